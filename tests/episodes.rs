@@ -247,7 +247,7 @@ fn what_a_preset_asks_of_its_file_and_does_not_get_is_an_error() {
         ),
         (
             "task.held_out.step=21",
-            "`task.held_out`: is one of every 21: of 20 episodes none is held out",
+            "`task.held_out`: is one of every 21: of 20 episodes none is held out; {\"kind\": \"last\", \"count\": 1} holds out the last",
         ),
         (
             "task.length=[9,12]",

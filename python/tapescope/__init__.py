@@ -15,7 +15,7 @@ docs/formats.md of Tapescope. `tapescope.pytorch_ntm` records and converts machi
 
 from ._episodes import EpisodesError, episodes, write_episodes
 from ._extension import MissingExtensionError
-from ._machine import Machine, machine, machine_from, machines, presets, read_preset
+from ._machine import Machine, machine, machine_from, machines, presets
 from ._training import Progress, train
 from ._version import __version__
 from .display import Figure
@@ -23,7 +23,7 @@ from .errors import (
     ArgumentError, DisplayError, FileError, FormatError, NotRecordedError, RecordError, StepError, TapescopeError,
     TrainingError, WeightsError,
 )
-from .preset import check_preset, tensor_shapes
+from .preset import check_preset, read_preset, tensor_shapes
 from .recorder import Recorder
 from .trace import Check, Trace, check, load
 from .weights import read_weights, write_weights

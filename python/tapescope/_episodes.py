@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ._extension import is_built, native
 from .errors import FormatError, TapescopeError, Whole, whole
-from .files import Path, write_atomically
+from .files import Path, file_name, write_atomically
 
 # Inputs [T, X], targets [T, Y], mask [T]; a mask of None: every step is scored.
 Episode = Tuple[npt.ArrayLike, npt.ArrayLike, Optional[npt.ArrayLike]]
@@ -36,11 +36,14 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
     times, for episode i with `numpy.random.default_rng([seed, i])`: so an episode depends on seed and number alone. Or
     the episodes themselves: anything that gives one such triple after the other. T may differ; X and Y may not.
     Inputs are finite numbers; targets are 0 or 1 where the mask is 1; a mask of None scores every step.
+    A training holds out the last of every ten: of fewer, its `task` has to say which, as in
+    {"kind": "episodes", "file": …, "held_out": {"kind": "last", "count": 1}}.
     `input_names`, `target_names`: what the channels are called in the window, X and Y of them.
 
     Raises EpisodesError, with the array, the episode and the step, for what no machine can learn from; without the
     extension only where shapes are wrong, and training says the rest. What `episode(rng)` itself raises is its cause.
     """
+    path = file_name("path", path)
     if callable(episodes):
         if count is None or whole("count", count) < 1:
             raise EpisodesError(f"is {count}", place="`count`", expected="how many episodes to make, at least 1")
@@ -49,6 +52,9 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
     elif count is not None:
         raise EpisodesError("is given with episodes that are there", place="`count`",
                             expected="it with a function only")
+    elif not hasattr(episodes, "__iter__"):
+        raise EpisodesError(f"is {episodes!r}", place="`episodes`",
+                            expected="a function episode(rng), or anything that gives one episode after the other")
     inputs: List[Numbers] = []
     targets: List[Numbers] = []
     masks: List[Numbers] = []
@@ -65,7 +71,6 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
             arrays[key] = np.array(list(names), dtype=np.str_)
     data = io.BytesIO()
     np.savez_compressed(data, **arrays)
-    path = os.fsdecode(path)
     if is_built():
         try:
             native().check_episodes(data.getvalue(), path)

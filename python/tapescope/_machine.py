@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
@@ -14,15 +13,14 @@ import numpy.typing as npt
 from . import display, window
 from ._extension import native, options, pair
 from .errors import ArgumentError, Whole
-from .files import Path, expecting, to_json, write_atomically
-from .preset import Preset
+from .files import Path, expecting, file_name, to_json
+from .preset import Preset, as_dictionary
 from .trace import Trace
-from .weights import Tensors, to_bytes
+from .weights import Tensors, to_bytes, write_bytes
 
 # Whole numbers, one or several, or words of the command line such as "10,20..22".
 Sizes = Union[Whole, str, Iterable[Whole]]
 # What there can be to read.
-A_PRESET = "the name of a preset, a JSON file, or a dictionary"
 A_MACHINE = "the name of a machine that is included, a weights file, or the folder of a run"
 
 
@@ -85,7 +83,8 @@ class Machine:
         length    vectors of the sequence, or `items`, for tasks that have those; None: drawn as in training
         repeats   for tasks that have them; None: drawn as in training
         seed      of the episode; None: 1000000, far from those of training
-        episode   which one of that seed, from 0
+        episode   which one of that seed, from 0; those of a task of your own come as in their file, and behind the last one
+                  that is held out the first again
         sample    of the noise, where heads draw; None: none, a hard head takes its most likely row
         input     [vectors, bits] of 0 and 1 instead of random ones, or a dictionary {"bits": …} with what else the task
                   needs: "repeats", "query", "priorities"
@@ -130,9 +129,9 @@ class Machine:
         return [numbers(json.loads(line)) for line in self._handle.evaluate(asked)]
 
     def save(self, path: Path) -> None:
-        """Writes a weights file (safetensors) that `tapescope eval`, `trace`, `view` and `machine` open. Whole or not at
+        """Writes a weights file, `.safetensors`, that `tapescope eval`, `trace`, `view` and `machine` open. Whole or not at
         all."""
-        write_atomically(os.fsdecode(path), self._handle.to_bytes())
+        write_bytes(path, self._handle.to_bytes())
 
     def view(self, *, wait: bool = False) -> None:
         """Opens the window on this machine. `wait`: until it is closed. Raises DisplayError where there is no display."""
@@ -210,17 +209,18 @@ def numbers(read: Dict[str, Any]) -> Dict[str, Any]:
 def machine(source: Path) -> Machine:
     """A trained machine: the name of a preset whose weights are included (`machines()` lists them), a weights file, or the
     folder of a run. Raises ArgumentError or FormatError."""
-    name = os.fsdecode(source)
+    name = file_name("source", source, A_MACHINE)
     with expecting({name: A_MACHINE}):
         return Machine(native().Machine.find(name))
 
 
-def machine_from(weights: Mapping[str, npt.ArrayLike], preset: Preset) -> Machine:
+def machine_from(weights: Mapping[str, npt.ArrayLike], preset: Union[Path, Preset]) -> Machine:
     """The machine of these tensors: arrays by name, or PyTorch tensors, as `Machine.weights` has them.
 
     `preset`: the experiment they belong to, as `Machine.preset`. Raises WeightsError, with the name, where one does not fit
     the other.
     """
+    preset = as_dictionary(preset)
     data = to_bytes(weights, preset, "tapescope.machine_from")
     return Machine(native().Machine.from_bytes(data, str(preset.get("name", "machine"))))
 
@@ -233,21 +233,3 @@ def machines() -> List[str]:
 def presets() -> List[str]:
     """The names of all presets."""
     return list(native().presets())
-
-
-def read_preset(source: Union[str, Preset]) -> Dict[str, Any]:
-    """A preset by its name, from a JSON file, or as a dictionary, checked and with every default written out. Raises
-    ArgumentError or FormatError, with the key and what is allowed."""
-    name, text = named(source)
-    with expecting({name: A_PRESET}):
-        read: Dict[str, Any] = json.loads(native().preset(name, text))
-    return read
-
-
-def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
-    """The name of a preset, and its JSON where it is a dictionary."""
-    if isinstance(source, Mapping):
-        return "preset", to_json("the preset", source)
-    if not isinstance(source, (str, bytes, os.PathLike)):
-        raise ArgumentError(f"the preset is a {type(source).__name__}", expected=A_PRESET)
-    return os.fsdecode(source), None

@@ -6,13 +6,15 @@ import json
 import shutil
 import sys
 import time
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, TextIO, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, TextIO, Union
+
+import numpy as np
 
 from ._extension import flags, native, options
 from .errors import ArgumentError, TrainingError, Whole
-from .files import Path, expecting, to_json
-from ._machine import A_MACHINE, A_PRESET, Machine, named, numbers
-from .preset import Preset
+from .files import Path, expecting, file_name, to_json
+from ._machine import A_MACHINE, Machine, numbers
+from .preset import A_PRESET, Preset, named
 
 # Seconds between two looks at a run: how soon Ctrl-C is heard.
 LOOK = 0.1
@@ -32,7 +34,8 @@ class Progress(NamedTuple):
     seconds: float
     """Seconds since it began."""
     validation: Optional[Dict[str, Any]]
-    """The last validation, as in `Machine.history`; None before the first."""
+    """The last validation, as in `Machine.history`, or one of several since the last call, each of which has a call of its
+    own; None before the first."""
 
     def __str__(self) -> str:
         share = self.sequences / max(self.total, 1)
@@ -62,8 +65,9 @@ def train(preset: Union[Path, Preset], *, seed: Optional[Whole] = None, sequence
     start      a machine to begin with instead of random weights, or what it is called
     out        a folder for the results, as `tapescope train` leaves it; `force` replaces those of an earlier run
     threads    None: one for each processor; the result does not depend on it
-    progress   True: a bar in a terminal or a notebook, elsewhere a line for every validation; or a function that is
-               called about ten times a second with a `Progress`, and ends the training where it returns False
+    progress   True: a bar in a terminal or a notebook, elsewhere a line for every validation, for as long as that can be
+               written; or a function that is called with a `Progress` about ten times a second and for every
+               validation, and ends the training where it returns False
 
     Ctrl-C ends it after the update it is at, and the best machine so far is returned: its `stopped_after` says when, and
     with `out` it can be gone on with (`tapescope train --resume`). Raises ArgumentError and FormatError, with what is
@@ -73,9 +77,11 @@ def train(preset: Union[Path, Preset], *, seed: Optional[Whole] = None, sequence
     if not isinstance(set or {}, Mapping):
         raise ArgumentError(f"is {set!r}", place="`set`", expected='a dictionary such as {"model.memory.rows": 64}')
     first, file = (start._handle, None) if isinstance(start, Machine) else (None, start)
-    asked = flags(force=force) + options(seed=seed, sequences=sequences, out=out, threads=threads, from_=file)
+    file = None if file is None else file_name("start", file, A_MACHINE)
+    folder = None if out is None else file_name("out", out)
+    asked = flags(force=force) + options(seed=seed, sequences=sequences, out=folder, threads=threads, from_=file)
     asked += [f"--set={path}={to_json(f'set: `{path}`', value)}" for path, value in (set or {}).items()]
-    with expecting({str(file): A_MACHINE, name: A_PRESET}):
+    with expecting({name: A_PRESET, **({} if file is None else {file: A_MACHINE})}):
         run = native().Run.begin(name, text, first, asked)
     tell = teller(progress)
     try:
@@ -95,13 +101,16 @@ def _go(run: Any, tell: Teller) -> bool:
             last = run.go(LOOK)
             if last is None:
                 return False
-            for validation in map(numbers, json.loads(run.history(points))):
-                points += 1
+            new: List[Optional[Dict[str, Any]]] = [numbers(point) for point in json.loads(run.history(points))]
+            points += len(new)
             sequences, total = run.sequences()
             bits, wrong = last
-            state = Progress(sequences - before, total - before, bits, wrong, time.monotonic() - begun, validation)
-            if tell(state) is False:
-                return bool(sequences < total)
+            for validation in new or [validation]:
+                state = Progress(sequences - before, total - before, bits, wrong, time.monotonic() - begun, validation)
+                answer = tell(state)
+                # None says nothing; one of NumPy is a False, too.
+                if isinstance(answer, (bool, np.bool_)) and not answer:
+                    return bool(sequences < total)
     except KeyboardInterrupt:
         return True
     except TrainingError as error:
@@ -131,7 +140,8 @@ class _Terminal(Teller):
     """A line that is written over; where nobody looks, one for every validation."""
 
     def __init__(self, to: TextIO) -> None:
-        self._to, self._is_terminal = to, to.isatty()
+        # What stands for standard error need not be able to say.
+        self._to, self._is_terminal = to, hasattr(to, "isatty") and to.isatty()
         self._last: Optional[Dict[str, Any]] = None
 
     def __call__(self, progress: Progress) -> None:
@@ -150,6 +160,7 @@ class _Terminal(Teller):
     def end(self) -> None:
         if self._is_terminal:
             self._to.write("\n")
+            self._to.flush()
 
 
 class _Notebook(Teller):
@@ -169,6 +180,26 @@ class _Notebook(Teller):
             self._shown.update(data, raw=True)
 
 
+class _Beside(Teller):
+    """Another one that a training does not fall with: once it cannot tell, as through a pipe that is broken, it is silent."""
+
+    def __init__(self, make: Callable[[], Teller]) -> None:
+        self._teller = Teller()
+        self._try(lambda: setattr(self, "_teller", make()))
+
+    def __call__(self, progress: Progress) -> None:
+        self._try(lambda: self._teller(progress))
+
+    def end(self) -> None:
+        self._try(lambda: self._teller.end())
+
+    def _try(self, what: Callable[[], Any]) -> None:
+        try:
+            what()
+        except Exception:
+            self._teller = Teller()
+
+
 def teller(progress: Union[bool, None, Callable[[Progress], Any]]) -> Teller:
     """Who is told how far a training is."""
     if callable(progress):
@@ -179,6 +210,6 @@ def teller(progress: Union[bool, None, Callable[[Progress], Any]]) -> Teller:
     kernel = sys.modules.get("ipykernel.zmqshell")
     if kernel is not None and kernel.ZMQInteractiveShell.initialized():
         from IPython.display import display
-        return _Notebook(display)
+        return _Beside(lambda: _Notebook(display))
     # A program without a terminal, such as pythonw, has no standard error.
-    return Teller() if sys.stderr is None else _Terminal(sys.stderr)
+    return Teller() if sys.stderr is None else _Beside(lambda: _Terminal(sys.stderr))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 import html
-import os
-from typing import TYPE_CHECKING, Callable, List, Optional, Tuple
+from typing import TYPE_CHECKING, Callable, List, NoReturn, Optional, Tuple
 
 from ._extension import options
-from .errors import FormatError, Whole
-from .files import Path, write_atomically
+from .errors import Whole
+from .files import Path, check_ending, file_name, write_atomically
 
 if TYPE_CHECKING:
     from ._machine import Machine
@@ -49,8 +48,12 @@ class Figure:
         scale   pixels per unit of the page, of a PNG or GIF
         delay   milliseconds of every frame of a GIF
         """
-        path = os.fsdecode(path)
+        path = file_name("path", path)
         write_atomically(path, self._draw(path, bool(self._dark), options(scale=scale, delay=delay)))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a figure cannot be pickled or copied, for it can still be drawn in other formats: pickle what it is "
+                        "of, the trace or the machine, or str of it, its SVG")
 
     def __str__(self) -> str:
         return self.svg
@@ -84,9 +87,7 @@ def image(svg: str, page: Optional[str] = None) -> str:
 def only_svg(draw: Callable[[bool], str]) -> Draw:
     """What draws a figure that is nothing but SVG."""
     def drawn(path: str, dark: bool, more: List[str]) -> bytes:
-        if not path.lower().endswith(".svg"):
-            raise FormatError("a learning curve cannot be written under this name", file=path,
-                              expected="one that ends in .svg")
+        check_ending(path, ".svg", what="a learning curve ")
         return draw(dark).encode()
     return drawn
 

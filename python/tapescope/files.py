@@ -13,6 +13,25 @@ from .errors import ArgumentError, FileError, FormatError
 Path = Union[str, "os.PathLike[str]"]
 
 
+def file_name(what: str, path: Path, expected: str = "the name of a file or folder") -> str:
+    """A name or path that is given as `what`, as text. Raises ArgumentError for what is none."""
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        name = "\0"
+    if "\0" in name:
+        raise ArgumentError(f"is {path!r}", place=f"`{what}`", expected=expected)
+    return name
+
+
+def check_ending(path: str, *endings: str, what: str = "") -> None:
+    """Refuses to write under a name that ends in none of these, in capitals or not."""
+    if not path.lower().endswith(endings):
+        *others, last = endings
+        raise FormatError(f"{what}cannot be written under this name", file=path,
+                          expected=f"one that ends in {', '.join(others)}{' or ' if others else ''}{last}")
+
+
 @contextmanager
 def system_says(path: str, problem: str, expected: str) -> Iterator[None]:
     """What the system refuses is a FileError, with the file and what was expected there."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple
+import os
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple, Union
 
 from .attention import CHOICES, LAYERS, SHIFT_FORMS, chosen, learned, of_head
-from .errors import WeightsError, is_whole, meant
+from ._extension import MissingExtensionError, is_built, native
+from .errors import ArgumentError, WeightsError, is_whole, meant
+from .files import Path, expecting, file_name, to_json
 
 Preset = Mapping[str, Any]
 Shape = Tuple[int, ...]
+A_PRESET = "the name of a preset, a JSON file, or a dictionary"
 # What is wrong with a value: None, or what is expected.
 Check = Callable[[Any], Optional[str]]
 
@@ -113,11 +118,41 @@ KEYS: Dict[str, Any] = {
 }
 
 
-def check_preset(preset: Preset) -> None:
+def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
+    """A preset by its name, from a JSON file, or as a dictionary, checked and with every default written out. Raises
+    ArgumentError or FormatError, with the key and what is allowed."""
+    name, text = named(source)
+    with expecting({name: A_PRESET}):
+        read: Dict[str, Any] = json.loads(native().preset(name, text))
+    return read
+
+
+def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
+    """The name of a preset, and its JSON where it is a dictionary."""
+    if isinstance(source, Mapping):
+        return "preset", to_json("the preset", source)
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        raise ArgumentError(f"the preset is a {type(source).__name__}", expected=A_PRESET)
+    return file_name("preset", source, A_PRESET), None
+
+
+def as_dictionary(preset: Union[Path, Preset]) -> Preset:
+    """A preset as a dictionary: one that is, as it is; else what stands under its name or in its file, which the extension
+    knows."""
+    if not isinstance(preset, (str, bytes, os.PathLike)):
+        return preset
+    if not is_built():
+        raise MissingExtensionError(f"{preset!r} is the name of a preset or of its file, and those are read by the extension, "
+                                    "which is not here", expected="the preset as a dictionary")
+    return read_preset(preset)
+
+
+def check_preset(preset: Union[Path, Preset]) -> None:
     """Refuses unknown keys, and values of `task` and `model` of the wrong type or out of range (WeightsError).
 
     `training` and `evaluation` have no part in the shapes of tensors: of them only the keys are checked.
     """
+    preset = as_dictionary(preset)
     _check_keys("", preset, KEYS)
     model = preset.get("model", {})
     for key in ("memory", "heads") if model.get("kind") == "plain" else ():
@@ -175,12 +210,13 @@ def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
     return bits + inputs, bits + outputs
 
 
-def tensor_shapes(preset: Preset) -> Dict[str, Shape]:
+def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     """Name and shape of every tensor that the machine of this preset has.
 
     Linear maps are [inputs, outputs], biases [outputs]; what stands where in them is in docs/formats.md.
     A preset with an unknown key or a value out of range is refused (WeightsError).
     """
+    preset = as_dictionary(preset)
     check_preset(preset)
     model = preset.get("model", {})
     memory, controller, heads = (model.get(key, {}) for key in ("memory", "controller", "heads"))

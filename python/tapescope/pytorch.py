@@ -11,7 +11,7 @@ Every tensor keeps the name and the shape that it has in a file (docs/formats.md
 from __future__ import annotations
 
 import copy
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, Mapping, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,8 @@ from torch import Tensor, nn
 
 from ._machine import Machine, machine_from
 from .errors import WeightsError
-from .preset import Preset
+from .files import Path
+from .preset import Preset, as_dictionary
 
 # Memory, weightings by head, reads, and h and c of every layer.
 State = Dict[str, Any]
@@ -34,9 +35,10 @@ class Module(nn.Module):
     way back. One episode at a time, inputs [T, X] to outputs [T, Y]; the outputs are those of Tapescope within 1e-4.
     """
 
-    def __init__(self, tensors: Mapping[str, npt.ArrayLike], preset: Preset) -> None:
+    def __init__(self, tensors: Mapping[str, npt.ArrayLike], preset: Union[Path, Preset]) -> None:
         """tensors: by name, as `tensor_shapes(preset)` says. Raises WeightsError for heads that attend otherwise."""
         super().__init__()
+        preset = as_dictionary(preset)
         self.preset = copy.deepcopy(dict(preset))
         self.names = list(tensors)
         self.weights = nn.ParameterDict({_key(name): torch.tensor(np.array(tensor, np.float32)) for name, tensor in tensors.items()})

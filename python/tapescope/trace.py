@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import math
-import os
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
@@ -20,7 +19,7 @@ from .arrays import PARTS
 from .attention import chosen, head_order
 from .display import Figure
 from .errors import FormatError, NotRecordedError, StepError, Whole, is_whole, meant, whole
-from .files import Path, read, refuse_pickle, to_json, write_atomically
+from .files import Path, check_ending, file_name, read, refuse_pickle, to_json, write_atomically
 
 if TYPE_CHECKING:
     import pandas
@@ -223,11 +222,9 @@ class Trace:
     def save(self, path: Path) -> None:
         """Writes what is in `meta`, `arrays` and `dims`: `.npz`, `.json.gz` or `.json`, by the end of the name. Whole or not
         at all. What was added is there again when it is loaded; the program passes it by."""
-        path = os.fsdecode(path)
+        path = file_name("path", path)
+        check_ending(path, ".json", ".json.gz", ".npz")
         name, recorded = path.lower(), self._as_recorded()
-        if not name.endswith((".npz", ".json", ".json.gz")):
-            raise FormatError("cannot be written under this name", file=path,
-                              expected="one that ends in .json, .json.gz or .npz")
         if recorded is not None:
             recorded.write(path)
         elif name.endswith(".npz"):
@@ -341,7 +338,7 @@ def load(path: Path) -> Trace:
 
     Raises FormatError, with the file and the place in it, for what is not a whole trace.
     """
-    path = os.fsdecode(path)
+    path = file_name("path", path)
     data = read(path, EXPECTED)
     refuse_pickle(path, data)
     trace = _load_npz(path, data) if data.startswith(b"PK") else _load_json(path, data)
@@ -356,7 +353,7 @@ def load(path: Path) -> Trace:
 def check(path: Path, tolerance: float = 1e-5) -> Check:
     """Holds a trace file to the format and recomputes every stage from what the heads emitted, as `tapescope verify`: see
     `Trace.check`."""
-    path = os.fsdecode(path)
+    path = file_name("path", path)
     return Check(*native().verify(read(path, EXPECTED), path, options(tolerance=tolerance)))
 
 

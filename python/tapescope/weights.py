@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
-from typing import Any, Dict, Mapping, Tuple
+from typing import Any, Dict, Mapping, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._version import __version__
 from .errors import FormatError, WeightsError, meant
-from .files import Path, read, refuse_pickle, to_json, write_atomically
-from .preset import Preset, tensor_shapes
+from .files import Path, check_ending, file_name, read, refuse_pickle, to_json, write_atomically
+from .preset import Preset, as_dictionary, tensor_shapes
 
 HEADER_LIMIT = 64 << 20
 Tensors = Dict[str, npt.NDArray[np.float32]]
 
 
-def write_weights(path: Path, tensors: Mapping[str, npt.ArrayLike], preset: Preset, command: str = "") -> None:
+def write_weights(path: Path, tensors: Mapping[str, npt.ArrayLike], preset: Union[Path, Preset], command: str = "") -> None:
     """Writes a file that `tapescope eval`, `trace` and `view` open. Whole or not at all.
 
-    `tensors`: arrays by name, or PyTorch tensors, as `tensor_shapes(preset)` says; a bias may also be [1, n]. `preset`: the
-    experiment they belong to. Raises WeightsError, with the name, where one does not fit the other.
+    `path` ends in .safetensors. `tensors`: arrays by name, or PyTorch tensors, as `tensor_shapes(preset)` says; a bias may
+    also be [1, n]. `preset`: the experiment they belong to. Raises WeightsError, with the name, where one does not fit the
+    other.
     """
-    write_atomically(os.fsdecode(path), to_bytes(tensors, preset, command))
+    write_bytes(path, to_bytes(tensors, as_dictionary(preset), command))
 
 
-def to_bytes(tensors: Mapping[str, npt.ArrayLike], preset: Preset, command: str = "") -> bytes:
-    """What `write_weights` writes."""
+def write_bytes(path: Path, data: bytes) -> None:
+    """Writes a weights file under a name that one can have."""
+    path = file_name("path", path)
+    check_ending(path, ".safetensors")
+    write_atomically(path, data)
+
+
+def to_bytes(tensors: Mapping[str, npt.ArrayLike], preset: Preset, command: str) -> bytes:
+    """What `write_weights` writes; the preset is a dictionary."""
     expected = tensor_shapes(preset)
     if not isinstance(tensors, Mapping):
         raise WeightsError(f"are a {type(tensors).__name__}", place="the tensors", expected="a dictionary of arrays by name")
@@ -74,7 +81,7 @@ def read_weights(path: Path) -> Tuple[Tensors, Dict[str, Any]]:
 
     Raises FormatError, with the file and the place in it, for anything that is not a whole file of F32 tensors.
     """
-    path = os.fsdecode(path)
+    path = file_name("path", path)
     data = read(path, "a weights file: safetensors")
     refuse_pickle(path, data)
     length = struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else -1

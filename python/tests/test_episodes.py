@@ -55,6 +55,9 @@ class Episodes(Test):
         for wrong, said in [(dict(), "`count`: is None"), (dict(count=0), "`count`: is 0")]:
             with self.assertRaisesRegex(EpisodesError, said):
                 self.write(**wrong)
+        for wrong in (None, 3):
+            with self.assertRaisesRegex(EpisodesError, f"`episodes`: is {wrong}; expected a function"):
+                self.write(wrong)
         for all_of, more in [([], {}), ([good], {}), ([good, good], {"count": 1})]:
             with self.assertRaises(EpisodesError):
                 self.write(all_of, **more)
@@ -72,7 +75,6 @@ class Episodes(Test):
         for wrong, more, said, cause in [
             (third, {"count": 9}, "episode 3: raised ZeroDivisionError: division by zero", ZeroDivisionError),
             (listed(), {}, "episode 1: raised KeyError: 'bits'", KeyError),
-            (3, {}, "episode 0: raised TypeError: 'int' object is not iterable", TypeError),
         ]:
             with self.assertRaises(EpisodesError) as caught:
                 self.write(wrong, **more)

@@ -18,8 +18,13 @@ pub fn raised(py: Python<'_>, why: Refused) -> PyErr {
             problem,
         }) => {
             let place = (!place.is_empty()).then(|| format!("`{place}`"));
-            let file = file.replace("--set", "set");
-            ("FormatError", problem, Some(file), place)
+            // What was typed behind an option is in no file, but has its name.
+            let file = if file == "--set" {
+                in_python(&file)
+            } else {
+                file
+            };
+            ("FormatError", in_python(&problem), Some(file), place)
         }
         Refused::File(error @ Error::Unknown { .. }) => {
             ("ArgumentError", error.to_string(), None, None)
@@ -62,6 +67,14 @@ fn in_python(words: &str) -> String {
     let mut parts = words.split("--");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
+        // Inside of a word it is part of a name.
+        let is_option = !text.ends_with(|c: char| c.is_alphanumeric() || "-_./\\".contains(c))
+            && part.starts_with(|c: char| c.is_ascii_lowercase());
+        if !is_option {
+            text += "--";
+            text += part;
+            continue;
+        }
         let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let end = part.find(|c| !is_of_name(c)).unwrap_or(part.len());
         let (name, mut rest) = part.split_at(end);
@@ -72,7 +85,13 @@ fn in_python(words: &str) -> String {
         {
             rest = behind;
         }
-        text += &name.replace('-', "_");
+        text += &match name {
+            "force" => "force=True".to_owned(),
+            "from" => "start".to_owned(),
+            // It goes on with what the program alone goes on with.
+            "resume" => "`tapescope train --resume`".to_owned(),
+            name => name.replace('-', "_"),
+        };
         text += rest;
     }
     text

@@ -355,7 +355,10 @@ impl Episodes {
         }
         for (numbers, what) in [(&learned, "left to learn from"), (&held_out, "held out")] {
             if numbers.is_empty() {
-                let problem = format!("is {}: of {count} episodes none is {what}", self.held_out);
+                let problem = format!(
+                    r#"is {}: of {count} episodes none is {what}; {{"kind": "last", "count": 1}} holds out the last"#,
+                    self.held_out
+                );
                 return Err(Fault::new("held_out", problem));
             }
             let is_one = |number: &usize| self.length.contains(&recorded.steps(*number));

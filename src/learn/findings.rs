@@ -35,6 +35,8 @@ pub enum Kind {
     Relapse,
     /// The loss does not change.
     Plateau,
+    /// The loss falls from where it stood.
+    Moving,
     /// A validation was all right.
     Learned,
 }
@@ -51,8 +53,14 @@ impl Kind {
             Self::Exploding => "exploding gradient",
             Self::Relapse => "relapse",
             Self::Plateau => "plateau",
+            Self::Moving => "off the plateau",
             Self::Learned => "learned",
         }
+    }
+
+    /// True of what one hopes for.
+    pub fn is_good(self) -> bool {
+        matches!(self, Self::Moving | Self::Learned)
     }
 }
 
@@ -124,6 +132,9 @@ const SINCE: f64 = 1.6;
 /// and is not yet below this share of what it began with.
 pub(super) const OPEN: f64 = 0.05;
 
+/// Below this share of where it stood the loss has left a plateau.
+const LEFT: f64 = 0.6;
+
 /// What is remembered to notice something.
 #[derive(Debug)]
 pub(super) struct Watcher {
@@ -137,6 +148,8 @@ pub(super) struct Watcher {
     /// Bits at first, and the best mean so far.
     first: Option<f64>,
     best: f64,
+    /// Where the loss stood, as long as it has not left that.
+    stood: Option<f64>,
     /// Sequences before it began to look.
     since: u64,
 }
@@ -151,6 +164,7 @@ impl Watcher {
             most: f64::NEG_INFINITY,
             first: None,
             best: 0.0,
+            stood: None,
             since: sequences,
         }
     }
@@ -235,16 +249,22 @@ impl Watcher {
                 },
             );
             self.best = best.min(now);
-            say(
-                Kind::Plateau,
-                0,
-                lately.is_flat && now > OPEN * first,
-                &|| {
-                    format!(
-                        "The loss has stood at {now:.1} bits for a while. Such machines often stand still before they find the algorithm: people wait, try another seed, or begin with shorter sequences."
-                    )
-                },
-            );
+            let stands = lately.is_flat && now > OPEN * first;
+            say(Kind::Plateau, 0, stands, &|| {
+                format!(
+                    "The loss has stood at {now:.1} bits for a while. Such machines often stand still before they find the algorithm: people wait, try another seed, or begin with shorter sequences."
+                )
+            });
+            let stood = self.stood.unwrap_or(now);
+            let has_left = now < LEFT * stood;
+            say(Kind::Moving, 0, has_left, &|| {
+                format!(
+                    "The loss stood at {stood:.1} bits and is at {now:.1} now: it has found something that it was missing."
+                )
+            });
+            if stands || has_left {
+                self.stood = Some(now).filter(|_| stands);
+            }
         }
         found
     }
@@ -428,6 +448,8 @@ mod tests {
     fn a_loss_that_stands_and_one_that_comes_back_are_told_apart() {
         let stands = (0..6000).map(|_| 60.0);
         assert_eq!(kinds(stands, &healthy()), [Kind::Plateau]);
+        let leaves = (0..9000).map(|index| if index < 6000 { 60.0 } else { 10.0 });
+        assert_eq!(kinds(leaves, &healthy()), [Kind::Plateau, Kind::Moving]);
         let relapses = (0..9000).map(|index| if index < 6000 { falling(index) } else { 70.0 });
         assert_eq!(kinds(relapses, &healthy())[0], Kind::Relapse);
     }

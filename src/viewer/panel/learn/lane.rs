@@ -5,7 +5,7 @@ use egui::{
     vec2,
 };
 
-use crate::learn::{Finding, Kind, Snapshot};
+use crate::learn::{Finding, Snapshot};
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::Learning;
 use crate::viewer::theme::{self, Palette};
@@ -150,7 +150,7 @@ fn findings(painter: &Painter, learning: &Learning, ground: Rect, axis: &Axis) {
             pos2(x + width / 2.0, y),
             pos2(x, y + height),
         ];
-        let ink = if finding.kind == Kind::Learned {
+        let ink = if finding.kind.is_good() {
             palette.accent
         } else {
             palette.warning

@@ -2,7 +2,6 @@
 
 use egui::{Align, Layout, RichText, Ui};
 
-use crate::learn::Kind;
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::Learning;
 use crate::viewer::theme::{self, Palette};
@@ -23,7 +22,7 @@ pub fn told_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
         ui.set_height(ui.spacing().interact_size.y);
         let found = shown.and_then(|index| findings.get(index));
         let (name, ink) = match found {
-            Some(finding) if finding.kind == Kind::Learned => (finding.kind.name(), palette.accent),
+            Some(finding) if finding.kind.is_good() => (finding.kind.name(), palette.accent),
             Some(finding) => (finding.kind.name(), palette.warning),
             None => ("What is happening", palette.strong),
         };

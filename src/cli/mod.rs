@@ -28,6 +28,7 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
+use std::path::Path;
 use std::process::{Command as Process, ExitCode};
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -302,6 +303,12 @@ fn said(message: &str) -> String {
         return text;
     }
     text.chars().take(MOST).chain(['…']).collect()
+}
+
+/// True for two names of one file or folder that is there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let found = |path: &Path| path.canonicalize().ok();
+    found(one).is_some_and(|one| Some(one) == found(other))
 }
 
 /// A seed, or the index of an episode, as it is typed.

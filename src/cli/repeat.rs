@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::train::check_size;
-use super::{Undone, refuse};
+use super::{Undone, is_same, refuse};
 use crate::io::run::log_at;
 use crate::io::{Experiment, RunFolder, label, shell};
 use crate::learn;
@@ -55,13 +55,12 @@ pub(super) fn check_alone(folder: &Path, command: &str) -> anyhow::Result<()> {
 
 /// That a run is not repeated into its own folder.
 pub(super) fn check_apart(repeated: &Path, folder: &Path) -> anyhow::Result<()> {
-    let log_of = |path: &Path| path.canonicalize().ok();
     let own = if repeated.is_dir() {
-        log_of(repeated)
+        Some(repeated)
     } else {
-        repeated.parent().and_then(log_of)
+        repeated.parent()
     };
-    if own.is_some() && own == log_of(folder) {
+    if own.is_some_and(|own| is_same(own, folder)) {
         let name = label(folder);
         return refuse(format!(
             "--out {name}: is the run that is to be repeated; choose another folder"

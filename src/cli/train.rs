@@ -12,8 +12,8 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use super::repeat::{self, Repeat};
 use super::signal::interrupted;
 use super::{
-    MOST_THREADS, Undone, command_line, decimals, from_zero, machine, note, refuse, tether,
-    threads, up_to,
+    MOST_THREADS, Undone, command_line, decimals, from_zero, is_same, machine, note, refuse,
+    tether, threads, up_to,
 };
 use crate::io::{Error, Experiment, Resumed, RunFolder, label, preset, shell, weights};
 use crate::learn::{Curve, Snapshots};
@@ -268,12 +268,6 @@ impl Train {
         training.sequences = self.sequences.unwrap_or(training.sequences);
         experiment
     }
-}
-
-/// True for two names of a file that is there.
-fn is_same(one: &Path, other: &Path) -> bool {
-    let found = |path: &Path| path.canonicalize().ok();
-    found(one).is_some_and(|one| Some(one) == found(other))
 }
 
 /// Says which episodes of a file are learned from, and which are held out.

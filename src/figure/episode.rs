@@ -11,7 +11,7 @@ use super::derivatives::Layer;
 use super::facts::{Scales, Telling, Written};
 use super::layout::{self, Band, Scene, least_size, stacked};
 use super::overlap::{Redundancies, Redundant};
-use super::pace::{FRAME, paces};
+use super::pace::paces;
 use super::pages::{Moment, Pages};
 use super::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
@@ -303,11 +303,7 @@ impl<'a> Figure<'a> {
             all.into_iter().flat_map(move |stage| {
                 (1..=pace.frames).map(move |frame| Moment {
                     through: f32::from(frame) / f32::from(pace.frames),
-                    lasts: Some(if frame < pace.frames {
-                        FRAME
-                    } else {
-                        pace.rest
-                    }),
+                    lasts: Some(pace.lasts(frame)),
                     ..Moment::new(step, stage)
                 })
             })

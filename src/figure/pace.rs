@@ -2,7 +2,7 @@
 //! of them whole step by whole step, so that the file stays small enough to be sent, and takes no longer than was asked.
 
 /// How long a frame is shown while something moves, in hundredths of a second.
-pub(super) const FRAME: u16 = 4;
+const FRAME: u16 = 4;
 /// So many steps go slowly.
 const SLOWLY: usize = 2;
 /// So many frames in which a stage moves an animation may have, or what takes as many bytes, where its steps allow that: at 1200 × 630 some 3 MB, which mail and forums
@@ -38,6 +38,15 @@ impl Pace {
         }
     }
 
+    /// For how long a frame of a stage, or of the step, is shown, from the first one, 1, on.
+    pub(super) fn lasts(self, frame: u16) -> u16 {
+        if frame < self.frames {
+            FRAME
+        } else {
+            self.rest
+        }
+    }
+
     /// What a step costs, in frames in which a stage moves.
     fn of_a_step(self, stages: usize) -> usize {
         let times = if self.in_stages { stages } else { COUNTS };
@@ -47,7 +56,8 @@ impl Pace {
     /// How long a step takes, in hundredths of a second.
     fn time_of_a_step(self, stages: usize) -> usize {
         let times = if self.in_stages { stages } else { 1 };
-        usize::from((self.frames - 1) * FRAME + self.rest) * times
+        let frames = (1..=self.frames).map(|frame| usize::from(self.lasts(frame)));
+        frames.sum::<usize>() * times
     }
 
     /// How long steps take, in hundredths of a second.

@@ -15,6 +15,14 @@ const FEW: usize = 60;
 /// A state of the window: its name, the machine, and what brings the window there.
 pub type Scene = (&'static str, &'static str, fn(&mut Screen));
 
+fn learn_a_while(screen: &mut Screen) {
+    act(
+        screen,
+        Instead::Begin(vec![learn::experiment(&["training.batch=16"])]),
+    );
+    screen.run_steps(150);
+}
+
 /// The first of them are the layouts: kept in both themes, large and small. Of the others the small
 /// window is kept, dark and light in turns; all are drawn in both themes and sizes.
 const LAYOUTS: usize = 8;
@@ -41,11 +49,7 @@ const SCENES: &[Scene] = &[
         go_to(screen, 25, "output");
     }),
     ("learning", "copy", |screen| {
-        act(
-            screen,
-            Instead::Begin(vec![learn::experiment(&["training.batch=16"])]),
-        );
-        screen.run_steps(150);
+        learn_a_while(screen);
         press(screen, Key::T);
         screen.run_steps(1);
     }),
@@ -275,11 +279,7 @@ pub const ON_PHONE: &[Scene] = &[
         act(screen, Ask::For(Subject::More));
     }),
     ("learning", "copy", |screen| {
-        act(
-            screen,
-            Instead::Begin(vec![learn::experiment(&["training.batch=16"])]),
-        );
-        screen.run_steps(150);
+        learn_a_while(screen);
         act(screen, Learn::Toggle);
         screen.run_steps(1);
     }),

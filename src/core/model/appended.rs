@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::controller::add;
 use super::derivatives::note;
-use super::machine::{Kind, Machine, Workspace, both};
+use super::machine::{Kind, Machine, Workspace, both, longest};
 use super::params::{LinearSpec, Params, Shape};
 use super::recompute::{Conventions, Rule, Size};
 use super::trace::{ArraySpec, HeadTrace, Place, Trace};
@@ -80,7 +80,7 @@ type Scratch<R> = (readout::Seen<R>, [Series<R>; 2]);
 
 impl<R: Real> Machine<R> for AppendedConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
-        let is_last = steps.end == traces.first().map_or(0, Trace::steps);
+        let is_last = steps.end == longest(traces);
         for trace in traces {
             if steps.start == 0 {
                 params.linears[0].forward_series(&trace.input, &mut trace.heads[0].key);

@@ -204,6 +204,11 @@ impl<K: Kind + 'static> AsKind for K {
     }
 }
 
+/// Steps of the longest of these episodes: the first one.
+pub(super) fn longest<R: Real>(traces: &[Trace<R>]) -> usize {
+    traces.first().map_or(0, Trace::steps)
+}
+
 /// How episodes go through a kind of machine, and back.
 pub trait Machine<R: Real>: Kind {
     /// Runs these steps of up to [`TOGETHER`] episodes, longest first, that stand in their traces: from the first one to
@@ -525,7 +530,7 @@ impl<R: Real> Model<R> {
         }
         let machine = self.config.machine();
         for traces in traces.chunks_mut(TOGETHER) {
-            let steps = traces.first().map_or(0, Trace::steps);
+            let steps = longest(traces);
             machine.run(&self.params, traces, 0..steps);
         }
     }

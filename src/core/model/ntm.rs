@@ -12,7 +12,7 @@ use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
 use super::controller::{Stack, StackGradient, add};
 use super::derivatives::address_backward_noting;
 use super::head::{HeadGradient, activate, activate_backward};
-use super::machine::{Machine, Notes, TOGETHER, Upstream, Workspace, both, together};
+use super::machine::{Machine, Notes, TOGETHER, Upstream, Workspace, both, longest, together};
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
 use super::readout;
@@ -159,7 +159,7 @@ impl<R: Real> Ntm<'_, R> {
 
     fn run(&self, traces: &mut [Trace<R>], steps: Range<usize>) {
         let stack = self.stack();
-        let is_last = steps.end == traces.first().map_or(0, Trace::steps);
+        let is_last = steps.end == longest(traces);
         if steps.start == 0 {
             for trace in &mut *traces {
                 self.reset(trace);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::config::{ControllerConfig, check_channels};
 use super::controller::{Stack, StackGradient, add};
-use super::machine::{Extent, Kind, Machine, TOGETHER, Workspace, both, together};
+use super::machine::{Extent, Kind, Machine, TOGETHER, Workspace, both, longest, together};
 use super::params::{LinearSpec, Params, Shape};
 use super::readout;
 use super::trace::{ArraySpec, Place, Trace};
@@ -123,7 +123,7 @@ impl PlainConfig {
 impl<R: Real> Machine<R> for PlainConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
         let (stack, layers) = (self.stack(params), self.controller.layers);
-        let is_last = steps.end == traces.first().map_or(0, Trace::steps);
+        let is_last = steps.end == longest(traces);
         for trace in traces.iter_mut().filter(|_| steps.start == 0) {
             stack.see_inputs(trace);
         }

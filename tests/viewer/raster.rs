@@ -113,6 +113,7 @@ impl Raster {
 
 impl Texture {
     /// The colour at a place, where (0, 0) is the upper left and (1, 1) the lower right corner; each channel 0 to 255.
+    #[inline]
     fn at(&self, place: Pos2) -> [f32; 4] {
         let [width, height] = self.image.size;
         let (x, y) = (place.x * width as f32, place.y * height as f32);
@@ -136,6 +137,7 @@ impl Texture {
     }
 }
 
+#[inline]
 fn mix(a: [f32; 4], b: [f32; 4], share: f32) -> [f32; 4] {
     std::array::from_fn(|i| a[i] + (b[i] - a[i]) * share)
 }
@@ -171,15 +173,11 @@ impl Screen {
         let columns = pixels(bounds.min.x, bounds.max.x, self.size[0]);
         let rows = pixels(bounds.min.y, bounds.max.y, self.size[1]);
         let inside = Rect::from_min_max(clip.min.round(), clip.max.round());
-        for (x, y) in rows.flat_map(|y| columns.clone().map(move |x| (x, y))) {
-            let centre = Pos2::new(x as f32 + 0.5, y as f32 + 0.5);
-            let Some(shares) = shares(&corners, centre, area).filter(|_| inside.contains(centre))
-            else {
-                continue;
-            };
+        let above = |shares: [f32; 3]| {
             let sum = |value: fn(&Vertex) -> f32| -> f32 {
-                let parts = corners.iter().zip(shares);
-                parts.map(|(corner, share)| value(corner) * share).sum()
+                value(&corners[0]) * shares[0]
+                    + value(&corners[1]) * shares[1]
+                    + value(&corners[2]) * shares[2]
             };
             let texel = texture.at(Pos2::new(sum(|v| v.uv.x), sum(|v| v.uv.y)));
             let tint = [
@@ -188,9 +186,24 @@ impl Screen {
                 sum(|v| f32::from(v.color.b())),
                 sum(|v| f32::from(v.color.a())),
             ];
-            let above: [f32; 4] = std::array::from_fn(|i| texel[i] * tint[i] / 255.0);
-            let pixel = &mut self.pixels[y * self.size[0] + x];
-            *pixel = over(above, *pixel);
+            [0, 1, 2, 3].map(|i| texel[i] * tint[i] / 255.0)
+        };
+        // Most areas have one colour.
+        let [first, others @ ..] = &corners;
+        let is_plain = others
+            .iter()
+            .all(|other| (other.uv, other.color) == (first.uv, first.color));
+        let plain = is_plain.then(|| above([1.0, 0.0, 0.0]));
+        for y in rows {
+            for x in columns.clone() {
+                let centre = Pos2::new(x as f32 + 0.5, y as f32 + 0.5);
+                if let Some(shares) = shares(&corners, centre, area)
+                    && inside.contains(centre)
+                {
+                    let pixel = &mut self.pixels[y * self.size[0] + x];
+                    *pixel = over(plain.unwrap_or_else(|| above(shares)), *pixel);
+                }
+            }
         }
     }
 
@@ -209,12 +222,14 @@ fn pixels(from: f32, to: f32, size: usize) -> std::ops::Range<usize> {
     (from.floor().max(0.0) as usize).min(end)..end
 }
 
+#[inline]
 fn twice_the_area(a: Pos2, b: Pos2, c: Pos2) -> f32 {
     (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
 }
 
 /// How much each corner counts at this place; `None` outside. What lies on an edge that two triangles share
 /// belongs to one of them: it would shine through twice.
+#[inline]
 fn shares(corners: &[Vertex; 3], place: Pos2, area: f32) -> Option<[f32; 3]> {
     let mut shares = [0.0; 3];
     for (i, share) in shares.iter_mut().enumerate() {
@@ -231,6 +246,7 @@ fn shares(corners: &[Vertex; 3], place: Pos2, area: f32) -> Option<[f32; 3]> {
 }
 
 /// Premultiplied colours, one over the other.
+#[inline]
 fn over(above: [f32; 4], below: Color32) -> Color32 {
     let below = below.to_array().map(f32::from);
     let [r, g, b, a] =

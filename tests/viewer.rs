@@ -53,6 +53,8 @@ mod settings;
 mod several;
 #[path = "viewer/sliding.rs"]
 mod sliding;
+#[path = "viewer/snapshot.rs"]
+mod snapshot;
 #[path = "viewer/start.rs"]
 mod start;
 #[path = "viewer/tab.rs"]

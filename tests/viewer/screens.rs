@@ -1,16 +1,13 @@
-//! What the window looks like in each of its states, as pictures (`tests/viewer/screens/`), in both themes
-//! and in a large and the smallest window. `UPDATE_SNAPSHOTS=1 cargo test --release --test viewer screens`
-//! draws them anew; what differs lies beside them otherwise: `.new.png`, and where it differs `.diff.png`.
+//! What the window looks like in each of its states: a picture and a list of the texts on it for each, in
+//! `tests/viewer/screens/`. `UPDATE_SNAPSHOTS=1 cargo test --release --test viewer screens` replaces those that
+//! differ and deletes those of no scene. Otherwise what was drawn is left beside a snapshot that differs: `.new.png`,
+//! `.new.txt`, and `.diff.png` with the pixels that differ.
 
-use super::whole::{parts, texts};
+use super::snapshot::{Snapshots, differing, listed, reduced};
+use super::whole::parts;
 use super::*;
 use egui::{Rect, Shape};
-use image::{Rgba, RgbaImage};
-
-/// The colours of a pixel may be this far apart, of 255: another processor rounds other last bits.
-const FAR: u8 = 3;
-/// So many pixels of the numbers on a screen may be further apart: a digit or two. Of all else none.
-const FEW: usize = 60;
+use image::RgbaImage;
 
 /// A state of the window: its name, the machine, and what brings the window there.
 pub type Scene = (&'static str, &'static str, fn(&mut Screen));
@@ -23,9 +20,9 @@ fn learn_a_while(screen: &mut Screen) {
     screen.run_steps(150);
 }
 
-/// The first of them are the layouts: kept in both themes, large and small. Of the others the small
-/// window is kept, dark and light in turns; all are drawn in both themes and sizes.
-const LAYOUTS: usize = 8;
+/// The first of them are the layouts: kept in both themes, and in a large window too. Of the others one picture is
+/// kept, of the smallest window.
+const LAYOUTS: usize = 9;
 
 const SCENES: &[Scene] = &[
     ("all stages", "copy", |screen| {
@@ -35,10 +32,13 @@ const SCENES: &[Scene] = &[
         act(screen, Look::NextLayout);
         go_to(screen, 12, "output");
     }),
-    ("paper, row 0 on top", "copy", |screen| {
-        act(screen, Look::NextLayout);
-        act(screen, Look::NextLayout);
-        go_to(screen, 30, "output");
+    ("close-up", "copy", |screen| {
+        close_up(screen);
+        go_to(screen, 5, "gate");
+    }),
+    ("close-up, shifting", "copy", |screen| {
+        close_up(screen);
+        partway(screen, 5, "shift", 0.5);
     }),
     ("start page", "copy", |screen| press(screen, Key::W)),
     ("compare, an input bit", "copy", |screen| {
@@ -62,6 +62,11 @@ const SCENES: &[Scene] = &[
     ("what mattered", "copy", |screen| {
         press(screen, Key::Y);
         go_to(screen, 12, "output");
+    }),
+    ("paper, row 0 on top", "copy", |screen| {
+        act(screen, Look::NextLayout);
+        act(screen, Look::NextLayout);
+        go_to(screen, 30, "output");
     }),
     ("compare, another machine", "copy", |screen| {
         act(screen, Compare::KeepAsA);
@@ -245,11 +250,58 @@ const SCENES: &[Scene] = &[
     ("a failure", "copy", |screen| {
         act(screen, Episode::Failure(Some(0)));
     }),
-    ("close-up", "copy", |screen| {
-        for _ in 0..3 {
-            act(screen, Look::NextLayout);
-        }
-        go_to(screen, 5, "gate");
+    ("close-up, comparing", "copy", |screen| {
+        close_up(screen);
+        partway(screen, 5, "content", 0.4);
+    }),
+    ("close-up, gating", "copy", |screen| {
+        close_up(screen);
+        partway(screen, 25, "gate", 0.6);
+    }),
+    ("close-up, sharpening", "copy", |screen| {
+        close_up(screen);
+        partway(screen, 5, "sharpen", 0.5);
+    }),
+    ("close-up, reading", "copy", |screen| {
+        close_up(screen);
+        partway(screen, 25, "read", 0.5);
+    }),
+    ("close-up, erasing", "copy", |screen| {
+        close_up(screen);
+        partway(screen, 5, "erase", 0.5);
+    }),
+    ("close-up, adding", "copy", |screen| {
+        close_up(screen);
+        partway(screen, 5, "add", 0.3);
+    }),
+    ("close-up, the controller", "copy", |screen| {
+        close_up(screen);
+        partway(screen, 5, "controller", 0.5);
+    }),
+    ("close-up, the answer", "copy", |screen| {
+        close_up(screen);
+        partway(screen, 25, "output", 0.5);
+    }),
+    ("all stages, comparing", "copy", |screen| {
+        partway(screen, 25, "content", 0.5);
+    }),
+    ("all stages, gating", "copy", |screen| {
+        partway(screen, 12, "gate", 0.3);
+    }),
+    ("all stages, shifting", "copy", |screen| {
+        partway(screen, 12, "shift", 0.5);
+    }),
+    ("all stages, adding", "copy", |screen| {
+        partway(screen, 12, "add", 0.5);
+    }),
+    ("several heads, shifting", "repeat_copy", |screen| {
+        act(screen, Look::AllHeads);
+        partway(screen, 17, "shift", 0.7);
+    }),
+    ("close-up, a draw", "copy", |screen| {
+        otherwise(screen, 0, "draw");
+        close_up(screen);
+        partway(screen, 3, "draw", 0.5);
     }),
     ("presented", "copy", |screen| {
         act(screen, Window::TogglePresent);
@@ -264,9 +316,12 @@ const SCENES: &[Scene] = &[
     }),
 ];
 
-/// What it looks like on a phone, kept in both themes.
+/// What it looks like on a phone.
 pub const ON_PHONE: &[Scene] = &[
     ("a step", "copy", |screen| go_to(screen, 21, "gate")),
+    ("a step, shifting", "copy", |screen| {
+        partway(screen, 21, "shift", 0.5);
+    }),
     ("start page", "copy", |screen| {
         act(screen, Window::ToggleWelcome);
     }),
@@ -309,6 +364,19 @@ const FIRST: &str = "first start";
 fn go_to(screen: &mut Screen, step: usize, stage: &str) {
     act(screen, Play::Seek(step));
     to_stage(screen, stage);
+}
+
+fn close_up(screen: &mut Screen) {
+    while screen.state().arrangement() != Arrangement::CloseUp {
+        act(screen, Look::NextLayout);
+    }
+}
+
+/// In the middle of a stage that moves.
+fn partway(screen: &mut Screen, step: usize, stage: &str, through: f32) {
+    act(screen, Window::ToggleMotion);
+    go_to(screen, step, stage);
+    act(screen, Play::Through(through));
 }
 
 /// A head of a machine that has all mechanisms.
@@ -361,105 +429,180 @@ const ALL: [(Vec2, Theme); 4] = [
     (SMALL, Theme::Light),
 ];
 
-/// Where numbers stand in a picture that are not whole.
-fn numbers(screen: &Screen) -> Vec<Rect> {
-    let mut found = Vec::new();
-    for (text, clip) in texts(screen) {
-        let words = text.galley.text();
-        if words.contains('.') && words.contains(|c: char| c.is_ascii_digit()) {
-            let place = text.visual_bounding_rect().intersect(clip);
-            found.push(place.expand(1.0));
-        }
+/// The theme of the only snapshot of a scene. It follows from the name, so that it stays when others come and go.
+fn theme(scene: &Scene) -> Theme {
+    let sum: u32 = scene.0.bytes().map(u32::from).sum();
+    if sum.is_multiple_of(2) {
+        Theme::Dark
+    } else {
+        Theme::Light
     }
-    found
 }
 
-/// The pixels that differ: those of numbers, and all others.
-fn differing(before: &RgbaImage, after: &RgbaImage, numbers: &[Rect]) -> [Vec<(u32, u32)>; 2] {
-    let pairs = before.enumerate_pixels().zip(after.pixels());
-    let apart = pairs.filter(|((_, _, before), after)| {
-        let mut channels = before.0.iter().zip(after.0);
-        channels.any(|(a, b)| a.abs_diff(b) > FAR)
-    });
-    let places = apart.map(|((x, y, _), _)| (x, y));
-    let is_number = |&(x, y): &(u32, u32)| {
-        let place = egui::pos2(x as f32 + 0.5, y as f32 + 0.5);
-        numbers.iter().any(|number| number.contains(place))
-    };
-    let (in_numbers, others) = places.partition(is_number);
-    [in_numbers, others]
+fn other(theme: Theme) -> Theme {
+    match theme {
+        Theme::Dark => Theme::Light,
+        Theme::Light => Theme::Dark,
+    }
 }
 
-/// What is wrong with a picture, beside the one that is kept. Leaves both there for people, or keeps the new one.
-fn changed(name: &str, image: &RgbaImage, numbers: &[Rect]) -> Option<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/viewer/screens");
-    let at = |end: &str| folder.join(format!("{name}{end}.png"));
-    let kept = image::open(at("")).map(|kept| kept.to_rgba8()).ok();
-    let kept = kept.filter(|kept| kept.dimensions() == image.dimensions());
-    let apart = kept.map(|kept| differing(&kept, image, numbers));
-    if let Some([in_numbers, others]) = &apart
-        && in_numbers.len() <= FEW
-        && others.is_empty()
-    {
-        return None;
+/// The sizes and themes in which a scene of a desktop is kept.
+fn kept(index: usize, scene: &Scene) -> Vec<(Vec2, Theme)> {
+    let one = theme(scene);
+    let mut kept = vec![(SMALL, one)];
+    if index < LAYOUTS {
+        kept.extend([(SMALL, other(one)), (LARGE, one)]);
     }
-    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        image.save(at("")).unwrap();
-        return None;
-    }
-    image.save(at(".new")).unwrap();
-    let Some([in_numbers, others]) = apart else {
-        return Some(format!("{name}: no picture of this size is kept"));
-    };
-    let mut marked = image.clone();
-    for &(x, y) in in_numbers.iter().chain(&others) {
-        marked.put_pixel(x, y, Rgba([255, 0, 255, 255]));
-    }
-    marked.save(at(".diff")).unwrap();
-    let (digits, rest) = (in_numbers.len(), others.len());
-    Some(format!(
-        "{name}: {digits} pixels of numbers differ, and {rest} others"
-    ))
+    kept
+}
+
+/// Compares a scene with its snapshot.
+fn changed(scene: &Scene, size: Vec2, theme: Theme) -> Option<String> {
+    let mut screen = screen(scene, size, theme);
+    let image = screen.render().unwrap();
+    let name = file_name(scene, size, theme);
+    Snapshots::here().check(&name, &image, &listed(&screen))
 }
 
 #[test]
 fn every_state_looks_as_it_did() {
-    let mut problems = Vec::new();
-    for (index, scene) in SCENES.iter().enumerate() {
-        let kept = if index < LAYOUTS {
-            &ALL[..]
-        } else {
-            &ALL[2 + (index + 1 - LAYOUTS) % 2..][..1]
-        };
-        for &(size, theme) in kept {
-            let mut screen = screen(scene, size, theme);
-            let image = screen.render().unwrap();
-            let name = file_name(scene, size, theme);
-            problems.extend(changed(&name, &image, &numbers(&screen)));
-        }
-    }
+    let scenes = SCENES.iter().enumerate();
+    let all = scenes.flat_map(|(index, scene)| {
+        let kept = kept(index, scene).into_iter();
+        kept.filter_map(move |(size, theme)| changed(scene, size, theme))
+    });
+    let problems: Vec<String> = all.collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]
 fn every_state_on_a_phone_looks_as_it_did() {
-    let mut problems = Vec::new();
-    for scene in ON_PHONE {
+    let all = ON_PHONE.iter();
+    let problems = all.filter_map(|scene| changed(scene, phone::PHONE, theme(scene)));
+    let problems: Vec<String> = problems.collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn every_snapshot_is_of_a_scene() {
+    let scenes = SCENES.iter().enumerate();
+    let desktop = scenes.flat_map(|(index, scene)| {
+        let kept = kept(index, scene).into_iter();
+        kept.map(|(size, theme)| file_name(scene, size, theme))
+    });
+    let phone = ON_PHONE.iter();
+    let phone = phone.map(|scene| file_name(scene, phone::PHONE, theme(scene)));
+    let obsolete = Snapshots::here().obsolete(&desktop.chain(phone).collect::<Vec<_>>());
+    assert!(obsolete.is_empty(), "delete {obsolete:?}");
+}
+
+/// Bytes of all pictures of the repository together.
+const MOST_BYTES: u64 = 6_000_000;
+
+#[test]
+fn the_pictures_are_light() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = [root.join("assets/pictures"), Snapshots::here().folder];
+    let files = folders.iter().flat_map(|path| path.read_dir().unwrap());
+    let bytes = files.map(|file| {
+        let file = file.unwrap();
+        let name = file.file_name().into_string().unwrap();
+        let is_kept = name.split_once('.').is_some_and(|(_, end)| end == "png");
+        if is_kept {
+            file.metadata().unwrap().len()
+        } else {
+            0
+        }
+    });
+    let total: u64 = bytes.sum();
+    assert!(total <= MOST_BYTES, "{total} bytes");
+}
+
+/// Replaces every digit by one that looks like it, or nearly so.
+fn misread(text: &str) -> String {
+    let other = |letter: char| {
+        letter
+            .to_digit(10)
+            .map(|digit| "8778968138".as_bytes()[digit as usize])
+    };
+    let letters = text
+        .chars()
+        .map(|letter| other(letter).map_or(letter, char::from));
+    letters.collect()
+}
+
+#[test]
+fn a_wrong_digit_is_noticed() {
+    let mut digits = 0;
+    for name in ["all stages", "paper", "learning", "close-up", "all heads"] {
+        let scene = SCENES.iter().find(|scene| scene.0 == name).unwrap();
         for theme in [Theme::Dark, Theme::Light] {
-            let mut screen = screen(scene, phone::PHONE, theme);
-            let image = screen.render().unwrap();
-            let name = file_name(scene, phone::PHONE, theme);
-            problems.extend(changed(&name, &image, &numbers(&screen)));
+            digits += wrong_digits(scene, theme);
         }
     }
-    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(digits > 500, "{digits}");
+}
+
+/// Draws every digit of a scene wrong and counts them; each must differ from the snapshot, and each text with
+/// a digit must be in the list.
+fn wrong_digits(scene: &Scene, theme: Theme) -> usize {
+    let raster = Shared::default();
+    let mut screen = screen_with(scene, SMALL, theme, &raster);
+    let kept = reduced(&screen.render().unwrap());
+    let list = listed(&screen);
+    let mut output = screen.output().clone();
+    let mut places = Vec::new();
+    for drawn in &mut output.shapes {
+        let mut parts: Vec<Shape> = parts(&drawn.shape).into_iter().cloned().collect();
+        for part in &mut parts {
+            let Shape::Text(text) = part else { continue };
+            let mut job = (*text.galley.job).clone();
+            job.text = misread(&job.text);
+            if job.text == text.galley.job.text {
+                continue;
+            }
+            for row in &text.galley.rows {
+                let place = row.rect().translate(text.pos.to_vec2());
+                let is_listed = list.contains(&row.text());
+                assert!(
+                    is_listed || !place.intersects(drawn.clip_rect),
+                    "{}",
+                    row.text()
+                );
+                for glyph in row.glyphs.iter().filter(|glyph| glyph.chr.is_ascii_digit()) {
+                    let left = text.pos.x + row.pos.x + glyph.pos.x;
+                    let columns = left..=left + glyph.advance_width;
+                    let digit = Rect::from_x_y_ranges(columns, place.y_range());
+                    if drawn.clip_rect.contains_rect(digit) {
+                        places.push(digit);
+                    }
+                }
+            }
+            text.galley = screen.ctx.fonts_mut(|fonts| fonts.layout_job(job));
+        }
+        drawn.shape = Shape::Vec(parts);
+    }
+    // Letters that were not on screen before are uploaded with the next frame.
+    screen.run_steps(1);
+    let after = raster.draw(&screen.ctx, &output);
+    let found = differing(&kept, &after);
+    for place in &places {
+        let mut found = found
+            .iter()
+            .map(|&(x, y)| egui::pos2(x as f32 + 0.5, y as f32 + 0.5));
+        assert!(
+            found.any(|pixel| place.contains(pixel)),
+            "{}: {place:?}",
+            scene.0
+        );
+    }
+    places.len()
 }
 
 /// So many shapes are changed, one after the other.
 const CHANGED: usize = 6;
 
-/// How many pixels that are no numbers differ when a shape goes through `change`, for the first shapes that are
-/// found by `which`.
+/// How many pixels differ when a shape goes through `change`, for the first shapes that are found by `which`.
 fn changed_by(
     scene: &Scene,
     which: impl Fn(&Shape) -> bool,
@@ -467,8 +610,7 @@ fn changed_by(
 ) -> Vec<usize> {
     let raster = Shared::default();
     let mut whole = screen_with(scene, SMALL, Theme::Dark, &raster);
-    let before = whole.render().unwrap();
-    let numbers = numbers(&whole);
+    let before = reduced(&whole.render().unwrap());
     let shapes = &whole.output().shapes;
     let found = (0..shapes.len()).flat_map(|index| {
         let parts = parts(&shapes[index].shape);
@@ -481,7 +623,7 @@ fn changed_by(
         change(&mut parts[part]);
         output.shapes[index].shape = Shape::Vec(parts);
         let after = raster.draw(&whole.ctx, &output);
-        differing(&before, &after, &numbers)[1].len()
+        differing(&before, &after).len()
     });
     others.collect()
 }
@@ -491,7 +633,7 @@ fn a_lost_panel_is_noticed() {
     let scene = &SCENES[0];
     let mut whole = screen(scene, SMALL, Theme::Dark);
     let before = whole.render().unwrap();
-    let others = |after: &RgbaImage| differing(&before, after, &numbers(&whole))[1].len();
+    let others = |after: &RgbaImage| differing(&reduced(&before), after).len();
     assert_eq!(others(&before), 0);
     for lost in [
         Command::Window(Window::ToggleLeft),

@@ -214,15 +214,15 @@ impl<T: Copy> Each<T> {
     }
 }
 
-impl<T: PartialEq> PartialEq for Each<T> {
-    /// A list of one says of one head what a word says of all.
+impl<T: Copy + PartialEq> PartialEq for Each<T> {
+    /// The same for every head, however it is written.
     fn eq(&self, other: &Self) -> bool {
-        let is_one = |each: &Self| each.own.len() <= 1;
-        self.all == other.all && (self.own == other.own || is_one(self) && is_one(other))
+        let mut heads = 0..self.own.len().max(other.own.len());
+        self.all == other.all && heads.all(|head| self.of(head) == other.of(head))
     }
 }
 
-impl<T: Eq> Eq for Each<T> {}
+impl<T: Copy + Eq> Eq for Each<T> {}
 
 impl<T: Copy> From<T> for Each<T> {
     fn from(choice: T) -> Self {

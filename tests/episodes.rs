@@ -234,6 +234,32 @@ fn every_fault_of_a_file_is_named_with_its_place() {
 }
 
 #[test]
+fn a_number_that_32_bits_cannot_hold_is_named_as_such() {
+    for (name, shape, expected) in [
+        ("inputs", vec![9, 2], "; expected a finite number"),
+        (
+            "targets",
+            vec![9, 1],
+            "; expected 0 or 1, because the step is scored",
+        ),
+    ] {
+        let values = vec![1e300_f64; shape.iter().product()];
+        let values = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        let mut all = arrays(3);
+        all.retain(|array| array.0 != name);
+        all.push((name, "<f8", shape, values));
+        let error = episodes::from_bytes(&npz(&all), "e.npz")
+            .unwrap_err()
+            .to_string();
+        let expected = format!("channel 0 is infinite or more than 32 bits can hold{expected}");
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
+#[test]
 fn what_a_preset_asks_of_its_file_and_does_not_get_is_an_error() {
     let place = place();
     for (set, expected) in [

@@ -2,6 +2,8 @@
 
 use std::io::Read;
 
+use super::error::short;
+
 /// How an array begins, and version 1.0 of the format.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
 /// The largest header that is read, in bytes.
@@ -43,16 +45,27 @@ pub(super) fn header(file: &mut impl Read, allowed: &str) -> Result<Header, Stri
     };
     let kind = value("descr").and_then(|value| value.split('\'').nth(1));
     let kind = kind.unwrap_or("unknown").to_owned();
-    if value("fortran_order").is_none_or(|value| !value.starts_with("False")) {
-        return Err(
-            "is column-major; expected row-major: numpy.ascontiguousarray makes it so".to_owned(),
-        );
+    let unreadable = |key| {
+        format!("has a header without a readable `{key}`; write the array again, with numpy.savez")
+    };
+    match value("fortran_order").ok_or_else(|| unreadable("fortran_order"))? {
+        order if order.starts_with("False") => {}
+        order if order.starts_with("True") => {
+            let problem =
+                "is column-major; expected row-major: numpy.ascontiguousarray makes it so";
+            return Err(problem.to_owned());
+        }
+        _ => return Err(unreadable("fortran_order")),
     }
     let sizes = value("shape").and_then(|value| value.strip_prefix('(')?.split_once(')'));
-    let (sizes, _) = sizes.ok_or_else(broken)?;
-    let sizes = sizes.split(',').map(str::trim);
+    let (all, _) = sizes.ok_or_else(|| unreadable("shape"))?;
+    let sizes = all.split(',').map(str::trim);
     let sizes = sizes.filter(|size| !size.is_empty());
-    let shape = sizes.map(|size| size.parse().map_err(|_| broken()));
+    let wrong = |size: &str| {
+        let (size, most) = (short(size), usize::MAX);
+        format!("has the size {size} in its shape; expected whole numbers, 0 to {most}")
+    };
+    let shape = sizes.map(|size| size.parse().map_err(|_| wrong(size)));
     let shape = shape.collect::<Result<_, _>>()?;
     Ok(Header { shape, kind })
 }

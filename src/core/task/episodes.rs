@@ -241,19 +241,26 @@ fn check_values(
             return Err(Fault::new("mask", format!("episode {episode} {problem}")));
         }
     }
+    let shown = |value: &f32| {
+        let infinite = "infinite or more than 32 bits can hold";
+        let shown = value.is_infinite().then(|| infinite.to_owned());
+        shown.unwrap_or_else(|| value.to_string())
+    };
     let broken = |(_, value): &(_, &f32)| !value.is_finite();
     if let Some(((row, channel), value)) = inputs.indexed_iter().find(broken) {
         let problem = format!(
-            "{}, channel {channel} is {value}; expected a finite number",
-            place(row)
+            "{}, channel {channel} is {}; expected a finite number",
+            place(row),
+            shown(value)
         );
         return Err(Fault::new("inputs", problem));
     }
     let wrong = |((row, _), value): &((usize, usize), &f32)| mask[*row] > 0.0 && !is_bit(value);
     if let Some(((row, channel), value)) = targets.indexed_iter().find(wrong) {
         let problem = format!(
-            "{}, channel {channel} is {value}; expected 0 or 1, because the step is scored",
-            place(row)
+            "{}, channel {channel} is {}; expected 0 or 1, because the step is scored",
+            place(row),
+            shown(value)
         );
         return Err(Fault::new("targets", problem));
     }

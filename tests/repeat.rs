@@ -117,6 +117,142 @@ fn a_changed_run_is_repeated_to_the_same_bits_on_any_number_of_threads() {
     }
 }
 
+#[test]
+fn a_list_of_the_same_word_is_that_word() {
+    let heads = |weighting: &str| {
+        let heads = format!(
+            r#""controller": {{"size": 5}}, "heads": {{"attention": {{"weighting": {weighting}}}}}"#
+        );
+        let preset = TINY.replace(r#""controller": {"size": 5}"#, &heads);
+        assert_ne!(preset, TINY);
+        Experiment::from_json(&preset, "tiny.json", &[]).unwrap()
+    };
+    assert_eq!(heads(r#"["soft", "soft"]"#), heads(r#""soft""#));
+    assert_eq!(heads(r#"["hard", "hard"]"#), heads(r#""hard""#));
+    assert_ne!(heads(r#"["soft", "hard"]"#), heads(r#""soft""#));
+}
+
+/// A copy of the run with its log changed, repeated; what is said.
+fn repeated(place: &Path, log: &str, code: i32) -> String {
+    std::fs::write(place.join("copy").join(LOG), log).unwrap();
+    let arguments = ["train", "--repeat", "copy", "--out", "again", "--force"];
+    let done = tapescope(place, &arguments);
+    assert_eq!(done.status.code(), Some(code), "{done:?}");
+    said(&done)
+}
+
+#[test]
+fn every_number_of_the_log_and_the_weights_is_compared_and_named() {
+    let (place, _) = changed_run();
+    let (run, copy) = (place.path().join("run"), place.path().join("copy"));
+    std::fs::create_dir(&copy).unwrap();
+    let best = run.join("weights.safetensors");
+    std::fs::copy(&best, copy.join("weights.safetensors")).unwrap();
+    let log = std::fs::read_to_string(run.join(LOG)).unwrap();
+    let same =
+        "the same as copy, to the bit, in all 6 validations of its log, and in its weights\n";
+    assert!(repeated(place.path(), &log, 0).contains(same));
+    // The second validation, each number of it.
+    let second = log
+        .lines()
+        .filter(|line| line.contains("validation\":"))
+        .nth(1)
+        .unwrap();
+    let point: serde_json::Value = serde_json::from_str(second).unwrap();
+    let keys = |value: &serde_json::Value| {
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    let inner = keys(&point["validation"])
+        .into_iter()
+        .map(|key| format!("validation/{key}"));
+    let outer = keys(&point)
+        .into_iter()
+        .filter(|key| !["sequences", "validation"].contains(&key.as_str()));
+    for key in outer.chain(inner) {
+        let mut other = point.clone();
+        let value = other.pointer_mut(&format!("/{key}")).unwrap();
+        *value = match value.as_u64() {
+            Some(whole) => (whole + 1).into(),
+            None => (value.as_f64().unwrap() * 0.5 + 0.25).into(),
+        };
+        let log = log.replace(second, &other.to_string());
+        let is_time = key == "seconds";
+        let said = repeated(place.path(), &log, i32::from(!is_time));
+        let name = key.replace('/', ".");
+        let expected = format!("differs from copy: {name} is ");
+        assert!(
+            is_time && said.contains(same) || said.contains(&expected),
+            "{key}: {said}"
+        );
+    }
+    // Points that the run never had, and a log that ends early.
+    let last = log
+        .lines()
+        .rfind(|line| line.contains("validation\":"))
+        .unwrap();
+    let more = format!(
+        "{log}{}\n",
+        last.replace("\"sequences\":60", "\"sequences\":61")
+    );
+    assert!(repeated(place.path(), &more, 1).contains("differs from copy: 6 validations, 7 there"));
+    let early = log.replace(&format!("{last}\n"), "");
+    let said = repeated(place.path(), &early, 0);
+    let part =
+        "in all 5 validations of its log; this run has 6, and its weights were not compared\n";
+    assert!(said.contains(part), "{said}");
+}
+
+#[test]
+fn changed_weights_are_no_repetition() {
+    let (place, _) = changed_run();
+    let (run, copy) = (place.path().join("run"), place.path().join("copy"));
+    std::fs::create_dir(&copy).unwrap();
+    let log = std::fs::read_to_string(run.join(LOG)).unwrap();
+    let path = copy.join("weights.safetensors");
+    let trained = weights::read(&run.join("weights.safetensors")).unwrap();
+    let changed = |change: &dyn Fn(&mut weights::Trained)| {
+        let mut other = trained.clone();
+        change(&mut other);
+        weights::write(&path, &other).unwrap();
+        repeated(place.path(), &log, 1)
+    };
+    let said = changed(&|trained| {
+        let value = trained
+            .machine
+            .params
+            .slices_mut()
+            .flatten()
+            .next()
+            .unwrap();
+        *value = f32::from_bits(value.to_bits() ^ 1);
+    });
+    assert!(said.contains("differs from copy: the tensor "), "{said}");
+    let said = changed(&|trained| trained.evaluation.as_mut().unwrap().perfect += 0.5);
+    assert!(
+        said.contains("differs from copy: the evaluation in weights.safetensors"),
+        "{said}"
+    );
+    let said = changed(&|trained| trained.history.truncate(1));
+    assert!(
+        said.contains("differs from copy: the number of validations in weights"),
+        "{said}"
+    );
+    let said = changed(&|trained| trained.history[0].training_bits += 1.0);
+    assert!(
+        said.contains("differs from copy: in weights.safetensors, training_bits is"),
+        "{said}"
+    );
+    std::fs::remove_file(&path).unwrap();
+    assert!(
+        repeated(place.path(), &log, 0).contains("of its log; its weights are not beside it\n")
+    );
+}
+
 /// A task that became easier would else keep its first weights for ever, and one that became harder its last.
 #[test]
 fn with_another_task_the_best_weights_are_sought_anew() {

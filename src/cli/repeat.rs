@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::train::check_size;
 use super::{Undone, is_same, refuse};
+use crate::io::measurement::{self, evaluation_json};
 use crate::io::run::log_at;
-use crate::io::{Experiment, RunFolder, label, shell};
+use crate::io::{Experiment, RunFolder, Trained, label, shell, weights};
 use crate::learn;
 use crate::train::{Change, HistoryPoint, State, Trainer};
 
@@ -19,6 +20,8 @@ pub(super) struct Repeat {
     command: String,
     /// The weights that it began with, where they are kept beside its log.
     start: Option<PathBuf>,
+    /// Its weights, where they are beside its log.
+    weights: Option<PathBuf>,
     /// As the run began.
     pub(super) experiment: Experiment,
     /// After the changes that were made.
@@ -80,6 +83,7 @@ impl Repeat {
         };
         log.experiment = log.experiment.with_episodes(&file)?;
         let start = file.with_file_name(RunFolder::START);
+        let weights = file.with_file_name(RunFolder::WEIGHTS);
         let all = log.experiment.training.sequences;
         if let Some(late) = log.changes.iter().find(|change| change.sequences > all) {
             let sequences = late.sequences;
@@ -96,6 +100,7 @@ impl Repeat {
             name,
             command: log.command,
             start: Some(start).filter(|start| start.is_file()),
+            weights: Some(weights).filter(|weights| weights.is_file()),
             now: log.experiment.clone(),
             experiment: log.experiment,
             points: log.points,
@@ -172,38 +177,65 @@ impl Repeat {
         Ok(())
     }
 
-    /// Says whether the validations are those of the log, to the bit.
+    /// Says whether everything in the log and the weights came out again, to the bit; `weights` are those of this run.
     pub(super) fn compare(
         &self,
         history: &[HistoryPoint],
+        weights: &Path,
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
-        let key = |point: &HistoryPoint| {
-            let bits = [point.training_bits, point.validation.bits_per_sequence];
-            (point.sequences, bits.map(f64::to_bits))
-        };
-        let (name, count) = (&self.name, self.points.len());
+        let (name, count, all) = (&self.name, self.points.len(), history.len());
         if count == 0 {
             return Ok(writeln!(
                 out,
                 "{name} was stopped before its first validation: its log has nothing to compare with"
             )?);
         }
-        let mut pairs = self.points.iter().zip(history);
-        if let Some((there, here)) = pairs.find(|(there, here)| key(there) != key(here)) {
-            let [a, b] = [there, here].map(|point| point.validation.bits_per_sequence);
-            let place = there.sequences;
-            writeln!(
-                out,
-                "differs from {name}: {b} bits per sequence after {place} sequences, {a} there"
-            )?;
+        let is_whole = count == all;
+        let there = self.weights.as_deref().filter(|_| is_whole);
+        let differs = match (points_differ(history, &self.points), there) {
+            (None, _) if count > all => Some(format!("{all} validations, {count} there")),
+            (None, Some(there)) => weights_differ(weights, there)?,
+            (differs, _) => differs,
+        };
+        if let Some(differs) = differs {
+            writeln!(out, "differs from {name}: {differs}")?;
             return Err(Undone::Differs.into());
         }
+        let rest = match there {
+            Some(_) => ", and in its weights".to_owned(),
+            None if is_whole => "; its weights are not beside it".to_owned(),
+            None => format!("; this run has {all}, and its weights were not compared"),
+        };
         Ok(writeln!(
             out,
-            "the same as {name}, to the bit, in all {count} validations of its log"
+            "the same as {name}, to the bit, in all {count} validations of its log{rest}"
         )?)
     }
+}
+
+/// The first difference between two learning curves, as far as both go.
+fn points_differ(here: &[HistoryPoint], there: &[HistoryPoint]) -> Option<String> {
+    let mut pairs = here.iter().zip(there);
+    pairs.find_map(|(here, there)| measurement::unlike(here, there))
+}
+
+/// The first difference between two weights files: in their tensors, or in what they say of their training.
+fn weights_differ(here: &Path, there: &Path) -> anyhow::Result<Option<String>> {
+    let [here, there] = [weights::read(here)?, weights::read(there)?];
+    let evaluation = |trained: &Trained| trained.evaluation.as_ref().map(evaluation_json);
+    let file = RunFolder::WEIGHTS;
+    Ok(
+        if let Some(tensor) = weights::unlike(&here.machine, &there.machine) {
+            Some(format!("the tensor {tensor} of {file}"))
+        } else if evaluation(&here) != evaluation(&there) {
+            Some(format!("the evaluation in {file}"))
+        } else if here.history.len() != there.history.len() {
+            Some(format!("the number of validations in {file}"))
+        } else {
+            points_differ(&here.history, &there.history).map(|why| format!("in {file}, {why}"))
+        },
+    )
 }
 
 #[cfg(test)]

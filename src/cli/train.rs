@@ -138,10 +138,10 @@ impl Train {
             };
         }
         let history = std::mem::take(&mut trainer.state.history);
-        let end = Report::of(&folder, history.len());
+        let (end, weights) = (Report::of(&folder, history.len()), folder.weights_path());
         folder.finish()?;
         end.write(out)?;
-        repeat.map_or(Ok(()), |repeat| repeat.compare(&history, out))
+        repeat.map_or(Ok(()), |repeat| repeat.compare(&history, &weights, out))
     }
 
     /// The run that is asked for, in its folder; none when it is finished.

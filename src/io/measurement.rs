@@ -1,6 +1,9 @@
 //! Measurements and learning curves as JSON.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{Trained, file, paper};
 use crate::task::{Measure, Task};
@@ -49,6 +52,27 @@ pub fn comparison_json(
 pub fn history_json(history: &[HistoryPoint]) -> String {
     let points: Vec<PointForm> = history.iter().copied().map(PointForm).collect();
     file::json(&points)
+}
+
+/// The first number by which two points of a learning curve differ, but for the time that they took.
+pub fn unlike(here: &HistoryPoint, there: &HistoryPoint) -> Option<String> {
+    let numbers = |point: &HistoryPoint| {
+        let seconds = 0.0;
+        let mut all = json!(PointForm(HistoryPoint { seconds, ..*point }));
+        let inner = all["validation"].take();
+        let flat = |(key, value): (&String, &Value)| (format!("validation.{key}"), value.clone());
+        let inner: Vec<_> = inner.as_object().into_iter().flatten().map(flat).collect();
+        let all = all.as_object().cloned().unwrap_or_default();
+        all.into_iter().chain(inner).collect::<BTreeMap<_, _>>()
+    };
+    let (here, there, sequences) = (numbers(here), numbers(there), there.sequences);
+    let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+    let mut keys = here.keys().chain(there.keys());
+    let key = keys.find(|key| here.get(*key) != there.get(*key))?;
+    let [here, there] = [here.get(key), there.get(key)].map(text);
+    Some(format!(
+        "{key} is {here} after {sequences} sequences, {there} there"
+    ))
 }
 
 /// A validation, as weights files have it.

@@ -27,7 +27,7 @@ use super::{Error, Experiment, checkpoint, file, snapshots};
 use crate::learn::Snapshots;
 use crate::train::{Evaluation, State};
 
-const WEIGHTS: &str = "weights.safetensors";
+const WEIGHTS: &str = RunFolder::WEIGHTS;
 pub(super) const LOG: &str = "history.ntmlog.jsonl";
 pub(super) const PRESET: &str = RunFolder::PRESET;
 pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
@@ -89,6 +89,8 @@ struct Header<'a> {
 impl RunFolder {
     /// The experiment with every default.
     pub const PRESET: &str = "preset.json";
+    /// The best machine so far.
+    pub const WEIGHTS: &str = "weights.safetensors";
     /// The machine that the run began with, where that was in no file.
     pub const START: &str = "start.safetensors";
 

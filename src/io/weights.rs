@@ -111,6 +111,14 @@ pub(super) fn hexadecimal(hasher: Sha256) -> String {
         .collect()
 }
 
+/// The name of the first tensor that two machines do not have alike, to the bit.
+pub fn unlike(a: &Model<f32>, b: &Model<f32>) -> Option<String> {
+    let (a, b) = (sorted_tensors(a), sorted_tensors(b));
+    let mut names = a.keys().chain(b.keys());
+    let is_other = |name: &&String| a.get(*name).map(bytes) != b.get(*name).map(bytes);
+    names.find(is_other).cloned()
+}
+
 /// The machines inside the binary; of those beside a page the ones that were fetched and are held.
 pub fn shipped() -> Vec<Trained> {
     let load = |(name, bytes): (&str, &[u8])| {

@@ -367,7 +367,7 @@ class Io(Test):
             self.assertIn("every stage holds", self.run_program("verify", "e.ntmtrace.json"))
             # All but the one convention that differs.
             said = self.run_program("diff", "e.ntmtrace.json", "ours.npz", "--tolerance", "1e-3", code=1)
-            self.assertRegex(said, "they do not say the same\n  similarity_formula: .*\n  epsilon: 1e-8 and 0\n.* values compared")
+            self.assertRegex(said, "metadata differs\n(?:  params: .*\n)?  similarity_formula: .*\n  epsilon: 1e-8 and 0\n.* values compared")
 
     @needs("torch")
     def test_our_weights_run_in_torch(self):

@@ -33,7 +33,7 @@ Examples:
 
 Sizes are compared first, then what the files say of episode and machine, then values in the order of the \
 computation.
-Exit codes: 0 the same, 1 something differs, 2 a trace cannot be read.";
+Exit codes: 0 the same, 1 something differs, 2 a trace cannot be read, 3 the same in what both have.";
 
 /// Recompute every stage of a trace from what its heads emitted; report the first difference.
 #[derive(Debug, Args)]
@@ -112,7 +112,8 @@ impl Verify {
     ) -> anyhow::Result<bool> {
         let weights = self.weights.as_deref().unwrap_or_default();
         let (file, sha256) = (label(&self.trace), trained.sha256());
-        if let Some(other) = imported.sha256.as_ref().filter(|other| **other != sha256) {
+        let other = imported.sha256.as_ref().filter(|other| **other != sha256);
+        if let Some(other) = other {
             writeln!(
                 out,
                 "{file} says that it is of other weights: {other}; {weights} has {sha256}"
@@ -131,7 +132,10 @@ impl Verify {
         let told = [&*with, &format!("{with} every array comes out again: ")];
         let values = |recorded, again| format!("{recorded} is recorded, {again} comes out");
         tell(out, told, &found, self.tolerance, values)?;
-        Ok(found.first.is_none())
+        if !found.skipped.is_empty() {
+            writeln!(out, "{with} not compared: {}", found.skipped.join(", "))?;
+        }
+        Ok(found.first.is_none() && other.is_none())
     }
 }
 
@@ -149,8 +153,12 @@ pub(super) fn verified(
             let (all, whole) = (found.following(), found.whole());
             format!("holds in part: {whole} of {all} arrays that follow from others, ")
         }
+        Outcome::Differs => "its arrays hold: ".to_owned(),
         _ => "every stage holds: ".to_owned(),
     };
+    for line in &found.contradictions {
+        writeln!(out, "{file}: the file and its seed differ in {line}")?;
+    }
     if outcome == Outcome::Nothing {
         writeln!(out, "{file}: nothing in it can be recomputed and compared")?;
     } else {
@@ -182,6 +190,8 @@ fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::
         list(&what, by_part(arrays))?;
     }
     list("taken as recorded, for only the weights could tell", given)?;
+    let declared = found.declared.clone();
+    list("taken as declared, for nothing here could tell", declared)?;
     let computed = by_part(&recording.computed);
     list("not recorded, but computed from what is", computed)?;
     list("not recorded", absent)
@@ -230,32 +240,31 @@ impl Diff {
             }
         };
         if !found.declared.is_empty() {
-            writeln!(out, "{files}: they do not say the same")?;
+            writeln!(out, "{files}: metadata differs")?;
             for line in &found.declared {
                 writeln!(out, "  {line}")?;
             }
         }
+        let is_whole = found.only.iter().all(Vec::is_empty);
         let same = match found.declared[..] {
-            [] => format!("{files}: the same: "),
+            [] if is_whole => format!("{files}: the same: "),
+            [] => format!("{files}: the same in part: "),
             _ => String::new(),
         };
         let values = |a, b| format!("{a} and {b}");
         tell(out, [&files, &same], &found, self.tolerance, values)?;
-        for (file, trace) in [(&self.a, &a), (&self.b, &b)] {
-            let absent = &trace.recording.absent;
-            if !absent.is_empty() {
-                let file = label(file);
-                writeln!(
-                    out,
-                    "not compared, because absent from {file}: {}",
-                    absent.join(", ")
-                )?;
+        for (file, only) in [&self.a, &self.b].into_iter().zip(&found.only) {
+            if !only.is_empty() {
+                writeln!(out, "only in {}: {}", label(file), only.join(", "))?;
             }
         }
         if found.first.is_some() || !found.declared.is_empty() {
-            return Err(Undone::Differs.into());
+            Err(Undone::Differs.into())
+        } else if is_whole {
+            Ok(())
+        } else {
+            Err(Undone::InPart.into())
         }
-        Ok(())
     }
 }
 

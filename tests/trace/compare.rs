@@ -2,7 +2,7 @@
 
 use tapescope::io::trace::{self, Comparison, Imported, Outcome, Side};
 use tapescope::io::weights;
-use tapescope::model::config::ControllerKind;
+use tapescope::model::config::{ControllerKind, InitialMemory, InitialWeighting};
 use tapescope::model::{Model, NtmConfig, Place};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Recording;
@@ -73,7 +73,16 @@ fn own_traces_hold_to_the_bit() {
         });
         let of_heads: u64 = of_heads.map(|(.., series)| series.width() as u64).sum();
         let values = t * (asked + of_heads + n * m + y + 1);
-        assert_eq!(found.values, n * m + values);
+        // M_0 is compared with `memory`, and it and the first weightings with what the file says.
+        let is_constant = config
+            .ntm()
+            .is_some_and(|ntm| ntm.initial_memory != InitialMemory::Learned);
+        let is_one_hot = config
+            .ntm()
+            .is_some_and(|ntm| ntm.initial_weighting == InitialWeighting::OneHot);
+        let beginning =
+            u64::from(is_constant) * n * m + u64::from(is_one_hot) * n * config.heads() as u64;
+        assert_eq!(found.values, n * m + beginning + values);
     }
 }
 
@@ -88,7 +97,7 @@ fn only_memories_that_are_in_the_file_are_compared() {
     let (asked, answered) = (4 + 3 + 1, 3 + 1);
     assert_eq!(
         found.values,
-        t * (asked + 4 * 5 * n + 2 * m + answered) + 5 * n * m
+        t * (asked + 4 * 5 * n + 2 * m + answered) + 6 * n * m + 4 * n
     );
     recording.trace.memory_columns.row_mut(128)[2 * 1024 + 7] += 0.5;
     let place = (Some(127), "memory".to_owned(), vec![128, 7, 2]);
@@ -164,6 +173,47 @@ fn shapes_come_first() {
     let other = imported(&machine, &Recording::new(&machine, &task, 1, 0));
     let lines = trace::diff(&changed(|_| ()), &other, EXACT).unwrap_err();
     assert_eq!(lines, ["steps: 5 and 7", "memory rows: 5 and 6"]);
+}
+
+#[test]
+fn what_only_one_of_two_files_has_is_no_sameness() {
+    let whole = changed(|_| ());
+    let text = super::again(&whole);
+    for (lost, said) in [
+        ("/arrays", "loss"),
+        ("/arrays", "controller.hidden"),
+        ("/arrays", "read0.gated"),
+        ("/task", "params"),
+        ("/model/config/memory", "initial"),
+    ] {
+        let mut value = super::value(&text);
+        let object = value.pointer_mut(lost).unwrap().as_object_mut().unwrap();
+        assert!(object.remove(said).is_some());
+        let other = super::opened(&value.to_string());
+        let found = trace::diff(&whole, &other, EXACT).unwrap();
+        let said = if said == "initial" {
+            "memory.initial"
+        } else {
+            said
+        };
+        assert!(
+            found.only[0].contains(&said.to_owned()),
+            "{said}: {found:?}"
+        );
+        let found = trace::diff(&other, &whole, EXACT).unwrap();
+        assert!(
+            found.only[1].contains(&said.to_owned()),
+            "{said}: {found:?}"
+        );
+        assert_eq!(
+            trace::diff(&other, &other, EXACT).unwrap().only,
+            [[""; 0]; 2]
+        );
+    }
+    assert_eq!(
+        trace::diff(&whole, &whole, EXACT).unwrap().only,
+        [[""; 0]; 2]
+    );
 }
 
 fn common(a: &Recording, b: &Recording, tolerance: f64) -> Comparison {

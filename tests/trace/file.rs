@@ -7,7 +7,7 @@ use tapescope::train::{Quantity, Recording};
 
 use serde_json::{Value, json as form};
 
-use super::{TINY, again, error, json, opened, record, source, tiny, written};
+use super::{TINY, again, error, json, opened, record, source, tiny, value, written};
 
 const WIDE: &str = r#"{"task": {"kind": "repeat_copy", "bits": 2, "length": [1, 4], "repeats": [1, 3]},
     "model": {"memory": {"rows": 7, "columns": 3, "initial": "learned"},
@@ -266,6 +266,12 @@ fn errors_name_the_array() {
     assert_eq!(
         replaced("[\"delimiter\",3,4]", "[\"delimiter\",2,4]"),
         "t: `axes.t.phases`: `delimiter` is [2, 4]; the phases must follow each other from 0 to 7"
+    );
+    let mut value = value(&tiny());
+    value["axes"]["t"]["phases"] = form!([]);
+    assert_eq!(
+        error(value.to_string()),
+        "t: `axes.t.phases`: is empty; expected [name, first step, one past the last] of every phase, from 0 to 7"
     );
 }
 

@@ -2,6 +2,7 @@
 
 mod compare;
 mod drawn;
+mod fields;
 mod file;
 mod travel;
 mod verify;

@@ -256,6 +256,24 @@ fn an_npz_is_checked_like_any_other_trace() {
         input("False", "True "),
         "t: `arrays.input`: is column-major; expected row-major: numpy.ascontiguousarray makes it so"
     );
+    for size in ["-7", "99999999999999999999999", "x"] {
+        let header = Box::leak(format!("({size}, 3)").into_boxed_str());
+        let said = input("(7, 3)", header);
+        let expected = format!(
+            "t: `arrays.input`: has the size {size} in its shape; expected whole numbers, 0 to "
+        );
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    for (key, from) in [
+        ("fortran_order", "'fortran_order'"),
+        ("fortran_order", "False"),
+        ("shape", "'shape'"),
+    ] {
+        let expected = format!(
+            "t: `arrays.input`: has a header without a readable `{key}`; write the array again, with numpy.savez"
+        );
+        assert_eq!(input(from, "''"), expected);
+    }
     assert_eq!(
         error(with_member(&good, "input.npy", |mut data| {
             data.truncate(data.len() - 4);
@@ -565,5 +583,45 @@ fn every_export_validates_against_the_published_schema() {
     ] {
         assert!(texts[0].contains(from), "{from}");
         assert!(!check(&texts[0].replacen(from, to, 1)).is_empty(), "{from}");
+    }
+}
+
+#[test]
+fn a_foreign_trace_needs_what_the_page_says() {
+    let page = include_str!("../../docs/formats.md");
+    let needs = page
+        .split("A trace of another program is shown")
+        .nth(1)
+        .unwrap();
+    let needs = needs.split("Any other array").next().unwrap();
+    let least = serde_json::json!({
+        "format": "ntm-trace", "version": "1.1", "task": {"name": "theirs"},
+        "model": {"config": {"memory": {"rows": 2, "columns": 1}, "controller": {"size": 1},
+                             "heads": ["read0"], "shifts": [0], "epsilon": 0}},
+        "axes": {"t": {"size": 1, "phases": [["episode", 0, 1]]}},
+        "arrays": {"input": {"shape": [1, 1], "data": [0]},
+                   "read0.weighting": {"shape": [1, 2], "data": [1, 0]}},
+    });
+    opened(&least.to_string());
+    for (path, name) in [
+        ("/format", "`format`"),
+        ("/version", "`version`"),
+        ("/task/name", "`task.name`"),
+        ("/axes/t/size", "`axes.t.size`"),
+        ("/axes/t/phases", "`axes.t.phases`"),
+        ("/model/config/memory", "`memory`"),
+        ("/model/config/heads", "`heads`"),
+        ("/model/config/shifts", "`shifts`"),
+        ("/model/config/epsilon", "`epsilon`"),
+        ("/model/config/controller", "`controller`"),
+        ("/arrays/input", "`input`"),
+        ("/arrays/read0.weighting", "`weighting`"),
+    ] {
+        assert!(needs.contains(name), "{name}");
+        let (owner, key) = path.rsplit_once('/').unwrap();
+        let mut value = least.clone();
+        let owner = value.pointer_mut(owner).unwrap().as_object_mut().unwrap();
+        assert!(owner.remove(key).is_some(), "{path}");
+        error(value.to_string());
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tapescope::io::trace::{self, Imported, Outcome, Verified};
 use tapescope::io::weights;
 use tapescope::model::Model;
-use tapescope::train::{ABSENT, Recording, is_absent};
+use tapescope::train::{ABSENT, Recording, is_absent, is_unrecorded};
 
 use super::{npz, record, without};
 
@@ -79,13 +79,13 @@ fn own_traces_hold_wholly_and_say_what_was_taken_as_it_is() {
     for value in [tiny(), trained()] {
         let found = trace::verify(&read(&value), 0.0);
         assert_eq!(found.outcome(), Outcome::Holds, "{found:?}");
-        assert_eq!((found.following(), found.whole()), (18, 18));
+        assert_eq!((found.following(), found.whole()), (20, 20));
         let given: Vec<_> = found
             .given
             .iter()
             .filter(|array| !array.contains("write0"))
             .collect();
-        let emitted = ["initial", "key", "strength", "gate", "shift", "sharpening"];
+        let emitted = ["key", "strength", "gate", "shift", "sharpening"];
         let expected: Vec<_> = ["logit", "controller.hidden", "controller.cell"]
             .map(str::to_owned)
             .into_iter()
@@ -98,6 +98,16 @@ fn own_traces_hold_wholly_and_say_what_was_taken_as_it_is() {
 #[test]
 fn a_trace_of_nothing_but_nan_does_not_hold() {
     let mut value = trained();
+    for key in ["memory", "initial_weighting"] {
+        let at = if key == "memory" {
+            "/model/config/memory"
+        } else {
+            "/model/config"
+        };
+        let key = if key == "memory" { "initial" } else { key };
+        let config = value.pointer_mut(at).unwrap().as_object_mut().unwrap();
+        assert!(config.remove(key).is_some());
+    }
     for (name, array) in value["arrays"].as_object_mut().unwrap() {
         if !["input", "target", "mask"].contains(&name.as_str()) {
             let data = array["data"].as_array_mut().unwrap();
@@ -191,6 +201,12 @@ fn a_loss_of_which_no_step_can_be_checked_is_named() {
     let found = verified(&value);
     assert_eq!(unchecked(&found), ["loss"]);
     assert_eq!(found.outcome(), Outcome::InPart);
+}
+
+#[test]
+fn an_array_is_unrecorded_where_none_of_its_values_is_there() {
+    assert!(is_unrecorded(&[ABSENT; 3]));
+    assert!(!is_unrecorded(&[ABSENT, 1.0]) && !is_unrecorded(&[f32::NAN]) && !is_unrecorded(&[]));
 }
 
 #[test]
@@ -290,6 +306,41 @@ fn small_numbers_are_compared_by_their_size() {
     recording.trace.heads[0].content.row_mut(3)[700] += 1e-7;
     let found = verified(&written(&machine, &recording));
     assert_eq!(first(&found), "read0.content");
+}
+
+/// Otherwise one large number that plays no part would excuse every other one.
+#[test]
+fn a_tolerance_is_a_share_of_the_terms_of_that_very_value() {
+    let (n, m, steps) = (8, 3, 7);
+    let mut value = tiny();
+    // The read head stays on row 0, and nothing is written; row 5 is large, and row 3 in one cell.
+    data(&mut value, "read0.weighting").fill(json!(0));
+    for t in 0..steps {
+        data(&mut value, "read0.weighting")[t * n] = json!(1);
+    }
+    data(&mut value, "write0.weighting").fill(json!(0));
+    let mut memory = vec![json!(0.5); n * m];
+    memory[5 * m..6 * m].fill(json!(1e8));
+    memory[3 * m] = json!(1e8);
+    *data(&mut value, "memory") = vec![memory; steps + 1].concat();
+    data(&mut value, "read0.read").fill(json!(0.5));
+    value["model"]["config"]["memory"]["initial"] = json!("learned");
+    let lost = ["similarity", "content", "gated", "shifted", "key"];
+    let lost = lost.map(|array| ["read0", "write0"].map(|head| format!("{head}.{array}")));
+    let lost: Vec<_> = lost.iter().flatten().map(String::as_str).collect();
+    let honest = without(value, &[&lost[..], &["memory.initial"]].concat());
+    let found = verified(&honest);
+    assert_eq!((found.comparison.differing, first(&found)), (0, ""));
+    assert!(
+        ["memory", "read0.read"]
+            .iter()
+            .all(|array| found.checked.contains(&(*array).to_owned()))
+    );
+    for (array, at) in [("read0.read", 4 * m + 1), ("memory", (4 * n + 3) * m + 1)] {
+        let mut value = honest.clone();
+        add(&mut value, array, at, 0.25);
+        assert_eq!(first(&verified(&value)), array);
+    }
 }
 
 #[test]

@@ -68,9 +68,9 @@ impl Kind for AppendedConfig {
     fn rules(&self, _: &Conventions) -> Vec<Rule> {
         let (reads, all) = (Place::Head(0), Place::Machine);
         vec![
-            Rule::new(reads, "weighting", &[(reads, "key"), (reads, "noise"), (all, "memory")], Size::Largest),
-            Rule::new(reads, "read", &[(reads, "weighting"), (all, "memory")], Size::Memory),
-            Rule::new(all, "memory", &[(Place::Head(1), "add"), (all, "memory.initial")], Size::Row),
+            Rule::new(reads, "weighting", &[(reads, "key"), (reads, "noise"), (all, "memory")], Size::Terms),
+            Rule::new(reads, "read", &[(reads, "weighting"), (all, "memory")], Size::Terms),
+            Rule::new(all, "memory", &[(Place::Head(1), "add"), (all, "memory.initial")], Size::Terms),
         ]
     }
 }

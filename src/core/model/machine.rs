@@ -231,7 +231,8 @@ pub trait Machine<R: Real>: Kind {
     /// Makes step `t` of one of the [`Kind::rules`] again, in its place, from the arrays that it is made of: M_{t+1} is
     /// made of M_t and what was written.
     ///
-    /// Needs no weights: a trace of any program can be recomputed.
+    /// Needs no weights: a trace of any program can be recomputed. A rule without an implementation changes nothing, which
+    /// [`super::recompute`] makes visible.
     fn follow(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule, t: usize) {
         let _ = (conventions, trace, rule, t);
     }

@@ -38,5 +38,5 @@ pub use overrun::{Overrun, peak};
 pub use params::{LinearSpec, Params, Shape, Start, TensorSpec};
 pub use plain::PlainConfig;
 pub use readout::outputs;
-pub use recompute::{Conventions, Rule, Scoring, Size, Turns, Words};
+pub use recompute::{Conventions, Rule, Scoring, Size, Turns, Words, magnitudes, recompute};
 pub use trace::{ArraySpec, HeadTrace, LayerTrace, Place, Range, Trace};

@@ -3,6 +3,7 @@
 use super::addressing::{Stage, address};
 use super::attention::{Mechanism, Score};
 use super::config::{NtmConfig, Order};
+use super::machine::ModelConfig;
 use super::memory;
 use super::score;
 use super::trace::{HeadTrace, Place, Trace};
@@ -110,12 +111,61 @@ pub enum Size {
     One,
     /// An even share: 1 / the width of the array.
     Share,
-    /// The largest of the same step.
-    Largest,
-    /// The largest of the memories around the step.
-    Memory,
-    /// The largest that a memory row is made of: of itself before and after the step, and what is added to it.
-    Row,
+    /// Each value as the sum of the magnitudes of its terms: [`magnitudes`].
+    Terms,
+}
+
+/// Recomputes step `t` of a rule in its place, as [`super::Machine::follow`]. The old values are NaN before, and stay
+/// so where the machine has no implementation of the rule.
+pub fn recompute<R: Real>(
+    config: &ModelConfig,
+    conventions: &Conventions,
+    trace: &mut Trace<R>,
+    rule: &Rule,
+    t: usize,
+) {
+    if let Some(series) = trace.series_mut(rule.place, rule.array) {
+        series.row_mut(rule.row(t)).fill(R::from_f64(f64::NAN));
+    }
+    config.machine().follow(conventions, trace, rule, t);
+}
+
+/// The sum of the magnitudes of the terms of every value that step `t` of a rule makes, such as Σ |w(i)·M(i)| of a read;
+/// `trace` is as it was afterwards.
+pub fn magnitudes<R: Real>(
+    config: &ModelConfig,
+    conventions: &Conventions,
+    trace: &mut Trace<R>,
+    rule: &Rule,
+    t: usize,
+) -> Vec<R> {
+    let mut kept = Vec::new();
+    let own = (rule.place, rule.array);
+    for (place, array) in rule.needs.iter().copied().chain([own]) {
+        let is_memory = array.starts_with("memory");
+        let array = if is_memory { "memory" } else { array };
+        let Some(series) = trace.series_mut(place, array) else {
+            continue;
+        };
+        // What is learned is the same in all steps.
+        let last = series.steps().saturating_sub(1);
+        for row in t.min(last)..=(t + usize::from(is_memory)).min(last) {
+            let values = series.row_mut(row);
+            kept.push((place, array, row, values.to_vec()));
+            // 1 − w·e becomes 1 + w·|e|.
+            let sign = if array == "erase" { -R::ONE } else { R::ONE };
+            values.iter_mut().for_each(|x| *x = sign * x.abs());
+        }
+    }
+    recompute(config, conventions, trace, rule, t);
+    let made = trace.series(rule.place, rule.array);
+    let made = made.map_or_else(Vec::new, |made| made.row(rule.row(t)).to_vec());
+    for (place, array, row, values) in kept.into_iter().rev() {
+        if let Some(series) = trace.series_mut(place, array) {
+            series.row_mut(row).copy_from_slice(&values);
+        }
+    }
+    made
 }
 
 /// What follows from what in a Neural Turing Machine: the stages of every head, the reads, the memory.
@@ -138,7 +188,7 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
         }
         needs
     };
-    let score = if is_dot { Size::Largest } else { Size::One };
+    let score = if is_dot { Size::Terms } else { Size::One };
     let of_head = |place: Place, own: &'static [&'static str]| {
         let own = own.iter().filter(move |own| has(place, own));
         own.map(move |&own| (place, own))
@@ -148,7 +198,7 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
         let unknown = unknown_score && is_cosine;
         let mut needs = seen(place, "key");
         needs.extend(of_head(place, &SCORED_WITH));
-        let size = if is_cosine { score } else { Size::Largest };
+        let size = if is_cosine { score } else { Size::Terms };
         let similarity = Rule {
             unknown: unknown_turns.or(unknown.then_some(Words::Scoring)),
             ..Rule::new(place, "similarity", &needs, size)
@@ -184,12 +234,12 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
     };
     let reads = heads().take(config.read_heads).map(|place| Rule {
         unknown: unknown_turns,
-        ..Rule::new(place, "read", &seen(place, "weighting"), Size::Memory)
+        ..Rule::new(place, "read", &seen(place, "weighting"), Size::Terms)
     });
     let of_memory = [&written[..], &[(Place::Machine, "memory.initial")]].concat();
     let memory = Rule {
         unknown: unknown_turns,
-        ..Rule::new(Place::Machine, "memory", &of_memory, Size::Row)
+        ..Rule::new(Place::Machine, "memory", &of_memory, Size::Terms)
     };
     let similarity: Vec<_> = similarity.collect();
     let of_heads = similarity
@@ -229,7 +279,8 @@ pub(super) fn follow<R: Real>(
     let see = |head: &mut [HeadTrace<R>], seen: &[R]| match rule.array {
         "read" => memory::read(head, t, seen),
         "prior" => head.iter_mut().for_each(|head| score::prior(head, t, seen)),
-        _ => score(config, &conventions.scoring, head, t, seen, n),
+        "similarity" => score(config, &conventions.scoring, head, t, seen, n),
+        _ => {}
     };
     match (&conventions.turns, config.order) {
         (Turns::InTurn(order), _) => {

@@ -14,9 +14,9 @@ pub fn is_absent(value: f32) -> bool {
     value.to_bits() == ABSENT.to_bits()
 }
 
-/// True when the first of these values is [`ABSENT`]: then the array they are of was not recorded.
+/// True when there are values and all are [`ABSENT`]: nobody recorded them.
 pub fn is_unrecorded(values: &[f32]) -> bool {
-    values.first().copied().is_some_and(is_absent)
+    !values.is_empty() && values.iter().copied().all(is_absent)
 }
 
 /// A recorded episode: the unit that the viewer plays and the exporter writes.

@@ -1,9 +1,9 @@
 //! Two traces, value by value, in the order of the computation, so that the first difference is the cause, and
 //! what comes after it perhaps only the consequence.
 
-use super::Imported;
 use super::form::unlike_heads;
 use super::table::width;
+use super::{Derivatives, Imported};
 use crate::io::error::bounded;
 use crate::math::Series;
 use crate::model::config::Order;
@@ -37,6 +37,8 @@ pub struct Comparison {
     pub sizes: Vec<String>,
     /// What the two files say differently, a line for each.
     pub declared: Vec<String>,
+    /// What only one of two files has, the first or the second: arrays, and what is said.
+    pub only: [Vec<String>; 2],
 }
 
 /// Two values that are not the same.
@@ -109,17 +111,49 @@ pub(super) struct Piece<'a> {
 /// # Errors
 /// The shapes differ.
 pub fn diff(a: &Imported, b: &Imported, tolerance: f64) -> Result<Comparison, Vec<String>> {
-    let declared = unlike(a.declared.iter().cloned(), b.declared.iter().cloned());
-    let configs = (&a.config, &b.config);
+    let mut declared = unlike(a.declared.iter().cloned(), b.declared.iter().cloned());
+    declared.retain(|line| !line.starts_with("generator"));
+    let (files, only) = ((a, b), [a.only(b), b.only(a)]);
+    let gradients = a.gradient.as_ref().zip(b.gradient.as_ref());
     let (a, b) = (Side::from(a), Side::from(b));
     let lines = unlike(sizes(a), sizes(b));
     if !lines.is_empty() {
-        return Err(with_heads(lines, configs.0, configs.1));
+        return Err(with_heads(lines, files.0, &files.1.config));
     }
-    Ok(Comparison {
+    let mut found = Comparison {
         declared,
+        only,
         ..compare(a, b, tolerance)?
-    })
+    };
+    if let Some(((_, a), (_, b))) = gradients {
+        found.gradient(a, b, tolerance);
+    }
+    Ok(found)
+}
+
+impl Imported {
+    /// What this file has or says and the other one does not.
+    fn only(&self, other: &Self) -> Vec<String> {
+        let said = self.declared.iter().filter(|(_, said)| !said.is_empty());
+        let said = said
+            .map(|(key, _)| *key)
+            .filter(|key| other.says(key).is_empty());
+        let derivatives = |file: &Self| {
+            let all = file.gradient.iter().flat_map(|(_, all)| all);
+            all.map(|(array, _)| array.name.clone()).collect::<Vec<_>>()
+        };
+        let (own, others) = (derivatives(self), derivatives(other));
+        let differ = [
+            (&other.recording.absent, &self.recording.absent),
+            (&self.ignored, &other.ignored),
+            (&own, &others),
+        ];
+        let arrays =
+            differ.map(|(own, others)| own.iter().filter(move |array| !others.contains(array)));
+        said.map(str::to_owned)
+            .chain(arrays.into_iter().flatten().cloned())
+            .collect()
+    }
 }
 
 /// Compares what two episodes have in common: the steps both have, the memory rows both have, and of the
@@ -142,9 +176,10 @@ pub fn compare(a: Side<'_>, b: Side<'_>, tolerance: f64) -> Result<Comparison, V
     }
     found.pairs(before(a), before(b), tolerance);
     let steps = |side: Side<'_>| side.recording.episode.steps();
+    let [of_a, of_b] = [a, b].map(|side| side.recording.trace.of_steps());
     for t in 0..steps(a).min(steps(b)) {
         found.steps.push(0.0);
-        found.pairs(of_a_step(a, t), of_a_step(b, t), tolerance);
+        found.pairs(of_a_step(a, &of_a, t), of_a_step(b, &of_b, t), tolerance);
     }
     found.skipped.sort();
     found.skipped.dedup();
@@ -175,7 +210,7 @@ pub(super) fn unlike(
 
 /// What is not of one size in the traces of two machines, and by what their heads attend otherwise: where that is
 /// so, it is why their noise is of other sizes.
-pub(super) fn with_heads(mut lines: Vec<String>, a: &ModelConfig, b: &ModelConfig) -> Vec<String> {
+pub(super) fn with_heads(mut lines: Vec<String>, a: &Imported, b: &ModelConfig) -> Vec<String> {
     let heads = unlike_heads(a, b);
     lines.retain(|line| heads.is_empty() || !line.starts_with(NOISE));
     lines.extend(heads);
@@ -201,6 +236,24 @@ impl Comparison {
         }
         for b in b {
             self.skip(b.array);
+        }
+    }
+
+    /// Compares derivatives, array by array, as far as both have them.
+    pub(super) fn gradient(&mut self, a: &Derivatives, b: &Derivatives, tolerance: f64) {
+        for (array, values) in a {
+            let Some((_, other)) = b.iter().find(|(other, _)| other.name == array.name) else {
+                self.skip(array.name.clone());
+                continue;
+            };
+            let whole = |values| Piece {
+                step: None,
+                place: Vec::new(),
+                ..piece(array.name.clone(), 0, array.shape.clone(), values)
+            };
+            self.walk(whole(values), whole(other), |_, size| {
+                tolerance * size.max(1.0)
+            });
         }
     }
 
@@ -323,10 +376,13 @@ pub(super) fn piece(
     }
 }
 
+/// An array of the machine: to what it belongs, and its values.
+type OfSteps<'a> = (Place, &'static ArraySpec, &'a Series<f32>);
+
 /// What one step has of an array of the machine.
 pub(super) fn of_step<'a>(
     trace: &Trace,
-    (place, spec, series): (Place, &'static ArraySpec, &'a Series<f32>),
+    (place, spec, series): OfSteps<'a>,
     t: usize,
 ) -> Piece<'a> {
     let (is_scalar, name) = (spec.dims == ["t"], trace.array_name(place, spec));
@@ -345,7 +401,7 @@ pub(super) fn of_step<'a>(
 }
 
 /// What is there before the first step.
-fn before(side: Side<'_>) -> Vec<Piece<'_>> {
+pub(super) fn before(side: Side<'_>) -> Vec<Piece<'_>> {
     let trace = &side.recording.trace;
     let mut pieces = memory(side, trace, 0, None);
     let once = trace.everything().filter(|(_, spec, series)| {
@@ -413,7 +469,7 @@ pub(super) fn asked(episode: &Episode, t: usize) -> Vec<Piece<'_>> {
 }
 
 /// What was asked in a step, what the machine computed, in the order of the computation, and what it cost.
-fn of_a_step(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
+fn of_a_step<'a>(side: Side<'a>, arrays: &[OfSteps<'a>], t: usize) -> Vec<Piece<'a>> {
     let Recording {
         trace,
         episode,
@@ -421,7 +477,7 @@ fn of_a_step(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
         ..
     } = side.recording;
     let mut pieces = asked(episode, t);
-    for array in trace.of_steps() {
+    for &array in arrays {
         match array.1.name {
             "input" => {}
             "memory" => pieces.extend(memory(side, trace, t + 1, Some(t))),

@@ -24,7 +24,7 @@ pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
         let lacks_start = lacks_start(&recording.trace, &rule);
         let (conventions, trace) = (&recording.conventions, &mut recording.trace);
         for t in 0..trace.steps() {
-            config.machine().follow(conventions, trace, &rule, t);
+            model::recompute(config, conventions, trace, &rule, t);
         }
         if let Some(series) = trace
             .series_mut(rule.place, rule.array)

@@ -11,7 +11,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::table::{AXES, Described};
-use super::{IN_TURN, KEYFRAME, READ_FIRST, SCORES, Source, WRITE_FIRST};
+use super::{
+    IN_TURN, Imported, KEYFRAME, OF_FILES, READ_FIRST, SCORES, Source, UNCHECKED, WRITE_FIRST,
+};
 use crate::io::Error;
 use crate::io::error::short;
 use crate::io::preset::form::{self, Initial, Word, Written, complete_model};
@@ -178,6 +180,22 @@ impl AskedForm {
         self.sampling.map_or(Sampling::Mean, |word| word.0)
     }
 
+    /// What the file says of the parameters of the task and of the size of this episode, by their keys.
+    pub(super) fn sizes(&self) -> Vec<(&'static str, String)> {
+        let text = |size: Option<usize>| size.map_or_else(String::new, |size| size.to_string());
+        let params = json!(self.params).to_string();
+        let params = if self.params.is_empty() {
+            String::new()
+        } else {
+            params
+        };
+        let keys = ["params", "length", "items", "repeats"];
+        let [length, items, repeats] = [self.length, self.items, self.repeats].map(text);
+        keys.into_iter()
+            .zip([params, length, items, repeats])
+            .collect()
+    }
+
     /// Seed and index, when both are there, and the sample.
     pub(super) fn origin(&self) -> Option<Draw> {
         Some(Draw {
@@ -272,6 +290,14 @@ const ALIKE: &[Alike] = &[
     }),
 ];
 
+/// What holds of any machine, where a trace does not say more: by the path in a preset.
+const UNSAID: [(&str, &str); 4] = [
+    ("heads.key_activation", "identity"),
+    ("heads.add_activation", "identity"),
+    ("heads.initial_weighting", "learned"),
+    ("memory.initial", "learned"),
+];
+
 /// What else a trace says as a preset does, in words of its own.
 const RENAMED: [(&str, &str); 5] = [
     ("attention", "heads.attention"),
@@ -319,7 +345,12 @@ fn attention(config: &ModelConfig) -> BTreeMap<String, Value> {
         gradient: None,
     };
     let said = machine(&source, &Conventions::default()).into_values();
-    let is_it = |key: &str| key.starts_with("config.attention.") || key == "config.shift_form";
+    let is_of_weights = |key: &str| {
+        UNCHECKED[OF_FILES..]
+            .iter()
+            .any(|known| key.ends_with(known))
+    };
+    let is_it = |key: &str| key.starts_with("config.attention.") || is_of_weights(key);
     let said = said.into_iter().filter(|(key, _)| is_it(key));
     let one = |value: Value| match value.as_array().map(Vec::as_slice) {
         Some([first, others @ ..]) if others.iter().all(|other| other == first) => first.clone(),
@@ -328,11 +359,16 @@ fn attention(config: &ModelConfig) -> BTreeMap<String, Value> {
     said.map(|(key, value)| (key, one(value))).collect()
 }
 
-/// By what the heads of two machines attend otherwise, a line for every key that both have.
-pub(super) fn unlike_heads(a: &ModelConfig, b: &ModelConfig) -> Vec<String> {
-    let (a, b) = (attention(a), attention(b));
+/// By what the heads of two machines attend otherwise, a line for every key that both have and the file does not leave out.
+pub(super) fn unlike_heads(file: &Imported, b: &ModelConfig) -> Vec<String> {
+    let (a, b) = (attention(&file.config), attention(b));
+    let is_said = |key: &str| {
+        let mut left_out = file.declared.iter().filter(|(_, said)| said.is_empty());
+        left_out.all(|(known, _)| key.strip_prefix("config.") != Some(*known))
+    };
     let pairs = a
         .iter()
+        .filter(|(key, _)| is_said(key))
         .filter_map(|(key, value)| Some((key, value, b.get(key)?)));
     let text = |value: &Value| {
         value
@@ -474,6 +510,12 @@ impl ConfigForm {
             ("similarity_formula", said(&self.similarity_formula)),
         ];
         declared.extend(ALIKE.iter().map(|(key, _, get)| (*key, text(get(self)))));
+        let initial = self
+            .memory
+            .as_ref()
+            .and_then(|memory| memory.initial.as_ref());
+        let constant = |initial: &Initial| initial.0.map_or_else(|| "learned".to_owned(), brief);
+        declared.push(("memory.initial", initial.map_or_else(String::new, constant)));
         let attention = self.attention.as_ref();
         declared.push((
             "attention",
@@ -497,6 +539,7 @@ impl ConfigForm {
         let kind = others.find(|&word| self.kind.as_deref() == Some(word));
         let mut keys = vec![("kind", json!(kind))];
         if kind.is_none() {
+            keys.extend(UNSAID.map(|(path, word)| (path, json!(word))));
             for (key, is_there) in [
                 ("epsilon", self.epsilon.is_some()),
                 ("heads", self.heads.is_some()),
@@ -571,6 +614,32 @@ pub(super) fn axes(recording: &Recording, arrays: &[Described]) -> Written {
         }
     }
     Written::new(values)
+}
+
+/// Phases in words, as they are compared.
+pub(super) fn in_words(phases: &[Phase]) -> String {
+    let phases = phases.iter();
+    let each = phases.map(|phase| format!("{} {} to {}", phase.name, phase.start, phase.end));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Refuses what a file says otherwise than expected, at each of these paths, where it says anything.
+pub(super) fn must_be(
+    given: &Map<String, Value>,
+    place: &str,
+    expected: impl IntoIterator<Item = (String, Value)>,
+    label: &str,
+) -> Result<(), Error> {
+    for (path, expected) in expected {
+        let mut keys = path.split('.');
+        let first = keys.next().and_then(|key| given.get(key));
+        let found = keys.fold(first, |at, key| at?.get(key));
+        if let Some(found) = found.filter(|found| **found != expected) {
+            let problem = format!("is {}; expected {expected}", short(&found.to_string()));
+            return Err(Error::content(label, format!("{place}.{path}"), problem));
+        }
+    }
+    Ok(())
 }
 
 /// The time axis and the phases of the episode: name, first step, one past the last step.

@@ -58,6 +58,7 @@ use std::path::Path;
 
 use crate::io::{Error, file};
 use crate::model::{ModelConfig, Scoring, Trace};
+use crate::task::Episode;
 use crate::train::{Quantity, Recording};
 
 const FORMAT: &str = "ntm-trace";
@@ -128,8 +129,65 @@ pub struct Imported {
     /// `memory.initial`, [N·M] as in the file, where that has it beside all of `memory`, whose first should be
     /// the same.
     pub initial: Option<Vec<f32>>,
+    /// Arrays of the file that were not read, because they are not known, or say what others say.
+    pub ignored: Vec<String>,
+    /// The derivatives of a number.
+    gradient: Option<(Quantity, Derivatives)>,
     /// What the file says of the episode and its machine, in words; empty where it does not.
     declared: Vec<(&'static str, String)>,
+}
+
+/// Derivatives by the arrays of a file, each as it is described.
+type Derivatives = Vec<(table::Described, Vec<f32>)>;
+
+/// What a file says that its arrays need not show, by its key: of the file, then of the machine.
+const UNCHECKED: [&str; 8] = [
+    "generator",
+    "sample",
+    "weights",
+    "shift_form",
+    "key_activation",
+    "add_activation",
+    "initial_weighting",
+    "memory.initial",
+];
+/// How many of them are not of the machine.
+const OF_FILES: usize = 3;
+
+impl Imported {
+    /// What the file says under a key; empty where it does not.
+    fn says(&self, key: &str) -> &str {
+        let found = self.declared.iter().find(|(known, _)| *known == key);
+        found.map_or("", |(_, said)| said)
+    }
+
+    /// What it says of its episode otherwise than the episode of its seed is, a line each.
+    fn unlike(&self, again: &Episode) -> Vec<String> {
+        let size = self.recording.task.size_name();
+        let expected = |key| match key {
+            "phases" => form::in_words(&again.phases),
+            "repeats" => again.repeats.to_string(),
+            _ if key == size => again.size.to_string(),
+            _ => "none".to_owned(),
+        };
+        let keys = ["phases", "length", "items", "repeats"];
+        let said = keys.map(|key| (key, self.says(key).to_owned()));
+        compare::unlike(said, keys.map(|key| (key, expected(key))))
+    }
+
+    /// What it says that nothing in it was compared with: keys, and arrays that were not read.
+    fn unchecked(&self) -> impl Iterator<Item = String> {
+        let has_noise = self.recording.trace.noise().next().is_some();
+        let is_open = move |key: &str| match (key, self.says(key)) {
+            (_, "") => false,
+            ("sample", said) => said != "0" && !has_noise,
+            // A constant, and weightings on one row, are compared with the arrays.
+            ("memory.initial" | "initial_weighting", said) => said == "learned",
+            _ => true,
+        };
+        let keys = UNCHECKED.into_iter().filter(move |key| is_open(key));
+        keys.map(str::to_owned).chain(self.ignored.iter().cloned())
+    }
 }
 
 /// Who wrote a file.

@@ -8,7 +8,7 @@ use std::io::{self, Cursor, Read, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-use super::source::{ArraySource, Fault, Told, Watch, check_shape, wrong_count};
+use super::source::{ArraySource, Fault, Inline, Told, Watch, check_shape, wrong_count};
 use super::table::Described;
 use crate::io::npy::{self, Header, MAGIC, header};
 
@@ -59,6 +59,8 @@ pub(super) struct Members<'a> {
     read: usize,
     all: usize,
     watch: Watch<'a>,
+    /// What the description says of the arrays.
+    pub(super) said: Inline<'a>,
 }
 
 impl<'a> Members<'a> {
@@ -80,6 +82,7 @@ impl<'a> Members<'a> {
             read: 0,
             all: usize::try_from(all).unwrap_or(usize::MAX),
             watch,
+            said: Inline::default(),
         })
     }
 
@@ -110,13 +113,23 @@ impl ArraySource for Members<'_> {
             .is_some()
     }
 
+    fn names(&self) -> Vec<String> {
+        let members = self.archive.file_names().filter_map(Result::ok);
+        let arrays = members.filter_map(|name| Some(name.strip_suffix(".npy")?.to_owned()));
+        arrays.collect()
+    }
+
     fn shape(&mut self, array: &str) -> Option<Vec<usize>> {
         let mut file = self.archive.by_name(&format!("{array}.npy")).ok()?;
         Some(header(&mut file, ALLOWED).ok()?.shape)
     }
 
     /// f64 is rounded to f32.
-    fn values(&mut self, array: &str, expected: &[usize]) -> Result<Vec<f32>, Fault> {
+    fn values(&mut self, expected: &Described) -> Result<Vec<f32>, Fault> {
+        let array = &expected.name;
+        if let Some(said) = self.said.said(array) {
+            said.check(expected)?;
+        }
         let mut file = self.archive.by_name(&format!("{array}.npy"));
         let file = file.as_mut().map_err(|error| error.to_string())?;
         let Header { shape, kind } = header(file, ALLOWED)?;
@@ -125,7 +138,7 @@ impl ArraySource for Members<'_> {
             "<f8" => 8,
             _ => return Err(npy::other_kind(&kind, ALLOWED).into()),
         };
-        check_shape(&shape, expected)?;
+        check_shape(&shape, &expected.shape)?;
         let sizes = shape.iter().map(|&size| size as u64);
         let length = sizes.fold(bytes as u64, u64::saturating_mul);
         if length > self.left {

@@ -8,21 +8,23 @@ use std::path::Path;
 use ndarray::Array2;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::{Map, Value, json};
 
 use super::follows::{complete, memory_rule};
-use super::form::{AskedForm, Count, MachineForm, TimeForm, title};
+use super::form::{AskedForm, Count, MachineForm, TimeForm, axes, in_words, must_be, title};
 use super::npz::{META, Members};
 use super::source::{ArraySource, Inline, Watch};
-use super::table::{self, Described};
+use super::table::{self, Described, Listed};
 use super::unpack::unpacked;
-use super::{FORMAT, Imported, KEYFRAME};
+use super::write::{GRADIENT, Gradient, NUMERIC};
+use super::{Derivatives, FORMAT, Imported, KEYFRAME};
 use crate::io::error::{plain, short};
 use crate::io::{Error, file, room};
 use crate::keys::Choice;
-use crate::model::{ModelConfig, Place, Sampling, Trace};
+use crate::model::{self, ModelConfig, Sampling, Trace};
 use crate::task::{Episode, Other, Phase, Task};
 use crate::train::{
-    ABSENT, Beside, LARGEST_RECORDING, Recording, Score, is_unrecorded, recording_bytes,
+    ABSENT, Beside, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded, recording_bytes,
 };
 
 /// The largest file that is read, in bytes.
@@ -112,7 +114,10 @@ fn with_arrays(
     let mut inline = std::mem::take(&mut form.arrays);
     (inline.text, inline.watch) = (source, Some(watch));
     match members {
-        Some(mut members) => build(form, label, &mut members),
+        Some(mut members) => {
+            members.said = inline;
+            build(form, label, &mut members)
+        }
         None => build(form, label, &mut inline),
     }
 }
@@ -160,8 +165,12 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
 /// What is needed of a trace; other keys are ignored.
 #[derive(Deserialize)]
 struct TraceForm<'a> {
+    generator: Option<Value>,
     task: AskedForm,
     model: MachineForm,
+    #[serde(default)]
+    numeric: Map<String, Value>,
+    gradient: Option<Map<String, Value>>,
     #[serde(borrow)]
     axes: AxesForm<'a>,
     #[serde(borrow)]
@@ -172,6 +181,9 @@ struct TraceForm<'a> {
 pub(super) struct AxesForm<'a> {
     #[serde(borrow)]
     pub(super) t: TimeForm<'a>,
+    /// The other axes, by their names.
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 /// The arrays of a file, taken out one by one, each with the shape it must have.
@@ -184,6 +196,11 @@ struct Arrays<'a> {
     bytes: u64,
     /// Where the columns of a shift stand among -k ..= k.
     shift_places: Vec<usize>,
+    /// Those that are not read.
+    ignored: Vec<String>,
+    /// Of what the derivatives are, where the file says so, and they themselves.
+    derivatives_of: Option<Quantity>,
+    derivatives: Derivatives,
 }
 
 impl Arrays<'_> {
@@ -193,7 +210,7 @@ impl Arrays<'_> {
             let problem = format!("is missing; expected the shape {shape:?}");
             return Err(self.error(name, problem));
         }
-        let values = self.from.values(name, shape);
+        let values = self.from.values(array);
         values.map_err(|fault| self.error(&format!("{name}{}", fault.within), fault.problem))
     }
 
@@ -204,8 +221,8 @@ impl Arrays<'_> {
         trace: &mut Trace,
         t: usize,
     ) -> Result<BTreeMap<&'static str, Vec<f32>>, Error> {
-        self.has_no_strays(trace)?;
         let mut all = table::described(trace, t);
+        self.has_no_strays(&all)?;
         all.sort_by_key(|array| !table::is_needed(array.spec));
         let (mut beside, whole_memory) = (BTreeMap::new(), self.from.has("memory"));
         for (index, array) in all.iter().enumerate() {
@@ -243,20 +260,40 @@ impl Arrays<'_> {
         if trace.memory_columns.width() == 0 {
             self.has_no_memory()?;
         }
+        for mut array in all
+            .into_iter()
+            .take(self.derivatives_of.map_or(0, |_| usize::MAX))
+        {
+            array.name = format!("{GRADIENT}{}", array.name);
+            let values = self.optional(&array)?;
+            self.derivatives
+                .extend(values.map(|values| (array, values)));
+        }
         Ok(beside)
     }
 
-    /// Refuses what no head can have made that is as the file says.
-    fn has_no_strays(&self, trace: &Trace) -> Result<(), Error> {
-        for (index, head) in trace.heads.iter().enumerate() {
-            for (spec, series) in head.arrays() {
-                let name = trace.array_name(Place::Head(index), spec);
-                if series.width() == 0 && spec.is_in_files() && self.from.has(&name) {
-                    let (head, array) = (trace.head_name(index), spec.name);
-                    let problem = format!("is given, but by model.config {head} has no {array}");
-                    return Err(self.error(&name, problem));
-                }
+    /// Refuses arrays that no machine has made that is as the file says, and lists others that are not read.
+    fn has_no_strays(&mut self, all: &[Described]) -> Result<(), Error> {
+        let (known, whole_memory) = (table::arrays(), self.from.has("memory"));
+        for name in self.from.names() {
+            let derivative = name
+                .strip_prefix(GRADIENT)
+                .filter(|_| self.derivatives_of.is_some());
+            let own = derivative.unwrap_or(&name);
+            let is_double = whole_memory && matches!(own, "memory.last" | "memory.keyframes");
+            if all.iter().any(|array| array.name == own) && !is_double {
+                continue;
             }
+            let (owner, array) = name.split_once('.').unwrap_or_default();
+            let kind = owner.trim_end_matches(|digit: char| digit.is_ascii_digit());
+            let is_head = kind != owner && matches!(kind, "read" | "write");
+            let is_ours =
+                |known: &Listed| known.name == name || is_head && known.spec.name == array;
+            if owner != "memory" && known.iter().any(is_ours) {
+                let problem = format!("is given, but by model.config {owner} has no {array}");
+                return Err(self.error(&name, problem));
+            }
+            self.ignored.push(name);
         }
         Ok(())
     }
@@ -377,12 +414,12 @@ fn task(form: &TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Tas
 }
 
 /// What the file says of the episode and its machine, in words.
-fn declared(form: &TraceForm) -> Vec<(&'static str, String)> {
+fn declared(
+    form: &TraceForm,
+    phases: &[Phase],
+    of: Option<Quantity>,
+) -> Vec<(&'static str, String)> {
     let said = |text: &Option<String>| text.clone().unwrap_or_default();
-    let phases = form.axes.t.phases.iter();
-    let phases: Vec<_> = phases
-        .map(|(name, start, end)| format!("{name} {start} to {end}"))
-        .collect();
     // Where noise has a seed, it is the first of it that was drawn.
     let count = |of: Option<Count>| of.map_or_else(String::new, |count| count.0.to_string());
     let sample = form.task.sample.or(form.task.seed.map(|_| Count(0)));
@@ -392,16 +429,32 @@ fn declared(form: &TraceForm) -> Vec<(&'static str, String)> {
         ("episode", count(form.task.episode)),
         ("sample", count(sample)),
         ("sampling", form.task.sampling().word().to_owned()),
-        ("phases", phases.join(", ")),
+        ("phases", in_words(phases)),
         ("weights", said(&form.model.sha256)),
+        (
+            "gradient",
+            of.map_or_else(String::new, |of| format!("{of:?}")),
+        ),
+        (
+            "generator",
+            form.generator
+                .as_ref()
+                .map_or_else(String::new, Value::to_string),
+        ),
     ];
+    declared.extend(form.task.sizes());
     declared.extend(form.model.config.declared());
     declared
 }
 
 fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imported, Error> {
     let task = task(&form, label, from)?;
-    let (declared, sha256) = (declared(&form), form.model.sha256);
+    let of = form.gradient.as_ref().map(|form| quantity(form, label));
+    let of = of.transpose()?;
+    let phases = phases(&form.axes.t, label)?;
+    let (declared, sha256) = (declared(&form, &phases, of), form.model.sha256);
+    let numeric: Map<_, _> = serde_json::from_str(NUMERIC).unwrap_or_default();
+    must_be(&form.numeric, "numeric", numeric, label)?;
     let machine = form.model.config;
     let (conventions, places) = (machine.conventions(), machine.shift_places());
     let config = machine.model(&task, label)?;
@@ -410,12 +463,15 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         from,
         label,
         absent: Vec::new(),
-        bytes: recording_bytes(&config, t),
+        // The derivatives are as many values as what they are of.
+        bytes: recording_bytes(&config, t).saturating_mul(1 + u64::from(of.is_some())),
         shift_places: places.map(|(_, places)| places).unwrap_or_default(),
+        ignored: Vec::new(),
+        derivatives_of: of,
+        derivatives: Vec::new(),
     };
     let mut trace = Trace::new(&config);
     trace.sampling = sampling(&form.task, &trace, label)?;
-    let phases = phases(&form.axes.t, label)?;
     let mut beside = arrays.take_all(&mut trace, t)?;
     let target = beside.remove("target").unwrap_or_default();
     let loss = beside.remove("loss").unwrap_or_default();
@@ -446,6 +502,14 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         computed: Vec::new(),
         conventions,
     };
+    let mut axes = axes(&recording, &table::described(&recording.trace, t)).into_values();
+    for (path, size) in &mut axes {
+        // Offsets that the file leaves out have no column in it.
+        if path == "s.size" && !arrays.shift_places.is_empty() {
+            *size = arrays.shift_places.len().into();
+        }
+    }
+    must_be(&form.axes.others, "axes", axes, label)?;
     let (memories, initial) = Memories(beside).fill(&config, &mut recording);
     complete(&config, &mut recording);
     recording.score = score(&recording);
@@ -456,8 +520,27 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         recording,
         memories,
         initial,
+        ignored: arrays.ignored,
+        gradient: of.map(|of| (of, arrays.derivatives)),
         declared,
     })
+}
+
+/// Of what the derivatives of a file are.
+fn quantity(form: &Map<String, Value>, label: &str) -> Result<Quantity, Error> {
+    let number = |key| usize::try_from(form.get(key)?.as_u64()?).ok();
+    let of = match number("step").zip(number("channel")) {
+        Some((step, channel)) => Quantity::Bit { step, channel },
+        None => Quantity::Loss,
+    };
+    let expected = json!(Gradient::from(of));
+    must_be(
+        form,
+        "gradient",
+        expected.as_object().cloned().into_iter().flatten(),
+        label,
+    )?;
+    Ok(of)
 }
 
 /// What became of the noise, where there is any.
@@ -474,6 +557,11 @@ fn sampling(task: &AskedForm, trace: &Trace, label: &str) -> Result<Sampling, Er
 fn phases(time: &TimeForm, label: &str) -> Result<Vec<Phase>, Error> {
     let t = time.size;
     let error = |problem| Err(Error::content(label, "axes.t.phases", problem));
+    if time.phases.is_empty() {
+        return error(format!(
+            "is empty; expected [name, first step, one past the last] of every phase, from 0 to {t}"
+        ));
+    }
     let (mut phases, mut next) = (Vec::new(), 0);
     for &(ref name, start, end) in &time.phases {
         let name = short(name);
@@ -530,7 +618,7 @@ impl Memories {
             match (written, &rule) {
                 (Some(rows), _) => table::memory_columns(rows, m, memory.row_mut(t)),
                 (None, Some(rule)) if t > 0 => {
-                    config.machine().follow(conventions, trace, rule, t - 1);
+                    model::recompute(config, conventions, trace, rule, t - 1);
                 }
                 _ => memory.row_mut(t).fill(ABSENT),
             }

@@ -8,17 +8,24 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::io::error::plain;
+use super::table::Described;
+use crate::io::error::{plain, short};
+
+/// What all values are.
+const DTYPE: &str = "float32";
 
 /// Arrays by name, from a file that anyone may have written.
 pub(super) trait ArraySource {
     fn has(&self, array: &str) -> bool;
 
+    /// The names of all arrays.
+    fn names(&self) -> Vec<String>;
+
     /// The shape of an array, as far as it says so.
     fn shape(&mut self, array: &str) -> Option<Vec<usize>>;
 
-    /// The values of an array that is there and must have this shape.
-    fn values(&mut self, array: &str, expected: &[usize]) -> Result<Vec<f32>, Fault>;
+    /// The values of an array that is there and must be as described.
+    fn values(&mut self, expected: &Described) -> Result<Vec<f32>, Fault>;
 }
 
 /// What is wrong with an array.
@@ -110,10 +117,33 @@ impl<'de: 'a, 'a> Visitor<'de> for Inline<'a> {
 
 /// An array that is known, once it is asked for; its numbers wait until its shape is the right one.
 #[derive(Deserialize)]
-struct ArrayForm<'a> {
+pub(super) struct ArrayForm<'a> {
+    dims: Option<Vec<String>>,
+    dtype: Option<String>,
     shape: Vec<usize>,
+    /// Elsewhere in an npz.
     #[serde(borrow)]
-    data: &'a RawValue,
+    data: Option<&'a RawValue>,
+}
+
+impl ArrayForm<'_> {
+    /// Refuses what is said otherwise than expected.
+    pub(super) fn check(&self, expected: &Described) -> Result<(), String> {
+        check_shape(&self.shape, &expected.shape)?;
+        // An empty list says nothing.
+        let dims = self.dims.as_ref().filter(|dims| !dims.is_empty());
+        match (dims, self.dtype.as_deref()) {
+            (Some(dims), _) if *dims != expected.dims => Err(format!(
+                "has the dims {dims:?}; expected {:?}",
+                expected.dims
+            )),
+            (_, Some(dtype)) if dtype != DTYPE => Err(format!(
+                "has the dtype `{}`; expected `{DTYPE}`",
+                short(dtype)
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl ArraySource for Inline<'_> {
@@ -121,22 +151,29 @@ impl ArraySource for Inline<'_> {
         self.arrays.contains_key(array)
     }
 
+    fn names(&self) -> Vec<String> {
+        self.arrays.keys().cloned().collect()
+    }
+
     fn shape(&mut self, array: &str) -> Option<Vec<usize>> {
         let form: ArrayForm = serde_json::from_str(self.arrays.get(array)?.get()).ok()?;
         Some(form.shape)
     }
 
-    fn values(&mut self, array: &str, expected: &[usize]) -> Result<Vec<f32>, Fault> {
-        let raw = self.arrays.get(array).copied().unwrap_or(RawValue::NULL);
+    fn values(&mut self, expected: &Described) -> Result<Vec<f32>, Fault> {
+        let raw = self.arrays.get(&expected.name).copied();
+        let raw = raw.unwrap_or(RawValue::NULL);
         let mut json = serde_json::Deserializer::from_str(raw.get());
-        let ArrayForm { shape, data } =
-            serde_path_to_error::deserialize(&mut json).map_err(|error| {
-                let path = error.path().to_string();
-                let path = path.trim_start_matches('.');
-                let dot = if path.is_empty() { "" } else { "." };
-                self.misread(format!("{dot}{path}"), raw, error.inner())
-            })?;
-        check_shape(&shape, expected)?;
+        let form: ArrayForm = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let path = error.path().to_string();
+            let path = path.trim_start_matches('.');
+            let dot = if path.is_empty() { "" } else { "." };
+            self.misread(format!("{dot}{path}"), raw, error.inner())
+        })?;
+        form.check(expected)?;
+        let (shape, data) = (form.shape, form.data);
+        let data =
+            data.ok_or_else(|| "has no `data`; expected a flat list of numbers".to_owned())?;
         let length = shape
             .iter()
             .try_fold(1_usize, |product, &size| product.checked_mul(size));
@@ -167,6 +204,11 @@ impl ArraySource for Inline<'_> {
 }
 
 impl Inline<'_> {
+    /// What is said of an array whose values stand elsewhere.
+    pub(super) fn said(&self, array: &str) -> Option<ArrayForm<'_>> {
+        serde_json::from_str(self.arrays.get(array)?.get()).ok()
+    }
+
     /// An error of a part of the file, with its line and column in the whole.
     fn misread(&self, within: String, part: &RawValue, error: &serde_json::Error) -> Fault {
         let said = error.to_string();

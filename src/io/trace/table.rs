@@ -152,7 +152,7 @@ pub fn recomputed() -> Vec<&'static str> {
 }
 
 /// An array as a file describes it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Described {
     pub(super) name: String,
     pub(super) dims: Vec<&'static str>,

@@ -2,20 +2,24 @@
 //! that its machine works. No weights are needed, so it works for a trace of any program.
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use super::compare::{
-    Comparison, Difference, Piece, Side, asked, compare, initial, memory, of_step, part, piece,
-    unlike, widths, with_heads,
+    Comparison, Difference, Piece, Side, asked, before, compare, initial, memory, of_step, part,
+    piece, unlike, widths, with_heads,
 };
 use super::follows::{Again, Losses, is_recorded, lacks_start, obstacles};
-use super::{Imported, write};
+use super::{Imported, Source, write};
 use crate::math::Series;
+use crate::model::config::InitialMemory;
 use crate::model::{self, Model, Range, Rule, Size, Trace};
 use crate::task::Episode;
 use crate::train::Recording;
 
 /// How far a parameter may be out of its range, and a sum of shares from 1: roundings of 32 bits.
 const SLACK: f64 = 1e-5;
+/// As how large every value counts at least: a share of 1e-5 of it is the smallest normal number of 32 bits.
+const LEAST: f64 = f32::MIN_POSITIVE as f64 / 1e-5;
 
 /// What came out of verifying a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +35,10 @@ pub struct Verified {
     /// Where the episode of the seed cannot be made again: why, and the recorded arrays, its own and those of its
     /// noise, that were taken as they are.
     pub undrawn: Option<(String, Vec<String>)>,
+    /// Where the file contradicts itself beside its arrays, a line each.
+    pub contradictions: Vec<String>,
+    /// Fields of the file that nothing was compared with.
+    pub declared: Vec<String>,
 }
 
 /// Whether a trace holds together.
@@ -49,7 +57,7 @@ pub enum Outcome {
 impl Verified {
     /// All in a word.
     pub fn outcome(&self) -> Outcome {
-        if self.comparison.differing > 0 {
+        if self.comparison.differing > 0 || !self.contradictions.is_empty() {
             Outcome::Differs
         } else if self.comparison.values == 0 {
             Outcome::Nothing
@@ -76,13 +84,17 @@ impl Verified {
 
 /// Recomputes every array that follows from others, from those, and compares.
 ///
-/// A value may differ by `tolerance`, and one above 1 by this share of it. Of weightings, memories and reads it
-/// is always a share: of a weighting's own size or of 1/N, of the largest value that a memory's row is made of,
-/// of the largest value in the memory that is read.
+/// A value may differ by `tolerance`, and one above 1 by this share of it. Of weightings, memories, reads and products it
+/// is always a share: of a weighting's own size or of 1/N, of all others of the sum of the magnitudes of their terms.
 pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
+    let rules = trace.config.rules(&trace.recording.conventions);
+    by_rules(trace, tolerance, &rules)
+}
+
+/// [`verify`], of the arrays that these rules make.
+fn by_rules(trace: &Imported, tolerance: f64, rules: &[Rule]) -> Verified {
     let recording = &trace.recording;
     let (again, loss) = (Again::of(trace), Losses::again(recording));
-    let rules = trace.config.rules(&recording.conventions);
     let mut unchecked = obstacles(&trace.config, recording, &trace.memories);
     let noise = recording.trace.noise();
     let noise = noise.map(|(place, spec, _)| recording.trace.array_name(place, spec));
@@ -91,21 +103,32 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
         .chain(noise)
         .filter(|array| is_recorded(recording, array));
     let (mut episode, mut undrawn) = (None, None);
+    let (mut contradictions, mut declared) = (Vec::new(), trace.unchecked().collect::<Vec<_>>());
     match again {
-        Again::Made(again) => episode = Some(again),
+        Again::Made(again) => {
+            contradictions = trace.unlike(&again);
+            episode = Some(again);
+        }
         Again::Unlike(why) => unchecked.extend(asked.map(|array| (array, why.clone()))),
         Again::Unknown(why) => undrawn = Some((why, asked.collect())),
+    }
+    if episode.is_none() {
+        let keys = ["phases", "length", "items", "repeats"].into_iter();
+        let said = keys.filter(|key| !trace.says(key).is_empty());
+        declared.extend(said.map(str::to_owned));
     }
     let mut check = Check {
         trace,
         recording,
         tolerance,
-        rules: &rules,
+        rules,
         skip: unchecked.iter().map(|(array, _)| array.clone()).collect(),
         neither: Vec::new(),
         found: Verified {
             unchecked,
             undrawn,
+            contradictions,
+            declared,
             ..Verified::default()
         },
     };
@@ -141,15 +164,30 @@ pub fn replay(
     let machine = on_rows.as_ref().unwrap_or(machine);
     let own = Trace::new(&machine.config);
     let lines = unlike(widths(&recording.trace), widths(&own));
-    let lines = with_heads(lines, config, &machine.config);
+    let lines = with_heads(lines, trace, &machine.config);
     if !lines.is_empty() {
         return Err(lines);
     }
     let again = recording.again(machine);
     let again = again.ok_or("noise: neither recorded nor that of a seed".to_owned());
     let again = again.map_err(|why| vec![why])?;
-    let again = Side::of(&again, Some(&machine.config));
-    compare(Side::from(trace), again, tolerance)
+    let side = Side::of(&again, Some(&machine.config));
+    let mut found = compare(Side::from(trace), side, tolerance)?;
+    if let Some((of, recorded)) = &trace.gradient {
+        let derivatives = again.derivatives(machine, *of);
+        let derivatives =
+            derivatives.ok_or_else(|| vec![format!("gradient: there is no {of:?}")])?;
+        let source = Source {
+            config,
+            sha256: None,
+            full_memory: recorded
+                .iter()
+                .any(|(array, _)| array.name == "gradient.memory"),
+            gradient: Some((*of, &derivatives)),
+        };
+        found.gradient(recorded, &write::derivatives(&again, &source), tolerance);
+    }
+    Ok(found)
 }
 
 /// A trace on its way to being verified.
@@ -176,7 +214,7 @@ impl Check<'_> {
         let (tolerance, comparison) = (self.tolerance, &mut self.found.comparison);
         let before = comparison.values;
         let neither = comparison.walk(recorded, again, |flat, own| {
-            tolerance * own.max(size(flat)) + slack
+            tolerance * own.max(size(flat)).max(LEAST) + slack
         });
         comparison.values -= neither;
         let any = comparison.values > before;
@@ -202,6 +240,7 @@ impl Check<'_> {
                 self.check(recorded, again, 0.0, |_| 0.0);
             }
         }
+        self.beginning(first);
         for rule in self.rules {
             let name = |array| self.trace.config.array_name(rule.place, array);
             let array = name(rule.array);
@@ -209,6 +248,29 @@ impl Check<'_> {
             if is_lost && is_recorded(self.recording, &array) && !self.skip.contains(&array) {
                 let why = format!("step 0 needs {}, which is absent", name("initial"));
                 self.found.unchecked.push((array, why));
+            }
+        }
+    }
+
+    /// Memory and weightings begin as the file says.
+    fn beginning(&mut self, first: Side<'_>) {
+        let imported = self.trace;
+        let constant = match imported.config.ntm().map(|config| config.initial_memory) {
+            Some(InitialMemory::Constant(constant)) => Some([constant as f32; 2]),
+            _ => None,
+        };
+        let constant = constant.filter(|_| !imported.says("memory.initial").is_empty());
+        let one_hot = (imported.says("initial_weighting") == "one-hot").then_some([1.0, 0.0]);
+        for recorded in initial(first).into_iter().chain(before(first)) {
+            let expected = match recorded.array.as_str() {
+                "memory.initial" => constant,
+                array if array.ends_with(".initial") => one_hot,
+                _ => None,
+            };
+            if let Some([first, others]) = expected {
+                let mut again = piece("", 0, [], &[]);
+                again.values = Box::new(iter::once(first).chain(iter::repeat(others)));
+                self.check(recorded, again, 0.0, |_| 0.0);
             }
         }
     }
@@ -235,10 +297,15 @@ impl Check<'_> {
             let is_it = |rule: &Rule| rule.place == place && rule.array == spec.name;
             let follows = spec.name == "output" || self.rules.iter().any(is_it);
             let is_given = spec.is_in_files() && spec.dims[0] == "t" && !follows;
-            if !is_given || spec.range == Range::Any || series.width() == 0 {
+            let activation = format!("{}_activation", spec.name);
+            let (low, high) = match self.trace.says(&activation) {
+                "tanh" => (-1.0, 1.0),
+                _ => spec.range.ends(),
+            };
+            let is_any = (low, high) == Range::Any.ends();
+            if !is_given || is_any || series.width() == 0 {
                 continue;
             }
-            let (low, high) = spec.range.ends();
             let (values, array) = (series.row(t), trace.array_name(place, spec));
             for (at, &value) in values.iter().enumerate() {
                 let index = &[t, at][..spec.dims.len().min(2)];
@@ -280,63 +347,38 @@ impl Check<'_> {
             let Some(series) = recorded.series(place, array).filter(|_| !is_lost) else {
                 continue;
             };
-            let machine = self.trace.config.machine();
-            machine.follow(&self.recording.conventions, again, rule, t);
-            if rule.size == Size::Row {
-                self.memory(again, t);
+            let (config, conventions) = (&self.trace.config, &self.recording.conventions);
+            let terms = match rule.size {
+                Size::One => vec![1.0],
+                Size::Share => vec![1.0 / series.width() as f32],
+                Size::Terms => model::magnitudes(config, conventions, again, rule, t),
+            };
+            let term = |at: usize| f64::from(terms[at % terms.len()]);
+            // What is too large to be summed up allows for nothing.
+            let size = |at| {
+                Some(term(at))
+                    .filter(|size| size.is_finite())
+                    .unwrap_or(0.0)
+            };
+            model::recompute(config, conventions, again, rule, t);
+            if array == "memory" {
+                let side = Side::from(self.trace);
+                let [n, m] = recorded.memory_size();
+                let of = |trace| memory(side, trace, t + 1, Some(t));
+                for (recorded, again) in of(recorded).into_iter().zip(of(again)) {
+                    // Row after row, of what stands column after column.
+                    self.check(recorded, again, 0.0, |at| size(at % m * n + at / m));
+                }
             } else {
                 let of = |trace| part(trace, place, array, t);
-                let size = self.size(rule, t);
                 if let Some((recorded, again)) = of(recorded).zip(of(again)) {
-                    self.check(recorded, again, 0.0, |_| size);
+                    self.check(recorded, again, 0.0, size);
                 }
             }
             if let Some(made) = again.series_mut(place, array) {
                 let row = rule.row(t);
                 made.row_mut(row).copy_from_slice(series.row(row));
             }
-        }
-    }
-
-    /// As how large the values of a step count at least.
-    fn size(&self, rule: &Rule, t: usize) -> f64 {
-        let trace = &self.recording.trace;
-        let Some(series) = trace.series(rule.place, rule.array) else {
-            return 0.0;
-        };
-        match rule.size {
-            Size::One | Size::Row => 1.0,
-            Size::Share => 1.0 / series.width() as f64,
-            Size::Largest => largest(series.row(t)),
-            Size::Memory => {
-                let [before, after] = [t, t + 1].map(|t| largest(trace.memory_columns.row(t)));
-                before.max(after)
-            }
-        }
-    }
-
-    /// M_{t+1}, from what stands in `memory` before it.
-    fn memory(&mut self, again: &Trace, t: usize) {
-        let side = Side::from(self.trace);
-        let trace = &self.recording.trace;
-        let (before, after) = (trace.memory_columns.row(t), trace.memory_columns.row(t + 1));
-        let n = trace.norms.width().max(1);
-        let mut rows = vec![0.0_f64; n];
-        for (at, (&before, &after)) in before.iter().zip(after).enumerate() {
-            let row = &mut rows[at % n];
-            *row = row.max(f64::from(before.abs())).max(f64::from(after.abs()));
-        }
-        for head in trace.heads.iter().filter(|head| head.is_write()) {
-            let add = largest(head.add.row(t));
-            for (row, &w) in rows.iter_mut().zip(head.weighting.row(t)) {
-                *row = row.max(f64::from(w.abs()) * add);
-            }
-        }
-        let recorded = memory(side, trace, t + 1, Some(t));
-        let again = memory(side, again, t + 1, Some(t));
-        for (recorded, again) in recorded.into_iter().zip(again) {
-            let columns = before.len() / n;
-            self.check(recorded, again, 0.0, |flat| rows[flat / columns]);
         }
     }
 
@@ -388,13 +430,56 @@ impl Check<'_> {
             let is_told = cannot || undrawn.contains(&name);
             name != "memory" && !is_told && !self.found.checked.contains(name)
         };
-        self.found.given = names.filter(is_given).collect();
+        let gradient = self.trace.gradient.as_ref().map(|_| "gradient".to_owned());
+        self.found.given = names.filter(is_given).chain(gradient).collect();
         self.found
     }
 }
 
-/// The largest of these numbers, without its sign; what is no number does not count.
-fn largest(values: &[f32]) -> f64 {
-    let most = |most: f32, value: &f32| most.max(value.abs());
-    f64::from(values.iter().fold(0.0, most))
+#[cfg(test)]
+mod tests {
+    use super::super::{from_json, write_to};
+    use super::*;
+    use crate::io::Experiment;
+    use crate::model::Place;
+
+    const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+        "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+    const PLAIN: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+        "model": {"kind": "plain", "controller": {"size": 4}}}"#;
+
+    fn recorded(preset: &str) -> Imported {
+        let experiment = Experiment::from_json(preset, "tiny.json", &[]).unwrap();
+        let machine = Model::new(experiment.model, 3);
+        let source = Source {
+            config: &machine.config,
+            sha256: None,
+            full_memory: false,
+            gradient: None,
+        };
+        let mut text = Vec::new();
+        let recording = Recording::new(&machine, &experiment.task, 7, 2);
+        write_to(&mut text, &recording, &source).unwrap();
+        from_json(std::str::from_utf8(&text).unwrap(), "t").unwrap()
+    }
+
+    #[test]
+    fn a_rule_that_no_machine_implements_does_not_hold() {
+        let layer = Place::Layer(0);
+        for (preset, place, array) in [
+            (COPY, Place::Head(0), "key"),
+            (COPY, Place::Head(1), "add"),
+            (COPY, layer, "controller.cell"),
+            (PLAIN, layer, "controller.hidden"),
+        ] {
+            let trace = recorded(preset);
+            assert_eq!(verify(&trace, 0.0).outcome(), Outcome::Holds);
+            for size in [Size::One, Size::Share, Size::Terms] {
+                let rules = [Rule::new(place, array, &[], size)];
+                let found = by_rules(&trace, 1e-5, &rules);
+                assert_eq!(found.outcome(), Outcome::Differs, "{array}");
+                assert!(found.comparison.first.unwrap().array.ends_with(array));
+            }
+        }
+    }
 }

@@ -13,7 +13,8 @@ use zip::ZipWriter;
 use super::follows::is_recorded;
 use super::table::{self, Described};
 use super::{
-    Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, form, npz, writes_full_memory,
+    Derivatives, Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, form, npz,
+    writes_full_memory,
 };
 use crate::io::{Error, file};
 use crate::math::Series;
@@ -21,10 +22,10 @@ use crate::model::{Place, Trace};
 use crate::train::{Quantity, Recording, is_unrecorded};
 
 /// What stands before the name of an array in that of the derivative by it.
-const GRADIENT: &str = "gradient.";
+pub(super) const GRADIENT: &str = "gradient.";
 
 /// How numbers are written.
-const NUMERIC: &str = r#"{"dtype":"float32","decimal":"shortest-roundtrip","nonfinite":"string","layout":"row-major"}"#;
+pub(super) const NUMERIC: &str = r#"{"dtype":"float32","decimal":"shortest-roundtrip","nonfinite":"string","layout":"row-major"}"#;
 
 /// Writes a trace file, all or nothing.
 ///
@@ -134,7 +135,7 @@ fn write_preamble(to: &mut dyn Write, recording: &Recording, source: &Source) ->
 
 /// Of what the derivatives in a file are.
 #[derive(Serialize)]
-struct Gradient {
+pub(super) struct Gradient {
     of: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<usize>,
@@ -273,6 +274,16 @@ fn arrays<'a>(recording: &'a Recording, source: &Source<'a>) -> Vec<Array<'a>> {
     };
     let all = listed(recording, source).into_iter();
     all.map(array).collect()
+}
+
+/// The derivatives of a source by the arrays of a file, each with its name and shape.
+pub(super) fn derivatives(recording: &Recording, source: &Source) -> Derivatives {
+    let mut all = arrays(recording, source);
+    all.retain(|array| array.described.name.starts_with(GRADIENT));
+    let values = |rows: Rows<'_>| rows.flat_map(Cow::into_owned).collect();
+    let all = all.into_iter();
+    all.map(|array| (array.described, values(array.rows)))
+        .collect()
 }
 
 /// The derivative by an array, where there is one.

@@ -1,0 +1,450 @@
+//! What detects a change to every field and every array of the trace format: a table, tried out row by row.
+//!
+//! The fields are those of the schema, the arrays those of the table of arrays. One without a row fails the test.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tapescope::io::Experiment;
+use tapescope::io::trace::{self, Source};
+use tapescope::io::weights::{self, Trained};
+use tapescope::model::{Draw, Model, Sampling};
+use tapescope::train::{Quantity, Recording};
+
+use super::drawn::EVERY;
+
+/// What detects a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum By {
+    /// The published schema does not allow it.
+    Schema,
+    /// No command reads the file: exit code 2.
+    Refused,
+    /// `tapescope verify` finds a difference: exit code 1.
+    Verify,
+    /// `tapescope verify` says that it checked in part, and names what it could not: exit code 3.
+    InPart,
+    /// `tapescope verify` names it among what it did not check.
+    Named,
+    /// `tapescope verify --weights` finds it, where `verify` alone does not.
+    Weights,
+    /// `tapescope diff` with the file as it was finds it.
+    Diff,
+}
+
+use By::{Diff, InPart, Named, Refused, Schema, Verify, Weights};
+
+/// The traces that are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Base {
+    /// Copy, a read head and a write head.
+    Plain,
+    /// Repeat copy, two layers, learned memory, with the derivatives of one bit.
+    Gradient,
+    /// Associative recall.
+    Items,
+    /// Every score and weighting, drawn.
+    Drawn,
+    /// 81 steps, of whose memory the file has the first, the last and a keyframe.
+    Long,
+}
+
+use Base::{Drawn, Gradient, Items, Long, Plain};
+
+const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+const REPEAT: &str = r#"{"task": {"kind": "repeat_copy", "bits": 2, "length": [2, 4], "repeats": [1, 3]},
+    "model": {"memory": {"rows": 7, "columns": 3, "initial": "learned"}, "controller": {"size": 4, "layers": 2},
+              "heads": {"initial_weighting": "learned"}}}"#;
+const RECALL: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item_length": 2, "items": [2, 4]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+
+type Row = (&'static str, Base, &'static str, &'static [By]);
+
+/// A field, the trace in which it is changed, to what, and all that detects it.
+#[rustfmt::skip]
+const FIELDS: &[Row] = &[
+    ("format", Plain, r#""npy""#, &[Schema, Refused]),
+    ("version", Plain, r#""2.0""#, &[Schema, Refused]),
+    ("generator.name", Plain, r#""another""#, &[Named]),
+    ("generator.version", Plain, r#""9.9""#, &[Named]),
+    ("task.name", Plain, r#""theirs""#, &[Named, Diff]),
+    ("task.params", Plain, "{}", &[Named, Diff]),
+    ("task.seed", Plain, r#""8""#, &[Verify, Diff]),
+    ("task.episode", Plain, r#""3""#, &[Verify, Diff]),
+    ("task.sample", Drawn, r#""5""#, &[Verify, Diff]),
+    ("task.sampling", Drawn, r#""mean""#, &[Verify, Diff]),
+    ("task.length", Plain, "4", &[Verify, Diff]),
+    ("task.items", Items, "7", &[Verify, Diff]),
+    ("task.repeats", Gradient, "9", &[Verify, Diff]),
+    ("model.sha256", Plain, r#""00000000000000000000000000000000000000000000000000000000000000ff""#, &[Named, Weights, Diff]),
+    ("model.config.kind", Plain, r#""plain""#, &[Refused]),
+    ("model.config.memory.rows", Plain, "6", &[Refused]),
+    ("model.config.memory.columns", Plain, "2", &[Refused]),
+    ("model.config.memory.initial", Plain, r#"{"constant": 0.5}"#, &[Verify, Diff]),
+    ("model.config.controller.kind", Plain, r#""feedforward""#, &[Refused]),
+    ("model.config.controller.size", Plain, "5", &[Refused]),
+    ("model.config.controller.layers", Plain, "2", &[Refused]),
+    ("model.config.heads", Plain, r#"["write0"]"#, &[Refused]),
+    ("model.config.shifts", Plain, "[1, 0, -1]", &[Verify, Diff]),
+    ("model.config.order", Plain, r#""write heads address M[t-1]; erase all; add all; read heads address and read M[t]""#, &[Verify, Diff]),
+    ("model.config.similarity", Plain, r#""euclid""#, &[InPart, Diff]),
+    ("model.config.similarity_formula", Plain, r#""k.m / (|k| * |m| + epsilon)""#, &[Verify, Diff]),
+    ("model.config.epsilon", Plain, "0.01", &[Verify, Diff]),
+    ("model.config.shift_form", Plain, r#""scalar""#, &[Named, Weights, Diff]),
+    ("model.config.attention.score", Plain, r#""dot""#, &[Verify, Diff]),
+    ("model.config.attention.strength", Plain, r#""one""#, &[Refused]),
+    ("model.config.attention.gate", Plain, r#""off""#, &[Refused]),
+    ("model.config.attention.sharpening", Plain, r#""off""#, &[Refused]),
+    ("model.config.attention.erase", Plain, r#""off""#, &[Refused]),
+    ("model.config.attention.weighting", Plain, r#""hard""#, &[InPart, Weights, Diff]),
+    ("model.config.attention.units", Drawn, "5", &[Refused]),
+    ("model.config.attention.window", Drawn, "1", &[Verify, Diff]),
+    ("model.config.attention.position_units", Drawn, "2", &[Refused]),
+    ("model.config.attention.weibull_shape", Drawn, "2", &[Verify, Diff]),
+    ("model.config.attention.gamma_rate", Drawn, "0.5", &[Verify, Diff]),
+    ("model.config.attention.lognormal_sigma", Drawn, "0.5", &[Verify, Diff]),
+    ("model.config.attention.prior_sigma", Drawn, "0.5", &[Verify, Diff]),
+    ("model.config.attention.prior", Drawn, r#""code""#, &[Verify, Diff]),
+    ("model.config.attention.prior_units", Drawn, "3", &[Refused]),
+    ("model.config.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
+    ("model.config.add_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
+    ("model.config.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
+    ("numeric.dtype", Plain, r#""float64""#, &[Schema, Refused]),
+    ("numeric.decimal", Plain, r#""rounded""#, &[Schema, Refused]),
+    ("numeric.nonfinite", Plain, r#""null""#, &[Schema, Refused]),
+    ("numeric.layout", Plain, r#""column-major""#, &[Schema, Refused]),
+    ("gradient.of", Gradient, r#""loss""#, &[Refused]),
+    ("gradient.step", Gradient, "5", &[Named, Weights, Diff]),
+    ("gradient.channel", Gradient, "0", &[Named, Weights, Diff]),
+    ("gradient.unit", Gradient, r#""bits""#, &[Refused]),
+    ("axes.t.size", Plain, "8", &[Refused]),
+    ("axes.t.phases", Plain, r#"[["all", 0, 7]]"#, &[Verify, Diff]),
+    ("axes.*.size", Plain, "1000000000", &[Refused]),
+    ("axes.*.every", Long, "32", &[Refused]),
+    ("arrays.*.dims", Plain, r#"["m", "t"]"#, &[Refused]),
+    ("arrays.*.dtype", Plain, r#""float64""#, &[Schema, Refused]),
+    ("arrays.*.shape", Plain, "[3, 7]", &[Refused]),
+    ("arrays.*.data", Plain, "[0, 1]", &[Refused]),
+];
+
+/// An array, the trace in which a value of it is changed, and all that detects it.
+#[rustfmt::skip]
+const ARRAYS: &[(&str, Base, &[By])] = &[
+    ("input", Plain, &[Verify, Diff]),
+    ("target", Plain, &[Verify, Diff]),
+    ("mask", Plain, &[Verify, Diff]),
+    ("logit", Plain, &[Verify, Diff]),
+    ("output", Plain, &[Verify, Diff]),
+    ("loss", Plain, &[Verify, Diff]),
+    ("controller.hidden", Plain, &[Named, Weights, Diff]),
+    ("controller.cell", Plain, &[Named, Weights, Diff]),
+    ("memory.initial", Plain, &[Verify, Diff]),
+    ("memory", Plain, &[Verify, Diff]),
+    ("memory.last", Long, &[Verify, Diff]),
+    ("memory.keyframes", Long, &[Verify, Diff]),
+    ("HEAD.initial", Plain, &[Verify, Diff]),
+    ("HEAD.key", Plain, &[Verify, Diff]),
+    ("HEAD.strength", Plain, &[Verify, Diff]),
+    ("HEAD.gate", Plain, &[Verify, Diff]),
+    ("HEAD.shift", Plain, &[Verify, Diff]),
+    ("HEAD.sharpening", Plain, &[Verify, Diff]),
+    ("HEAD.similarity", Plain, &[Verify, Diff]),
+    ("HEAD.content", Plain, &[Verify, Diff]),
+    ("HEAD.gated", Plain, &[Verify, Diff]),
+    ("HEAD.shifted", Plain, &[Verify, Diff]),
+    ("HEAD.weighting", Plain, &[Verify, Diff]),
+    ("HEAD.read", Plain, &[Verify, Diff]),
+    ("HEAD.erase", Plain, &[Verify, Diff]),
+    ("HEAD.add", Plain, &[Verify, Diff]),
+    ("HEAD.draw", Drawn, &[Verify, Diff]),
+    ("HEAD.additive_key", Drawn, &[Verify, Diff]),
+    ("HEAD.additive_row", Drawn, &[Verify, Diff]),
+    ("HEAD.additive_vector", Drawn, &[Verify, Diff]),
+    ("HEAD.distribution", Drawn, &[Verify, Diff]),
+    ("HEAD.bilinear", Drawn, &[Verify, Diff]),
+    ("HEAD.position_weight", Drawn, &[Verify, Diff]),
+    ("HEAD.position_vector", Drawn, &[Verify, Diff]),
+    ("HEAD.centre", Drawn, &[Verify, Diff]),
+    ("HEAD.noise", Drawn, &[Verify, Diff]),
+    ("HEAD.location", Drawn, &[Verify, Diff]),
+    ("HEAD.prior_weight", Drawn, &[Verify, Diff]),
+    // In the form `text` it is the same for all rows and cancels.
+    ("HEAD.prior_bias", Drawn, &[Named, Weights, Diff]),
+    ("HEAD.prior_vector", Drawn, &[Verify, Diff]),
+    ("HEAD.prior", Drawn, &[Verify, Diff]),
+    ("HEAD.divergence", Drawn, &[Verify, Diff]),
+    ("HEAD.normal", Drawn, &[Verify, Diff]),
+    ("gradient.*", Gradient, &[Named, Weights, Diff]),
+];
+
+/// A trace, and the weights that it is of.
+struct Honest {
+    trace: Value,
+    weights: PathBuf,
+}
+
+impl Honest {
+    fn new(base: Base, folder: &Path) -> Self {
+        let preset = match base {
+            Plain => COPY.to_owned(),
+            Gradient => REPEAT.to_owned(),
+            Items => RECALL.to_owned(),
+            Drawn => EVERY.to_owned(),
+            Long => COPY.replace("[3, 3]", "[40, 40]"),
+        };
+        let experiment = Experiment::from_json(&preset, "tiny.json", &[]).unwrap();
+        let mut machine = Model::new(experiment.model.clone(), 3);
+        // So large that it matters what is attended to.
+        let all = machine.params.slices_mut().flatten();
+        all.for_each(|weight| *weight *= 2.0);
+        let mut draw = Draw::of(7, 2);
+        if base == Drawn {
+            (draw.sampling, draw.sample) = (Sampling::Drawn, 4);
+        }
+        let (task, episode) = (&experiment.task, experiment.task.episode(7, 2));
+        let recording = Recording::of(&machine, task, episode, Some(draw));
+        let of = Quantity::Bit {
+            step: 4,
+            channel: 1,
+        };
+        let derivatives = recording.derivatives(&machine, of).unwrap();
+        let sha256 = weights::sha256(&machine);
+        let source = Source {
+            gradient: (base == Gradient).then_some((of, &derivatives)),
+            ..super::source(&machine, &sha256)
+        };
+        let mut text = Vec::new();
+        trace::write_to(&mut text, &recording, &source).unwrap();
+        let mut trace: Value = serde_json::from_slice(&text).unwrap();
+        if base == Long {
+            leave_out_memories(&mut trace);
+        }
+        let weights = folder.join(format!("{base:?}.safetensors"));
+        let trained = Trained {
+            experiment,
+            machine,
+            history: Vec::new(),
+            evaluation: None,
+            command: String::new(),
+        };
+        weights::write(&weights, &trained).unwrap();
+        Self { trace, weights }
+    }
+}
+
+/// As a file has a memory that is too large to be there whole.
+fn leave_out_memories(trace: &mut Value) {
+    let arrays = trace["arrays"].as_object_mut().unwrap();
+    let all = arrays.remove("memory").unwrap()["data"].take();
+    let of = |t: usize| all.as_array().unwrap()[t * 15..(t + 1) * 15].to_vec();
+    let last = json!({"dims": ["n", "m"], "shape": [5, 3], "data": of(81)});
+    let frames = json!({"dims": ["f", "n", "m"], "shape": [1, 5, 3], "data": of(64)});
+    arrays.insert("memory.last".to_owned(), last);
+    arrays.insert("memory.keyframes".to_owned(), frames);
+    trace["axes"]["f"] = json!({"size": 1, "every": 64});
+}
+
+/// Where a field stands; of several the first.
+fn place<'a>(trace: &'a mut Value, field: &str) -> &'a mut Value {
+    let field = match field {
+        "axes.*.size" => "axes.n.size",
+        "axes.*.every" => "axes.f.every",
+        other => other,
+    };
+    if let Some(key) = field.strip_prefix("arrays.*.") {
+        return &mut trace["arrays"]["read0.key"][key];
+    }
+    field.split('.').fold(trace, |at, key| &mut at[key])
+}
+
+/// The name of an array in this trace: of the first head that has it.
+fn name_of(trace: &Value, array: &str) -> String {
+    let arrays = trace["arrays"].as_object().unwrap();
+    let is_it = |name: &&String| match array.split_once('.') {
+        Some(("HEAD", part)) => name.split_once('.').is_some_and(|(_, own)| own == part),
+        Some(("gradient", _)) => *name == "gradient.read0.key",
+        _ => *name == array,
+    };
+    arrays
+        .keys()
+        .find(is_it)
+        .unwrap_or_else(|| panic!("{array}"))
+        .clone()
+}
+
+/// Moves one value in the second half of an array.
+fn move_a_value(trace: &mut Value, array: &str) {
+    let name = name_of(trace, array);
+    let data = trace["arrays"][&name]["data"].as_array_mut().unwrap();
+    let at = data.len() / 2;
+    let was = data[at].as_f64().unwrap();
+    // Shares stay between 0 and 1.
+    data[at] = json!((was + if was > 0.5 { -0.25 } else { 0.25 }) as f32);
+}
+
+struct Bench {
+    folder: tempfile::TempDir,
+    honest: BTreeMap<Base, Honest>,
+    schema: jsonschema::Validator,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let bases = [Plain, Gradient, Items, Drawn, Long];
+        let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
+        let bench = Self {
+            honest: honest.into(),
+            schema: jsonschema::validator_for(&schema()).unwrap(),
+            folder,
+        };
+        for (base, honest) in &bench.honest {
+            std::fs::write(bench.file(*base), honest.trace.to_string()).unwrap();
+            let found: Vec<_> = bench.found(*base, &honest.trace, "no such field");
+            assert_eq!(found, [], "{base:?} as it is");
+        }
+        bench
+    }
+
+    fn file(&self, base: Base) -> PathBuf {
+        self.folder.path().join(format!("{base:?}.ntmtrace.json"))
+    }
+
+    /// Exit code and output of a command.
+    fn run(arguments: &[&Path]) -> (i32, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tapescope"));
+        let done = command.args(arguments).output().unwrap();
+        let text = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+        (done.status.code().unwrap(), text)
+    }
+
+    /// All that detects that this is not the trace as it was, or names the field.
+    fn found(&self, base: Base, trace: &Value, field: &str) -> Vec<By> {
+        let path = self.folder.path().join("changed.ntmtrace.json");
+        std::fs::write(&path, trace.to_string()).unwrap();
+        let mut found = Vec::new();
+        found.extend((!self.schema.is_valid(trace)).then_some(Schema));
+        let (code, text) = Self::run(&["verify".as_ref(), &path]);
+        match code {
+            0 => {}
+            1 => found.push(Verify),
+            2 => found.push(Refused),
+            3 => found.push(InPart),
+            _ => panic!("exit code {code}: {text}"),
+        }
+        if code == 2 {
+            return found;
+        }
+        let named = text.lines().filter(|line| line.starts_with("taken as "));
+        let is_word = |c: char| !(c.is_alphanumeric() || "._".contains(c));
+        let words: BTreeSet<&str> = named.flat_map(|line| line.split(is_word)).collect();
+        let last = field.rsplit('.').next().unwrap();
+        let names = match field.split_once('.') {
+            Some(("HEAD", part)) => vec![part],
+            Some(("generator", _)) => vec!["generator"],
+            Some(("gradient", _)) => vec!["gradient"],
+            // The episode is taken as recorded.
+            Some(("task", "name" | "params")) => vec!["input"],
+            _ if field == "model.sha256" => vec!["weights"],
+            Some(("model", _)) => vec![field, last],
+            _ => vec![field],
+        };
+        if code == 0 && names.iter().any(|name| words.contains(name)) {
+            found.push(Named);
+        }
+        if code != 1 {
+            let weights = &self.honest[&base].weights;
+            let arguments = ["verify".as_ref(), &*path, "--weights".as_ref(), weights];
+            let (with, text) = Self::run(&arguments);
+            assert!((0..=3).contains(&with), "{text}");
+            found.extend((with != code).then_some(Weights));
+        }
+        let (code, _) = Self::run(&["diff".as_ref(), &self.file(base), &path]);
+        found.extend((code != 0).then_some(Diff));
+        found
+    }
+}
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../docs/ntm-trace-1.1.schema.json")).unwrap()
+}
+
+/// The paths of all fields behind `at` of an object of the schema.
+fn leaves(schema: &Value, at: &str, to: &mut BTreeSet<String>) {
+    let rest = schema
+        .get("additionalProperties")
+        .filter(|rest| rest.is_object());
+    let rest = rest.map(|rest| ("*", rest));
+    let own = schema.get("properties").and_then(Value::as_object);
+    let own = own
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| (key.as_str(), value));
+    let mut all = own
+        .chain(rest)
+        .filter(|(key, _)| (at, *key) != ("", "arrays"))
+        .peekable();
+    if all.peek().is_none() {
+        to.insert(at.to_owned());
+    }
+    for (key, value) in all {
+        let dot = if at.is_empty() { "" } else { "." };
+        leaves(value, &format!("{at}{dot}{key}"), to);
+    }
+}
+
+#[test]
+fn every_field_has_a_row() {
+    let schema = schema();
+    let mut fields = BTreeSet::new();
+    leaves(&schema, "", &mut fields);
+    leaves(&schema["$defs"]["array"], "arrays.*", &mut fields);
+    let rows: BTreeSet<_> = FIELDS.iter().map(|row| row.0.to_owned()).collect();
+    assert_eq!(rows, fields);
+    let arrays = &schema["properties"]["arrays"];
+    let keys = |key: &str| arrays[key].as_object().unwrap().keys().cloned();
+    let pattern = |pattern: String| match pattern.rsplit_once("\\.") {
+        Some((_, ".+$")) => "gradient.*".to_owned(),
+        Some((_, part)) => format!("HEAD.{}", part.trim_end_matches('$')),
+        None => pattern,
+    };
+    let of_schema: BTreeSet<_> = keys("properties")
+        .chain(keys("patternProperties").map(pattern))
+        .collect();
+    let listed = trace::arrays().into_iter().map(|array| array.name);
+    let listed: BTreeSet<_> = listed.chain(["gradient.*".to_owned()]).collect();
+    let rows: BTreeSet<_> = ARRAYS.iter().map(|row| row.0.to_owned()).collect();
+    assert_eq!(rows, of_schema);
+    assert_eq!(rows, listed);
+}
+
+#[test]
+fn a_change_to_any_field_is_detected_as_the_table_says() {
+    let bench = Bench::new();
+    let fields = FIELDS.iter().map(|&(field, base, change, by)| {
+        let mut trace = bench.honest[&base].trace.clone();
+        *place(&mut trace, field) = serde_json::from_str(change).unwrap();
+        (field, base, trace, by)
+    });
+    let arrays = ARRAYS.iter().map(|&(array, base, by)| {
+        let mut trace = bench.honest[&base].trace.clone();
+        move_a_value(&mut trace, array);
+        (array, base, trace, by)
+    });
+    let mut wrong = Vec::new();
+    for (field, base, trace, by) in fields.chain(arrays) {
+        assert!(!by.is_empty(), "{field}: nothing detects a change");
+        assert_ne!(
+            trace, bench.honest[&base].trace,
+            "{field}: nothing is changed"
+        );
+        let found = bench.found(base, &trace, field);
+        if found != by {
+            wrong.push(format!("{field}: {found:?}, not {by:?}"));
+        }
+    }
+    assert_eq!(wrong, [""; 0], "\n{}", wrong.join("\n"));
+}

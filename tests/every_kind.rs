@@ -46,6 +46,7 @@ fn any_kind_of_machine_learns_and_is_written_and_read() {
         experiment,
         history: Vec::new(),
         evaluation: None,
+        changes: Vec::new(),
         command: String::new(),
     };
     let read = weights::from_bytes(&weights::to_bytes(&whole), "appended").unwrap();

@@ -105,6 +105,7 @@ fn a_changed_run_is_repeated_to_the_same_bits_on_any_number_of_threads() {
         let again = weights::read(&folder.join("weights.safetensors")).unwrap();
         assert_eq!(again.machine, best.machine);
         assert_eq!(again.evaluation, best.evaluation);
+        assert_eq!(again.changes, there.changes);
         let here = log::read(&folder.join(LOG)).unwrap();
         assert_eq!(here.changes, there.changes);
         let bits = |log: &log::Log| {
@@ -271,6 +272,18 @@ fn with_another_task_the_best_weights_are_sought_anew() {
     assert_eq!(state.best.map(|(_, best)| best), least);
     let trained = weights::read(&place.path().join("run/weights.safetensors")).unwrap();
     assert_eq!(trained.evaluation, least);
+    assert_eq!(
+        (&trained.experiment, &trained.changes),
+        (&tiny(), &log.changes)
+    );
+    // It is measured on what it learned last.
+    let done = tapescope(place.path(), &["eval", "run", "--episodes", "2"]);
+    let said = said(&done);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(
+        lines[3],
+        "changed after 30 sequences: task.length=[2,3] training.batch=5"
+    );
 }
 
 #[test]

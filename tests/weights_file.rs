@@ -5,7 +5,7 @@ use std::process::Command;
 
 use tapescope::io::{Experiment, RunFolder, Trained, weights};
 use tapescope::model::Model;
-use tapescope::train::{Beside, Evaluation, HistoryPoint};
+use tapescope::train::{Beside, Change, Evaluation, HistoryPoint};
 
 const TINY: &str = r#"{"name": "tiny", "task": {"kind": "copy", "bits": 2, "length": [1, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -37,6 +37,10 @@ fn trained(source: &str) -> Trained {
             validation: evaluation,
         }],
         evaluation: Some(evaluation),
+        changes: vec![Change {
+            sequences: 50,
+            set: vec!["training.batch=2".into()],
+        }],
         command: "tapescope train tiny.json".into(),
     }
 }
@@ -171,6 +175,7 @@ fn only_the_experiment_is_needed_in_the_metadata() {
     let read = weights::from_bytes(&bytes, "w").unwrap();
     assert_eq!(read.machine, trained(TINY).machine);
     assert!(read.history.is_empty() && read.evaluation.is_none() && read.command.is_empty());
+    assert!(read.changes.is_empty());
 }
 
 #[test]
@@ -252,6 +257,28 @@ fn errors_name_the_metadata() {
         replaced(r#"\"training_bits\":2.5"#, r#"\"training_bits\":-2.5"#)
             .starts_with("w.safetensors: `__metadata__.history[0].training_bits`: is -2.5; expected 0 or more bits")
     );
+    assert_eq!(
+        replaced(r#"\"sequences\":50"#, r#"\"sequences\":-50"#),
+        "w.safetensors: `__metadata__.changes[0].sequences`: is the number `-50`; expected a whole number, 0 to 18446744073709551615 at line 1 column 17"
+    );
+    for (from, to, place) in [
+        (
+            "training.batch=2",
+            "training.seed=2",
+            "changes.change 0.training.seed",
+        ),
+        (
+            "tapescope train tiny.json",
+            "tapescope train tiny.jsom",
+            "checksum",
+        ),
+    ] {
+        let error = replaced(from, to);
+        assert!(
+            error.starts_with(&format!("w.safetensors: `__metadata__.{place}`: ")),
+            "{error}"
+        );
+    }
     assert_eq!(
         replaced(r#"\"perfect\":0.75"#, r#"\"perfect\":75"#),
         "w.safetensors: `__metadata__.evaluation.perfect`: is 75; expected 0 to 1"

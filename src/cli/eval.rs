@@ -293,6 +293,10 @@ impl Eval {
             harmless(&trained.experiment.title),
             self.seed
         )?;
+        for change in &trained.changes {
+            let (sequences, set) = (change.sequences, harmless(&change.set.join(" ")));
+            writeln!(out, "changed after {sequences} sequences: {set}")?;
+        }
         let repeats = task.repeats().map_or("", |_| " repeats");
         write!(out, "{:>6}{repeats}", task.measure().name())?;
         if let Some(count) = self.samples {

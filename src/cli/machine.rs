@@ -16,7 +16,7 @@ pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     let mut trained = alone(name, rows)?;
     let path = Path::new(name);
     let path = RunFolder::weights_at(path).unwrap_or_else(|_| path.to_owned());
-    trained.experiment = trained.experiment.with_episodes(&path)?;
+    trained.experiment = trained.now().with_episodes(&path)?;
     Ok(trained)
 }
 

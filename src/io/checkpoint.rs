@@ -140,6 +140,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
         changes,
         since_validation: form.since_validation.0,
     };
+    weights::check_sum(bytes, metadata)?;
     Ok((experiment, state))
 }
 
@@ -301,6 +302,23 @@ mod tests {
             "{nan}"
         );
         let bytes = to_bytes(&experiment, &state);
+        for (place, flipped) in [("a tensor", bytes.len() - 70), ("the state", 900)] {
+            let mut damaged = bytes.clone();
+            // A low bit of a number, and of a digit.
+            damaged[flipped] ^= 1;
+            damaged[flipped + 4] ^= 1;
+            let error = from_bytes(&damaged, "c").unwrap_err().to_string();
+            assert!(error.starts_with("c: "), "{place}: {error}");
+        }
+        let mut damaged = bytes.clone();
+        let end = damaged.len();
+        damaged[end - 4] ^= 1;
+        let error = from_bytes(&damaged, "c").unwrap_err().to_string();
+        assert!(
+            error.starts_with("c: `__metadata__.checksum`: is ")
+                && error.contains("; the SHA-256 of the contents is "),
+            "{error}"
+        );
         let other = weights::from_bytes(&bytes, "c").unwrap_err().to_string();
         assert!(
             other.ends_with("is `tapescope-checkpoint`; expected tapescope-weights"),

@@ -513,10 +513,15 @@ pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Tr
         }
         None => (&state.machine, None, state.history.len()),
     };
+    let history = state.history[..points].to_vec();
+    let end = history.last().filter(|_| evaluation.is_some());
+    let end = end.map_or(u64::MAX, |point| point.sequences);
+    let changes = state.changes.iter().filter(|change| change.sequences < end);
     Trained {
         experiment: experiment.clone(),
         machine: machine.clone(),
-        history: state.history[..points].to_vec(),
+        history,
+        changes: changes.cloned().collect(),
         evaluation,
         command: command.to_owned(),
     }

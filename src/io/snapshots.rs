@@ -118,7 +118,9 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, Snapshots), 
         })
     };
     let all: Result<Vec<_>, _> = form.all.into_iter().map(snapshot).collect();
-    let snapshots = Snapshots::restored(all?, form.per_decade, Snapshots::LIMIT);
+    let all = all?;
+    weights::check_sum(bytes, metadata)?;
+    let snapshots = Snapshots::restored(all, form.per_decade, Snapshots::LIMIT);
     Ok((experiment, snapshots))
 }
 

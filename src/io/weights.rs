@@ -14,12 +14,12 @@ use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::error::{choices, nearest, plain};
-use super::measurement::{EvaluationForm, PointForm, evaluation_json, history_json};
+use super::error::{choices, nearest, plain, short};
+use super::measurement::{ChangeForm, EvaluationForm, PointForm, evaluation_json, history_json};
 use super::{Error, Experiment, file, held, room};
 use crate::model::{Model, ModelConfig, Params, Shape};
 use crate::task::Task;
-use crate::train::{Evaluation, Exam, HistoryPoint};
+use crate::train::{Change, Evaluation, Exam, HistoryPoint};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 4 << 30;
@@ -29,6 +29,7 @@ const FORMAT: &str = "tapescope-weights";
 const VERSION: &str = "1.0";
 pub(super) const GENERATOR: &str = concat!("tapescope ", env!("CARGO_PKG_VERSION"));
 const METADATA: &str = "__metadata__";
+const CHECKSUM: &str = "checksum";
 
 /// The weights of this name in `assets/`.
 #[cfg(not(target_arch = "wasm32"))]
@@ -70,11 +71,20 @@ pub struct Trained {
     pub history: Vec<HistoryPoint>,
     /// The validation of these very weights.
     pub evaluation: Option<Evaluation>,
+    /// What was changed while it learned, in order: it learned last what [`Trained::now`] says.
+    pub changes: Vec<Change>,
     /// The command line that made it; empty when the file does not say.
     pub command: String,
 }
 
 impl Trained {
+    /// The experiment after all changes.
+    pub fn now(&self) -> Experiment {
+        // Those of a run can be made, and those of a file are checked.
+        let now = self.experiment.after(&self.changes);
+        now.unwrap_or_else(|_| self.experiment.clone())
+    }
+
     /// This machine on episodes 0 .. `episodes` of a seed, or on as many as a file holds out.
     pub fn exam<'a>(&'a self, task: &'a Task, seed: u64, episodes: usize) -> Exam<'a> {
         Exam {
@@ -95,11 +105,8 @@ impl Trained {
 /// SHA-256, in hexadecimal, over every tensor's values (f32, little-endian, row-major) in the order of
 /// the tensors' names: equal weights have equal hashes, whatever else their files say.
 pub fn sha256(machine: &Model<f32>) -> String {
-    let mut hasher = Sha256::new();
-    for tensor in sorted_tensors(machine).values() {
-        hasher.update(bytes(tensor));
-    }
-    hexadecimal(hasher)
+    let none = BTreeMap::<&str, &str>::new();
+    checksum(sorted_tensors(machine).values().map(bytes), none)
 }
 
 /// What was hashed, in hexadecimal.
@@ -176,13 +183,58 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
         let place = format!("{METADATA}.evaluation.{key}");
         return Err(Error::content(label, place, problem));
     }
+    let changes: Option<Vec<ChangeForm>> = metadata.json("changes")?;
+    let changes = changes.unwrap_or_default().into_iter();
+    let changes: Vec<Change> = changes.map(|change| change.0).collect();
+    let place = format!("{METADATA}.changes");
+    let after = experiment.after(&changes);
+    after.map_err(|error| error.in_file(label).within(&place))?;
+    check_sum(bytes, metadata)?;
     Ok(Trained {
         machine,
         experiment,
+        changes,
         history: history.into_iter().map(|point| point.0).collect(),
         evaluation: evaluation.map(|form| form.0),
         command: metadata.get("command").cloned().unwrap_or_default(),
     })
+}
+
+/// Compares a file with the checksum in its metadata, where it has one.
+///
+/// # Errors
+/// They differ.
+pub(super) fn check_sum(bytes: &[u8], metadata: Metadata) -> Result<(), Error> {
+    let Some(expected) = metadata.get(CHECKSUM) else {
+        return Ok(());
+    };
+    let header = header_length(bytes).unwrap_or(0) as usize;
+    let tensors = bytes.get(8 + header..).into_iter();
+    let found = checksum(tensors, metadata.entries.into_iter().flatten());
+    if found == *expected {
+        return Ok(());
+    }
+    let problem = format!(
+        "is {}; the SHA-256 of the contents is {found}: the file is damaged, or was changed without this entry",
+        short(expected)
+    );
+    let place = format!("{METADATA}.{CHECKSUM}");
+    Err(Error::content(metadata.label, place, problem))
+}
+
+/// SHA-256, in hexadecimal, over the bytes of tensors, and then over the entries of their metadata in the order of their keys.
+fn checksum<K: AsRef<str> + Ord, V: AsRef<str>>(
+    tensors: impl Iterator<Item = impl AsRef<[u8]>>,
+    entries: impl IntoIterator<Item = (K, V)>,
+) -> String {
+    let mut hasher = Sha256::new();
+    tensors.for_each(|bytes| hasher.update(bytes));
+    let mut entries: BTreeMap<K, V> = entries.into_iter().collect();
+    entries.retain(|key, _| key.as_ref() != CHECKSUM);
+    for (key, value) in &entries {
+        hasher.update([key.as_ref(), value.as_ref(), ""].join("\0"));
+    }
+    hexadecimal(hasher)
 }
 
 /// The tensors and the header of a safetensors file.
@@ -230,6 +282,7 @@ fn header_length(bytes: &[u8]) -> Option<u64> {
 }
 
 /// The string entries of a file's `__metadata__`.
+#[derive(Clone, Copy)]
 pub(super) struct Metadata<'a> {
     pub(super) entries: Option<&'a std::collections::HashMap<String, String>>,
     pub(super) label: &'a str,
@@ -467,9 +520,10 @@ pub fn to_bytes(trained: &Trained) -> Vec<u8> {
 /// A safetensors file of these tensors, in the order of their names.
 pub(super) fn write_tensors(
     to: &mut dyn Write,
-    metadata: BTreeMap<&'static str, String>,
+    mut metadata: BTreeMap<&'static str, String>,
     tensors: &BTreeMap<String, ArrayView2<'_, f32>>,
 ) -> io::Result<()> {
+    metadata.insert(CHECKSUM, checksum(tensors.values().map(bytes), &metadata));
     let mut header = BTreeMap::from([(METADATA.to_owned(), Entry::Metadata(metadata))]);
     let mut end = 0;
     for (name, tensor) in tensors {
@@ -521,6 +575,10 @@ fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
     ]);
     if let Some(evaluation) = &trained.evaluation {
         entries.insert("evaluation", evaluation_json(evaluation));
+    }
+    if !trained.changes.is_empty() {
+        let changes = trained.changes.iter().cloned().map(ChangeForm);
+        entries.insert("changes", file::json(&changes.collect::<Vec<_>>()));
     }
     entries
 }

@@ -29,7 +29,7 @@ impl Files for Disk {
         let path = &RunFolder::weights_at(path).map_err(|error| error.to_string())?;
         if path.extension().is_some_and(|end| end == "safetensors") {
             let mut trained = weights::read(path).map_err(|error| error.to_string())?;
-            let experiment = trained.experiment.with_episodes(path);
+            let experiment = trained.now().with_episodes(path);
             trained.experiment = experiment.map_err(|error| error.to_string())?;
             let mut machine = Machine::from(trained);
             let file = RunFolder::name_of(path);
@@ -154,6 +154,7 @@ fn save_machine(
         machine: state.machine.clone(),
         evaluation: None,
         history: state.history.clone(),
+        changes: state.changes.clone(),
         command,
     };
     weights::write(&path, &trained).map_err(|error| error.to_string())?;

@@ -207,13 +207,22 @@ fn npz(machine: &str) -> Vec<u8> {
 
 fn safetensors(machine: &str) -> Vec<u8> {
     let experiment = Experiment::from_json(machine, "tiny.json", &[]).unwrap();
-    weights::to_bytes(&Trained {
+    unchecked(weights::to_bytes(&Trained {
         machine: Model::new(experiment.model.clone(), 3),
         experiment,
         history: Vec::new(),
         evaluation: None,
+        changes: Vec::new(),
         command: "train".to_owned(),
-    })
+    }))
+}
+
+/// A file whose damage the checksum does not show.
+fn unchecked(mut file: Vec<u8>) -> Vec<u8> {
+    let key = b"\"checksum\"";
+    let place = file.windows(key.len()).position(|bytes| bytes == key);
+    file[place.unwrap() + 1] = b'C';
+    file
 }
 
 /// A checkpoint behind the first validation.
@@ -226,7 +235,7 @@ fn state_of(machine: &str) -> Vec<u8> {
     for _ in 0..3 {
         trainer.update().unwrap();
     }
-    checkpoint::to_bytes(&experiment, &trainer.state)
+    unchecked(checkpoint::to_bytes(&experiment, &trainer.state))
 }
 
 fn presets() -> Vec<Vec<u8>> {

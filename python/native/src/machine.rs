@@ -26,7 +26,9 @@ pub struct Machine {
 }
 
 impl Machine {
-    fn new(name: String, trained: Trained, is_found: bool) -> Self {
+    fn new(name: String, mut trained: Trained, is_found: bool) -> Self {
+        // Its experiment is the one after them.
+        trained.changes.clear();
         Self {
             history: trained.history.clone(),
             name,
@@ -51,7 +53,7 @@ impl Machine {
     fn from_bytes(py: Python<'_>, bytes: &[u8], name: String) -> PyResult<Self> {
         let read = || {
             let mut trained = weights::from_bytes(bytes, &name)?;
-            trained.experiment = trained.experiment.with_episodes(Path::new(&name))?;
+            trained.experiment = trained.now().with_episodes(Path::new(&name))?;
             Ok(trained)
         };
         let trained = read().map_err(|error: io::Error| raised(py, error.into()))?;

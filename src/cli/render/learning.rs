@@ -67,6 +67,7 @@ impl Render {
                 experiment: experiment.clone(),
                 machine: snapshot.machine.as_ref().clone(),
                 history: Vec::new(),
+                changes: Vec::new(),
                 evaluation: None,
                 command: String::new(),
             };

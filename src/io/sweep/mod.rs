@@ -67,6 +67,7 @@ mod tests {
             machine: Model::new(experiment.model.clone(), 1),
             evaluation: last.filter(|best| best.bits_per_sequence.is_finite()),
             history,
+            changes: Vec::new(),
             command: String::new(),
         };
         crate::io::weights::write(&folder.join("weights.safetensors"), &trained).unwrap();

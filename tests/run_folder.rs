@@ -422,3 +422,109 @@ fn snapshots_change_nothing_and_a_run_that_was_stopped_goes_on_with_them() {
     assert!(tapescope(place.path(), &other).status.success());
     assert!(!snapshots.exists());
 }
+
+/// The disk is full when the run that replaces another one begins: what stands stays.
+#[test]
+#[cfg(unix)]
+fn a_run_that_cannot_be_replaced_for_want_of_space_is_whole() {
+    let place = with_a_run();
+    let folder = place.path().join("done");
+    let before = files(&folder);
+    for from in ["", "--from done"] {
+        let command = format!(
+            "ulimit -f 8; trap '' XFSZ; exec \"$0\" train tiny.json --out done --seed 2 --force {from}"
+        );
+        let done = Command::new("sh")
+            .args(["-c", &command, env!("CARGO_BIN_EXE_tapescope")])
+            .current_dir(place.path())
+            .output()
+            .unwrap();
+        assert_eq!(done.status.code(), Some(1), "{done:?}");
+        let said = said(&done);
+        assert!(
+            said.contains("checkpoint.safetensors: cannot be written: File too large")
+                && said.ends_with("; the earlier run in done is unchanged\n"),
+            "{said}"
+        );
+        assert_eq!(files(&folder), before);
+    }
+}
+
+#[test]
+fn a_run_that_replaces_another_one_goes_on_and_the_other_stays_until_it_has_weights() {
+    let place = with_a_run();
+    let folder = place.path().join("done");
+    let old = weights::read(&folder.join(WEIGHTS)).unwrap();
+    let mut experiment = old.experiment.clone();
+    experiment.training.seed = 2;
+    drop(RunFolder::create(&folder, &experiment, "begun", true).unwrap());
+    let evaluated = tapescope(place.path(), &["eval", "done", "--episodes", "2"]);
+    assert!(evaluated.status.success(), "{evaluated:?}");
+    assert_eq!(weights::read(&folder.join(WEIGHTS)).unwrap(), old);
+    let again = tapescope(place.path(), &["train", "tiny.json", "--out", "done"]);
+    assert!(
+        said(&again).contains(
+            "holds a run of 40/40 sequences; a run that replaces it was begun: go on with that with --resume, choose"
+        ),
+        "{}",
+        said(&again)
+    );
+    let done = tapescope(place.path(), &["train", "--resume", "done"]);
+    assert!(done.status.success(), "{done:?}");
+    let names: Vec<String> = files(&folder).into_keys().collect();
+    assert_eq!(names, [LOG, PRESET, WEIGHTS]);
+    let plain = ["train", "tiny.json", "--out", "plain", "--seed", "2"];
+    assert!(tapescope(place.path(), &plain).status.success());
+    let [here, plain] = ["done", "plain"].map(|run| {
+        let path = place.path().join(run).join(WEIGHTS);
+        weights::read(&path).unwrap().machine
+    });
+    assert_eq!(here, plain);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_to_nothing_is_no_folder() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("tiny.json"), TINY).unwrap();
+    std::os::unix::fs::symlink("nowhere", place.path().join("link")).unwrap();
+    for out in ["link", "link/inside"] {
+        let done = tapescope(place.path(), &["train", "tiny.json", "--out", out]);
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        assert_eq!(
+            said(&done),
+            "error: link: is a symbolic link to nowhere, which does not exist; create that folder, or choose another one\n"
+        );
+    }
+    std::fs::create_dir(place.path().join("nowhere")).unwrap();
+    let done = tapescope(place.path(), &["train", "tiny.json", "--out", "link"]);
+    assert!(done.status.success(), "{done:?}");
+}
+
+#[test]
+fn bits_that_are_flipped_in_a_checkpoint_are_an_error() {
+    let place = tempfile::tempdir().unwrap();
+    let experiment = Experiment::from_json(TINY, "tiny.json", &[]).unwrap();
+    let folder = place.path().join("run");
+    drop(RunFolder::create(&folder, &experiment, "begun", false).unwrap());
+    let path = folder.join("checkpoint.safetensors");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+    let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    let offset = header["machine.controller0.weight"]["data_offsets"][0].as_u64();
+    let start = 8 + length + offset.unwrap() as usize;
+    bytes[start] ^= 1;
+    bytes[start + 4] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let done = tapescope(place.path(), &["train", "--resume", "run"]);
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    let said = said(&done);
+    let sum = header["__metadata__"]["checksum"].as_str().unwrap();
+    assert!(
+        said.starts_with(&format!(
+            "error: run: cannot go on: run/checkpoint.safetensors: `__metadata__.checksum`: is {sum}; the SHA-256 of the contents is "
+        )),
+        "{said}"
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+}

@@ -129,7 +129,7 @@ fn weights_of_a_run_are_called_by_its_folder() {
 }
 
 #[test]
-fn a_new_run_in_an_old_folder_leaves_nothing_of_the_old_one() {
+fn a_run_that_replaces_another_one_leaves_nothing_of_it_once_it_has_weights() {
     let folder = tempfile::tempdir().unwrap();
     let old = trained(TINY);
     let run = RunFolder::create(folder.path(), &old.experiment, "old", false).unwrap();
@@ -139,8 +139,14 @@ fn a_new_run_in_an_old_folder_leaves_nothing_of_the_old_one() {
     weights::write(&start, &old).unwrap();
     assert!(RunFolder::is_taken(folder.path()));
     let new = trained(&TINY.replace(r#""size": 4"#, r#""size": 5"#));
-    let run = RunFolder::create(folder.path(), &new.experiment, "new", true).unwrap();
+    let mut run = RunFolder::create(folder.path(), &new.experiment, "new", true).unwrap();
     // The new run may end here, before its first validation.
+    assert_eq!(
+        weights::read(&RunFolder::weights_at(folder.path()).unwrap()).unwrap(),
+        old
+    );
+    assert!(start.exists());
+    run.take_place().unwrap();
     assert!(!run.weights_path().exists() && !start.exists());
     let preset = Experiment::read(&folder.path().join("preset.json"), &[]).unwrap();
     assert_eq!(preset, new.experiment);

@@ -82,8 +82,9 @@ impl Repeat {
             path.to_owned()
         };
         log.experiment = log.experiment.with_episodes(&file)?;
-        let start = file.with_file_name(RunFolder::START);
-        let weights = file.with_file_name(RunFolder::WEIGHTS);
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let [start, weights] =
+            [RunFolder::START, RunFolder::WEIGHTS].map(|name| RunFolder::part(folder, name));
         let all = log.experiment.training.sequences;
         if let Some(late) = log.changes.iter().find(|change| change.sequences > all) {
             let sequences = late.sequences;

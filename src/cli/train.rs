@@ -109,6 +109,12 @@ impl Train {
         if let Some(repeat) = &mut repeat {
             repeat.go_on(&state, &experiment)?;
         }
+        if !folder.is_exclusive() {
+            let path = label(folder.path());
+            note(&format!(
+                "warning: {path} is on a file system without locks: let no other process write into it meanwhile"
+            ));
+        }
         let Experiment { task, training, .. } = experiment;
         note_split(&task);
         let (before, all) = (state.sequences, training.sequences);
@@ -152,7 +158,8 @@ impl Train {
             }
             return self.begin(repeat).map(Some);
         };
-        let begun = RunFolder::contents(folder)?;
+        // A damaged folder is refused below.
+        let begun = RunFolder::contents(&RunFolder::unfinished(folder)).unwrap_or(None);
         if let (None, Some(begun)) = (repeat, begun.filter(|begun| !begun.is_finished)) {
             repeat::check_alone(folder, &begun.log.command)?;
         }
@@ -231,6 +238,9 @@ impl Train {
         let path = label(&folder.weights_path());
         let weights = match folder.saved() {
             Some(_) => format!("the best weights so far are in {path}"),
+            None if RunFolder::is_taken(folder.path()) => {
+                format!("{} holds the weights from before", label(folder.path()))
+            }
             None => "there are no weights before the first validation".to_owned(),
         };
         let mut words: Vec<&OsStr> = vec!["train".as_ref()];

@@ -3,6 +3,8 @@
 //! A file that is being written has no name yet where the system has such files (`O_TMPFILE`), so nothing is
 //! left of a program that is killed. Elsewhere, and between its first name and the right one, it is called
 //! [`TEMPORARY`]… and locked by its writer: one that nobody has locked is removed by the next who writes there.
+//!
+//! Each function returns when its change is on the disk, the folder's entry included: a power loss is no worse than a kill.
 
 use std::fs::{self, File};
 use std::io::ErrorKind::{InvalidInput, NotFound, PermissionDenied, Unsupported};
@@ -12,6 +14,8 @@ use std::time::Duration;
 
 use super::Error;
 use super::error::{bounded, plain, short};
+#[cfg(test)]
+pub(super) use super::faults::change;
 use super::held;
 pub(super) use super::input::{read, read_text};
 use crate::platform::HAS_FILES;
@@ -21,6 +25,12 @@ use crate::platform::HAS_FILES;
 pub fn label(path: &Path) -> String {
     const MOST: usize = 400;
     bounded(&path.display().to_string(), MOST)
+}
+
+/// Changes the disk; tests stop before and behind it.
+#[cfg(not(test))]
+pub(super) fn change<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    act()
 }
 
 /// Writes a file beside `path`, then moves it there: readers see the old file or the new, never half.
@@ -82,23 +92,28 @@ fn without_path(error: io::Error) -> io::Error {
     }
 }
 
+/// The folder that a file lies in.
+fn folder_of(path: &Path) -> &Path {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 fn write_beside_and_rename(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     if !folder.is_dir() {
         let problem = format!("there is no folder {}", label(folder));
         return Err(io::Error::new(NotFound, problem));
     }
     sweep(folder);
-    let temporary = Temporary::new(folder).map_err(without_path)?;
-    fill(temporary.file(), write)?;
-    temporary.file().sync_all()?;
-    temporary.persist(folder, path).map_err(without_path)?;
+    let temporary = change(|| Temporary::new(folder)).map_err(without_path)?;
+    change(|| fill(temporary.file(), write))?;
+    change(|| temporary.file().sync_all())?;
+    change(|| temporary.persist(folder, path)).map_err(without_path)?;
     sync_folder(folder)
 }
 
@@ -167,6 +182,10 @@ mod unnamed {
 
     /// None where the file system or the kernel has no such files.
     pub(super) fn create(folder: &Path) -> Option<File> {
+        #[cfg(test)]
+        if crate::io::faults::without_unnamed() {
+            return None;
+        }
         if !Path::new(OPEN).is_dir() {
             return None;
         }
@@ -189,8 +208,8 @@ mod unnamed {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             done => return done,
         }
-        let beside = super::names().make_in(folder, link)?;
-        beside.persist(path).map_err(|error| error.error)
+        let beside = super::change(|| super::names().make_in(folder, link))?;
+        super::change(|| beside.persist(path).map_err(|error| error.error))
     }
 }
 
@@ -201,11 +220,13 @@ const BEFORE_IT_IS_LOCKED: Duration = Duration::from_mins(1);
 fn names() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
+    #[cfg(test)]
+    builder.disable_cleanup(super::faults::is_killed());
     builder
 }
 
 /// Removes the temporary files in a folder whose writers have died. What cannot be removed stays.
-pub(super) fn sweep(folder: &Path) {
+fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_ours = entry.file_name().to_string_lossy().starts_with(TEMPORARY);
         if is_ours && is_abandoned(&entry.path()).unwrap_or(false) {
@@ -234,7 +255,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
     }
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
+    match change(|| File::open(folder)?.sync_all()) {
         // It may be written into but not read, or its file system cannot do it: the file is there all the same.
         Err(error) if matches!(error.kind(), PermissionDenied | InvalidInput | Unsupported) => {
             Ok(())
@@ -308,15 +329,66 @@ pub(super) fn read_json<T: serde::de::DeserializeOwned>(
 
 /// Creates a folder and the folders above it.
 pub(super) fn create_folder(path: &Path) -> Result<(), Error> {
-    fs::create_dir_all(path).map_err(Error::unwritable(path))
+    let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing: Vec<&Path> = path.ancestors().take_while(missing).collect();
+    if let Some(link) = missing.iter().find(|folder| folder.is_symlink()) {
+        let to = fs::read_link(link).unwrap_or_default();
+        let problem = format!(
+            "is a symbolic link to {}, which does not exist; create that folder, or choose another one",
+            label(&to)
+        );
+        return Err(Error::about(link, problem));
+    }
+    let created = change(|| fs::create_dir_all(path));
+    let mut folders = missing.into_iter().map(folder_of);
+    let created = created.and_then(|()| folders.try_for_each(sync_folder));
+    created.map_err(Error::unwritable(path))
 }
 
 /// Removes a file, if it is there.
 pub(super) fn remove(path: &Path) -> Result<(), Error> {
-    match fs::remove_file(path) {
+    if !path.exists() && !path.is_symlink() {
+        return Ok(());
+    }
+    match change(|| fs::remove_file(path)).and_then(|()| sync_folder(folder_of(path))) {
         Err(error) if error.kind() != NotFound => Err(Error::unwritable(path)(error)),
         _ => Ok(()),
     }
+}
+
+/// Removes a folder, if it is there and empty.
+pub(super) fn remove_folder(path: &Path) {
+    if path.is_dir() {
+        let _ = change(|| fs::remove_dir(path));
+    }
+}
+
+/// Moves a file, if it is there, in the place of what has the new name.
+pub(super) fn rename(from: &Path, to: &Path) -> Result<(), Error> {
+    if !exists(from) {
+        return Ok(());
+    }
+    let renamed = change(|| fs::rename(from, to))
+        .and_then(|()| sync_folder(folder_of(to)))
+        .and_then(|()| sync_folder(folder_of(from)));
+    renamed.map_err(Error::unwritable(to))
+}
+
+/// Appends to a file that is there: all of it or, where that fails, nothing.
+pub(super) fn append(path: &Path, text: &str) -> Result<(), Error> {
+    let unwritable = Error::unwritable(path);
+    let mut file = File::options()
+        .append(true)
+        .open(path)
+        .map_err(&unwritable)?;
+    let length = file.metadata().map_err(&unwritable)?.len();
+    let appended =
+        change(|| file.write_all(text.as_bytes())).and_then(|()| change(|| file.sync_data()));
+    appended.map_err(|error| {
+        // A part of a line would spoil the next one.
+        let _ = change(|| file.set_len(length));
+        unwritable(error)
+    })
 }
 
 /// True for a file that is there.

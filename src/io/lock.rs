@@ -23,7 +23,9 @@ const FORMAT: &str = "tapescope-lock";
 pub struct Lock {
     path: PathBuf,
     /// What the system's lock is on.
-    _file: File,
+    file: File,
+    /// False where the file system knows no locks: then nobody is refused.
+    pub(super) is_exclusive: bool,
 }
 
 /// What a lock file says.
@@ -49,8 +51,9 @@ impl Lock {
         loop {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false);
-            let mut file = options.open(path).map_err(&unwritable)?;
-            match file.try_lock() {
+            let file = options.open(path).map_err(&unwritable)?;
+            let mut is_exclusive = true;
+            match try_lock(&file) {
                 Ok(()) => {}
                 // Who only asks who holds it (`holder`) has it for a moment.
                 Err(TryLockError::WouldBlock) if patience > 0 => {
@@ -59,7 +62,9 @@ impl Lock {
                     continue;
                 }
                 Err(TryLockError::WouldBlock) => return Err(refusal(path)),
-                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                    is_exclusive = false;
+                }
                 Err(TryLockError::Error(error)) => return Err(unwritable(error)),
             }
             // The holder before may have removed its file after this one was opened.
@@ -73,14 +78,35 @@ impl Lock {
                 command: command.to_owned(),
             };
             let line = file::json(&holder) + "\n";
-            let written = file
-                .set_len(0)
-                .and_then(|()| file.rewind())
-                .and_then(|()| file.write_all(line.as_bytes()));
+            // From here on it is removed again where something fails.
+            let lock = Self {
+                path: path.to_owned(),
+                file,
+                is_exclusive,
+            };
+            let mut to = &lock.file;
+            let written = file::change(|| {
+                to.set_len(0)?;
+                to.rewind()?;
+                to.write_all(line.as_bytes())
+            });
             written.map_err(unwritable)?;
-            let path = path.to_owned();
-            return Ok(Self { path, _file: file });
+            return Ok(lock);
         }
+    }
+
+    /// Checks that the lock file is still in its place. Where its folder was moved away, another may have its name now.
+    ///
+    /// # Errors
+    /// It is not there, or another file is.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if is_at(&self.file, &self.path).map_err(Error::unreadable(&self.path))? {
+            return Ok(());
+        }
+        let problem = "it was moved or removed while this process wrote into it, for its run.lock is gone or another one; \
+                       a run that was moved goes on with --resume and its new folder";
+        let folder = self.path.parent().unwrap_or(&self.path);
+        Err(Error::unwritable(folder)(io::Error::other(problem)))
     }
 
     /// Who holds the lock at `path`, in words, if anybody does.
@@ -111,10 +137,19 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // Elsewhere whoever has opened the file meanwhile could not see that it is gone, so it stays.
-        if cfg!(unix) {
-            let _ = fs::remove_file(&self.path);
+        // In the place of a folder that was moved away there may be another one, with the lock of somebody else.
+        if cfg!(unix) && is_at(&self.file, &self.path).unwrap_or(false) {
+            let _ = file::remove(&self.path);
         }
     }
+}
+
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    #[cfg(test)]
+    if super::faults::without_locks() {
+        return Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+    }
+    file.try_lock()
 }
 
 /// True when `file` is the one at `path`.

@@ -27,6 +27,8 @@ pub mod bits;
 pub mod checkpoint;
 pub mod episodes;
 mod error;
+#[cfg(test)]
+mod faults;
 mod file;
 pub mod held;
 mod input;

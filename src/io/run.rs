@@ -8,8 +8,19 @@
 //!
 //! A folder has one writer at a time ([`lock`](super::lock)), and nothing is written into one that is not a
 //! run's: [`RunFolder::contents`] says which is.
+//!
+//! A run that replaces another one is written into a folder inside, [`REPLACEMENT`], until it has weights of its own, at its
+//! first validation; until then nothing of the run before is touched. A checkpoint alone would not be enough: it is no result,
+//! and a disk that is full at the first validation would leave neither the old one nor a new one. To wait for the end of
+//! the run would not be better: the folder would hold two runs for days, and the best weights so far would not be where
+//! [`RunFolder::weights_at`] finds them. What a stop leaves:
+//!
+//! | stopped | what stands | the next writer |
+//! |---|---|---|
+//! | before the log of the new run is there | the run before | removes what there is of the new one |
+//! | before its preset, which is written last | the run before, and beside it one that `--resume` goes on with | goes on, or begins anew |
+//! | while its files are moved, the log first, the preset last | the new run: [`part`] finds each file | moves the others |
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,9 +41,14 @@ use crate::train::{Evaluation, State};
 const WEIGHTS: &str = RunFolder::WEIGHTS;
 pub(super) const LOG: &str = "history.ntmlog.jsonl";
 pub(super) const PRESET: &str = RunFolder::PRESET;
+const START: &str = RunFolder::START;
 pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
 pub(super) const SNAPSHOTS: &str = "snapshots.safetensors";
 pub(super) const LOCK: &str = "run.lock";
+/// The folder of a run that is to replace the one in the folder around it.
+const REPLACEMENT: &str = ".tapescope-replacement";
+/// The files of a run, in the order in which those of a replacement are moved.
+const FILES: [&str; 6] = [LOG, START, SNAPSHOTS, CHECKPOINT, WEIGHTS, PRESET];
 
 /// How long a run goes on between two checkpoints, at least.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(10);
@@ -43,16 +59,17 @@ const CHECKPOINT_SHARE: u32 = 20;
 #[derive(Debug)]
 pub struct RunFolder {
     folder: PathBuf,
+    /// Where the files are: the folder, or that of a replacement inside it.
+    place: PathBuf,
     experiment: Experiment,
     command: String,
-    log: File,
     /// The measure of the weights that are on disk.
     saved: Option<Evaluation>,
     /// When the last checkpoint was there, and how long it took.
     checkpoint: (Instant, Duration),
     /// The moment of the last snapshot that is on disk.
     snapshot: Option<u64>,
-    _lock: Lock,
+    lock: Lock,
 }
 
 /// A run of ours that a folder holds.
@@ -96,7 +113,23 @@ impl RunFolder {
 
     /// True when a folder holds the weights of an earlier run.
     pub fn is_taken(folder: &Path) -> bool {
-        file::exists(&folder.join(WEIGHTS))
+        file::exists(&Self::part(folder, WEIGHTS))
+    }
+
+    /// Where this file of the run in a folder is. Where a replacement is complete and not all of it is moved, it is that of
+    /// the replacement.
+    pub fn part(folder: &Path, name: &str) -> PathBuf {
+        let new = folder.join(REPLACEMENT);
+        let is_there = |name: &str| file::exists(&new.join(name));
+        let is_new = is_there(PRESET) && (is_there(LOG) || is_there(name));
+        if is_new { new } else { folder.to_owned() }.join(name)
+    }
+
+    /// Where the run is with which [`RunFolder::resume`] goes on: in the folder, or, where a replacement has begun, in that.
+    pub fn unfinished(folder: &Path) -> PathBuf {
+        let new = folder.join(REPLACEMENT);
+        let is_begun = file::exists(&new.join(LOG)) && !file::exists(&new.join(PRESET));
+        if is_begun { new } else { folder.to_owned() }
     }
 
     /// The weights file that a path stands for: its own, or that of the run whose folder it is.
@@ -108,7 +141,7 @@ impl RunFolder {
             return Ok(path.to_owned());
         }
         if Self::is_taken(path) {
-            return Ok(path.join(WEIGHTS));
+            return Ok(Self::part(path, WEIGHTS));
         }
         let problem = format!(
             "is a folder without {WEIGHTS}; expected a weights file or the folder of a run"
@@ -122,7 +155,7 @@ impl RunFolder {
     /// # Errors
     /// As for [`snapshots::read`].
     pub fn snapshots_at(path: &Path) -> Result<Option<(Experiment, Snapshots)>, Error> {
-        let inside = path.join(SNAPSHOTS);
+        let inside = Self::part(path, SNAPSHOTS);
         if !path.is_dir() {
             return snapshots::read(path).map(Some);
         }
@@ -152,7 +185,7 @@ impl RunFolder {
     /// changes nothing:
     ///
     /// A folder may be written into when it is new, or empty, or that of a run of ours: its log can be read,
-    /// and the preset and the weights, where they are there, can be read and are of the experiment of the
+    /// and the preset, the weights and the checkpoint, where they are there, can be read and are of the experiment of the
     /// log. What else lies beside a log is not touched. Empty is also what holds nothing but hidden files,
     /// and what a run leaves that never came to its log. Snapshots are large, and read by who needs them: a run
     /// is not replaced, nor gone on with, while those beside it are not its own.
@@ -166,7 +199,8 @@ impl RunFolder {
     /// The same with what is wrong in the folder, for whoever says what that means.
     fn belongings(folder: &Path) -> Result<Option<Begun>, Unfit> {
         let damaged = |error: Error| Unfit::For(error.to_string());
-        let there = |name: &str| Some(folder.join(name)).filter(|path| file::exists(path));
+        let part = |name: &str| Self::part(folder, name);
+        let there = |name: &str| Some(part(name)).filter(|path| file::exists(path));
         let Some(log) = there(LOG) else {
             let mut names = file::contents(folder)
                 .map_err(Unfit::Unreadable)?
@@ -191,7 +225,10 @@ impl RunFolder {
             )?;
         }
         if let Some(checkpoint) = there(CHECKPOINT) {
-            checkpoint::read(&checkpoint).map_err(damaged)?;
+            belongs(
+                CHECKPOINT,
+                &checkpoint::read(&checkpoint).map_err(damaged)?.0,
+            )?;
         }
         let mut is_finished = false;
         if let Some(weights) = there(WEIGHTS) {
@@ -221,8 +258,8 @@ impl RunFolder {
     /// checkpoint, `history.ntmlog.jsonl` with its header, and `preset.json`. `command` is what the run is
     /// called. `start` is the machine that it began with, where that is kept beside the log.
     ///
-    /// With `replace` a run that is there is removed: what is in the folder belongs together, also when this
-    /// run is stopped before it has weights of its own.
+    /// With `replace` a run that is there stays until this one has weights of its own, or is [put into its
+    /// place](RunFolder::take_place).
     ///
     /// # Errors
     /// Somebody else writes into the folder, it is not ours ([`RunFolder::contents`]), or it holds a run that
@@ -236,25 +273,36 @@ impl RunFolder {
         replace: bool,
     ) -> Result<Self, Error> {
         let lock = Self::lock(folder, command)?;
-        if let Some(begun) = Self::contents(folder)? {
+        let begun = Self::contents(folder)?;
+        if let Some(begun) = &begun {
             if !replace {
                 return Err(taken(folder, &begun.log));
             }
             let damaged = |error: Error| not_ours(folder, &error.to_string());
             Self::snapshots_at(folder).map_err(damaged)?;
-            // The old log makes the folder ours until the new one is there.
-            Failure::forget(folder)?;
-            file::remove(&folder.join(WEIGHTS))?;
-            file::remove(&folder.join(SNAPSHOTS))?;
-            file::remove(&folder.join(PRESET))?;
-            file::remove(&folder.join(Self::START))?;
         }
-        // Before the log, which may name it.
-        if let Some(start) = start {
-            weights::write(&folder.join(Self::START), start)?;
+        abandon(folder)?;
+        let mut run = Self::new(folder, experiment, command, lock);
+        if begun.is_some() {
+            run.place = folder.join(REPLACEMENT);
         }
-        checkpoint::write(&folder.join(CHECKPOINT), experiment, state)?;
-        Self::open(folder, experiment, command, state, lock)
+        let done = run.begin(state, start);
+        if done.is_err() {
+            let _ = abandon(folder);
+        }
+        done.map(|()| run)
+    }
+
+    /// Writes all that a run begins with. The log, which may name the machine that it began with, makes it one that can go on.
+    fn begin(&mut self, state: &State, start: Option<&Trained>) -> Result<(), Error> {
+        self.put("", file::create_folder)?;
+        self.put("", Failure::forget)?;
+        self.put(START, |path| match start {
+            Some(start) => weights::write(path, start),
+            None => file::remove(path),
+        })?;
+        self.checkpoint(state)?;
+        self.open(state)
     }
 
     /// Locks the folder of an unfinished run that is to go on from its checkpoint, and makes the log and the
@@ -272,12 +320,14 @@ impl RunFolder {
             return refused(nothing);
         }
         let lock = Self::lock(folder, command)?;
-        let path = folder.join(CHECKPOINT);
-        let Some(Begun { log, is_finished }) = Self::belongings(folder).map_err(damaged)? else {
+        let place = Self::unfinished(folder);
+        let path = place.join(CHECKPOINT);
+        let Some(Begun { log, is_finished }) = Self::belongings(&place).map_err(damaged)? else {
             return refused(nothing);
         };
         if is_finished {
             file::remove(&path)?;
+            Failure::forget(folder)?;
             return Ok(None);
         }
         if !file::exists(&path) {
@@ -286,53 +336,51 @@ impl RunFolder {
             );
         }
         let (experiment, state) = checkpoint::read(&path)?;
-        if experiment != log.experiment {
-            return refused(
-                "was about to be replaced by another run; begin that one again with --out and --force instead",
-            );
-        }
         let now = experiment.after(&state.changes)?.with_episodes(&path)?;
-        let kept = Self::snapshots_at(folder).map_err(|error| lost_snapshots(folder, &error))?;
+        let kept = Self::snapshots_at(&place).map_err(|error| lost_snapshots(folder, &error))?;
         let mut snapshots = kept.map(|(_, snapshots)| snapshots);
-        Failure::forget(folder)?;
+        Failure::forget(&place)?;
         if let Some(snapshots) = &mut snapshots {
             // What is behind the checkpoint is to be learned again.
             snapshots.cut(state.sequences);
         }
+        let mut run = Self::new(folder, &experiment, &log.command, lock);
+        run.place = place;
+        run.open(&state)?;
         Ok(Some(Resumed {
-            folder: Self::open(folder, &experiment, &log.command, &state, lock)?,
+            folder: run,
             experiment: now,
             state,
             snapshots,
         }))
     }
 
-    /// The folder of a run, whose log, preset and weights now say what a state says.
-    fn open(
-        folder: &Path,
-        experiment: &Experiment,
-        command: &str,
-        state: &State,
-        lock: Lock,
-    ) -> Result<Self, Error> {
-        let mut run = Self {
-            log: Self::log(folder, experiment, command, state)?,
+    fn new(folder: &Path, experiment: &Experiment, command: &str, lock: Lock) -> Self {
+        Self {
             folder: folder.to_owned(),
+            place: folder.to_owned(),
             experiment: experiment.clone(),
             command: command.to_owned(),
             saved: None,
             checkpoint: (Instant::now(), Duration::ZERO),
             snapshot: None,
-            _lock: lock,
-        };
-        experiment.write(&folder.join(PRESET))?;
-        let is_new = experiment.task_since(&state.changes) == 0;
-        if state.best.is_none() && is_new && !run.is_last(state) {
-            file::remove(&run.weights_path())?;
-        } else {
-            run.save_best_or_last(state)?;
+            lock,
         }
-        Ok(run)
+    }
+
+    /// Makes the log, the preset and the weights say what a state says. Weights stay until there are others: those of a task
+    /// before, and those of a validation that is behind the state and comes again.
+    fn open(&mut self, state: &State) -> Result<(), Error> {
+        self.write_log(state)?;
+        if !self.is_replacement() {
+            self.put(PRESET, |path| self.experiment.write(path))?;
+        }
+        let is_other_task = self.experiment.task_since(&state.changes) > 0;
+        let has_none = is_other_task && !file::exists(&self.weights_path());
+        if state.best.is_some() || has_none || self.is_last(state) {
+            self.write_weights(state)?;
+        }
+        Ok(())
     }
 
     /// True for the state at the end of the run.
@@ -340,22 +388,35 @@ impl RunFolder {
         state.sequences >= self.experiment.training.sequences
     }
 
-    /// Replaces the log, and opens it to be continued.
-    fn log(
-        folder: &Path,
-        experiment: &Experiment,
-        command: &str,
-        state: &State,
-    ) -> Result<File, Error> {
-        let path = folder.join(LOG);
+    /// True until a run that replaces another one takes its place.
+    fn is_replacement(&self) -> bool {
+        self.place != self.folder
+    }
+
+    /// Writes a file of the run, unless the folder is no longer the one that was locked. An error says, where it is so, that
+    /// the run before is still there.
+    fn put(&self, name: &str, write: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
+        self.lock.check()?;
+        match write(&self.place.join(name)) {
+            Err(Error::Write(file, why)) if self.is_replacement() => {
+                let (kind, folder) = (why.kind(), file::label(&self.folder));
+                let why = format!("{why}; the earlier run in {folder} is unchanged");
+                Err(Error::Write(file, std::io::Error::new(kind, why)))
+            }
+            done => done,
+        }
+    }
+
+    /// Replaces the log.
+    fn write_log(&self, state: &State) -> Result<(), Error> {
         let header = Header {
             format: "ntm-log",
             version: "1.1",
             generator: super::trace::Generator::default(),
-            command,
-            experiment: Written::of(experiment),
+            command: &self.command,
+            experiment: Written::of(&self.experiment),
         };
-        file::write_atomically(&path, |to| {
+        let write = |to: &mut dyn Write| {
             writeln!(to, "{}", file::json(&header))?;
             let mut changes = state.changes.iter().peekable();
             for point in &state.history {
@@ -369,9 +430,8 @@ impl RunFolder {
             changes.try_for_each(|change| {
                 writeln!(to, "{}", file::json(&ChangeLine::of(change.clone())))
             })
-        })?;
-        let file = File::options().append(true).open(&path);
-        file.map_err(Error::unwritable(&path))
+        };
+        self.put(LOG, |path| file::write_atomically(path, write))
     }
 
     /// Locks a folder that may be written into. What it holds is to be asked again behind the lock.
@@ -379,7 +439,9 @@ impl RunFolder {
         // Not even a lock is put into a folder that is not ours.
         Self::contents(folder)?;
         file::create_folder(folder)?;
-        Lock::take(&folder.join(LOCK), command)
+        let lock = Lock::take(&folder.join(LOCK), command)?;
+        complete(folder)?;
+        Ok(lock)
     }
 
     /// Keeps what a validation has shown: the weights, where they are the best so far or the last that there
@@ -407,18 +469,36 @@ impl RunFolder {
         last.map_or(Ok(()), |change| self.line(&ChangeLine::of(change)))
     }
 
-    /// Writes the weights of the best validation, where they are not on disk already. A run without a validation
-    /// that is a number has no best weights: its last ones are better than none.
+    /// Writes the weights of the best validation, where they are not on disk already, and with them takes the place of the run
+    /// that this one replaces. A run without a validation that is a number has no best weights: its last ones are better than none.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// A file cannot be written.
     pub fn save_best_or_last(&mut self, state: &State) -> Result<(), Error> {
+        self.write_weights(state)?;
+        self.take_place()
+    }
+
+    /// Takes the place of the run that this one replaces, if it has not yet.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn take_place(&mut self) -> Result<(), Error> {
+        if self.is_replacement() {
+            self.put(PRESET, |path| self.experiment.write(path))?;
+            complete(&self.folder)?;
+            self.place.clone_from(&self.folder);
+        }
+        Ok(())
+    }
+
+    fn write_weights(&mut self, state: &State) -> Result<(), Error> {
         let best = state.best.as_ref().map(|(_, best)| *best);
         if best.is_some() && best == self.saved {
             return Ok(());
         }
         let trained = best_or_last(&self.experiment, state, &self.command);
-        weights::write(&self.weights_path(), &trained)?;
+        self.put(WEIGHTS, |path| weights::write(path, &trained))?;
         self.saved = best;
         Ok(())
     }
@@ -457,7 +537,9 @@ impl RunFolder {
     pub fn keep_snapshots(&mut self, snapshots: &Snapshots) -> Result<(), Error> {
         let last = snapshots.all().last().map(|last| last.sequences);
         if last.is_some() && last != self.snapshot {
-            snapshots::write(&self.folder.join(SNAPSHOTS), &self.experiment, snapshots)?;
+            self.put(SNAPSHOTS, |path| {
+                snapshots::write(path, &self.experiment, snapshots)
+            })?;
             self.snapshot = last;
         }
         Ok(())
@@ -469,7 +551,9 @@ impl RunFolder {
     /// The file cannot be written.
     pub fn checkpoint(&mut self, state: &State) -> Result<(), Error> {
         let start = Instant::now();
-        checkpoint::write(&self.folder.join(CHECKPOINT), &self.experiment, state)?;
+        self.put(CHECKPOINT, |path| {
+            checkpoint::write(path, &self.experiment, state)
+        })?;
         self.checkpoint = (Instant::now(), start.elapsed());
         Ok(())
     }
@@ -477,9 +561,16 @@ impl RunFolder {
     /// Ends a run that has seen all its sequences: there is nothing to go on from any more.
     ///
     /// # Errors
-    /// The checkpoint cannot be removed.
-    pub fn finish(self) -> Result<(), Error> {
-        file::remove(&self.folder.join(CHECKPOINT))
+    /// A file cannot be written or removed.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.take_place()?;
+        self.put(CHECKPOINT, file::remove)?;
+        Failure::forget(&self.folder)
+    }
+
+    /// False where the file system knows no locks: nothing keeps other processes from writing here, too.
+    pub fn is_exclusive(&self) -> bool {
+        self.lock.is_exclusive
     }
 
     /// The folder.
@@ -489,16 +580,13 @@ impl RunFolder {
 
     /// Where the weights are.
     pub fn weights_path(&self) -> PathBuf {
-        self.folder.join(WEIGHTS)
+        self.place.join(WEIGHTS)
     }
 
     /// One object per line, on the disk before this returns.
-    fn line(&mut self, value: &impl Serialize) -> Result<(), Error> {
+    fn line(&self, value: &impl Serialize) -> Result<(), Error> {
         let line = file::json(value) + "\n";
-        self.log
-            .write_all(line.as_bytes())
-            .and_then(|()| self.log.sync_data())
-            .map_err(Error::unwritable(&self.folder.join(LOG)))
+        self.put(LOG, |path| file::append(path, &line))
     }
 }
 
@@ -532,7 +620,7 @@ pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Tr
 /// # Errors
 /// A folder that holds no log, or what [`log::read`] says of it.
 pub fn log_at(path: &Path) -> Result<Log, Error> {
-    let inside = path.join(LOG);
+    let inside = RunFolder::part(path, LOG);
     if !path.is_dir() {
         return log::read(path);
     }
@@ -541,6 +629,37 @@ pub fn log_at(path: &Path) -> Result<Log, Error> {
     }
     let problem = format!("is a folder without {LOG}; expected a log or the folder of a run");
     Err(Error::about(path, problem))
+}
+
+/// Moves the files of a complete replacement into the place of those of the run before.
+fn complete(folder: &Path) -> Result<(), Error> {
+    let new = folder.join(REPLACEMENT);
+    if file::exists(&new.join(PRESET)) {
+        if file::exists(&new.join(LOG)) {
+            Failure::forget(folder)?;
+            let old = FILES.iter().filter(|name| !file::exists(&new.join(name)));
+            old.map(|name| folder.join(name))
+                .try_for_each(|path| file::remove(&path))?;
+        }
+        let mut files = FILES.iter();
+        files.try_for_each(|name| file::rename(&new.join(name), &folder.join(name)))?;
+    }
+    if file::exists(&new.join(LOG)) {
+        return Ok(());
+    }
+    abandon(folder)
+}
+
+/// Removes a replacement that is not complete.
+fn abandon(folder: &Path) -> Result<(), Error> {
+    let new = folder.join(REPLACEMENT);
+    // Without its log it is none that can go on. Nobody else writes there, so that every temporary file is abandoned.
+    file::remove(&new.join(LOG))?;
+    for name in file::contents(&new)? {
+        file::remove(&new.join(name))?;
+    }
+    file::remove_folder(&new);
+    Ok(())
 }
 
 /// True when a run has seen all its sequences, and the weights are those that its log tells of.
@@ -557,6 +676,7 @@ fn is_left(folder: &Path, name: &str) -> bool {
         || Failure::FILES.contains(&name)
         || name == LOCK && Lock::is_ours(&path)
         || name == CHECKPOINT && checkpoint::read(&path).is_ok()
+        || name == START && weights::read(&path).is_ok()
 }
 
 /// Why the folder of a run is not what it should be.
@@ -605,7 +725,9 @@ fn lost_snapshots(folder: &Path, why: &Error) -> Error {
 fn taken(folder: &Path, log: &Log) -> Error {
     let done = log.points.last().map_or(0, |point| point.sequences);
     let can_go_on = !log.is_finished() && file::exists(&folder.join(CHECKPOINT));
-    let go_on = if can_go_on {
+    let go_on = if RunFolder::unfinished(folder) != folder {
+        "a run that replaces it was begun: go on with that with --resume, "
+    } else if can_go_on {
         "go on with --resume, "
     } else {
         ""
@@ -716,7 +838,7 @@ mod tests {
                 // Now all say the same.
                 let so_far = log::read(&log).unwrap().points;
                 assert_eq!(so_far, resumed.state.history);
-                assert_eq!(run.weights_path().exists(), !so_far.is_empty());
+                assert_eq!(run.weights_path().exists(), broken >= 10);
                 train(&mut run, &mut trainer(Some(resumed.state)), 60);
                 run.finish().unwrap();
                 assert!(end(&folder) == whole, "{kept}, {broken}, {cut}");
@@ -757,18 +879,23 @@ mod tests {
         let other = Experiment::from_json(&TINY.replace("60", "70"), "tiny.json", &[]).unwrap();
         let state = State::new(other.model.clone(), &other.training);
         checkpoint::write(&folder.join(CHECKPOINT), &other, &state).unwrap();
-        refused(&folder, "was about to be replaced by another run");
+        refused(
+            &folder,
+            "cannot go on: checkpoint.safetensors is of another experiment than history.ntmlog.jsonl; nothing was changed",
+        );
+        let forced = RunFolder::create(&folder, &tiny(), "x", true).unwrap_err();
+        let forced = forced.to_string();
+        assert!(forced.contains("is not the folder of a run"), "{forced}");
     }
 
-    /// What a kill may leave between any two files of a new run, and of one that replaces another: none of it
-    /// is foreign, and the same run can begin again or go on.
+    /// What a kill may leave between any two files of a new run: none of it is foreign, and the same run can begin again or go on.
     #[test]
     fn a_run_that_came_to_no_log_or_no_preset_is_ours() {
         let (folder, place) = place();
         let whole = reference(&place.path().join("whole"));
         let written = [CHECKPOINT, LOG, PRESET];
         for count in 0..=written.len() {
-            drop(RunFolder::create(&folder, &tiny(), "begun", true).unwrap());
+            drop(create(&folder));
             let (left, lost) = written.split_at(count);
             for name in lost {
                 std::fs::remove_file(folder.join(name)).unwrap();
@@ -784,7 +911,11 @@ mod tests {
             train(&mut run, &mut trainer(state), 60);
             run.finish().unwrap();
             assert!(end(&folder) == whole, "{left:?}");
+            std::fs::remove_dir_all(&folder).unwrap();
         }
+        drop(create(&folder));
+        std::fs::remove_file(folder.join(LOG)).unwrap();
+        std::fs::remove_file(folder.join(PRESET)).unwrap();
         std::fs::write(folder.join(CHECKPOINT), "mine").unwrap();
         let refused = RunFolder::create(&folder, &tiny(), "x", true).unwrap_err();
         let refused = refused.to_string();
@@ -811,6 +942,107 @@ mod tests {
         assert_eq!(points(), [point]);
         let kept = weights::read(&run.weights_path()).unwrap().evaluation;
         assert_eq!(kept, Some(point.validation));
+    }
+
+    #[test]
+    fn weights_say_what_was_changed_before_them() {
+        let (folder, _place) = place();
+        let mut run = create(&folder);
+        let mut trainer = trainer(None);
+        let read = || weights::read(&folder.join(WEIGHTS)).unwrap();
+        let change = |run: &mut RunFolder, trainer: &mut Trainer, set: &str| {
+            let before = tiny().after(&trainer.state.changes).unwrap();
+            let now = before.changed(&[set.parse().unwrap()]).unwrap();
+            crate::learn::change(trainer, now.task, now.training, vec![set.to_owned()]);
+            run.changed(&trainer.state, None).unwrap();
+        };
+        train(&mut run, &mut trainer, 10);
+        assert_eq!(read().changes, []);
+        change(&mut run, &mut trainer, "task.length=[2,3]");
+        // The best weights of the task before stay until there are others, also where the run goes on from a file.
+        let before = read();
+        assert_eq!(
+            before.evaluation,
+            log::read(&folder.join(LOG))
+                .unwrap()
+                .points
+                .first()
+                .map(|first| first.validation)
+        );
+        drop(run);
+        let resumed = RunFolder::resume(&folder, "resumed").unwrap().unwrap();
+        assert_eq!(read(), before);
+        assert_eq!(read().now(), tiny());
+        let mut run = resumed.folder;
+        let now = resumed.experiment;
+        let mut trainer = Trainer::resume(now.task, now.training, resumed.state, 1);
+        change(&mut run, &mut trainer, "training.batch=5");
+        train(&mut run, &mut trainer, 60);
+        let after = read();
+        assert_eq!(after.experiment, tiny());
+        assert_eq!(after.changes, trainer.state.changes);
+        assert_eq!(after.changes.len(), 2);
+        let now = after.now();
+        assert_eq!((now.task.size(), now.training.batch), (2..=3, 5));
+        // Weights of other changes than those of their run are read, and say so.
+        let bytes = weights::to_bytes(&Trained {
+            changes: after.changes[..1].to_vec(),
+            ..after
+        });
+        assert_eq!(weights::from_bytes(&bytes, "w").unwrap().changes.len(), 1);
+    }
+
+    #[test]
+    fn a_run_whose_folder_is_moved_away_writes_nothing_into_the_next() {
+        if cfg!(windows) {
+            return;
+        }
+        let (folder, place) = place();
+        let (mut run, mut first) = (create(&folder), trainer(None));
+        train(&mut run, &mut first, 15);
+        let moved = place.path().join("moved");
+        std::fs::rename(&folder, &moved).unwrap();
+        let gone = |run: &mut RunFolder, state: &State| {
+            for done in [run.checkpoint(state), run.validated(state)] {
+                let said = done.unwrap_err().to_string();
+                assert!(
+                    said.contains("was moved or removed while this process wrote into it"),
+                    "{said}"
+                );
+            }
+        };
+        gone(&mut run, &first.state);
+        let next = create(&folder);
+        gone(&mut run, &first.state);
+        drop(run);
+        assert_eq!(
+            file::contents(&folder).unwrap(),
+            [CHECKPOINT, LOG, PRESET, LOCK]
+        );
+        drop(next);
+        let resumed = RunFolder::resume(&moved, "resumed").unwrap().unwrap();
+        assert_eq!(resumed.state.sequences, 0);
+    }
+
+    #[test]
+    fn a_failure_is_forgotten_at_success() {
+        let (folder, _place) = place();
+        std::fs::create_dir(&folder).unwrap();
+        Failure::Failed("no space left".into())
+            .write(&folder)
+            .unwrap();
+        let run = create(&folder);
+        assert_eq!(
+            file::contents(&folder).unwrap(),
+            [CHECKPOINT, LOG, PRESET, LOCK]
+        );
+        Failure::Failed("no space left".into())
+            .write(&folder)
+            .unwrap();
+        let mut run = run;
+        train(&mut run, &mut trainer(None), 60);
+        run.finish().unwrap();
+        assert_eq!(file::contents(&folder).unwrap(), [LOG, PRESET, WEIGHTS]);
     }
 
     #[test]

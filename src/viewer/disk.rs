@@ -190,7 +190,9 @@ fn write_run(
     let mut run = RunFolder::create_from(folder, experiment, command, state, None, replaces)?;
     run.keep_snapshots(snapshots)?;
     let goes_on = *keeps_weights && state.sequences < experiment.training.sequences;
-    if !goes_on {
+    if goes_on {
+        run.take_place()?;
+    } else {
         run.finish()?;
     }
     Ok(goes_on)

@@ -228,6 +228,7 @@ impl Honest {
             machine,
             history: Vec::new(),
             evaluation: None,
+            changes: Vec::new(),
             command: String::new(),
         };
         weights::write(&weights, &trained).unwrap();

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::Failure;
 use crate::io::lock::Lock;
-use crate::io::log;
 use crate::io::preset::changes;
-use crate::io::run::{CHECKPOINT, LOCK, LOG, is_finished};
+use crate::io::run::{CHECKPOINT, LOCK, is_finished, log_at};
 use crate::io::{Error, Experiment, RunFolder, file, weights};
 use crate::train::HistoryPoint;
 
@@ -120,7 +119,7 @@ pub struct Run {
 impl Run {
     pub(super) fn read(folder: &Path) -> Result<Self, Error> {
         // Weights are written before the line of the log that tells of them, so they are read after it.
-        let mut log = log::read(&folder.join(LOG))?;
+        let mut log = log_at(folder)?;
         let (mut is_finished, mut history) = (false, Vec::new());
         if RunFolder::is_taken(folder) {
             let trained = weights::read(&RunFolder::weights_at(folder)?)?;

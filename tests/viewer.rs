@@ -7,6 +7,8 @@ mod commands;
 mod compare;
 #[path = "viewer/copying.rs"]
 mod copying;
+#[path = "viewer/first_use.rs"]
+mod first_use;
 #[path = "viewer/gradients.rs"]
 mod gradients;
 #[path = "viewer/head.rs"]
@@ -116,6 +118,7 @@ impl Files for Shelf {
                 recording.trace.heads[1].shifted.row_mut(4)[7] += 0.5;
                 recording.trace.heads[1].weighting.row_mut(4)[7] += 0.25;
             })),
+            Some("two peaks.json") => Ok(trace("two peaks.json", two_peaks)),
             Some("third.json") => {
                 let machine = machine("third", 1);
                 let task = machine.task.with_size(4);
@@ -189,6 +192,25 @@ impl Files for Shelf {
         self.figures.lock().unwrap().push(bytes.to_vec());
         self.saved.lock().unwrap().push(path.to_owned());
         Ok(format!("The figure is in {}.", path.display()))
+    }
+}
+
+/// In step 4 the write head is on two rows, and its shift goes both ways.
+fn two_peaks(recording: &mut Recording) {
+    let head = &mut recording.trace.heads[1];
+    head.shift.row_mut(4).copy_from_slice(&[0.40, 0.19, 0.41]);
+    let (gated, shifted) = (&mut head.gated, &mut head.shifted);
+    for (series, rows) in [
+        (gated, [(4, 0.6), (2, 0.4)].as_slice()),
+        (
+            shifted,
+            &[(3, 0.404), (5, 0.246), (4, 0.114), (1, 0.16), (2, 0.076)],
+        ),
+    ] {
+        series.row_mut(4).fill(0.0);
+        for &(row, weight) in rows {
+            series.row_mut(4)[row] = weight;
+        }
     }
 }
 

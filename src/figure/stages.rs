@@ -431,6 +431,17 @@ pub fn main_shift(head: &HeadTrace, step: usize) -> Option<(isize, f32)> {
     peak(shift).map(|(index, mass)| (offset(index, range), mass))
 }
 
+/// Where the shift of a step has moved the weight: by how many rows its peak, to which row, and the weight there.
+pub fn moved(head: &HeadTrace, step: usize) -> Option<(isize, usize, f32)> {
+    let known = |weighting| peak(weighting).filter(|(_, weight)| weight.is_finite());
+    let before = columns_of(head).take_while(|column| column.stage != Stage::Shift);
+    let (from, _) = known(before.last()?.values(head, step))?;
+    let (to, weight) = known(head.shifted.row(step))?;
+    let rows = head.shifted.width().cast_signed();
+    let on = (to.cast_signed() - from.cast_signed()).rem_euclid(rows);
+    Some((if 2 * on > rows { on - rows } else { on }, to, weight))
+}
+
 fn shift_parameter(at: &InStep<'_>) -> String {
     main_shift(at.head, at.step).map_or_else(String::new, |(by, mass)| {
         format!("{} {}", signed(by), numbers::cell(mass))

@@ -13,8 +13,8 @@ pub use mechanism::{
 use super::state::events::SPREAD;
 pub use super::state::events::reach;
 pub use crate::figure::signed;
-pub use crate::figure::stages::main_shift;
 use crate::figure::stages::{Moment, Stage, columns_of};
+pub use crate::figure::stages::{main_shift, moved};
 use crate::figure::sums::InStep;
 use crate::figure::{self, numbers};
 pub use crate::figure::{entropy, offset, peak};
@@ -355,16 +355,12 @@ fn of_head(open: &Open, step: usize, stage: Stage, head: usize) -> Option<String
         ),
         Stage::Weigh => format!("The most weight is {}.", at(head.weighting.row(step))),
         Stage::Shift => {
-            let (by, mass) = main_shift(head, step)?;
+            let (by, ..) = moved(head, step)?;
             let moves = match by {
                 0 => "The focus stays".to_owned(),
                 by => format!("The focus moves by {}", signed(by)),
             };
-            format!(
-                "{moves}, with {} of the shift: {}.",
-                n(mass),
-                at(head.shifted.row(step))
-            )
+            format!("{moves}: {}.", at(head.shifted.row(step)))
         }
         _ => {
             let (gamma, made) = (head.sharpening[step], columns_of(head));

@@ -120,19 +120,16 @@ impl State {
                 )
             }
             Stage::Shift => {
-                let (by, mass) = story::main_shift(head, step)?;
+                let (by, to, weight) = story::moved(head, step)?;
                 let (from, _) = story::peak(head.gated.row(step))?;
-                let (to, _) = story::peak(head.shifted.row(step))?;
                 let way = match by {
                     0 => "stays".to_owned(),
                     1 => "moves on by a row".to_owned(),
                     -1 => "moves back by a row".to_owned(),
                     by => format!("moves by {} rows", story::signed(by)),
                 };
-                format!(
-                    "{} of it {way}: from row {from} to row {to}.",
-                    percent(mass)
-                )
+                let share = percent(weight);
+                format!("It {way}, from row {from} to row {to}: {share} of its weight is there.")
             }
             Stage::Sharpen => {
                 let gamma = *head.sharpening.as_slice().get(step)?;

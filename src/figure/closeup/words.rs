@@ -1,7 +1,7 @@
 //! What happens now, in a sentence for somebody who sees such a machine for the first time.
 
 use super::super::catalogue::Catalogue;
-use super::super::stages::{Moment, Stage, main_shift};
+use super::super::stages::{Moment, Stage, moved};
 use super::super::{HeadName, numbers};
 use crate::model::attention::Score;
 use crate::model::{HeadTrace, Sampling, Trace, peak};
@@ -12,6 +12,8 @@ use crate::train::is_unrecorded;
 const THERE: f32 = 0.5;
 /// A share of at least this much is as good as all.
 const NEARLY: f32 = 0.85;
+/// With less of its weight on any row a head is nowhere.
+const CLEAR: f32 = 0.2;
 /// What changes by less has hardly changed.
 const HARDLY: f32 = 0.05;
 
@@ -24,27 +26,31 @@ pub struct Sentence {
     pub text: String,
 }
 
-/// What happens at a moment, as one sees it who looks at this head.
+/// What happens at a moment, for somebody who looks at this head: what it does, or why it does nothing.
 pub fn sentence(seen: &Catalogue<'_>, head: Option<usize>) -> Sentence {
     let (step, place) = seen.moment;
     let trace = &seen.recording.trace;
     let at = (place < seen.stages.len()).then(|| seen.stages.at(place));
     let of = |head: usize| Some((head, trace.heads.get(head)?));
-    // Where it has no part in a stage the first one that has is spoken of.
+    // Where no head is looked at the first one that takes part is spoken of.
     let takes_part = |(_, head): &(usize, &HeadTrace)| at.is_none_or(|at| at.has(head));
     let acts = !matches!(
         at.map(|at| at.stage),
         Some(Stage::Controller | Stage::Output)
     );
-    let own = head.and_then(of);
-    let others = trace.heads.iter().enumerate();
-    let head = own
-        .into_iter()
-        .chain(others)
-        .find(takes_part)
-        .filter(|_| acts);
+    let mut heads = trace.heads.iter().enumerate();
+    let head = head.and_then(of).or_else(|| heads.find(takes_part));
+    let head = head.filter(|_| acts);
     let text = match (at, head) {
-        (Some(at), Some((index, head))) => of_head(seen, at, (index, head)),
+        (Some(at), Some((index, head))) if at.has(head) => of_head(seen, at, (index, head)),
+        (Some(_), Some((index, head))) if is_to_come(seen, head) => {
+            let others = if head.is_write() {
+                "reading"
+            } else {
+                "writing"
+            };
+            format!("{} waits: {others} comes first.", called(trace, index))
+        }
         (
             Some(Moment {
                 stage: Stage::Controller,
@@ -52,7 +58,7 @@ pub fn sentence(seen: &Catalogue<'_>, head: Option<usize>) -> Sentence {
             }),
             _,
         ) => comes_in(seen),
-        (None, Some((index, head))) => whole(seen, (index, head)),
+        (_, Some((index, head))) => whole(seen, (index, head)),
         _ => comes_out(seen),
     };
     Sentence {
@@ -63,6 +69,13 @@ pub fn sentence(seen: &Catalogue<'_>, head: Option<usize>) -> Sentence {
             String::new()
         },
     }
+}
+
+/// True where a head still takes part in a later stage of the step.
+fn is_to_come(seen: &Catalogue<'_>, head: &HeadTrace) -> bool {
+    let later = seen.stages.iter().skip(seen.moment.1 + 1);
+    let mut later = later.filter(|at| !matches!(at.stage, Stage::Controller | Stage::Output));
+    later.any(|at| at.has(head))
 }
 
 /// A head as it is spoken of: `The read head`, `Write head W1`.
@@ -288,19 +301,17 @@ fn gate(who: &str, head: &HeadTrace, step: usize) -> String {
 }
 
 fn shift(who: &str, head: &HeadTrace, step: usize) -> String {
-    let Some((by, share)) = main_shift(head, step).filter(|(_, share)| share.is_finite()) else {
+    let Some((by, row, weight)) = moved(head, step) else {
         return format!("{who} moves.");
     };
-    let share = percent(share);
-    match by {
-        0 => format!("{who} stays where it is ({share})."),
-        1 => format!("{who} moves on by one row ({share})."),
-        -1 => format!("{who} moves back by one row ({share})."),
-        by => format!(
-            "{who} moves by {} rows ({share}).",
-            super::super::signed(by)
-        ),
-    }
+    let moves = match by {
+        _ if weight < CLEAR => "moves, and still looks at many rows".to_owned(),
+        0 => "stays where it is".to_owned(),
+        1 => "moves on by one row".to_owned(),
+        -1 => "moves back by one row".to_owned(),
+        by => format!("moves by {} rows", super::super::signed(by)),
+    };
+    format!("{who} {moves}: {} on row {row}.", percent(weight))
 }
 
 /// What a head has done in a step.

@@ -29,8 +29,16 @@ fn told(state: &State) -> impl Iterator<Item = usize> + use<> {
     let near = is_near(state);
     let focus = state.sight.focus;
     let heads = if state.presenting { state.heads() } else { 0 };
-    let heads = (0..heads).filter(move |head| !near || *head != focus);
-    heads.take(TOLD)
+    // The one looked at is always among them.
+    let first = TOLD - usize::from(focus >= TOLD);
+    let is_told = move |head: &usize| {
+        if near {
+            *head != focus
+        } else {
+            *head < first || *head == focus
+        }
+    };
+    (0..heads).filter(is_told).take(TOLD)
 }
 
 fn is_near(state: &State) -> bool {

@@ -13,6 +13,15 @@ fn draws(harness: &Screen, words: &str) -> bool {
     drawn(harness).iter().any(|text| text.contains(words))
 }
 
+fn shipped(machine: &str, size: Vec2) -> Screen {
+    let mut options = Options::shipped(None).with_first(machine);
+    options.files = Arc::<Shelf>::default();
+    options.settings.look.still = true;
+    let mut screen = window_with(size, options);
+    screen.run_steps(1);
+    screen
+}
+
 #[test]
 fn a_headline_says_where_the_weight_went() {
     // The shift has two peaks, and so has what it moves: most of it is one row back in the end.
@@ -62,5 +71,74 @@ fn the_head_looked_at_always_has_a_headline() {
     assert!(says(&harness, "The write head"));
     let heads = (0..4).filter(|head| says(&harness, &format!("Read head R{head}")));
     assert_eq!(heads.count(), 3);
+}
+
+#[test]
+fn the_bar_of_what_learns_is_under_what_learns() {
+    let mut screen = window();
+    let begin = Instead::Begin(vec![learn::experiment(&[])]);
+    act(&mut screen, begin);
+    screen.run_steps(5);
+    assert!(has(&screen, "Pause training"));
+    act(&mut screen, Episode::Machine(0));
+    assert!(!has(&screen, "Pause training"));
+    assert_ne!(screen.state().arrangement(), Arrangement::Train);
+    // It goes on; a word in the status line leads back, and so does its key.
+    let goes = |screen: &Screen| screen.state().learning.as_ref().unwrap().goes;
+    for back in [true, false] {
+        act(&mut screen, Episode::Machine(0));
+        if back {
+            click(&mut screen, "Show what learns");
+        } else {
+            press(&mut screen, Key::T);
+        }
+        assert!(goes(&screen) && has(&screen, "Pause training"));
+        assert_eq!(screen.state().arrangement(), Arrangement::Train);
+    }
+    press(&mut screen, Key::T);
+    assert!(!goes(&screen));
+    open(&mut screen, "theirs.ntmtrace.json");
+    screen.run_steps(5);
+    assert!(!has(&screen, "Train"));
+    assert!(shown(&screen).file.is_some(), "the trace stays");
+}
+
+#[test]
+fn learning_ends_the_tour_and_a_failure() {
+    for begin in [Tour::Start.into(), Command::from(Episode::Failure(Some(0)))] {
+        let mut screen = shipped("copy", LARGE);
+        act(&mut screen, begin);
+        let state = screen.state();
+        assert!(state.tour.is_some() || state.failing.is_some());
+        act(&mut screen, Instead::Begin(vec![learn::experiment(&[])]));
+        let state = screen.state();
+        assert!(state.tour.is_none() && state.failing.is_none());
+        assert!(!says(&screen, "Leave the tour") && !says(&screen, "Next failure"));
+    }
+}
+
+#[test]
+fn another_machine_or_a_file_ends_the_tour() {
+    for command in [
+        Command::from(Episode::Machine(2)),
+        File::Open(PathBuf::from("theirs.ntmtrace.json")).into(),
+    ] {
+        let mut screen = shipped("copy", LARGE);
+        act(&mut screen, Tour::Start);
+        act(&mut screen, Tour::Next);
+        act(&mut screen, command);
+        assert!(screen.state().tour.is_none());
+    }
+}
+
+#[test]
+fn escape_leaves_the_tour_as_its_button_does() {
+    let mut screen = shipped("copy", LARGE);
+    act(&mut screen, Tour::Start);
+    act(&mut screen, Tour::Next);
+    act(&mut screen, Look::Focus(0));
+    press(&mut screen, Key::Escape);
+    let state = screen.state();
+    assert!(state.tour.is_none() && !state.sight.chosen);
 }
 

@@ -33,6 +33,7 @@ impl State {
                 None
             }
             Episode::Machine(index) => {
+                self.leave_stop();
                 if self.comparing.kept.is_some() {
                     self.session.choose_alike(index);
                 } else {

@@ -6,7 +6,7 @@ use crate::io::Experiment;
 use crate::learn::{End, News, Order};
 use crate::model::Model;
 use crate::train::Change;
-use crate::viewer::command::{Instead, Learn};
+use crate::viewer::command::{Episode, Instead, Learn};
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
@@ -30,6 +30,8 @@ impl State {
             Learn::Toggle if self.learning.is_none() => {
                 self.begin_learning(vec![self.own_preset()]);
             }
+            // What goes on unseen comes on screen first.
+            Learn::Toggle if !self.shows_learner() => self.return_to_learner(),
             Learn::Instead(instead) => self.end_for(instead),
             Learn::News(told) => self.learned(&told.0),
             Learn::Refused(sentence) => {
@@ -42,6 +44,14 @@ impl State {
             Learn::EndUnsaved => self.end_now(),
             _ => self.steer(&learn),
         }
+    }
+
+    /// Shows the machine that learns again, after another one.
+    fn return_to_learner(&mut self) {
+        let place = self.learning.as_ref().map(|learning| learning.machine);
+        place
+            .into_iter()
+            .for_each(|place| self.wish(Episode::Machine(place)));
     }
 
     /// Whatever learns ends, and this comes in its place.
@@ -191,6 +201,8 @@ impl State {
         let goes = learning.order(Order::Go(learning.pace));
         self.learning = Some(learning);
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
+        self.leave_tour();
+        self.failing = None;
         self.player.pause();
         self.show_curves();
         self.record();

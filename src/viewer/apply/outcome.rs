@@ -103,6 +103,7 @@ impl State {
     /// A machine from a file.
     fn add(&mut self, path: PathBuf, machine: Machine) {
         self.welcome.pictures.remove(&machine.name);
+        self.leave_stop();
         self.session.add(machine);
         self.record_first();
         self.say_open(&path, "weights", 0);
@@ -118,6 +119,7 @@ impl State {
             (begin.step, begin.stage, begin.head) = (None, None, None);
         }
         let broken = open.non_finite;
+        self.leave_stop();
         self.show(open);
         self.say_open(&path, "a trace", broken);
         self.settings.opened(path);

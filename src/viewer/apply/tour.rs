@@ -48,7 +48,9 @@ impl State {
             About::Start => self.start_tour(),
             About::Next => self.next_stop(),
             About::Back => self.stop_before(),
-            About::Leave => self.leave_tour(),
+            About::Leave => {
+                self.leave_tour();
+            }
             About::Greet => {}
         }
     }
@@ -61,14 +63,26 @@ impl State {
         self.go_to_stop(self.settings.stop, Vec::new());
     }
 
-    fn leave_tour(&mut self) {
+    /// Leaves the tour; false where none is taken.
+    pub(super) fn leave_tour(&mut self) -> bool {
+        let Some(tour) = self.tour.take() else {
+            return false;
+        };
         self.sight.chosen = false;
+        if tour.at().wait == Wait::Flip {
+            self.editing.mark = None;
+        }
+        true
+    }
+
+    /// Leaves the tour for another episode, unless its stop speaks of any machine.
+    pub(super) fn leave_stop(&mut self) {
         if self
             .tour
-            .take()
-            .is_some_and(|tour| tour.at().wait == Wait::Flip)
+            .as_ref()
+            .is_some_and(|tour| tour.at().act != Act::Any)
         {
-            self.editing.mark = None;
+            self.leave_tour();
         }
     }
 

@@ -57,7 +57,7 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
 /// Height of the transport and of the bar of what learns, in a window of this height.
 fn below(state: &State, window: f32) -> f32 {
     let height = learn::height(state.is_on_phone());
-    let learn = state.learning.as_ref().map_or(0.0, |_| height);
+    let learn = if state.shows_learner() { height } else { 0.0 };
     learn + transport(state, window, state.panels())
 }
 
@@ -257,9 +257,9 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command
     }
 }
 
-/// What learns, if anything does.
+/// The bar of what learns, under the machine that does.
 fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &Frames, commands: &mut Vec<Command>) {
-    if let Some(learning) = &state.learning {
+    if let Some(learning) = state.learning.as_ref().filter(|_| state.shows_learner()) {
         Panel::bottom("learn")
             .exact_size(learn::height(state.is_on_phone()))
             .resizable(false)

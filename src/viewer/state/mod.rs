@@ -247,7 +247,7 @@ impl State {
     pub fn arrangement(&self) -> Arrangement {
         let chosen = match self.settings.arrangement {
             Some(Arrangement::Compare) if self.pair().is_none() => self.sight.before,
-            Some(Arrangement::Train) if self.learning.is_none() => self.sight.before,
+            Some(Arrangement::Train) if !self.shows_learner() => self.sight.before,
             chosen => chosen,
         };
         match chosen.unwrap_or(self.suits) {
@@ -259,7 +259,7 @@ impl State {
 
     /// The one after it.
     pub fn next_arrangement(&self) -> Arrangement {
-        let learns = self.learning.is_some();
+        let learns = self.shows_learner();
         match self.arrangement() {
             Arrangement::CloseUp if self.is_on_phone() && learns => Arrangement::Train,
             now => now.next(self.pair().is_some(), learns),
@@ -356,7 +356,9 @@ impl State {
     /// True while the episode on screen is that of a machine that learns.
     pub fn shows_learner(&self) -> bool {
         let learning = self.learning.as_ref();
-        learning.is_some_and(|learning| learning.machine == self.session.wish.machine)
+        let of_a_file = self.session.open.as_ref().is_some_and(Open::is_of_a_file);
+        let machine = self.session.wish.machine;
+        learning.is_some_and(|learning| learning.machine == machine) && !of_a_file
     }
 
     /// True when all rows are on screen and can be read.

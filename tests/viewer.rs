@@ -714,7 +714,7 @@ fn a_file_that_cannot_be_opened_leaves_the_session_as_it_was() {
     harness.get_by_label("nowhere.json does not exist.");
     assert_eq!(harness.state().status(), before);
     assert_eq!(harness.state().session.machines.len(), 2);
-    // A problem stays until it is dismissed.
+    // A problem can be read, and dismissed.
     harness.run_steps(200);
     click(&mut harness, "Dismiss");
     assert!(!has(&harness, "nowhere.json does not exist."));

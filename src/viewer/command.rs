@@ -54,7 +54,12 @@ impl Command {
             Self::Play(Play::Pass(_))
                 | Self::Done(_)
                 | Self::Learn(Learn::News(_))
-                | Self::Window(Window::Sized { .. } | Window::Lit { .. } | Window::Busy(_))
+                | Self::Window(
+                    Window::Sized { .. }
+                        | Window::Lit { .. }
+                        | Window::Busy(_)
+                        | Window::HoldMessages
+                )
         )
     }
 }
@@ -306,6 +311,8 @@ pub enum Window {
     ForgetFiles,
     /// Dismiss this message.
     Dismiss(u64),
+    /// The pointer is on a message: it stays.
+    HoldMessages,
     /// Something is under way that can be given up, or nothing is.
     Busy(bool),
     /// The window is this wide and high, with so much room for rows, in points.

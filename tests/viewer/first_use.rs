@@ -142,3 +142,31 @@ fn escape_leaves_the_tour_as_its_button_does() {
     assert!(state.tour.is_none() && !state.sight.chosen);
 }
 
+/// The card of a message.
+fn message(screen: &Screen) -> egui::Rect {
+    let id = egui::Id::unique("messages");
+    screen.ctx.memory(|memory| memory.area_rect(id)).unwrap()
+}
+
+#[test]
+fn an_error_leaves_for_the_badge_and_stays_in_the_list() {
+    let mut screen = paused();
+    act(&mut screen, File::Open(PathBuf::from("missing.json")));
+    screen.run_steps(100);
+    assert_eq!(screen.state().toasts.shown().len(), 1, "5 seconds");
+    // As long as the pointer is on it, it can be read.
+    screen.hover_at(message(&screen).center());
+    screen.run_steps(600);
+    assert_eq!(screen.state().toasts.shown().len(), 1, "30 more");
+    screen.hover_at(egui::pos2(300.0, 300.0));
+    screen.run_steps(400);
+    assert!(screen.state().toasts.is_empty());
+    assert!(has(&screen, "1 problem"));
+    // On the start page, too.
+    press(&mut screen, Key::W);
+    assert!(has(&screen, "1 problem"));
+    click(&mut screen, "1 problem");
+    assert!(says(&screen, "missing.json does not exist."));
+    assert!(!has(&screen, "1 problem"));
+}
+

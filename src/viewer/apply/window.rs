@@ -45,6 +45,7 @@ impl State {
             Window::ToggleMotion => look.still = !look.still,
             Window::ForgetFiles => self.settings.recent.clear(),
             Window::Dismiss(id) => self.toasts.dismiss(id),
+            Window::HoldMessages => self.toasts.hold(),
             Window::Busy(busy) => self.pending.busy = busy,
             Window::Sized {
                 width,

@@ -9,7 +9,7 @@ use crate::figure::marks::unrecorded;
 use crate::figure::numbers;
 use crate::player::{Loop, Player};
 use crate::train::is_absent;
-use crate::viewer::command::{Ask, Command, Play, Subject};
+use crate::viewer::command::{Ask, Command, Learn, Play, Subject};
 use crate::viewer::state::State;
 use crate::viewer::story;
 use crate::viewer::theme::{self, Palette};
@@ -373,6 +373,18 @@ pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Plus, Play::Faster(1), false, commands);
 }
 
+/// How many errors were not looked at; a click lists them.
+pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let problems = state.toasts.problems();
+    if problems > 0 {
+        let plural = if problems == 1 { "" } else { "s" };
+        let words = RichText::new(format!("{problems} problem{plural}")).size(11.5);
+        let words = words.color(Palette::of(ui).warning);
+        let button = ui.add(egui::Button::new(words).small());
+        on_click(&button, Ask::For(Subject::Messages), commands);
+    }
+}
+
 /// One line of text: the current step for everyone who reads rather than looks.
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     let text = match view.state.editing.mark {
@@ -383,13 +395,11 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     };
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     ui.with_layout(layout, |ui| {
-        let problems = view.state.toasts.problems();
-        if problems > 0 {
-            let plural = if problems == 1 { "" } else { "s" };
-            let words = format!("{problems} problem{plural}");
-            let words = RichText::new(words).size(11.5).color(view.palette.warning);
+        problems_ui(ui, view.state, view.commands);
+        if view.state.learning.is_some() && !view.state.shows_learner() {
+            let words = RichText::new("Show what learns").size(11.5);
             let button = ui.add(egui::Button::new(words).small());
-            on_click(&button, Ask::For(Subject::Messages), view.commands);
+            on_click(&button, Learn::Toggle, view.commands);
         }
         let layout = egui::Layout::left_to_right(egui::Align::Center);
         ui.with_layout(layout, |ui| {

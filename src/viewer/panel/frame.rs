@@ -91,7 +91,7 @@ fn columns_of(state: &State, width: f32) -> Columns {
 }
 
 /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers, or on the
-/// legends where there is none. On a phone they come down from the bar above.
+/// legends where there is none; in the close-up over the left panel. On a phone they come down from the bar above.
 fn message_corner(state: &State, window: Rect) -> (Align2, Pos2) {
     if state.is_on_phone() {
         let at = pos2(window.center().x, window.top() + TOP + 8.0);
@@ -100,8 +100,12 @@ fn message_corner(state: &State, window: Rect) -> (Align2, Pos2) {
     let below = below(state, window.height());
     let below = if state.welcome.shown { 0.0 } else { below };
     let bottom = window.bottom() - below - status(state) - 12.0;
+    let is_alone = state.session.open.is_none() || state.welcome.shown;
+    if state.arrangement() == Arrangement::CloseUp && state.panels().left && !is_alone {
+        return (Align2::LEFT_BOTTOM, pos2(window.left() + 4.0, bottom));
+    }
     let numbers = shows_numbers(state, window.width());
-    let right = if numbers || state.session.open.is_none() || state.welcome.shown {
+    let right = if numbers || is_alone {
         window.right() - 12.0
     } else {
         columns_of(state, window.width()).stages.max - 22.0

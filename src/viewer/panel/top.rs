@@ -1,5 +1,6 @@
 //! The top bar: what is open, and what to do with it.
 
+use super::bottom::problems_ui;
 use super::guide::{invitation_ui, invites};
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 
@@ -49,6 +50,12 @@ pub fn top_ui(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false, commands);
+            if state.welcome.shown {
+                problems_ui(ui, state, commands);
+            } else if state.heads() > 0 && state.tour.is_none() && !invites(state) {
+                let about = "In small steps: how a machine finds a row of its memory";
+                text_button(ui, "Tour", Tour::Start, commands).on_hover_text(about);
+            }
             let panel = Window::ToggleNumbers;
             icon_button(ui, Icon::Panel, panel, numbers, commands);
             icon_button(ui, Icon::Theme, Window::NextTheme, false, commands);

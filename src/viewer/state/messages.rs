@@ -1,9 +1,11 @@
-//! Messages: what was done fades after a while, what went wrong stays until it is dismissed.
+//! Messages: each leaves after a while; those of errors are counted until the list of messages is opened.
 
 /// How long good news stays, in seconds.
 const SECONDS: f32 = 4.0;
 /// How long a notice stays, in seconds.
 const NOTICE_SECONDS: f32 = 12.0;
+/// How long an error stays, in seconds: it is counted in the status line then.
+const PROBLEM_SECONDS: f32 = 15.0;
 /// Older messages give way beyond this number.
 const MOST: usize = 2;
 /// Messages remembered.
@@ -40,6 +42,8 @@ pub struct Toasts {
     said: Vec<(Kind, String)>,
     /// Problems that nobody has looked up.
     problems: usize,
+    /// True while the pointer is on a message.
+    held: bool,
     next: u64,
 }
 
@@ -63,7 +67,7 @@ impl Toasts {
             left: match kind {
                 Kind::Done => SECONDS,
                 Kind::Notice => NOTICE_SECONDS,
-                Kind::Problem => f32::INFINITY,
+                Kind::Problem => PROBLEM_SECONDS,
             },
         });
         while self.shown.len() > MOST {
@@ -74,8 +78,16 @@ impl Toasts {
         }
     }
 
+    /// Keeps the messages until time passes next.
+    pub fn hold(&mut self) {
+        self.held = true;
+    }
+
     /// Lets time pass.
     pub fn advance(&mut self, seconds: f32) {
+        if std::mem::take(&mut self.held) {
+            return;
+        }
         for toast in &mut self.shown {
             toast.left -= seconds;
         }
@@ -120,7 +132,7 @@ impl Toasts {
     /// Seconds until a message leaves by itself, if one will.
     pub fn next_change_in(&self) -> Option<f64> {
         let left = self.shown.iter().map(|toast| f64::from(toast.left));
-        left.filter(|left| left.is_finite()).min_by(f64::total_cmp)
+        left.min_by(f64::total_cmp)
     }
 }
 

@@ -24,7 +24,7 @@ pub fn toasts_ui(
     if toasts.is_empty() {
         return;
     }
-    Area::new(Id::unique("messages"))
+    let area = Area::new(Id::unique("messages"))
         .order(Order::Foreground)
         .pivot(corner)
         .fixed_pos(at)
@@ -41,6 +41,10 @@ pub fn toasts_ui(
                 ui.add_space(4.0);
             }
         });
+    let place = area.response.rect;
+    if ctx.pointer_hover_pos().is_some_and(|at| place.contains(at)) {
+        commands.push(Window::HoldMessages.into());
+    }
 }
 
 fn toast_ui(ui: &mut egui::Ui, width: f32, toast: &Toast, commands: &mut Vec<Command>) {

@@ -170,3 +170,27 @@ fn an_error_leaves_for_the_badge_and_stays_in_the_list() {
     assert!(!has(&screen, "1 problem"));
 }
 
+#[test]
+fn a_card_covers_nothing_that_it_speaks_of() {
+    for size in [LARGE, Vec2::new(1280.0, 800.0)] {
+        let mut screen = shipped("copy", size);
+        act(&mut screen, Tour::Start);
+        for stop in 1..=9 {
+            screen.run_steps(12);
+            let card = screen
+                .ctx
+                .memory(|memory| memory.area_rect(egui::Id::unique("tour")));
+            for (text, clip) in texts(&screen) {
+                let rect = text.visual_bounding_rect().intersect(clip);
+                let words = text.galley.text();
+                let is_sentence = words.len() > 40 && rect.top() < 140.0 && rect.left() > 500.0;
+                let is_legend = words.starts_with("head overlap");
+                if is_sentence || is_legend {
+                    assert!(!card.unwrap().intersects(rect), "stop {stop}: {words}");
+                }
+            }
+            act(&mut screen, Tour::Next);
+        }
+    }
+}
+

@@ -15,7 +15,10 @@ impl State {
         let one = which.and_then(|which| Some((which, FAILURES.get(which)?)));
         let wish = one.and_then(|(which, one)| Some((which, one.wish(&self.session)?)));
         let Some((which, wish)) = wish else { return };
-        (self.session.wish, self.tour, self.presenting) = (wish, None, false);
+        self.leave_tour();
+        (self.session.wish, self.presenting) = (wish, false);
+        // Its card stands there.
+        self.settings.panels.left = true;
         self.failing = Some(Failing {
             which,
             wrong: None,

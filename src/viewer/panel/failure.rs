@@ -1,13 +1,11 @@
 //! A failure on screen: what is asked of the machine, and where and why it goes wrong.
 
-use egui::{Context, Rect, Ui, pos2, vec2};
+use egui::{Context, Rect, Ui};
 
-use super::card::{Stand, card_ui, veil};
-use super::{Columns, guide};
-use crate::figure::head_label;
+use super::Columns;
+use super::card::{card_ui, veil};
 use crate::train::Recording;
 use crate::viewer::command::{Command, Episode, Window};
-use crate::viewer::state::episode::Open;
 use crate::viewer::state::gallery::{FAILURES, Failing};
 use crate::viewer::state::{NARROW, State};
 use crate::viewer::story::failure::told;
@@ -36,32 +34,10 @@ pub fn failure_ui(
     if let (Some(spot), true) = (spot, failing.met) {
         veil(ctx, spot, 0.0);
     }
-    let others = others(ctx, state, open);
-    // Where there is no room beside the pictures, over what was asked for: that is in the words, too.
-    let window = ctx.content_rect();
-    let narrow = state.panels().left && window.width() < NARROW;
-    let stand = if narrow {
-        let size = vec2(super::left_width(window.width()) - 4.0, window.height());
-        Stand::In(Rect::from_min_size(pos2(2.0, super::TOP + 2.0), size))
-    } else {
-        Stand::Beside(spot, &others)
-    };
-    card_ui(ctx, "failure", stand, |ui| {
+    let narrow = ctx.content_rect().width() < NARROW;
+    card_ui(ctx, "failure", |ui| {
         said_ui(ui, failing, &open.shown.recording, narrow, commands);
     });
-}
-
-/// What it does in time, and in the step: that is to be seen.
-fn others(ctx: &Context, state: &State, open: &Open) -> Vec<Rect> {
-    let trace = &open.shown.recording.trace;
-    let heads = (0..trace.heads.len()).map(|head| head_label(trace, head));
-    let layers = (0..trace.layers.len())
-        .flat_map(|layer| ["cell", "hidden"].map(|state| format!("{state} of layer {layer}")));
-    let weightings = heads.map(|head| format!("weighting of {head}"));
-    let over_time = weightings.chain(layers).chain(["target".to_owned()]);
-    let over_time = over_time.filter_map(|name| place::find(ctx, &name));
-    let focus = head_label(trace, state.sight.focus);
-    over_time.chain(guide::others(ctx, &focus)).collect()
 }
 
 /// What is asked of the machine; once it has gone wrong, where and why; and what to do next.

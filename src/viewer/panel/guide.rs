@@ -1,8 +1,8 @@
-//! The tour on screen: everything is veiled but what a stop is about, with a card beside it.
+//! The tour on screen: everything is veiled but what a stop is about and the card that explains it.
 
 use egui::{Context, Key, Rect, Ui, vec2};
 
-use super::card::{Stand, card_ui, veil};
+use super::card::{card_ui, veil};
 use crate::figure::Stage;
 use crate::viewer::command::{Command, Edit, Play, Tour as About, Window};
 use crate::viewer::keys;
@@ -55,16 +55,6 @@ fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
     Some(room.expand(5.0))
 }
 
-/// What else is to be seen: what a head does, and what comes of it.
-pub fn others(ctx: &Context, head: &str) -> Vec<Rect> {
-    let columns = ["before", "match", "content", "gate", "shift", "sharpen"];
-    let columns = columns.map(|column| format!("{head} {column}"));
-    let pictures = ["memory", "input", "output"].map(str::to_owned);
-    let over_time = [format!("weighting of {head}")];
-    let names = columns.into_iter().chain(pictures).chain(over_time);
-    names.filter_map(|name| place::find(ctx, &name)).collect()
-}
-
 /// The tour at its present stop; `told` is what to say once it is done.
 pub fn tour_ui(ctx: &Context, tour: &Tour, head: &str, told: &str, commands: &mut Vec<Command>) {
     let spot = spot(ctx, tour, head);
@@ -72,9 +62,7 @@ pub fn tour_ui(ctx: &Context, tour: &Tour, head: &str, told: &str, commands: &mu
         // Once it is done there is something to see all over.
         veil(ctx, spot, if tour.met { 0.25 } else { 0.6 });
     }
-    card_ui(ctx, "tour", Stand::Beside(spot, &others(ctx, head)), |ui| {
-        stop_ui(ui, tour, told, commands);
-    });
+    card_ui(ctx, "tour", |ui| stop_ui(ui, tour, told, commands));
 }
 
 /// A ring about what a stop speaks of.

@@ -171,6 +171,30 @@ fn an_error_leaves_for_the_badge_and_stays_in_the_list() {
 }
 
 #[test]
+fn long_names_keep_what_tells_them_apart() {
+    let named = |name: &str, title: &str| Machine {
+        title: title.to_owned(),
+        ..machine(name, 1)
+    };
+    let title =
+        |count: &str| format!("Copy of short sequences, after {count} sequences of training");
+    let machines = vec![named("a", &title("1200")), named("b", &title("12000"))];
+    let mut screen = window_of_machines(SMALL, machines);
+    act(&mut screen, Compare::KeepAsA);
+    act(&mut screen, Episode::Machine(1));
+    let said = drawn(&screen);
+    let has_name = |side: &str, count: &str| {
+        let words = |text: &String| text.split(' ').any(|word| word == count);
+        said.iter()
+            .any(|text| text.starts_with(side) && words(text))
+    };
+    assert!(
+        has_name("A  ", "1200") && has_name("B  ", "12000"),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn a_card_covers_nothing_that_it_speaks_of() {
     for size in [LARGE, Vec2::new(1280.0, 800.0)] {
         let mut screen = shipped("copy", size);
@@ -194,3 +218,19 @@ fn a_card_covers_nothing_that_it_speaks_of() {
     }
 }
 
+#[test]
+fn a_caption_that_is_cut_is_read_in_full_under_the_pointer() {
+    let mut screen = window_of(SMALL, Arc::default());
+    act(&mut screen, Instead::Begin(vec![learn::experiment(&[])]));
+    let whole = |screen: &Screen| {
+        let uncut = texts(screen).filter(|(text, _)| !text.galley.elided);
+        let mut uncut = uncut.map(|(text, _)| text.galley.text().replace('\n', " "));
+        uncut.any(|text| text.contains("and sure of it"))
+    };
+    assert!(!whole(&screen));
+    let caption = screen.get_by_label_contains("What the answers still cost");
+    let place = caption.rect().center();
+    screen.hover_at(place);
+    screen.run_steps(20);
+    assert!(whole(&screen));
+}

@@ -124,61 +124,48 @@ pub fn machine_ui(ui: &mut Ui, width: f32, state: &State, commands: &mut Vec<Com
         .accessible_name("Machine");
 }
 
-/// Names with less room than this are told apart by what is not the same in them.
-const ROOMY: f32 = 200.0;
-
-/// Two names without the parts that they begin with alike.
-fn unlike(names: &[String; 2]) -> [String; 2] {
-    let parts = names.each_ref().map(|name| name.split(", "));
-    let [a, b] = parts;
-    let same = a.zip(b).take_while(|(a, b)| a == b).count();
-    let rest = names.each_ref().map(|name| {
-        let parts: Vec<_> = name.split(", ").skip(same).collect();
-        parts.join(", ")
-    });
-    if rest.iter().any(String::is_empty) {
-        names.clone()
-    } else {
-        rest
-    }
+/// Two names without the words, or parts of a name, that they begin and end with alike; something is left of each.
+fn unlike(names: &[String; 2], apart: &str) -> [String; 2] {
+    let [a, b] = names
+        .each_ref()
+        .map(|name| name.split(apart).collect::<Vec<_>>());
+    let most = a.len().min(b.len()) - 1;
+    let ends = a.iter().rev().zip(b.iter().rev());
+    let end = ends.take(most).take_while(|(a, b)| a == b).count();
+    let starts = a.iter().zip(&b).take(most - end);
+    let start = starts.take_while(|(a, b)| a == b).count();
+    [a, b].map(|parts| {
+        let rest = parts[start..parts.len() - end].join(apart);
+        rest.trim_end_matches(',').to_owned()
+    })
 }
 
-/// As much of a text as there is room for: names of episodes differ at their ends.
-fn without_middle(ui: &Ui, text: &str, room: f32) -> String {
-    let letters: Vec<char> = text.chars().collect();
-    let cut = |left_out: usize| {
-        let kept = letters.len() - left_out;
-        let (start, end) = letters.split_at(kept.div_ceil(2));
-        let end = &end[left_out..];
-        let dots = if left_out == 0 { "" } else { "…" };
-        format!(
-            "{}{dots}{}",
-            String::from_iter(start),
-            String::from_iter(end)
-        )
-    };
-    let font = egui::TextStyle::Button.resolve(ui.style());
-    let fits = |left_out: &usize| {
-        let (text, ink) = (cut(*left_out), ui.visuals().text_color());
-        let laid_out = ui.painter().layout_no_wrap(text, font.clone(), ink);
-        laid_out.size().x <= room
-    };
-    (0..letters.len()).find(fits).map_or_else(String::new, cut)
+/// Two names that fit, shortened where they agree.
+fn fitting(names: &[String; 2], fits: impl Fn(&String) -> bool) -> [String; 2] {
+    let shorter = [", ", " "].map(|apart| unlike(names, apart));
+    let all = [names.clone()].into_iter().chain(shorter.clone());
+    let mut all = all.filter(|names| names.iter().all(&fits));
+    let [_, shortest] = shorter;
+    all.next().unwrap_or(shortest)
 }
 
 /// A and B; a click on either swaps them.
 fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Close, Compare::End, false, commands);
     let width = ((ui.available_width() - 16.0) / 2.0).clamp(40.0, 240.0);
-    let shown = if width < ROOMY {
-        unlike(&two.names)
-    } else {
-        two.names.clone()
-    };
+    let room = width - 2.0 * ui.spacing().button_padding.x;
+    let font = egui::TextStyle::Button.resolve(ui.style());
+    let shown = fitting(&two.names, |name| {
+        let (text, ink) = (format!("A  {name}"), ui.visuals().text_color());
+        ui.painter()
+            .layout_no_wrap(text, font.clone(), ink)
+            .size()
+            .x
+            <= room
+    });
     for (side, letter) in ["A", "B"].into_iter().enumerate().rev() {
         let (name, shown) = (&two.names[side], &shown[side]);
-        let room = width - 2.0 * ui.spacing().button_padding.x;
-        let text = without_middle(ui, &format!("{letter}  {shown}"), room);
+        let text = format!("{letter}  {shown}");
         let button = egui::Button::selectable(two.screen == side, text);
         let response = ui.add_sized(egui::vec2(width, theme::ROW), button.truncate());
         on_click(&response, Compare::Swap, commands);
@@ -208,12 +195,29 @@ mod tests {
 
     #[test]
     fn names_are_told_apart_by_what_is_not_the_same() {
-        let names = |a: &str, b: &str| unlike(&[a.to_owned(), b.to_owned()]);
-        let seeds = names("Copy, length 5, seed 1", "Copy, length 5, seed 2");
-        assert_eq!(seeds, ["seed 1", "seed 2"]);
-        let sizes = names("Copy, length 5, seed 1", "Copy, length 6, seed 1");
-        assert_eq!(sizes, ["length 5, seed 1", "length 6, seed 1"]);
-        assert_eq!(names("a.json", "b.json"), ["a.json", "b.json"]);
-        assert_eq!(names("a.json", "a.json"), ["a.json", "a.json"]);
+        let names = |a: &str, b: &str, most: usize| {
+            fitting(&[a.to_owned(), b.to_owned()], |name| name.len() <= most)
+        };
+        let [a, b] = ["Copy, length 5, seed 1", "Copy, length 5, seed 2"];
+        assert_eq!(names(a, b, 22), [a, b]);
+        assert_eq!(names(a, b, 21), ["seed 1", "seed 2"]);
+        assert_eq!(names(a, b, 5), ["1", "2"]);
+        let [a, b] = [
+            "Copy, after 1200 sequences, length 5",
+            "Copy, after 12000 sequences, length 5",
+        ];
+        assert_eq!(
+            names(a, b, 30),
+            ["after 1200 sequences", "after 12000 sequences"]
+        );
+        assert_eq!(names(a, b, 10), ["1200", "12000"]);
+        assert_eq!(names("a.json", "b.json", 2), ["a.json", "b.json"]);
+        assert_eq!(names("a.json", "a.json", 2), ["a.json", "a.json"]);
+        let [a, b] = [
+            "Copy, length 5, seed 1",
+            "Copy, feedforward, length 5, seed 1",
+        ];
+        assert_eq!(names(a, b, 18), ["Copy", "Copy, feedforward"]);
+        assert_eq!(names(a, b, 2), ["Copy", "Copy, feedforward"]);
     }
 }

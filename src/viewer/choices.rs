@@ -15,6 +15,8 @@ pub struct Choice {
     pub name: String,
     /// What it does.
     pub help: String,
+    /// Other words that people look for it by.
+    pub also: &'static str,
     /// Its key, as people write it, or nothing.
     pub key: String,
     /// The command.
@@ -29,6 +31,7 @@ impl State {
         let choice = |name: String, help: &str, command, blocked| Choice {
             name,
             help: help.to_owned(),
+            also: "",
             key: String::new(),
             command,
             blocked,
@@ -41,6 +44,7 @@ impl State {
             let (command, blocked) = (entry.command.clone(), self.lacks(entry.need));
             Choice {
                 key: keys.join("  "),
+                also: entry.other_words(),
                 ..choice(entry.name.to_owned(), entry.help, command, blocked)
             }
         });

@@ -37,6 +37,12 @@ impl Entry {
         let keys = self.keys.iter().copied();
         keys.filter(|key| HAS_FILES || !is_the_browsers(*key))
     }
+
+    /// Other words that people look for it by.
+    pub fn other_words(&self) -> &'static str {
+        let found = OTHER_WORDS.iter().find(|(name, _)| *name == self.name);
+        found.map_or("", |(_, words)| words)
+    }
 }
 
 /// True of what every browser has for itself, whatever the page wants: size, tabs, bookmarks, tools; and of what
@@ -178,10 +184,41 @@ const fn entry(
 
 /// Where there is no page to link to, a command stands for it.
 const COPY: &str = if HAS_FILES {
-    "Copy command"
+    "Copy link as a command"
 } else {
     "Copy link"
 };
+
+/// By which other words a command is found, by its name.
+#[rustfmt::skip]
+const OTHER_WORDS: [(&str, &str); 26] = [
+    ("Go to step", "jump seek"),
+    ("Layout", "view paper close-up arrangement"),
+    ("Present", "fullscreen projector slides"),
+    ("Fit all rows", "zoom reset"),
+    ("Taller rows", "zoom"),
+    ("Scale of weightings", "log logarithm"),
+    ("Restart, same seed", "rewind reset"),
+    ("Next seed", "random new"),
+    ("Spread of samples", "uncertainty variance"),
+    ("What mattered", "gradients derivatives saliency backpropagation"),
+    ("Edit the input", "flip bits change"),
+    ("Open", "load import file"),
+    ("Save trace", "export download json"),
+    ("Save figure as PNG", "export image picture screenshot"),
+    ("Save figure as SVG", "export image picture vector"),
+    ("Save animation", "export gif movie video"),
+    ("Give up", "cancel abort stop"),
+    ("Compare with", "diff"),
+    ("Learn", "train training"),
+    ("Learn ten seeds", "train sweep"),
+    ("Learn without each stage", "ablations lesion train"),
+    ("Earlier moment of training", "snapshot checkpoint"),
+    ("Save run", "checkpoint weights export"),
+    (COPY, "link url share address"),
+    ("Tour", "help introduction tutorial"),
+    ("Keys", "shortcuts help"),
+];
 
 /// What a run becomes where there are folders, and where there are none.
 const SAVE: &str = if HAS_FILES {
@@ -450,6 +487,14 @@ fn modifier_count(modifiers: Modifiers) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_words_are_those_of_commands() {
+        for (name, words) in OTHER_WORDS {
+            assert!(TABLE.iter().any(|entry| entry.name == name), "{name}");
+            assert_eq!(words, words.to_lowercase());
+        }
+    }
 
     #[test]
     fn no_two_commands_share_a_key() {

@@ -195,6 +195,23 @@ fn long_names_keep_what_tells_them_apart() {
 }
 
 #[test]
+fn commands_are_found_by_other_words_for_them() {
+    for (typed, name) in [
+        ("ablat", "Learn without each stage"),
+        ("link", "Copy link as a command"),
+        ("gradient", "What mattered"),
+        ("train", "Learn"),
+        ("shortcuts", "Keys"),
+        ("cancel", "Give up"),
+    ] {
+        let mut screen = paused();
+        press_with(&mut screen, Modifiers::COMMAND, Key::K);
+        type_into(&mut screen, "Command", typed);
+        assert!(has(&screen, name), "{typed}");
+    }
+}
+
+#[test]
 fn a_card_covers_nothing_that_it_speaks_of() {
     for size in [LARGE, Vec2::new(1280.0, 800.0)] {
         let mut screen = shipped("copy", size);

@@ -25,7 +25,8 @@ fn distance(choice: &Choice, word: &str) -> Option<usize> {
     if name.split_whitespace().any(|part| part.starts_with(word)) {
         return Some(1);
     }
-    if name.contains(word) {
+    let mut others = choice.also.split(' ');
+    if name.contains(word) || others.any(|other| other.starts_with(word)) {
         return Some(2);
     }
     let mut letters = name.chars();
@@ -174,6 +175,7 @@ mod tests {
         let choice = |name: &&str| Choice {
             name: (*name).to_owned(),
             help: "inside the step".to_owned(),
+            also: "phase",
             key: String::new(),
             command: Ask::Leave.into(),
             blocked: None,
@@ -198,6 +200,7 @@ mod tests {
         // Letters in order are enough, after whole pieces.
         assert_eq!(names(&choices, "svtr"), ["Save trace"]);
         assert_eq!(names(&choices, "inside").len(), 4);
+        assert_eq!(names(&choices, "pha st").len(), 4);
         assert!(names(&choices, "xyz").is_empty());
     }
 }

@@ -43,6 +43,9 @@ pub(super) struct View {
     /// Look at this head, such as W0 or R1 [default: the one that acts].
     #[arg(long, value_name = "HEAD")]
     head: Option<String>,
+    /// Show what a link to the page shows: the whole link, or what stands behind its #.
+    #[arg(long, value_name = "LINK", exclusive = true)]
+    link: Option<String>,
     #[command(flatten)]
     episode: EpisodeArgs,
 }

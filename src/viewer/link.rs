@@ -1,9 +1,10 @@
 //! A link to what is shown, and back: `machine=copy&length=20&seed=7&step=21&head=R0`. The names are those of the
-//! options of `tapescope view`, and mean the same.
+//! options of `tapescope view`, and mean the same; `tapescope view --link` takes all of it.
 
 use std::fmt::{self, Display, Formatter};
 
 use super::files::Machine;
+use super::options::Options;
 use super::state::State;
 use super::state::arrangement::Arrangement;
 use super::state::beginning::{Beginning, Lacks};
@@ -17,11 +18,6 @@ use crate::train::UNSEEN_SEED;
 /// The names that a link knows.
 const NAMES: &str =
     "machine, length, items, repeats, seed, sample, rows, flip, step, stage, head and layout";
-
-/// Those of them that are options of `tapescope view`.
-const OPTIONS: [&str; 8] = [
-    "length", "items", "repeats", "seed", "sample", "rows", "step", "head",
-];
 
 /// Those that say where in an episode it is: of a recorded trace a link says nothing else.
 const PLACES: [&str; 4] = ["step", "stage", "head", "layout"];
@@ -63,6 +59,40 @@ impl Link {
             link.set(name, &decoded(value))?;
         }
         Ok(link)
+    }
+
+    /// Reads a whole link, or what stands behind its `#`: the name of the machine that it shows, and where that begins.
+    ///
+    /// # Errors
+    /// A sentence that names what is not known or not allowed, and what is.
+    pub fn read(text: &str) -> Result<(&'static str, Beginning), String> {
+        let (page, place) = text.split_once('#').unwrap_or(("", text));
+        if page.contains("?trace=") {
+            let words = "The link shows a trace beside its page; download that file, and open it.";
+            return Err(words.to_owned());
+        }
+        let link = Self::parse(place)?;
+        let first = link.first()?;
+        let options = Options::shipped(None).with_first(first);
+        let machine = options.machines.first();
+        let begin = machine.map(|machine| link.beginning(machine)).transpose()?;
+        Ok((first, begin.unwrap_or_default()))
+    }
+
+    /// The name of the included machine that it shows.
+    ///
+    /// # Errors
+    /// A sentence that names one that is not known, and those that are.
+    pub fn first(&self) -> Result<&'static str, String> {
+        let mut names = weights::shipped_names();
+        let Some(name) = &self.machine else {
+            return Ok(names.next().unwrap_or_default());
+        };
+        names.find(|known| known == name).ok_or_else(|| {
+            let known: Vec<_> = weights::shipped_names().collect();
+            let known = known.join(", ");
+            format!("The link says machine={name}; the machines are {known}.")
+        })
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
@@ -254,16 +284,9 @@ impl Link {
         Ok(task)
     }
 
-    /// The command that shows it, as far as that knows its names.
+    /// The command that shows the same.
     pub fn command(&self) -> String {
-        let mut words = vec!["view".to_owned()];
-        words.extend(self.machine.clone());
-        for (name, value) in self.pairs() {
-            if OPTIONS.contains(&name) {
-                words.extend([format!("--{name}"), value]);
-            }
-        }
-        shell::command(&words)
+        shell::command(&["view", "--link", &self.to_string()])
     }
 
     /// Every name with its value, in the order of [`NAMES`].

@@ -75,15 +75,7 @@ async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
         options.begin = begin;
         return checked(options);
     }
-    let mut names = weights::shipped_names();
-    let first = match &link.machine {
-        None => names.next().unwrap_or_default(),
-        Some(name) => names.find(|known| known == name).ok_or_else(|| {
-            let known: Vec<_> = weights::shipped_names().collect();
-            let known = known.join(", ");
-            format!("The link says machine={name}; the machines are {known}.")
-        })?,
-    };
+    let first = link.first()?;
     let address = weights::address(first);
     held::keep(address.clone().into(), platform::fetched(&address).await?);
     let mut options = Options::shipped(None).with_first(first);

@@ -2,6 +2,7 @@
 
 use super::whole::texts;
 use super::*;
+use tapescope::viewer::Link;
 
 /// The texts on screen.
 fn drawn(harness: &Screen) -> Vec<String> {
@@ -209,6 +210,33 @@ fn commands_are_found_by_other_words_for_them() {
         type_into(&mut screen, "Command", typed);
         assert!(has(&screen, name), "{typed}");
     }
+}
+
+#[test]
+fn a_command_copied_shows_all_that_a_link_does() {
+    let mut screen = shipped("copy", LARGE);
+    act(&mut screen, Edit::Flip(3, 2));
+    act(&mut screen, Play::Seek(5));
+    to_stage(&mut screen, "shift");
+    let context = screen.ctx.clone();
+    let state = screen.state_mut();
+    state.apply(&context, vec![File::CopyLink.into()]);
+    let command = copied(&mut screen);
+    let link = command.strip_prefix("tapescope view --link '").unwrap();
+    assert!(link.contains("&flip=3.2&step=5&stage="), "{link}");
+    let (machine, begin) = Link::read(link.trim_end_matches('\'')).unwrap();
+    assert_eq!(machine, "copy");
+    assert_eq!((begin.step, begin.flipped), (Some(5), vec![(3, 2)]));
+    assert_eq!(begin.stage, Some(screen.state().player.stage()));
+    assert_eq!(begin.layout, Some(screen.state().arrangement()));
+    for (link, words) in [
+        ("http://x/#machine=cpoy", "machine=cpoy; the machines are"),
+        ("lenght=3", "`lenght`"),
+        ("http://x/?trace=a.json#step=3", "download"),
+    ] {
+        assert!(Link::read(link).unwrap_err().contains(words));
+    }
+    assert!(says(&screen, "terminal"));
 }
 
 #[test]

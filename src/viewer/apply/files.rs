@@ -90,12 +90,14 @@ impl State {
             let text = "Nothing is copied: others have only the machines that come with Tapescope, and the traces beside its page.";
             return self.toasts.add(Kind::Problem, text);
         };
-        let (what, text) = match platform::address() {
-            Some(address) => ("link", link.at(&address)),
-            None => ("command", link.command()),
+        let (said, text) = match platform::address() {
+            Some(address) => ("The link to this step is copied.", link.at(&address)),
+            None => (
+                "A command is copied: in a terminal it shows this step again.",
+                link.command(),
+            ),
         };
         self.effects.push(Effect::Copy(text));
-        let said = format!("The {what} to this step is copied.");
         self.toasts.add(Kind::Done, said);
     }
 

@@ -20,7 +20,9 @@ mod window;
 
 use super::command::{Command, Edit, Look, Play};
 use super::state::State;
+use super::state::messages::Kind;
 use super::state::work::Effect;
+use crate::figure::numbers;
 use crate::player::Player;
 
 /// So many stages on, or back: whoever walks by hand wants to stay there.
@@ -77,6 +79,7 @@ impl State {
         }
         let usual = self.usual_speed();
         let step = self.player.step();
+        let is_layout = command == Command::Look(Look::NextLayout);
         let tour = self.tour.as_ref();
         let heard = tour.and_then(|tour| tour::Deed::of(tour, &command));
         match command {
@@ -108,6 +111,12 @@ impl State {
         // Whoever has chosen a speed keeps it.
         if self.opening.is_none() && (self.player.speed() - usual).abs() < f64::EPSILON {
             self.player.set_speed(self.usual_speed());
+            if is_layout && (self.player.speed() - usual).abs() > f64::EPSILON {
+                let speed = numbers::speed(self.player.speed());
+                let text =
+                    format!("This layout plays {speed} steps per second; [ and ] change it.");
+                self.toasts.add(Kind::Done, text);
+            }
         }
     }
 

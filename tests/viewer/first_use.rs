@@ -240,6 +240,54 @@ fn a_command_copied_shows_all_that_a_link_does() {
 }
 
 #[test]
+fn the_speed_of_another_layout_is_said() {
+    let mut screen = paused();
+    for _ in 0..4 {
+        assert_eq!(screen.state().toasts.said().count(), 0);
+        press(&mut screen, Key::V);
+        if screen.state().arrangement() == Arrangement::CloseUp {
+            break;
+        }
+    }
+    assert!(says(&screen, "steps per second"));
+    assert_eq!(screen.state().toasts.said().count(), 1);
+    // A speed that was chosen stays, and there is nothing to say.
+    press(&mut screen, Key::CloseBracket);
+    press(&mut screen, Key::V);
+    assert_eq!(screen.state().toasts.said().count(), 1);
+}
+
+#[test]
+fn the_opening_says_why_the_view_changes() {
+    let mut screen = window_with(LARGE, motion::first_time());
+    for _ in 0..600 {
+        if screen.state().arrangement() != Arrangement::CloseUp {
+            break;
+        }
+        assert!(!says(&screen, "all at once"));
+        screen.run_steps(1);
+    }
+    screen.run_steps(2);
+    assert!(says(&screen, "all at once"));
+}
+
+#[test]
+fn the_tour_has_a_button() {
+    let mut screen = shipped("copy", SMALL);
+    act(&mut screen, Tour::Greet);
+    click(&mut screen, "Tour");
+    assert!(screen.state().tour.is_some());
+}
+
+#[test]
+fn other_rows_than_in_training_are_said() {
+    let mut screen = shipped("copy", LARGE);
+    assert!(!says(&screen, "trained with 128 rows"));
+    act(&mut screen, Episode::Rows(4096));
+    assert!(says(&screen, "trained with 128 rows"));
+}
+
+#[test]
 fn a_card_covers_nothing_that_it_speaks_of() {
     for size in [LARGE, Vec2::new(1280.0, 800.0)] {
         let mut screen = shipped("copy", size);

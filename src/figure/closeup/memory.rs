@@ -94,7 +94,11 @@ impl<'a> CloseUp<'a, '_> {
         let y = area.top - self.size(49.0).max(34.0);
         let style = self.letters(13.5, colours.text).bold().middle();
         let room = area.width();
-        let texts = ["the memory, row by row", "memory"];
+        let texts = [
+            "the memory, row by row (dim: not looked at)",
+            "the memory, row by row",
+            "memory",
+        ];
         fitting(on, &texts, ([area.middle(), y], style, room));
         on.rect(area, colours.well);
         let columns = self.trace().memory_size()[1];

@@ -2,6 +2,7 @@
 
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::messages::Kind;
 use crate::viewer::state::opening::Opening;
 
 impl State {
@@ -29,6 +30,10 @@ impl State {
         };
         let scene = opening.scene(self.player.step(), self.player.stages());
         if scene.arrangement != Arrangement::CloseUp {
+            if self.suits == Arrangement::CloseUp {
+                let text = "The same episode, all at once: every stage, the whole memory, all steps. V changes the layout.";
+                self.toasts.add(Kind::Notice, text);
+            }
             opening.draw_back(seconds);
         }
         self.suits = scene.arrangement;

@@ -313,6 +313,9 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         response.on_disabled_hover_text(why);
         note(ui, "rows fixed: what memory starts from is learned");
     }
+    if machine.is_trained() && rows != config.rows() {
+        note(ui, &format!("trained with {} rows", config.rows()));
+    }
     commands.extend(slid.or(asked).map(|rows| Episode::Rows(rows).into()));
 }
 

@@ -4,7 +4,7 @@ use super::bottom::problems_ui;
 use super::guide::{invitation_ui, invites};
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 
-use crate::viewer::command::{Ask, Command, Compare, Episode, File, Subject, Window};
+use crate::viewer::command::{Ask, Command, Compare, Episode, File, Subject, Tour, Window};
 use crate::viewer::files::Aim;
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::State;
@@ -52,7 +52,8 @@ pub fn top_ui(
             icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false, commands);
             if state.welcome.shown {
                 problems_ui(ui, state, commands);
-            } else if state.heads() > 0 && state.tour.is_none() && !invites(state) {
+            } else if state.heads() > 0 && state.tour.is_none() && two.is_none() && !invites(state)
+            {
                 let about = "In small steps: how a machine finds a row of its memory";
                 text_button(ui, "Tour", Tour::Start, commands).on_hover_text(about);
             }

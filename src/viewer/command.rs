@@ -222,6 +222,8 @@ pub enum Compare {
     KeepAsA,
     /// A becomes B, and B becomes A.
     Swap,
+    /// Ask the machine of B for the episode of A.
+    SameInput,
     /// Show or hide what B has more than A.
     ToggleDifference,
     /// Go to where A and B differ first: step, stage and head.

@@ -51,7 +51,7 @@ fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
     }
     let [a, b] = recordings(&harness);
     let words = format!(
-        "Wrong bits: A {} of {}, B {} of {}.",
+        "A: {} of {} bits wrong, B: {} of {}; their heads ",
         a.score.wrong, a.score.scored, b.score.wrong, b.score.scored
     );
     assert!(says(&harness, &words));

@@ -288,6 +288,31 @@ fn other_rows_than_in_training_are_said() {
 }
 
 #[test]
+fn a_comparison_begins_with_the_answers_and_the_heads() {
+    let mut screen = shipped("copy", LARGE);
+    act(&mut screen, Compare::KeepAsA);
+    act(&mut screen, Episode::NextSeed);
+    let said = drawn(&screen);
+    let at = |words: &str| said.iter().position(|text| text.contains(words));
+    let verdict = at("bits wrong, B: ").unwrap_or_else(|| panic!("{said:?}"));
+    assert!(said[verdict].starts_with("A: "), "{said:?}");
+    assert!(said[verdict].contains("heads"), "{said:?}");
+    let top = |words: &str| {
+        let of = |text: &str| text.contains(words) && text.ends_with('.');
+        let mut found = texts(&screen).filter(|(text, _)| of(text.galley.text()));
+        found.next().unwrap().0.pos.y
+    };
+    assert!(top("bits wrong, B: ") < top("Largest difference"));
+    // Another input: B can have that of A.
+    let input = |screen: &Screen| recording(screen).episode.input.clone();
+    let other = input(&screen);
+    click(&mut screen, "Same input for B");
+    assert_ne!(input(&screen), other);
+    assert!(!has(&screen, "Same input for B"));
+    assert!(screen.state().comparing.kept.is_some());
+}
+
+#[test]
 fn a_card_covers_nothing_that_it_speaks_of() {
     for size in [LARGE, Vec2::new(1280.0, 800.0)] {
         let mut screen = shipped("copy", size);

@@ -20,6 +20,14 @@ impl State {
             Compare::With(path) => self.effects.push(Effect::Start(Job::OpenOther(path))),
             Compare::KeepAsA => self.keep_as_a(),
             Compare::Swap => self.swap_sides(),
+            Compare::SameInput => {
+                if let Some(kept) = self.comparing.kept.clone() {
+                    let (machine, rows) = (self.session.wish.machine, self.session.wish.rows);
+                    self.session.choose_like(machine, &kept.open);
+                    self.session.wish.rows = rows;
+                    self.record();
+                }
+            }
             Compare::ToggleDifference => {
                 // Whoever asks for it in another arrangement wants to see it.
                 let on = self.arrangement() != Arrangement::Compare;

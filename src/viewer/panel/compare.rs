@@ -123,6 +123,9 @@ fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut Vie
         };
         let command = Command::Compare(Compare::ToggleDifference);
         text_button(ui, words, command.clone(), view.commands).on_hover_text(tooltip(&command));
+        if pair.can_have_same_input() {
+            text_button(ui, "Same input for B", Compare::SameInput, view.commands);
+        }
     });
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;

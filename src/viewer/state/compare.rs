@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::episode::Open;
 use crate::figure::compare::{Common, Comparison as Figure, Named};
 use crate::figure::stages::{Column, Moment, Stages, weighting_at};
-use crate::figure::{Options, Stage, head_label, head_named};
+use crate::figure::{Options, Stage, head_label, head_named, peak};
 use crate::io::trace::{self, Comparison, Side};
-use crate::model::Trace;
+use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::viewer::files::{Opened, Shown};
 
@@ -142,6 +142,24 @@ pub struct Differences {
     pub steps: Vec<f32>,
     /// What their pictures have in common.
     pub common: Common,
+    /// The first step in which a head of both is on another row.
+    pub heads_diverge: Option<usize>,
+}
+
+/// The first step in which a head of both is on another row, or is on one where the other is on many.
+fn heads_diverge(a: &Trace, b: &Trace) -> Option<usize> {
+    let row = |head: &HeadTrace, step| {
+        let on = peak(head.weighting.row(step)).filter(|(_, weight)| *weight >= 0.5);
+        on.map(|(row, _)| row)
+    };
+    let names = (0..a.heads.len()).map(|head| head_label(a, head));
+    let others: Vec<_> = names.map(|name| head_named(b, &name)).collect();
+    (0..a.steps().min(b.steps())).find(|&step| {
+        let mut pairs = a.heads.iter().zip(&others);
+        pairs.any(|(head, other)| {
+            other.is_some_and(|other| row(head, step) != row(&b.heads[other], step))
+        })
+    })
 }
 
 impl Sides {
@@ -154,6 +172,7 @@ impl Sides {
             Arc::new(Differences {
                 steps: values.steps.iter().map(|&most| most as f32).collect(),
                 common: Common::of(a.recording, b.recording),
+                heads_diverge: heads_diverge(&a.recording.trace, &b.recording.trace),
                 values,
             })
         });
@@ -194,6 +213,13 @@ impl Pair<'_> {
             a: self.a.shown.clone(),
             b: self.b.shown.clone(),
         }
+    }
+
+    /// True where B, on screen, was given another input than A, and could be given the same.
+    pub fn can_have_same_input(&self) -> bool {
+        let [a, b] = [self.a, self.b].map(|open| &open.shown.recording.episode.input);
+        let is_b = self.b.is_same(self.screen) && self.b.wish.is_some();
+        is_b && a.ncols() == b.ncols() && a != b
     }
 
     /// How they differ, where that is known.

@@ -261,14 +261,21 @@ impl Session {
     /// Asks another machine for the episode on screen: drawn again where that can be, or as it was. A machine
     /// with other channels gets one of its own.
     pub fn choose_alike(&mut self, index: usize) {
-        let wish = self.open.as_ref().and_then(|open| open.wish.as_ref());
+        match self.open.clone() {
+            Some(open) => self.choose_like(index, &open),
+            None => self.choose(index),
+        }
+    }
+
+    /// The same of another episode.
+    pub fn choose_like(&mut self, index: usize, open: &Open) {
+        let wish = open.wish.as_ref();
         let same_bits = wish.map_or_else(Vec::new, |wish| wish.flipped.clone());
         self.choose(index);
-        let (Some(open), Some(machine)) = (&self.open, self.machines.get(index)) else {
+        let Some(machine) = self.machines.get(index).cloned() else {
             return;
         };
-        let (machine, shown) = (machine.clone(), open.shown.clone());
-        let recording = &shown.recording;
+        let recording = &open.shown.recording;
         if machine.task.name() == recording.task.name() {
             self.wish.flipped = same_bits;
         }

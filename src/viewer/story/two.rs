@@ -83,14 +83,23 @@ fn beside(a: &Table, b: &Table) -> Table {
     }
 }
 
-/// How well both answer.
+/// How well both answer, and when their heads diverge.
 pub fn verdicts(pair: &Pair<'_>) -> String {
     let [a, b] = [pair.a, pair.b].map(|open| open.shown.recording.score);
     if a.scored + b.scored == 0 {
         return "Nothing is scored.".to_owned();
     }
+    let found = pair.differences().map(|found| found.heads_diverge);
+    let some = |open: &Open| !open.shown.recording.trace.heads.is_empty();
+    let heads = match found {
+        Some(Some(step)) => format!("; their heads diverge at step {step}"),
+        Some(None) if some(pair.a) && some(pair.b) => {
+            "; their heads stay on the same rows".to_owned()
+        }
+        _ => String::new(),
+    };
     format!(
-        "Wrong bits: A {} of {}, B {} of {}.",
+        "A: {} of {} bits wrong, B: {} of {}{heads}.",
         a.wrong, a.scored, b.wrong, b.scored
     )
 }

@@ -17,8 +17,12 @@ impl State {
         if !self.learning.as_ref().is_some_and(Learning::is_unsaved) {
             return self.replace(instead);
         }
-        let saves = false;
-        self.ending = Some(Ending { instead, saves });
+        let (saves, next) = (false, None);
+        self.ending = Some(Ending {
+            instead,
+            saves,
+            next,
+        });
         self.dialog = Some(Dialog::about(Subject::Ending, self.suggestion(Aim::Run)));
     }
 
@@ -30,8 +34,10 @@ impl State {
     /// The run on screen waits and is saved; then what was asked for is done.
     pub(super) fn save_and_end(&mut self, path: PathBuf) {
         self.dialog = None;
+        let is_saving = |learning: &Learning| learning.saving.is_some();
+        let waits = self.learning.as_ref().is_some_and(is_saving);
         if let Some(ending) = &mut self.ending {
-            ending.saves = true;
+            (ending.saves, ending.next) = (true, waits.then(|| path.clone()));
         }
         if let Some(learning) = self.learning.as_mut().filter(|learning| learning.goes) {
             learning.goes = false;
@@ -108,8 +114,14 @@ impl State {
         for run in runs.filter(|run| run.number == number) {
             run.saved = saved;
         }
-        if was_waited_for && self.ending.as_ref().is_some_and(|ending| ending.saves) {
-            self.end_now();
+        let ending = self.ending.as_mut();
+        let Some(ending) = ending.filter(|ending| was_waited_for && ending.saves) else {
+            return;
+        };
+        match ending.next.take() {
+            // What was written is what it was before.
+            Some(path) => self.save_run(path, false),
+            None => self.end_now(),
         }
     }
 }

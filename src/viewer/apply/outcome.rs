@@ -141,13 +141,13 @@ impl State {
 mod tests {
     use super::*;
     use crate::io::Experiment;
-    use crate::viewer::command::Command;
+    use crate::viewer::command::{Command, Learn};
     use crate::viewer::files::Aim;
     use crate::viewer::fixture::{config, copying, machine};
     use crate::viewer::state::beginning::Beginning;
     use crate::viewer::state::learning::{Ending, Learning};
     use crate::viewer::state::settings::Settings;
-    use crate::viewer::state::work::{Destination, Effect, Saved};
+    use crate::viewer::state::work::{Destination, Effect, Saved, Teach};
 
     /// A run is being written, and then the window is to be closed; its number.
     fn saving() -> (State, u64) {
@@ -161,6 +161,7 @@ mod tests {
         state.ending = Some(Ending {
             instead: Instead::Close,
             saves: true,
+            next: None,
         });
         (state, number.unwrap())
     }
@@ -201,6 +202,33 @@ mod tests {
         let effects = take_in(&mut state, saved);
         let closes = |effect: &Effect| matches!(effect, Effect::Close);
         assert!(effects.iter().any(closes) && state.learning.is_none());
+    }
+
+    #[test]
+    fn save_and_close_beside_a_save_under_way_saves_once_more() {
+        let (mut state, number) = saving();
+        state.ending = None;
+        state.apply(Instead::Close.into());
+        assert!(state.ending.is_some());
+        let path = PathBuf::from("second");
+        let effects = state.apply(Command::Learn(Learn::SaveAndEnd(path.clone())));
+        let saves = |effects: &[Effect]| {
+            effects.iter().any(|effect| {
+                matches!(effect, Effect::Teach(Teach::Save(saving)) if saving.to.path == path)
+            })
+        };
+        let closes = |effects: &[Effect]| {
+            let mut effects = effects.iter();
+            effects.any(|effect| matches!(effect, Effect::Close))
+        };
+        assert!(!saves(&effects) && !closes(&effects), "one at a time");
+        let saved = || Outcome::RunSaved(number, Saved::default(), "saved".to_owned());
+        let effects = take_in(&mut state, saved());
+        assert!(
+            saves(&effects) && !closes(&effects),
+            "the older one is written"
+        );
+        assert!(closes(&take_in(&mut state, saved())));
     }
 
     #[test]

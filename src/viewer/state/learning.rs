@@ -87,6 +87,8 @@ pub struct Ending {
     pub instead: Instead,
     /// True where that comes once the run is written.
     pub saves: bool,
+    /// Where the run is written once it is not being written any more as it was before.
+    pub next: Option<PathBuf>,
 }
 
 /// What a run that is not chosen does with the episode on screen.

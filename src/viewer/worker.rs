@@ -1,6 +1,7 @@
 //! What records episodes, touches files and asks for them beside the window, so that it never waits: threads, in a
 //! browser turns.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ pub struct Worker {
     /// Those that wait or are being done, as far as they are not done by now.
     under_way: Vec<Weak<UnderWay>>,
     choosing: bool,
+    /// Small pictures that wait, and the one that was handed on last.
+    pictures: (VecDeque<(Job, Arc<UnderWay>)>, Weak<UnderWay>),
     /// What waits for a machine that is being fetched, by its name.
     fetching: Vec<(String, Job, Arc<UnderWay>)>,
 }
@@ -90,6 +93,7 @@ impl Worker {
             waiting: 0,
             under_way: Vec::new(),
             choosing: false,
+            pictures: (VecDeque::new(), Weak::new()),
             fetching: Vec::new(),
         }
     }
@@ -120,8 +124,12 @@ impl Worker {
         }
     }
 
-    fn hand_on(&self, job: Job, under_way: Arc<UnderWay>) {
+    fn hand_on(&mut self, job: Job, under_way: Arc<UnderWay>) {
         match &self.jobs {
+            Some(_) if matches!(job, Job::Picture(..)) => {
+                self.pictures.0.push_back((job, under_way));
+                self.next_picture();
+            }
             Some(jobs) if !matches!(job, Job::Draw(..)) => jobs.put((job, under_way)),
             // An animation takes long.
             _ => {
@@ -130,6 +138,17 @@ impl Worker {
                     outbox.put(perform(job, files.as_ref(), &under_way).await);
                 });
             }
+        }
+    }
+
+    /// Hands on a small picture once the one before is done: what a person asks for waits for one at most.
+    fn next_picture(&mut self) {
+        if self.pictures.1.strong_count() == 0
+            && let Some(jobs) = &self.jobs
+            && let Some(next) = self.pictures.0.pop_front()
+        {
+            self.pictures.1 = Arc::downgrade(&next.1);
+            jobs.put(next);
         }
     }
 
@@ -220,6 +239,7 @@ impl Worker {
                 _ => self.waiting -= 1,
             }
         }
+        self.next_picture();
         outcomes
     }
 
@@ -643,6 +663,22 @@ mod tests {
         open.send(()).unwrap();
         let said = next(&mut worker, 4);
         assert_eq!(said, ["not here", "outdated", "outdated", "recorded 3"]);
+        assert!(!worker.busy());
+    }
+
+    #[test]
+    fn an_episode_that_is_asked_for_comes_before_small_pictures() {
+        let (mut worker, open, _choose) = slow();
+        worker.start(Job::Open(PathBuf::from("slow")));
+        for run in 1..=3 {
+            worker.start(Job::Picture(Place::Run(run), request(run)));
+        }
+        worker.start(Job::Record(request(4)));
+        open.send(()).unwrap();
+        let said = next(&mut worker, 5);
+        let place = |words: &str| said.iter().position(|said| said.starts_with(words));
+        assert_eq!(place("recorded 4"), Some(2), "{said:?}");
+        assert_eq!(place("Picture(Run(3)"), Some(4), "{said:?}");
         assert!(!worker.busy());
     }
 

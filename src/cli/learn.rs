@@ -98,6 +98,10 @@ impl Learn {
 
 #[cfg(feature = "gui")]
 fn show(first: crate::viewer::First) -> anyhow::Result<()> {
-    let shown = crate::viewer::run(Some(first), None, crate::viewer::Beginning::default());
+    let (begin, stop) = (
+        crate::viewer::Beginning::default(),
+        super::signal::interrupted(),
+    );
+    let shown = crate::viewer::run(Some(first), None, begin, stop);
     shown.or_else(|error| super::refuse(error.to_string()))
 }

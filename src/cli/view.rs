@@ -60,13 +60,20 @@ pub(super) fn can_be_meant(word: &OsStr) -> bool {
 #[cfg(feature = "gui")]
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        use crate::viewer::{self, First};
+        use super::signal::interrupted;
+        use crate::viewer::{self, First, Link};
+        if let Some(link) = &self.link {
+            let (machine, begin) = Link::read(link).or_else(super::refuse)?;
+            let first = First::Machine(machine.to_owned());
+            let shown = viewer::run(Some(first), None, begin, interrupted());
+            return shown.or_else(|error| super::refuse(error.to_string()));
+        }
         let first = match &self.episode.weights {
             Some(weights) => Some(First::File(weights.clone())),
             None => self.what.clone().map(first).transpose()?,
         };
         let compare = self.compare.clone().map(self::first).transpose()?;
-        let shown = viewer::run(first, compare, self.beginning()?);
+        let shown = viewer::run(first, compare, self.beginning()?, interrupted());
         shown.or_else(|error| super::refuse(error.to_string()))
     }
 

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::app::{self, App};
 use super::disk::Disk;
@@ -36,12 +38,18 @@ impl std::fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// Opens the window on a trace, on weights, or on the first machine inside the binary, where it is to begin,
-/// beside another one where there is one to compare with, and returns when it is closed.
+/// beside another one where there is one to compare with, and returns when it is closed: by a person, or because `stop`
+/// was set. Either way it asks first what becomes of a run that is not saved.
 ///
 /// # Errors
 /// A file that cannot be opened, before there is a window. No display, a display that does not answer, or a
 /// missing system library: one sentence that also names the commands that need no window.
-pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Result<(), Error> {
+pub fn run(
+    first: Option<First>,
+    compare: Option<First>,
+    begin: Beginning,
+    stop: Arc<AtomicBool>,
+) -> Result<(), Error> {
     let open = |path: PathBuf| {
         let opened = Disk.open(&path).map_err(Error::File)?;
         Ok((path, opened))
@@ -97,6 +105,7 @@ pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Re
     let start = || {
         let app = |context: &eframe::CreationContext<'_>| {
             opened.set(true);
+            close_when(stop, context.egui_ctx.clone());
             options.settings = Settings::read(|key| context.storage?.get_string(key));
             Ok(Box::new(App::new(&context.egui_ctx, options)) as Box<dyn eframe::App>)
         };
@@ -108,6 +117,18 @@ pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Re
         Err(panic) if opened.get() => resume_unwind(panic),
         Err(panic) => Err(Error::Window(panic_text(panic.as_ref()))),
     }
+}
+
+/// Asks the window to close whenever `stop` is set.
+fn close_when(stop: Arc<AtomicBool>, ctx: egui::Context) {
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(Duration::from_millis(100));
+            if stop.swap(false, Ordering::Relaxed) {
+                ctx.send_viewport_cmd(egui::ViewportCommand::Close);
+            }
+        }
+    });
 }
 
 /// True of a file that takes long to read: it is read behind the window.

@@ -186,7 +186,7 @@ impl Suite<'_> {
                     measured,
                     chance,
                     optimum,
-                    paper: paper::figure(config, task),
+                    paper: paper::figure(config, task).map(|paper| paper.words),
                 };
                 table.row(out, &line)?;
             }

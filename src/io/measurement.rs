@@ -44,7 +44,7 @@ pub fn comparison_json(
     file::json(&Comparison {
         line: Line::new(name, trained, task, seed, measured, optimum),
         chance,
-        paper: paper::figure(&trained.machine.config, task),
+        paper: paper::figure(&trained.machine.config, task).map(|paper| paper.words),
     })
 }
 

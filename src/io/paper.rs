@@ -31,39 +31,58 @@ type Figure = (
     &'static [Kind],
     RangeInclusive<usize>,
     RangeInclusive<usize>,
-    &'static str,
+    Reported,
 );
+
+/// What the paper says of a machine on a task.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reported {
+    /// Bits per sequence, where it gives one number for them.
+    pub bits: Option<f64>,
+    /// In words, with the figure or section.
+    pub words: &'static str,
+}
+
+const fn bits(bits: f64, words: &'static str) -> Reported {
+    let bits = Some(bits);
+    Reported { bits, words }
+}
+
+const fn said(words: &'static str) -> Reported {
+    let bits = None;
+    Reported { bits, words }
+}
 
 const ANY: RangeInclusive<usize> = 0..=usize::MAX;
 const NTM: &[Kind] = &[NtmLstm, NtmFeedforward];
 
 #[rustfmt::skip]
 const FIGURES: [Figure; 20] = [
-    ("copy", NTM, 1..=20, ANY, "about 0 (Fig. 3)"),
-    ("copy", NTM, 21..=50, ANY, "very few mistakes (Fig. 4)"),
-    ("copy", NTM, 120..=120, ANY, "one vector duplicated, the rest a step late (Fig. 4)"),
-    ("copy", &[Lstm], 1..=20, ANY, "0.5 over lengths 1 to 20, three layers of 256 (Fig. 3)"),
-    ("copy", &[Lstm], 21..=120, ANY, "fails (Fig. 5)"),
-    ("repeat_copy", NTM, 1..=10, 1..=10, "about 0 (Fig. 7)"),
-    ("repeat_copy", NTM, 11..=20, 1..=10, "almost perfect (Fig. 8)"),
-    ("repeat_copy", NTM, 1..=10, 11..=20, "copies on, does not find the end (Fig. 8)"),
-    ("repeat_copy", &[Lstm], 1..=10, 1..=10, "0 to 5 over lengths and repeats 1 to 10, three layers of 512 (Fig. 7)"),
-    ("repeat_copy", &[Lstm], 1..=20, 1..=20, "fails (Fig. 8)"),
-    ("associative_recall", NTM, 2..=6, ANY, "about 0 (Fig. 10)"),
-    ("associative_recall", &[NtmFeedforward], 7..=12, ANY, "nearly perfect (4.3)"),
-    ("associative_recall", &[NtmFeedforward], 13..=15, ANY, "below 1 (4.3)"),
-    ("associative_recall", &[Lstm], 2..=6, ANY, "not 0 after 1,000,000 sequences (Fig. 10)"),
-    ("ngrams", &[NtmLstm], 200..=200, ANY, "133.5 (Fig. 13)"),
-    ("ngrams", &[NtmFeedforward], 200..=200, ANY, "134 (Fig. 13)"),
-    ("ngrams", &[Lstm], 200..=200, ANY, "136, three layers of 128 (Fig. 13)"),
-    ("priority_sort", &[NtmLstm], 20..=20, ANY, "18 (Fig. 18)"),
-    ("priority_sort", &[NtmFeedforward], 20..=20, ANY, "20 (Fig. 18)"),
-    ("priority_sort", &[Lstm], 20..=20, ANY, "58, three layers of 128 (Fig. 18)"),
+    ("copy", NTM, 1..=20, ANY, bits(0.0, "about 0 (Fig. 3)")),
+    ("copy", NTM, 21..=50, ANY, said("very few mistakes (Fig. 4)")),
+    ("copy", NTM, 120..=120, ANY, said("one vector duplicated, the rest a step late (Fig. 4)")),
+    ("copy", &[Lstm], 1..=20, ANY, bits(0.5, "0.5 over lengths 1 to 20, three layers of 256 (Fig. 3)")),
+    ("copy", &[Lstm], 21..=120, ANY, said("fails (Fig. 5)")),
+    ("repeat_copy", NTM, 1..=10, 1..=10, bits(0.0, "about 0 (Fig. 7)")),
+    ("repeat_copy", NTM, 11..=20, 1..=10, said("almost perfect (Fig. 8)")),
+    ("repeat_copy", NTM, 1..=10, 11..=20, said("copies on, does not find the end (Fig. 8)")),
+    ("repeat_copy", &[Lstm], 1..=10, 1..=10, said("0 to 5 over lengths and repeats 1 to 10, three layers of 512 (Fig. 7)")),
+    ("repeat_copy", &[Lstm], 1..=20, 1..=20, said("fails (Fig. 8)")),
+    ("associative_recall", NTM, 2..=6, ANY, bits(0.0, "about 0 (Fig. 10)")),
+    ("associative_recall", &[NtmFeedforward], 7..=12, ANY, said("nearly perfect (4.3)")),
+    ("associative_recall", &[NtmFeedforward], 13..=15, ANY, said("below 1 (4.3)")),
+    ("associative_recall", &[Lstm], 2..=6, ANY, said("not 0 after 1,000,000 sequences (Fig. 10)")),
+    ("ngrams", &[NtmLstm], 200..=200, ANY, bits(133.5, "133.5 (Fig. 13)")),
+    ("ngrams", &[NtmFeedforward], 200..=200, ANY, bits(134.0, "134 (Fig. 13)")),
+    ("ngrams", &[Lstm], 200..=200, ANY, bits(136.0, "136, three layers of 128 (Fig. 13)")),
+    ("priority_sort", &[NtmLstm], 20..=20, ANY, bits(18.0, "18 (Fig. 18)")),
+    ("priority_sort", &[NtmFeedforward], 20..=20, ANY, bits(20.0, "20 (Fig. 18)")),
+    ("priority_sort", &[Lstm], 20..=20, ANY, bits(58.0, "58, three layers of 128 (Fig. 18)")),
 ];
 
 /// What the paper says of such a machine on this task, whose size is that of the measurement; `None`
 /// where it says nothing, or where the task is not the paper's.
-pub fn figure(config: &ModelConfig, task: &Task) -> Option<&'static str> {
+pub fn figure(config: &ModelConfig, task: &Task) -> Option<Reported> {
     let is_another = |ntm: &NtmConfig| {
         let stays = |head| ntm.shift_form.of(head) == ShiftForm::None;
         ntm.attention != AttentionConfig::DEFAULT || (0..ntm.heads()).any(stays)
@@ -92,7 +111,7 @@ pub fn figure(config: &ModelConfig, task: &Task) -> Option<&'static str> {
             && covers(sizes, &task.size())
             && covers(counts, &repeats)
     };
-    FIGURES.iter().find(fits).map(|(.., words)| *words)
+    FIGURES.iter().find(fits).map(|(.., reported)| *reported)
 }
 
 /// True when the vectors are those of the paper; of repeat copy it gives two widths.
@@ -121,7 +140,8 @@ mod tests {
         let figure_of = |name: &str, overrides: &[&str], size: usize| {
             let overrides: Vec<_> = overrides.iter().map(|text| text.parse().unwrap()).collect();
             let experiment = Experiment::find(name, &overrides).unwrap();
-            figure(&experiment.model, &experiment.task.with_size(size))
+            let reported = figure(&experiment.model, &experiment.task.with_size(size));
+            reported.map(|reported| reported.words)
         };
         let feedforward = "model.controller.kind=feedforward";
         assert_eq!(figure_of("copy", &[], 20), Some("about 0 (Fig. 3)"));
@@ -130,7 +150,7 @@ mod tests {
         let baseline =
             Experiment::find("copy", &overrides.map(|text| text.parse().unwrap())).unwrap();
         let at_30 = figure(&baseline.model, &baseline.task.with_size(30));
-        assert_eq!(at_30, Some("fails (Fig. 5)"));
+        assert_eq!(at_30, Some(said("fails (Fig. 5)")));
         assert_eq!(figure_of("copy", &["task.bits=4"], 20), None);
         assert_eq!(
             figure_of("associative_recall", &[feedforward], 15),
@@ -143,7 +163,7 @@ mod tests {
         let repeat = |length, repeats| {
             let experiment = Experiment::find("repeat_copy", &[]).unwrap();
             let task = experiment.task.with_size(length).with_repeats(repeats);
-            figure(&experiment.model, &task)
+            figure(&experiment.model, &task).map(|reported| reported.words)
         };
         assert_eq!(repeat(20, 5), Some("almost perfect (Fig. 8)"));
         assert!(repeat(5, 20).unwrap().starts_with("copies on"));

@@ -7,8 +7,8 @@ use crate::figure::fonts::FONTS;
 use crate::figure::{Colours, HeadName};
 pub use crate::figure::{Map, Scale};
 use egui::{
-    Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow,
-    Stroke, Style, TextStyle, Theme, Vec2, Visuals, vec2,
+    Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Id, Margin,
+    Shadow, Stroke, Style, TextStyle, Theme, Vec2, Visuals, vec2,
 };
 
 /// Inside of a panel.
@@ -176,13 +176,15 @@ pub fn apply(ctx: &Context) {
 /// Makes everything that can be hit as large as a finger takes, or as a pointer does.
 pub fn set_reach(ctx: &Context, by_finger: bool) {
     if by_finger != is_by_finger(ctx) {
+        ctx.data_mut(|data| data.insert_temp(Id::unique("by finger"), by_finger));
         ctx.all_styles_mut(|style| reach_out(style, by_finger));
     }
 }
 
 /// True where a finger hits what is on screen.
 pub fn is_by_finger(ctx: &Context) -> bool {
-    ctx.style_of(ctx.theme()).spacing.interact_size.y > ROW
+    let set = ctx.data(|data| data.get_temp(Id::unique("by finger")));
+    set.unwrap_or(false)
 }
 
 /// Lets things glide into place, or not.

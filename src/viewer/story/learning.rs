@@ -78,13 +78,15 @@ pub fn loss_of(learning: &Learning, lines: impl FnMut(usize) -> Vec<Line>) -> Ch
         .iter()
         .map(|(bits, words)| (*bits, (*words).to_owned()))
         .collect();
-    let told = paper::figure(&run.experiment.model, &run.experiment.task);
-    let level = told.and_then(|words| words.split(' ').next()?.trim_end_matches(',').parse().ok());
-    if let (Some(level), Some(words)) = (level.filter(|level| *level > 0.0), told) {
-        levels.push((level, format!("paper: {words}")));
-    }
-    let zero = told.filter(|_| level.is_none_or(|level: f64| level <= 0.0));
-    let paper = zero.map_or(String::new(), |words| format!(" The paper: {words}."));
+    let reported = paper::figure(&run.experiment.model, &run.experiment.task);
+    let paper = match reported.map(|paper| (paper.words, paper.bits.filter(|bits| *bits > 0.0))) {
+        Some((words, Some(level))) => {
+            levels.push((level, format!("paper: {words}")));
+            String::new()
+        }
+        Some((words, None)) => format!(" The paper: {words}."),
+        None => String::new(),
+    };
     let chart = Chart {
         name: "Bits per sequence".to_owned(),
         meaning: format!(

@@ -30,7 +30,7 @@ impl Pair<'_> {
         let (a, b) = (of(self.a)?, of(self.b)?);
         Some(Card {
             title: a.title,
-            lines: lines(&a.table, &b.table, step)?,
+            lines: lines(target, &a.table, &b.table, step)?,
             table: beside(&a.table, &b.table),
         })
     }
@@ -38,18 +38,18 @@ impl Pair<'_> {
 
 /// What B has more than A: in tables over time of everything in the line of the step, in others of what
 /// counts most in every line.
-fn lines(a: &Table, b: &Table, step: usize) -> Option<Vec<Line>> {
+fn lines(target: Target, a: &Table, b: &Table, step: usize) -> Option<Vec<Line>> {
     let line = |name: &str, a: f32, b: f32| Line {
         symbol: format!("{name}, {}", SIDES[2]),
         sum: words_of([a, b]),
         value: numbers::exact(b - a),
     };
-    let (name, column) = match a.columns[0].as_str() {
-        "channel" => ("y", 1),
-        "row" => ("w row ", a.columns.len() - 1),
-        first => {
+    let (name, column) = match target {
+        Target::Step => ("y", 1),
+        Target::Rows { .. } => ("w row ", a.columns.len() - 1),
+        _ => {
             // The memory after a step is in the line behind.
-            let index = step + usize::from(first == "steps_done");
+            let index = step + usize::from(matches!(target, Target::Cell { .. }));
             let (ours, theirs) = (a.rows.get(index)?, b.rows.get(index)?);
             let names = a.columns.iter().zip(ours.iter().zip(theirs));
             let lines = names.skip(1).map(|(name, (&a, &b))| line(name, a, b));

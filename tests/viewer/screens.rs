@@ -370,6 +370,8 @@ fn close_up(screen: &mut Screen) {
     while screen.state().arrangement() != Arrangement::CloseUp {
         act(screen, Look::NextLayout);
     }
+    // What is said about the speed would lie over the left panel.
+    act(screen, Ask::Escape);
 }
 
 /// In the middle of a stage that moves.

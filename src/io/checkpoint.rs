@@ -1,7 +1,7 @@
 //! Training runs between two updates, as safetensors files: all that the rest of the run depends on.
 //!
 //! Every tensor of the machine stands there up to five times: `machine.*` is the machine as it is, `best.*`
-//! that of the best validation, `square.*`, `mean.*` and `momentum.*` are the moments of the optimizer. The
+//! that of the best validation, `square.*`, `mean.*` and, of RMSProp, `momentum.*` are the moments of the optimizer. The
 //! counters and the learning curve are in the metadata. Every number comes back in the same bits.
 
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ fn write_to(to: &mut dyn Write, experiment: &Experiment, state: &State) -> io::R
         ("best", best),
         ("square", Some(&optimizer.square)),
         ("mean", Some(&optimizer.mean)),
-        ("momentum", Some(&optimizer.momentum)),
+        ("momentum", optimizer.momentum.as_ref()),
     ];
     let mut tensors = BTreeMap::new();
     for (prefix, params) in all {
@@ -119,15 +119,16 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
     let now = machine("machine.")?;
     let best = form.best.map(|best| Ok((machine("best.")?, best.0)));
     let best = best.transpose()?;
-    let [square, mean, momentum] = ["square.", "mean.", "momentum."].map(moments);
-    let (square, mean, momentum) = (square?, mean?, momentum?);
     let changes: Vec<_> = form.changes.into_iter().map(|change| change.0).collect();
     let after = experiment.after(&changes);
     let after = after.map_err(|error| error.in_file(label).within("state.changes"))?;
-    // Every tensor is there, so the machine is no larger than the file.
+    // The weights are there, so the machine is no larger than the file.
     let mut optimizer = Optimizer::new(after.training.optimizer, config);
     optimizer.updates = form.updates;
-    (optimizer.square, optimizer.mean, optimizer.momentum) = (square, mean, momentum);
+    (optimizer.square, optimizer.mean) = (moments("square.")?, moments("mean.")?);
+    if let Some(momentum) = &mut optimizer.momentum {
+        *momentum = moments("momentum.")?;
+    }
     let state = State {
         machine: now,
         optimizer,
@@ -230,6 +231,25 @@ mod tests {
             let (again, state) = (again.optimizer, state.optimizer);
             assert!(again.square == state.square && again.mean == state.mean);
             assert_eq!(again.momentum, state.momentum);
+        }
+    }
+
+    #[test]
+    fn moments_are_those_that_the_optimizer_uses() {
+        for (kind, has_momentum) in [("adam", false), ("rmsprop", true)] {
+            let set = format!("training.optimizer.kind={kind}").parse().unwrap();
+            let tiny = Experiment::from_json(TINY, "tiny.json", &[set]).unwrap();
+            let (task, training) = (tiny.task.clone(), tiny.training.clone());
+            let mut trainer = Trainer::new(task, tiny.model.clone(), training, 1);
+            trainer.update().unwrap();
+            let bytes = to_bytes(&tiny, &trainer.state);
+            let (tensors, _) = weights::open(&bytes, "c").unwrap();
+            let mut names = tensors.names().into_iter();
+            let found = names.any(|name| name.starts_with("momentum."));
+            assert_eq!(found, has_momentum, "{kind}");
+            let (_, again) = from_bytes(&bytes, "c").unwrap();
+            assert_eq!(again.optimizer.momentum, trainer.state.optimizer.momentum);
+            assert_eq!(again.optimizer.momentum.is_some(), has_momentum);
         }
     }
 

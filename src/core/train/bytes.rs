@@ -8,7 +8,7 @@ use crate::model::{Extent, ModelConfig, Trace};
 pub const LARGEST_RECORDING: u64 = 2 << 30;
 
 /// Copies of the weights that a training run holds beside the gradients of its groups: the machine, the best
-/// one so far, the gradient, three moments of the optimizer, and two on their way to the disk.
+/// one so far, the gradient, up to three moments of the optimizer, and two on their way to the disk.
 const COPIES: u64 = 8;
 
 /// Work that is about to take memory.

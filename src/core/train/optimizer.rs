@@ -8,14 +8,14 @@ use crate::model::{ModelConfig, Params};
 /// An update rule with its running moments.
 #[derive(Clone, Debug)]
 pub struct Optimizer<R = f32> {
-    /// The rule; the moments do not depend on its rate.
+    /// The rule. Its constants may change between updates, its kind may not: the moments are of that kind.
     pub config: OptimizerConfig,
     /// RMSProp: running mean of ε². Adam: second moment.
     pub square: Params<R>,
     /// RMSProp: running mean of ε. Adam: first moment.
     pub mean: Params<R>,
-    /// RMSProp: the last step Δ.
-    pub momentum: Params<R>,
+    /// RMSProp: the last step Δ. Adam has no third moment.
+    pub momentum: Option<Params<R>>,
     /// Steps taken so far.
     pub updates: i32,
 }
@@ -28,7 +28,7 @@ impl<R: Real> Optimizer<R> {
             config,
             square: zeros(),
             mean: zeros(),
-            momentum: zeros(),
+            momentum: matches!(config, OptimizerConfig::RmsProp { .. }).then(zeros),
             updates: 0,
         }
     }
@@ -36,15 +36,13 @@ impl<R: Real> Optimizer<R> {
     /// Moves `params` against `gradient`; `rate_factor` scales the configured rate.
     pub fn update(&mut self, params: &mut Params<R>, gradient: &Params<R>, rate_factor: f64) {
         self.updates = self.updates.saturating_add(1);
-        let moments = self
-            .square
-            .slices_mut()
-            .zip(self.mean.slices_mut())
-            .zip(self.momentum.slices_mut());
+        let moments = self.square.slices_mut().zip(self.mean.slices_mut());
+        let mut momentum = self.momentum.iter_mut().flat_map(Params::slices_mut);
         let rule = Rule::<R>::new(self.config, self.updates, rate_factor);
-        for (((square, mean), momentum), (params, gradient)) in
+        for ((square, mean), (params, gradient)) in
             moments.zip(params.slices_mut().zip(gradient.slices()))
         {
+            let momentum = momentum.next().unwrap_or_default();
             apply(&rule, params, gradient, square, mean, momentum);
         }
     }
@@ -107,12 +105,12 @@ kernel! {
         mean: &'a mut [R],
         momentum: &'a mut [R],
     ) {
-        let moments = square.iter_mut().zip(mean).zip(momentum);
+        let moments = square.iter_mut().zip(mean);
         let all = params.iter_mut().zip(gradient).zip(moments);
         match *rule {
             // Graves 2013, equations 38 to 41.
             Rule::RmsProp { rate, decay, momentum: friction, epsilon } => {
-                for ((param, &d), ((n, g), delta)) in all {
+                for (((param, &d), (n, g)), delta) in all.zip(momentum) {
                     *n = decay * *n + (R::ONE - decay) * d * d;
                     *g = decay * *g + (R::ONE - decay) * d;
                     let variance = (*n - *g * *g).max(R::ZERO);
@@ -121,7 +119,7 @@ kernel! {
                 }
             }
             Rule::Adam { rate, beta1, beta2, epsilon, root_correction } => {
-                for ((param, &d), ((v, m), _)) in all {
+                for ((param, &d), (v, m)) in all {
                     *m = beta1 * *m + (R::ONE - beta1) * d;
                     *v = beta2 * *v + (R::ONE - beta2) * d * d;
                     *param -= rate * *m / ((*v).sqrt() * root_correction + epsilon);

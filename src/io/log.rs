@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::error::plain;
 use super::measurement::{ChangeLine, PointForm};
 use super::{Error, Experiment, file};
-use crate::train::{Change, Evaluation, HistoryPoint};
+use crate::train::{Change, Evaluation, HistoryPoint, best};
 
 /// The largest log that is read, in bytes.
 const LIMIT: u64 = 1 << 30;
@@ -35,25 +36,17 @@ impl Log {
         last >= self.experiment.training.sequences
     }
 
-    /// The measure of the best weights: the first of the smallest, where one is a number, since the task last changed.
+    /// The best validation since the task last changed.
     pub fn best(&self) -> Option<Evaluation> {
         let since = self.experiment.task_since(&self.changes);
         best(&self.points, since).map(|index| self.points[index].validation)
     }
 }
 
-/// Where the best validation is, as training chooses it: of those after so many sequences.
-pub(super) fn best(points: &[HistoryPoint], since: u64) -> Option<usize> {
-    let bits = |index: usize| points[index].validation.bits_per_sequence;
-    let before = points.partition_point(|point| point.sequences <= since);
-    let finite = (before..points.len()).filter(|&index| bits(index).is_finite());
-    finite.reduce(|best, index| {
-        if bits(index) < bits(best) {
-            index
-        } else {
-            best
-        }
-    })
+/// A line of a log, read as far as to tell a change from a validation.
+#[derive(Deserialize)]
+struct KindForm {
+    change: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -91,9 +84,11 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
     for (index, line) in lines {
         let place = format!("line {}", index + 1);
         let before = changes.last().map_or(0, |change| change.sequences);
-        if line.contains("\"change\"") {
-            let change: ChangeLine = serde_json::from_str(line)
-                .map_err(|error| Error::content(label, &place, plain(&error.to_string())))?;
+        let broken =
+            |error: serde_json::Error| Error::content(label, &place, plain(&error.to_string()));
+        let kind: KindForm = serde_json::from_str(line).map_err(broken)?;
+        if kind.change.is_some() {
+            let change: ChangeLine = serde_json::from_str(line).map_err(broken)?;
             let change = change.into_change();
             let before = points
                 .last()
@@ -112,8 +107,7 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
             changes.push(change);
             continue;
         }
-        let point: PointForm = serde_json::from_str(line)
-            .map_err(|error| Error::content(label, &place, plain(&error.to_string())))?;
+        let point: PointForm = serde_json::from_str(line).map_err(broken)?;
         if let Some((key, problem)) = point.wrong() {
             return Err(Error::content(label, format!("{place}.{key}"), problem));
         }
@@ -190,6 +184,20 @@ mod tests {
             assert_eq!(log.points.len(), 1);
         }
         assert_eq!(from_text(&format!("{HEADER}\n"), "x").unwrap().points, []);
+    }
+
+    #[test]
+    fn a_change_is_told_from_a_validation_by_its_key() {
+        let change = r#"{"change":{"sequences":10,"set":["task.length=[1,1]"]}}"#;
+        let escaped = change.replace("change", "ch\\u0061nge");
+        for change in [change, &escaped] {
+            let text = format!("{HEADER}\n{}\n{change}\n{}\n", point(10), point(20));
+            let log = from_text(&text, "x").unwrap();
+            assert_eq!((log.points.len(), log.changes.len()), (2, 1));
+        }
+        let nested = point(10).replace('{', r#"{"command":"a \"change\"","#);
+        let log = from_text(&format!("{HEADER}\n{nested}\n"), "x").unwrap();
+        assert_eq!((log.points.len(), log.changes.len()), (1, 0));
     }
 
     #[test]

@@ -36,7 +36,7 @@ use super::sweep::Failure;
 use super::weights::{self, Trained};
 use super::{Error, Experiment, checkpoint, file, snapshots};
 use crate::learn::Snapshots;
-use crate::train::{Evaluation, State};
+use crate::train::{self, Evaluation, State};
 
 const WEIGHTS: &str = RunFolder::WEIGHTS;
 pub(super) const LOG: &str = "history.ntmlog.jsonl";
@@ -596,7 +596,7 @@ pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Tr
     let (machine, evaluation, points) = match &state.best {
         Some((machine, best)) => {
             let since = experiment.task_since(&state.changes);
-            let points = log::best(&state.history, since).map_or(0, |index| index + 1);
+            let points = train::best(&state.history, since).map_or(0, |index| index + 1);
             (machine, Some(*best), points)
         }
         None => (&state.machine, None, state.history.len()),

@@ -2,6 +2,7 @@
 
 use super::findings::{Lately, OPEN};
 use super::run::{Account, End};
+use crate::train::after;
 
 /// A validation with fewer of its episodes answered without a wrong bit is of a machine that has lost what it knew.
 const KNOWS: f64 = 0.5;
@@ -36,8 +37,7 @@ impl Standing {
 
     /// That of a run.
     pub fn of(account: &Account) -> Self {
-        let of_the_task = account.history.iter();
-        let of_the_task = of_the_task.filter(|point| point.sequences > account.task_since);
+        let of_the_task = after(&account.history, account.task_since).iter();
         let validations = || of_the_task.clone().map(|point| point.validation.perfect);
         let knows = validations().next_back().is_some_and(|last| last >= KNOWS);
         match account.end {

@@ -10,7 +10,7 @@ pub struct Outcome {
     pub first_below: Option<HistoryPoint>,
     /// The largest validation after the first one below the threshold: how bad a relapse was.
     pub worst_after: Option<f64>,
-    /// The smallest validation.
+    /// The best validation; infinite where none is finite.
     pub best: Option<f64>,
     /// What joined the loss there.
     pub beside: Beside,
@@ -23,15 +23,30 @@ impl Outcome {
     pub fn of(points: &[HistoryPoint], threshold: f64) -> Self {
         let below = points.iter().position(|point| cost(point) < threshold);
         let after = below.map_or(&[][..], |first| &points[first + 1..]);
-        let best = points.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        let best = best(points, 0).map(|index| &points[index]);
         Self {
             first_below: below.map(|first| points[first]),
             worst_after: after.iter().map(cost).reduce(f64::max),
-            best: best.map(cost),
+            best: points.last().map(|_| best.map_or(f64::INFINITY, cost)),
             beside: best.map_or_else(Beside::default, |point| point.validation.beside),
             last: points.last().map(cost),
         }
     }
+}
+
+/// The validations behind so many sequences.
+pub fn after(points: &[HistoryPoint], sequences: u64) -> &[HistoryPoint] {
+    &points[points.partition_point(|point| point.sequences <= sequences)..]
+}
+
+/// The index of the best validation behind so many sequences, the first of equals; `None` where none is finite.
+pub fn best(points: &[HistoryPoint], sequences: u64) -> Option<usize> {
+    let first = points.len() - after(points, sequences).len();
+    (first..points.len()).fold(None, |best, index| {
+        let of = |index: usize| &points[index].validation;
+        let is_better = of(index).is_better_than(best.map(of));
+        if is_better { Some(index) } else { best }
+    })
 }
 
 /// A quantity of several runs after the same number of sequences: bits per sequence of their validations, or what
@@ -117,10 +132,8 @@ pub fn median_and_worst(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
     Some([median(&values)?, worst])
 }
 
-/// A validation in bits per sequence; what is not a number is as bad as can be.
 fn cost(point: &HistoryPoint) -> f64 {
-    let bits = point.validation.bits_per_sequence;
-    if bits.is_nan() { f64::INFINITY } else { bits }
+    point.validation.cost()
 }
 
 #[cfg(test)]
@@ -174,6 +187,29 @@ mod tests {
     }
 
     #[test]
+    fn the_best_is_the_first_of_the_smallest_finite_validations() {
+        let points = curve(&[
+            (10, f64::NAN),
+            (20, 3.0),
+            (30, 1.0),
+            (40, f64::INFINITY),
+            (50, 1.0),
+            (60, 2.0),
+        ]);
+        for (sequences, expected) in [
+            (0, Some(2)),
+            (29, Some(2)),
+            (30, Some(4)),
+            (50, Some(5)),
+            (60, None),
+        ] {
+            assert_eq!(best(&points, sequences), expected, "after {sequences}");
+        }
+        assert_eq!(best(&points[..1], 0), None);
+        assert_eq!(after(&points, 40).len(), 2);
+    }
+
+    #[test]
     fn a_run_converges_relapses_and_ends() {
         let points = curve(&[(10, 5.0), (20, 0.05), (30, 2.0), (40, 0.01), (50, 0.02)]);
         let outcome = Outcome::of(&points, 0.1);
@@ -191,6 +227,8 @@ mod tests {
         assert_eq!(outcome.last, Some(f64::INFINITY));
         let nothing = Outcome::of(&[], 0.1);
         assert_eq!((nothing.best, nothing.last), (None, None));
+        let broken = Outcome::of(&curve(&[(10, f64::NAN), (20, f64::INFINITY)]), 0.1);
+        assert_eq!(broken.best, Some(f64::INFINITY));
     }
 
     #[test]

@@ -31,6 +31,17 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// Bits per sequence; infinite where they are no number.
+    pub fn cost(&self) -> f64 {
+        let bits = self.bits_per_sequence;
+        if bits.is_nan() { f64::INFINITY } else { bits }
+    }
+
+    /// True when this validation is finite and below the best so far: the one definition of "best".
+    pub fn is_better_than(&self, best: Option<&Self>) -> bool {
+        self.cost() < best.map_or(f64::INFINITY, Self::cost)
+    }
+
     /// The means of these scores, summed in their order.
     pub fn of(scores: &[Score]) -> Self {
         let mean = |value: fn(&Score) -> f64| {

@@ -25,7 +25,9 @@ pub use attribution::Quantity;
 pub use beside::{BayesianConfig, Beside, HardConfig};
 pub use bytes::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
 pub use config::{Clip, OptimizerConfig, Redundancy, TrainingConfig};
-pub use curves::{Outcome, Spread, median, median_and_worst, spread, spread_beside, thin};
+pub use curves::{
+    Outcome, Spread, after, best, median, median_and_worst, spread, spread_beside, thin,
+};
 pub use evaluate::{Evaluation, Exam, Measurement, chance, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};

@@ -458,12 +458,8 @@ impl Trainer {
             episodes: self.task.at_most(self.config.validation_episodes),
         };
         let validation = exam.means(&self.room.threads);
-        let is_best = |best: &(Model<f32>, Evaluation)| {
-            validation.bits_per_sequence < best.1.bits_per_sequence
-        };
-        // Weights whose validation is not finite are never the best, not even as the first.
-        if validation.bits_per_sequence.is_finite() && self.state.best.as_ref().is_none_or(is_best)
-        {
+        let best = self.state.best.as_ref().map(|(_, best)| best);
+        if validation.is_better_than(best) {
             self.state.best = Some((self.state.machine.clone(), validation));
         }
         let since = std::mem::take(&mut self.state.since_validation);

@@ -1,7 +1,6 @@
 //! What many runs say together: runs that differ in nothing but their seed are a setting.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,11 +26,14 @@ pub struct Found {
     pub runs: Vec<Run>,
     /// What is wrong with the others, and with plans.
     pub damaged: Vec<Error>,
-    /// The runs that the plans in these folders name.
-    pub planned: BTreeSet<PathBuf>,
+    /// The runs that the plans in these folders name, by where they really are.
+    pub planned: Places,
     /// Those of them that have not begun, with the reason where one is known.
     pub missing: Vec<(PathBuf, Option<Failure>)>,
 }
+
+/// Folders by their canonical paths, each as it is shown: what is reached by two paths is there once.
+type Places = BTreeMap<PathBuf, PathBuf>;
 
 impl Found {
     /// What could be read; what is wrong with it, where it could not, is kept.
@@ -45,52 +47,70 @@ impl Found {
 /// # Errors
 /// A folder cannot be read, or none of them holds a run or the plan of one.
 pub fn find(folders: &[PathBuf]) -> Result<Found, Error> {
-    let (mut found, mut places) = (Found::default(), BTreeSet::new());
+    let (mut found, mut search) = (Found::default(), Search::default());
     for folder in folders {
-        if !collect_places(folder, MOST_LEVELS, &mut places, &mut found)? {
+        if !search.collect(folder, MOST_LEVELS, &mut found)? {
             let problem =
                 format!("holds no training run: there is no {LOG} in it, or in a folder inside it");
             return Err(Error::about(folder, problem));
         }
     }
-    let missing: Vec<PathBuf> = found.planned.difference(&places).cloned().collect();
-    for folder in missing {
+    let planned = found.planned.clone().into_iter();
+    let missing = planned.filter(|(place, _)| !search.runs.contains_key(place));
+    for (_, folder) in missing {
         if let Some(failure) = found.readable(Failure::read(&folder)) {
             found.missing.push((folder, failure));
         }
     }
-    for folder in places {
+    for folder in search.runs.into_values() {
         let run = found.readable(Run::read(&folder));
         found.runs.extend(run);
     }
     Ok(found)
 }
 
-/// True when there is a run or a plan in this folder, or in one inside it.
-fn collect_places(
-    folder: &Path,
-    levels: usize,
-    places: &mut BTreeSet<PathBuf>,
-    found: &mut Found,
-) -> Result<bool, Error> {
-    if file::exists(&folder.join(LOG)) {
-        places.insert(folder.to_owned());
-        return Ok(true);
-    }
-    let unreadable = Error::unreadable(folder);
-    let mut is_any = false;
-    for entry in fs::read_dir(folder).map_err(&unreadable)? {
-        let path = entry.map_err(&unreadable)?.path();
-        if path.is_dir() {
-            is_any |= levels > 1 && collect_places(&path, levels - 1, places, found)?;
-        } else if plan::is_plan(&path) {
-            is_any = true;
-            let names = found.readable(plan::read(&path)).unwrap_or_default();
-            let planned = names.iter().map(|name| folder.join(name));
-            found.planned.extend(planned);
+/// A search for runs.
+#[derive(Default)]
+struct Search {
+    runs: Places,
+    /// The folders looked at, and whether a run or a plan is in each, or in one inside it.
+    seen: BTreeMap<PathBuf, bool>,
+}
+
+impl Search {
+    /// True when there is a run or a plan in this folder, or in one inside it.
+    fn collect(&mut self, folder: &Path, levels: usize, found: &mut Found) -> Result<bool, Error> {
+        let unreadable = Error::unreadable(folder);
+        let place = fs::canonicalize(folder).map_err(&unreadable)?;
+        if let Some(is_any) = self.seen.get(&place) {
+            return Ok(*is_any);
         }
+        let mut is_any = file::exists(&folder.join(LOG));
+        self.seen.insert(place.clone(), is_any);
+        if is_any {
+            self.runs.insert(place, folder.to_owned());
+            return Ok(true);
+        }
+        for entry in fs::read_dir(folder).map_err(&unreadable)? {
+            let path = entry.map_err(&unreadable)?.path();
+            if path.is_dir() {
+                is_any |= levels > 1 && self.collect(&path, levels - 1, found)?;
+            } else if plan::is_plan(&path) {
+                is_any = true;
+                let names = found.readable(plan::read(&path)).unwrap_or_default();
+                let planned = names.iter().map(|name| {
+                    let run = folder.join(name);
+                    (
+                        fs::canonicalize(&run).unwrap_or_else(|_| place.join(name)),
+                        run,
+                    )
+                });
+                found.planned.extend(planned);
+            }
+        }
+        self.seen.insert(place, is_any);
+        Ok(is_any)
     }
-    Ok(is_any)
 }
 
 /// The runs that differ in nothing but their seed.
@@ -177,7 +197,7 @@ impl Setting {
     /// Judges every run.
     fn each(&self, threshold: f64, is_fresh: bool) -> impl Iterator<Item = Judged<'_>> {
         self.runs.iter().map(move |run| {
-            let outcome = Outcome::of(&run.points, threshold);
+            let outcome = Outcome::of(run.validations(), threshold);
             let bits = if is_fresh { run.fresh } else { outcome.best };
             (run, outcome, bits.is_some_and(|bits| bits < threshold))
         })
@@ -185,13 +205,13 @@ impl Setting {
 
     /// The learning curves of all runs as one.
     pub fn curve(&self) -> Vec<Spread> {
-        let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(|run| &*run.points).collect();
+        let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(Run::validations).collect();
         spread(&curves)
     }
 
     /// The same of what joins the loss, each of [`Beside::NAMES`](crate::train::Beside::NAMES).
     pub fn curves_beside(&self) -> [Vec<Spread>; 3] {
-        let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(|run| &*run.points).collect();
+        let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(Run::validations).collect();
         spread_beside(&curves)
     }
 }
@@ -202,7 +222,10 @@ pub fn by_setting(runs: Vec<Run>) -> (Vec<Setting>, Vec<PathBuf>) {
     let changes = changes(&experiments, &UNCOMPARED);
     let mut by_changes = BTreeMap::<_, BTreeMap<u64, Run>>::new();
     let mut twice = Vec::new();
-    for (changes, run) in changes.into_iter().zip(runs) {
+    for (mut changes, run) in changes.into_iter().zip(runs) {
+        if !run.changed.is_empty() {
+            changes.insert("changed".to_owned(), run.changed.clone());
+        }
         let by_seed = by_changes.entry(changes).or_default();
         match by_seed.entry(run.experiment.training.seed) {
             Entry::Occupied(_) => twice.push(run.folder),
@@ -215,10 +238,7 @@ pub fn by_setting(runs: Vec<Run>) -> (Vec<Setting>, Vec<PathBuf>) {
         runs: by_seed.into_values().collect(),
     };
     let mut settings: Vec<Setting> = by_changes.into_iter().map(setting).collect();
-    settings.sort_by(|a, b| {
-        let order = sort_key(&a.changes).partial_cmp(&sort_key(&b.changes));
-        order.unwrap_or(Ordering::Equal)
-    });
+    settings.sort_by(|a, b| in_order(&a.changes, &b.changes));
     for index in 0..settings.len() {
         settings[index].label = label(&settings[index], &settings);
     }
@@ -226,12 +246,15 @@ pub fn by_setting(runs: Vec<Run>) -> (Vec<Setting>, Vec<PathBuf>) {
 }
 
 /// Values in the order of their paths, numbers as numbers.
-fn sort_key(changes: &BTreeMap<String, String>) -> Vec<(&String, f64, &String)> {
+fn in_order(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Ordering {
     let number = |value: &String| value.parse().unwrap_or(f64::MAX);
-    let key = changes
-        .iter()
-        .map(|(path, value)| (path, number(value), value));
-    key.collect()
+    let order = a.iter().zip(b).map(|((path, value), (other, there))| {
+        let by_number = || number(value).total_cmp(&number(there));
+        path.cmp(other).then_with(by_number).then(value.cmp(there))
+    });
+    order
+        .fold(Ordering::Equal, Ordering::then)
+        .then(a.len().cmp(&b.len()))
 }
 
 /// The name of the experiment where there are several, then what is different among those of that name:
@@ -410,6 +433,8 @@ mod tests {
         Run {
             folder: format!("{seed}").into(),
             experiment: experiment(seed, changed),
+            changed: String::new(),
+            task_since: 0,
             points: points(bits),
             unfounded: 0,
             state: match bits.len() {
@@ -453,6 +478,76 @@ mod tests {
         let (two, _) = settings(&[(1, &[]), (1, &small), (1, &named)]);
         let labels = ["other", "copy, rows=64", "copy, rows=128"];
         assert_eq!(labels_of(&two), labels);
+    }
+
+    #[test]
+    fn a_changed_run_is_judged_and_grouped_by_what_it_became() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        write_run(
+            &at("easy"),
+            &experiment(1, &["task.length=[1,2]"]),
+            &[0.01, 0.02],
+        );
+        write_run(&at("hard"), &experiment(1, &[]), &[7.0, 5.0]);
+        let begun = experiment(2, &["task.length=[1,2]"]);
+        write_run(&at("changed"), &begun, &[0.01]);
+        let log = at("changed").join(LOG);
+        let text = fs::read_to_string(&log).unwrap();
+        let change = r#"{"change":{"sequences":10,"set":["task.length=[1,20]"]}}"#;
+        fs::write(&log, text + change + "\n").unwrap();
+        let runs = || find(&[place.path().to_owned()]).unwrap().runs;
+        let (settings, twice) = by_setting(runs());
+        assert!(twice.is_empty());
+        let labels = [
+            "length=[1,20]",
+            "length=[1,2]",
+            "changed=task.length=[1,20], length=[1,20]",
+        ];
+        let mut found = labels_of(&settings);
+        found.sort_unstable();
+        let mut expected = labels.to_vec();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+        let changed = settings.iter().find(|s| s.changes.contains_key("changed"));
+        let changed = changed.unwrap();
+        assert_eq!(changed.runs[0].experiment.task, experiment(1, &[]).task);
+        // What it learned of the easier task says nothing of this one.
+        assert_eq!(changed.summary(0.1, false).successes, 0);
+        assert!(changed.summary(0.1, false).best.is_none() && changed.curve().is_empty());
+        let mut run = changed.runs[0].clone();
+        run.points = points(&[0.01, 4.0, 6.0]);
+        let setting = Setting {
+            runs: vec![run],
+            ..changed.clone()
+        };
+        let best = setting.summary(0.1, false).best.unwrap();
+        assert_eq!((best.worst, setting.curve().len()), (Number(4.0), 2));
+    }
+
+    #[test]
+    fn settings_are_in_order_beside_values_that_are_no_numbers() {
+        let names = ["-5", "+nan", "1", "+9", "x", "nan", "-nan"];
+        let run = |(seed, name): (u64, &&str)| run(seed, &[&format!("name=\"{name}\"")], &[]);
+        let (settings, _) = by_setting((1..).zip(&names).map(run).collect());
+        let labels = ["-nan", "-5", "1", "+9", "x", "+nan", "nan"];
+        assert_eq!(labels_of(&settings), labels);
+    }
+
+    #[test]
+    fn runs_and_plans_are_counted_once() {
+        let place = tempfile::tempdir().unwrap();
+        let z = place.path().join("z");
+        let names = (1..3).map(|seed| run_name(&[], seed)).collect();
+        write_plan(&z, names).unwrap();
+        write_run(&z.join("seed=1"), &experiment(1, &[]), &[1.0, 0.5]);
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&z, z.join("again")).unwrap();
+        let dotted = z.join("..").join("z").join(".");
+        let found = find(&[z.clone(), z.join(""), dotted, z.join("seed=1")]).unwrap();
+        let missing: Vec<_> = found.missing.iter().map(|(folder, _)| folder).collect();
+        assert_eq!((found.runs.len(), found.planned.len()), (1, 2));
+        assert_eq!(missing, [&z.join("seed=2")]);
     }
 
     #[test]

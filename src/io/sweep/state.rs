@@ -8,7 +8,7 @@ use crate::io::lock::Lock;
 use crate::io::preset::changes;
 use crate::io::run::{CHECKPOINT, LOCK, is_finished, log_at};
 use crate::io::{Error, Experiment, RunFolder, file, weights};
-use crate::train::HistoryPoint;
+use crate::train::{HistoryPoint, after};
 
 /// What does not change a run: words for people, and how the result is measured.
 const IMMATERIAL: [&str; 3] = ["title", "description", "evaluation"];
@@ -104,8 +104,12 @@ fn progress_of_free(folder: &Path, experiment: &Experiment) -> Result<Progress, 
 pub struct Run {
     /// Where it is.
     pub folder: PathBuf,
-    /// What it learns.
+    /// What it learns now, after all changes.
     pub experiment: Experiment,
+    /// What was set while it ran, joined by commas; empty where nothing was.
+    pub changed: String,
+    /// Sequences after which its task last changed; 0 where it never did.
+    pub task_since: u64,
     /// The validations, as far as the weights bear them out.
     pub points: Vec<HistoryPoint>,
     /// How many validations of its log are left out: they speak of weights that are not there.
@@ -136,33 +140,43 @@ impl Run {
         } else {
             Failure::read(folder)?.map_or(State::Interrupted, State::Failed)
         };
+        let set: Vec<&str> = log
+            .changes
+            .iter()
+            .flat_map(|change| &change.set)
+            .map(String::as_str)
+            .collect();
         Ok(Self {
             folder: folder.to_owned(),
-            experiment: log.experiment,
+            experiment: log.experiment.after(&log.changes)?,
+            changed: set.join(", "),
+            task_since: log.experiment.task_since(&log.changes),
             points: log.points,
             unfounded,
             state,
             fresh: None,
         })
     }
+
+    /// The validations on its current task.
+    pub fn validations(&self) -> &[HistoryPoint] {
+        after(&self.points, self.task_since)
+    }
 }
 
 /// How many of the validations of a log may be believed. The weights, which are those of the best one, hold
 /// the history until then; what is better than they are, or other than they say, is of weights that are lost.
 fn founded(points: &[HistoryPoint], history: &[HistoryPoint]) -> usize {
-    let bits = |point: &HistoryPoint| point.validation.bits_per_sequence;
-    let key = |point: &HistoryPoint| (point.sequences, bits(point).to_bits());
+    let key = |point: &HistoryPoint| {
+        let bits = point.validation.bits_per_sequence;
+        (point.sequences, bits.to_bits())
+    };
     if points.iter().zip(history).any(|(a, b)| key(a) != key(b)) {
         return 0;
     }
     // The best since the task last changed is the last there is: weights keep the history until then.
-    let best = history.last().map_or(f64::INFINITY, bits);
-    let best = if best.is_finite() {
-        best
-    } else {
-        f64::INFINITY
-    };
-    let is_better = |point: &HistoryPoint| bits(point) < best;
+    let best = history.last().map(|point| &point.validation);
+    let is_better = |point: &HistoryPoint| point.validation.is_better_than(best);
     let behind = points.get(history.len()..).unwrap_or_default();
     let lost = behind.iter().position(is_better);
     lost.map_or(points.len(), |place| history.len() + place)

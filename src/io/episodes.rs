@@ -179,6 +179,9 @@ struct Numbers<T> {
 
 impl Arrays<'_> {
     fn recorded(mut self) -> Result<Recorded, Fault> {
+        // Before any of them is unpacked.
+        let mut needed = ["inputs", "targets", "mask"].into_iter();
+        needed.try_for_each(|array| self.needs(array))?;
         let inputs = self.numbers("inputs", |value| value as f32)?;
         let targets = self.numbers("targets", |value| value as f32)?;
         let mask = self.numbers("mask", |value| value as f32)?;
@@ -235,16 +238,22 @@ impl Arrays<'_> {
             .is_some()
     }
 
+    /// Refuses a file without this array.
+    fn needs(&self, array: &'static str) -> Result<(), Fault> {
+        if self.has(array) {
+            return Ok(());
+        }
+        let there = self.archive.file_names().filter_map(Result::ok);
+        let there = there.map(|name| name.trim_end_matches(".npy").to_owned());
+        let mut there: Vec<_> = there.collect();
+        there.sort_unstable();
+        let problem = format!("is missing; there are: {}", there.join(", "));
+        Err(Fault::new(array, problem))
+    }
+
     /// An array that must be there, its values as `of` makes them.
     fn numbers<T>(&mut self, array: &'static str, of: fn(f64) -> T) -> Result<Numbers<T>, Fault> {
-        if !self.has(array) {
-            let there = self.archive.file_names().filter_map(Result::ok);
-            let there = there.map(|name| name.trim_end_matches(".npy").to_owned());
-            let mut there: Vec<_> = there.collect();
-            there.sort_unstable();
-            let problem = format!("is missing; there are: {}", there.join(", "));
-            return Err(Fault::new(array, problem));
-        }
+        self.needs(array)?;
         let (shape, kind, bytes) = self.bytes(array, NUMBERS)?;
         let (width, one) = number(&kind);
         let values = bytes.chunks_exact(width).map(|value| of(one(value)));

@@ -16,6 +16,8 @@ from ._extension import is_built, native
 from .errors import FormatError, TapescopeError, Whole, whole
 from .files import Path, file_name, write_atomically
 
+# The most that the program takes.
+MOST_CHANNELS, MOST_STEPS = 1024, 100_000
 # Inputs [T, X], targets [T, Y], mask [T]; a mask of None: every step is scored.
 Episode = Tuple[npt.ArrayLike, npt.ArrayLike, Optional[npt.ArrayLike]]
 Generator = Callable[[np.random.Generator], Episode]
@@ -40,8 +42,8 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
     {"kind": "episodes", "file": …, "held_out": {"kind": "last", "count": 1}}.
     `input_names`, `target_names`: what the channels are called in the window, X and Y of them.
 
-    Raises EpisodesError, with the array, the episode and the step, for what no machine can learn from; without the
-    extension only where shapes are wrong, and training says the rest. What `episode(rng)` itself raises is its cause.
+    Raises EpisodesError, with the array, the episode and the step, for what no machine can learn from. What
+    `episode(rng)` itself raises is its cause.
     """
     path = file_name("path", path)
     if callable(episodes):
@@ -64,11 +66,17 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
             to.append(array)
     if len(masks) < 2:
         raise EpisodesError(f"there is {['no', 'one'][len(masks)]} episode", expected="at least 2, so that one can be held out")
+    if not is_built():
+        _check(*map(np.concatenate, (inputs, targets, masks)), np.array([len(mask) for mask in masks]))
     arrays: Dict[str, Any] = {"inputs": _small(np.concatenate(inputs)), "targets": _small(np.concatenate(targets)),
               "mask": _small(np.concatenate(masks)), "lengths": np.array([len(mask) for mask in masks], "<i4")}
     for key, names in (("input_names", input_names), ("target_names", target_names)):
         if names is not None:
             arrays[key] = np.array(list(names), dtype=np.str_)
+            channels = arrays[key[:-len("_names")] + "s"].shape[1]
+            if len(arrays[key]) not in (0, channels):
+                raise EpisodesError(f"has {len(arrays[key])} names", place=f"`{key}`",
+                                    expected=f"{channels}, one for each channel, or none")
     data = io.BytesIO()
     np.savez_compressed(data, **arrays)
     if is_built():
@@ -135,12 +143,45 @@ def _shaped(number: int, episode: Episode, x: Optional[int], y: Optional[int]) -
     return inputs, np.where(mask[:, None] == 0, 0, targets), mask
 
 
+def _check(inputs: Numbers, targets: Numbers, mask: Numbers, lengths: npt.NDArray[np.int64]) -> None:
+    """Refuses what the program would refuse, in the same words."""
+    for key, channels in (("inputs", inputs.shape[1]), ("targets", targets.shape[1])):
+        if channels > MOST_CHANNELS:
+            raise EpisodesError(f"has {channels} channels", place=f"`{key}`", expected=f"1 to {MOST_CHANNELS}")
+    if lengths.max() > MOST_STEPS:
+        raise EpisodesError(f"episode {lengths.argmax()} is {lengths.max()}", place="`lengths`",
+                            expected=f"1 to {MOST_STEPS} steps")
+    episode = np.repeat(np.arange(len(lengths)), lengths)
+    step = np.arange(len(mask)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+    def refuse(array: str, values: Numbers, is_wrong: npt.NDArray[np.bool_], expected: str) -> None:
+        for row, *channel in np.argwhere(is_wrong)[:1]:
+            value = values[(row, *channel)]
+            place = [f"episode {episode[row]}", f"step {step[row]}", *(f"channel {index}" for index in channel)]
+            said = "NaN" if np.isnan(value) else str(value)
+            raise EpisodesError(f"{', '.join(place)} is {said}", place=f"`{array}`", expected=expected)
+
+    refuse("mask", mask, ~np.isin(mask, (0, 1)), "1 where the answer is scored, else 0")
+    for number in np.flatnonzero(np.bincount(episode, mask) == 0)[:1]:
+        raise EpisodesError(f"episode {number} is 0 in every step", place="`mask`",
+                            expected="at least one step that is scored")
+    refuse("inputs", inputs, ~np.isfinite(inputs), "a finite number")
+    refuse("targets", targets, (mask[:, None] > 0) & ~np.isin(targets, (0, 1)), "0 or 1, because the step is scored")
+
+
 def _array(number: int, name: str, given: npt.ArrayLike, shape: Tuple[Optional[int], ...]) -> Numbers:
     place = f"`{name}` of episode {number}"
     try:
-        array = np.ascontiguousarray(given, np.float32)
+        as_given = np.asarray(given)
+        wide = np.asarray(as_given.real, np.float64)
     except (TypeError, ValueError) as error:
         raise EpisodesError(f"is no array of numbers: {error}", place=place) from error
+    if np.iscomplexobj(as_given):
+        raise EpisodesError("has complex numbers", place=place, expected="real numbers")
+    for at in np.argwhere(np.isfinite(wide) & (np.abs(wide) > np.finfo(np.float32).max))[:1]:
+        raise EpisodesError(f"value {at.tolist()} is {wide[tuple(at)]:g}", place=place,
+                            expected="numbers of 32 bits, 3.4e+38 at most")
+    array = np.ascontiguousarray(wide, np.float32)
     if array.ndim != len(shape) or 0 in array.shape \
             or any(size is not None and size != found for size, found in zip(shape, array.shape)):
         letters = ["steps", "channels"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from support import Test
 from tapescope import EpisodesError, read_weights, tensor_shapes, write_episodes, write_weights
+from tapescope._episodes import MOST_CHANNELS, MOST_STEPS
 
 
 def episode(rng):
@@ -62,6 +63,48 @@ class Episodes(Test):
             with self.assertRaises(EpisodesError):
                 self.write(all_of, **more)
         self.assertFalse(os.path.exists(self.path("e.npz")))
+
+    def test_what_training_would_refuse_is_not_written(self):
+        good = ([[0.0], [1.0]], [[0], [1]], [0, 1])
+        for bad, said in [
+            (([[0.0], [np.nan]], [[0], [1]], [0, 1]),
+             "`inputs`: episode 1, step 1, channel 0 is NaN; expected a finite number"),
+            (([[0.0], [1.0]], [[0], [0.5]], [0, 1]),
+             "`targets`: episode 1, step 1, channel 0 is 0.5; expected 0 or 1, because the step is scored"),
+            (([[0.0], [1.0]], [[0], [1]], [0, 0]),
+             "`mask`: episode 1 is 0 in every step; expected at least one step that is scored"),
+            (([[0.0], [1.0]], [[0], [1]], [0, 0.25]),
+             "`mask`: episode 1, step 1 is 0.25; expected 1 where the answer is scored, else 0"),
+            (([[0.0], [1e300]], [[0], [1]], None),
+             "`inputs` of episode 1: value [1, 0] is 1e+300; expected numbers of 32 bits, 3.4e+38 at most"),
+            (([[0.0], [1 + 2j]], [[0], [1]], None),
+             "`inputs` of episode 1: has complex numbers; expected real numbers"),
+        ]:
+            with self.subTest(said), self.assertRaises(EpisodesError) as caught:
+                self.write([good, bad])
+            self.assertEqual(str(caught.exception), said)
+        for count in (1, 3):
+            with self.assertRaises(EpisodesError) as caught:
+                self.write(count=3, input_names=["bit"] * count)
+            self.assertEqual(str(caught.exception),
+                             f"`input_names`: has {count} names; expected 2, one for each channel, or none")
+        self.assertFalse(os.path.exists(self.path("e.npz")))
+
+    def test_the_largest_sizes_are_those_of_the_program(self):
+        long = (np.zeros((MOST_STEPS + 1, 1)), np.zeros((MOST_STEPS + 1, 1)), None)
+        wide = (np.zeros((1, MOST_CHANNELS + 1)), [[0]], None)
+        for bad, said in [(long, "`lengths`: episode 0 is "), (wide, "`inputs`: has ")]:
+            with self.assertRaises(EpisodesError) as caught:
+                self.write([bad, bad])
+            said_here = str(caught.exception)
+            self.assertTrue(said_here.startswith(said), said_here)
+            inputs, targets, _ = bad
+            steps = len(inputs)
+            np.savez(self.path("p.npz"), inputs=np.concatenate([inputs] * 2), targets=np.concatenate([targets] * 2),
+                     mask=np.ones(2 * steps), lengths=[steps] * 2)
+            with open(self.path("p.json"), "w", encoding="utf-8") as file:
+                json.dump({**PRESET, "task": {"kind": "episodes", "file": "p.npz"}}, file)
+            self.assertIn(said_here, self.run_program("train", "p.json", "--out", "run", code=2))
 
     def test_what_an_episode_raises_says_which_it_was(self):
         def third(rng, made=[]):

@@ -3,6 +3,7 @@
 
 use tapescope::io::{Experiment, checkpoint, trace, weights};
 use tapescope::model::Draw;
+use tapescope::model::attention::Score;
 use tapescope::train::{HistoryPoint, Recording, Trainer};
 
 const PRESET: &str = r#"{
@@ -74,6 +75,12 @@ fn any_kind_of_machine_is_recorded_and_verified() {
         assert_eq!(json.recording.trace.heads, npz.recording.trace.heads);
         json
     };
+    let scores = recording
+        .trace
+        .heads
+        .iter()
+        .map(|head| head.mechanism.score);
+    assert!(scores.eq([Score::Dot; 2]), "what the heads compute");
     let honest = read(&recording);
     assert_eq!(honest.config, machine.config);
     assert_eq!(

@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::ops::Range;
 
+use super::attention::{Mechanism, Score};
 use super::controller::add;
 use super::derivatives::note;
 use super::machine::{Kind, Machine, Workspace, both, longest};
@@ -47,6 +48,7 @@ impl Kind for AppendedConfig {
     fn set_channels(&mut self, inputs: usize, outputs: usize) { self.0[..2].copy_from_slice(&[inputs, outputs]); }
     fn validate(&self) -> Result<(), ConfigError> { check(&mut self.clone()) }
     fn scratch_values(&self, steps: usize, _: usize) -> u64 { (3 * steps * M) as u64 }
+    fn mechanism(&self, _: usize) -> Mechanism { Mechanism { score: Score::Dot, ..Mechanism::default() } }
 
     fn shape(&self) -> Shape {
         let maps = [("read0", self.0[0], M), ("write0", self.0[0], M), ("output", M, self.0[1])];

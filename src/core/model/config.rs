@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::attention::{AttentionConfig, Mechanism, Score, Weighting};
 use super::machine::{Extent, Kind, ModelConfig};
-use super::params::{LinearSpec, Shape, Start, TensorSpec};
+use super::params::{LinearSpec, Shape, TensorSpec};
 use super::recompute::{self, Conventions, Rule};
 use super::trace::{ArraySpec, HeadTrace, Place};
 use crate::keys::Field::{Constant, Each as OfEach, Number, Whole, Word};
@@ -331,25 +331,22 @@ impl NtmConfig {
     fn learned(&self, head: usize) -> impl Iterator<Item = TensorSpec> {
         let name = (self as &dyn Kind).head_name(head);
         let arrays = HeadTrace::<f32>::ARRAYS.iter();
-        let is_there = move |array: &&ArraySpec| {
-            array.is_learned() && self.width(Place::Head(head), array) > 0
-        };
-        arrays.filter(is_there).map(move |array| {
+        arrays.filter_map(move |array| {
+            let start = array.start()?;
+            if self.width(Place::Head(head), array) == 0 {
+                return None;
+            }
             let size = |axis: &str| self.axis(axis).unwrap_or(1);
             let (rows, columns) = match array.dims {
                 [rows, columns] => (size(rows), size(columns)),
                 dims => (1, dims.iter().map(|axis| size(axis)).product()),
             };
-            TensorSpec {
+            Some(TensorSpec {
                 name: format!("{name}.{}", array.name).into(),
                 rows,
                 columns,
-                start: if array.name.ends_with("bias") {
-                    Start::Zero
-                } else {
-                    Start::Glorot
-                },
-            }
+                start,
+            })
         })
     }
 

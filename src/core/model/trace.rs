@@ -10,6 +10,7 @@ use ndarray::ArrayView2;
 use super::attention::Mechanism;
 use super::machine::{AsKind, head_name};
 use super::noise::Sampling;
+use super::params::Start;
 use crate::math::{Real, Series};
 
 /// What is known of an array before any episode.
@@ -40,8 +41,8 @@ pub enum Range {
     Within(f32, f32),
     /// The values of the last axis are shares of 1.
     Distribution,
-    /// Any number, learned: the same in all episodes.
-    Learned,
+    /// Any number, learned: the same in all episodes; what it holds before training.
+    Learned(Start),
     /// Noise: drawn, normally distributed with mean 0 and variance 1; see [`super::Draw`].
     Normal,
     /// Noise: drawn, every number between 0 and 1 as likely as any other; see [`super::Draw`].
@@ -52,7 +53,7 @@ impl Range {
     /// The least and the most of a value.
     pub fn ends(self) -> (f32, f32) {
         match self {
-            Self::Any | Self::Learned | Self::Normal => (f32::NEG_INFINITY, f32::INFINITY),
+            Self::Any | Self::Learned(_) | Self::Normal => (f32::NEG_INFINITY, f32::INFINITY),
             Self::AtLeast(least) => (least, f32::INFINITY),
             Self::Within(least, most) => (least, most),
             Self::Distribution | Self::Uniform => (0.0, 1.0),
@@ -85,7 +86,15 @@ impl ArraySpec {
 
     /// True for what is learned, and the same in every step of every episode.
     pub fn is_learned(&self) -> bool {
-        self.range == Range::Learned
+        self.start().is_some()
+    }
+
+    /// What it holds before training, where it is learned.
+    pub(super) fn start(&self) -> Option<Start> {
+        match self.range {
+            Range::Learned(start) => Some(start),
+            _ => None,
+        }
     }
 
     /// True for what stands in files.
@@ -128,7 +137,10 @@ macro_rules! arrays {
 }
 
 use ArraySpec as Spec;
-use Range::{Any, AtLeast, Distribution, Learned, Normal, Uniform, Within};
+use Range::{Any, AtLeast, Distribution, Normal, Uniform, Within};
+
+/// Weights: all that is learned but biases.
+const LEARNED: Range = Range::Learned(Start::Glorot);
 
 arrays! {
     /// Everything a machine computed in one episode. All series have one row per step, but where something else
@@ -203,25 +215,25 @@ arrays! {
         /// Normal noise of a lognormal head, [T, N].
         normal: Spec::new("normal", &["t", "n"], "ε", Normal, "drawn, from the stream of the seed, the episode and the sample"),
         /// Additive score: W of the key, [M, A].
-        additive_key: Spec::new("additive_key", &["m", "a"], "W_k", Learned, "learned; of the additive score vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015)"),
+        additive_key: Spec::new("additive_key", &["m", "a"], "W_k", LEARNED, "learned; of the additive score vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015)"),
         /// Additive score: W of the memory row, [M, A].
-        additive_row: Spec::new("additive_row", &["m", "a"], "W_M", Learned, "learned; of the additive score"),
+        additive_row: Spec::new("additive_row", &["m", "a"], "W_M", LEARNED, "learned; of the additive score"),
         /// Additive score: v, [A].
-        additive_vector: Spec::new("additive_vector", &["a"], "v", Learned, "learned; of the additive score"),
+        additive_vector: Spec::new("additive_vector", &["a"], "v", LEARNED, "learned; of the additive score"),
         /// General score: W, [M, M].
-        bilinear: Spec::new("bilinear", &["m", "m"], "W", Learned, "learned; of the general score kᵀ·W·M(i) (Luong 2015)"),
+        bilinear: Spec::new("bilinear", &["m", "m"], "W", LEARNED, "learned; of the general score kᵀ·W·M(i) (Luong 2015)"),
         /// Location-base score: W, [M, N].
-        location: Spec::new("location", &["m", "n"], "W", Learned, "learned; of the location-base score (kᵀ·W)(i) (Luong 2015)"),
+        location: Spec::new("location", &["m", "n"], "W", LEARNED, "learned; of the location-base score (kᵀ·W)(i) (Luong 2015)"),
         /// Local attention: W of the centre, [M, P].
-        position_weight: Spec::new("position_weight", &["m", "p"], "W_p", Learned, "learned; of the centre N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)"),
+        position_weight: Spec::new("position_weight", &["m", "p"], "W_p", LEARNED, "learned; of the centre N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)"),
         /// Local attention: v of the centre, [P].
-        position_vector: Spec::new("position_vector", &["p"], "v_p", Learned, "learned; of the centre"),
+        position_vector: Spec::new("position_vector", &["p"], "v_p", LEARNED, "learned; of the centre"),
         /// Bayesian attention: W of the prior, [M, H].
-        prior_weight: Spec::new("prior_weight", &["m", "h"], "W_π", Learned, "learned; of the prior: z = h·f(W_πᵀ·M(i) + b_π), f a ReLU in the form `code` (Fan et al. 2020)"),
+        prior_weight: Spec::new("prior_weight", &["m", "h"], "W_π", LEARNED, "learned; of the prior: z = h·f(W_πᵀ·M(i) + b_π), f a ReLU in the form `code` (Fan et al. 2020)"),
         /// Bayesian attention: b of the prior, [H].
-        prior_bias: Spec::new("prior_bias", &["h"], "b_π", Learned, "learned; of the prior"),
+        prior_bias: Spec::new("prior_bias", &["h"], "b_π", Range::Learned(Start::Zero), "learned; of the prior"),
         /// Bayesian attention: h of the prior, [H].
-        prior_vector: Spec::new("prior_vector", &["h"], "h_π", Learned, "learned; of the prior"),
+        prior_vector: Spec::new("prior_vector", &["h"], "h_π", LEARNED, "learned; of the prior"),
         /// Key k_t, [T, M].
         key: Spec::new("key", &["t", "m"], "k", Any, "`key_activation` of the head's columns of W·h + b: with `tanh` −1 to 1"),
         /// Key strength β_t ≥ 0, [T, 1].

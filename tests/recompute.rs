@@ -40,7 +40,7 @@ fn recompute(paths: &[String]) -> Option<Output> {
 fn every_stage_follows_from_what_the_heads_emitted() {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = Vec::new();
-    for trained in weights::shipped() {
+    for trained in weights::shipped().unwrap() {
         let recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
         paths.push(export(
             folder.path(),

@@ -10,7 +10,7 @@ use tapescope::task::{Measure, Task};
 use tapescope::train::{Measurement, UNSEEN_SEED, optimum};
 
 fn shipped(name: &str) -> Trained {
-    let mut machines = weights::shipped().into_iter();
+    let mut machines = weights::shipped().unwrap().into_iter();
     machines
         .find(|machine| machine.experiment.name == name)
         .unwrap()
@@ -162,7 +162,7 @@ fn what_fails_for_want_of_rows_is_done_on_rows_enough() {
 
 #[test]
 fn no_machine_overruns_its_memory_in_what_it_was_trained_on() {
-    for trained in weights::shipped() {
+    for trained in weights::shipped().unwrap() {
         let task = &trained.experiment.task;
         let found = trained.exam(task, UNSEEN_SEED, 20).measure(1);
         let name = &trained.experiment.name;
@@ -183,7 +183,7 @@ fn rows_of(page: &str) -> Vec<Vec<String>> {
 #[test]
 fn the_page_of_the_assets_says_what_the_files_say() {
     let rows = rows_of(&text("assets/README.md"));
-    for trained in weights::shipped() {
+    for trained in weights::shipped().unwrap() {
         let name = &trained.experiment.name;
         let file = format!("`{name}.safetensors`");
         let row = rows.iter().find(|row| row[0] == file).unwrap();
@@ -250,7 +250,7 @@ fn suite() -> BTreeMap<(String, String, String), [f64; 3]> {
 #[test]
 fn the_table_of_the_suite_is_of_these_machines() {
     let table = suite();
-    for trained in weights::shipped() {
+    for trained in weights::shipped().unwrap() {
         let experiment = &trained.experiment;
         for task in experiment.evaluation.cases(&experiment.task) {
             let size = task.size();

@@ -359,7 +359,7 @@ fn any_damage_is_an_error_or_another_machine_but_no_panic() {
 
 #[test]
 fn every_shipped_machine_loads() {
-    let shipped = weights::shipped();
+    let shipped = weights::shipped().unwrap();
     let names: Vec<_> = shipped
         .iter()
         .map(|trained| trained.experiment.name.as_str())

@@ -30,9 +30,8 @@ pub(super) fn alone(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> 
     if !is_preset {
         return Err(Error::unknown("preset or weights file", name, preset::names()).into());
     }
-    let mut shipped = weights::shipped().into_iter();
-    match shipped.find(|machine| machine.experiment.name == name) {
-        Some(machine) => with_rows(machine, name, rows),
+    match weights::included(name) {
+        Some(machine) => with_rows(machine?, name, rows),
         None => no_weights(name),
     }
 }

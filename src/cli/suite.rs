@@ -84,7 +84,7 @@ impl Suite<'_> {
     fn machines(&self) -> anyhow::Result<Vec<(String, Trained)>> {
         if self.names.is_empty() {
             let named = |machine: Trained| (machine.experiment.name.clone(), machine);
-            return Ok(weights::shipped().into_iter().map(named).collect());
+            return Ok(weights::shipped()?.into_iter().map(named).collect());
         }
         let find = |name: &String| Ok((name.clone(), machine::find(name, None)?));
         self.names.iter().map(find).collect()

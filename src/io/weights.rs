@@ -127,17 +127,20 @@ pub fn unlike(a: &Model<f32>, b: &Model<f32>) -> Option<String> {
 }
 
 /// The machines inside the binary; of those beside a page the ones that were fetched and are held.
-pub fn shipped() -> Vec<Trained> {
-    let load = |(name, bytes): (&str, &[u8])| {
-        let fetched = held::copy(Path::new(&address(name)));
-        let bytes = fetched.as_deref().unwrap_or(bytes);
-        from_bytes(bytes, &format!("assets/{name}.safetensors"))
-    };
-    // A test loads every one of them, so none is left out here.
-    SHIPPED
-        .into_iter()
-        .filter_map(|file| load(file).ok())
-        .collect()
+///
+/// # Errors
+/// As for [`read`]; or there is not enough memory.
+pub fn shipped() -> Result<Vec<Trained>, Error> {
+    shipped_names().filter_map(included).collect()
+}
+
+/// The machine of this name inside the binary, or fetched from beside the page; `None` where there is none.
+pub fn included(name: &str) -> Option<Result<Trained, Error>> {
+    let (_, bytes) = SHIPPED.into_iter().find(|(known, _)| *known == name)?;
+    let fetched = held::copy(Path::new(&address(name)));
+    let bytes = fetched.as_deref().unwrap_or(bytes);
+    let label = format!("assets/{name}.safetensors");
+    (!bytes.is_empty()).then(|| from_bytes(bytes, &label))
 }
 
 /// Where the weights of a machine lie beside the page.
@@ -356,7 +359,8 @@ impl Metadata<'_> {
     }
 }
 
-/// Every tensor of a machine by its name, with the shape that it has in a file: [inputs, outputs], of a bias [outputs].
+/// Every tensor of a machine by its name, with the shape that it has in a file: of the `bias` of a linear map [outputs], of
+/// every other [rows, columns].
 pub fn tensors(machine: &Model<f32>) -> Vec<(String, ArrayViewD<'_, f32>)> {
     let tensors = machine.params.named().into_iter();
     let in_file = tensors.map(|(name, tensor)| {
@@ -490,7 +494,7 @@ fn tensor<'a>(
     fail(format!("{dtype:?} {found:?}"))
 }
 
-/// Biases have one axis in the file.
+/// The `bias` of a linear map has one axis in the file, every other tensor two.
 fn file_shape(name: &str, [rows, columns]: [usize; 2]) -> Vec<usize> {
     if name.rsplit('.').next() == Some("bias") {
         vec![columns]

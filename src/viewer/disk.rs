@@ -240,12 +240,10 @@ impl From<Trained> for Machine {
 
 /// The machines inside the binary or beside the page, and the first of them as it was before it learned anything.
 pub fn shipped() -> Vec<Machine> {
-    let mut there = weights::shipped();
-    let machine = |name: &str| {
-        let place = there
-            .iter()
-            .position(|trained| trained.experiment.name == name);
-        place.map_or_else(|| away(name), |place| Some(there.swap_remove(place).into()))
+    // Weights that cannot be read are fetched, and what is wrong with them is shown, when the machine is chosen.
+    let machine = |name: &str| match weights::included(name) {
+        Some(Ok(trained)) => Some(trained.into()),
+        _ => away(name),
     };
     let mut machines: Vec<_> = weights::shipped_names().filter_map(machine).collect();
     let untrained = machines.first().map(|first| Machine {

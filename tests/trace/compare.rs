@@ -41,7 +41,7 @@ fn first(trace: &Imported, tolerance: f64) -> (Option<usize>, String, Vec<usize>
 
 #[test]
 fn own_traces_hold_to_the_bit() {
-    for trained in weights::shipped() {
+    for trained in weights::shipped().unwrap() {
         let recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
         let found = trace::verify(&imported(&trained.machine, &recording), EXACT);
         assert_eq!(found.outcome(), Outcome::Holds);
@@ -270,7 +270,7 @@ fn what_two_machines_have_in_common_is_compared() {
             .sizes
             .contains(&"controller: lstm and feedforward".to_owned())
     );
-    let copy = &weights::shipped()[0];
+    let copy = &weights::shipped().unwrap()[0];
     let other = Recording::new(&copy.machine, &copy.experiment.task, 1, 0);
     let lines = trace::obstacles(&a, &other);
     assert_eq!(

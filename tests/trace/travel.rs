@@ -133,7 +133,7 @@ impl Write for Pieces {
 
 #[test]
 fn a_file_leaves_in_small_pieces() {
-    let trained = &weights::shipped()[0];
+    let trained = &weights::shipped().unwrap()[0];
     let task = trained.experiment.task.clone().with_size(200);
     let recording = Recording::new(&trained.machine, &task, 1, 0);
     let source = source(&trained.machine, "");
@@ -151,7 +151,7 @@ fn a_file_leaves_in_small_pieces() {
 
 #[test]
 fn estimates_are_right_within_a_factor_of_two() {
-    let trained = &weights::shipped()[0];
+    let trained = &weights::shipped().unwrap()[0];
     let recording = Recording::new(
         &trained.machine,
         &trained.experiment.task.clone().with_size(20),
@@ -537,7 +537,7 @@ fn every_export_validates_against_the_published_schema() {
         errors
     };
     let mut texts: Vec<String> = ALL.map(written).into();
-    for trained in weights::shipped() {
+    for trained in weights::shipped().unwrap() {
         let mut recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
         if let Some(head) = recording.trace.heads.first_mut() {
             head.gate[0] = f32::NAN;

@@ -26,7 +26,7 @@ fn tiny() -> Value {
 
 /// The shipped copy machine on few rows: its weightings are sharp, its answers certain.
 fn trained() -> Value {
-    let copy = weights::shipped().into_iter().next().unwrap();
+    let copy = weights::shipped().unwrap().into_iter().next().unwrap();
     let machine = copy.machine.with_rows(8).unwrap();
     let task = copy.experiment.task.with_size(3);
     written(&machine, &Recording::new(&machine, &task, 7, 2))

@@ -26,7 +26,7 @@
 //! ```
 //! use tapescope::{io::{trace, weights}, train::Recording};
 //!
-//! let copy = &weights::shipped()[0];
+//! let copy = &weights::shipped().unwrap()[0];
 //! let recording = Recording::new(&copy.machine, &copy.experiment.task, 7, 0);
 //! let source = trace::Source { config: &copy.machine.config, sha256: None, full_memory: false, gradient: None };
 //! let mut file = Vec::new();

@@ -12,6 +12,8 @@ fn within(kilobytes: u64, folder: &Path, arguments: &[&str]) -> Output {
         .arg(env!("CARGO_BIN_EXE_tapescope"))
         .args(arguments)
         .current_dir(folder)
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
         .output()
         .unwrap()
 }
@@ -142,4 +144,102 @@ fn at_no_limit_does_the_system_end_the_program() {
         assert_eq!(codes.first(), Some(&Some(2)), "{arguments:?}");
         assert_eq!(codes.last(), Some(&Some(0)), "{arguments:?}");
     }
+}
+
+/// A tiny experiment with a head that draws, so that every command has something to do.
+const TINY: &str = r#"{"name": "tiny", "task": {"kind": "copy", "bits": 2, "length": [1, 2]},
+    "model": {"memory": {"rows": 6, "columns": 4}, "controller": {"size": 5},
+              "heads": {"attention": {"weighting": "hard"}}},
+    "training": {"sequences": 40, "batch": 4, "validation_every": 20, "validation_episodes": 2}}"#;
+
+/// Every command on something small. `run` is there, as are traces.
+const SMALL: [&str; 30] = [
+    "tasks",
+    "tasks copy --keys",
+    "train tiny.json --out new --force --threads 2",
+    "train tiny.json --out from --force --from run",
+    "train --repeat run",
+    "train --resume run",
+    "learn tiny.json",
+    "view copy",
+    "view small.npz",
+    "eval run --samples 4 --episodes 2 --lengths 2",
+    "eval --suite --episodes 1",
+    "trace copy --length 3 --out t.npz",
+    "trace copy --length 3 --gradient loss --out t.ntmtrace.json.gz",
+    "render small.npz --out r.svg",
+    "render copy --length 1 --layout debug --out r.svg",
+    "render copy --length 1 --gradient loss --layout debug --out r.svg",
+    "render copy --length 1 --compare copy_lstm --out r.png",
+    "render run --samples 4 --layout debug --out r.png",
+    "render copy --length 1 --layout weightings --out r.gif",
+    "render run --over-training --length 2 --out r.svg",
+    "verify small.npz",
+    "verify small.ntmtrace.json.gz",
+    "verify small.npz --weights copy",
+    "diff small.npz small.ntmtrace.json.gz",
+    "sweep tiny.json --seeds 1..2 --out sweep --dry-run",
+    "sweep tiny.json --seeds 1..2 --out sweep",
+    "sweep --collect sweep --fresh 2 --svg c.svg",
+    "ablate tiny.json --seeds 1 --out ablations --sequences 4",
+    "completions bash",
+    "man train",
+];
+
+/// The same on what is too large for the smallest limit, or for all of them.
+const LARGE: [&str; 17] = [
+    "train copy --set model.memory.rows=65536 --set task.length=[1,2000] --out large",
+    "train copy --set model.controller.size=16384 --out large",
+    "train copy --set training.batch=4096 --set model.memory.rows=16384 --out large",
+    "eval copy --rows 1048576 --lengths 200",
+    "eval copy_hard --samples 10000 --lengths 2000 --episodes 4",
+    "trace copy --length 2000 --rows 65536 --out t.npz",
+    "trace copy --length 60 --rows 4096 --gradient loss --out t.npz",
+    "render copy --length 2000 --rows 65536 --out r.png",
+    "render copy --length 60 --rows 4096 --gradient loss --layout debug --out r.svg",
+    "render copy --length 3 --scale 20 --out r.png",
+    "render recall_bayesian_weibull --samples 10000 --items 20 --out r.svg",
+    "render middle.npz --compare middle.npz --out r.png",
+    "verify middle.npz",
+    "verify middle.npz --weights copy",
+    "diff middle.npz middle.npz",
+    "sweep copy --seeds 1 --set model.memory.rows=262144 --set task.length=[1,2000] --out large",
+    "ablate copy --seeds 1 --set model.memory.rows=262144 --set task.length=[1,2000] --out large",
+];
+
+/// From 0.2 GB to 6.4 GB, in kilobytes.
+const LIMITS: [u64; 6] = [200_000, 400_000, 800_000, 1_600_000, 3_200_000, 6_400_000];
+
+/// Each in success or with a refusal; with more memory than was enough none is tried again.
+#[test]
+fn every_command_ends_well_within_any_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("tiny.json"), TINY).unwrap();
+    let run = |kilobytes: u64, line: &str| {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        said(&within(kilobytes, folder.path(), &arguments))
+    };
+    for line in [
+        "train tiny.json --out run --snapshots",
+        "trace copy --length 3 --out small.npz",
+        "trace copy --length 3 --out small.ntmtrace.json.gz",
+        "trace copy --length 60 --rows 4096 --out middle.npz",
+    ] {
+        let (code, said) = run(6_400_000, line);
+        assert_eq!(code, Some(0), "{line}: {said}");
+    }
+    let mut refused = 0;
+    for line in SMALL.into_iter().chain(LARGE) {
+        for kilobytes in LIMITS {
+            let (code, said) = run(kilobytes, line);
+            let place = format!("{line} within {kilobytes}: {said}");
+            match code {
+                Some(0) => break,
+                Some(2) => assert!(said.starts_with("error: "), "{place}"),
+                _ => panic!("{code:?}: {place}"),
+            }
+            refused += usize::from(said.contains(" that `ulimit -v` leaves"));
+        }
+    }
+    assert!(refused > 50, "{refused} refusals are few");
 }

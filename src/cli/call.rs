@@ -178,10 +178,8 @@ pub fn verify(
     let asked: Verify = parsed(name, options)?;
     let trace = trace::from_bytes(bytes, name)?;
     let mut told = Vec::new();
-    // A vector takes every byte.
-    let outcome = compare::verified(&mut told, name, &trace, asked.tolerance);
-    let told = String::from_utf8_lossy(&told).into_owned();
-    Ok((outcome.unwrap_or(Outcome::Nothing), told))
+    let outcome = compare::verified(&mut told, name, &trace, asked.tolerance)?;
+    Ok((outcome, String::from_utf8_lossy(&told).into_owned()))
 }
 
 /// The learning curve of a run, an SVG; `name` is in its title.

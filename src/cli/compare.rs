@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Undone, machine, refuse};
+use super::{Undone, Usage, machine, refuse};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
-use crate::io::{Trained, label, preset, shell};
+use crate::io::{Trained, label, preset, room, shell};
+use crate::model::ModelConfig;
+use crate::train::recording_bytes;
 
 /// What is recomputed stands where it is computed.
 fn verify_examples() -> String {
@@ -119,6 +121,8 @@ impl Verify {
                 "{file} says that it is of other weights: {other}; {weights} has {sha256}"
             )?;
         }
+        let config = &trained.machine.config;
+        check_room(config, imported, &file, "running the weights on it")?;
         let found = match trace::replay(imported, &trained.machine, self.tolerance) {
             Ok(found) => found,
             Err(lines) => {
@@ -145,7 +149,8 @@ pub(super) fn verified(
     file: &str,
     imported: &Imported,
     tolerance: f64,
-) -> std::io::Result<Outcome> {
+) -> anyhow::Result<Outcome> {
+    check_room(&imported.config, imported, file, "verifying it")?;
     let found = trace::verify(imported, tolerance);
     let outcome = found.outcome();
     let holds = match outcome {
@@ -168,6 +173,17 @@ pub(super) fn verified(
     }
     details(out, imported, &found)?;
     Ok(outcome)
+}
+
+/// Refuses to record an episode again, on this machine, where there is not enough memory.
+fn check_room(
+    config: &ModelConfig,
+    imported: &Imported,
+    file: &str,
+    work: &str,
+) -> anyhow::Result<()> {
+    let bytes = recording_bytes(config, imported.recording.episode.steps());
+    Ok(room::claim(bytes, 0).map_err(|short| Usage(format!("{file}: {work} {short}")))?)
 }
 
 /// What could not be checked and why, what was taken as it is, and what is not there.

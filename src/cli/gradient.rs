@@ -1,7 +1,9 @@
 //! `--gradient`: of what the derivative by everything is wanted.
 
 use super::Usage;
-use crate::train::{Quantity, Recording};
+use crate::io::room;
+use crate::model::Model;
+use crate::train::{Demand, Quantity, Recording, Work, recording_bytes};
 
 /// The number of which the derivative is wanted, as it is typed.
 pub(super) fn quantity(text: &str) -> Result<Quantity, String> {
@@ -19,6 +21,25 @@ pub(super) fn quantity(text: &str) -> Result<Quantity, String> {
         step: number(step)?,
         channel: number(channel)?,
     })
+}
+
+/// Refuses to compute derivatives by everything in an episode where there is not enough memory.
+pub(super) fn check_room(machine: &Model, recording: &Recording) -> anyhow::Result<()> {
+    let (config, steps) = (&machine.config, recording.episode.steps());
+    let backward = Demand {
+        config: config.clone(),
+        steps,
+        work: Work::Training {
+            batch: 1,
+            threads: 1,
+            penalized: 0,
+        },
+    };
+    let bytes = recording_bytes(config, steps).saturating_add(backward.bytes());
+    Ok(
+        room::claim(bytes, 0)
+            .map_err(|short| Usage(format!("--gradient: computing it {short}")))?,
+    )
 }
 
 /// Says which bits there are, where an episode has no such one.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::episode::EpisodeArgs;
-use super::gradient::{no_bit, quantity};
+use super::gradient::{check_room, no_bit, quantity};
 use super::note;
 use crate::io::trace::{Encoding, Source};
 use crate::io::{Trained, label, trace};
@@ -110,6 +110,7 @@ impl Trace {
         recording: &Recording,
     ) -> anyhow::Result<Option<(Quantity, Arrays)>> {
         let of = |of| {
+            check_room(&trained.machine, recording)?;
             let found = recording.derivatives(&trained.machine, of);
             let found = found.ok_or_else(|| no_bit(of, recording))?;
             Ok((of, found))

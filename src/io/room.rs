@@ -61,7 +61,7 @@ pub fn check(bytes: u64) -> Result<(), Short> {
 }
 
 fn within(bytes: u64, threads: usize) -> Result<(), Short> {
-    if bytes < WORTH_ASKING {
+    if bytes < WORTH_ASKING && threads == 0 {
         return Ok(());
     }
     let room = room(Path::new("/"), threads);
@@ -279,5 +279,11 @@ mod tests {
             "{text}"
         );
         assert_eq!(claim(2_000_000, 1), Ok(()));
+        // Few bytes may still need many threads.
+        let root = system(&[(
+            "proc/self/limits",
+            "Max address space  1024000000  unlimited  bytes\n",
+        )]);
+        assert_eq!(room(root.path(), 16).bytes, 0);
     }
 }

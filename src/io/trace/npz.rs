@@ -10,6 +10,7 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::source::{ArraySource, Fault, Inline, Told, Watch, check_shape, wrong_count};
 use super::table::Described;
+use crate::io::input::read_up_to;
 use crate::io::npy::{self, Header, MAGIC, header};
 
 /// The header of an array ends where the file has this many bytes, or a multiple.
@@ -145,15 +146,14 @@ impl ArraySource for Members<'_> {
             let problem = "makes the file larger than all that is read";
             return Err(problem.to_owned().into());
         }
-        // Grows with what is there, whatever the header says.
         let mut data = Vec::new();
         let mut told = Told {
-            from: file.take(length + 1),
+            from: file,
             read: self.read,
             all: self.all,
             watch: self.watch,
         };
-        let read = told.read_to_end(&mut data);
+        let read = read_up_to(&mut told, length, length, &mut data);
         self.read = told.read;
         read.map_err(|error| format!("{error}; expected a whole array"))?;
         let (there, count) = (data.len() as u64, data.len() / bytes);

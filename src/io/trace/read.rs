@@ -228,7 +228,11 @@ impl Arrays<'_> {
         for (index, array) in all.iter().enumerate() {
             // The steps are there: now the whole recording is made.
             if index == 1 {
-                room::check(self.bytes).map_err(|short| {
+                let there = all.iter().filter(|array| self.from.has(&array.name));
+                let largest = there.map(Described::values).max().unwrap_or(0);
+                // An array that is read stands there as bytes and as numbers before it is put in its place.
+                let bytes = self.bytes.saturating_add(12 * largest as u64);
+                room::claim(bytes, 0).map_err(|short| {
                     Error::content(self.label, "", format!("to read it {short}"))
                 })?;
             }

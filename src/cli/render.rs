@@ -5,12 +5,13 @@ mod learning;
 use std::io::Write;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use super::episode::{Chosen, EpisodeArgs, as_it_is, is_trace, note_overrun};
-use super::gradient::{no_bit, quantity};
+use super::gradient::{check_room, no_bit, quantity};
 use super::{MOST_SAMPLES, Usage, machine, note, plan, refuse, step, up_to};
 use crate::figure::compare::{Common, Comparison, Named};
 use crate::figure::spread::{Samples, Spread};
@@ -37,6 +38,8 @@ const MANY: usize = 60;
 const LARGE: usize = 10_000_000;
 /// What mail and forums take, in bytes: an animation in motion that is larger says so.
 const SENT: usize = 3_000_000;
+/// When the first line of progress is written, where there is no bar.
+const FIRST_LINE: Duration = Duration::from_secs(10);
 /// How long every moment of a training is shown, in hundredths of a second.
 const LEARNING: u16 = 12;
 /// The longest side of a GIF, in pixels.
@@ -338,8 +341,9 @@ impl Render {
                 bytes / 1_000_000
             ));
         }
-        // Nothing is shown where standard error is no terminal.
+        // Where standard error is no terminal, no bar is shown, but a line now and then.
         let bar = ProgressBar::new(frames as u64);
+        let (start, mut next) = (Instant::now(), FIRST_LINE);
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent} %  {eta} left") {
             bar.set_style(style);
         }
@@ -350,6 +354,10 @@ impl Render {
         let told = async |done: usize, all: usize| {
             bar.set_length(all as u64);
             bar.set_position(done as u64);
+            let line = progress(start.elapsed(), &mut next, done, all);
+            if let Some(line) = line.filter(|_| bar.is_hidden()) {
+                note(&line);
+            }
             ControlFlow::Continue(())
         };
         let drawn = at_once(to_bytes(pages, format, scale, motion, told));
@@ -432,6 +440,7 @@ impl Render {
                 .map(|count| self.spread(source, &trained, count));
             let recording = self.episode.record(source, &trained)?;
             let derivatives = self.gradient.map(|of| {
+                check_room(&trained.machine, &recording)?;
                 let found = Derivatives::new(&trained.machine, &recording, of);
                 found.ok_or_else(|| no_bit(of, &recording))
             });
@@ -565,6 +574,20 @@ impl Render {
     }
 }
 
+/// A line of progress, once after [`FIRST_LINE`] and then whenever twice the time has passed; none before the first frame.
+fn progress(elapsed: Duration, next: &mut Duration, done: usize, all: usize) -> Option<String> {
+    if elapsed < *next || done == 0 || done >= all {
+        return None;
+    }
+    *next = 2 * elapsed;
+    let left = elapsed.mul_f64((all - done) as f64 / done as f64);
+    Some(format!(
+        "{} % drawn, {} left",
+        100 * done / all,
+        HumanDuration(left)
+    ))
+}
+
 /// What is drawn, as it is typed.
 fn layout(text: &str) -> Result<Layout, String> {
     match text {
@@ -629,5 +652,26 @@ fn delay(text: &str) -> Result<u16, String> {
     match text.parse::<u32>() {
         Ok(delay @ 20..=60_000) => Ok((delay / 10) as u16),
         _ => Err("expected milliseconds, 20 to 60000".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_animation_reports_progress_and_time_left() {
+        let mut next = FIRST_LINE;
+        let mut line = |seconds, done| {
+            let elapsed = Duration::from_secs(seconds);
+            progress(elapsed, &mut next, done, 5000)
+        };
+        assert_eq!(line(9, 400), None);
+        assert_eq!(line(10, 0), None);
+        let said = line(12, 500).unwrap();
+        assert_eq!(said, "10 % drawn, 2 minutes left");
+        assert_eq!(line(23, 900), None);
+        assert!(line(24, 1000).is_some());
+        assert_eq!(line(60, 5000), None);
     }
 }

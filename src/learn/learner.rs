@@ -480,6 +480,9 @@ mod tests {
     use crate::task::Copy;
     use crate::train::State;
 
+    /// How long a test waits for a thread before it fails.
+    const PATIENCE: Duration = Duration::from_secs(300);
+
     fn run(seed: u64, sequences: u64) -> Run {
         let task = Task::Copy(Copy {
             bits: 2,
@@ -509,7 +512,9 @@ mod tests {
     /// Asks until the news is so.
     fn until(learner: &mut Learner, is_so: impl Fn(usize, &News) -> bool) {
         let mut waiting: Vec<bool> = vec![true; learner.drivers.len()];
+        let start = Instant::now();
         while waiting.contains(&true) {
+            assert!(start.elapsed() < PATIENCE, "no such news");
             learner.ask();
             for (index, news) in learner.news() {
                 waiting[index] &= !is_so(index, &news);
@@ -579,7 +584,9 @@ mod tests {
     /// The state of a run, once it is there.
     fn handed(learner: &mut Learner, place: usize) -> Handed {
         learner.hand_out(place);
+        let start = Instant::now();
         loop {
+            assert!(start.elapsed() < PATIENCE, "no state was handed out");
             if let Some(handed) = learner.handed(place) {
                 return handed;
             }
@@ -625,12 +632,20 @@ mod tests {
         let mut learner = Learner::start_with(through, vec![run(1, 100)], || ()).unwrap();
         learner.tell(1, &Order::Go(Pace::Full));
         learner.hand_out(0);
+        let start = Instant::now();
         while !WAITS.load(Ordering::Acquire) {
+            assert!(start.elapsed() < PATIENCE, "no update has begun");
             std::thread::yield_now();
         }
-        // The update cannot end before the gate is open: whoever waited here would wait for ever.
-        drop(learner);
+        // The update cannot end before the gate is open.
+        let (send, dropped) = channel();
+        std::thread::spawn(move || {
+            drop(learner);
+            let _ = send.send(());
+        });
+        let is_dropped = dropped.recv_timeout(PATIENCE).is_ok();
         drop(gate);
+        assert!(is_dropped, "the update was waited for");
     }
 
     #[test]

@@ -4,6 +4,8 @@ mod compare;
 mod drawn;
 mod fields;
 mod file;
+#[path = "../numpy/mod.rs"]
+mod numpy;
 mod travel;
 mod verify;
 

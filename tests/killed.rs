@@ -1,6 +1,6 @@
 //! A program that is killed, at any moment, leaves files that are whole and runs that go on.
 //!
-//! Nothing here depends on what a moment meets: what must hold holds at every one. `benches/kills.rs` breaks a
+//! Nothing here depends on what a moment meets: what must hold holds at every one. `tests/killed/many.rs` breaks a
 //! hundred runs off at random.
 #![cfg(unix)]
 

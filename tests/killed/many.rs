@@ -1,10 +1,10 @@
 //! Breaks training runs off at random moments and goes on with them: every end must be that of a run that
 //! nothing broke off, to the last bit, and no other file may be left.
 //!
-//! `cargo bench --bench kills`, or `cargo bench --bench kills -- 1000` for as many runs; some seconds each.
+//! `cargo test --release --test kills`, or `cargo test --release --test kills -- 1000` for as many runs; some seconds each.
 
 #[cfg(unix)]
-#[path = "../tests/killed/broken.rs"]
+#[path = "broken.rs"]
 mod broken;
 
 #[cfg(not(unix))]

@@ -1,0 +1,1 @@
+//! Benchmarks of Tapescope: see README.md beside this file.

@@ -254,7 +254,7 @@ fn help_that_cannot_be_printed_is_an_error() {
     }
 }
 
-/// What the transcripts leave open, because another processor rounds otherwise: the figures.
+/// Progress, report and table say what the log and the weights hold.
 #[test]
 #[cfg(unix)]
 fn the_figures_of_a_run_are_those_of_its_log_and_its_weights() {

@@ -4,11 +4,13 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs the program with so many kilobytes of address space.
+/// Runs the program with so many kilobytes of address space, for at most 100 seconds.
 fn within(kilobytes: u64, folder: &Path, arguments: &[&str]) -> Output {
     Command::new("sh")
         .arg("-c")
-        .arg(format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\""))
+        .arg(format!(
+            "ulimit -v {kilobytes} && exec timeout 100 \"$0\" \"$@\""
+        ))
         .arg(env!("CARGO_BIN_EXE_tapescope"))
         .args(arguments)
         .current_dir(folder)
@@ -190,15 +192,15 @@ const SMALL: [&str; 30] = [
 const LARGE: [&str; 17] = [
     "train copy --set model.memory.rows=65536 --set task.length=[1,2000] --out large",
     "train copy --set model.controller.size=16384 --out large",
-    "train copy --set training.batch=4096 --set model.memory.rows=16384 --out large",
+    "train copy --set training.batch=4096 --set model.memory.rows=262144 --out large",
     "eval copy --rows 1048576 --lengths 200",
     "eval copy_hard --samples 10000 --lengths 2000 --episodes 4",
     "trace copy --length 2000 --rows 65536 --out t.npz",
     "trace copy --length 60 --rows 4096 --gradient loss --out t.npz",
     "render copy --length 2000 --rows 65536 --out r.png",
     "render copy --length 60 --rows 4096 --gradient loss --layout debug --out r.svg",
-    "render copy --length 3 --scale 20 --out r.png",
-    "render recall_bayesian_weibull --samples 10000 --items 20 --out r.svg",
+    "render copy --length 3 --scale 4 --out r.png",
+    "render recall_bayesian_weibull --samples 10000 --items 20 --rows 16384 --out r.svg",
     "render middle.npz --compare middle.npz --out r.png",
     "verify middle.npz",
     "verify middle.npz --weights copy",

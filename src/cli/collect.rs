@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::machine::check_size;
 use super::table::{Column, Format, Table};
 use super::{MOST_EPISODES, note, refuse, threads, up_to};
 use crate::figure::curves::{Curve, learning_curves};
@@ -12,7 +13,7 @@ use crate::figure::{Format as Picture, Pages};
 use crate::io::measurement::Number;
 use crate::io::sweep::{Found, Pair, Run, Setting, State, Summary, by_setting, find, to_json};
 use crate::io::{Experiment, RunFolder, label, picture, weights};
-use crate::train::{Redundancy, Spread, UNSEEN_SEED, thin};
+use crate::train::{Redundancy, Spread, UNSEEN_SEED, Work, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
 const MOST_POINTS: usize = 12;
@@ -116,7 +117,7 @@ impl Collect {
         for run in settings.iter_mut().flat_map(|setting| &mut setting.runs) {
             unfinished(run);
             if let Some(episodes) = self.fresh {
-                run.fresh = fresh(run, episodes);
+                run.fresh = fresh(run, episodes)?;
             }
         }
         never_started(&found);
@@ -311,14 +312,27 @@ fn never_started(found: &Found) {
 }
 
 /// Bits per sequence of the best weights of a run on fresh episodes; `None` where there are none to read.
-fn fresh(run: &Run, episodes: usize) -> Option<f64> {
+///
+/// # Errors
+/// There is not enough memory to measure.
+fn fresh(run: &Run, episodes: usize) -> anyhow::Result<Option<f64>> {
     let trained = RunFolder::weights_at(&run.folder).and_then(|path| weights::read(&path));
     let trained = trained.inspect_err(|error| note(&format!("{error}; not measured")));
-    let trained = trained.ok()?;
     let experiment = run.experiment.clone();
     let experiment = experiment.with_episodes(&run.folder.join("log"));
     let experiment = experiment.inspect_err(|error| note(&format!("{error}; not measured")));
-    let task = experiment.ok()?.task;
+    let (Ok(trained), Ok(Experiment { task, .. })) = (trained, experiment) else {
+        return Ok(None);
+    };
+    let (threads, samples) = (threads(None).min(episodes), 0);
+    let work = Work::Measuring { threads, samples };
+    check_size(
+        &trained.machine.config,
+        &task,
+        work,
+        &label(&run.folder),
+        &[],
+    )?;
     let exam = trained.exam(&task, UNSEEN_SEED, episodes);
-    Some(exam.measure(threads(None)).mean.bits_per_sequence)
+    Ok(Some(exam.measure(threads).mean.bits_per_sequence))
 }

@@ -39,7 +39,7 @@ const LARGE: usize = 10_000_000;
 /// What mail and forums take, in bytes: an animation in motion that is larger says so.
 const SENT: usize = 3_000_000;
 /// When the first line of progress is written, where there is no bar.
-const FIRST_LINE: Duration = Duration::from_secs(10);
+const FIRST_LINE: Duration = Duration::from_secs(60);
 /// How long every moment of a training is shown, in hundredths of a second.
 const LEARNING: u16 = 12;
 /// The longest side of a GIF, in pixels.
@@ -666,12 +666,12 @@ mod tests {
             let elapsed = Duration::from_secs(seconds);
             progress(elapsed, &mut next, done, 5000)
         };
-        assert_eq!(line(9, 400), None);
-        assert_eq!(line(10, 0), None);
-        let said = line(12, 500).unwrap();
-        assert_eq!(said, "10 % drawn, 2 minutes left");
-        assert_eq!(line(23, 900), None);
-        assert!(line(24, 1000).is_some());
-        assert_eq!(line(60, 5000), None);
+        assert_eq!(line(59, 400), None);
+        assert_eq!(line(60, 0), None);
+        let said = line(61, 1250).unwrap();
+        assert_eq!(said, "25 % drawn, 3 minutes left");
+        assert_eq!(line(121, 2400), None);
+        assert!(line(122, 2500).is_some());
+        assert_eq!(line(300, 5000), None);
     }
 }

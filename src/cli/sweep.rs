@@ -16,9 +16,9 @@ use super::plan::{Grid, Runs, Seeds, Shard, settings};
 use super::signal::interrupted;
 use super::tether::{GRACE, Tether};
 use super::train::check_size;
-use super::{DIVERGED, Undone, again, note, refuse, threads};
+use super::{DIVERGED, Undone, Usage, again, note, refuse, threads};
 use crate::io::sweep::{Failure, Progress, progress, run_name, write_plan};
-use crate::io::{Error, Experiment, RunFolder, label, preset, shell, weights};
+use crate::io::{Error, Experiment, RunFolder, label, preset, room, shell, weights};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -173,8 +173,14 @@ impl Order<'_> {
             }
             return Ok(());
         }
-        write_plan(self.folder, plan.names)?;
         let at_once = threads(self.runs.jobs).min(plan.jobs.len());
+        // Each run has a thread that waits for it and one that reads what it says.
+        room::claim(u64::from(at_once > 0), 2 * at_once).map_err(|short| {
+            Usage(format!(
+                "--jobs {at_once}: running so many at a time {short}"
+            ))
+        })?;
+        write_plan(self.folder, plan.names)?;
         let to_do = plan.jobs.len();
         let (all, before) = (runs(plan.own), plan.own - to_do);
         note(&format!(

@@ -196,9 +196,9 @@ const LARGE: [&str; 17] = [
     "eval copy --rows 1048576 --lengths 200",
     "eval copy_hard --samples 10000 --lengths 2000 --episodes 4",
     "trace copy --length 2000 --rows 65536 --out t.npz",
-    "trace copy --length 60 --rows 4096 --gradient loss --out t.npz",
+    "trace copy --length 60 --rows 6500 --gradient loss --out t.npz",
     "render copy --length 2000 --rows 65536 --out r.png",
-    "render copy --length 60 --rows 4096 --gradient loss --layout debug --out r.svg",
+    "render copy --length 60 --rows 6500 --gradient loss --layout debug --out r.svg",
     "render copy --length 3 --scale 4 --out r.png",
     "render recall_bayesian_weibull --samples 10000 --items 20 --rows 16384 --out r.svg",
     "render middle.npz --compare middle.npz --out r.png",
@@ -225,7 +225,7 @@ fn every_command_ends_well_within_any_limit() {
         "train tiny.json --out run --snapshots",
         "trace copy --length 3 --out small.npz",
         "trace copy --length 3 --out small.ntmtrace.json.gz",
-        "trace copy --length 60 --rows 4096 --out middle.npz",
+        "trace copy --length 60 --rows 6500 --out middle.npz",
     ] {
         let (code, said) = run(6_400_000, line);
         assert_eq!(code, Some(0), "{line}: {said}");

@@ -159,6 +159,8 @@ def _check(inputs: Numbers, targets: Numbers, mask: Numbers, lengths: npt.NDArra
             value = values[(row, *channel)]
             place = [f"episode {episode[row]}", f"step {step[row]}", *(f"channel {index}" for index in channel)]
             said = "NaN" if np.isnan(value) else str(value)
+            if channel and np.isinf(value):
+                said = "infinite or more than 32 bits can hold"
             raise EpisodesError(f"{', '.join(place)} is {said}", place=f"`{array}`", expected=expected)
 
     refuse("mask", mask, ~np.isin(mask, (0, 1)), "1 where the answer is scored, else 0")

@@ -69,6 +69,8 @@ class Episodes(Test):
         for bad, said in [
             (([[0.0], [np.nan]], [[0], [1]], [0, 1]),
              "`inputs`: episode 1, step 1, channel 0 is NaN; expected a finite number"),
+            (([[0.0], [np.inf]], [[0], [1]], [0, 1]),
+             "`inputs`: episode 1, step 1, channel 0 is infinite or more than 32 bits can hold; expected a finite number"),
             (([[0.0], [1.0]], [[0], [0.5]], [0, 1]),
              "`targets`: episode 1, step 1, channel 0 is 0.5; expected 0 or 1, because the step is scored"),
             (([[0.0], [1.0]], [[0], [1]], [0, 0]),

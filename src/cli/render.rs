@@ -39,7 +39,7 @@ const LARGE: usize = 10_000_000;
 /// What mail and forums take, in bytes: an animation in motion that is larger says so.
 const SENT: usize = 3_000_000;
 /// When the first line of progress is written, where there is no bar.
-const FIRST_LINE: Duration = Duration::from_secs(60);
+const FIRST_LINE: Duration = Duration::from_mins(1);
 /// How long every moment of a training is shown, in hundredths of a second.
 const LEARNING: u16 = 12;
 /// The longest side of a GIF, in pixels.

@@ -481,7 +481,7 @@ mod tests {
     use crate::train::State;
 
     /// How long a test waits for a thread before it fails.
-    const PATIENCE: Duration = Duration::from_secs(300);
+    const PATIENCE: Duration = Duration::from_mins(5);
 
     fn run(seed: u64, sequences: u64) -> Run {
         let task = Task::Copy(Copy {

@@ -53,7 +53,7 @@ fn the_page_lists_every_array() {
         };
         let values = match spec.range {
             Range::Any => "any".to_owned(),
-            Range::Learned => "any, learned".to_owned(),
+            Range::Learned(_) => "any, learned".to_owned(),
             Range::Normal => "drawn, normal with variance 1".to_owned(),
             Range::AtLeast(least) => format!("{least} or more"),
             Range::Within(least, most) => format!("{least} to {most}"),

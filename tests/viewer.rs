@@ -39,6 +39,8 @@ mod part;
 mod pending;
 #[path = "viewer/phone.rs"]
 mod phone;
+#[path = "viewer/pointing.rs"]
+mod pointing;
 #[path = "viewer/present.rs"]
 mod present;
 #[path = "viewer/printed.rs"]

@@ -104,6 +104,8 @@ pub enum Content<'a> {
     Lanes(Vec<(Scalar, Option<HeadName>)>),
     /// A bar per step, by the logarithm of its value.
     Decades(Decades<'a>),
+    /// No values: a name or a mark.
+    Sign(Sign),
     /// Nothing: the place is kept free.
     Nothing,
 }
@@ -117,6 +119,15 @@ pub struct Place<'a> {
     pub area: Area,
     /// Where its rows are.
     pub axis: Axis,
+}
+
+/// A part of a page that stands for something and shows no values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// A stage of the step, by its place among all.
+    Stage(usize),
+    /// A head, by its place among all.
+    Head(usize),
 }
 
 /// A value under the pointer.
@@ -163,7 +174,7 @@ impl<'a> Place<'a> {
     }
 
     /// Where its cells are.
-    fn place(&self) -> At<'_> {
+    pub(super) fn place(&self) -> At<'_> {
         At {
             id: self.panel.id,
             area: &self.area,
@@ -185,12 +196,22 @@ impl<'a> Place<'a> {
             Content::Overlap(overlap) => overlap.paint(paint, self.place(), page),
             Content::Lanes(all) => lanes::all(paint, all, &self.area, page),
             Content::Decades(decades) => decades.paint(paint, &self.area, page),
-            Content::Nothing => {}
+            Content::Sign(_) | Content::Nothing => {}
         }
     }
 }
 
 impl<'a> Panel<'a> {
+    /// A sign.
+    pub(super) fn sign(id: PanelId, name: String, sign: Sign) -> Self {
+        Self {
+            id,
+            name,
+            content: Content::Sign(sign),
+            ..Self::nothing()
+        }
+    }
+
     /// Room that is kept.
     pub(super) fn nothing() -> Self {
         Self {

@@ -26,7 +26,7 @@ fn on_screen(harness: &Screen) -> Option<Quantity> {
     harness.state().layer().derivatives().map(|by| by.of)
 }
 
-fn lay_out(harness: &mut Screen, arrangement: Arrangement) {
+pub fn lay_out(harness: &mut Screen, arrangement: Arrangement) {
     for _ in 0..6 {
         if harness.state().arrangement() != arrangement {
             press(harness, Key::V);

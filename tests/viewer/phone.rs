@@ -217,7 +217,7 @@ fn follow(screen: &mut Screen, stop: usize) {
         1 => click(screen, "Next step"),
         2 => touch(screen, "W0 sharpen"),
         7 => click(screen, "First step"),
-        8 => touch(screen, "output"),
+        8 => touch(screen, "output: at this step"),
         10 => (0..20).for_each(|_| {
             if !met(screen) {
                 click(screen, "Next step");

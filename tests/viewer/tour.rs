@@ -46,7 +46,7 @@ fn follow(screen: &mut Screen, stop: usize) {
     screen.run_steps(12);
 }
 
-fn rect_of(screen: &Screen, label: &str) -> egui::Rect {
+pub fn rect_of(screen: &Screen, label: &str) -> egui::Rect {
     let mut all = screen.query_all_by_label_contains(label);
     all.find(|node| {
         node.accesskit_node()

@@ -3,7 +3,7 @@
 use super::super::facts::wrong_bits;
 use super::super::motion::within;
 use super::super::paint::{Draw, Paint};
-use super::super::panel::{Across, Content, Place};
+use super::super::panel::{Across, Content, Panel, Place, Sign};
 use super::super::stages::Stage;
 use super::super::{Area, Ink, PanelId, Picture, mix};
 use super::memory::edge;
@@ -44,7 +44,7 @@ impl<'a> CloseUp<'a, '_> {
             places.extend(self.end_place(picture, bits));
         }
         self.flows(on);
-        self.controller(on);
+        self.controller(on, places);
         self.verdict(on);
     }
 
@@ -108,6 +108,7 @@ impl<'a> CloseUp<'a, '_> {
     /// What is to be pointed at.
     fn end_place(&self, picture: Picture, area: Area) -> Option<Place<'a>> {
         let mut panel = self.seen.panel(PanelId::new(picture))?;
+        panel.id.now = true;
         if let Content::Cells(cells) = panel.content {
             let step = self.step();
             panel.content = Content::Cells(cells.during(step..step + 1));
@@ -160,7 +161,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// What makes of the input what the heads are told.
-    fn controller(&self, on: &mut dyn Paint) {
+    fn controller(&self, on: &mut dyn Paint, places: &mut Vec<Place<'a>>) {
         let Some(area) = self.plan.controller else {
             return;
         };
@@ -184,6 +185,8 @@ impl<'a> CloseUp<'a, '_> {
         };
         let style = self.letters(12.0, ink).upwards();
         on.text("controller", [area.middle(), area.centre()], style);
+        let id = PanelId::new(Picture::Hidden).now();
+        places.push(Panel::sign(id, "Controller".to_owned(), Sign::Stage(0)).at(area));
     }
 
     /// How right the answer of the step is.

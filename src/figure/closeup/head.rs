@@ -3,12 +3,13 @@
 use super::super::facts::head_mark;
 use super::super::marks::sign;
 use super::super::paint::{Draw, Paint};
-use super::super::{Ink, Style};
+use super::super::panel::{Panel, Place, Sign};
+use super::super::{Area, HeadName, Ink, PanelId, Picture, Style};
 use super::{CloseUp, Of};
 
 impl<'a> CloseUp<'a, '_> {
     /// The numbers of the rows, between the weightings and the memory; the head at its row.
-    pub(super) fn spine(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
+    pub(super) fn spine(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
         let (colours, area) = (self.page.colours, of.pane.spine);
         let size = self.size(12.0).max(self.plan.letters);
         for slot in of.view.slots() {
@@ -35,7 +36,7 @@ impl<'a> CloseUp<'a, '_> {
             }
         }
         self.end_of_memory(on, of);
-        self.signs(on, of);
+        self.signs(on, of, places);
     }
 
     /// Where row 0 follows the last one.
@@ -57,20 +58,22 @@ impl<'a> CloseUp<'a, '_> {
 
     /// The signs of all heads at their rows, right of the memory. That of this one goes with its weight; others make room
     /// for it and for each other.
-    fn signs(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
+    fn signs(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
         let (colours, right) = (self.page.colours, of.pane.memory.right);
         let axis = of.view.axis();
         let own = self.middle(of);
         let heads = 0..self.trace().heads.len();
-        let marks = heads
-            .filter_map(|head| head_mark(self.trace(), self.seen.stages, self.seen.moment, head));
-        let others = marks.filter(|mark| mark.name != of.name);
-        let placed = others.filter_map(|mark| Some((axis.place_of(mark.row)?.center(), mark)));
+        let mark = |head| head_mark(self.trace(), self.seen.stages, self.seen.moment, head);
+        let others = heads.filter(|&head| head != of.pane.head);
+        let placed = others.filter_map(|head| {
+            let mark = mark(head)?;
+            Some((axis.place_of(mark.row)?.center(), head, mark))
+        });
         let mut placed: Vec<_> = placed.collect();
-        placed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        placed.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
         let pitch = self.size(13.0).max(10.0);
         let mut free = f32::NEG_INFINITY;
-        for (y, mark) in placed {
+        for (y, head, mark) in placed {
             let y = y.max(free);
             let y = own
                 .filter(|own| (y - own).abs() < pitch)
@@ -78,10 +81,11 @@ impl<'a> CloseUp<'a, '_> {
             free = y + pitch;
             let ink =
                 Ink::from(colours.head(mark.name)).faded(0.25 + 0.5 * mark.weight.clamp(0.0, 1.0));
-            self.sign(on, [right, y], mark.name, (ink, false));
+            places.push(self.sign(on, [right, y], (of, head), (ink, false)));
         }
         if let Some(y) = own {
-            self.sign(on, [right, y], of.name, (of.hue.into(), true));
+            let own = (of, of.pane.head);
+            places.push(self.sign(on, [right, y], own, (of.hue.into(), true)));
         }
     }
 
@@ -102,18 +106,22 @@ impl<'a> CloseUp<'a, '_> {
         &self,
         on: &mut dyn Paint,
         [x, y]: [f32; 2],
-        name: super::HeadName,
+        (of, head): (&Of<'a, '_>, usize),
         (ink, bold): (Ink, bool),
-    ) {
+    ) -> Place<'a> {
+        let name = HeadName::of(self.trace(), head);
         let half = self.size(5.0).max(3.5);
         let x = x + self.size(11.0).max(7.0);
         sign(on, [x, y], half, name.is_write, ink);
         let style = self.letters(11.0, ink);
         let style = if bold { style.bold() } else { style };
-        on.text(
-            name.to_string(),
-            [x + half + self.size(4.0).max(2.0), y],
-            style,
-        );
+        let left = x + half + self.size(4.0).max(2.0);
+        on.text(name.to_string(), [left, y], style);
+        let right = left + on.width_of(&name.to_string(), style.size);
+        let area = Area::new(x - half, y - style.size / 2.0, right - x + half, style.size);
+        // Each of two memories has the signs of all heads.
+        let id = PanelId::of(Picture::Weightings, head).now();
+        let id = id.part(of.pane.head);
+        Panel::sign(id, format!("Sign of {name}"), Sign::Head(head)).at(area)
     }
 }

@@ -131,7 +131,9 @@ impl<'a> CloseUp<'a, '_> {
             }
         }
         on.frame(area, colours.line);
-        if let Some(panel) = self.seen.panel(PanelId::new(Picture::Memory)) {
+        if let Some(mut panel) = self.seen.panel(PanelId::new(Picture::Memory)) {
+            // Each of two heads shows the rows about it.
+            panel.id.of = Some(of.pane.head);
             places.push(panel.along(area, of.view.axis()));
         }
         self.strips(on, of, places);

@@ -74,7 +74,7 @@ pub(super) fn paint<'a>(
     for pane in &close.plan.panes {
         close.pane(on, pane, &mut places);
     }
-    close.top(on);
+    close.top(on, &mut places);
     places
 }
 
@@ -82,7 +82,6 @@ pub(super) fn paint<'a>(
 struct Of<'a, 'c> {
     pane: &'c Pane,
     head: &'a HeadTrace,
-    name: HeadName,
     hue: Rgb,
     view: view::View,
 }
@@ -144,13 +143,12 @@ impl<'a> CloseUp<'a, '_> {
         let of = Of {
             pane,
             head,
-            name,
             hue: self.page.colours.head(name),
             view: view::View::new(&self.seen, head, pane),
         };
         self.columns(on, &of, places);
         self.memory(on, &of, places);
-        self.spine(on, &of);
+        self.spine(on, &of, places);
         self.travelling(on, &of);
     }
 }

@@ -3,7 +3,7 @@
 use super::super::paint::{Draw, Paint};
 use super::super::panel::{Content, Place};
 use super::super::stages::Stage;
-use super::super::{Area, Ink, Mark, PanelId, Picture, Style};
+use super::super::{Area, Ink, PanelId, Picture, Style};
 use super::CloseUp;
 use super::memory::edge;
 
@@ -22,16 +22,13 @@ impl<'a> CloseUp<'a, '_> {
             ),
         ];
         for (picture, area) in parts {
-            let Some(mut panel) = self.seen.panel(PanelId::new(picture)) else {
+            let Some(panel) = self.seen.panel(PanelId::new(picture)) else {
                 continue;
             };
             on.rect(area, colours.well);
-            if let Content::Cells(cells) = &mut panel.content {
-                let rows: Vec<usize> = (0..cells.rows).collect();
-                let pixels = |side: f32| (side * self.page.density).ceil().max(1.0) as usize;
-                let most = [pixels(area.width()), pixels(area.height())];
-                let image = cells.image(&rows, most, colours);
-                on.mark(Mark::Image { area, image });
+            let place = panel.at(area);
+            if let Content::Cells(cells) = &place.panel.content {
+                on.cells(cells, place.place(), self.page, 1.0);
                 // What nobody asks for says little.
                 for steps in &cells.veiled {
                     let [left, right] =
@@ -65,7 +62,7 @@ impl<'a> CloseUp<'a, '_> {
                 let style = self.letters(10.0, colours.subdued).end();
                 on.text(word, [area.left - 4.0, area.centre()], style);
             }
-            places.push(panel.at(area));
+            places.push(place);
         }
         self.phases(on, strip, each);
         let left = strip.left + self.step() as f32 * each;

@@ -2,13 +2,14 @@
 
 use super::super::marks::sign;
 use super::super::paint::{Draw, Paint};
+use super::super::panel::{Panel, Place, Sign};
 use super::super::stages::Moment;
-use super::super::{HeadName, Ink, Style};
+use super::super::{Area, HeadName, Ink, PanelId, Picture, Style};
 use super::{CloseUp, words};
 
-impl CloseUp<'_, '_> {
+impl<'a> CloseUp<'a, '_> {
     /// What happens now, where in the episode, and the stages of the step in a row.
-    pub(super) fn top(&self, on: &mut dyn Paint) {
+    pub(super) fn top(&self, on: &mut dyn Paint, places: &mut Vec<Place<'a>>) {
         let top = self.plan.top;
         self.clock(on);
         // Upright the sentence has lines of its own.
@@ -46,7 +47,7 @@ impl CloseUp<'_, '_> {
                 Style::new(size, self.page.colours.strong).bold(),
             );
         }
-        self.path(on);
+        self.path(on, places);
     }
 
     /// Step and phase.
@@ -76,7 +77,7 @@ impl CloseUp<'_, '_> {
     }
 
     /// The stages of the step, and how far it has come.
-    fn path(&self, on: &mut dyn Paint) {
+    fn path(&self, on: &mut dyn Paint, places: &mut Vec<Place<'a>>) {
         let (colours, top) = (self.page.colours, self.plan.top);
         let style = self.letters(12.5, colours.subdued);
         let y = top.bottom - self.size(9.0).max(7.0);
@@ -111,6 +112,10 @@ impl CloseUp<'_, '_> {
                 let come = left + width * self.seen.through.clamp(0.0, 1.0);
                 on.line(&[[left, under], [come, under]], colours.accent, 2.0);
             }
+            let half = self.size(9.0).max(6.0);
+            let area = Area::new(left, y - half, *width, 2.0 * half);
+            let id = PanelId::new(Picture::Stages).part(index);
+            places.push(Panel::sign(id, format!("Stage {name}"), Sign::Stage(index)).at(area));
             left += width;
             if index + 1 < names.len() && gap >= 6.0 {
                 let middle = left + 0.5 * gap;

@@ -38,7 +38,7 @@ mod trip;
 pub mod units;
 pub mod welcome;
 
-use egui::{Color32, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
+use egui::{Color32, Id, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::{Command, Play};
 use super::part::Part;
@@ -56,7 +56,7 @@ use super::widget::readout::Readout;
 use crate::figure::catalogue::Catalogue;
 use crate::figure::compare::page_columns;
 use crate::figure::paint::{NO_DERIVATIVE, NOT_RECORDED, Page};
-use crate::figure::stages::Moment;
+use crate::figure::stages::{COLUMNS, Moment};
 use crate::figure::trip::Trip;
 use crate::figure::{HeadName, Layer, PanelId, Picture, Stage};
 use crate::model::{HeadTrace, Trace};
@@ -183,6 +183,9 @@ impl<'a> View<'a> {
             Picture::Erases => stages.place(Stage::Erase, head),
             Picture::Adds => stages.place(Stage::Add, head),
             Picture::Weightings => head.and_then(|head| stages.addressing(head).pop()),
+            Picture::Stages => id
+                .part
+                .and_then(|part| stages.place(COLUMNS.get(part)?.stage, head)),
             _ => None,
         };
         let has_come = |place: usize| place < now || (place == now && self.player.through() >= 1.0);
@@ -412,9 +415,14 @@ const GUTTER: f32 = 68.0;
 const MARKS: f32 = 46.0;
 const BETWEEN: f32 = 34.0;
 
-/// Makes a picture something that can be pointed at, dragged over and read aloud.
+/// Makes something that is there once under its name respond to clicks and drags, and be read aloud.
 pub fn interact(ui: &Ui, rect: Rect, name: &str, description: &str) -> Response {
-    let response = ui.interact(rect, ui.scope_id().with(name), Sense::click_and_drag());
+    interact_as(ui, ui.scope_id().with(name), rect, name, description)
+}
+
+/// The same for one of several of a name, told apart by their ids.
+pub fn interact_as(ui: &Ui, id: Id, rect: Rect, name: &str, description: &str) -> Response {
+    let response = ui.interact(rect, id, Sense::click_and_drag());
     let label = if description.is_empty() {
         name.to_owned()
     } else {

@@ -2,25 +2,28 @@
 //! and kept in view by a click; dragging over time moves the play-head. What a picture is follows from its identity,
 //! never from its name.
 
-use egui::{Response, Ui};
+use egui::{Response, Role, Sense, Ui, WidgetInfo};
 
-use super::parts::{pointer, row_line};
+use super::parts::{choose, pointer, row_line};
 use super::sheet::{More, Sheet};
 use super::trip;
-use super::{Columns, View, interact, play_head, scrub};
+use super::{Columns, View, interact_as, play_head, scrub};
 use crate::figure::addressing::Bars;
 use crate::figure::catalogue::{Catalogue, learned_axes, learned_of};
 use crate::figure::compare::SIDES;
 use crate::figure::facts::MemoryAt;
-use crate::figure::panel::{Content, Hit};
+use crate::figure::panel::{Content, Hit, Sign};
 use crate::figure::sums::InStep;
 use crate::figure::{Layer, PanelId, Picture, Place, numbers};
 use crate::train::{ABSENT, Quantity};
-use crate::viewer::command::{Command, Episode, Look};
+use crate::viewer::command::{Command, Episode, Look, Play};
 use crate::viewer::inspect;
+use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::target::Target;
+use crate::viewer::story;
 use crate::viewer::story::two::words_of;
 use crate::viewer::theme;
+use crate::viewer::widget::button::{focus_ring, on_click};
 use crate::viewer::widget::canvas::{Canvas, rect};
 use crate::viewer::widget::readout::Readout;
 
@@ -41,7 +44,40 @@ pub fn page_ui(ui: &mut Ui, places: &[Place<'_>], columns: &Columns, view: &mut 
             let columns = Columns { time, ..*columns }.of_all();
             play_head(ui, &columns, rect.y_range().expand(2.0), view);
         }
-        point_ui(ui, place, places, view);
+        match place.panel.content {
+            Content::Sign(_) if view.state.is_on_phone() => {}
+            Content::Sign(sign) => sign_ui(ui, place, sign, view),
+            _ => point_ui(ui, place, places, view),
+        }
+    }
+    trip::trip_on_page(ui, places, view);
+}
+
+/// A stage or a head: a click goes there.
+fn sign_ui(ui: &Ui, place: &Place<'_>, sign: Sign, view: &mut View<'_>) {
+    let (name, id) = (&place.panel.name, ui.scope_id().with(place.panel.id));
+    let response = ui.interact(rect(&place.area), id, Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    focus_ring(ui, &response);
+    let meaning = match sign {
+        Sign::Head(head) => {
+            choose(ui, &response, head, view);
+            "A click selects this head; with Shift it is pinned.".to_owned()
+        }
+        Sign::Stage(stage) => {
+            on_click(&response, Play::SeekStage(stage), view.commands);
+            let has_come = stage <= view.player.stage() || view.player.whole_steps();
+            let moment = view.open.stages.at(stage);
+            let told = || story::caption(view.open, view.step(), moment, view.focus);
+            has_come.then(told).unwrap_or_default()
+        }
+    };
+    if response.hovered() {
+        *view.readout = Some(Readout {
+            place: name.clone(),
+            value: String::new(),
+            meaning,
+        });
     }
 }
 
@@ -52,9 +88,9 @@ fn has_rows(id: PanelId) -> bool {
 }
 
 /// Paints a picture at its place in the window, and lets it be pointed at.
-pub fn picture_ui(ui: &mut Ui, place: &Place<'_>, view: &mut View<'_>) -> (Response, Option<Hit>) {
+pub fn picture_ui(ui: &mut Ui, place: &Place<'_>, view: &mut View<'_>) {
     paint_ui(ui, place, view);
-    point_ui(ui, place, &[], view)
+    point_ui(ui, place, &[], view);
 }
 
 /// Paints a picture at its place in the window.
@@ -65,10 +101,15 @@ pub fn paint_ui(ui: &Ui, place: &Place<'_>, view: &mut View<'_>) {
     veil_ui(ui, place, view);
 }
 
+/// True for what the machine is given: it is there from the start.
+fn is_given(id: PanelId) -> bool {
+    matches!(id.picture, Picture::Input | Picture::Target)
+}
+
 /// While it plays, what has not happened yet is not shown: of a picture over time an outline. What the machine is given
 /// is there from the start.
 fn veil_ui(ui: &Ui, place: &Place<'_>, view: &View<'_>) {
-    let given = matches!(place.panel.id.picture, Picture::Input | Picture::Target);
+    let given = is_given(place.panel.id);
     let (Some(steps), true, false) = (place.steps(), view.player.playing(), given) else {
         return;
     };
@@ -82,12 +123,7 @@ fn veil_ui(ui: &Ui, place: &Place<'_>, view: &View<'_>) {
 }
 
 /// What can be done with a picture; `others` are those beside it on its page.
-pub fn point_ui(
-    ui: &mut Ui,
-    place: &Place<'_>,
-    others: &[Place<'_>],
-    view: &mut View<'_>,
-) -> (Response, Option<Hit>) {
+pub fn point_ui(ui: &mut Ui, place: &Place<'_>, others: &[Place<'_>], view: &mut View<'_>) {
     let (response, hit) = hover_ui(ui, place, others, view);
     if place.steps().is_some() {
         scrub(&response, rect(&place.area).x_range(), view);
@@ -100,7 +136,6 @@ pub fn point_ui(
             None => view.commands.extend(keep(id, at, view)),
         }
     }
-    (response, hit)
 }
 
 /// What is pointed at is read out and offered to be copied.
@@ -111,7 +146,8 @@ pub fn hover_ui(
     view: &mut View<'_>,
 ) -> (Response, Option<Hit>) {
     let (id, rect) = (place.panel.id, rect(&place.area));
-    let response = interact(ui, rect, &place.panel.name, &place.panel.alt);
+    let (own, panel) = (ui.scope_id().with(id), &place.panel);
+    let response = interact_as(ui, own, rect, &panel.name, &panel.alt);
     let at = pointer(&response);
     let hit = at.and_then(|at| place.hit(at.x, at.y));
     menu(&response, place, hit, others, view);
@@ -168,10 +204,12 @@ fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) ->
     let (panel, step) = (&place.panel, view.step());
     let (id, whose, row_name) = (panel.id, &panel.whose, panel.down.label);
     let Hit { column, row, value } = at;
+    // A vector lies or stands.
+    let channel = if id.now { row.max(column) } else { row };
     let which = match id.picture {
-        Picture::Input => view.recording().task.input_name(row),
+        Picture::Input => view.recording().task.input_name(channel),
         Picture::Target | Picture::Output | Picture::Error => {
-            view.recording().task.output_name(row)
+            view.recording().task.output_name(channel)
         }
         _ => format!("{row_name} {row}"),
     };
@@ -197,10 +235,24 @@ fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) ->
             };
             format!("{} {}{down}  {across} {column}", panel.name, panel.title)
         }
+        _ if id.now && id.of.is_none() => format!("{whose}  step {step}  {which}"),
         _ if id.now => format!("{whose}  step {step}  {}  column {column}", panel.title),
         _ if place.steps().is_some() => format!("{whose}  step {column}  {which}"),
         _ => format!("{whose}  step {step}  {row_name} {row}  column {column}"),
     };
+    let shown = if place.steps().is_some() {
+        column
+    } else {
+        step
+    };
+    let hides = view.player.playing() || view.state.arrangement() == Arrangement::CloseUp;
+    if hides && !is_given(id) && id.side.is_none() && shown >= view.come(id) {
+        return Readout {
+            place: said,
+            value: "not yet".to_owned(),
+            meaning: panel.note.clone(),
+        };
+    }
     if let Some([a, b]) = values_of(others, id, at) {
         return Readout {
             place: said,
@@ -258,7 +310,7 @@ fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
                 |line| format!("{} = {}", line.symbol, line.sum),
             )
         }
-        _ if id.now => {
+        _ if id.now && id.of.is_some() => {
             let card = target(id, at).card(view.open, view.focus, step);
             card.map_or(String::new(), |card| inspect::vector::told(&card))
         }
@@ -293,7 +345,7 @@ fn target(id: PanelId, at: Hit) -> Target {
         Picture::Overlap => value(PanelId::of(id.picture, row), column),
         _ => {
             let (side, now) = (None, false);
-            let place = if id.now { column } else { row };
+            let place = if id.now { row.max(column) } else { row };
             value(PanelId { side, now, ..id }, place)
         }
     }
@@ -373,11 +425,11 @@ fn menu(
         };
         let sheet = Sheet {
             lines: ("step", steps),
-            columns: ("column", cells.columns),
+            columns: ("column", cells.columns.max(cells.rows)),
             value: &|t, column| all.value(t, column).unwrap_or(ABSENT),
             ..over_time
         };
-        let cell = hit.map(|hit| (view.step(), hit.column));
+        let cell = hit.map(|hit| (view.step(), hit.row.max(hit.column)));
         sheet.menu(response, cell, view.commands);
     } else if let Content::Overlap(overlap) = &panel.content {
         let names: Vec<_> = overlap.names.iter().map(ToString::to_string).collect();

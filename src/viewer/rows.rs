@@ -1,7 +1,5 @@
 //! Which memory rows are on screen: the window's part of the address axis that all pictures of rows share.
 
-use egui::Rangef;
-
 use crate::figure::rows::Placing;
 pub use crate::figure::rows::{Axis, Rows, Span};
 
@@ -18,18 +16,6 @@ pub const WITHOUT_GAPS: Placing = Placing {
     tallest: f32::INFINITY,
     upwards: false,
 };
-
-impl From<Span> for Rangef {
-    fn from(span: Span) -> Self {
-        Self::new(span.min, span.max)
-    }
-}
-
-impl From<Rangef> for Span {
-    fn from(range: Rangef) -> Self {
-        Self::new(range.min, range.max)
-    }
-}
 
 /// Rows never grow taller than this, in points.
 const MAX_ROW_HEIGHT: f32 = 28.0;

@@ -147,7 +147,7 @@ impl State {
                 let text = format!("A and B cannot be compared: {sizes}.");
                 self.toasts.add(Kind::Notice, text);
             }
-            _ => {}
+            Some(_) | None => {}
         }
         self.follow_learner();
     }

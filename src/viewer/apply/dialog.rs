@@ -49,11 +49,12 @@ impl State {
             Subject::Ending if self.ending.is_none() => return None,
             Subject::Ending => self.suggestion(Aim::Run),
             Subject::File(aim) => self.suggestion(aim),
-            Subject::Messages => {
-                self.toasts.look_up();
+            other => {
+                if other == Subject::Messages {
+                    self.toasts.look_up();
+                }
                 String::new()
             }
-            _ => String::new(),
         };
         Some(Dialog::about(subject, text))
     }

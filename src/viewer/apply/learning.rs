@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::io::Experiment;
 use crate::learn::{End, News, Order};
-use crate::model::Model;
 use crate::train::Change;
 use crate::viewer::command::{Episode, Instead, Learn};
 use crate::viewer::files::Machine;
@@ -42,7 +41,7 @@ impl State {
             Learn::Save(path, replaces) => self.save_run(path, replaces),
             Learn::SaveAndEnd(path) => self.save_and_end(path),
             Learn::EndUnsaved => self.end_now(),
-            _ => self.steer(&learn),
+            learn => self.steer(&learn),
         }
     }
 
@@ -97,15 +96,22 @@ impl State {
                 let next = (learning.chosen.cast_signed() + by).rem_euclid(count);
                 learning.chosen = next.cast_unsigned();
             }
-            _ => {}
+            // Handled by `learn`.
+            Learn::Instead(_)
+            | Learn::Change(_)
+            | Learn::Save(..)
+            | Learn::Refused(_)
+            | Learn::SaveAndEnd(_)
+            | Learn::EndUnsaved
+            | Learn::News(_) => {}
         }
-        let order = match learn {
-            Learn::Once => Some(Order::Once),
-            Learn::Toggle | Learn::Faster(_) | Learn::SlowOrFull if learning.goes => {
-                Some(Order::Go(learning.pace))
-            }
-            Learn::Toggle => Some(Order::Pause),
-            _ => None,
+        let paces = matches!(learn, Learn::Toggle | Learn::Faster(_) | Learn::SlowOrFull);
+        let order = if *learn == Learn::Once {
+            Some(Order::Once)
+        } else if paces && learning.goes {
+            Some(Order::Go(learning.pace))
+        } else {
+            (*learn == Learn::Toggle).then_some(Order::Pause)
         };
         if let Some(order) = order {
             // What goes on is seen as it is now.
@@ -174,9 +180,9 @@ impl State {
 
     /// These experiments begin, from nothing, and the first of them comes on screen.
     fn begin_named(&mut self, named: Vec<(String, Experiment)>) {
-        let Some((_, first)) = named.first() else {
+        if named.is_empty() {
             return;
-        };
+        }
         let experiments: Vec<_> = named.iter().map(|(_, one)| one.clone()).collect();
         let count = experiments.len();
         let too_much = experiments
@@ -185,19 +191,20 @@ impl State {
         if let Some(sentence) = too_much {
             return self.toasts.add(Kind::Problem, sentence);
         }
+        let taught = |(label, experiment)| Taught::new(self.number_run(), label, experiment);
+        let runs: Vec<_> = named.into_iter().map(taught).collect();
+        let first = &runs[0];
         let machine = Machine {
             name: NAME.to_owned(),
-            title: format!("{}, learning", first.title),
+            title: format!("{}, learning", first.begun.title),
             other_way: None,
             away: false,
-            task: first.task.clone(),
-            ntm: Model::new(first.model.clone(), first.training.seed),
+            task: first.begun.task.clone(),
+            ntm: first.machine.as_ref().clone(),
         };
-        let size = *first.task.size().end();
         let place = self.session.add(machine);
-        self.session.wish.size = size;
-        let taught = |(label, experiment)| Taught::new(self.number_run(), label, experiment);
-        let mut learning = Learning::new(named.into_iter().map(taught).collect(), place);
+        self.session.wish.size = *first.begun.task.size().end();
+        let mut learning = Learning::new(runs, place);
         let goes = learning.order(Order::Go(learning.pace));
         self.learning = Some(learning);
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);

@@ -45,7 +45,7 @@ impl State {
                 self.player.seek_through(0.0);
             }
             (false, false) => self.player.whole(),
-            _ => {}
+            (true, false) | (false, true) => {}
         }
         if self.player.at_end() && opening.drawn_back() >= 1.0 {
             self.take_over();

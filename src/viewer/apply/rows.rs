@@ -100,10 +100,11 @@ impl State {
             None => self.peak(rows).unwrap_or(0),
         };
         let row = rows.numbers()[index];
-        self.sight.selected = Some(match self.sight.selected {
-            Some(Target::Cell { column, .. }) => Target::Cell { row, column },
-            _ => Target::Row(row),
-        });
+        let cell = match self.sight.selected {
+            Some(Target::Cell { column, .. }) => Some(Target::Cell { row, column }),
+            Some(_) | None => None,
+        };
+        self.sight.selected = Some(cell.unwrap_or(Target::Row(row)));
         self.bring_on_screen(index, rows);
     }
 
@@ -112,7 +113,7 @@ impl State {
         let (from, to) = match self.sight.selected {
             Some(Target::Rows { from, to }) => (from, to),
             Some(Target::Row(row) | Target::Cell { row, .. }) => (row, row),
-            _ => return self.select_row(rows, 0),
+            Some(_) | None => return self.select_row(rows, 0),
         };
         let Some(index) = rows.index_of(to) else {
             return;

@@ -25,18 +25,19 @@ pub(super) enum Deed {
 impl Deed {
     /// None while the tour waits for nothing.
     pub(super) fn of(tour: &Tour, command: &Command) -> Option<Self> {
-        let deed = match command {
-            Command::Play(Play::Step(_)) => Self::Step,
-            Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)) => Self::Click,
-            // Nobody did that, or it changes nothing.
-            Command::File(_)
-            | Command::Ask(_)
-            | Command::Tour(_)
-            | Command::Play(Play::TakeOver) => return None,
-            news if news.is_news() => return None,
-            _ => Self::Other,
+        // Nobody did that, or it changes nothing.
+        let is_nothing = matches!(
+            command,
+            Command::File(_) | Command::Ask(_) | Command::Tour(_) | Command::Play(Play::TakeOver)
+        );
+        let deed = if let Command::Play(Play::Step(_)) = command {
+            Self::Step
+        } else if let Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)) = command {
+            Self::Click
+        } else {
+            Self::Other
         };
-        (!tour.met).then_some(deed)
+        (!tour.met && !is_nothing && !command.is_news()).then_some(deed)
     }
 }
 
@@ -248,13 +249,11 @@ impl State {
             (Wait::Flip, _) => asked,
             (_, Some((step, _))) => step,
             // Somewhere in the input, where heads have something to do.
-            _ => (steps / 4).max(1),
+            (_, None) => (steps / 4).max(1),
         };
-        let head = match stop.act {
-            // What was looked at before.
-            Act::Any if self.sight.chosen => Some(self.sight.focus),
-            _ => found.map(|(_, head)| head),
-        };
+        // What was looked at before.
+        let before = (stop.act == Act::Any && self.sight.chosen).then_some(self.sight.focus);
+        let head = before.or(found.map(|(_, head)| head));
         (head, step)
     }
 

@@ -12,6 +12,7 @@ use egui::{
 };
 
 use crate::figure::cells::Cells;
+use crate::figure::rows::Span;
 use crate::figure::{Anchor, Area, At, Image, Ink, Mark, Paint, PanelId, Text, Weight, paint};
 use crate::viewer::theme;
 
@@ -181,6 +182,12 @@ impl Paint for Canvas<'_> {
 fn paint_image(painter: &Painter, rect: Rect, texture: TextureId) {
     let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
     painter.image(texture, rect, whole, theme::UNTINTED);
+}
+
+impl From<Rangef> for Span {
+    fn from(range: Rangef) -> Self {
+        Self::new(range.min, range.max)
+    }
 }
 
 /// A part of a page on screen.

@@ -237,7 +237,7 @@ impl Derivatives {
             Quantity::Loss => "the loss".to_owned(),
             Quantity::Bit { step, channel } => format!("bit {channel} of step {step}"),
         };
-        let write = self.heaviest_write(of);
+        let write = self.heaviest;
         if write.is_none() && !of.heads.iter().any(HeadTrace::is_write) {
             return format!("No head writes; all pictures show what mattered for {what}");
         }
@@ -376,8 +376,8 @@ mod tests {
             writer.weighting.row_mut(t).fill(0.0);
         }
         writer.weighting.row_mut(2)[7] = 1.0;
-        let by = Derivatives::new(&machine, &recording, BIT).unwrap();
-        let write = by.heaviest_write(&recording.trace).unwrap();
+        let mut by = Derivatives::new(&machine, &recording, BIT).unwrap();
+        let write = by.heaviest.unwrap();
         assert_eq!((write.head, write.step, write.row), (1, 2, 7));
         let told = by.heaviest_in_words(&recording.trace);
         assert!(
@@ -390,7 +390,8 @@ mod tests {
         recording.trace.heads[1].weighting.row_mut(2).fill(0.0);
         let late = recording.trace.heads[1].weighting.row_mut(5);
         late[3] = 1.0;
-        assert_eq!(by.heaviest_write(&recording.trace), None);
+        by.heaviest = by.heaviest_write(&recording.trace);
+        assert_eq!(by.heaviest, None);
         assert_eq!(
             by.heaviest_in_words(&recording.trace),
             "No write mattered for bit 1 of step 5"

@@ -19,12 +19,18 @@ use crate::viewer::theme;
 /// The textures of all pictures.
 #[derive(Default)]
 pub struct Textures {
-    kept: HashMap<u64, (u64, TextureHandle)>,
+    /// Which state of a picture, and the pass that drew it last.
+    kept: HashMap<u64, (u64, TextureHandle, u64)>,
+    /// The pass that is being drawn.
+    pass: u64,
     /// Which pictures have values that are no numbers.
     odd: HashMap<u64, (u64, [bool; 2])>,
     uploads: usize,
     bytes: usize,
 }
+
+/// A texture that no pass of the last ones has drawn is freed.
+const PASSES: u64 = 16;
 
 impl std::fmt::Debug for Textures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -47,22 +53,27 @@ impl Textures {
         version: u64,
         image: impl FnOnce() -> Image,
     ) -> TextureId {
+        let pass = ctx.cumulative_pass_nr();
+        if std::mem::replace(&mut self.pass, pass) != pass {
+            self.kept.retain(|_, (.., last)| *last + PASSES >= pass);
+        }
         let kept = self.kept.get_mut(&picture);
-        if let Some((_, handle)) = kept.as_ref().filter(|(kept, _)| *kept == version) {
+        if let Some((_, handle, last)) = kept.filter(|(kept, ..)| *kept == version) {
+            *last = pass;
             return handle.id();
         }
         let image = image();
         self.uploads += 1;
         self.bytes += 4 * image.pixels.len();
         let (image, options) = (color_image(&image), TextureOptions::NEAREST);
-        if let Some((kept, handle)) = kept {
-            *kept = version;
+        if let Some((kept, handle, last)) = self.kept.get_mut(&picture) {
+            (*kept, *last) = (version, pass);
             handle.set(image, options);
             return handle.id();
         }
         let handle = ctx.load_texture("picture", image, options);
         let id = handle.id();
-        self.kept.insert(picture, (version, handle));
+        self.kept.insert(picture, (version, handle, pass));
         id
     }
 
@@ -131,11 +142,12 @@ impl Paint for Canvas<'_> {
         let pixels = [at.area.width(), bottom - top].map(|side| side * ctx.pixels_per_point());
         let most = pixels.map(|side| (side.ceil().max(1.0) as usize).min(limit));
         let ends = at.axis.runs.first().zip(at.axis.runs.last());
+        let (low, high) = cells.scale.ends();
         let version = (
             (self.episode, cells.version),
             ends.map(|(first, last)| (first.0.start, last.0.end, at.axis.count())),
             at.axis.upwards,
-            (discriminant(&cells.scale), cells.scale.ends().1.to_bits()),
+            (discriminant(&cells.scale), [low.to_bits(), high.to_bits()]),
             std::ptr::from_ref(page.colours) as usize,
             [cells.columns.min(most[0]), at.axis.count().min(most[1])],
         );

@@ -237,9 +237,10 @@ impl Colours {
         ])
     }
 
-    /// The hue of one of several lines: those of the heads in turns.
+    /// The hue of one of several lines: those of the heads in turns, then the same nearer to the ground.
     pub fn line(&self, index: usize) -> Rgb {
-        self.heads[index % 2][index / 2 % HUES]
+        let hue = self.heads[index % 2][index / 2 % HUES];
+        mix(hue, self.well, 0.45 * (index / (2 * HUES) % 2) as f32)
     }
 
     /// The colour of a value.

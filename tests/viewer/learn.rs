@@ -33,7 +33,7 @@ fn learning() -> Screen {
     learning_in(LARGE, &[])
 }
 
-fn learning_in(size: Vec2, more: &[&str]) -> Screen {
+pub fn learning_in(size: Vec2, more: &[&str]) -> Screen {
     let mut screen = window_of(size, Arc::default());
     act(&mut screen, Instead::Begin(vec![experiment(more)]));
     screen

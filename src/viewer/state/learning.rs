@@ -188,18 +188,21 @@ impl Learning {
         self.account().map_or(&[], |account| &account.findings)
     }
 
-    /// Which of it is looked at.
+    /// Which of it is looked at: where none was chosen, the newest that was known at the moment on screen.
     pub fn finding_shown(&self) -> Option<usize> {
-        let last = self.findings().len().checked_sub(1)?;
-        Some(self.finding.map_or(last, |finding| finding.min(last)))
+        let known = self.snapshot().map_or(u64::MAX, |now| now.sequences);
+        let findings = self.findings();
+        let newest = || findings.iter().rposition(|found| found.sequences <= known);
+        let chosen = self.finding.filter(|&chosen| chosen < findings.len());
+        chosen.or_else(newest)
     }
 
     /// What was noticed so much later, or earlier, and what the machine was then.
     pub fn move_finding(&mut self, by: isize) {
-        let Some(shown) = self.finding_shown() else {
+        let Some(last) = self.findings().len().checked_sub(1) else {
             return;
         };
-        let last = self.findings().len() - 1;
+        let shown = self.finding_shown().unwrap_or(0);
         let next = shown.saturating_add_signed(by).min(last);
         self.moment = Some(self.findings()[next].sequences);
         self.finding = Some(next);
@@ -327,6 +330,7 @@ impl Learning {
     pub fn look_at(&mut self, place: Option<usize>) {
         let snapshot = place.and_then(|place| self.snapshots().get(place));
         self.moment = snapshot.map(|snapshot| snapshot.sequences);
+        self.finding = None;
     }
 
     /// So many snapshots on, or back; beyond the last one it is the machine as it is.

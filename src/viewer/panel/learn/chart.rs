@@ -98,12 +98,10 @@ pub fn plot_ui(ui: &mut Ui, chart: &Chart, height: f32, moment: Option<f64>) {
             let line = line.color(palette.subdued).style(LineStyle::dashed_dense());
             ui.hline(line.width(1.0).allow_hover(false));
         }
-        let events = chart.events.iter();
-        let events = events.map(|(at, words)| (*at, words.as_str(), palette.subdued));
-        let moment = moment.map(|at| (at, "on screen", palette.accent));
-        for (at, words, ink) in events.chain(moment) {
-            let line = VLine::new(words, chart.across.place(at)).color(ink);
-            ui.vline(line.width(1.5).allow_hover(false));
+        for (at, words) in &chart.events {
+            let line = VLine::new(words.as_str(), chart.across.place(*at));
+            let line = line.color(palette.subdued).width(1.5);
+            ui.vline(line.allow_hover(false));
         }
     });
     shown.response.widget_info(|| {
@@ -114,6 +112,19 @@ pub fn plot_ui(ui: &mut Ui, chart: &Chart, height: f32, moment: Option<f64>) {
         )
     });
     levels_ui(ui, chart, &shown.transform, palette);
+    if let (Some(at), Across::Sequences) = (moment, chart.across) {
+        moment_ui(ui, chart.across.place(at), &shown.transform, palette);
+    }
+}
+
+/// The machine on screen as a line across what is shown: it moves no axis.
+fn moment_ui(ui: &Ui, at: f64, transform: &egui_plot::PlotTransform, palette: &Palette) {
+    let frame = transform.frame();
+    let x = frame.x_range().clamp(transform.position_from_point_x(at));
+    let painter = ui.painter().with_clip_rect(*frame);
+    painter.vline(x, frame.y_range(), (1.5, palette.accent));
+    let (at, font) = (egui::pos2(x + 4.0, frame.top() + 2.0), theme::text(10.5));
+    painter.text(at, Align2::LEFT_TOP, "on screen", font, palette.accent);
 }
 
 /// The last value of every line, in words.
@@ -132,6 +143,7 @@ fn has_legend(chart: &Chart) -> bool {
 
 fn plot<'a>(chart: &'a Chart, height: f32, by_finger: bool, palette: &Palette) -> Plot<'a> {
     let over = chart.across == Across::Sequences;
+    let across = RichText::new(chart.across.name()).font(theme::text(11.0));
     let up = chart.up;
     let mut plot = Plot::new(chart.name.as_str())
         .height(height.max(40.0))
@@ -145,6 +157,7 @@ fn plot<'a>(chart: &'a Chart, height: f32, by_finger: bool, palette: &Palette) -
         .show_y(false)
         .cursor_color(palette.subdued)
         .y_axis_min_width(NUMBERS)
+        .x_axis_label(across.color(palette.subdued))
         .y_axis_formatter(move |mark, _| up.told(up.value(mark.value)))
         .label_formatter(move |at| under_pointer(chart, at));
     if up.is_log() {

@@ -23,7 +23,7 @@ const PLOT: f32 = 0.36;
 /// Between two cards.
 const GAP: f32 = 8.0;
 /// The least that a card shows something on.
-const LEAST: Vec2 = vec2(118.0, 112.0);
+const LEAST: Vec2 = vec2(118.0, 72.0);
 /// A card is no taller than so many times its width.
 const TALL: f32 = 1.15;
 /// Inside of a card.

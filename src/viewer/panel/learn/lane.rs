@@ -1,8 +1,8 @@
 //! The lane of the moments: what the machine was, from nothing to now, on a logarithmic axis; to be dragged along.
 
 use egui::{
-    Align2, Painter, Rangef, Rect, Role, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2,
-    vec2,
+    Align2, Painter, Rangef, Rect, RectAlign, Role, Sense, Shape, Stroke, StrokeKind, Tooltip, Ui,
+    WidgetInfo, pos2, vec2,
 };
 
 use crate::learn::{Finding, Snapshot};
@@ -73,7 +73,10 @@ pub fn lane_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     }
     let hovered = response.hover_pos();
     let finding = hovered.and_then(|at| finding_at(learning, &axis, at.x));
-    response.on_hover_text(finding.map_or(MEANING, |finding| finding.words.as_str()));
+    // Above: below it stands the transport.
+    let mut words = Tooltip::for_enabled(&response);
+    words.popup = words.popup.align(RectAlign::TOP);
+    words.show(|ui| ui.label(finding.map_or(MEANING, |finding| finding.words.as_str())));
 }
 
 /// The snapshot that a press at this place asks for; `None` for the machine as it is.

@@ -49,6 +49,8 @@ mod printed;
 mod raster;
 #[path = "viewer/screens.rs"]
 mod screens;
+#[path = "viewer/seen.rs"]
+mod seen;
 #[path = "viewer/selecting.rs"]
 mod selecting;
 #[path = "viewer/settings.rs"]
@@ -121,6 +123,13 @@ impl Files for Shelf {
                 recording.trace.heads[1].weighting.row_mut(4)[7] += 0.25;
             })),
             Some("two peaks.json") => Ok(trace("two peaks.json", two_peaks)),
+            Some("tiny.json") => Ok(trace("tiny.json", |recording| {
+                recording.trace.input.row_mut(0)[0] = 7.171_739_5e-33;
+            })),
+            Some("minus.json") => Ok(trace("minus.json", |recording| {
+                recording.trace.heads[0].similarity.row_mut(1).fill(-0.0001);
+            })),
+            Some("unlikely.json") => Ok(kinds::unlikely("unlikely.json")),
             Some("third.json") => {
                 let machine = machine("third", 1);
                 let task = machine.task.with_size(4);

@@ -74,7 +74,8 @@ fn most(values: &[f32]) -> Option<String> {
     let finite = values.iter().copied().filter(|value| value.is_finite());
     let most = finite.reduce(f32::max)?;
     Some(if most.abs() < 0.0995 {
-        let text = format!("{most:.3}");
+        // No zero has a sign.
+        let text = format!("{:.3}", (most * 1e3).round() / 1e3 + 0.0);
         text.replacen("0.", ".", 1).replace('-', "−")
     } else {
         numbers::in_bar(most)

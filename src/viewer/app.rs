@@ -92,6 +92,7 @@ impl App {
             options.begin,
             options.compare,
         );
+        state.folder = files.absolute(".".into());
         let mut effects = match options.open {
             Some((path, opened)) => {
                 let path = files.absolute(path);

@@ -286,6 +286,9 @@ fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
 }
 
 fn percent(share: f32) -> String {
+    if share > 0.0 && share < 0.005 {
+        return "less than 1 %".to_owned();
+    }
     format!("{:.0} %", share * 100.0)
 }
 

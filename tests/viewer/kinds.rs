@@ -108,6 +108,20 @@ pub fn every_mechanism() -> NtmConfig {
 }
 
 /// The columns of every head of a machine: their words.
+/// An episode in which heads draw rows that are hardly likely.
+pub fn unlikely(name: &str) -> Opened {
+    let machine = with_heads(every_mechanism());
+    let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+    for head in &mut recording.trace.heads {
+        if head.distribution.width() > 0 {
+            head.weighting.row_mut(3).fill(0.0);
+            head.weighting.row_mut(3)[5] = 1.0;
+            head.distribution.row_mut(3)[5] = 0.0004;
+        }
+    }
+    opened(name, recording)
+}
+
 fn columns(machine: &Machine) -> Vec<String> {
     let recording = Recording::new(&machine.ntm, &machine.task, 1, 0);
     let heads = recording.trace.heads.iter().map(|head| {

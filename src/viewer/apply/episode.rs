@@ -8,6 +8,7 @@ use crate::train::Quantity;
 use crate::viewer::command::Episode;
 use crate::viewer::files::Opened;
 use crate::viewer::part::Part;
+use crate::viewer::rows::Zoom;
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::episode::Open;
@@ -219,6 +220,9 @@ impl State {
         }
         if !goes_on {
             self.sight.part = Part::default();
+        }
+        if !goes_on && undone.is_none() {
+            self.sight.zoom = Zoom::default();
         }
         let sight = &mut self.sight;
         sight.pinned = sight.pinned.filter(|head| *head < trace.heads.len());

@@ -13,9 +13,6 @@ impl State {
         };
         let on_screen = (self.sight.focus, self.sight.pinned);
         self.look_as(moment.sight);
-        self.settings.look = moment.look;
-        self.settings.panels = moment.panels;
-        self.settings.arrangement = moment.arrangement;
         self.comparing.take_back(moment.kept);
         let other_wish = moment.wish != now.wish;
         self.session.wish = moment.wish;

@@ -46,7 +46,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Subject::Step => step_ui(ui, dialog, commands),
         Subject::Episode => phone::episode_ui(ui, state, commands),
         Subject::More => phone::more_ui(ui, state, commands),
-        Subject::File(aim) => path_ui(ui, dialog, aim, commands),
+        Subject::File(aim) => path_ui(ui, (dialog, aim), state, commands),
         Subject::Ending => ending_ui(ui, dialog, state, commands),
     });
     // An answer leaves it open where it is unclear.
@@ -69,6 +69,14 @@ fn step_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
     entered |= primary_button(ui, "Go").clicked();
     if entered {
         commands.push(Ask::GoTo(text).into());
+    }
+}
+
+/// The folder of a file to be saved.
+fn folder_ui(ui: &mut Ui, state: &State, path: &str) {
+    let path = state.folder.join(path.trim());
+    if let Some(folder) = path.parent().filter(|folder| folder.is_absolute()) {
+        note(ui, &format!("Folder: {}", folder.display()));
     }
 }
 
@@ -160,6 +168,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
     };
     note(ui, &format!("{lost}{others}{then}"));
     let (text, entered) = line_ui(ui, &dialog.text, line, commands);
+    folder_ui(ui, state, &text);
     let folder = text.trim();
     if HAS_FILES {
         let go_on = if run.goes_on() {
@@ -191,7 +200,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
     });
 }
 
-fn path_ui(ui: &mut Ui, dialog: &Dialog, aim: Aim, commands: &mut Vec<Command>) {
+fn path_ui(ui: &mut Ui, (dialog, aim): (&Dialog, Aim), state: &State, commands: &mut Vec<Command>) {
     let (_, what, action) = file_words(aim);
     note(ui, what);
     ui.add_space(4.0);
@@ -202,6 +211,9 @@ fn path_ui(ui: &mut Ui, dialog: &Dialog, aim: Aim, commands: &mut Vec<Command>) 
     };
     let line = (hint, "Path");
     let (text, entered) = line_ui(ui, &dialog.text, line, commands);
+    if aim.is_to_save() {
+        folder_ui(ui, state, &text);
+    }
     // What is there is replaced by whoever presses the button that says so.
     let mut entered = entered && !dialog.doubted;
     ui.add_space(8.0);

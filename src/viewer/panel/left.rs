@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
-use egui::{DragValue, Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{DragValue, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::parts::{choose, dash_ui};
@@ -11,6 +11,7 @@ use crate::figure::{TOUCHED, numbers};
 use crate::model::Sampling;
 use crate::task::{Measure, Task};
 use crate::viewer::command::{Command, Edit, Episode, Rows};
+use crate::viewer::need::Need;
 use crate::viewer::state::episode::{self, Open, Wish};
 use crate::viewer::state::session::{self, Session, stops};
 use crate::viewer::widget::button::{field, named_icon_button, on_click, text_button, wide_button};
@@ -465,9 +466,26 @@ fn head_line(line: &Line<'_>, head: usize, label: &str, view: &View<'_>) {
 /// Which rows are on screen.
 pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
     section(ui, "Rows");
-    let (palette, on) = (view.palette, view.state.sight.touched_only);
+    let sight = &view.state.sight;
+    let count = format!("{}/{}", view.whole.shown(), view.rows.total());
+    let names = ["Touched rows only", "Touched only", &count];
+    let touched = check_ui(ui, names, sight.touched_only);
+    on_click(&touched, Rows::ToggleTouched, view.commands);
+    touched.on_hover_text("Hide the rows that no head touches  (U)");
+    if view.state.lacks(Need::LowRows).is_none() || sight.zoom.follow {
+        let names = ["Follow the head", "Follow head", ""];
+        let follow = check_ui(ui, names, sight.zoom.follow);
+        on_click(&follow, Rows::ToggleFollow, view.commands);
+        follow.on_hover_text("Keep the rows about the head on screen  (F)");
+    }
+    note(ui, &format!("touched: with a weight of {TOUCHED} or more"));
+}
+
+/// A line with a box to check: its name, and what stands in it at the left and at the right.
+fn check_ui(ui: &mut Ui, [name, text, right]: [&str; 3], on: bool) -> Response {
+    let palette = theme::Palette::of(ui);
     let line = Line::new(ui, theme::ROW, Sense::click());
-    let info = || WidgetInfo::selected(Role::CheckBox, true, on, "Touched rows only");
+    let info = || WidgetInfo::selected(Role::CheckBox, true, on, name);
     line.response.widget_info(info);
     let square = pos2(line.rect.left() + 8.0, line.rect.center().y);
     let square = Rect::from_center_size(square, vec2(14.0, 14.0));
@@ -479,13 +497,9 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
         let points = points.map(|(x, y)| square.center() + vec2(x, y)).to_vec();
         painter.line(points, egui::Stroke::new(1.8, palette.on_accent));
     }
-    line.left(24.0, "Touched only", theme::text(13.0), palette.text);
-    let count = format!("{}/{}", view.whole.shown(), view.rows.total());
-    line.right(0.0, count, theme::mono(11.0), palette.subdued);
-    on_click(&line.response, Rows::ToggleTouched, view.commands);
+    line.left(24.0, text, theme::text(13.0), palette.text);
+    line.right(0.0, right, theme::mono(11.0), palette.subdued);
     line.response
-        .on_hover_text("Hide the rows that no head touches  (U)");
-    note(ui, &format!("touched: with a weight of {TOUCHED} or more"));
 }
 
 /// How the machine did.

@@ -1,13 +1,11 @@
-//! Undo and redo of what a person has changed: what is asked for, what is looked at and how it looks. Time
-//! is not part of it, nor speed and loop: to go back in time there is the timeline. Nor are places that are
-//! merely visited, the start page, a dialog, rows scrolled to.
+//! Undo and redo of what a person has changed: what is asked for, and what is looked at. Time
+//! is not part of it, nor speed and loop: to go back in time there is the timeline. Nor are theme, panels and
+//! layout, and places that are merely visited, the start page, a dialog, rows scrolled to.
 
 use std::sync::Arc;
 
-use super::arrangement::Arrangement;
 use super::compare::Kept;
 use super::episode::{Open, Wish};
-use super::settings::{Look, Panels};
 use super::sight::Sight;
 use crate::viewer::files::Shown;
 
@@ -27,12 +25,6 @@ pub struct Moment {
     pub kept: Option<Kept>,
     /// What was looked at, and how.
     pub sight: Sight,
-    /// Theme, colours, size, motion.
-    pub look: Look,
-    /// The panels.
-    pub panels: Panels,
-    /// How the pictures were arranged.
-    pub arrangement: Option<Arrangement>,
 }
 
 impl Moment {
@@ -132,9 +124,6 @@ mod tests {
             file: None,
             kept: None,
             sight: Sight::default(),
-            look: Look::default(),
-            panels: Panels::default(),
-            arrangement: None,
         }
     }
 

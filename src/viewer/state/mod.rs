@@ -92,6 +92,8 @@ pub struct State {
     pub frame: Frame,
     /// True while the right panel lies over the pictures, in a window too narrow for it.
     pub drawer: bool,
+    /// The folder of relative paths; empty where it is not known.
+    pub folder: PathBuf,
     /// What is to be done outside, oldest first.
     pub effects: Vec<Effect>,
 }
@@ -185,6 +187,7 @@ impl State {
             },
             settings,
             drawer: false,
+            folder: PathBuf::new(),
             effects: Vec::new(),
         }
     }
@@ -382,9 +385,6 @@ impl State {
             file: open.filter(|open| open.is_of_a_file()).cloned(),
             kept: self.comparing.kept.clone(),
             sight: self.sight.unscrolled(),
-            look: self.settings.look,
-            panels: self.settings.panels,
-            arrangement: self.settings.arrangement,
         }
     }
 }

@@ -16,11 +16,17 @@ pub struct Readout {
     pub meaning: String,
 }
 
+/// What is smaller is read out as next to nothing, and exactly with Alt.
+const LEAST: f32 = 1e-9;
+
 impl Readout {
+    fn number(&self) -> Option<f32> {
+        self.value.replace('−', "-").parse().ok()
+    }
+
     /// The bits of the value, as what is shown reads back exactly.
     fn bits(&self) -> Option<String> {
-        let value: f32 = self.value.replace('−', "-").parse().ok()?;
-        Some(format!("f32 bits 0x{:08X}", value.to_bits()))
+        Some(format!("f32 bits 0x{:08X}", self.number()?.to_bits()))
     }
 }
 
@@ -48,14 +54,17 @@ pub fn readout_ui(ctx: &Context, readout: &Readout, dark: bool) {
             egui::Frame::popup(ui.style()).show(ui, |ui| {
                 ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
                 ui.spacing_mut().item_spacing.y = 3.0;
+                let exactly = ui.input(|input| input.modifiers.alt);
                 ui.horizontal(|ui| {
                     let place = RichText::new(&readout.place).font(theme::mono(12.0));
                     ui.label(place.color(palette.subdued));
-                    let value = RichText::new(&readout.value).font(theme::mono(13.0));
+                    let number = readout.number().filter(|_| !exactly);
+                    let is_tiny = number.is_some_and(|x| x != 0.0 && x.abs() < LEAST);
+                    let value = if is_tiny { "≈ 0" } else { &readout.value };
+                    let value = RichText::new(value).font(theme::mono(13.0));
                     ui.label(value.color(palette.strong));
                 });
-                if let (true, Some(bits)) = (ui.input(|input| input.modifiers.alt), readout.bits())
-                {
+                if let (true, Some(bits)) = (exactly, readout.bits()) {
                     let text = RichText::new(bits).font(theme::mono(11.5));
                     ui.label(text.color(palette.subdued));
                 }

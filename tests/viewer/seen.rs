@@ -1,0 +1,288 @@
+//! What the window shows is what holds now: colours, axes, words and numbers.
+
+use egui::epaint::TextShape;
+use egui::{Color32, Rect, Shape};
+use tapescope::figure::Colours;
+use tapescope::learn::{Account, Finding, findings::Kind};
+use tapescope::viewer::command::Instead;
+
+use super::gradients::lay_out;
+use super::tour::rect_of;
+use super::whole::{shapes, texts};
+use super::*;
+
+/// The colours of the largest picture inside of this rectangle.
+fn colours(screen: &Screen, raster: &Shared, rect: Rect) -> Vec<Color32> {
+    let pictures = shapes(screen).filter_map(|(shape, _)| match shape {
+        Shape::Mesh(mesh) if mesh.vertices.len() == 4 => Some((mesh.calc_bounds(), mesh)),
+        _ => None,
+    });
+    let inside = pictures.filter(|(bounds, _)| rect.expand(1.0).contains_rect(*bounds));
+    let largest = inside.max_by(|a, b| a.0.area().total_cmp(&b.0.area()));
+    raster.texture(largest.unwrap().1.texture_id).pixels
+}
+
+#[test]
+fn the_log_scale_redraws_the_weightings_at_once() {
+    let (raster, options) = (Shared::default(), options(Arc::<Shelf>::default()));
+    let mut screen = window_drawn((LARGE, Theme::Dark), options, raster.clone());
+    press(&mut screen, Key::Space);
+    lay_out(&mut screen, Arrangement::Debug);
+    let rect = rect_of(&screen, "weighting of");
+    let plain = colours(&screen, &raster, rect);
+    press(&mut screen, Key::N);
+    assert_ne!(colours(&screen, &raster, rect), plain);
+    press(&mut screen, Key::N);
+    assert_eq!(colours(&screen, &raster, rect), plain);
+}
+
+#[test]
+fn pictures_of_former_episodes_give_their_textures_back() {
+    let mut screen = paused();
+    for layout in [Arrangement::CloseUp, Arrangement::Debug, Arrangement::Paper] {
+        lay_out(&mut screen, layout);
+        let mut counts = Vec::new();
+        for _ in 0..60 {
+            act(&mut screen, Episode::NextSeed);
+            counts.push(screen.ctx.tex_manager().read().num_allocated());
+        }
+        let (middle, last) = (counts[29], counts[59]);
+        assert!(last <= middle, "{layout:?}: {middle} textures, then {last}");
+    }
+}
+
+/// A window in which a machine has learned a little and waits.
+fn waiting() -> Screen {
+    let mut screen = learn::learning_in(LARGE, &["training.batch=16"]);
+    screen.run_steps(60);
+    press(&mut screen, Key::T);
+    screen.run_steps(3);
+    screen
+}
+
+/// Bars and numbers in a chart and beside it, with their places.
+fn chart(screen: &Screen, name: &str) -> Vec<String> {
+    let rect = rect_of(screen, &format!("{name}: "));
+    let around = Rect::from_min_max(
+        rect.min - egui::vec2(45.0, 0.0),
+        rect.max + egui::vec2(0.0, 30.0),
+    );
+    let bars = shapes(screen).filter_map(|(shape, _)| match shape {
+        Shape::Rect(bar) if rect.contains_rect(bar.rect) => Some(format!("{:?}", bar.rect)),
+        _ => None,
+    });
+    let is_number = |text: &TextShape| text.galley.text() != "on screen";
+    let numbers = texts(screen).filter(|(text, _)| around.contains(text.pos) && is_number(text));
+    let numbers = numbers.map(|(text, _)| format!("{} at {}", text.galley.text(), text.pos));
+    bars.chain(numbers).collect()
+}
+
+#[test]
+fn looking_back_keeps_the_axes_of_the_charts() {
+    let mut screen = waiting();
+    let names = ["Bits per sequence", "Wrong bits by length", "Rows used"];
+    let now = names.map(|name| chart(&screen, name));
+    assert!(now.iter().all(|chart| chart.len() > 3), "{now:?}");
+    for moment in [Some(0), Some(3), None] {
+        act(&mut screen, Learn::Moment(moment));
+        screen.run_steps(3);
+        for (name, now) in names.iter().zip(&now) {
+            assert_eq!(chart(&screen, name), *now, "{name}, {moment:?}");
+        }
+    }
+}
+
+#[test]
+fn charts_name_what_runs_from_left_to_right() {
+    let screen = waiting();
+    for (name, across) in [
+        ("Bits per sequence", "sequences at"),
+        ("Wrong bits by length", "length at"),
+        ("Gate", "sequences at"),
+    ] {
+        let words = chart(&screen, name);
+        assert!(
+            words.iter().any(|word| word.starts_with(across)),
+            "{words:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_told_is_not_newer_than_the_moment_on_screen() {
+    let screen = waiting();
+    let mut learning = screen.state().learning.clone().unwrap();
+    let moments: Vec<_> = learning
+        .snapshots()
+        .iter()
+        .map(|one| one.sequences)
+        .collect();
+    assert!(moments.len() > 3, "{moments:?}");
+    let finding = |&sequences: &u64| Finding {
+        sequences,
+        kind: Kind::OneRow,
+        words: String::new(),
+    };
+    let mut account = Account::clone(learning.runs[0].account.as_deref().unwrap());
+    account.findings = moments.iter().skip(1).map(finding).collect();
+    learning.runs[0].account = Some(Arc::new(account));
+    for (place, &sequences) in moments.iter().enumerate() {
+        learning.look_at(Some(place));
+        let told = learning
+            .finding_shown()
+            .map(|at| learning.findings()[at].sequences);
+        assert_eq!(told, (place > 0).then_some(sequences));
+    }
+    learning.look_at(None);
+    assert_eq!(learning.finding_shown(), Some(moments.len() - 2));
+    // One that was chosen is told until another moment is looked at.
+    learning.move_finding(-1);
+    assert_eq!(learning.finding_shown(), Some(moments.len() - 3));
+    learning.look_at(Some(1));
+    assert_eq!(learning.finding_shown(), Some(0));
+}
+
+#[test]
+fn the_words_of_the_lane_stand_above_it() {
+    let mut screen = waiting();
+    let lane = rect_of(&screen, "Moments of training");
+    screen.hover_at(lane.center());
+    screen.run_steps(30);
+    let mut told =
+        texts(&screen).filter(|(text, _)| text.galley.text().contains("drag to look back"));
+    let (text, _) = told.next().unwrap();
+    let rect = text.visual_bounding_rect();
+    assert!(rect.bottom() <= lane.top() + 1.0, "{rect:?} at {lane:?}");
+}
+
+#[test]
+fn cards_of_ablations_are_whole() {
+    for size in [LARGE, SMALL] {
+        let mut screen = window_of(size, Arc::default());
+        act(&mut screen, Instead::Ablate);
+        screen.run_steps(5);
+        let runs = screen.state().learning.as_ref().unwrap().runs.len();
+        assert!(runs >= 5, "{runs}");
+        let cards = screen.query_all_by_label_contains("Show ");
+        let cards = cards.filter(|node| {
+            let label = node.accesskit_node().label().unwrap_or_default();
+            label.starts_with("Show ") && label.contains(':')
+        });
+        let cards: Vec<Rect> = cards.map(|node| node.rect()).collect();
+        assert_eq!(cards.len(), runs);
+        let panel = rect_of(&screen, "Moments of training");
+        for card in cards {
+            assert!(card.bottom() < panel.top(), "{size}: {card:?}");
+        }
+    }
+}
+
+#[test]
+fn undo_leaves_theme_panels_and_layout() {
+    let mut screen = paused();
+    let seed = screen.state().session.wish.seed;
+    act(&mut screen, Episode::NextSeed);
+    act(&mut screen, Window::Theme(tapescope::viewer::Theme::Light));
+    lay_out(&mut screen, Arrangement::Paper);
+    act(&mut screen, Window::ToggleLeft);
+    let look = screen.state().settings.look;
+    act(&mut screen, Edit::Undo);
+    assert_eq!(screen.state().session.wish.seed, seed);
+    let settings = &screen.state().settings;
+    assert_eq!(settings.look, look);
+    assert_eq!(screen.state().arrangement(), Arrangement::Paper);
+    assert!(!settings.panels.left);
+}
+
+#[test]
+fn following_a_head_is_switched_on_screen_and_ends_with_the_machine() {
+    let mut screen = window_of_machines(LARGE, vec![big(), machine("first", 1)]);
+    press(&mut screen, Key::Space);
+    lay_out(&mut screen, Arrangement::Debug);
+    assert!(!has(&screen, "Follow the head"), "all rows are in view");
+    act(&mut screen, Rows::ToggleTouched);
+    click(&mut screen, "Follow the head");
+    assert!(screen.state().sight.zoom.follow);
+    act(&mut screen, Episode::NextSeed);
+    assert!(screen.state().sight.zoom.follow);
+    act(&mut screen, Episode::Machine(1));
+    assert!(!screen.state().sight.zoom.follow);
+}
+
+#[test]
+fn a_value_is_read_out_once_it_has_come_out() {
+    let mut screen = paused();
+    lay_out(&mut screen, Arrangement::CloseUp);
+    act(&mut screen, Play::Seek(8));
+    let value = |screen: &mut Screen, stage: &str| {
+        to_stage(screen, stage);
+        let rect = rect_of(screen, "output: at this step");
+        screen.hover_at(rect.center());
+        screen.run_steps(3);
+        screen.state().readout().unwrap().value.clone()
+    };
+    assert_eq!(value(&mut screen, "content"), "not yet");
+    assert!(value(&mut screen, "output").parse::<f32>().is_ok());
+}
+
+#[test]
+fn next_to_nothing_is_read_out_as_zero_and_exactly_with_alt() {
+    let mut screen = paused_with_file("tiny.json");
+    lay_out(&mut screen, Arrangement::Debug);
+    let rect = rect_of(&screen, "input: over time");
+    screen.hover_at(rect.left_top() + egui::vec2(3.0, 3.0));
+    screen.run_steps(3);
+    let says = |screen: &Screen, words: &str| {
+        let mut all = texts(screen);
+        all.any(|(text, _)| text.galley.text() == words)
+    };
+    let exact = "7.1717395e−33";
+    assert!(says(&screen, "≈ 0") && !says(&screen, exact));
+    screen.event(egui::Event::ModifiersChanged(Modifiers::ALT));
+    screen.run_steps(2);
+    assert!(says(&screen, exact));
+}
+
+/// Files of a lecture.
+struct Lecture;
+
+impl Files for Lecture {
+    fn absolute(&self, _: PathBuf) -> PathBuf {
+        std::env::temp_dir()
+    }
+}
+
+#[test]
+fn a_dialog_that_saves_names_the_folder() {
+    let mut screen = paused_with(Arc::new(Lecture));
+    act(&mut screen, Ask::For(Subject::File(Aim::Save)));
+    let folder = std::env::temp_dir();
+    assert!(says(&screen, &format!("Folder: {}", folder.display())));
+    act(&mut screen, Ask::Typed("week 3/trace.json".to_owned()));
+    assert!(says(&screen, &folder.join("week 3").display().to_string()));
+}
+
+#[test]
+fn numbers_next_to_zero_have_no_sign_and_no_chance_is_zero() {
+    let mut screen = paused_with_file("minus.json");
+    lay_out(&mut screen, Arrangement::Debug);
+    act(&mut screen, Look::Focus(0));
+    act(&mut screen, Play::Seek(1));
+    assert!(says(&screen, "match: .000") && !says(&screen, "−.000"));
+    let mut screen = paused_with_file("unlikely.json");
+    lay_out(&mut screen, Arrangement::Debug);
+    act(&mut screen, Play::Seek(3));
+    let heads = &recording(&screen).trace.heads;
+    let hard = heads.iter().position(|head| head.distribution.width() > 0);
+    act(&mut screen, Look::Focus(hard.unwrap()));
+    assert!(says(&screen, "with a chance of less than 1 %"));
+}
+
+#[test]
+fn a_dozen_lines_have_colours_of_their_own() {
+    for dark in [true, false] {
+        let colours = Colours::for_theme(dark);
+        let all: std::collections::BTreeSet<_> = (0..12).map(|index| colours.line(index)).collect();
+        assert_eq!(all.len(), 12);
+    }
+}

@@ -1,10 +1,11 @@
 //! One writer at a time: a lock that says who holds it.
 //!
 //! The lock is the system's own, on a file: that of a process that has ended, however it ended, is free.
-//! The file alone means nothing; it is removed with the lock, and one that is left is taken over.
+//! The file alone means nothing; it is removed with the lock, and one that is left is taken over. On Windows the
+//! file is open so that nobody else can write it, and the system removes it when it is closed.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::ErrorKind::{NotADirectory, NotFound};
+use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, Unsupported};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -49,24 +50,18 @@ impl Lock {
         let unwritable = Error::unwritable(path);
         let mut patience = 20;
         loop {
-            let mut options = OpenOptions::new();
-            options.read(true).write(true).create(true).truncate(false);
-            let file = options.open(path).map_err(&unwritable)?;
-            let mut is_exclusive = true;
-            match try_lock(&file) {
-                Ok(()) => {}
+            let opened = open(path).and_then(|file| Ok((try_lock(&file)?, file)));
+            let (is_exclusive, file) = match opened {
+                Ok(opened) => opened,
                 // Who only asks who holds it (`holder`) has it for a moment.
-                Err(TryLockError::WouldBlock) if patience > 0 => {
+                Err(error) if patience > 0 && is_short(&error) => {
                     patience -= 1;
                     std::thread::sleep(Duration::from_millis(10));
                     continue;
                 }
                 Err(TryLockError::WouldBlock) => return Err(refusal(path)),
-                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                    is_exclusive = false;
-                }
                 Err(TryLockError::Error(error)) => return Err(unwritable(error)),
-            }
+            };
             // The holder before may have removed its file after this one was opened.
             if !is_at(&file, path).map_err(&unwritable)? {
                 continue;
@@ -114,9 +109,14 @@ impl Lock {
     /// # Errors
     /// The file cannot be read.
     pub fn holder(path: &Path) -> Result<Option<String>, Error> {
-        match File::open(path) {
-            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
-            Err(error) => Err(Error::unreadable(path)(error)),
+        // On Windows nobody else can open for writing what is held.
+        let opened = File::options().read(true).write(cfg!(windows)).open(path);
+        match opened.map_err(refused) {
+            Err(TryLockError::WouldBlock) => Ok(Some(who(path))),
+            Err(TryLockError::Error(error)) => match error.kind() {
+                NotFound | NotADirectory => Ok(None),
+                _ => Err(Error::unreadable(path)(error)),
+            },
             Ok(file) => match file.try_lock_shared() {
                 Err(TryLockError::WouldBlock) => Ok(Some(who(path))),
                 _ => Ok(None),
@@ -126,17 +126,13 @@ impl Lock {
 
     /// True for a lock file of ours, held or left behind.
     pub(super) fn is_ours(path: &Path) -> bool {
-        // The holder may not have written it yet, or may keep others from reading it.
-        match read(path) {
-            Ok(text) => text.is_empty() || holder(&text).is_some(),
-            Err(_) => cfg!(windows),
-        }
+        // The holder may not have written it yet.
+        read(path).is_ok_and(|text| text.is_empty() || holder(&text).is_some())
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Elsewhere whoever has opened the file meanwhile could not see that it is gone, so it stays.
         // In the place of a folder that was moved away there may be another one, with the lock of somebody else.
         if cfg!(unix) && is_at(&self.file, &self.path).unwrap_or(false) {
             let _ = file::remove(&self.path);
@@ -144,12 +140,53 @@ impl Drop for Lock {
     }
 }
 
-fn try_lock(file: &File) -> Result<(), TryLockError> {
+/// Opens a lock file, which is created where it is not there. On Windows it is locked then.
+fn open(path: &Path) -> Result<File, TryLockError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::OpenOptionsExt;
+        const SHARE_READ_AND_DELETE: u32 = 1 | 4;
+        const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+        options.share_mode(SHARE_READ_AND_DELETE);
+        options.custom_flags(DELETE_ON_CLOSE);
+    }
+    options.open(path).map_err(refused)
+}
+
+/// The error of opening a lock file.
+fn refused(error: io::Error) -> TryLockError {
+    // Of Windows, for a file that somebody else has open.
+    const SHARING_VIOLATION: i32 = 32;
+    if cfg!(windows) && error.raw_os_error() == Some(SHARING_VIOLATION) {
+        return TryLockError::WouldBlock;
+    }
+    TryLockError::Error(error)
+}
+
+/// True for an error that may be gone after a moment: on Windows a file that is being removed cannot be opened.
+fn is_short(error: &TryLockError) -> bool {
+    match error {
+        TryLockError::WouldBlock => true,
+        TryLockError::Error(error) => cfg!(windows) && error.kind() == PermissionDenied,
+    }
+}
+
+/// Locks an open file; false where the file system knows no locks.
+fn try_lock(file: &File) -> Result<bool, TryLockError> {
     #[cfg(test)]
     if super::faults::without_locks() {
-        return Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+        return Ok(false);
     }
-    file.try_lock()
+    // Another lock would keep others from reading who holds this one.
+    if cfg!(windows) {
+        return Ok(true);
+    }
+    match file.try_lock() {
+        Err(TryLockError::Error(error)) if error.kind() == Unsupported => Ok(false),
+        done => done.map(|()| true),
+    }
 }
 
 /// True when `file` is the one at `path`.
@@ -233,8 +270,13 @@ mod tests {
                 std::process::id()
             )
         );
+        let holder = Lock::holder(&path).unwrap();
+        let expected = format!("process {}: tapescope train copy", std::process::id());
+        assert_eq!(holder, Some(expected));
+        assert!(Lock::is_ours(&path));
         drop(first);
-        assert!(cfg!(not(unix)) || !path.exists());
+        assert!(!path.exists());
+        assert_eq!(Lock::holder(&path).unwrap(), None);
         Lock::take(&path, "tapescope sweep copy").unwrap();
     }
 

@@ -30,13 +30,15 @@ pub(super) fn interrupted() -> Arc<AtomicBool> {
 }
 
 /// Those that ask a program to end.
-fn signals() -> Vec<i32> {
-    let mut signals = vec![SIGINT, SIGTERM];
+fn signals() -> impl Iterator<Item = i32> {
     #[cfg(unix)]
-    if crate::io::process::ignores(signal_hook::consts::SIGHUP) == Some(false) {
-        signals.push(signal_hook::consts::SIGHUP);
-    }
-    signals
+    let hang_up = {
+        use signal_hook::consts::SIGHUP;
+        (crate::io::process::ignores(SIGHUP) == Some(false)).then_some(SIGHUP)
+    };
+    #[cfg(not(unix))]
+    let hang_up = None;
+    [SIGINT, SIGTERM].into_iter().chain(hang_up)
 }
 
 /// The exit code of a command that was stopped, as shells have it: 128 and the number of the signal.

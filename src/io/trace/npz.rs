@@ -6,7 +6,7 @@
 use std::io::{self, Cursor, Read, Seek, Write};
 
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
+use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
 
 use super::source::{ArraySource, Fault, Inline, Told, Watch, check_shape, wrong_count};
 use super::table::Described;
@@ -22,11 +22,13 @@ const META_LIMIT: u64 = 64 << 20;
 /// Everything but the arrays.
 pub(super) const META: &str = "meta.json";
 
-/// How every member is written: without a date, so that the same trace gives the same bytes.
+/// How every member is written: without a date, and with the same system everywhere, so that the same trace gives the
+/// same bytes.
 pub(super) fn options(bytes: u64) -> SimpleFileOptions {
     SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .last_modified_time(DateTime::default())
+        .system(System::Unix)
         .large_file(bytes >= u64::from(u32::MAX))
 }
 

@@ -113,6 +113,7 @@ impl Lock {
         let opened = File::options().read(true).write(cfg!(windows)).open(path);
         match opened.map_err(refused) {
             Err(TryLockError::WouldBlock) => Ok(Some(who(path))),
+            Err(error) if is_short(&error) => Ok(None),
             Err(TryLockError::Error(error)) => match error.kind() {
                 NotFound | NotADirectory => Ok(None),
                 _ => Err(Error::unreadable(path)(error)),

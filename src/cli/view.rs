@@ -61,9 +61,9 @@ pub(super) fn can_be_meant(word: &OsStr) -> bool {
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
         use super::signal::interrupted;
-        use crate::viewer::{self, First, Link};
+        use crate::viewer::{self, First, Options};
         if let Some(link) = &self.link {
-            let (machine, begin) = Link::read(link).or_else(super::refuse)?;
+            let (machine, begin) = Options::linked(link).or_else(super::refuse)?;
             let first = First::Machine(machine.to_owned());
             let shown = viewer::run(Some(first), None, begin, interrupted());
             return shown.or_else(|error| super::refuse(error.to_string()));

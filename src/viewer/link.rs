@@ -4,7 +4,6 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::files::Machine;
-use super::options::Options;
 use super::state::State;
 use super::state::arrangement::Arrangement;
 use super::state::beginning::{Beginning, Lacks};
@@ -59,24 +58,6 @@ impl Link {
             link.set(name, &decoded(value))?;
         }
         Ok(link)
-    }
-
-    /// Reads a whole link, or what stands behind its `#`: the name of the machine that it shows, and where that begins.
-    ///
-    /// # Errors
-    /// A sentence that names what is not known or not allowed, and what is.
-    pub fn read(text: &str) -> Result<(&'static str, Beginning), String> {
-        let (page, place) = text.split_once('#').unwrap_or(("", text));
-        if page.contains("?trace=") {
-            let words = "The link shows a trace beside its page; download that file, and open it.";
-            return Err(words.to_owned());
-        }
-        let link = Self::parse(place)?;
-        let first = link.first()?;
-        let options = Options::shipped(None).with_first(first);
-        let machine = options.machines.first();
-        let begin = machine.map(|machine| link.beginning(machine)).transpose()?;
-        Ok((first, begin.unwrap_or_default()))
     }
 
     /// The name of the included machine that it shows.

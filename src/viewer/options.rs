@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::disk::{Disk, shipped};
 use super::files::{Files, Machine, NoFiles, Opened};
+use super::link::Link;
 use super::state::beginning::{Beginning, Lacks};
 use super::state::session::Session;
 use super::state::settings::Settings;
@@ -47,6 +48,24 @@ impl Options {
             open,
             ..Self::default()
         }
+    }
+
+    /// Reads a whole link, or what stands behind its `#`: the name of the machine that it shows, and where that begins.
+    ///
+    /// # Errors
+    /// A sentence that names what is not known or not allowed, and what is.
+    pub fn linked(text: &str) -> Result<(&'static str, Beginning), String> {
+        let (page, place) = text.split_once('#').unwrap_or(("", text));
+        if page.contains("?trace=") {
+            let words = "The link shows a trace beside its page; download that file, and open it.";
+            return Err(words.to_owned());
+        }
+        let link = Link::parse(place)?;
+        let first = link.first()?;
+        let options = Self::shipped(None).with_first(first);
+        let machine = options.machines.first();
+        let begin = machine.map(|machine| link.beginning(machine)).transpose()?;
+        Ok((first, begin.unwrap_or_default()))
     }
 
     /// That the episode to begin with can be recorded, and has the step, the stage and the head to begin at.

@@ -2,7 +2,6 @@
 
 use super::whole::texts;
 use super::*;
-use tapescope::viewer::Link;
 
 /// The texts on screen.
 fn drawn(harness: &Screen) -> Vec<String> {
@@ -224,7 +223,7 @@ fn a_command_copied_shows_all_that_a_link_does() {
     let command = copied(&mut screen);
     let link = command.strip_prefix("tapescope view --link '").unwrap();
     assert!(link.contains("&flip=3.2&step=5&stage="), "{link}");
-    let (machine, begin) = Link::read(link.trim_end_matches('\'')).unwrap();
+    let (machine, begin) = Options::linked(link.trim_end_matches('\'')).unwrap();
     assert_eq!(machine, "copy");
     assert_eq!((begin.step, begin.flipped), (Some(5), vec![(3, 2)]));
     assert_eq!(begin.stage, Some(screen.state().player.stage()));
@@ -234,7 +233,7 @@ fn a_command_copied_shows_all_that_a_link_does() {
         ("lenght=3", "`lenght`"),
         ("http://x/?trace=a.json#step=3", "download"),
     ] {
-        assert!(Link::read(link).unwrap_err().contains(words));
+        assert!(Options::linked(link).unwrap_err().contains(words));
     }
     assert!(says(&screen, "terminal"));
 }

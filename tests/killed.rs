@@ -45,7 +45,7 @@ fn a_trace_is_the_old_one_or_the_new_one_and_no_other_file_is_left() {
         }
         assert!(trace::read(&path).is_ok());
     }
-    // What was linked and not renamed yet goes with the next file that is written.
+    // The temporary file of a writer that was killed goes with the next file that is written.
     std::fs::write(folder.path().join(".tapescope-dead"), "half").unwrap();
     let mut last = Command::new(PROGRAM);
     last.args(["trace", "copy", "--length", "1", "--out", names[0]]);

@@ -1,4 +1,5 @@
 //! Writers that are stopped: before and behind each change of the disk, by a kill or by an error of the system.
+#![cfg(test)]
 
 use std::cell::Cell;
 use std::io;
@@ -21,7 +22,6 @@ struct Plan {
     at: usize,
     /// How many points there were.
     passed: usize,
-    without_unnamed: bool,
     without_locks: bool,
 }
 
@@ -29,7 +29,6 @@ const NONE: Plan = Plan {
     stop: Stop::Never,
     at: 0,
     passed: 0,
-    without_unnamed: false,
     without_locks: false,
 };
 
@@ -57,10 +56,6 @@ fn point() -> io::Result<()> {
 
 pub(super) fn is_killed() -> bool {
     PLAN.get().stop == Stop::Killed
-}
-
-pub(super) fn without_unnamed() -> bool {
-    PLAN.get().without_unnamed
 }
 
 pub(super) fn without_locks() -> bool {
@@ -111,20 +106,7 @@ mod tests {
         }
     }
 
-    /// The ways to stop, each with files that have no name while they are written, and with some that have: of those every
-    /// fifth point is enough, for only the names are others.
-    fn plans() -> impl Iterator<Item = Plan> {
-        let each = [Stop::Killed, Stop::Failed].into_iter();
-        each.flat_map(|stop| {
-            [false, true].map(|without_unnamed| Plan {
-                stop,
-                without_unnamed,
-                ..NONE
-            })
-        })
-    }
-
-    /// Names but those of temporary files, which nobody needs to know.
+    /// The names in a folder, without those of temporary files.
     fn names(folder: &Path) -> Vec<String> {
         let mut names = file::contents(folder).unwrap();
         names.retain(|name| !name.starts_with(".tapescope-") || folder.join(name).is_dir());
@@ -140,7 +122,8 @@ mod tests {
         at_the_end: impl Fn(&Path),
     ) -> usize {
         let mut all = 0;
-        for plan in plans() {
+        for stop in [Stop::Killed, Stop::Failed] {
+            let plan = Plan { stop, ..NONE };
             let begin = || {
                 let place = place();
                 let folder = place.path().join("run");
@@ -156,12 +139,7 @@ mod tests {
             done.unwrap();
             at_the_end(&folder);
             assert!(points > 0);
-            let step = if plan.without_unnamed && points > 60 {
-                5
-            } else {
-                1
-            };
-            for at in (0..points).step_by(step) {
+            for at in 0..points {
                 all += 1;
                 let (folder, _place) = begin();
                 let plan = Plan { at, ..plan };
@@ -549,8 +527,8 @@ mod tests {
     }
 
     /// How many points there are, so that a writer that goes around them is noticed.
-    const FILE_POINTS: usize = 500;
-    const SWEEP_POINTS: usize = 50;
-    const RUN_POINTS: usize = 300;
-    const REPLACE_POINTS: usize = 300;
+    const FILE_POINTS: usize = 360;
+    const SWEEP_POINTS: usize = 56;
+    const RUN_POINTS: usize = 356;
+    const REPLACE_POINTS: usize = 432;
 }

@@ -1,8 +1,7 @@
 //! Names in messages, and writing all or nothing.
 //!
-//! A file that is being written has no name yet where the system has such files (`O_TMPFILE`), so nothing is
-//! left of a program that is killed. Elsewhere, and between its first name and the right one, it is called
-//! [`TEMPORARY`]… and locked by its writer: one that nobody has locked is removed by the next who writes there.
+//! A file that is being written is called [`TEMPORARY`]… and locked by its writer. One that no process has locked is
+//! left of a program that was killed: the next writer in that folder removes it.
 //!
 //! Each function returns when its change is on the disk, the folder's entry included: a power loss is no worse than a kill.
 
@@ -10,7 +9,8 @@ use std::fs::{self, File};
 use std::io::ErrorKind::{InvalidInput, NotFound, PermissionDenied, Unsupported};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+
+use tempfile::NamedTempFile;
 
 use super::Error;
 use super::error::{bounded, plain, short};
@@ -110,112 +110,32 @@ fn write_beside_and_rename(
         return Err(io::Error::new(NotFound, problem));
     }
     sweep(folder);
-    let temporary = change(|| Temporary::new(folder)).map_err(without_path)?;
-    change(|| fill(temporary.file(), write))?;
-    change(|| temporary.file().sync_all())?;
-    change(|| temporary.persist(folder, path)).map_err(without_path)?;
+    let temporary = change(|| temporary(folder)).map_err(without_path)?;
+    change(|| fill(temporary.as_file(), write))?;
+    change(|| temporary.as_file().sync_all())?;
+    change(|| temporary.persist(path).map_err(|error| error.error)).map_err(without_path)?;
     sync_folder(folder)
 }
 
-/// A file that is being written.
-enum Temporary {
-    #[cfg(target_os = "linux")]
-    Unnamed(File),
-    Named(tempfile::NamedTempFile),
-}
-
-impl Temporary {
-    fn new(folder: &Path) -> io::Result<Self> {
-        #[cfg(target_os = "linux")]
-        if let Some(file) = unnamed::create(folder) {
-            return Ok(Self::Unnamed(file));
-        }
-        #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are of unix"))]
-        let mut builder = names();
-        // The permissions of an ordinary new file, instead of the private ones of a temporary file.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+/// A new file beside the one that it replaces.
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are of unix"))]
+    let mut builder = names();
+    // The permissions of an ordinary new file, instead of the private ones of a temporary file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    loop {
         let file = builder.tempfile_in(folder)?;
-        // Who looks whether it is abandoned holds it for a moment. Without locks nobody removes it either.
+        // Without locks nobody removes it either.
         let _ = file.as_file().lock();
-        Ok(Self::Named(file))
-    }
-
-    fn file(&self) -> &File {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Unnamed(file) => file,
-            Self::Named(file) => file.as_file(),
+        // Another writer may have removed it before it was locked.
+        if file.path().exists() {
+            return Ok(file);
         }
-    }
-
-    /// Gives the file its name, in the place of what has it now.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(unused_variables, reason = "a file with a name knows its folder")
-    )]
-    fn persist(self, folder: &Path, path: &Path) -> io::Result<()> {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Unnamed(file) => unnamed::link(&file, folder, path),
-            Self::Named(file) => {
-                file.persist(path).map_err(|error| error.error)?;
-                Ok(())
-            }
-        }
-    }
-}
-
-/// Files without a name.
-#[cfg(target_os = "linux")]
-mod unnamed {
-    use std::fs::{File, OpenOptions};
-    use std::io;
-    use std::os::fd::AsRawFd;
-    use std::os::unix::fs::OpenOptionsExt;
-    use std::path::{Path, PathBuf};
-
-    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
-
-    /// Where open files have names, by which one without any is given its first.
-    const OPEN: &str = "/proc/self/fd";
-
-    /// None where the file system or the kernel has no such files.
-    pub(super) fn create(folder: &Path) -> Option<File> {
-        #[cfg(test)]
-        if crate::io::faults::without_unnamed() {
-            return None;
-        }
-        if !Path::new(OPEN).is_dir() {
-            return None;
-        }
-        let mut options = OpenOptions::new();
-        let unnamed = i32::try_from(OFlags::TMPFILE.bits()).ok()?;
-        options.write(true).custom_flags(unnamed);
-        let file = options.open(folder).ok()?;
-        // Held until it has its last name; nobody else knows the file, so this cannot fail for another's sake.
-        let _ = file.try_lock();
-        Some(file)
-    }
-
-    /// A link cannot take the place of another file, a rename can.
-    pub(super) fn link(file: &File, folder: &Path, path: &Path) -> io::Result<()> {
-        let open = PathBuf::from(OPEN).join(file.as_raw_fd().to_string());
-        let link = |to: &Path| {
-            linkat(CWD, &open, CWD, to, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
-        };
-        match link(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => return done,
-        }
-        let beside = super::change(|| super::names().make_in(folder, link))?;
-        super::change(|| beside.persist(path).map_err(|error| error.error))
     }
 }
 
 const TEMPORARY: &str = ".tapescope-";
-/// An empty file may be one that its writer has made and not locked yet; after this long it is not.
-const BEFORE_IT_IS_LOCKED: Duration = Duration::from_mins(1);
 
 fn names() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
@@ -228,25 +148,20 @@ fn names() -> tempfile::Builder<'static, 'static> {
 /// Removes the temporary files in a folder whose writers have died. What cannot be removed stays.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_ours = entry.file_name().to_string_lossy().starts_with(TEMPORARY);
-        if is_ours && is_abandoned(&entry.path()).unwrap_or(false) {
-            let _ = fs::remove_file(entry.path());
+        if entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+            let _ = remove_abandoned(&entry.path());
         }
     }
 }
 
-fn is_abandoned(path: &Path) -> io::Result<bool> {
+/// Removes a file that nobody has locked, and holds its lock meanwhile.
+fn remove_abandoned(path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.is_file() {
-        return Ok(false);
+        return Ok(());
     }
     let file = File::open(path)?;
-    let there = file.metadata()?;
-    let is_old = || {
-        there
-            .modified()
-            .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > BEFORE_IT_IS_LOCKED))
-    };
-    Ok(file.try_lock().is_ok() && (there.len() > 0 || is_old()))
+    file.try_lock()?;
+    fs::remove_file(path)
 }
 
 /// What was renamed in a folder is so on the disk too when this returns.
@@ -416,18 +331,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_being_written_has_no_name_where_the_system_has_such_files() {
+    fn a_file_is_replaced_as_a_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         for text in ["one", "two"] {
-            let before = contents(folder.path()).unwrap();
+            let before = fs::read(&path).ok();
             write_atomically(&path, |to| {
                 to.write_all(text.as_bytes())?;
-                #[cfg(target_os = "linux")]
-                if unnamed::create(folder.path()).is_some() {
-                    assert_eq!(contents(folder.path()).unwrap(), before);
-                }
-                let _ = &before;
+                assert_eq!(fs::read(&path).ok(), before);
                 Ok(())
             })
             .unwrap();
@@ -445,31 +356,33 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::write(at(".tapescope-dead"), "half").unwrap();
-        fs::write(at(".tapescope-old"), "").unwrap();
-        let old = std::time::SystemTime::now() - 2 * BEFORE_IT_IS_LOCKED;
-        let file = File::options().write(true).open(at(".tapescope-old"));
-        file.unwrap().set_modified(old).unwrap();
-        fs::write(at(".tapescope-new"), "").unwrap();
+        fs::write(at(".tapescope-empty"), "").unwrap();
         fs::create_dir(at(".tapescope-folder")).unwrap();
         fs::write(at(".other"), "half").unwrap();
-        let named = Temporary::Named({
-            let file = names().tempfile_in(folder.path()).unwrap();
-            file.as_file().try_lock().unwrap();
-            file.as_file().write_all(b"half").unwrap();
-            file
-        });
+        let named = temporary(folder.path()).unwrap();
+        named.as_file().write_all(b"half").unwrap();
         write_atomically(&at("f"), |to| to.write_all(b"x")).unwrap();
-        named.persist(folder.path(), &at("named")).unwrap();
+        named.persist(at("named")).unwrap();
         assert_eq!(fs::read(at("named")).unwrap(), b"half");
         assert_eq!(
             contents(folder.path()).unwrap(),
-            [
-                ".other",
-                ".tapescope-folder",
-                ".tapescope-new",
-                "f",
-                "named"
-            ]
+            [".other", ".tapescope-folder", "f", "named"]
         );
+    }
+
+    #[test]
+    fn writers_in_one_folder_leave_the_files_of_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for name in ["a", "b", "c"] {
+                let path = folder.path().join(name);
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        write_atomically(&path, |to| to.write_all(name.as_bytes())).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(contents(folder.path()).unwrap(), ["a", "b", "c"]);
     }
 }

@@ -27,7 +27,6 @@ pub mod bits;
 pub mod checkpoint;
 pub mod episodes;
 mod error;
-#[cfg(test)]
 mod faults;
 mod file;
 pub mod held;

@@ -1,7 +1,7 @@
 //! How much memory this process may still take, and who says so.
 //!
-//! Linux tells it in text: what the computer has left, what the control group leaves (of both versions, at
-//! every level), and the limits of the shell. Where nothing is told, 16 GB are the limit.
+//! Linux tells it in text: what the computer has left, what the control group (version 2) leaves at every level,
+//! and the limits of the shell. Where nothing is told, 16 GB are the limit.
 
 use std::fmt;
 use std::fs;
@@ -128,45 +128,26 @@ fn room(root: &Path, threads: usize) -> Room {
     least
 }
 
-/// What every control group leaves that this process is in.
+/// What every control group (version 2) leaves that this process is in.
 fn groups(root: &Path) -> Vec<Room> {
-    let lines = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    let mut rooms = Vec::new();
-    for line in lines.lines() {
-        // `0::/user.slice`, or `4:memory:/user.slice` in version 1.
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(kind), Some(path)) = (parts.next(), parts.next()) else {
-            continue;
-        };
-        let version_2 = ["memory.max", "memory.current", "inactive_file"];
-        let version_1 = [
-            "memory.limit_in_bytes",
-            "memory.usage_in_bytes",
-            "total_inactive_file",
-        ];
-        let (top, files) = match kind {
-            "" => ("sys/fs/cgroup", version_2),
-            kind if kind.split(',').any(|kind| kind == "memory") => {
-                ("sys/fs/cgroup/memory", version_1)
-            }
-            _ => continue,
-        };
-        let top = root.join(top);
-        let own = top.join(path.trim_start_matches('/'));
-        // In a container the path may be one of the host, which is not there: the top stands for it.
-        let levels = own.ancestors().take_while(|level| level.starts_with(&top));
-        rooms.extend(levels.filter_map(|level| group(level, files)));
-    }
-    rooms
+    let text = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let Some(path) = text.lines().find_map(|line| line.strip_prefix("0::/")) else {
+        return Vec::new();
+    };
+    let top = root.join("sys/fs/cgroup");
+    // In a container the path may be one of the host, which is not there: the top stands for it.
+    let own = top.join(path);
+    let levels = own.ancestors().take_while(|level| level.starts_with(&top));
+    levels.filter_map(group).collect()
 }
 
 /// What a group leaves: what it may take, less what it has taken and could not give back.
-fn group(folder: &Path, [most, taken, spare]: [&str; 3]) -> Option<Room> {
-    let file = folder.join(most);
+fn group(folder: &Path) -> Option<Room> {
+    let file = folder.join("memory.max");
     let number = |file: &Path| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
-    let (most, taken) = (number(&file)?, number(&folder.join(taken))?);
+    let (most, taken) = (number(&file)?, number(&folder.join("memory.current"))?);
     let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-    let spare = number_behind(&statistics, &format!("{spare} ")).unwrap_or(0);
+    let spare = number_behind(&statistics, "inactive_file ").unwrap_or(0);
     Some(Room {
         bytes: most.saturating_sub(taken.saturating_sub(spare)),
         who: format!("{} leaves", label(&file)),
@@ -248,18 +229,6 @@ mod tests {
         ];
         let said = "the 368 MB that /sys/fs/cgroup/a/memory.max leaves";
         leaves(&all, 400_000_000, said);
-        let first = [
-            MEMORY,
-            ("proc/self/cgroup", "9:cpu:/x\n4:cpuset,memory:/host/path\n"),
-            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000000\n"),
-            ("sys/fs/cgroup/memory/memory.usage_in_bytes", "900000000\n"),
-            (
-                "sys/fs/cgroup/memory/memory.stat",
-                "total_inactive_file 50000000\n",
-            ),
-        ];
-        let said = "the 118 MB that /sys/fs/cgroup/memory/memory.limit_in_bytes leaves";
-        leaves(&first, 150_000_000, said);
     }
 
     #[test]

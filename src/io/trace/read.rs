@@ -204,12 +204,17 @@ struct Arrays<'a> {
 }
 
 impl Arrays<'_> {
-    fn take(&mut self, array: &Described) -> Result<Vec<f32>, Error> {
-        let Described { name, shape, .. } = array;
-        if !self.from.has(name) {
-            let problem = format!("is missing; expected the shape {shape:?}");
-            return Err(self.error(name, problem));
+    fn is_there(&self, Described { name, shape, .. }: &Described) -> Result<(), Error> {
+        if self.from.has(name) {
+            return Ok(());
         }
+        let problem = format!("is missing; expected the shape {shape:?}");
+        Err(self.error(name, problem))
+    }
+
+    fn take(&mut self, array: &Described) -> Result<Vec<f32>, Error> {
+        self.is_there(array)?;
+        let name = &array.name;
         let values = self.from.values(array);
         values.map_err(|fault| self.error(&format!("{name}{}", fault.within), fault.problem))
     }
@@ -228,6 +233,10 @@ impl Arrays<'_> {
         for (index, array) in all.iter().enumerate() {
             // The steps are there: now the whole recording is made.
             if index == 1 {
+                let needed = all.iter().filter(|array| table::is_needed(array.spec));
+                needed
+                    .map(|array| self.is_there(array))
+                    .collect::<Result<(), _>>()?;
                 let there = all.iter().filter(|array| self.from.has(&array.name));
                 let largest = there.map(Described::values).max().unwrap_or(0);
                 // An array that is read stands there as bytes and as numbers before it is put in its place.

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs the program with so many kilobytes of address space, for at most 100 seconds.
+/// Runs the program with an address space of `kilobytes`, for at most 100 seconds.
 fn within(kilobytes: u64, folder: &Path, arguments: &[&str]) -> Output {
     Command::new("sh")
         .arg("-c")

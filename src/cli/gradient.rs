@@ -23,7 +23,7 @@ pub(super) fn quantity(text: &str) -> Result<Quantity, String> {
     })
 }
 
-/// Refuses to compute derivatives by everything in an episode where there is not enough memory.
+/// Checks that the gradients with respect to all recorded values of an episode fit into memory.
 pub(super) fn check_room(machine: &Model, recording: &Recording) -> anyhow::Result<()> {
     let (config, steps) = (&machine.config, recording.episode.steps());
     let backward = Demand {

@@ -177,7 +177,7 @@ impl Order<'_> {
         // Each run has a thread that waits for it and one that reads what it says.
         room::claim(u64::from(at_once > 0), 2 * at_once).map_err(|short| {
             Usage(format!(
-                "--jobs {at_once}: running so many at a time {short}"
+                "--jobs {at_once}: running {at_once} at a time {short}"
             ))
         })?;
         write_plan(self.folder, plan.names)?;

@@ -520,7 +520,7 @@ mod tests {
         PLAN.set(NONE);
     }
 
-    /// Says how many points there were, at least as many as known.
+    /// Prints the number of stop points, and checks that there are at least `least`.
     fn counted(what: &str, points: usize, least: usize) {
         println!("{what}: stopped at {points} points");
         assert!(points >= least, "{points} points; expected {least} or more");

@@ -2,7 +2,7 @@
 //!
 //! The lock is the system's own, on a file: that of a process that has ended, however it ended, is free.
 //! The file alone means nothing; it is removed with the lock, and one that is left is taken over. On Windows the
-//! file is open so that nobody else can write it, and the system removes it when it is closed.
+//! file is opened without write sharing, and the system deletes it when it is closed.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, Unsupported};
@@ -25,7 +25,7 @@ pub struct Lock {
     path: PathBuf,
     /// What the system's lock is on.
     file: File,
-    /// False where the file system knows no locks: then nobody is refused.
+    /// False where the file system does not support locks: other writers are not refused then.
     pub(super) is_exclusive: bool,
 }
 
@@ -42,7 +42,7 @@ impl Lock {
     /// Takes the lock at `path`, whose file is created where it is not there; `command` is what the holder
     /// is called in the refusal of others.
     ///
-    /// Where a file system knows no locks there is none, and nobody is refused.
+    /// Where the file system does not support locks, other writers are not refused.
     ///
     /// # Errors
     /// Somebody else holds it, and who; or the file cannot be written.

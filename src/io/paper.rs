@@ -34,7 +34,7 @@ type Figure = (
     Reported,
 );
 
-/// What the paper says of a machine on a task.
+/// The paper's result of a machine on a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reported {
     /// Bits per sequence, where it gives one number for them.

@@ -34,12 +34,12 @@ impl Outcome {
     }
 }
 
-/// The validations behind so many sequences.
+/// The validations after `sequences` sequences.
 pub fn after(points: &[HistoryPoint], sequences: u64) -> &[HistoryPoint] {
     &points[points.partition_point(|point| point.sequences <= sequences)..]
 }
 
-/// The index of the best validation behind so many sequences, the first of equals; `None` where none is finite.
+/// The index of the best validation after `sequences` sequences, the first of equals; `None` where none is finite.
 pub fn best(points: &[HistoryPoint], sequences: u64) -> Option<usize> {
     let first = points.len() - after(points, sequences).len();
     (first..points.len()).fold(None, |best, index| {

@@ -14,7 +14,7 @@ pub fn is_absent(value: f32) -> bool {
     value.to_bits() == ABSENT.to_bits()
 }
 
-/// True when there are values and all are [`ABSENT`]: nobody recorded them.
+/// True when there are values and all are [`ABSENT`]: they were not recorded.
 pub fn is_unrecorded(values: &[f32]) -> bool {
     !values.is_empty() && values.iter().copied().all(is_absent)
 }

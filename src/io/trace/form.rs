@@ -180,7 +180,7 @@ impl AskedForm {
         self.sampling.map_or(Sampling::Mean, |word| word.0)
     }
 
-    /// What the file says of the parameters of the task and of the size of this episode, by their keys.
+    /// Parameters of the task and sizes of this episode, by key, as the file gives them.
     pub(super) fn sizes(&self) -> Vec<(&'static str, String)> {
         let text = |size: Option<usize>| size.map_or_else(String::new, |size| size.to_string());
         let params = json!(self.params).to_string();

@@ -137,7 +137,7 @@ pub struct Imported {
     declared: Vec<(&'static str, String)>,
 }
 
-/// Derivatives by the arrays of a file, each as it is described.
+/// Gradients with respect to the arrays of a file, each with its description.
 type Derivatives = Vec<(table::Described, Vec<f32>)>;
 
 /// What a file says that its arrays need not show, by its key: of the file, then of the machine.
@@ -161,7 +161,7 @@ impl Imported {
         found.map_or("", |(_, said)| said)
     }
 
-    /// What it says of its episode otherwise than the episode of its seed is, a line each.
+    /// Differences between the episode in the file and the one that its seed gives, one line each.
     fn unlike(&self, again: &Episode) -> Vec<String> {
         let size = self.recording.task.size_name();
         let expected = |key| match key {

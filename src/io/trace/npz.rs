@@ -62,7 +62,7 @@ pub(super) struct Members<'a> {
     read: usize,
     all: usize,
     watch: Watch<'a>,
-    /// What the description says of the arrays.
+    /// Dims, dtype and shape of the arrays, where `meta.json` has them.
     pub(super) said: Inline<'a>,
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::follows::{complete, memory_rule};
 use super::form::{AskedForm, Count, MachineForm, TimeForm, axes, in_words, must_be, title};
 use super::npz::{META, Members};
-use super::source::{ArraySource, Inline, Watch};
+use super::source::{ArraySource, Inline, Watch, check_shape};
 use super::table::{self, Described, Listed};
 use super::unpack::unpacked;
 use super::write::{GRADIENT, Gradient, NUMERIC};
@@ -233,10 +233,13 @@ impl Arrays<'_> {
         for (index, array) in all.iter().enumerate() {
             // The steps are there: now the whole recording is made.
             if index == 1 {
-                let needed = all.iter().filter(|array| table::is_needed(array.spec));
-                needed
-                    .map(|array| self.is_there(array))
-                    .collect::<Result<(), _>>()?;
+                for array in all.iter().filter(|array| table::is_needed(array.spec)) {
+                    self.is_there(array)?;
+                    let shape = self.from.shape(&array.name);
+                    let shape = shape.as_deref().unwrap_or(&array.shape);
+                    check_shape(shape, &array.shape)
+                        .map_err(|problem| self.error(&array.name, problem))?;
+                }
                 let there = all.iter().filter(|array| self.from.has(&array.name));
                 let largest = there.map(Described::values).max().unwrap_or(0);
                 // An array that is read stands there as bytes and as numbers before it is put in its place.

@@ -204,7 +204,7 @@ impl ArraySource for Inline<'_> {
 }
 
 impl Inline<'_> {
-    /// What is said of an array whose values stand elsewhere.
+    /// Dims, dtype and shape of an array whose values are in an npz member.
     pub(super) fn said(&self, array: &str) -> Option<ArrayForm<'_>> {
         serde_json::from_str(self.arrays.get(array)?.get()).ok()
     }

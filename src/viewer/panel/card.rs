@@ -1,4 +1,4 @@
-//! Cards that explain what is on screen: in the place of the left panel, so that no picture is covered.
+//! Cards that explain the figure. They take the place of the left panel, so that they cover no data.
 
 use egui::{Area, Context, Id, Order, Rect, Ui, pos2};
 

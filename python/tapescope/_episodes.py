@@ -67,7 +67,8 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
     if len(masks) < 2:
         raise EpisodesError(f"there is {['no', 'one'][len(masks)]} episode", expected="at least 2, so that one can be held out")
     if not is_built():
-        _check(*map(np.concatenate, (inputs, targets, masks)), np.array([len(mask) for mask in masks]))
+        _check(np.concatenate(inputs), np.concatenate(targets), np.concatenate(masks),
+               np.array([len(mask) for mask in masks], np.int64))
     arrays: Dict[str, Any] = {"inputs": _small(np.concatenate(inputs)), "targets": _small(np.concatenate(targets)),
               "mask": _small(np.concatenate(masks)), "lengths": np.array([len(mask) for mask in masks], "<i4")}
     for key, names in (("input_names", input_names), ("target_names", target_names)):

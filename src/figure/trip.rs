@@ -34,18 +34,9 @@ pub struct Origin {
 }
 
 impl Trip {
-    /// That of the answer of a step; `None` for a machine that does not read. `writes_first` where the read heads find
+    /// That of what is read in a step; `None` for a machine that does not read. `writes_first` where the read heads find
     /// what was written in the same step.
-    ///
-    /// What is read comes out at once, or by way of the controller in the next step: which of both a machine has learned
-    /// shows where the answers are vectors that it was shown.
-    pub fn of(recording: &Recording, writes_first: bool, step: usize) -> Option<Self> {
-        let ahead = usize::from(reads_ahead(recording, writes_first));
-        Self::read_in(&recording.trace, writes_first, step.checked_sub(ahead)?)
-    }
-
-    /// That of what is read in a step.
-    fn read_in(trace: &Trace, writes_first: bool, step: usize) -> Option<Self> {
+    pub fn read_in(trace: &Trace, writes_first: bool, step: usize) -> Option<Self> {
         let heads = trace.heads.iter().enumerate();
         let readers = heads.filter(|(_, head)| head.read.width() > 0);
         let found = readers.filter_map(|(reader, head)| {
@@ -86,8 +77,9 @@ impl Trip {
 /// How many answers are looked at, at most, to find out whether a machine reads ahead.
 const LOOKED_AT: usize = 4;
 
-/// True where answers are rather what stands in the rows that were read a step before.
-fn reads_ahead(recording: &Recording, writes_first: bool) -> bool {
+/// How many steps before its answer a machine reads what it answers: none, or one where that takes the way of the
+/// controller. Which of both it has learned shows where the answers are vectors that it was shown.
+pub fn ahead(recording: &Recording, writes_first: bool) -> usize {
     let (trace, episode) = (&recording.trace, &recording.episode);
     let asked =
         (1..trace.steps()).filter(|&step| episode.mask.get(step).is_some_and(|&mask| mask > 0.0));
@@ -105,7 +97,7 @@ fn reads_ahead(recording: &Recording, writes_first: bool) -> bool {
         });
         right.count()
     };
-    right(1) > right(0)
+    usize::from(right(1) > right(0))
 }
 
 /// What is left in a row of every write before step `end`, the last one first; returns what is left of what it held at

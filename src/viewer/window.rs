@@ -211,6 +211,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_window_that_is_to_stop_is_asked_to_close() {
+        let ctx = egui::Context::default();
+        close_when(Arc::new(AtomicBool::new(true)), ctx.clone());
+        let mut frames = (0..1000).map(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            ctx.run_ui(egui::RawInput::default(), |_| ())
+        });
+        let close = egui::ViewportCommand::Close;
+        let asks = |frame: egui::FullOutput| {
+            let mut windows = frame.viewport_output.values();
+            windows.any(|window| window.commands.contains(&close))
+        };
+        assert!(frames.any(asks));
+    }
+
+    #[test]
     fn causes_are_said_in_words() {
         let os = "winit EventLoopError: os error at /home/x/winit/src/linux/mod.rs:788: ";
         for (said, words) in [

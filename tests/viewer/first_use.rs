@@ -336,6 +336,19 @@ fn a_card_covers_nothing_that_it_speaks_of() {
 }
 
 #[test]
+fn the_close_up_says_what_dim_rows_and_colours_mean() {
+    let mut screen = shipped("copy", LARGE);
+    act(&mut screen, Play::Toggle);
+    super::gradients::lay_out(&mut screen, Arrangement::CloseUp);
+    assert!(draws(&screen, "(dim: not looked at)"));
+    assert!(!draws(&screen, "memory, read"));
+    click(&mut screen, "What the colours mean");
+    for words in ["weighting", "bit, erase", "memory, read", "key, add"] {
+        assert!(draws(&screen, words), "{words}");
+    }
+}
+
+#[test]
 fn a_caption_that_is_cut_is_read_in_full_under_the_pointer() {
     let mut screen = window_of(SMALL, Arc::default());
     act(&mut screen, Instead::Begin(vec![learn::experiment(&[])]));

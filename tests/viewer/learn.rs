@@ -222,6 +222,20 @@ fn the_curves_leave_as_a_figure() {
 }
 
 #[test]
+fn what_the_paper_reports_is_a_level_of_the_loss() {
+    let shelf = Arc::<Shelf>::default();
+    let mut screen = window_of(LARGE, shelf.clone());
+    let small = ["rows=16", "columns=6"].map(|size| format!("model.memory.{size}"));
+    let overrides = small.map(|text| text.parse().unwrap());
+    let ngrams = Experiment::find("ngrams", &overrides).unwrap();
+    act(&mut screen, Instead::Begin(vec![ngrams]));
+    act(&mut screen, File::Save("curves.svg".into()));
+    let figures = shelf.figures.lock().unwrap();
+    let svg = String::from_utf8(figures[0].clone()).unwrap();
+    assert!(svg.contains("paper: 133.5 (Fig. 13)"), "{svg}");
+}
+
+#[test]
 fn what_is_no_longer_finite_is_said_and_the_last_good_machine_stays() {
     let mut screen = learning_in(LARGE, &["training.optimizer.rate=3e38"]);
     screen.run_steps(30);

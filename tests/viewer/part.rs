@@ -2,7 +2,7 @@
 
 use egui::{Event, MouseWheelSource, MouseWheelUnit, TouchPhase, Vec2};
 
-use tapescope::figure::trip::Trip;
+use tapescope::figure::trip::{self, Trip};
 
 use super::*;
 
@@ -80,7 +80,8 @@ fn an_answer_says_which_row_it_was_read_from_and_which_step_wrote_that() {
     let recording = recording(&harness).clone();
     let asked = recording.episode.mask.iter().rposition(|&mask| mask > 0.0);
     let meaning = told(&mut harness, asked.unwrap());
-    let found = Trip::of(&recording, false, asked.unwrap()).unwrap();
+    let read = asked.unwrap() - trip::ahead(&recording, false);
+    let found = Trip::read_in(&recording.trace, false, read).unwrap();
     assert!(
         meaning.contains(&format!("read from row {} by R0", found.row)),
         "{meaning}"

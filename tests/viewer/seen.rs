@@ -243,6 +243,27 @@ fn next_to_nothing_is_read_out_as_zero_and_exactly_with_alt() {
     assert!(says(&screen, exact));
 }
 
+#[test]
+fn long_row_numbers_leave_room_for_the_name_of_the_head() {
+    let mut screen = paused_on(big());
+    press_with(&mut screen, Modifiers::SHIFT, Key::R);
+    press(&mut screen, Key::Z);
+    press(&mut screen, Key::F);
+    act(&mut screen, Rows::Scroll(2000.0));
+    let places = |is_it: fn(&str) -> bool| -> Vec<Rect> {
+        let all = texts(&screen).filter(|(text, _)| is_it(text.galley.text()));
+        all.map(|(text, _)| text.visual_bounding_rect()).collect()
+    };
+    let numbers = places(|text| text.len() == 4 && text.parse::<usize>().is_ok());
+    let names = places(|text| ["R0", "W0"].contains(&text));
+    assert!(numbers.len() > 10 && names.len() > 1, "{numbers:?}");
+    for name in names {
+        let around = name.expand2(egui::vec2(4.0, 0.0));
+        let mut numbers = numbers.iter();
+        assert!(!numbers.any(|number| number.intersects(around)), "{name}");
+    }
+}
+
 /// Files of a lecture.
 struct Lecture;
 

@@ -30,7 +30,11 @@ impl State {
                 self.begin_learning(vec![self.own_preset()]);
             }
             // What goes on unseen comes on screen first.
-            Learn::Toggle if !self.shows_learner() => self.return_to_learner(),
+            Learn::Toggle if !self.shows_learner() => {
+                if let Some(learning) = &self.learning {
+                    self.wish(Episode::Machine(learning.machine));
+                }
+            }
             Learn::Instead(instead) => self.end_for(instead),
             Learn::News(told) => self.learned(&told.0),
             Learn::Refused(sentence) => {
@@ -43,14 +47,6 @@ impl State {
             Learn::EndUnsaved => self.end_now(),
             learn => self.steer(&learn),
         }
-    }
-
-    /// Shows the machine that learns again, after another one.
-    fn return_to_learner(&mut self) {
-        let place = self.learning.as_ref().map(|learning| learning.machine);
-        place
-            .into_iter()
-            .for_each(|place| self.wish(Episode::Machine(place)));
     }
 
     /// Whatever learns ends, and this comes in its place.

@@ -100,11 +100,10 @@ impl State {
             None => self.peak(rows).unwrap_or(0),
         };
         let row = rows.numbers()[index];
-        let cell = match self.sight.selected {
-            Some(Target::Cell { column, .. }) => Some(Target::Cell { row, column }),
-            Some(_) | None => None,
-        };
-        self.sight.selected = Some(cell.unwrap_or(Target::Row(row)));
+        self.sight.selected = Some(match self.sight.selected {
+            Some(Target::Cell { column, .. }) => Target::Cell { row, column },
+            Some(_) | None => Target::Row(row),
+        });
         self.bring_on_screen(index, rows);
     }
 

@@ -249,7 +249,7 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) ->
 }
 
 /// A word that shows the legends when it is pointed at or clicked, its lower left corner here.
-fn legends_on_demand(ui: &mut Ui, at: egui::Pos2, view: &mut View<'_>) {
+pub fn legends_on_demand(ui: &mut Ui, at: egui::Pos2, view: &mut View<'_>) {
     let rect = Rect::from_min_max(at - vec2(0.0, 16.0), at + vec2(70.0, 0.0));
     let response = ui.interact(rect, ui.scope_id().with("legends"), Sense::click());
     let name = "What the colours mean";

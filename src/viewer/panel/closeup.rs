@@ -2,6 +2,7 @@
 
 use egui::Ui;
 
+use super::address::legends_on_demand;
 use super::page::page_ui;
 use super::phone;
 use super::{Columns, View};
@@ -21,5 +22,9 @@ pub fn close_up_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     page_ui(ui, &places, columns, view);
     if view.state.is_on_phone() {
         phone::strip_ui(ui, &places, view);
+    } else if let Some(stage) = places.last() {
+        // At the end of the line with the names of the stages.
+        let corner = egui::pos2(rect.right() - 76.0, stage.area.bottom);
+        legends_on_demand(ui, corner, view);
     }
 }

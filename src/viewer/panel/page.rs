@@ -240,11 +240,7 @@ fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) ->
         _ if place.steps().is_some() => format!("{whose}  step {column}  {which}"),
         _ => format!("{whose}  step {step}  {row_name} {row}  column {column}"),
     };
-    let shown = if place.steps().is_some() {
-        column
-    } else {
-        step
-    };
+    let shown = place.steps().map_or(step, |_| column);
     let hides = view.player.playing() || view.state.arrangement() == Arrangement::CloseUp;
     if hides && !is_given(id) && id.side.is_none() && shown >= view.come(id) {
         return Readout {

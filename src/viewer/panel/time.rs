@@ -413,8 +413,15 @@ fn lane_name(
 /// True row numbers beside the address axis.
 fn row_numbers(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
     let font: FontId = theme::mono(10.0);
+    // In the gutter the name of the head comes first: beside it there is room for five letters in all.
+    let name = story::head_label(view.recording(), view.focus);
+    let free = rows_range(axis).min + 20.0;
     for x in [columns.time.min, columns.stages.min, columns.memory.min] {
-        for (row, place) in axis.numbered() {
+        let has_room = |(row, place): &(usize, Span)| {
+            let letters = name.len() + row.to_string().len();
+            x > columns.time.min || letters <= 5 || place.center() > free
+        };
+        for (row, place) in axis.numbered().filter(has_room) {
             let ink = if view.row_before == Some(row) {
                 view.palette.strong
             } else {

@@ -158,11 +158,8 @@ fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
     let font = egui::TextStyle::Button.resolve(ui.style());
     let shown = fitting(&two.names, |name| {
         let (text, ink) = (format!("A  {name}"), ui.visuals().text_color());
-        ui.painter()
-            .layout_no_wrap(text, font.clone(), ink)
-            .size()
-            .x
-            <= room
+        let galley = ui.painter().layout_no_wrap(text, font.clone(), ink);
+        galley.size().x <= room
     });
     for (side, letter) in ["A", "B"].into_iter().enumerate().rev() {
         let (name, shown) = (&two.names[side], &shown[side]);

@@ -16,9 +16,9 @@ const CORNER: f32 = 9.0;
 
 /// The trip of the answer of a step, where one is asked for.
 pub fn trip(step: usize, view: &View<'_>) -> Option<Trip> {
+    let read = step.checked_sub(view.open.ahead)?;
     let is_asked = story::is_asked(view.recording(), step);
-    let first = view.open.writes_first();
-    is_asked.then(|| Trip::of(view.recording(), first, step))?
+    is_asked.then(|| Trip::read_in(view.trace(), view.open.writes_first(), read))?
 }
 
 /// It in words.

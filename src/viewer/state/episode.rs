@@ -7,7 +7,7 @@ use crate::figure::facts::{Scales, Telling, Written};
 use crate::figure::overlap::Redundancies;
 use crate::figure::rows::addressed;
 use crate::figure::spread::Spread;
-use crate::figure::{Derivatives, EMITTED, Layer, Scalar, Stages, scalars, touched};
+use crate::figure::{Derivatives, EMITTED, Layer, Scalar, Stages, scalars, touched, trip};
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, Overrun, Sampling};
 use crate::task::{Episode, Task};
@@ -233,6 +233,8 @@ pub struct Open {
     pub wish: Option<Wish>,
     /// What a step consists of.
     pub stages: Stages,
+    /// How many steps before its answers the machine reads them.
+    pub ahead: usize,
     /// What many samples of it say, once they were asked.
     pub spread: Option<Arc<Spread>>,
     /// How much everything in it mattered, where that is shown.
@@ -266,6 +268,7 @@ impl Open {
             non_finite: not_finite(&shown.recording),
             overrun: trace.overrun(),
             stages: Stages::of(trace, shown.writes_first()),
+            ahead: trip::ahead(&shown.recording, shown.writes_first()),
             wish,
             spread: None,
             mattered: None,

@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2};
 use tapescope::io::Experiment;
-use tapescope::learn::{Account, News, Run, Snapshots};
+use tapescope::learn::{Run, RunProgress, RunUpdate, Snapshots};
 use tapescope::model::{Model, NtmConfig};
 use tapescope::task::{Copy, Task};
-use tapescope::train::{Beside, Quantity, State, Update};
+use tapescope::train::{AuxLosses, Quantity, State, Update};
 use tapescope::viewer::command::{Episode, Learn, Look, Play, Rows};
-use tapescope::viewer::{App, Arrangement, Command, Machine, NoFiles, Options, Told};
+use tapescope::viewer::{App, Command, Machine, NoFiles, Options, RunUpdates, WindowLayout};
 
 /// Frames measured of each kind.
 const FRAMES: usize = 60;
@@ -76,7 +76,7 @@ fn report(name: &str, frames: &[(f64, usize, usize)]) {
 
 fn measure(rows: usize, columns: usize, length: usize) {
     let ctx = Context::default();
-    tapescope::viewer::dress(&ctx);
+    tapescope::viewer::apply_theme(&ctx);
     let mut app = app(rows, columns, length);
     let steps = app.player.steps();
     app.apply(&ctx, vec![Command::Play(Play::Toggle)]);
@@ -103,7 +103,7 @@ fn measure(rows: usize, columns: usize, length: usize) {
     }
     // Paper, paper with row 0 at the top, close-up.
     app.apply(&ctx, vec![Command::Look(Look::NextLayout); 3]);
-    assert_eq!(app.arrangement(), Arrangement::CloseUp);
+    assert_eq!(app.layout(), WindowLayout::CloseUp);
     for pinned in [None, Some(0)] {
         let pin = pinned.map(|head| Command::Look(Look::Pin(head)));
         app.apply(&ctx, pin.into_iter().collect());
@@ -130,10 +130,10 @@ fn stages_moving(ctx: &Context, app: &mut App) -> Vec<(f64, usize, usize)> {
 }
 
 /// Runs of the copy task, 128 rows, and what is known of one after 100,000 sequences.
-fn learning(count: u64) -> (App, Run, Account) {
+fn learning(count: u64) -> (App, Run, RunProgress) {
     let run = |seed: u64| {
         let set = [format!("training.seed={seed}").parse().unwrap()];
-        let experiment = Experiment::built_in("copy", &set).unwrap().unwrap();
+        let experiment = Experiment::included("copy", &set).unwrap().unwrap();
         (format!("seed {seed}"), experiment)
     };
     let runs: Vec<_> = (1..=count).map(run).collect();
@@ -144,13 +144,16 @@ fn learning(count: u64) -> (App, Run, Account) {
     for _ in 0..32 {
         run.advance();
     }
-    let mut account = run.account().clone();
-    let (_, vitals) = account.lane.looks.last().unwrap().clone();
-    for place in account.sequences + 1..=100_000 {
-        push(&mut account, place);
-        let last = account.lane.looks.last().map_or(0, |look| look.0);
+    let mut progress = run.progress().clone();
+    let (_, diagnostics) = progress.diagnostics.looks.last().unwrap().clone();
+    for place in progress.sequences + 1..=100_000 {
+        push(&mut progress, place);
+        let last = progress.diagnostics.looks.last().map_or(0, |look| look.0);
         if (place - last) as f64 > 0.01 * place as f64 {
-            account.lane.looks.push((place, vitals.clone()));
+            progress
+                .diagnostics
+                .looks
+                .push((place, diagnostics.clone()));
         }
     }
     let app = App::headless(Options {
@@ -158,21 +161,21 @@ fn learning(count: u64) -> (App, Run, Account) {
         files: Arc::new(NoFiles),
         ..Options::default()
     });
-    (app, run, account)
+    (app, run, progress)
 }
 
 /// One more update.
-fn push(account: &mut Account, sequences: u64) {
+fn push(progress: &mut RunProgress, sequences: u64) {
     let bits = 80.0 * (-(sequences as f64) / 2e4).exp() + 0.1 * (sequences % 7) as f64;
     let update = Update {
         bits,
         wrong: 0.0,
-        beside: Beside::default(),
+        aux: AuxLosses::default(),
         norm: 0.1 * bits,
         validated: None,
     };
-    account.sequences = sequences;
-    account.curve.push(sequences, &update);
+    progress.sequences = sequences;
+    progress.curve.push(sequences, &update);
 }
 
 /// Frames while there is news of the run that is looked at and of one of the others at each: what is made of it by the
@@ -181,19 +184,19 @@ fn with_news(
     ctx: &Context,
     app: &mut App,
     count: usize,
-    (run, account): (&Run, &mut Account),
+    (run, progress): (&Run, &mut RunProgress),
 ) -> Vec<(f64, usize, usize)> {
     let frames = (0..FRAMES).map(|index| {
-        push(account, account.sequences + 1);
-        let news = || News {
-            account: Arc::new(account.clone()),
+        push(progress, progress.sequences + 1);
+        let news = || RunUpdate {
+            progress: Arc::new(progress.clone()),
             machine: Arc::new(run.trainer().state.machine.clone()),
             rate: Some(1000.0),
             followed: u64::MAX,
         };
         let other = (count > 1).then(|| (1 + index % (count - 1).max(1), news()));
         let told = std::iter::once((0, news())).chain(other).collect();
-        app.apply(ctx, vec![Learn::News(Told(Arc::new(told))).into()]);
+        app.apply(ctx, vec![Learn::Updates(RunUpdates(Arc::new(told))).into()]);
         frame(ctx, app, pos2(5.0, 5.0))
     });
     frames.collect()
@@ -202,37 +205,37 @@ fn with_news(
 fn measure_learning() {
     for count in [1, 10] {
         let ctx = Context::default();
-        tapescope::viewer::dress(&ctx);
-        let (mut app, run, mut account) = learning(count);
+        tapescope::viewer::apply_theme(&ctx);
+        let (mut app, run, mut progress) = learning(count);
         for _ in 0..5 {
             frame(&ctx, &mut app, pos2(5.0, 5.0));
         }
         // Nothing trains within the frames that are measured: benches/watching.rs has those while all cores train.
         app.apply(&ctx, vec![Learn::Toggle.into()]);
-        assert_eq!(app.arrangement(), Arrangement::Train);
+        assert_eq!(app.layout(), WindowLayout::Train);
         let count = count as usize;
         for _ in 0..2 {
-            with_news(&ctx, &mut app, count, (&run, &mut account));
+            with_news(&ctx, &mut app, count, (&run, &mut progress));
         }
         let still = (0..FRAMES).map(|_| frame(&ctx, &mut app, pos2(5.0, 5.0)));
         let name = |what: &str| format!("128×20, {count} learning, {what}");
         report(&name("curves, no news"), &still.collect::<Vec<_>>());
-        let frames = with_news(&ctx, &mut app, count, (&run, &mut account));
+        let frames = with_news(&ctx, &mut app, count, (&run, &mut progress));
         report(&name("curves, news"), &frames);
         app.apply(
             &ctx,
-            vec![Command::Episode(Episode::Mattered(Quantity::Loss))],
+            vec![Command::Episode(Episode::Gradients(Quantity::Loss))],
         );
         for _ in 0..6 {
-            let what = match app.arrangement() {
-                Arrangement::Debug => "debug",
-                Arrangement::Paper => "paper",
-                Arrangement::Train => "curves",
+            let what = match app.layout() {
+                WindowLayout::Debug => "debug",
+                WindowLayout::Paper => "paper",
+                WindowLayout::Train => "curves",
                 _ => "",
             };
-            let frames = with_news(&ctx, &mut app, count, (&run, &mut account));
+            let frames = with_news(&ctx, &mut app, count, (&run, &mut progress));
             if !what.is_empty() {
-                assert!(app.layer().derivatives().is_some(), "{what}");
+                assert!(app.layer().gradients().is_some(), "{what}");
                 report(&name(&format!("{what}, gradients, news")), &frames);
             }
             app.apply(&ctx, vec![Command::Look(Look::NextLayout)]);

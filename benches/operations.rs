@@ -341,33 +341,33 @@ mod memory {
             similarity::cosines(pairs, &m.before, 1e-6, &mut m.norms);
         };
         cosines_of_two_heads_backward => {
-            let ([by, by_other, scratch], [by_key, by_other_key, _]) = (&mut m.column, &mut m.row);
-            let gradients = [(&m.heads[0], by, by_key), (&m.heads[1], by_other, by_other_key)];
-            let heads = gradients.map(|(head, by_similarity, by_key)| {
-                by_similarity.copy_from_slice(&m.upstream);
+            let ([by, d_other, scratch], [d_key, d_other_key, _]) = (&mut m.column, &mut m.row);
+            let gradients = [(&m.heads[0], by, d_key), (&m.heads[1], d_other, d_other_key)];
+            let heads = gradients.map(|(head, d_similarity, d_key)| {
+                d_similarity.copy_from_slice(&m.upstream);
                 let (key, similarity) = (head.key.row(T), head.similarity.row(T));
-                CosineGradient { key, similarity, by_similarity, by_key }
+                CosineGradient { key, similarity, d_similarity, d_key }
             });
             let norms = (&m.norms[..], 1e-6);
             similarity::cosines_backward(heads, &m.before, norms, &mut m.whole[0], scratch);
         };
         read_and_write => memory::read_and_write(&mut m.heads[..2], T, &m.before, &mut m.whole[0]);
         read_and_write_backward => {
-            let (by_read, by_write) = gradients(&mut m.column, &mut m.row);
+            let (read_gradient, write_gradient) = gradients(&mut m.column, &mut m.row);
             let (reader, writer, d_memory) = (&m.heads[0], &m.heads[1], &mut m.whole[0]);
-            memory::read_and_write_backward(reader, writer, T, &m.before, d_memory, by_read, by_write);
+            memory::read_and_write_backward(reader, writer, T, &m.before, d_memory, read_gradient, write_gradient);
         };
         write_again => memory::write(&m.heads[1..2], T, &m.before, &mut m.whole[0]);
         read_and_two_writes => memory::read_and_write(&mut m.heads, T, &m.before, &mut m.whole[0]);
         read_and_two_writes_backward => {
             let ([d_memory, scratch], (reader, writers)) = (&mut m.whole, m.heads.split_at(1));
             for head in 0..2 {
-                let (_, by_write) = gradients(&mut m.column, &mut m.row);
-                memory::write_backward(writers, head, T, &m.before, d_memory, by_write, scratch);
+                let (_, write_gradient) = gradients(&mut m.column, &mut m.row);
+                memory::write_backward(writers, head, T, &m.before, d_memory, write_gradient, scratch);
             }
             memory::write_backward_memory(writers, T, d_memory);
-            let (by_read, _) = gradients(&mut m.column, &mut m.row);
-            memory::read_backward(&m.before, reader[0].weighting.row(T), by_read, d_memory);
+            let (read_gradient, _) = gradients(&mut m.column, &mut m.row);
+            memory::read_backward(&m.before, reader[0].weighting.row(T), read_gradient, d_memory);
         };
     }
 
@@ -376,13 +376,13 @@ mod memory {
     }
 
     fn gradients<'a>(
-        [weighting, by_weighting, _]: &'a mut [Aligned<f32>; 3],
+        [weighting, d_weighting, _]: &'a mut [Aligned<f32>; 3],
         [read, erase, add]: &'a mut [Aligned<f32>; 3],
     ) -> (ReadGradient<'a, f32>, WriteGradient<'a, f32>) {
-        let by_read = ReadGradient { weighting, read };
-        let weighting = by_weighting;
+        let read_gradient = ReadGradient { weighting, read };
+        let weighting = d_weighting;
         (
-            by_read,
+            read_gradient,
             WriteGradient {
                 weighting,
                 erase,
@@ -404,15 +404,15 @@ mod scores {
 
     struct Scores {
         memory: Aligned<f32>,
-        by_memory: Aligned<f32>,
+        d_memory: Aligned<f32>,
         key: Aligned<f32>,
-        by_key: Aligned<f32>,
+        d_key: Aligned<f32>,
         /// W [M, M], of which the first rows or columns are taken, and the gradient by it.
         weight: Aligned<f32>,
-        by_weight: Aligned<f32>,
+        d_weight: Aligned<f32>,
         vector: Aligned<f32>,
         start: Aligned<f32>,
-        by_start: Aligned<f32>,
+        d_start: Aligned<f32>,
         /// One for each memory row, and the gradient by them.
         energies: Aligned<f32>,
         upstream: Aligned<f32>,
@@ -425,14 +425,14 @@ mod scores {
         fn new(rows: usize) -> Self {
             Self {
                 memory: values(rows * COLUMNS),
-                by_memory: values(rows * COLUMNS),
+                d_memory: values(rows * COLUMNS),
                 key: values(COLUMNS),
-                by_key: values(COLUMNS),
+                d_key: values(COLUMNS),
                 weight: values(COLUMNS * COLUMNS),
-                by_weight: values(COLUMNS * COLUMNS),
+                d_weight: values(COLUMNS * COLUMNS),
                 vector: values(UNITS),
                 start: values(UNITS),
-                by_start: values(UNITS),
+                d_start: values(UNITS),
                 energies: values(rows),
                 upstream: values(rows),
                 kept: values(rows * UNITS),
@@ -458,10 +458,10 @@ mod scores {
         fn backward(&mut self, is_kept: bool) {
             let by = UnitsGradient {
                 start: &self.start,
-                by_energies: &self.upstream,
-                by_start: &mut self.by_start,
+                d_energies: &self.upstream,
+                d_start: &mut self.d_start,
                 sums: &mut self.sums,
-                by_memory: &mut self.by_memory,
+                d_memory: &mut self.d_memory,
             };
             let kept = is_kept.then_some(&self.kept[..]);
             let units = layer(&self.weight, &self.vector);
@@ -480,18 +480,18 @@ mod scores {
     benchmarks! { s: Scores, usize = ROWS;
         products => vectors::vector_product(&s.key, &s.memory, &mut s.energies);
         products_backward => {
-            let (of, by_key) = ((&s.key[..], &s.memory[..]), &mut s.by_key);
-            vectors::vector_product_backward(of, &s.upstream, by_key, &mut s.by_memory);
+            let (of, d_key) = ((&s.key[..], &s.memory[..]), &mut s.d_key);
+            vectors::vector_product_backward(of, &s.upstream, d_key, &mut s.d_memory);
         };
         units => s.forward();
         units_backward => s.backward(true);
         units_backward_again => s.backward(false);
     }
     benchmarks! { s: Scores, usize = [128];
-        bilinear => vectors::vector_product(&s.key, &s.weight, &mut s.by_key);
+        bilinear => vectors::vector_product(&s.key, &s.weight, &mut s.d_key);
         bilinear_backward => {
-            let (upstream, by_weight) = (&s.upstream[..COLUMNS], &mut s.by_weight);
-            vectors::vector_product_backward((&s.key, &s.weight), upstream, &mut s.by_key, by_weight);
+            let (upstream, d_weight) = (&s.upstream[..COLUMNS], &mut s.d_weight);
+            vectors::vector_product_backward((&s.key, &s.weight), upstream, &mut s.d_key, d_weight);
         };
         layer_of_key => vectors::vector_product(&s.key, &s.weight[..COLUMNS * UNITS], &mut s.start);
     }
@@ -629,7 +629,7 @@ mod episode {
             };
             learning.forward();
             for (trace, workspace) in learning.traces.iter().zip(&mut learning.workspaces) {
-                train::logit_gradient(&learning.episode, trace, 1.0, &mut workspace.by.logit);
+                train::logit_gradient(&learning.episode, trace, 1.0, &mut workspace.upstream.logit);
             }
             learning
         }
@@ -691,13 +691,13 @@ mod optimizer {
     use super::*;
 
     pub(super) const RMS_PROP: OptimizerConfig = OptimizerConfig::RmsProp {
-        rate: 1e-4,
+        learning_rate: 1e-4,
         decay: 0.95,
         momentum: 0.9,
         epsilon: 1e-4,
     };
     const ADAM: OptimizerConfig = OptimizerConfig::Adam {
-        rate: 1e-4,
+        learning_rate: 1e-4,
         beta1: 0.9,
         beta2: 0.999,
         epsilon: 1e-8,

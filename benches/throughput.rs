@@ -101,7 +101,7 @@ fn train(
 ) -> Box<dyn FnMut() -> usize> {
     let training = TrainingConfig {
         optimizer: OptimizerConfig::RmsProp {
-            rate: 1e-4,
+            learning_rate: 1e-4,
             decay: 0.95,
             momentum: 0.9,
             epsilon: 1e-4,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use egui::{Context, Pos2, RawInput, Rect, Vec2};
 use tapescope::io::{Experiment, preset::Override};
-use tapescope::learn::{Learner, Order, Pace, Run, Snapshots};
+use tapescope::learn::{Learner, Pace, Run, RunCommand, Snapshots};
 use tapescope::train::{State, Trainer};
 use tapescope::viewer::command::Learn;
 use tapescope::viewer::{App, NoFiles, Options};
@@ -51,12 +51,12 @@ fn alone(experiments: &[Experiment]) -> f64 {
     };
     let runs = experiments.iter().map(run).collect();
     let mut learner = Learner::start(runs, || ()).unwrap();
-    learner.tell(1, &Order::Go(Pace::Full));
+    learner.send(1, &RunCommand::Go(Pace::Full));
     let start = Instant::now();
     std::thread::sleep(MEASURED);
     let runs = learner.end();
     let seconds = start.elapsed().as_secs_f64();
-    let done = runs.iter().map(|run| run.account().sequences);
+    let done = runs.iter().map(|run| run.progress().sequences);
     done.sum::<u64>() as f64 / seconds
 }
 
@@ -76,7 +76,7 @@ fn frame(ctx: &Context, app: &mut App, start: Instant) -> Duration {
 /// The same while they are watched, and the milliseconds of every frame that was drawn while they trained.
 fn watched(experiments: &[Experiment]) -> (f64, Vec<f64>) {
     let ctx = Context::default();
-    tapescope::viewer::dress(&ctx);
+    tapescope::viewer::apply_theme(&ctx);
     let named = experiments.iter().map(|experiment| {
         let seed = experiment.training.seed;
         (format!("seed {seed}"), experiment.clone())
@@ -102,7 +102,7 @@ fn watched(experiments: &[Experiment]) -> (f64, Vec<f64>) {
         std::thread::sleep(FRAME);
     }
     let runs = app.learning.as_ref().unwrap().runs.iter();
-    let accounts = runs.map(|run| run.account.as_ref().unwrap().sequences);
+    let accounts = runs.map(|run| run.progress.as_ref().unwrap().sequences);
     (accounts.sum::<u64>() as f64 / seconds, frames)
 }
 

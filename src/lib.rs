@@ -58,7 +58,7 @@
 //! ```
 //! use tapescope::{io::weights, train::Recording};
 //!
-//! let copy = &weights::shipped().unwrap()[0];
+//! let copy = &weights::all_included().unwrap()[0];
 //! let task = copy.experiment.task.clone().with_size(12);
 //! let recording = Recording::new(&copy.machine, &task, 7, 0);
 //! assert_eq!(recording.score.wrong, 0);

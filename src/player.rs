@@ -89,18 +89,18 @@ impl Player {
     }
 
     /// Puts another episode in, whose steps have so many stages: first step, same speed, same loop, playing if it
-    /// was playing. [`Player::go_on_from`] brings it where the one before was.
+    /// was playing. [`Player::resume_from`] brings it where the one before was.
     pub fn load(&mut self, steps: usize, stages: usize) {
         (self.steps, self.stages) = (steps, stages.max(1));
         // The steps of another episode mean something else.
         self.set_range(None);
         self.seek(0);
-        self.whole();
+        self.show_whole_steps();
     }
 
     /// Goes on at the moment at which an episode was that was loaded before, with its loop, as far as this
     /// episode has them.
-    pub fn go_on_from(&mut self, before: &Self) {
+    pub fn resume_from(&mut self, before: &Self) {
         if let Some((first, _)) = before.range
             && first < self.steps
         {
@@ -118,17 +118,17 @@ impl Player {
     }
 
     /// Whole steps are looked at from now on.
-    pub fn whole(&mut self) {
+    pub fn show_whole_steps(&mut self) {
         self.stage = self.stages - 1;
         self.inside = false;
-        self.arrive();
+        self.settle();
     }
 
     /// Where nothing is to move, a stage has come as soon as its turn has.
-    pub fn set_still(&mut self, still: bool) {
+    pub fn set_reduced_motion(&mut self, still: bool) {
         self.still = still;
         if still {
-            self.come();
+            self.finish_stage();
         }
     }
 
@@ -285,7 +285,7 @@ impl Player {
             if !pass(&mut self.through, &mut seconds, moves) {
                 return;
             }
-            self.come();
+            self.finish_stage();
             if !self.playing() || !pass(&mut self.elapsed, &mut seconds, rest) {
                 return;
             }
@@ -296,7 +296,7 @@ impl Player {
 
     fn move_on(&mut self) {
         if !self.stage_by_stage() {
-            self.whole();
+            self.show_whole_steps();
             if self.step < self.end() {
                 self.step += 1;
             } else {
@@ -342,7 +342,7 @@ impl Player {
         }
         if self.at_end() && self.steps > 1 {
             self.seek(self.start());
-            self.whole();
+            self.show_whole_steps();
         }
         if self.stage_by_stage() && self.step == self.start() && !self.inside {
             // Nothing of what is played has been seen yet.
@@ -369,7 +369,7 @@ impl Player {
     /// Goes to a step, at most the last one. The stage stays, and has come.
     pub fn seek(&mut self, step: usize) {
         self.step = step.min(self.steps.saturating_sub(1));
-        self.arrive();
+        self.settle();
     }
 
     /// Goes to a stage of the current step that has come, if there is such a one.
@@ -377,7 +377,7 @@ impl Player {
         if stage < self.stages {
             self.stage = stage;
             self.inside = true;
-            self.arrive();
+            self.settle();
         }
     }
 
@@ -390,13 +390,13 @@ impl Player {
     }
 
     /// The stage has come, and stays.
-    fn arrive(&mut self) {
+    fn settle(&mut self) {
         self.elapsed = 0.0;
-        self.come();
+        self.finish_stage();
     }
 
     /// The stage has come.
-    fn come(&mut self) {
+    fn finish_stage(&mut self) {
         self.through = 1.0;
         if self.drive == Drive::Stage {
             self.drive = Drive::Rests;
@@ -497,14 +497,14 @@ impl Player {
 
 /// Lets time pass in something that takes so many seconds and has come so far, 0 to 1. True when it has come to its
 /// end; what is left of the time stays.
-fn pass(come: &mut f64, seconds: &mut f64, takes: f64) -> bool {
-    let needs = (1.0 - *come) * takes;
+fn pass(finish_stage: &mut f64, seconds: &mut f64, takes: f64) -> bool {
+    let needs = (1.0 - *finish_stage) * takes;
     if *seconds < needs {
-        *come += *seconds / takes;
+        *finish_stage += *seconds / takes;
         return false;
     }
     *seconds -= needs;
-    *come = 1.0;
+    *finish_stage = 1.0;
     true
 }
 
@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_asked_for_is_looked_at_until_whole_steps_go_on() {
+    fn requested_stage_stays_until_whole_steps() {
         let mut player = Player::new(5, 9);
         assert!(player.whole_steps());
         player.next_stage();
@@ -738,7 +738,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_asked_for_while_something_moves_and_then_no_more() {
+    fn frames_are_requested_only_while_moving() {
         let mut player = walking();
         assert_eq!(player.next_move_in(), Some(FRAME));
         player.advance(MOVE + 0.1);
@@ -787,7 +787,7 @@ mod tests {
     }
 
     #[test]
-    fn every_place_within_a_stage_can_be_gone_to() {
+    fn seek_reaches_every_position_in_stage() {
         let mut player = Player::new(3, 9);
         player.seek_stage(4);
         for through in [0.0, 0.3, 1.0] {
@@ -806,10 +806,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_moves_where_nothing_is_to_move() {
+    fn reduced_motion_moves_nothing() {
         let mut player = walking();
         player.advance(MOVE / 2.0);
-        player.set_still(true);
+        player.set_reduced_motion(true);
         for _ in 0..200 {
             assert!(player.through() >= 1.0);
             player.advance(0.125);
@@ -824,7 +824,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_time_to_be_seen_is_played_as_whole_steps() {
+    fn fast_playback_uses_whole_steps() {
         let mut player = walking();
         player.advance(MOVE / 2.0);
         player.set_speed(0.5);
@@ -841,7 +841,7 @@ mod tests {
     }
 
     #[test]
-    fn another_speed_goes_on_from_the_same_place() {
+    fn speed_change_keeps_position() {
         let mut player = walking();
         player.advance(MOVE / 2.0);
         for speed in [0.0625, 0.25] {
@@ -867,7 +867,7 @@ mod tests {
     }
 
     #[test]
-    fn small_ticks_come_to_where_a_large_one_comes() {
+    fn small_ticks_match_one_large_tick() {
         let (mut small, mut large) = (walking(), walking());
         for ticks in 1..300 {
             small.advance(1.0 / 64.0);
@@ -913,7 +913,7 @@ mod tests {
     }
 
     #[test]
-    fn strange_times_do_no_harm() {
+    fn invalid_times_are_ignored() {
         let mut player = Player::new(3, 9);
         player.play();
         player.advance(f64::NAN);

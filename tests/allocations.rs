@@ -3,7 +3,7 @@
 
 use tapescope::model::attention::{Score, Weighting};
 use tapescope::model::config::{ControllerConfig, ControllerKind, ShiftForm};
-use tapescope::model::{Draw, Kind, Model, NtmConfig, Params, Sampling, Terms, Trace, Workspace};
+use tapescope::model::{Draw, Kind, Model, NoiseMode, NtmConfig, Params, Terms, Trace, Workspace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{Clip, Optimizer, OptimizerConfig, Redundancy, clip, logit_gradient, score};
 
@@ -58,9 +58,9 @@ fn main() {
     let profiler = dhat::Profiler::builder().testing().build();
     for config in machines() {
         for (redundancy, sampling) in [
-            (Redundancy::Off, Sampling::Mean),
-            (Redundancy::Both(0.1), Sampling::Drawn),
-            (Redundancy::Read(0.1), Sampling::Expected),
+            (Redundancy::Off, NoiseMode::Mean),
+            (Redundancy::Both(0.1), NoiseMode::Sampled),
+            (Redundancy::Read(0.1), NoiseMode::Expected),
         ] {
             check(&config, redundancy, sampling);
         }
@@ -68,14 +68,14 @@ fn main() {
     drop(profiler);
 }
 
-fn check(config: &NtmConfig, redundancy: Redundancy, sampling: Sampling) {
+fn check(config: &NtmConfig, redundancy: Redundancy, sampling: NoiseMode) {
     let task = task();
     let mut machine = Model::<f32>::new(config.clone(), 1);
     let mut traces = vec![Trace::new(&machine.config); 3];
     let mut workspaces = [(); 3].map(|()| Workspace::new(&machine.config));
     let mut gradient = Params::zeros(&machine.config);
     let rule = OptimizerConfig::RmsProp {
-        rate: 1e-4,
+        learning_rate: 1e-4,
         decay: 0.95,
         momentum: 0.9,
         epsilon: 1e-4,
@@ -98,7 +98,7 @@ fn check(config: &NtmConfig, redundancy: Redundancy, sampling: Sampling) {
         for (episode, (trace, workspace)) in episodes.iter().zip(traces.iter().zip(&mut workspaces))
         {
             score(episode, trace, &mut loss[..episode.steps()]);
-            let by = &mut workspace.by;
+            let by = &mut workspace.upstream;
             logit_gradient(episode, trace, 1.0, &mut by.logit);
             redundancy.gradient(trace, 1.0, by);
             by.terms = Terms {

@@ -52,7 +52,7 @@ fn a_large_trace_is_announced_and_a_small_one_is_not() {
     };
     assert_eq!(
         said(&["--length", "300", "--rows", "620", "--full-memory"]),
-        "warning: the file will have about 136 MB; without --full-memory it is smaller; as .npz it is smaller, and quicker to read\n"
+        "warning: the file takes about 136 MB; omit --full-memory to make it smaller; .npz is smaller and faster to read\n"
     );
     assert_eq!(said(&["--length", "300", "--rows", "620"]), "");
 }
@@ -302,7 +302,7 @@ fn the_figures_of_a_run_are_those_of_its_log_and_its_weights() {
     assert_eq!(trained.evaluation, Some(best));
 
     let task = trained.experiment.task.clone().with_size(2);
-    let measured = trained.exam(&task, 5, 20).measure(1).mean;
+    let measured = trained.evaluator(&task, 5, 20).measure(1).mean;
     let arguments = [
         "eval",
         "run",
@@ -370,7 +370,7 @@ fn a_run_that_is_stopped_says_how_it_goes_on() {
         errors.read_to_string(&mut said).unwrap();
         let code = child.wait().unwrap().code();
         let last = said.lines().last().unwrap_or_default();
-        let words = " sequences; the best weights so far are in runs/tiny-1/weights.safetensors; to go on: tapescope train --resume runs/tiny-1";
+        let words = " sequences; the best weights so far are in runs/tiny-1/weights.safetensors; resume with: tapescope train --resume runs/tiny-1";
         let sequences = last
             .strip_prefix("stopped after ")
             .and_then(|rest| rest.strip_suffix(words));
@@ -470,7 +470,7 @@ fn ctrl_c_stops_every_run_of_a_sweep_and_what_there_is_can_be_collected() {
     assert_eq!(done.status.code(), Some(130), "{said}");
     assert_eq!(
         said.lines().last().unwrap(),
-        "stopped; the same command goes on with the runs that are not finished"
+        "stopped; repeat the command to continue with the unfinished runs"
     );
     for path in weights() {
         tapescope::io::weights::read(&path).unwrap();
@@ -479,7 +479,7 @@ fn ctrl_c_stops_every_run_of_a_sweep_and_what_there_is_can_be_collected() {
     let done = tapescope(folder.path(), &arguments);
     assert!(done.status.success(), "{done:?}");
     let said = String::from_utf8(done.stderr).unwrap();
-    assert_eq!(said.matches("interrupted; its last").count(), 2, "{said}");
+    assert_eq!(said.matches("interrupted; last").count(), 2, "{said}");
     let picture = std::fs::read_to_string(folder.path().join("curves.svg")).unwrap();
     assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"));
 }
@@ -534,7 +534,7 @@ fn a_file_or_a_preset_alone_is_viewed() {
         ),
         (
             "ngrams_paper",
-            "error: no trained weights ship for `ngrams_paper`",
+            "error: no weights are included for `ngrams_paper`",
         ),
     ] {
         let done = tapescope(folder.path(), &[word]);
@@ -559,12 +559,9 @@ fn where_a_window_is_to_begin_is_checked_before_it_opens() {
     for (arguments, words) in [
         (
             "copy --length 5 --step 11",
-            "--step 11: the episode has the steps 0 to 10",
+            "--step 11: the episode has steps 0 to 10",
         ),
-        (
-            "--step 4000",
-            "--step 4000: the episode has the steps 0 to ",
-        ),
+        ("--step 4000", "--step 4000: the episode has steps 0 to "),
         ("copy --head W1", "--head W1: the heads are R0, W0"),
         ("copy_lstm --head R0", "--head R0: the machine has no heads"),
         (
@@ -576,14 +573,11 @@ fn where_a_window_is_to_begin_is_checked_before_it_opens() {
             "copy --length 20 --rows 1048576",
             "41 steps of a memory of 1048576 rows take ",
         ),
-        (
-            "t.json --step 5",
-            "--step 5: the episode has the steps 0 to 4",
-        ),
+        ("t.json --step 5", "--step 5: the episode has steps 0 to 4"),
         ("t.json --head R1", "--head R1: the heads are R0, W0"),
         (
             "t.json --length 5",
-            "--length: t.json is a recorded trace and is shown as it is; --length needs a preset or weights",
+            "--length: t.json is a recorded trace and is shown unchanged; for --length, name a preset or a weights file",
         ),
     ] {
         let typed: Vec<&str> = ["view"].into_iter().chain(arguments.split(' ')).collect();

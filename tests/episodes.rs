@@ -42,7 +42,7 @@ fn refused(output: &Output, expected: &str) {
 }
 
 #[test]
-fn both_forms_and_every_kind_of_number_say_the_same() {
+fn both_layouts_and_all_dtypes_give_equal_episodes() {
     let bytes = |values: &[u8]| values.to_vec();
     let ragged = episodes::from_bytes(
         &npz(&[
@@ -89,20 +89,20 @@ fn both_forms_and_every_kind_of_number_say_the_same() {
     );
     let held_out = task.episode(5, 0);
     assert_eq!(held_out.input.as_slice(), Some([1.0].as_slice()));
-    let learned = task.lesson(5, 0);
+    let learned = task.training_episode(5, 0);
     assert_eq!(learned.target.as_slice(), Some([0.0, 1.0].as_slice()));
     let phases = learned.phases.iter().map(|p| (&*p.name, p.start, p.end));
     assert!(phases.eq([("input", 0, 1), ("answer", 1, 2)]));
 }
 
 #[test]
-fn what_is_held_out_is_never_learned_from_and_measured_once() {
+fn held_out_episodes_are_never_trained_and_measured_once() {
     let place = place();
     let numbers = |experiment: &Experiment| {
         let task = &experiment.task;
         let number = |input: &ndarray::Array2<f32>| input[[0, 1]] as usize;
         let mut learned: Vec<_> = (0..1000)
-            .map(|i| number(&task.lesson(3, i).input))
+            .map(|i| number(&task.training_episode(3, i).input))
             .collect();
         learned.sort_unstable();
         learned.dedup();
@@ -162,9 +162,14 @@ fn every_fault_of_a_file_is_named_with_its_place() {
         (b"no zip".to_vec(), "e.npz: is no npz file"),
         (
             without("mask"),
-            "e.npz: `mask`: is missing; there are: inputs, lengths, targets",
+            "e.npz: `mask`: is missing; found: inputs, lengths, targets",
         ),
         (without("lengths"), "`lengths`: is missing"),
+        // Missing arrays are named before any other is unpacked: the one that is there is broken.
+        (
+            npz(&[("inputs", "<f4", vec![9, 2], vec![0; 70])]),
+            "`targets`: is missing; found: inputs",
+        ),
         (
             with("inputs", "<f4", &[18], f32s(&[0.0; 18])),
             "`inputs`: has the shape [18]; expected [steps, channels]",
@@ -179,11 +184,11 @@ fn every_fault_of_a_file_is_named_with_its_place() {
         ),
         (
             with("inputs", "<f2", &[9, 2], vec![0; 36]),
-            "`inputs`: has values of the kind `<f2`; allowed: <f4, <f8",
+            "`inputs`: has values of type `<f2`; allowed: <f4, <f8",
         ),
         (
             with("inputs", "<f4", &[9, 2], vec![0; 70]),
-            "`inputs`: has not as many values as its shape [9, 2] says",
+            "`inputs`: has another number of values than its shape [9, 2]",
         ),
         (
             with("inputs", "<f4", &[9, 2], endless),
@@ -260,7 +265,7 @@ fn a_number_that_32_bits_cannot_hold_is_named_as_such() {
 }
 
 #[test]
-fn what_a_preset_asks_of_its_file_and_does_not_get_is_an_error() {
+fn a_mismatch_between_preset_and_episode_file_is_an_error() {
     let place = place();
     for (set, expected) in [
         (
@@ -269,19 +274,19 @@ fn what_a_preset_asks_of_its_file_and_does_not_get_is_an_error() {
         ),
         (
             "task.file=yours.npz",
-            "yours.npz is not there; put the file of the episodes",
+            "yours.npz does not exist; put the episode file there",
         ),
         (
             "task.held_out.step=21",
-            "`task.held_out`: is one of every 21: of 20 episodes none is held out; {\"kind\": \"last\", \"count\": 1} holds out the last",
+            "`task.held_out`: is one of every 21: none of 20 episodes is held out; {\"kind\": \"last\", \"count\": 1} holds out the last",
         ),
         (
             "task.length=[9,12]",
-            "`task.length`: is [9, 12]: of the 18 episodes that are left to learn from, none has so many steps",
+            "`task.length`: is [9, 12]: none of the 18 episodes that are used for training has such a length",
         ),
         (
             "evaluation.lengths=[3,4]",
-            "`evaluation.lengths[1]`: is 4: of the 2 episodes with 2 to 4 steps that are held out, none has 4",
+            "`evaluation.lengths[1]`: is 4: none of the 2 held-out episodes with 2 to 4 steps has 4",
         ),
         ("task.bits=3", "`task.bits`: is not a key of `episodes`"),
         ("task.inputs=0", "`task.inputs`: is 0; allowed: 1 to 1024"),
@@ -315,11 +320,11 @@ fn train(place: &Path, run: &str, more: &[&str]) -> (Trained, String) {
 }
 
 #[test]
-fn a_run_goes_on_is_repeated_measured_and_traced_from_where_it_stands() {
+fn a_run_resumes_repeats_evaluates_and_traces_from_any_folder() {
     let place = place();
     let (trained, said) = train(place.path(), "run", &[]);
     assert!(
-        said.contains("mine.npz: 18 episodes to learn from, 2 held out (one of every 10)"),
+        said.contains("mine.npz: 18 training episodes, 2 held out (one of every 10)"),
         "{said}"
     );
     let whole = task(&trained.experiment);
@@ -366,13 +371,15 @@ fn a_run_goes_on_is_repeated_measured_and_traced_from_where_it_stands() {
     assert!(verified.status.success(), "{verified:?}");
     let said = String::from_utf8_lossy(&verified.stdout);
     assert!(
-        said.contains("for the episodes of the task `episodes` are in a file: input, target, mask"),
+        said.contains(
+            "for the episodes of the task `episodes` come from a file: input, target, mask"
+        ),
         "{said}"
     );
 }
 
 #[test]
-fn a_file_that_moved_or_changed_is_said_with_both_names() {
+fn a_moved_or_changed_episode_file_is_named_with_both_paths() {
     let place = place();
     train(place.path(), "run", &[]);
     let (first, second) = (
@@ -389,7 +396,7 @@ fn a_file_that_moved_or_changed_is_said_with_both_names() {
     }
     refused(
         &output,
-        "is not there, nor is run/mine.npz; put the file of the episodes at one of these places",
+        "does not exist, nor does run/mine.npz; put the episode file there",
     );
     // The folder is still that of a run, and weights alone are still good to begin with.
     assert!(
@@ -403,7 +410,7 @@ fn a_file_that_moved_or_changed_is_said_with_both_names() {
 }
 
 #[test]
-fn a_run_of_a_file_that_was_stopped_goes_on_to_the_same_bits() {
+fn a_stopped_run_on_an_episode_file_resumes_identically() {
     let place = place();
     let experiment = Experiment::read(&place.path().join("mine.json"), &[]).unwrap();
     let trainer = |experiment: &Experiment, state| {

@@ -10,7 +10,7 @@ const PRESET: &str = r#"{
     "name": "appended",
     "task": {"kind": "copy", "bits": 2, "length": [1, 3]},
     "model": {"kind": "appended", "memory": {"rows": 5}},
-    "training": {"optimizer": {"kind": "adam", "rate": 0.01}, "sequences": 4000, "batch": 8,
+    "training": {"optimizer": {"kind": "adam", "learning_rate": 0.01}, "sequences": 4000, "batch": 8,
                  "validation_every": 500, "validation_episodes": 40}
 }"#;
 
@@ -52,7 +52,10 @@ fn any_kind_of_machine_learns_and_is_written_and_read() {
     };
     let read = weights::from_bytes(&weights::to_bytes(&whole), "appended").unwrap();
     assert_eq!(read, whole);
-    let measured = |threads| read.exam(&read.experiment.task, 7, 30).measure(threads);
+    let measured = |threads| {
+        read.evaluator(&read.experiment.task, 7, 30)
+            .measure(threads)
+    };
     assert_eq!(measured(1), measured(2));
 }
 

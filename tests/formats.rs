@@ -54,11 +54,11 @@ fn the_page_lists_every_array() {
         let values = match spec.range {
             Range::Any => "any".to_owned(),
             Range::Learned(_) => "any, learned".to_owned(),
-            Range::Normal => "drawn, normal with variance 1".to_owned(),
+            Range::Normal => "noise, normal with mean 0 and variance 1".to_owned(),
             Range::AtLeast(least) => format!("{least} or more"),
             Range::Within(least, most) => format!("{least} to {most}"),
-            Range::Distribution => "shares, sum 1".to_owned(),
-            Range::Uniform => "drawn between 0 and 1".to_owned(),
+            Range::Distribution => "probabilities, sum 1".to_owned(),
+            Range::Uniform => "noise, uniform in 0 to 1".to_owned(),
         };
         let (name, made) = (&array.name, spec.equation);
         format!("| `{name}` | {dims} | {symbol} | {values} | {made} |")
@@ -199,8 +199,7 @@ fn the_page_lists_every_tensor() {
         .split_once("| tensor | shape | |\n|---|---|---|\n")
         .unwrap();
     let (lstm, below) = rows.split_once("\n\n").unwrap();
-    let told =
-        "A feedforward controller has no own h among its inputs and C outputs instead of 4C.";
+    let told = "A feedforward controller has no h of its own among its inputs, and C outputs instead of 4C.";
     assert!(below.starts_with(told), "{below}");
     let feedforward = lstm.replace(" + C, 4C]", ", C]").replace("[4C]", "[C]");
     for (rows, kind) in [
@@ -257,7 +256,7 @@ fn the_page_lists_what_is_recomputed() {
 }
 
 #[test]
-fn the_page_lists_every_tensor_that_a_way_to_attend_learns() {
+fn the_page_lists_every_tensor_of_attention_mechanisms() {
     let page = include_str!("../docs/formats.md");
     let (_, rows) = page
         .split_once("| tensor | shape | with |\n|---|---|---|\n")

@@ -97,7 +97,12 @@ impl Case {
         let bits = score(&self.episode, &trace, &mut loss).bits;
         let mut gradient = Params::zeros(&machine.config);
         let mut workspace = [Workspace::new(&machine.config)];
-        logit_gradient(&self.episode, &trace, scale, &mut workspace[0].by.logit);
+        logit_gradient(
+            &self.episode,
+            &trace,
+            scale,
+            &mut workspace[0].upstream.logit,
+        );
         machine.backward(&[trace], &mut workspace, &mut gradient);
         (bits * std::f64::consts::LN_2, gradient)
     }
@@ -241,7 +246,7 @@ fn the_gradient_of_every_parameter() {
 fn five_updates_of_adam() {
     for case in CASES.map(Case::load) {
         let config = OptimizerConfig::Adam {
-            rate: 1e-2,
+            learning_rate: 1e-2,
             beta1: 0.9,
             beta2: 0.999,
             epsilon: 1e-8,
@@ -276,7 +281,7 @@ fn five_updates_of_adam() {
 }
 
 #[test]
-fn the_machine_that_ships_computes_the_same_in_f32() {
+fn f32_matches_f64() {
     for case in CASES.map(Case::load) {
         let wide = case.run();
         let mut machine = Model::<f32> {

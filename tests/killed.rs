@@ -1,22 +1,22 @@
-//! A program that is killed, at any moment, leaves files that are whole and runs that go on.
+//! A killed program leaves complete files and runs that resume.
 //!
-//! Nothing here depends on what a moment meets: what must hold holds at every one. `tests/killed/many.rs` breaks a
+//! Nothing here depends on what a moment meets: what must hold holds at every one. `tests/killed/many_interruptions.rs` breaks a
 //! hundred runs off at random.
 #![cfg(unix)]
 
-#[path = "killed/broken.rs"]
-mod broken;
+#[path = "killed/interrupted_run.rs"]
+mod interrupted_run;
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use broken::{Break, Place};
+use interrupted_run::{Interruption, TestRun};
 use tapescope::io::trace;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tapescope");
 
 #[test]
-fn a_trace_is_the_old_one_or_the_new_one_and_no_other_file_is_left() {
+fn killed_trace_writer_leaves_the_old_or_the_new_file() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["t.npz", "t.ntmtrace.json", "t.ntmtrace.json.gz"];
     for name in names {
@@ -63,19 +63,19 @@ fn a_trace_is_the_old_one_or_the_new_one_and_no_other_file_is_left() {
 }
 
 #[test]
-fn a_run_that_is_broken_off_again_and_again_ends_in_the_same_bits() {
-    let place = Place::new(
+fn repeatedly_killed_run_gives_identical_files() {
+    let test_run = TestRun::new(
         r#"{"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
         "model": {"memory": {"rows": 6, "columns": 4}, "controller": {"size": 8}},
         "training": {"sequences": 3000, "validation_every": 100, "validation_episodes": 2, "batch": 2}}"#,
     );
-    let at = |lines, signal, killed_after: Option<u64>| Break {
+    let at = |lines, signal, killed_after: Option<u64>| Interruption {
         lines,
         pause: Duration::ZERO,
         signal,
         killed_after: killed_after.map(Duration::from_micros),
     };
-    place.break_and_go_on([
+    test_run.interrupt_and_resume([
         at(0, "KILL", None),
         at(1, "TERM", None),
         at(2, "KILL", None),

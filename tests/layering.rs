@@ -238,7 +238,7 @@ fn in_circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<&str> {
 const FLOORS: [&[&str]; 11] = [
     &["files", "part", "rows"],
     &["state", "fixture"],
-    &["story", "inspect", "words", "need"],
+    &["narration", "inspect", "words", "need"],
     &["command"],
     &["link"],
     &["apply", "worker", "disk", "options", "keys", "theme"],
@@ -250,7 +250,7 @@ const FLOORS: [&[&str]; 11] = [
 ];
 
 #[test]
-fn the_window_has_no_circles_and_no_arrows_up() {
+fn window_modules_have_no_cycles_and_no_upward_imports() {
     let imports = imports("src/viewer");
     assert_eq!(in_circles(&imports), [""; 0], "lead back to themselves");
     let floor = |file: &str| {
@@ -272,7 +272,7 @@ fn the_window_has_no_circles_and_no_arrows_up() {
 }
 
 #[test]
-fn figures_have_no_circles() {
+fn figure_modules_have_no_cycles() {
     let imports = imports("src/figure");
     assert_eq!(
         in_circles(&imports),
@@ -286,7 +286,7 @@ fn figures_have_no_circles() {
 }
 
 #[test]
-fn circles_are_found() {
+fn cycles_are_detected() {
     let imports = |pairs: &[(&str, &[&str])]| {
         let file = |(from, to): &(&str, &[&str])| {
             (
@@ -315,19 +315,19 @@ fn circles_are_found() {
 
 /// What is shown and what is asked for are data: they can be had without a window.
 #[test]
-fn state_words_and_commands_know_no_window() {
+fn state_descriptions_and_commands_know_no_window() {
     for part in [
         "apply",
         "apply.rs",
-        "words.rs",
+        "status_text.rs",
         "worker.rs",
         "state",
-        "story",
-        "story.rs",
+        "narration",
+        "narration.rs",
         "inspect",
         "inspect.rs",
         "command.rs",
-        "rows.rs",
+        "row_zoom.rs",
     ] {
         absent(&format!("src/viewer/{part}"), &["egui", "eframe"]);
     }
@@ -371,7 +371,7 @@ fn modules_import_only_what_lies_below_them() {
 
 /// What a browser has otherwise than a desktop stands in few places, each a function or a file of its own.
 #[test]
-fn few_files_know_that_there_are_browsers() {
+fn only_listed_files_mention_browsers() {
     let files = sources("src").into_iter();
     let knowing = files.filter(|(_, code)| code.contains("wasm32"));
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -395,7 +395,7 @@ fn few_files_know_that_there_are_browsers() {
 }
 
 #[test]
-fn every_way_to_name_a_module_is_seen() {
+fn every_import_form_is_recognised() {
     let named = |path: &str, code| modules_named(Path::new(path), code);
     for code in [
         "use crate::io::Error;",
@@ -520,7 +520,7 @@ fn the_python_extension_is_unsafe_in_one_place() {
 }
 
 #[test]
-fn the_list_of_offences_is_not_empty_by_mistake() {
+fn violations_are_detected() {
     let caught = std::panic::catch_unwind(|| absent("src/core/math", &["trait Real"]));
     assert!(caught.is_err(), "a word that is there must be found");
 }

@@ -27,7 +27,7 @@ SMALL = {
     "task": {"kind": "copy", "bits": 3, "length": [1, 5]},
     "model": {"memory": {"rows": 13, "columns": 5}, "controller": {"size": 11}},
     "training": {
-        "sequences": SEQUENCES, "seed": 3, "final_rate": 0.01, "validation_every": 100, "validation_episodes": 10,
+        "sequences": SEQUENCES, "seed": 3, "final_lr_factor": 0.01, "validation_every": 100, "validation_episodes": 10,
     },
 }
 HEADS = {"read": 4, "write": 4}
@@ -112,7 +112,7 @@ def trace(platform, machine):
     platform.keep(f"{name}.verify.txt", "verify", f"{name}.npz", "--weights", weights)
 
 
-def shipped(platform, machine):
+def included(platform, machine):
     platform.run("trace", machine, "--seed", 7, "--out", f"{machine}.ntmtrace.json")
     platform.run("trace", machine, "--seed", 7, "--out", f"{machine}.ntmtrace.json.gz")
     platform.run("render", machine, "--seed", 7, "--out", f"{machine}.svg")
@@ -235,10 +235,10 @@ def main():
             for name, *_ in trainings:
                 shutil.copy(reference.folder / name / "weights.safetensors", folder / "weights" / f"{name}.safetensors")
         everywhere(trace, ((platform, machine) for machine in trainings))
-        everywhere(shipped, ((platform, machine) for machine in ships))
+        everywhere(included, ((platform, machine) for machine in ships))
         pictures(platform, "copy", "--length", 2, "--motion", "--seconds", 3, "--out", "motion.gif")
         pictures(platform, "copy", "--length", 5, "--out", "figure.png")
-        print(f"{platform.name}: {len(trainings)} trainings and as many traces, {len(ships)} shipped machines "
+        print(f"{platform.name}: {len(trainings)} trainings and as many traces, {len(ships)} included machines "
               f"(after {time.monotonic() - start:.0f} s)", flush=True)
         if platform is not reference:
             compare(reference, platform)

@@ -1,4 +1,4 @@
-//! Presets: the shipped ones are whole, and what is wrong with others is said in words that help.
+//! Presets: the included ones are whole, and what is wrong with others is said in words that help.
 
 use tapescope::io::preset::{self, Override};
 use tapescope::io::{Error, Experiment};
@@ -55,7 +55,7 @@ fn every_preset_reads_and_writes_back() {
 }
 
 #[test]
-fn one_word_makes_other_heads_and_what_belonged_to_the_old_ones_goes() {
+fn changing_the_weighting_replaces_its_keys() {
     let changed = |name: &str, overrides: &[&str]| {
         let overrides: Vec<Override> = overrides.iter().map(|text| text.parse().unwrap()).collect();
         Experiment::find(name, &overrides)
@@ -128,12 +128,17 @@ fn the_presets_of_the_paper_have_its_sizes_and_rates() {
         for (kind, wanted) in ["", "_feedforward", "_lstm"].into_iter().zip(wanted) {
             let found = Experiment::find(&format!("{name}{kind}_paper"), &[]).unwrap();
             let (model, training) = (found.model, found.training);
-            let OptimizerConfig::RmsProp { rate, .. } = training.optimizer else {
+            let OptimizerConfig::RmsProp { learning_rate, .. } = training.optimizer else {
                 panic!("{name}{kind}_paper is trained by RMSProp");
             };
             assert_eq!(model.read_heads(), model.write_heads());
             assert_eq!(
-                (model.read_heads(), model.layers(), model.units(), rate),
+                (
+                    model.read_heads(),
+                    model.layers(),
+                    model.units(),
+                    learning_rate
+                ),
                 wanted,
                 "{name}{kind}"
             );
@@ -164,7 +169,7 @@ fn ntm(experiment: &Experiment) -> &NtmConfig {
 }
 
 #[test]
-fn all_but_the_task_has_defaults() {
+fn everything_except_the_task_has_defaults() {
     let experiment = read(&format!("{{{TASK}}}")).unwrap();
     assert_eq!(experiment.name, "my");
     assert_eq!(experiment.title, "my");
@@ -211,7 +216,7 @@ fn unknown_keys() {
     );
     assert_eq!(
         error(r#""training": {"optimizer": {"kind": "adam", "warmth": 1}}"#),
-        "my.json: `training.optimizer.warmth`: unknown key; allowed: beta1, beta2, decay, epsilon, kind, momentum, rate"
+        "my.json: `training.optimizer.warmth`: unknown key; allowed: beta1, beta2, decay, epsilon, kind, learning_rate, momentum"
     );
 }
 
@@ -219,21 +224,21 @@ fn unknown_keys() {
 fn keys_of_another_kind() {
     assert_eq!(
         error(r#""training": {"optimizer": {"kind": "adam", "momentum": 0.9}}"#),
-        "my.json: `training.optimizer.momentum`: is not a key of `adam`, but of `rmsprop`; allowed: kind, rate, beta1, beta2, epsilon"
+        "my.json: `training.optimizer.momentum`: is not a key of `adam`, only of `rmsprop`; allowed: kind, learning_rate, beta1, beta2, epsilon"
     );
     assert_eq!(
         error(r#""training": {"clip": {"kind": "none", "limit": 3}}"#),
-        "my.json: `training.clip.limit`: is not a key of `none`, but of `elementwise`, `global_norm`; allowed: kind"
+        "my.json: `training.clip.limit`: is not a key of `none`, only of `elementwise`, `global_norm`; allowed: kind"
     );
     let source = r#"{"task": {"kind": "copy", "bits": 8, "length": [1, 20], "repeats": [1, 2]}}"#;
     assert_eq!(
         read(source).unwrap_err().to_string(),
-        "my.json: `task.repeats`: is not a key of `copy`, but of `repeat_copy`; allowed: kind, bits, length"
+        "my.json: `task.repeats`: is not a key of `copy`, only of `repeat_copy`; allowed: kind, bits, length"
     );
     let source = r#"{"evaluation": {"items": [2]}, "task": {"kind": "ngrams", "bits": 1}}"#;
     assert_eq!(
         read(source).unwrap_err().to_string(),
-        "my.json: `task.bits`: is not a key of `ngrams`, but of `copy`, `repeat_copy`, `associative_recall`, `priority_sort`; allowed: kind, context, length"
+        "my.json: `task.bits`: is not a key of `ngrams`, only of `copy`, `repeat_copy`, `associative_recall`, `priority_sort`; allowed: kind, context, length"
     );
     let source = r#"{"task": {"kind": "repeat_copy", "bits": 8, "length": [1, 20]}}"#;
     assert_eq!(
@@ -250,8 +255,8 @@ fn the_other_tasks_of_the_paper_are_the_defaults() {
         ("priority_sort", 20),
     ] {
         let experiment = read(&format!(r#"{{"task": {{"kind": "{kind}"}}}}"#)).unwrap();
-        let shipped = Experiment::find(kind, &[]).unwrap();
-        assert_eq!(experiment.task, shipped.task);
+        let included = Experiment::find(kind, &[]).unwrap();
+        assert_eq!(experiment.task, included.task);
         assert_eq!(experiment.evaluation.sizes, [sizes]);
         let again = Experiment::from_json(&experiment.to_json(), "x.json", &[]).unwrap();
         assert_eq!(again, experiment);
@@ -259,7 +264,7 @@ fn the_other_tasks_of_the_paper_are_the_defaults() {
 }
 
 #[test]
-fn what_is_wrong_with_a_task() {
+fn invalid_tasks_are_refused() {
     let message = |task: &str| {
         read(&format!(r#"{{"task": {{{task}}}}}"#))
             .unwrap_err()
@@ -276,7 +281,7 @@ fn what_is_wrong_with_a_task() {
         ),
         (
             r#""kind": "associative_recall", "length": [1, 20]"#,
-            "`task.length`: is not a key of `associative_recall`, but of `copy`, `repeat_copy`, `ngrams`, `episodes`; allowed: kind, bits, item_length, items",
+            "`task.length`: is not a key of `associative_recall`, only of `copy`, `repeat_copy`, `ngrams`, `episodes`; allowed: kind, bits, item_length, items",
         ),
         (
             r#""kind": "associative_recall", "items": [1, 6]"#,
@@ -288,7 +293,7 @@ fn what_is_wrong_with_a_task() {
         ),
         (
             r#""kind": "ngrams", "bits": 1"#,
-            "`task.bits`: is not a key of `ngrams`, but of `copy`, `repeat_copy`, `associative_recall`, `priority_sort`; allowed: kind, context, length",
+            "`task.bits`: is not a key of `ngrams`, only of `copy`, `repeat_copy`, `associative_recall`, `priority_sort`; allowed: kind, context, length",
         ),
         (
             r#""kind": "ngrams", "context": 17"#,
@@ -304,7 +309,7 @@ fn what_is_wrong_with_a_task() {
         ),
         (
             r#""kind": "priority_sort", "repeats": [1, 2]"#,
-            "`task.repeats`: is not a key of `priority_sort`, but of `repeat_copy`; allowed: kind, bits, items, sorted",
+            "`task.repeats`: is not a key of `priority_sort`, only of `repeat_copy`; allowed: kind, bits, items, sorted",
         ),
     ] {
         assert_eq!(message(task), format!("my.json: {problem}"));
@@ -397,7 +402,7 @@ fn a_seed_that_is_too_large() {
 }
 
 #[test]
-fn what_is_repeated_from_a_file_is_kept_short() {
+fn quoted_file_content_is_shortened() {
     let long = "x".repeat(5000);
     for rest in [
         format!(r#""{long}": 1"#),
@@ -413,7 +418,7 @@ fn what_is_repeated_from_a_file_is_kept_short() {
 }
 
 #[test]
-fn what_is_no_preset_is_named() {
+fn unknown_presets_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let message = |name: &str| {
         let path = folder.path().join(name);
@@ -437,11 +442,11 @@ fn what_is_no_preset_is_named() {
     for (name, problem) in [
         (
             "t.ntmtrace.json",
-            "is a trace, not a preset; tapescope view t.ntmtrace.json shows it",
+            "is a trace, not a preset; open it with: tapescope view t.ntmtrace.json",
         ),
         (
             "w.safetensors",
-            "is a weights file, not a preset; tapescope eval w.safetensors measures it",
+            "is a weights file, not a preset; evaluate it with: tapescope eval w.safetensors",
         ),
     ] {
         std::fs::write(folder.path().join(name), "x").unwrap();
@@ -450,10 +455,10 @@ fn what_is_no_preset_is_named() {
 }
 
 #[test]
-fn given_twice() {
+fn duplicate_keys_are_refused() {
     assert_eq!(
         error(r#""model": {"memory": {"rows": 64, "rows": 128}}"#),
-        "my.json: `model.memory`: is there twice: the key `rows` at line 1 column 96"
+        "my.json: `model.memory`: duplicate key `rows` at line 1 column 96"
     );
 }
 
@@ -468,12 +473,12 @@ fn out_of_range() {
         "my.json: `model.heads.shift.range`: is 64; allowed: 0 to 63"
     );
     assert_eq!(
-        error(r#""training": {"settled_below": -1}"#),
-        "my.json: `training.settled_below`: is -1; allowed: bits per sequence, 0 or more"
+        error(r#""training": {"lr_drop_below": -1}"#),
+        "my.json: `training.lr_drop_below`: is -1; allowed: bits per sequence, 0 or more"
     );
     assert_eq!(
-        error(r#""training": {"final_rate": 1.5}"#),
-        "my.json: `training.final_rate`: is 1.5; allowed: 0 to 1"
+        error(r#""training": {"final_lr_factor": 1.5}"#),
+        "my.json: `training.final_lr_factor`: is 1.5; allowed: 0 to 1"
     );
     assert_eq!(
         error(r#""training": {"optimizer": {"kind": "rmsprop", "decay": -0.1}}"#),
@@ -498,7 +503,11 @@ fn out_of_range() {
             assert_eq!(message, expected);
         }
     }
-    for (name, value) in [("rate", "1e300"), ("epsilon", "1e-60"), ("rate", "0")] {
+    for (name, value) in [
+        ("learning_rate", "1e300"),
+        ("epsilon", "1e-60"),
+        ("learning_rate", "0"),
+    ] {
         let optimizer = format!(r#"{{"kind": "adam", "{name}": {value}}}"#);
         let message = error(&format!(r#""training": {{"optimizer": {optimizer}}}"#));
         let allowed = "allowed: a number above 0 that 32 bits can hold";
@@ -523,7 +532,7 @@ fn out_of_range() {
     );
     assert_eq!(
         error(r#""name": "../up""#),
-        "my.json: `name`: must be usable as the name of a folder: not empty, no slash, no dot in front"
+        "my.json: `name`: must be a valid folder name: not empty, no slash, no leading dot"
     );
     let source = r#"{"task": {"kind": "copy", "bits": 8, "length": [20, 1]}}"#;
     assert_eq!(
@@ -533,7 +542,7 @@ fn out_of_range() {
 }
 
 #[test]
-fn not_json() {
+fn invalid_json_is_refused() {
     assert_eq!(
         read("{\"task\": ").unwrap_err().to_string(),
         "my.json: ends too early at line 1 column 9"
@@ -562,7 +571,7 @@ fn overrides_change_one_value() {
     ])
     .unwrap();
     let adam = OptimizerConfig::Adam {
-        rate: 1e-3,
+        learning_rate: 1e-3,
         beta1: 0.8,
         beta2: 0.999,
         epsilon: 1e-8,
@@ -583,27 +592,27 @@ fn overrides_are_as_strict_as_the_file() {
     let message = |change: &str| with(&[change]).unwrap_err().to_string();
     assert_eq!(
         message("model.memory.rowz=64"),
-        "--set: `model.memory.rowz`: there is no such key; did you mean `model.memory.rows`?"
+        "--set: `model.memory.rowz`: unknown key; did you mean `model.memory.rows`?"
     );
     assert_eq!(
         message("rows=64"),
-        "--set: `rows`: there is no such key; did you mean `model.memory.rows`?"
+        "--set: `rows`: unknown key; did you mean `model.memory.rows`?"
     );
     assert_eq!(
-        message("training.rate=1e-3"),
-        "--set: `training.rate`: there is no such key; did you mean `training.optimizer.rate`?"
+        message("training.learning_rate=1e-3"),
+        "--set: `training.learning_rate`: unknown key; did you mean `training.optimizer.learning_rate`?"
     );
     assert_eq!(
         message("model.layers.size=7"),
-        "--set: `model.layers.size`: there is no such key; did you mean `model.controller.size`?"
+        "--set: `model.layers.size`: unknown key; did you mean `model.controller.size`?"
     );
     assert_eq!(
         message("optimizer.kind=adam"),
-        "--set: `optimizer.kind`: there is no such key; did you mean `model.controller.kind` or `model.kind` or `task.held_out.kind` or `task.kind` or `training.clip.kind` or `training.optimizer.kind` or `training.redundancy.kind`?"
+        "--set: `optimizer.kind`: unknown key; did you mean `model.controller.kind` or `model.kind` or `task.held_out.kind` or `task.kind` or `training.clip.kind` or `training.optimizer.kind` or `training.redundancy.kind`?"
     );
     assert_eq!(
         message("nonsense=64"),
-        "--set: `nonsense`: there is no such key; `tapescope tasks copy` prints a preset with every key"
+        "--set: `nonsense`: unknown key; `tapescope tasks copy` prints a preset with every key"
     );
     assert_eq!(
         message("model.memory.rows=many"),
@@ -619,7 +628,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("model.memory.rows.deep=7"),
-        "--set: `model.memory.rows.deep`: there is no such key; did you mean `model.memory.rows`?"
+        "--set: `model.memory.rows.deep`: unknown key; did you mean `model.memory.rows`?"
     );
     assert_eq!(
         message(r#"model.controller={"sise":7}"#),
@@ -651,7 +660,7 @@ fn a_typo_in_the_name() {
 }
 
 #[test]
-fn the_page_of_sweeps_says_what_is_taken_away() {
+fn sweeps_page_lists_every_ablation() {
     let page = std::fs::read_to_string("docs/sweeps.md").unwrap();
     let copy = preset::ablations(&Experiment::find("copy", &[]).unwrap());
     assert_eq!(copy.variants.len(), preset::stages().count());

@@ -7,7 +7,7 @@ use proptest::sample::select;
 use tapescope::keys::Words;
 use tapescope::model::attention::{AttentionConfig, PriorForm, Score, Strength, Switch, Weighting};
 use tapescope::model::config::{ControllerConfig, ControllerKind, InitialWeighting, ShiftForm};
-use tapescope::model::{Draw, Kind, Model, NtmConfig, Sampling, Trace};
+use tapescope::model::{Draw, Kind, Model, NoiseMode, NtmConfig, Trace};
 
 /// Any of the words there are.
 fn word<T: Words + std::fmt::Debug>() -> impl Strategy<Value = T> {
@@ -91,10 +91,10 @@ fn machine(config: NtmConfig, seed: u64, scale: f32) -> Model<f32> {
 }
 
 fn run(machine: &Model<f32>, steps: usize) -> Trace<f32> {
-    sampled(machine, steps, Sampling::Mean)
+    sampled(machine, steps, NoiseMode::Mean)
 }
 
-fn sampled(machine: &Model<f32>, steps: usize, sampling: Sampling) -> Trace<f32> {
+fn sampled(machine: &Model<f32>, steps: usize, sampling: NoiseMode) -> Trace<f32> {
     let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((7 * t + 3 * x) as f32).sin());
     let mut trace = Trace::new(&machine.config);
     let draw = Draw {
@@ -110,7 +110,7 @@ proptest! {
 
     #[test]
     fn every_weighting_is_a_distribution_and_every_parameter_in_its_range(
-        config in configs(), seed in 0_u64..1000, scale in 0.1_f32..30.0, sampling in word::<Sampling>()
+        config in configs(), seed in 0_u64..1000, scale in 0.1_f32..30.0, sampling in word::<NoiseMode>()
     ) {
         prop_assert_eq!(config.validate(), Ok(()));
         let machine = machine(config, seed, scale);
@@ -138,7 +138,7 @@ proptest! {
                 prop_assert!(head.gate.width() == 0 || (0.0..=1.0).contains(&head.gate[t]));
                 let most = if mechanism.score == Score::Cosine { 1.0001 } else { f32::MAX };
                 prop_assert!(head.similarity.row(t).iter().all(|k| k.abs() <= most));
-                let is_one_row = mechanism.weighting == Weighting::Hard && sampling != Sampling::Expected;
+                let is_one_row = mechanism.weighting == Weighting::Hard && sampling != NoiseMode::Expected;
                 let ones = head.weighting.row(t).iter().filter(|&&w| w == 1.0).count();
                 prop_assert!(!is_one_row || ones == 1);
             }

@@ -9,7 +9,7 @@ use tapescope::io::trace::{self, Source};
 use tapescope::io::weights;
 use tapescope::model::attention::Switch;
 use tapescope::model::config::{ControllerKind, Order, ShiftForm};
-use tapescope::model::{Draw, Kind, Model, NtmConfig, Sampling};
+use tapescope::model::{Draw, Kind, Model, NoiseMode, NtmConfig};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Recording;
 
@@ -40,7 +40,7 @@ fn recompute(paths: &[String]) -> Option<Output> {
 fn every_stage_follows_from_what_the_heads_emitted() {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = Vec::new();
-    for trained in weights::shipped().unwrap() {
+    for trained in weights::all_included().unwrap() {
         let recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
         paths.push(export(
             folder.path(),
@@ -91,7 +91,7 @@ fn every_stage_follows_from_what_the_heads_emitted() {
             &recording,
         ));
     }
-    for sampling in [Sampling::Mean, Sampling::Drawn, Sampling::Expected] {
+    for sampling in [NoiseMode::Mean, NoiseMode::Sampled, NoiseMode::Expected] {
         let mut config = NtmConfig::with_every_mechanism();
         config.set_channels(task.inputs(), task.outputs());
         let machine = Model::new(config, 9);
@@ -119,7 +119,7 @@ fn every_stage_follows_from_what_the_heads_emitted() {
 }
 
 #[test]
-fn a_trace_that_was_tampered_with_is_noticed() {
+fn a_tampered_trace_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     let task = Task::Copy(Copy {
         bits: 3,

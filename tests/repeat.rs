@@ -16,7 +16,7 @@ const CHANGES: [(u64, &[&str]); 3] = [
     (
         12,
         &[
-            "training.optimizer.rate=0.01",
+            "training.optimizer.learning_rate=0.01",
             "training.clip.kind=global_norm",
         ],
     ),
@@ -79,7 +79,7 @@ fn said(done: &Output) -> String {
 }
 
 #[test]
-fn a_changed_run_is_repeated_to_the_same_bits_on_any_number_of_threads() {
+fn a_changed_run_repeats_identically_on_any_threads() {
     let (place, state) = changed_run();
     let there = log::read(&place.path().join("run").join(LOG)).unwrap();
     assert_eq!(there.changes, state.changes);
@@ -99,7 +99,7 @@ fn a_changed_run_is_repeated_to_the_same_bits_on_any_number_of_threads() {
         ];
         let done = tapescope(place.path(), &arguments);
         assert!(done.status.success(), "{done:?}");
-        let same = "the same as run, to the bit, in all 6 validations of its log";
+        let same = "identical to run, bit for bit, in all 6 validations of its log";
         assert!(said(&done).contains(same), "{}", said(&done));
         let folder = place.path().join(&out);
         let again = weights::read(&folder.join("weights.safetensors")).unwrap();
@@ -126,11 +126,30 @@ fn a_list_of_the_same_word_is_that_word() {
         );
         let preset = TINY.replace(r#""controller": {"size": 5}"#, &heads);
         assert_ne!(preset, TINY);
-        Experiment::from_json(&preset, "tiny.json", &[]).unwrap()
+        Experiment::from_json(&preset, "tiny.json", &[])
     };
-    assert_eq!(heads(r#"["soft", "soft"]"#), heads(r#""soft""#));
-    assert_eq!(heads(r#"["hard", "hard"]"#), heads(r#""hard""#));
-    assert_ne!(heads(r#"["soft", "hard"]"#), heads(r#""soft""#));
+    let read = |weighting: &str| heads(weighting).unwrap();
+    for word in ["soft", "hard"] {
+        let [one, all] = [format!("\"{word}\""), format!("[\"{word}\", \"{word}\"]")];
+        assert_eq!(read(&all), read(&one));
+        assert_eq!(read(&all).to_json(), read(&one).to_json());
+    }
+    assert_ne!(read(r#"["soft", "hard"]"#), read(r#""soft""#));
+    let said = heads(r#"["soft", "soft", "soft"]"#)
+        .unwrap_err()
+        .to_string();
+    assert!(said.contains("a list of 3"), "{said}");
+}
+
+#[test]
+fn a_loaded_run_keeps_its_changes() {
+    let (place, _) = changed_run();
+    let run = place.path().join("run");
+    let trained = tapescope::cli::in_process::machine(run.to_str().unwrap()).unwrap();
+    assert_eq!(trained.experiment, tiny());
+    assert!(!trained.changes.is_empty());
+    let file = std::fs::read(run.join("weights.safetensors")).unwrap();
+    assert!(weights::to_bytes(&trained) == file);
 }
 
 /// A copy of the run with its log changed, repeated; what is said.
@@ -151,7 +170,7 @@ fn every_number_of_the_log_and_the_weights_is_compared_and_named() {
     std::fs::copy(&best, copy.join("weights.safetensors")).unwrap();
     let log = std::fs::read_to_string(run.join(LOG)).unwrap();
     let same =
-        "the same as copy, to the bit, in all 6 validations of its log, and in its weights\n";
+        "identical to copy, bit for bit, in all 6 validations of its log, and in its weights\n";
     assert!(repeated(place.path(), &log, 0).contains(same));
     // The second validation, each number of it.
     let second = log
@@ -200,7 +219,9 @@ fn every_number_of_the_log_and_the_weights_is_compared_and_named() {
         "{log}{}\n",
         last.replace("\"sequences\":60", "\"sequences\":61")
     );
-    assert!(repeated(place.path(), &more, 1).contains("differs from copy: 6 validations, 7 there"));
+    assert!(
+        repeated(place.path(), &more, 1).contains("differs from copy: 6 validations here, 7 there")
+    );
     let early = log.replace(&format!("{last}\n"), "");
     let said = repeated(place.path(), &early, 0);
     let part =
@@ -233,14 +254,24 @@ fn changed_weights_are_no_repetition() {
         *value = f32::from_bits(value.to_bits() ^ 1);
     });
     assert!(said.contains("differs from copy: the tensor "), "{said}");
+    let said = changed(&|trained| trained.experiment.title = "another".to_owned());
+    assert!(
+        said.contains("differs from copy: the experiment in weights.safetensors"),
+        "{said}"
+    );
+    let said = changed(&|trained| drop(trained.changes.pop()));
+    assert!(
+        said.contains("differs from copy: the changes in weights.safetensors"),
+        "{said}"
+    );
     let said = changed(&|trained| trained.evaluation.as_mut().unwrap().perfect += 0.5);
     assert!(
-        said.contains("differs from copy: the evaluation in weights.safetensors"),
+        said.contains("differs from copy: evaluation in weights.safetensors"),
         "{said}"
     );
     let said = changed(&|trained| trained.history.truncate(1));
     assert!(
-        said.contains("differs from copy: the number of validations in weights"),
+        said.contains("differs from copy: number of validations in weights"),
         "{said}"
     );
     let said = changed(&|trained| trained.history[0].training_bits += 1.0);
@@ -250,13 +281,14 @@ fn changed_weights_are_no_repetition() {
     );
     std::fs::remove_file(&path).unwrap();
     assert!(
-        repeated(place.path(), &log, 0).contains("of its log; its weights are not beside it\n")
+        repeated(place.path(), &log, 0)
+            .contains("of its log; its weights are missing and were not compared\n")
     );
 }
 
 /// A task that became easier would else keep its first weights for ever, and one that became harder its last.
 #[test]
-fn with_another_task_the_best_weights_are_sought_anew() {
+fn a_task_change_restarts_the_best_weights() {
     let (place, state) = changed_run();
     let log = log::read(&place.path().join("run").join(LOG)).unwrap();
     let behind: Vec<_> = log
@@ -287,7 +319,7 @@ fn with_another_task_the_best_weights_are_sought_anew() {
 }
 
 #[test]
-fn a_changed_run_goes_on_from_any_checkpoint_with_its_changes() {
+fn a_changed_run_resumes_from_any_checkpoint() {
     let (place, whole) = changed_run();
     for (index, stopped) in [0, 6, 12, 20, 30, 35, 60].into_iter().enumerate() {
         let path = place.path().join(index.to_string());
@@ -333,7 +365,7 @@ fn a_repeat_that_was_stopped_goes_on_with_the_changes_that_are_to_come() {
     );
     assert!(done.status.success(), "{done:?}");
     assert!(
-        said(&done).contains("the same as run, to the bit"),
+        said(&done).contains("identical to run, bit for bit"),
         "{}",
         said(&done)
     );
@@ -348,7 +380,7 @@ fn stopped(path: &Path, experiment: &Experiment, command: &str) {
 }
 
 #[test]
-fn a_repeat_does_not_go_on_alone_nor_with_another_run() {
+fn a_repeat_resumes_only_with_its_own_run() {
     let (place, _) = changed_run();
     stopped(
         &place.path().join("alone"),
@@ -361,11 +393,11 @@ fn a_repeat_does_not_go_on_alone_nor_with_another_run() {
     for (arguments, words) in [
         (
             &["train", "--resume", "alone"][..],
-            "name that one, too: tapescope train --repeat RUN --resume alone",
+            "name that run too: tapescope train --repeat RUN --resume alone",
         ),
         (
             &["train", "--repeat", "run", "--resume", "other"],
-            "the run that is to go on is of another experiment",
+            "the resumed run has another preset",
         ),
     ] {
         let done = tapescope(place.path(), arguments);
@@ -395,7 +427,7 @@ fn what_cannot_be_repeated_is_refused() {
     };
     refused(
         &text.replace("training.batch=3", "training.seed=3"),
-        "log.ntmlog.jsonl: `line 2.change.set.training.seed`: stays as it is while a machine learns: every episode comes from it",
+        "log.ntmlog.jsonl: `line 2.change.set.training.seed`: cannot change during training: all episodes depend on it",
         2,
     );
     refused(
@@ -405,12 +437,12 @@ fn what_cannot_be_repeated_is_refused() {
     );
     refused(
         &text.replace(r#""sequences":30,"set""#, r#""sequences":29,"set""#),
-        "`sequences` is 29, and 30 in a line before; expected no less",
+        "`sequences` is 29, after 30 in an earlier line; expected no less",
         2,
     );
     refused(
         &text.replace(r#""sequences":12,"set""#, r#""sequences":13,"set""#),
-        "its log has a change after 13 sequences; this run comes from fewer to 15 at once",
+        "the log has a change after 13 sequences, but the batches of this run step over it to 15",
         2,
     );
     refused(
@@ -418,13 +450,13 @@ fn what_cannot_be_repeated_is_refused() {
             r#""command":"begun""#,
             r#""command":"tapescope train x --from y""#,
         ),
-        "began with the weights of another run (tapescope train x --from y); name them with --from",
+        "the run started from the weights of another run (tapescope train x --from y); name them with --from",
         2,
     );
     refused(
         &text.replace(
-            "training.optimizer.rate=0.01",
-            "training.optimizer.rate=0.02",
+            "training.optimizer.learning_rate=0.01",
+            "training.optimizer.learning_rate=0.02",
         ),
         "differs from log.ntmlog.jsonl: ",
         1,
@@ -433,7 +465,7 @@ fn what_cannot_be_repeated_is_refused() {
     let late = r#"{"change":{"sequences":61,"set":["training.batch=4"]}}"#;
     refused(
         &format!("{text}{late}\n"),
-        "its log has a change after 61 sequences; the run has 60",
+        "the log has a change after 61 sequences, but the run has only 60",
         2,
     );
     let before = std::fs::read(run.join(LOG)).unwrap();

@@ -1,5 +1,5 @@
-//! What is said of the shipped machines holds: their skill, and what RESULTS.md, docs/research.md and the page of the
-//! assets say of them, held against the weights themselves.
+//! Checks of the included machines: their skill, and the numbers in RESULTS.md, docs/research.md and assets/README.md
+//! against the weights.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,8 +9,8 @@ use tapescope::model::Model;
 use tapescope::task::{Measure, Task};
 use tapescope::train::{Measurement, UNSEEN_SEED, optimum};
 
-fn shipped(name: &str) -> Trained {
-    let mut machines = weights::shipped().unwrap().into_iter();
+fn included(name: &str) -> Trained {
+    let mut machines = weights::all_included().unwrap().into_iter();
     machines
         .find(|machine| machine.experiment.name == name)
         .unwrap()
@@ -20,13 +20,13 @@ fn text(path: &str) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// A text without its line breaks.
+/// Returns a page with every run of white space as one space.
 fn flowing(path: &str) -> String {
     let text = text(path);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// 1,075,008
+/// Formats a number with commas, such as 1,075,008.
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -39,13 +39,13 @@ fn thousands(number: u64) -> String {
     text
 }
 
-/// One measurement that a shipped machine must pass and no untrained one does.
+/// A measurement that an included machine must pass and an untrained one must fail.
 struct Skill {
     name: &'static str,
     size: usize,
     repeats: Option<usize>,
     episodes: usize,
-    /// More bits per sequence than this, above the optimum, is a lost skill.
+    /// Largest bits per sequence above the optimum that still pass.
     most_bits: f64,
     least_perfect: f64,
 }
@@ -71,10 +71,10 @@ impl Skill {
         }
     }
 
-    /// How much is wrong with what a machine does, in words; `None` where it can do it.
+    /// Describes the failed measurement; `None` if the machine passes.
     fn lost(&self, trained: &Trained, task: &Task) -> Option<String> {
         let found = trained
-            .exam(task, UNSEEN_SEED, self.episodes)
+            .evaluator(task, UNSEEN_SEED, self.episodes)
             .measure(1)
             .mean;
         let best = optimum(task, UNSEEN_SEED, self.episodes).unwrap_or(0.0);
@@ -84,8 +84,8 @@ impl Skill {
     }
 }
 
-/// Every shipped machine; the bounds are wide enough for the rounding of any processor, and far from what one
-/// that has lost its skill does.
+/// Skills of every included machine; the bounds allow for the rounding of any processor and are far from the
+/// results of a machine without the skill.
 fn skills() -> Vec<Skill> {
     vec![
         Skill::of("copy", 20, 0.05, 1.0),
@@ -120,16 +120,16 @@ fn skills() -> Vec<Skill> {
 }
 
 #[test]
-fn every_shipped_machine_has_its_skill() {
+fn included_machines_solve_their_tasks_and_untrained_ones_do_not() {
     let skills = skills();
-    for name in weights::shipped_names() {
+    for name in weights::included_names() {
         assert!(skills.iter().any(|skill| skill.name == name), "{name}");
     }
     for skill in skills {
-        let trained = shipped(skill.name);
+        let trained = included(skill.name);
         let task = skill.task(&trained);
         assert_eq!(skill.lost(&trained, &task), None);
-        // A bound that an untrained machine keeps would hold nothing.
+        // A bound that an untrained machine passes would check nothing.
         let machine = Model::new(trained.machine.config.clone(), 1);
         let untrained = Trained { machine, ..trained };
         assert!(skill.lost(&untrained, &task).is_some(), "{}", skill.name);
@@ -137,40 +137,43 @@ fn every_shipped_machine_has_its_skill() {
 }
 
 fn measured(name: &str, size: usize, rows: usize, episodes: usize) -> Measurement {
-    let mut trained = shipped(name);
+    let mut trained = included(name);
     trained.machine = trained.machine.with_rows(rows).unwrap();
     let task = trained.experiment.task.clone().with_size(size);
-    trained.exam(&task, UNSEEN_SEED, episodes).measure(1)
+    trained.evaluator(&task, UNSEEN_SEED, episodes).measure(1)
 }
 
 #[test]
-fn what_fails_for_want_of_rows_is_done_on_rows_enough() {
-    for (name, size, enough) in [
+fn machines_that_fail_on_128_rows_succeed_when_memory_does_not_wrap() {
+    for (name, size, rows_needed) in [
         ("copy", 200, 512),
         ("copy_feedforward", 120, 512),
         ("associative_recall", 60, 512),
     ] {
         let few = measured(name, size, 128, 10);
         assert!(few.mean.perfect <= 0.2, "{name}: {few:?}");
-        assert!(few.overrun >= 9, "{name}: {few:?}");
-        assert!((129..=enough).contains(&few.enough), "{name}: {few:?}");
-        let many = measured(name, size, enough, 10);
+        assert!(few.wrapped >= 9, "{name}: {few:?}");
+        assert!(
+            (129..=rows_needed).contains(&few.rows_needed),
+            "{name}: {few:?}"
+        );
+        let many = measured(name, size, rows_needed, 10);
         assert!(many.mean.perfect >= 0.8, "{name}: {many:?}");
-        assert_eq!((many.overrun, many.enough), (0, 0), "{name}: {many:?}");
+        assert_eq!((many.wrapped, many.rows_needed), (0, 0), "{name}: {many:?}");
     }
 }
 
 #[test]
-fn no_machine_overruns_its_memory_in_what_it_was_trained_on() {
-    for trained in weights::shipped().unwrap() {
+fn memory_does_not_wrap_in_twenty_episodes_of_the_training_task() {
+    for trained in weights::all_included().unwrap() {
         let task = &trained.experiment.task;
-        let found = trained.exam(task, UNSEEN_SEED, 20).measure(1);
+        let found = trained.evaluator(task, UNSEEN_SEED, 20).measure(1);
         let name = &trained.experiment.name;
-        assert_eq!((found.overrun, found.enough), (0, 0), "{name}");
+        assert_eq!((found.wrapped, found.rows_needed), (0, 0), "{name}");
     }
 }
 
-/// The cells of every line of the tables of a page.
+/// Returns the cells of every table row of a page.
 fn rows_of(page: &str) -> Vec<Vec<String>> {
     let lines = page.lines().filter_map(|line| line.strip_prefix("| "));
     let cells = |line: &str| {
@@ -181,9 +184,9 @@ fn rows_of(page: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_page_of_the_assets_says_what_the_files_say() {
+fn assets_page_agrees_with_the_weights_files() {
     let rows = rows_of(&text("assets/README.md"));
-    for trained in weights::shipped().unwrap() {
+    for trained in weights::all_included().unwrap() {
         let name = &trained.experiment.name;
         let file = format!("`{name}.safetensors`");
         let row = rows.iter().find(|row| row[0] == file).unwrap();
@@ -202,43 +205,47 @@ fn the_page_of_the_assets_says_what_the_files_say() {
 }
 
 #[test]
-fn the_results_of_single_seeds_are_those_of_the_histories() {
+fn results_of_single_seeds_agree_with_the_histories() {
     let page = flowing("RESULTS.md");
-    let said = |words: &str| assert!(page.contains(words), "RESULTS.md does not say: {words}");
+    let said = |words: &str| assert!(page.contains(words), "RESULTS.md has not: {words}");
     for name in ["ngrams", "priority_sort", "copy_lstm"] {
-        let trained = shipped(name);
+        let trained = included(name);
         let last = trained.history.last().unwrap();
         let (sequences, seconds) = (thousands(last.sequences), last.seconds.round() as u64);
         let all = thousands(trained.experiment.training.sequences);
         said(&format!(
-            "`{name}` after {sequences} of {all} sequences, {} s",
+            "| `{name}` | {sequences} of {all} | {} |",
             thousands(seconds)
         ));
     }
-    let history = shipped("priority_sort").history;
+    let history = included("priority_sort").history;
     let is_below = |index: &usize| history[*index].validation.bits_per_sequence < 18.0;
     let first = (0..history.len()).find(is_below).unwrap();
-    let for_good = (0..history.len())
+    let permanently = (0..history.len())
         .rev()
         .take_while(is_below)
         .last()
         .unwrap();
     said(&format!(
-        "first below the 18 bits of the paper after {} sequences, and for good from {} on",
+        "first below the 18 bits of the paper after {} sequences, permanently from {}",
         thousands(history[first].sequences),
-        thousands(history[for_good].sequences)
+        thousands(history[permanently].sequences)
     ));
 }
 
-/// A line of the table of the suite: bits, wrong bits, perfect episodes, by machine, size and rows.
+/// Returns the rows of the suite table in RESULTS.md, 15 cells each.
+fn suite_rows() -> Vec<Vec<String>> {
+    let names: Vec<&str> = weights::included_names().collect();
+    let mut rows = rows_of(&text("RESULTS.md"));
+    rows.retain(|row| row.len() == 15 && names.contains(&row[0].as_str()));
+    rows
+}
+
+/// Returns bits, wrong bits and perfect episodes (%) of the suite table, by machine, size and rows.
 fn suite() -> BTreeMap<(String, String, String), [f64; 3]> {
-    let rows = rows_of(&text("RESULTS.md"));
-    let names: Vec<&str> = weights::shipped_names().collect();
-    let of_a_machine = rows
-        .into_iter()
-        .filter(|row| row.len() == 15 && names.contains(&row[0].as_str()));
     let number = |cell: &str| cell.trim_end_matches('%').parse().unwrap();
-    of_a_machine
+    suite_rows()
+        .into_iter()
         .map(|row| {
             let values = [5, 8, 9].map(|cell| number(&row[cell]));
             let [name, at, rows, ..] = <[String; 15]>::try_from(row).unwrap();
@@ -248,9 +255,27 @@ fn suite() -> BTreeMap<(String, String, String), [f64; 3]> {
 }
 
 #[test]
-fn the_table_of_the_suite_is_of_these_machines() {
+fn excerpts_of_the_suite_agree_with_the_whole_table() {
+    let whole = suite_rows();
+    let excerpts = rows_of(&text("RESULTS.md"))
+        .into_iter()
+        .filter(|row| row.len() == 10 && row[9] == "`tapescope eval --suite`");
+    let mut checked = 0;
+    for row in excerpts {
+        let name = row[0].trim_matches('`');
+        let agrees = |line: &Vec<String>| {
+            line[0] == name && line[1..3] == row[1..3] && line[4..10] == row[3..9]
+        };
+        assert!(whole.iter().any(agrees), "{row:?}");
+        checked += 1;
+    }
+    assert!(checked >= 20, "{checked}");
+}
+
+#[test]
+fn suite_table_is_of_the_included_machines() {
     let table = suite();
-    for trained in weights::shipped().unwrap() {
+    for trained in weights::all_included().unwrap() {
         let experiment = &trained.experiment;
         for task in experiment.evaluation.cases(&experiment.task) {
             let size = task.size();
@@ -266,15 +291,15 @@ fn the_table_of_the_suite_is_of_these_machines() {
             assert!(table.keys().any(is_here), "{}: {words}", experiment.name);
         }
     }
-    // A line of every kind, measured again; processors round differently.
+    // Measures a row of every kind again; processors round differently.
     for (name, at, size, rows) in [
         ("copy", "length 50", 50, "128"),
         ("copy_lstm", "length 20", 20, "-"),
         ("associative_recall", "6 items", 6, "128"),
     ] {
-        let trained = shipped(name);
+        let trained = included(name);
         let task = trained.experiment.task.clone().with_size(size);
-        let found = trained.exam(&task, UNSEEN_SEED, 100).measure(2).mean;
+        let found = trained.evaluator(&task, UNSEEN_SEED, 100).measure(2).mean;
         let said = table[&(name.to_owned(), at.to_owned(), rows.to_owned())];
         let found = [
             found.bits_per_sequence,
@@ -291,7 +316,7 @@ fn the_table_of_the_suite_is_of_these_machines() {
 }
 
 #[test]
-fn the_page_of_research_says_what_the_table_of_the_suite_says() {
+fn research_page_agrees_with_the_suite_table() {
     let table = suite();
     let page = rows_of(&text("docs/research.md"));
     let heading = page
@@ -318,10 +343,10 @@ fn the_page_of_research_says_what_the_table_of_the_suite_says() {
 }
 
 #[test]
-fn the_layouts_of_the_tasks_stand_in_the_formats() {
+fn formats_page_has_the_layout_of_every_task() {
     let formats = text("docs/formats.md");
     let others = |name: &&str| !name.starts_with("copy_") && !preset::is_other_way(name);
-    for name in weights::shipped_names().filter(others) {
+    for name in weights::included_names().filter(others) {
         let source = text(&format!("src/core/task/{name}.rs"));
         let lines = source
             .lines()

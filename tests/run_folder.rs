@@ -47,7 +47,7 @@ fn with_a_run() -> tempfile::TempDir {
 }
 
 #[test]
-fn nothing_is_written_into_a_folder_that_is_not_ours() {
+fn foreign_folders_stay_unchanged() {
     let place = with_a_run();
     let run = files(&place.path().join("done"));
     let newer = String::from_utf8(run[PRESET].clone()).unwrap();
@@ -88,7 +88,7 @@ fn nothing_is_written_into_a_folder_that_is_not_ours() {
         (
             "other",
             vec![log(), (PRESET, other)],
-            "preset.json is of another experiment than ",
+            "preset.json belongs to another preset than ",
         ),
         (
             "torn",
@@ -128,7 +128,7 @@ fn a_preset_is_not_replaced_by_its_own_run() {
 }
 
 #[test]
-fn a_run_is_replaced_with_force_alone_and_then_as_a_whole() {
+fn a_run_is_replaced_only_with_force_and_completely() {
     let place = with_a_run();
     let folder = place.path().join("done");
     std::fs::write(folder.join("notes.txt"), "beside a log").unwrap();
@@ -140,7 +140,7 @@ fn a_run_is_replaced_with_force_alone_and_then_as_a_whole() {
     assert_eq!(files(&folder), before);
     assert_eq!(done.status.code(), Some(2));
     assert!(
-        said(&done).contains("done: holds a run of 40/40 sequences; choose another "),
+        said(&done).contains("done: contains a run of 40/40 sequences; choose another "),
         "{}",
         said(&done)
     );
@@ -170,7 +170,7 @@ fn a_run_is_replaced_with_force_alone_and_then_as_a_whole() {
 /// What is asked first may be answered by a file that is gone a moment later: what decides is asked again
 /// when the folder is locked, also from inside one process.
 #[test]
-fn a_locked_folder_is_nobody_elses() {
+fn a_locked_folder_is_refused() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("run");
     let experiment = Experiment::from_json(TINY, "tiny.json", &[]).unwrap();
@@ -239,14 +239,14 @@ fn two_runs_in_one_folder_do_not_mix() {
 }
 
 #[test]
-fn a_finished_run_says_so_and_what_has_no_run_does_too() {
+fn resuming_a_finished_or_missing_run_is_reported() {
     let place = with_a_run();
     let before = files(&place.path().join("done"));
     let done = tapescope(place.path(), &["train", "--resume", "done"]);
     assert!(done.status.success(), "{done:?}");
     let out = String::from_utf8(done.stdout).unwrap();
     assert!(
-        out.starts_with("done is finished: it has seen all its 40 sequences\n"),
+        out.starts_with("done: finished after all 40 sequences\n"),
         "{out}"
     );
     assert_eq!(files(&place.path().join("done")), before);
@@ -256,7 +256,7 @@ fn a_finished_run_says_so_and_what_has_no_run_does_too() {
         assert_eq!(done.status.code(), Some(2));
         assert_eq!(
             said(&done),
-            format!("error: {folder}: holds no run that could go on\n")
+            format!("error: {folder}: contains no run that can be resumed\n")
         );
     }
     for arguments in [
@@ -280,7 +280,7 @@ fn a_finished_run_says_so_and_what_has_no_run_does_too() {
 }
 
 #[test]
-fn a_run_begins_with_given_weights() {
+fn a_run_starts_from_given_weights() {
     let place = with_a_run();
     let again = ["train", "tiny.json", "--seed", "2", "--from", "done"];
     let done = tapescope(place.path(), &[&again[..], &["--out", "a"]].concat());
@@ -328,10 +328,10 @@ fn goes_on_without_broken_snapshots(place: &Path) {
         let refused = tapescope(place, &arguments);
         assert_eq!(refused.status.code(), Some(2), "{refused:?}");
         let expected = format!(
-            "error: {name}: cannot go on with its snapshots: {name}/snapshots.safetensors: has {} bytes, another number \
-             than its header says: it may be cut off; nothing but they is broken, and lost with them is what the machine \
-             was at earlier moments: rename snapshots.safetensors, and the run goes on without, or with new ones from here \
-             on where --snapshots is given\n",
+            "error: {name}: cannot be resumed with its training snapshots: {name}/snapshots.safetensors: has {} bytes, which \
+             does not match its header: the file may be truncated; all other files are intact. Rename \
+             snapshots.safetensors to resume without the earlier snapshots, or, with --snapshots, with new ones from here \
+             on\n",
             whole.len() - 4
         );
         assert_eq!(said(&refused), expected);
@@ -351,7 +351,7 @@ fn goes_on_without_broken_snapshots(place: &Path) {
 }
 
 #[test]
-fn snapshots_change_nothing_and_a_run_that_was_stopped_goes_on_with_them() {
+fn snapshots_change_nothing_and_survive_resume() {
     let place = with_a_run();
     let arguments = ["train", "tiny.json", "--out", "kept", "--snapshots"];
     let done = tapescope(place.path(), &arguments);
@@ -451,7 +451,7 @@ fn a_run_that_cannot_be_replaced_for_want_of_space_is_whole() {
 }
 
 #[test]
-fn a_run_that_replaces_another_one_goes_on_and_the_other_stays_until_it_has_weights() {
+fn a_replacement_resumes_and_the_old_run_stays_until_it_has_weights() {
     let place = with_a_run();
     let folder = place.path().join("done");
     let old = weights::read(&folder.join(WEIGHTS)).unwrap();
@@ -464,7 +464,7 @@ fn a_run_that_replaces_another_one_goes_on_and_the_other_stays_until_it_has_weig
     let again = tapescope(place.path(), &["train", "tiny.json", "--out", "done"]);
     assert!(
         said(&again).contains(
-            "holds a run of 40/40 sequences; a run that replaces it was begun: go on with that with --resume, choose"
+            "contains a run of 40/40 sequences; its replacement has started: resume that with --resume, choose"
         ),
         "{}",
         said(&again)
@@ -480,6 +480,49 @@ fn a_run_that_replaces_another_one_goes_on_and_the_other_stays_until_it_has_weig
         weights::read(&path).unwrap().machine
     });
     assert_eq!(here, plain);
+}
+
+#[test]
+fn a_diverged_run_does_not_replace_a_finished_run() {
+    let place = with_a_run();
+    let folder = place.path().join("done");
+    let all = || [LOG, PRESET, WEIGHTS].map(|name| std::fs::read(folder.join(name)).unwrap());
+    let before = all();
+    let set = "training.optimizer.learning_rate=1e30";
+    let again = [
+        "train",
+        "tiny.json",
+        "--out",
+        "done",
+        "--force",
+        "--set",
+        set,
+    ];
+    let done = tapescope(place.path(), &again);
+    let said = said(&done);
+    assert!(!done.status.success(), "{said}");
+    assert!(said.contains("is no longer finite"), "{said}");
+    assert!(all() == before, "{said}");
+}
+
+#[test]
+fn an_unfinished_replacement_is_removed_with_force_alone() {
+    let place = with_a_run();
+    let folder = place.path().join("done");
+    let mut experiment = weights::read(&folder.join(WEIGHTS)).unwrap().experiment;
+    experiment.training.seed = 2;
+    drop(RunFolder::create(&folder, &experiment, "begun", true).unwrap());
+    for name in [LOG, PRESET, WEIGHTS] {
+        std::fs::remove_file(folder.join(name)).unwrap();
+    }
+    let again = tapescope(place.path(), &["train", "tiny.json", "--out", "done"]);
+    assert_eq!(again.status.code(), Some(2), "{again:?}");
+    let words = "holds a run of 0/40 sequences; a run that replaces it was begun";
+    assert!(said(&again).contains(words), "{}", said(&again));
+    let done = tapescope(place.path(), &["train", "--resume", "done"]);
+    assert!(done.status.success(), "{done:?}");
+    let there = weights::read(&folder.join(WEIGHTS)).unwrap();
+    assert_eq!(there.experiment, experiment);
 }
 
 #[test]
@@ -502,7 +545,7 @@ fn a_link_to_nothing_is_no_folder() {
 }
 
 #[test]
-fn bits_that_are_flipped_in_a_checkpoint_are_an_error() {
+fn flipped_bits_in_a_checkpoint_are_detected() {
     let place = tempfile::tempdir().unwrap();
     let experiment = Experiment::from_json(TINY, "tiny.json", &[]).unwrap();
     let folder = place.path().join("run");
@@ -522,7 +565,7 @@ fn bits_that_are_flipped_in_a_checkpoint_are_an_error() {
     let sum = header["__metadata__"]["checksum"].as_str().unwrap();
     assert!(
         said.starts_with(&format!(
-            "error: run: cannot go on: run/checkpoint.safetensors: `__metadata__.checksum`: is {sum}; the SHA-256 of the contents is "
+            "error: run: cannot be resumed: run/checkpoint.safetensors: `__metadata__.checksum`: is {sum}; the SHA-256 of the contents is "
         )),
         "{said}"
     );

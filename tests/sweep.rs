@@ -108,7 +108,7 @@ fn two_endless_runs(folder: &Path) -> Child {
 }
 
 #[test]
-fn the_runs_of_a_sweep_end_with_it_however_it_ends() {
+fn ending_a_sweep_ends_its_runs() {
     for (signal, code) in [
         ("-KILL", None),
         ("-TERM", Some(143)),
@@ -138,7 +138,7 @@ fn the_runs_of_a_sweep_end_with_it_however_it_ends() {
             let said = BufReader::new(sweep.stderr.take().unwrap()).lines().last();
             let said = said.unwrap().unwrap();
             assert_eq!(
-                said, "stopped; the same command goes on with the runs that are not finished",
+                said, "stopped; repeat the command to continue with the unfinished runs",
                 "{signal}"
             );
         }
@@ -201,7 +201,7 @@ fn a_reader_that_leaves_does_not_stop_a_sweep() {
 }
 
 #[test]
-fn what_becomes_of_one_run_does_not_stop_the_others() {
+fn a_failed_run_does_not_stop_the_others() {
     let folder = place();
     fs::create_dir(folder.path().join("runs")).unwrap();
     // No folder can be made there, which is not seen before somebody tries.
@@ -223,7 +223,7 @@ fn what_becomes_of_one_run_does_not_stop_the_others() {
         "{words}"
     );
     assert!(
-        words.ends_with("error: 1 of 3 runs failed; the same command tries again\n"),
+        words.ends_with("error: 1 of 3 runs failed; repeat the command to try again\n"),
         "{words}"
     );
     assert_eq!(ended.status.code(), Some(2));
@@ -236,7 +236,7 @@ fn what_becomes_of_one_run_does_not_stop_the_others() {
 }
 
 #[test]
-fn a_run_whose_folder_goes_away_fails_by_itself() {
+fn a_run_whose_folder_disappears_fails_alone() {
     let folder = place();
     let mut sweep = two_endless_runs(folder.path());
     // As a whole: what is taken apart while somebody writes into it may not become empty.
@@ -259,7 +259,7 @@ fn a_run_whose_folder_goes_away_fails_by_itself() {
 }
 
 #[test]
-fn a_sweep_takes_no_folder_that_is_not_its_own() {
+fn a_sweep_refuses_foreign_folders() {
     let folder = place();
     let run = folder.path().join("runs/seed=1");
     let sweep = ["sweep", "tiny.json", "--seeds", "1", "--out", "runs"];
@@ -297,7 +297,7 @@ fn a_sweep_takes_no_folder_that_is_not_its_own() {
 }
 
 #[test]
-fn a_name_that_is_no_text_is_used_as_it_is() {
+fn non_unicode_names_work() {
     let folder = place();
     fs::remove_file(folder.path().join("endless.json")).unwrap();
     let name = |end: &[u8]| PathBuf::from(OsStr::from_bytes(&[b"caf\xe9", end].concat()));
@@ -399,9 +399,9 @@ fn a_name_that_is_no_text_is_used_as_it_is() {
 }
 
 #[test]
-fn divergence_is_a_status() {
+fn divergence_has_its_own_exit_code() {
     let folder = place();
-    let wild = ["--set", "training.optimizer.rate=3e38"];
+    let wild = ["--set", "training.optimizer.learning_rate=3e38"];
     let train = ["train", "tiny.json", "--out", "alone"];
     let ended = done(folder.path(), train.iter().chain(&wild));
     assert_eq!(ended.status.code(), Some(4), "{}", said(&ended));
@@ -410,14 +410,14 @@ fn divergence_is_a_status() {
     assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
     let run = folder
         .path()
-        .join("runs/training.optimizer.rate=3e+38,seed=1");
+        .join("runs/training.optimizer.learning_rate=3e+38,seed=1");
     let record = fs::read_to_string(run.join("failure.json")).unwrap();
     let record: serde_json::Value = serde_json::from_str(&record).unwrap();
     assert_eq!(record["kind"], "diverged");
 }
 
 #[test]
-fn a_run_that_was_stopped_goes_on_to_the_same_end() {
+fn a_stopped_run_resumes_to_identical_files() {
     let folder = place();
     let long = TINY.replace("\"sequences\": 20", "\"sequences\": 4000");
     fs::write(folder.path().join("long.json"), long).unwrap();
@@ -460,11 +460,13 @@ fn two_sweeps_share_a_folder() {
     let words = said(&second);
     assert_eq!(second.status.code(), Some(1), "{words}");
     for process in children(first.id()) {
-        let holder = format!(": is left to process {process}: tapescope train endless.json ");
+        let holder = format!(
+            ": skipped, is being trained by process {process}: tapescope train endless.json "
+        );
         assert!(words.contains(&holder), "{words}");
     }
     let last =
-        "error: 2 of 2 runs left to other processes; the same command sees what became of them\n";
+        "error: 2 of 2 runs are being trained by other processes; repeat the command later\n";
     assert!(words.ends_with(last), "{words}");
     let collected = done(folder.path(), ["sweep", "--collect", "runs"]);
     let told = said(&collected);

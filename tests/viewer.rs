@@ -1,74 +1,74 @@
 //! The window without a window: driven by labels and keys, with simulated time.
 #![cfg(feature = "gui")]
 
+#[path = "viewer/clipping.rs"]
+mod clipping;
 #[path = "viewer/commands.rs"]
 mod commands;
 #[path = "viewer/compare.rs"]
 mod compare;
 #[path = "viewer/copying.rs"]
 mod copying;
+#[path = "viewer/custom_task.rs"]
+mod custom_task;
+#[path = "viewer/display.rs"]
+mod display;
+#[path = "viewer/export.rs"]
+mod export;
 #[path = "viewer/first_use.rs"]
 mod first_use;
 #[path = "viewer/gradients.rs"]
 mod gradients;
-#[path = "viewer/head.rs"]
-mod head;
-#[path = "viewer/kept.rs"]
-mod kept;
-#[path = "viewer/kinds.rs"]
-mod kinds;
+#[path = "viewer/input_painting.rs"]
+mod input_painting;
+#[path = "viewer/keyboard_focus.rs"]
+mod keyboard_focus;
 #[path = "viewer/learn.rs"]
 mod learn;
-#[path = "viewer/mended.rs"]
-mod mended;
+#[path = "viewer/loaded_run.rs"]
+mod loaded_run;
+#[path = "viewer/machine_kinds.rs"]
+mod machine_kinds;
 #[path = "viewer/motion.rs"]
 mod motion;
 #[path = "viewer/opening.rs"]
 mod opening;
-#[path = "viewer/order.rs"]
-mod order;
 #[path = "viewer/overlap.rs"]
 mod overlap;
-#[path = "viewer/own.rs"]
-mod own;
-#[path = "viewer/painting.rs"]
-mod painting;
-#[path = "viewer/part.rs"]
-mod part;
+#[path = "viewer/parallel_runs.rs"]
+mod parallel_runs;
 #[path = "viewer/pending.rs"]
 mod pending;
 #[path = "viewer/phone.rs"]
 mod phone;
 #[path = "viewer/pointing.rs"]
 mod pointing;
-#[path = "viewer/present.rs"]
-mod present;
-#[path = "viewer/printed.rs"]
-mod printed;
+#[path = "viewer/presentation.rs"]
+mod presentation;
 #[path = "viewer/raster.rs"]
 mod raster;
+#[path = "viewer/regressions.rs"]
+mod regressions;
 #[path = "viewer/screens.rs"]
 mod screens;
-#[path = "viewer/seen.rs"]
-mod seen;
-#[path = "viewer/selecting.rs"]
-mod selecting;
+#[path = "viewer/selected_head.rs"]
+mod selected_head;
+#[path = "viewer/selection.rs"]
+mod selection;
 #[path = "viewer/settings.rs"]
 mod settings;
-#[path = "viewer/several.rs"]
-mod several;
-#[path = "viewer/sliding.rs"]
-mod sliding;
+#[path = "viewer/sliders.rs"]
+mod sliders;
 #[path = "viewer/snapshot.rs"]
 mod snapshot;
-#[path = "viewer/start.rs"]
-mod start;
-#[path = "viewer/tab.rs"]
-mod tab;
+#[path = "viewer/start_page.rs"]
+mod start_page;
+#[path = "viewer/step_zoom.rs"]
+mod step_zoom;
 #[path = "viewer/tour.rs"]
 mod tour;
-#[path = "viewer/whole.rs"]
-mod whole;
+#[path = "viewer/write_before_read.rs"]
+mod write_before_read;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -78,7 +78,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use raster::Shared;
 use tapescope::figure::Format;
-use tapescope::keys::Each;
+use tapescope::keys::PerHead;
 use tapescope::model::attention::{Score, Weighting};
 use tapescope::model::config::Order;
 use tapescope::model::{Model, NtmConfig, PlainConfig};
@@ -86,11 +86,11 @@ use tapescope::player::Loop;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
 use tapescope::viewer::command::{
-    Ask, Compare, Edit, Episode, File, Instead, Learn, Look, Play, Rows, Subject, Tour, Window,
+    Ask, Compare, Edit, Episode, File, Learn, Look, Play, Replacement, Rows, Subject, Tour, Window,
 };
 use tapescope::viewer::{
-    Aim, App, Arrangement, Asked, Beginning, Command, Disk, Fetched, Files, Machine, Opened,
-    Options, Settings, Shown, Target,
+    App, Command, Disk, ExternalEpisode, FetchCallback, FilePurpose, Files, Machine, OpenedFile,
+    Options, RecordedEpisode, Settings, StartOptions, Target, WindowLayout,
 };
 
 /// Remembers what was saved, and opens what its names promise.
@@ -101,9 +101,9 @@ struct Shelf {
 }
 
 impl Files for Shelf {
-    fn open(&self, path: &Path) -> Result<Opened, String> {
+    fn open(&self, path: &Path) -> Result<OpenedFile, String> {
         match path.to_str() {
-            Some("other.safetensors") => Ok(Opened::Machine(Box::new(machine("other", 3)))),
+            Some("other.safetensors") => Ok(OpenedFile::Machine(Box::new(machine("other", 3)))),
             Some("theirs.ntmtrace.json") => Ok(theirs("theirs.ntmtrace.json", |_| ())),
             Some("partial.json") => Ok(theirs("partial.json", |recording| {
                 recording.absent = vec!["memory".to_owned(), "read0.key".to_owned()];
@@ -129,7 +129,7 @@ impl Files for Shelf {
             Some("minus.json") => Ok(trace("minus.json", |recording| {
                 recording.trace.heads[0].similarity.row_mut(1).fill(-0.0001);
             })),
-            Some("unlikely.json") => Ok(kinds::unlikely("unlikely.json")),
+            Some("unlikely.json") => Ok(machine_kinds::unlikely("unlikely.json")),
             Some("third.json") => {
                 let machine = machine("third", 1);
                 let task = machine.task.with_size(4);
@@ -171,22 +171,24 @@ impl Files for Shelf {
                 let recording = Recording::new(&Model::new(config, 1), &machine.task, 1, 0);
                 Ok(opened("headless.json", recording))
             }
-            Some("every mechanism") => Ok(Opened::Machine(Box::new(kinds::with_heads(
-                kinds::every_mechanism(),
-            )))),
+            Some("every mechanism") => Ok(OpenedFile::Machine(Box::new(
+                machine_kinds::with_heads(machine_kinds::every_mechanism()),
+            ))),
             Some("dot products") => {
-                let mut config = kinds::every_mechanism();
+                let mut config = machine_kinds::every_mechanism();
                 config.attention.score = [Score::Dot, Score::ScaledDot].repeat(2).into();
-                config.attention.weighting = Each::all(Weighting::Soft);
-                Ok(Opened::Machine(Box::new(kinds::with_heads(config))))
+                config.attention.weighting = PerHead::all(Weighting::Soft);
+                Ok(OpenedFile::Machine(Box::new(machine_kinds::with_heads(
+                    config,
+                ))))
             }
-            Some("of one's own") => Ok(Opened::Machine(Box::new(own::machine()))),
+            Some("of one's own") => Ok(OpenedFile::Machine(Box::new(custom_task::machine()))),
             Some(name) => other_heads(name).ok_or(format!("{name} does not exist.")),
             None => Err("That is no name.".to_owned()),
         }
     }
 
-    fn save_trace(&self, path: &Path, shown: &Shown) -> Result<String, String> {
+    fn save_trace(&self, path: &Path, shown: &RecordedEpisode) -> Result<String, String> {
         assert!(shown.recording.trace.steps() > 0);
         assert!(shown.config.is_some() && shown.machine.is_some());
         self.saved.lock().unwrap().push(path.to_owned());
@@ -252,13 +254,13 @@ fn weightings_only(recording: &mut Recording) {
 }
 
 /// A trace in a file of this name.
-fn opened(name: &str, recording: Recording) -> Opened {
-    let shown = Shown::of_file(name.to_owned(), recording, None);
-    Opened::Trace(Box::new(shown))
+fn opened(name: &str, recording: Recording) -> OpenedFile {
+    let shown = RecordedEpisode::of_file(name.to_owned(), recording, None);
+    OpenedFile::Trace(Box::new(shown))
 }
 
 /// An episode of a machine that is not here, changed.
-fn theirs(name: &str, change: impl Fn(&mut Recording)) -> Opened {
+fn theirs(name: &str, change: impl Fn(&mut Recording)) -> OpenedFile {
     let machine = machine("theirs", 4);
     let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
     change(&mut recording);
@@ -266,7 +268,7 @@ fn theirs(name: &str, change: impl Fn(&mut Recording)) -> Opened {
 }
 
 /// The first episode of the first machine, changed.
-fn trace(name: &str, change: impl Fn(&mut Recording)) -> Opened {
+fn trace(name: &str, change: impl Fn(&mut Recording)) -> OpenedFile {
     let machine = machine("first", 1);
     let task = machine.task.with_size(5);
     let mut recording = Recording::new(&machine.ntm, &task, 1, 0);
@@ -275,7 +277,7 @@ fn trace(name: &str, change: impl Fn(&mut Recording)) -> Opened {
 }
 
 /// A trace of a machine whose heads the name counts: `0 reads 1 writes`, `1 reads 1 writes, write first`.
-fn other_heads(name: &str) -> Option<Opened> {
+fn other_heads(name: &str) -> Option<OpenedFile> {
     let (reads, rest) = name.split_once(" reads ")?;
     let (writes, order) = rest.split_once(" writes")?;
     let mut config = NtmConfig::new(5, 4);
@@ -288,8 +290,8 @@ fn other_heads(name: &str) -> Option<Opened> {
     let machine = machine(name, 1);
     let ntm = Model::new(config.clone(), 1);
     let recording = Recording::new(&ntm, &machine.task, 9, 0);
-    let shown = Shown::of_file(name.to_owned(), recording, Some(config.into()));
-    Some(Opened::Trace(Box::new(shown)))
+    let shown = RecordedEpisode::of_file(name.to_owned(), recording, Some(config.into()));
+    Some(OpenedFile::Trace(Box::new(shown)))
 }
 
 fn small(task: &Task, rows: usize, seed: u64) -> Model<f32> {
@@ -366,7 +368,7 @@ fn window_drawn((size, theme): (Vec2, Theme), options: Options, raster: Shared) 
         .with_theme(theme)
         .with_step_dt(0.05)
         .renderer(raster)
-        .with_context_setup(tapescope::viewer::dress)
+        .with_context_setup(tapescope::viewer::apply_theme)
         .build_ui_state(frame_ui, App::headless(options));
     harness.run_steps(2);
     harness
@@ -487,7 +489,7 @@ fn says(harness: &Screen, words: &str) -> bool {
 }
 
 /// The episode on screen, and where it came from.
-fn shown(harness: &Screen) -> &Arc<Shown> {
+fn shown(harness: &Screen) -> &Arc<RecordedEpisode> {
     &harness.state().session.open.as_ref().unwrap().shown
 }
 
@@ -549,13 +551,13 @@ fn opens_on_an_episode_and_plays() {
 fn every_transport_button_does_what_its_label_says() {
     let mut harness = paused();
     for (label, expected) in [
-        ("Next step", 1),
-        ("Next step", 2),
-        ("Previous step", 1),
-        ("Last step", 10),
-        ("Next step", 10),
-        ("First step", 0),
-        ("Previous step", 0),
+        ("Go to next step", 1),
+        ("Go to next step", 2),
+        ("Go to previous step", 1),
+        ("Go to last step", 10),
+        ("Go to next step", 10),
+        ("Go to first step", 0),
+        ("Go to previous step", 0),
     ] {
         click(&mut harness, label);
         assert_eq!(step(&harness), expected, "{label}");
@@ -564,14 +566,14 @@ fn every_transport_button_does_what_its_label_says() {
     assert!(harness.state().player.playing());
     click(&mut harness, "Pause");
     assert!(!harness.state().player.playing());
-    click(&mut harness, "Loop");
+    click(&mut harness, "Toggle loop");
     assert_eq!(harness.state().player.looping(), Loop::All);
-    click(&mut harness, "Faster");
+    click(&mut harness, "Play faster");
     assert!((harness.state().player.speed() - 8.0).abs() < 1e-9);
-    click(&mut harness, "Slower");
-    click(&mut harness, "Slower");
+    click(&mut harness, "Play slower");
+    click(&mut harness, "Play slower");
     assert!((harness.state().player.speed() - 2.0).abs() < 1e-9);
-    click(&mut harness, "Normal speed");
+    click(&mut harness, "Reset speed");
     assert!((harness.state().player.speed() - 4.0).abs() < 1e-9);
     click(&mut harness, "Go to stage shift");
     assert_eq!(stage(&harness), "shift");
@@ -603,17 +605,17 @@ fn every_transport_key_does_what_the_list_says() {
     press(&mut harness, Key::L);
     assert_eq!(harness.state().player.looping(), Loop::All);
     press(&mut harness, Key::Num1);
-    assert_eq!(harness.state().sight.focus, 0);
+    assert_eq!(harness.state().view.focus, 0);
     press(&mut harness, Key::Num2);
-    assert_eq!(harness.state().sight.focus, 1);
+    assert_eq!(harness.state().view.focus, 1);
     press(&mut harness, Key::Num9);
-    assert_eq!(harness.state().sight.focus, 1);
+    assert_eq!(harness.state().view.focus, 1);
     press(&mut harness, Key::Space);
     assert!(harness.state().player.playing());
 }
 
 #[test]
-fn space_at_the_end_starts_over() {
+fn space_at_end_restarts_playback() {
     let mut harness = paused();
     press(&mut harness, Key::End);
     press(&mut harness, Key::Space);
@@ -622,17 +624,17 @@ fn space_at_the_end_starts_over() {
 }
 
 #[test]
-fn a_wish_records_another_episode() {
+fn request_records_another_episode() {
     let mut harness = paused();
     let input = |harness: &Screen| recording(harness).episode.input.clone();
     let first = input(&harness);
-    click(&mut harness, "New episode");
+    click(&mut harness, "Record episode");
     assert_ne!(input(&harness), first);
-    assert_eq!(harness.state().session.wish.seed, 2);
+    assert_eq!(harness.state().session.request.seed, 2);
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
-    assert_eq!(harness.state().session.wish.seed, 3);
+    assert_eq!(harness.state().session.request.seed, 3);
     press(&mut harness, Key::R);
-    assert_eq!(harness.state().session.wish.seed, 3);
+    assert_eq!(harness.state().session.request.seed, 3);
     assert_eq!(step(&harness), 0);
     click(&mut harness, "More: Length");
     assert_eq!(harness.state().player.steps(), 13);
@@ -640,7 +642,7 @@ fn a_wish_records_another_episode() {
     assert_eq!(harness.state().player.steps(), 11);
     click(&mut harness, "Machine");
     click(&mut harness, "Repeat copy");
-    assert_eq!(harness.state().session.wish.machine, 1);
+    assert_eq!(harness.state().session.request.machine, 1);
     assert_eq!(harness.state().player.steps(), 3 + 1 + 9 + 1);
     click(&mut harness, "More: Repeats");
     assert_eq!(harness.state().player.steps(), 3 + 1 + 12 + 1);
@@ -667,7 +669,9 @@ fn going_to_a_step_takes_numbers_differences_and_phases() {
     press(&mut harness, Key::G);
     type_into(&mut harness, "Step", "99");
     click(&mut harness, "Go");
-    harness.get_by_label("There is no such step or phase in this episode.");
+    harness.get_by_label(
+        "This episode has no such step or phase. Type a step number, +5, −1 or a phase.",
+    );
     press(&mut harness, Key::Escape);
     assert!(!has(&harness, "Step"));
 }
@@ -686,7 +690,7 @@ fn typing_does_not_move_the_play_head() {
 fn the_theme_can_be_switched() {
     let mut harness = paused();
     assert_eq!(harness.ctx.theme(), Theme::Dark);
-    click(&mut harness, "Theme");
+    click(&mut harness, "Change theme");
     assert_eq!(harness.ctx.theme(), Theme::Light);
 }
 
@@ -694,9 +698,9 @@ fn the_theme_can_be_switched() {
 fn the_list_of_keys_opens_and_closes() {
     let mut harness = paused();
     press(&mut harness, Key::Questionmark);
-    harness.get_by_label_contains("at the end, from the beginning");
+    harness.get_by_label_contains("at the end, starts again");
     press(&mut harness, Key::Escape);
-    assert!(!says(&harness, "at the end, from the beginning"));
+    assert!(!says(&harness, "at the end, starts again"));
 }
 
 #[test]
@@ -735,7 +739,7 @@ fn a_file_that_cannot_be_opened_leaves_the_session_as_it_was() {
 fn weights_and_traces_can_be_opened() {
     let mut harness = paused_with_file("other.safetensors");
     assert_eq!(harness.state().session.machines.len(), 3);
-    assert_eq!(harness.state().session.wish.machine, 2);
+    assert_eq!(harness.state().session.request.machine, 2);
     open(&mut harness, "theirs.ntmtrace.json");
     let shown = shown(&harness).clone();
     assert!(shown.machine.is_none());
@@ -762,7 +766,7 @@ fn machines_with_other_heads_are_shown_as_recorded() {
         ] {
             for _ in 0..3 {
                 press(&mut harness, key);
-                whole::is_whole(&harness, &format!("{name}, {key:?}"));
+                clipping::is_whole(&harness, &format!("{name}, {key:?}"));
             }
         }
         harness.get_by_label(&format!("{name}, as recorded"));
@@ -779,7 +783,7 @@ fn values_that_are_not_finite_are_counted_and_drawn() {
 }
 
 #[test]
-fn a_length_is_taken_as_typed_or_its_limit_is_said() {
+fn typed_length_is_used_or_its_limit_reported() {
     let mut harness = paused();
     act(&mut harness, Episode::Size(1500));
     assert_eq!(harness.state().player.steps(), 3001);
@@ -787,11 +791,11 @@ fn a_length_is_taken_as_typed_or_its_limit_is_said() {
     let shapes = harness.output().shapes.len();
     assert!(shapes < 6000, "{shapes} shapes");
     act(&mut harness, Episode::Size(5000));
-    assert_eq!(harness.state().session.wish.size, 2000);
-    harness.get_by_label("Length 5000 became 2000: here it can be 1 to 2000.");
+    assert_eq!(harness.state().session.request.size, 2000);
+    harness.get_by_label("Length 5000 is out of range; set to 2000. Allowed: 1 to 2000.");
     act(&mut harness, Episode::Machine(1));
     act(&mut harness, Episode::Repeats(0));
-    harness.get_by_label("Repeats 0 became 1: here it can be 1 to 200.");
+    harness.get_by_label("Repeats 0 is out of range; set to 1. Allowed: 1 to 200.");
 }
 
 #[test]
@@ -803,8 +807,8 @@ fn a_typed_length_reaches_the_limit_too() {
     harness.event(egui::Event::Text("5000".to_owned()));
     harness.run_steps(2);
     press(&mut harness, Key::Enter);
-    assert_eq!(harness.state().session.wish.size, 2000);
-    harness.get_by_label("Length 5000 became 2000: here it can be 1 to 2000.");
+    assert_eq!(harness.state().session.request.size, 2000);
+    harness.get_by_label("Length 5000 is out of range; set to 2000. Allowed: 1 to 2000.");
 }
 
 #[test]
@@ -814,23 +818,23 @@ fn the_loss_has_a_scale() {
 }
 
 #[test]
-fn a_whole_step_is_told_by_what_the_heads_do() {
-    let mut harness = window_with(LARGE, Options::shipped(None));
+fn step_description_names_what_heads_do() {
+    let mut harness = window_with(LARGE, Options::included(None));
     harness.run_steps(30);
     assert!(harness.state().player.playing() && step(&harness) > 3);
     harness.get_by_label_contains("moves on by one. R0 ");
     assert!(!says(&harness, "bits right."));
-    harness.get_by_label("keys , and . step through the stages");
+    harness.get_by_label("Press , and . to step through the stages");
     press(&mut harness, Key::Comma);
     press(&mut harness, Key::Period);
-    harness.get_by_label_contains("The output is made from the controller");
+    harness.get_by_label_contains("The output is computed from the controller");
     press(&mut harness, Key::ArrowRight);
-    harness.get_by_label_contains(": it takes the row of the step before (");
+    harness.get_by_label_contains(": from its previous row (");
 }
 
 #[test]
-fn the_sentence_is_there_in_the_smallest_window() {
-    let mut harness = window_with(SMALL, Options::shipped(None));
+fn step_description_fits_smallest_window() {
+    let mut harness = window_with(SMALL, Options::included(None));
     harness.run_steps(30);
     let sentence = harness.get_by_label_contains("moves on by one. R0 ").rect();
     let heads = harness.get_by_label("Stage content wᶜ").rect();
@@ -851,7 +855,7 @@ fn messages_leave_the_vectors_of_the_step_alone() {
         assert_eq!(harness.get_all_by_label("Dismiss").count(), 2);
         let dismiss = harness.get_all_by_label("Dismiss").next().unwrap();
         let right = dismiss.rect().right() + 12.0;
-        let left = harness.get_by_label("Not done").rect().left() - 12.0;
+        let left = harness.get_by_label("Problem").rect().left() - 12.0;
         // The newest is there, and what went wrong has not given way to it.
         harness.get_by_label("other.safetensors is open: weights.");
         for picture in ["input x", "output y", "target"] {
@@ -866,7 +870,7 @@ fn messages_leave_the_vectors_of_the_step_alone() {
 fn small_weights_are_printed_and_strips_are_named() {
     let mut harness = paused();
     harness.get_by_label_contains("largest value of content: .");
-    harness.get_by_label("± fixed for the episode · faint match: not yet written");
+    harness.get_by_label("± fixed for the episode · faint match: row not yet written");
     let words = "colour strips: too many rows for bars";
     assert!(!has(&harness, words));
     act(&mut harness, Episode::Rows(512));
@@ -875,7 +879,7 @@ fn small_weights_are_printed_and_strips_are_named() {
 }
 
 #[test]
-fn an_opened_trace_is_described_by_itself() {
+fn opened_trace_shows_its_own_description() {
     let mut harness = paused();
     act(&mut harness, Episode::Size(40));
     open(&mut harness, "theirs.ntmtrace.json");
@@ -884,31 +888,31 @@ fn an_opened_trace_is_described_by_itself() {
         harness.get_by_label(&format!("{fact}, as recorded"));
     }
     harness.get_by_label(&format!("Length {length}, as recorded"));
-    for of_the_machine in ["More: Length", "Next seed", "Memory rows"] {
+    for of_the_machine in ["More: Length", "Go to next seed", "Memory rows"] {
         assert!(!has(&harness, of_the_machine));
     }
     assert!(!says(&harness, "trained on"));
-    click(&mut harness, "New episode");
+    click(&mut harness, "Record episode");
     harness.get_by_label("More: Length");
     assert!(!says(&harness, "as recorded"));
 }
 
 #[test]
-fn a_trace_that_is_not_finite_is_announced_as_such() {
+fn non_finite_trace_is_reported() {
     let mut harness = paused_with_file("broken.json");
     harness.get_by_label("broken.json is open, but 2 values are not finite.");
     assert!(!has(&harness, "Done"));
     press(&mut harness, Key::Num1);
     harness.get_by_label_contains("entropy, bits H ");
-    assert!(has(&harness, "0: one row alone · 4: all 16 rows alike"));
+    assert!(has(&harness, "0: a single row · 4: even over all 16 rows"));
     press(&mut harness, Key::ArrowRight);
     harness.get_by_label("entropy, bits H not finite");
-    harness.get_by_label("not finite: some weights of this step are no numbers");
-    assert!(!has(&harness, "0: one row alone · 4: all 16 rows alike"));
+    harness.get_by_label("some weights of this step are not finite");
+    assert!(!has(&harness, "0: a single row · 4: even over all 16 rows"));
 }
 
 #[test]
-fn the_value_under_a_still_pointer_follows_time() {
+fn readout_updates_while_pointer_rests() {
     let mut harness = paused();
     let memory = harness.get_by_label("memory: rows down, columns across");
     harness.hover_at(memory.rect().left_top() + Vec2::new(4.0, 4.0));
@@ -921,7 +925,7 @@ fn the_value_under_a_still_pointer_follows_time() {
 }
 
 #[test]
-fn a_click_in_a_picture_over_time_goes_there() {
+fn click_in_time_picture_goes_to_its_step() {
     let mut harness = paused();
     for picture in ["input: over time", "adds of W0: over time"] {
         press(&mut harness, Key::Home);
@@ -973,10 +977,10 @@ fn every_size_of_window_can_be_drawn() {
     ] {
         let mut harness = window_of(size, Arc::default());
         harness.run_steps(4);
-        whole::is_whole_or_finite(&harness, size);
+        clipping::is_whole_or_finite(&harness, size);
         press(&mut harness, Key::U);
         press(&mut harness, Key::Questionmark);
-        whole::is_whole_or_finite(&harness, size);
+        clipping::is_whole_or_finite(&harness, size);
     }
 }
 
@@ -990,7 +994,7 @@ fn many_heads(each: usize) -> Machine {
 }
 
 #[test]
-fn two_heads_are_expanded_and_all_shown_alike() {
+fn two_heads_expand_and_all_heads_view_works() {
     let mut harness = paused_on(many_heads(2));
     harness.get_by_label("W0  ADDRESSING");
     harness.get_by_label_contains("W0 sharpen: ");
@@ -1003,11 +1007,11 @@ fn two_heads_are_expanded_and_all_shown_alike() {
     // Looking at the pinned head exchanges the two.
     press(&mut harness, Key::Num1);
     assert_eq!(
-        (harness.state().sight.focus, harness.state().sight.pinned),
+        (harness.state().view.focus, harness.state().view.pinned),
         (0, Some(2))
     );
     act(&mut harness, Look::Pin(2));
-    assert_eq!(harness.state().sight.pinned, None);
+    assert_eq!(harness.state().view.pinned, None);
     press(&mut harness, Key::Num0);
     harness.get_by_label("FINAL WEIGHTING OF ALL 4 HEADS");
     assert!(!says(&harness, "R0 sharpen: "));
@@ -1017,7 +1021,7 @@ fn two_heads_are_expanded_and_all_shown_alike() {
     }
     click(&mut harness, "Sign of W1");
     assert_eq!(
-        (harness.state().sight.focus, harness.state().sight.all_heads),
+        (harness.state().view.focus, harness.state().view.all_heads),
         (3, false)
     );
 }
@@ -1028,7 +1032,7 @@ fn many_heads_are_thumbnails_to_choose_from() {
     let thumbnails = harness.get_all_by_label_contains("thumbnail of ");
     assert_eq!(thumbnails.count(), 15);
     click(&mut harness, "thumbnail of R3: memory rows over time");
-    assert_eq!(harness.state().sight.focus, 3);
+    assert_eq!(harness.state().view.focus, 3);
     // A second head is not expanded where it could not be read.
     act(&mut harness, Look::Pin(9));
     harness.set_size(Vec2::new(700.0, 600.0));
@@ -1037,7 +1041,7 @@ fn many_heads_are_thumbnails_to_choose_from() {
 }
 
 #[test]
-fn whatever_is_clicked_has_a_card() {
+fn every_clicked_item_has_a_card() {
     let mut harness = paused();
     act(&mut harness, Play::Seek(8));
     act(&mut harness, Look::Focus(1));
@@ -1079,9 +1083,9 @@ fn a_right_click_copies_a_value_a_line_a_column_or_all() {
 #[test]
 fn a_narrow_window_has_the_numbers_in_a_drawer() {
     let mut harness = window_of(SMALL, Arc::default());
-    let title = "Click a value in any picture to keep it here, with its equation.";
+    let title = "Click a value in any picture to pin it here, with its equation.";
     assert!(!has(&harness, title));
-    click(&mut harness, "Numbers panel");
+    click(&mut harness, "Toggle numbers panel");
     harness.get_by_label(title);
     press(&mut harness, Key::Escape);
     assert!(!has(&harness, title));
@@ -1129,42 +1133,39 @@ fn the_input_is_edited_by_keys_and_clicks() {
     assert_eq!(step(&harness), 2);
     let after = input(&harness, 2, 1);
     assert_eq!(after, (1.0 - before.0, 1.0 - before.1));
-    harness.get_by_label("1 bit differs from what the seed draws");
+    harness.get_by_label("1 bit differs from the seed's input");
     // The same weights see the same bits on other rows.
     act(&mut harness, Episode::Rows(64));
     assert_eq!(input(&harness, 2, 1), after);
-    click(
-        &mut harness,
-        "Bits of the input: a click flips one, dragging paints",
-    );
-    harness.get_by_label("Only the bits that the task shows can be changed.");
+    click(&mut harness, "Input bits: click to flip one, drag to paint");
+    harness.get_by_label("Only input bits of the task can be changed.");
     press(&mut harness, Key::Escape);
     press(&mut harness, Key::ArrowRight);
     assert!(harness.state().editing.mark.is_none());
     act(&mut harness, Episode::NextSeed);
-    assert!(harness.state().session.wish.flipped.is_empty());
+    assert!(harness.state().session.request.flipped.is_empty());
 }
 
 #[test]
-fn what_a_trace_lacks_is_said() {
+fn missing_trace_arrays_are_reported() {
     let harness = paused_with_file("partial.json");
-    harness.get_by_label("2 arrays not recorded; values unknown:");
+    harness.get_by_label("2 arrays not recorded, unknown:");
     harness.get_by_label("memory, read0.key");
 }
 
 #[test]
-fn what_was_computed_from_a_trace_is_said_where_it_is_shown() {
+fn derived_values_are_marked_as_computed() {
     let mut harness = paused_with_file("computed.json");
-    harness.get_by_label("1 array computed from what was recorded:");
+    harness.get_by_label("1 array computed from recorded arrays:");
     harness.get_by_label("read0.content");
-    harness.get_by_label("1 array not recorded; values unknown:");
+    harness.get_by_label("1 array not recorded, unknown:");
     harness.get_by_label("read0.key");
     press(&mut harness, Key::Num1);
     let labels: Vec<String> = harness
         .root()
         .children_recursive()
         .filter_map(|node| node.accesskit_node().label())
-        .filter(|label| label.contains("computed from what was recorded"))
+        .filter(|label| label.contains("computed from recorded arrays"))
         .collect();
     let [label] = &labels[..] else {
         panic!("{labels:?}");
@@ -1173,7 +1174,7 @@ fn what_was_computed_from_a_trace_is_said_where_it_is_shown() {
 }
 
 #[test]
-fn a_window_without_machines_says_what_to_do() {
+fn window_without_machines_shows_instructions() {
     let mut harness = window_with(SMALL, Options::default());
     harness.run_steps(1);
     harness.get_by_label("Open a trace or weights with Ctrl+O, or drop a file here.");
@@ -1200,7 +1201,7 @@ fn a_large_memory_costs_little_per_frame() {
 }
 
 #[test]
-fn some_of_many_rows_scroll_follow_and_are_selected() {
+fn large_memory_scrolls_follows_and_selects() {
     let mut harness = paused_on(big());
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
     press(&mut harness, Key::Z);
@@ -1208,23 +1209,23 @@ fn some_of_many_rows_scroll_follow_and_are_selected() {
     assert!(!has(&harness, map));
     press(&mut harness, Key::F);
     harness.get_by_label(map);
-    assert!(harness.state().sight.zoom.follow);
+    assert!(harness.state().view.row_zoom.follow);
     act(&mut harness, Rows::Scroll(1000.0));
-    assert!(!harness.state().sight.zoom.follow);
-    assert!(harness.state().sight.zoom.first >= 1000);
+    assert!(!harness.state().view.row_zoom.follow);
+    assert!(harness.state().view.row_zoom.first >= 1000);
     act(&mut harness, Rows::Centre(2000));
-    let first = harness.state().sight.zoom.first;
+    let first = harness.state().view.row_zoom.first;
     assert!((1900..2000).contains(&first), "{first}");
     // The selection walks round the end and is brought on screen.
     act(&mut harness, Look::Select(Target::Row(4095)));
     press(&mut harness, Key::ArrowDown);
     assert_eq!(harness.state().card().unwrap().title, "W0 row 0");
-    assert_eq!(harness.state().sight.zoom.first, 0);
+    assert_eq!(harness.state().view.row_zoom.first, 0);
     press(&mut harness, Key::ArrowUp);
     assert_eq!(harness.state().card().unwrap().title, "W0 row 4095");
-    let height = harness.state().sight.zoom.height.unwrap();
+    let height = harness.state().view.row_zoom.height.unwrap();
     press(&mut harness, Key::Plus);
-    assert!(harness.state().sight.zoom.height.unwrap() > height);
+    assert!(harness.state().view.row_zoom.height.unwrap() > height);
     press(&mut harness, Key::N);
     harness.get_by_label("log scale, 1e−6 to 1");
     for _ in 0..6 {
@@ -1234,7 +1235,7 @@ fn some_of_many_rows_scroll_follow_and_are_selected() {
 }
 
 #[test]
-fn a_saved_trace_opens_as_it_was_recorded() {
+fn saved_trace_reopens_identically() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("episode.ntmtrace.json");
     let mut harness = paused_with(Arc::new(Disk));
@@ -1256,13 +1257,13 @@ fn a_saved_trace_opens_as_it_was_recorded() {
     let broken = folder.path().join("broken.ntmtrace.json");
     std::fs::write(&broken, "{\"format\": 3}").unwrap();
     act(&mut harness, File::Open(broken));
-    harness.get_by_label("Not done");
+    harness.get_by_label("Problem");
     assert_eq!(harness.state().status(), status);
 }
 
 #[test]
-fn the_shipped_machines_are_shown() {
-    let mut harness = window_with(LARGE, Options::shipped(None));
+fn included_machines_are_shown() {
+    let mut harness = window_with(LARGE, Options::included(None));
     harness.run_steps(5);
     let state = harness.state();
     assert_eq!(state.session.machines[0].task.name(), "copy");
@@ -1272,8 +1273,8 @@ fn the_shipped_machines_are_shown() {
 }
 
 #[test]
-fn a_machine_asked_for_by_name_is_shown_first() {
-    let options = Options::shipped(None).with_first("associative_recall");
+fn requested_machine_is_shown_first() {
+    let options = Options::included(None).with_first("associative_recall");
     assert_eq!(options.machines[0].name, "associative_recall");
     assert_eq!(
         options.machines[1].name, "copy",
@@ -1284,24 +1285,24 @@ fn a_machine_asked_for_by_name_is_shown_first() {
 }
 
 #[test]
-fn an_episode_that_would_fill_the_computer_is_refused_in_words() {
+fn too_large_episode_is_refused_with_message() {
     let mut harness = paused();
     act(&mut harness, Episode::Size(200));
     let before = harness.state().status();
     act(&mut harness, Episode::Rows(1 << 20));
-    harness.get_by_label("Not done");
+    harness.get_by_label("Problem");
     assert_eq!(harness.state().status(), before);
     // What is asked for is again what is on screen.
-    let wish = &harness.state().session.wish;
-    assert_eq!((wish.rows, wish.size), (16, 200));
+    let request = &harness.state().session.request;
+    assert_eq!((request.rows, request.size), (16, 200));
     act(&mut harness, Episode::NextSeed);
     assert_ne!(harness.state().status(), before);
-    let wish = &harness.state().session.wish;
-    assert_eq!((wish.rows, wish.size, wish.seed), (16, 200, 2));
+    let request = &harness.state().session.request;
+    assert_eq!((request.rows, request.size, request.seed), (16, 200, 2));
 }
 
 #[test]
-fn a_first_machine_too_large_to_record_is_refused_once() {
+fn too_large_first_machine_is_refused_once() {
     let mut options = options(Arc::<Shelf>::default());
     let machine = &mut options.machines[0].ntm;
     let mut config = machine.config.ntm().unwrap().clone();
@@ -1309,7 +1310,7 @@ fn a_first_machine_too_large_to_record_is_refused_once() {
     *machine = Model::new(config, 1);
     let mut harness = window_with(LARGE, options);
     harness.run_steps(20);
-    assert_eq!(harness.get_all_by_label("Not done").count(), 1);
+    assert_eq!(harness.get_all_by_label("Problem").count(), 1);
     assert!(harness.state().session.open.is_none());
     harness.get_by_label("Open a trace or weights with Ctrl+O, or drop a file here.");
     // With fewer rows it can be shown.
@@ -1319,7 +1320,7 @@ fn a_first_machine_too_large_to_record_is_refused_once() {
 }
 
 #[test]
-fn a_window_opens_on_what_it_is_given() {
+fn window_opens_requested_content() {
     for file in ["theirs.ntmtrace.json", "other.safetensors"] {
         let shelf = Shelf::default();
         let path = PathBuf::from(file);
@@ -1367,9 +1368,9 @@ fn a_task_with_items_says_items() {
     harness.get_by_label("trained on 2 to 4 items");
     click(&mut harness, "More: Items");
     harness.get_by_label("beyond training: trained on 2 to 4 items");
-    assert_eq!(harness.state().session.wish.size, 5);
+    assert_eq!(harness.state().session.request.size, 5);
     act(&mut harness, Episode::Size(1));
-    harness.get_by_label("Items 1 became 2: here it can be 2 to 2000.");
+    harness.get_by_label("Items 1 is out of range; set to 2. Allowed: 2 to 2000.");
     assert_eq!(
         harness.state().session.title(),
         "Associative recall, items 2, seed 1 – Tapescope"
@@ -1416,7 +1417,7 @@ fn a_machine_without_heads_shows_its_units() {
         harness.get_by_label(picture);
     }
     harness.get_by_label("LSTM WITHOUT EXTERNAL MEMORY");
-    harness.get_by_label_contains("all it will remember is in its units");
+    harness.get_by_label_contains("Its units are its only memory");
     for word in ["head", "Head", "memory rows", "Memory rows", "weighting"] {
         assert!(
             harness.query_all_by_label_contains(word).next().is_none(),
@@ -1435,7 +1436,7 @@ fn a_machine_without_heads_shows_its_units() {
     assert_eq!((step(&harness), stage(&harness).as_str()), (0, "output"));
     press(&mut harness, Key::Num1);
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
-    assert!(!has(&harness, "Not done"));
+    assert!(!has(&harness, "Problem"));
     let selection = "layer 0 cell c: all units at this step";
     click(&mut harness, selection);
     harness.get_by_label_contains("Layer 0 unit ");
@@ -1446,7 +1447,7 @@ fn many_layers_and_units_fit_any_window() {
     for size in [Vec2::new(300.0, 200.0), SMALL] {
         let mut harness = window_of_machines(size, vec![baseline(16, 64)]);
         harness.run_steps(4);
-        whole::is_whole_or_finite(&harness, size);
+        clipping::is_whole_or_finite(&harness, size);
     }
 }
 
@@ -1462,7 +1463,7 @@ fn line(harness: &Screen, symbol: &str) -> (String, String) {
 }
 
 #[test]
-fn what_is_clicked_stays_in_view_and_live() {
+fn pinned_value_stays_and_updates() {
     let mut harness = paused();
     click(&mut harness, "memory: rows down, columns across");
     let card = harness.state().card().unwrap();
@@ -1477,7 +1478,7 @@ fn what_is_clicked_stays_in_view_and_live() {
 }
 
 #[test]
-fn a_row_is_told_by_its_equations() {
+fn row_card_shows_equations() {
     let mut harness = paused();
     press(&mut harness, Key::Num2);
     act(&mut harness, Look::Select(Target::Row(3)));
@@ -1508,14 +1509,14 @@ fn a_row_is_told_by_its_equations() {
 }
 
 #[test]
-fn the_table_is_copied() {
+fn card_table_can_be_copied() {
     let mut harness = paused();
     harness.event(egui::Event::Copy);
     let text = copied(&mut harness);
     assert!(text.starts_with("row\tbefore\tsimilarity\tcontent\tgated\tshifted\tweighting\n0\t"));
     assert_eq!(text.lines().count(), 17);
     harness.run_steps(1);
-    harness.get_by_label("16 rows, 7 columns are copied as TSV.");
+    harness.get_by_label("16 rows and 7 columns copied as TSV.");
     act(&mut harness, Look::Select(Target::Step));
     harness.get_by_label("Copy NumPy").click();
     let text = copied(&mut harness);
@@ -1564,7 +1565,7 @@ fn events_are_where_the_phases_begin_and_bits_are_wrong() {
 }
 
 #[test]
-fn the_numbers_of_a_head_have_lines_over_time() {
+fn head_parameters_are_plotted_over_time() {
     let harness = paused();
     for line in [
         "W0 gate, 0 to 1.0: over time",
@@ -1579,7 +1580,7 @@ fn the_numbers_of_a_head_have_lines_over_time() {
 }
 
 #[test]
-fn v_shows_the_figure_of_the_paper_and_comes_back() {
+fn v_switches_to_paper_layout_and_back() {
     let mut harness = paused();
     let panels = [
         "Inputs: what the machine sees",
@@ -1589,17 +1590,17 @@ fn v_shows_the_figure_of_the_paper_and_comes_back() {
         "Write weightings: w of W0",
         "Read weightings: w of R0",
     ];
-    for arrangement in [Arrangement::Paper, Arrangement::PaperDown] {
+    for layout in [WindowLayout::Paper, WindowLayout::PaperDown] {
         press(&mut harness, Key::V);
-        assert_eq!(harness.state().arrangement(), arrangement);
+        assert_eq!(harness.state().layout(), layout);
         for panel in panels {
             harness.get_by_label(panel);
         }
     }
     press(&mut harness, Key::V);
-    assert_eq!(harness.state().arrangement(), Arrangement::CloseUp);
+    assert_eq!(harness.state().layout(), WindowLayout::CloseUp);
     press(&mut harness, Key::V);
-    assert_eq!(harness.state().arrangement(), Arrangement::Debug);
+    assert_eq!(harness.state().layout(), WindowLayout::Debug);
     assert!(!has(&harness, panels[0]));
     harness.get_by_label("input: over time");
 }
@@ -1616,7 +1617,7 @@ fn a_click_in_the_figure_goes_to_its_step() {
 }
 
 #[test]
-fn the_figure_is_saved_as_its_name_says() {
+fn figure_format_follows_file_name() {
     let folder = tempfile::tempdir().unwrap();
     let mut harness = paused_with(Arc::new(Disk));
     let path = |name: &str| folder.path().join(name);
@@ -1637,7 +1638,7 @@ fn the_figure_is_saved_as_its_name_says() {
 }
 
 #[test]
-fn the_keys_for_figures_suggest_a_name() {
+fn figure_shortcuts_suggest_a_name() {
     let (png, svg) = (
         Modifiers::COMMAND | Modifiers::SHIFT,
         Modifiers::COMMAND | Modifiers::ALT,
@@ -1657,7 +1658,7 @@ fn the_keys_for_figures_suggest_a_name() {
 }
 
 #[test]
-fn what_was_not_recorded_is_said_and_not_guessed() {
+fn unrecorded_values_are_reported_not_guessed() {
     let mut harness = paused_with_file("weightings.json");
     act(&mut harness, Play::Last);
     let state = harness.state();
@@ -1670,11 +1671,11 @@ fn what_was_not_recorded_is_said_and_not_guessed() {
     assert!(!state.status().contains("shift"), "{}", state.status());
     for words in [
         "cross-entropy not recorded",
-        "2 arrays not recorded; values unknown:",
+        "2 arrays not recorded, unknown:",
     ] {
         harness.get_by_label(words);
     }
-    for name in ["NaN", "not finite", "next to nothing"] {
+    for name in ["NaN", "not finite", "the write is negligible"] {
         let found = harness.root().children_recursive().any(|node| {
             let node = node.accesskit_node();
             [node.label(), node.value()]
@@ -1708,7 +1709,7 @@ fn the_list_of_events_goes_to_their_steps() {
 }
 
 #[test]
-fn in_the_figure_of_the_paper_a_click_keeps_what_was_clicked() {
+fn click_in_paper_layout_pins_value() {
     let mut harness = paused();
     act(&mut harness, Look::NextLayout);
     let mut click_in = |picture: &str| {
@@ -1740,7 +1741,7 @@ fn in_the_figure_of_the_paper_a_click_keeps_what_was_clicked() {
 }
 
 #[test]
-fn a_new_episode_beside_a_trace_says_whose_it_is() {
+fn new_episode_after_trace_names_its_machine() {
     let mut harness = paused_with_file("theirs.ntmtrace.json");
     act(&mut harness, Episode::NextSeed);
     harness.get_by_label_contains("A new episode of the machine Copy first");

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tapescope::io::{Experiment, RunFolder, Trained, weights};
 use tapescope::model::Model;
-use tapescope::train::{Beside, Change, Evaluation, HistoryPoint};
+use tapescope::train::{AuxLosses, Change, Evaluation, HistoryPoint};
 
 const TINY: &str = r#"{"name": "tiny", "task": {"kind": "copy", "bits": 2, "length": [1, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -20,9 +20,9 @@ fn trained(source: &str) -> Trained {
         wrong_bits: 0.5,
         scored_bits: 4.0,
         perfect: 0.75,
-        beside: Beside {
+        aux: AuxLosses {
             redundancy: Some(0.5),
-            ..Beside::default()
+            ..AuxLosses::default()
         },
     };
     Trained {
@@ -32,9 +32,9 @@ fn trained(source: &str) -> Trained {
             sequences: 100,
             seconds: 0.5,
             training_bits: 2.5,
-            training_beside: Beside {
+            training_aux: AuxLosses {
                 redundancy: Some(0.75),
-                ..Beside::default()
+                ..AuxLosses::default()
             },
             validation: evaluation,
         }],
@@ -123,7 +123,7 @@ fn a_file_on_disk_is_whole() {
 }
 
 #[test]
-fn weights_of_a_run_are_called_by_its_folder() {
+fn weights_of_a_run_are_named_after_its_folder() {
     let name = |path: &str| RunFolder::name_of(std::path::Path::new(path));
     assert_eq!(name("runs/copy-7/weights.safetensors"), "copy-7");
     assert_eq!(name("runs/copy-7/last.safetensors"), "last.safetensors");
@@ -131,7 +131,7 @@ fn weights_of_a_run_are_called_by_its_folder() {
 }
 
 #[test]
-fn a_run_that_replaces_another_one_leaves_nothing_of_it_once_it_has_weights() {
+fn a_replacement_with_weights_removes_the_old_run() {
     let folder = tempfile::tempdir().unwrap();
     let old = trained(TINY);
     let run = RunFolder::create(folder.path(), &old.experiment, "old", false).unwrap();
@@ -148,8 +148,12 @@ fn a_run_that_replaces_another_one_leaves_nothing_of_it_once_it_has_weights() {
         old
     );
     assert!(start.exists());
+    let refused = run.take_place().unwrap_err().to_string();
+    assert!(refused.contains("has no weights yet"), "{refused}");
+    weights::write(&run.weights_path(), &new).unwrap();
     run.take_place().unwrap();
-    assert!(!run.weights_path().exists() && !start.exists());
+    assert_eq!(weights::read(&run.weights_path()).unwrap(), new);
+    assert!(!start.exists());
     let preset = Experiment::read(&folder.path().join("preset.json"), &[]).unwrap();
     assert_eq!(preset, new.experiment);
     let log = std::fs::read_to_string(folder.path().join("history.ntmlog.jsonl")).unwrap();
@@ -326,7 +330,7 @@ fn hostile_files_are_refused() {
     assert_eq!(
         error(&good[..good.len() - 1]),
         format!(
-            "w.safetensors: has {} bytes, another number than its header says: it may be cut off",
+            "w.safetensors: has {} bytes, which does not match its header: the file may be truncated",
             good.len() - 1
         )
     );
@@ -360,14 +364,14 @@ fn any_damage_is_an_error_or_another_machine_but_no_panic() {
 }
 
 #[test]
-fn every_shipped_machine_loads() {
-    let shipped = weights::shipped().unwrap();
-    let names: Vec<_> = shipped
+fn every_included_machine_loads() {
+    let included = weights::all_included().unwrap();
+    let names: Vec<_> = included
         .iter()
         .map(|trained| trained.experiment.name.as_str())
         .collect();
-    assert_eq!(names, weights::shipped_names().collect::<Vec<_>>());
-    for trained in &shipped {
+    assert_eq!(names, weights::included_names().collect::<Vec<_>>());
+    for trained in &included {
         let preset = Experiment::find(&trained.experiment.name, &[]).unwrap();
         assert_eq!(trained.experiment.task, preset.task);
         assert!(

@@ -1,6 +1,6 @@
-// What the application asks of the browser; src/platform/web.rs is the other side.
+// Browser functions that the program calls; src/platform/web.rs is the other side.
 
-// Not setTimeout: that waits for four milliseconds each time.
+// Not setTimeout, which waits at least four milliseconds.
 const channel = new MessageChannel();
 const waiting = [];
 channel.port1.onmessage = () => waiting.shift()();
@@ -48,9 +48,9 @@ export function pick() {
 
 export async function load(address) {
   try {
-    if (new URL(address, location.href).origin !== location.origin) return `${address} lies on another site.`;
+    if (new URL(address, location.href).origin !== location.origin) return `${address} is on another site; only files of this site can be opened by a link.`;
     const response = await fetch(address);
-    if (!response.ok) return `${address} cannot be fetched: the server says ${response.status}.`;
+    if (!response.ok) return `${address} cannot be fetched: the server returned ${response.status}.`;
     return new Uint8Array(await response.arrayBuffer());
   } catch {
     return `${address} cannot be fetched: there is no connection to the server.`;

@@ -245,7 +245,7 @@ const tests = {
     const now = await until(page, (now) => now.step === 21);
     assert.deepEqual([now.size, now.seed, now.rows, now.stage, now.head, now.layout], [20, 7, 64, 2, "R0", "debug"]);
     await command(page, "Copy link");
-    await until(page, (now) => now.message?.includes("is copied"));
+    await until(page, (now) => now.message?.includes("copied"));
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     assert.equal(copied, address + link);
     await close(page);
@@ -253,12 +253,12 @@ const tests = {
 
   async "says what is wrong with a link"() {
     for (const [link, words] of [
-      ["#machine=copy&length=20&seed=7&step=99", "The link says step=99; the episode has the steps 0 to 40."],
-      ["#machine=copy&head=", "The link says head=; the heads are R0, W0."],
-      ["#machine=copy&rows=0", "The link says rows=0; the machine copy allows "],
-      ["#machine=copy&rows=99999999", "The link says rows=99999999; the machine copy allows "],
-      ["?trace=", "The link says ?trace= without a file; "],
-      ["?trace=missing.json", "missing.json cannot be fetched: the server says 404."],
+      ["#machine=copy&length=20&seed=7&step=99", "Invalid link: step=99; the episode has steps 0 to 40."],
+      ["#machine=copy&head=", "Invalid link: head=; the heads are R0, W0."],
+      ["#machine=copy&rows=0", "Invalid link: rows=0; the machine copy allows "],
+      ["#machine=copy&rows=99999999", "Invalid link: rows=99999999; the machine copy allows "],
+      ["?trace=", "Invalid link: ?trace= without a file; "],
+      ["?trace=missing.json", "missing.json cannot be fetched: the server returned 404."],
     ]) {
       const page = await open(link, { lacks: link.includes("missing") });
       const { message } = await until(page, (now) => now.message);
@@ -276,7 +276,7 @@ const tests = {
     assert.equal((await state(page)).step, 3);
     await page.keyboard.press("ArrowRight");
     await command(page, "Copy link");
-    await until(page, (now) => now.message?.includes("is copied"));
+    await until(page, (now) => now.message?.includes("copied"));
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     assert.ok(copied.startsWith(`${address}?trace=${name}#step=4`), copied);
     const again = await open(copied.slice(address.length));
@@ -345,7 +345,7 @@ const tests = {
     await until(page, (now) => now.busy);
     assert.ok(await page.evaluate(() => window.tapescope.would_lose()), "a file is being made");
     await page.keyboard.press("Control+.");
-    await until(page, (now) => now.message?.endsWith("given up.") && !now.busy);
+    await until(page, (now) => now.message?.endsWith("cancelled.") && !now.busy);
     assert.ok(!await page.evaluate(() => window.tapescope.would_lose()), "none is any more");
     await close(page);
   },
@@ -420,7 +420,7 @@ const tests = {
   async "remembers its settings"() {
     const page = await open();
     assert.ok((await state(page)).dark, "as the system");
-    await command(page, "Theme");
+    await command(page, "Change theme");
     await until(page, (now) => !now.dark);
     await page.reload();
     await until(page, (now) => !now.dark);

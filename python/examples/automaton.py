@@ -1,13 +1,13 @@
-"""A task of one's own: to be an automaton, and say after every letter in which state it is.
+"""Your own task: simulate a finite automaton and output its state after every letter.
 
-    python automaton.py                 # writes automaton.npz, and a preset for it, automaton.json
+    python automaton.py                 # writes automaton.npz and its preset, automaton.json
     tapescope train automaton.json
     tapescope eval runs/automaton-7 --lengths 20,40
 
-This one reads a number in binary, the highest bit first; its state is the rest when that is divided by 3. Another table of
-`STEPS` makes another automaton. The file has words of 1 to 40 letters; the preset learns from those of at most 20.
+This automaton reads a binary number, highest bit first. Its state is the remainder of the number modulo 3. Change the table
+`STEPS` for another automaton. The file has words of 1 to 40 letters; the preset trains on words of at most 20.
 
-Needs this module: `pip install ./python`.
+Needs the tapescope module: `pip install ./python`.
 """
 
 import json
@@ -17,13 +17,13 @@ import numpy as np
 
 from tapescope import write_episodes
 
-# By state and letter the next state; the first state is 0.
+# STEPS[state, letter] is the next state; the initial state is 0.
 STEPS = np.array([[0, 1], [2, 0], [1, 2]])
 LONGEST = 40
 
 
 def episode(rng: np.random.Generator) -> Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]:
-    """Inputs [T, letters] and targets [T, states], one 1 in each; every step is scored."""
+    """Inputs [T, letters] and targets [T, states], one-hot; every step is scored."""
     states, letters = STEPS.shape
     word = rng.integers(0, letters, rng.integers(1, LONGEST + 1))
     passed, state = [], 0
@@ -34,11 +34,11 @@ def episode(rng: np.random.Generator) -> Tuple[np.ndarray, np.ndarray, Optional[
 
 
 PRESET = {
-    "title": "The rest by 3",
-    "description": "After every bit of a binary number its rest by 3.",
+    "title": "Modulo 3",
+    "description": "The remainder modulo 3 after every bit of a binary number.",
     "task": {"kind": "episodes", "file": "automaton.npz", "length": [1, 20]},
     "model": {"memory": {"rows": 16, "columns": 8}, "controller": {"size": 32}},
-    "training": {"sequences": 100_000, "batch": 16, "seed": 7, "optimizer": {"kind": "adam", "rate": 1e-3}},
+    "training": {"sequences": 100_000, "batch": 16, "seed": 7, "optimizer": {"kind": "adam", "learning_rate": 1e-3}},
 }
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""The paper's figure 6 from a trace: adds and reads above the weightings that put them there.
+"""Draws the paper's figure 6 from a trace: adds and reads above their weightings.
 
     tapescope trace copy --length 20 --out copy.npz
     python figure6.py copy.npz figure6.png
 
-Needs matplotlib and this module: `pip install ./python matplotlib`.
+Needs matplotlib and the tapescope module: `pip install ./python matplotlib`.
 """
 
 import sys
@@ -20,7 +20,7 @@ def main(source: str, target: str) -> None:
     trace = load(source)
     write = next(name for name in trace.heads if name.startswith("write"))
     read = next(name for name in trace.heads if name.startswith("read"))
-    # Rows that nobody touches are left out, as in the paper.
+    # Only rows that a head touches, as in the paper.
     touched = (trace[f"{write}.weighting"].max(0) > 0.1) | (trace[f"{read}.weighting"].max(0) > 0.1)
     panels = [
         ("inputs", trace["input"], "gray", (0, 1)),
@@ -39,7 +39,7 @@ def main(source: str, target: str) -> None:
             axis.axvline(start - 0.5, color="tab:orange", linewidth=0.8)
     for axis in axes[-1]:
         axis.set_xlabel("time")
-    for row, label in zip(axes, ["channel", "column of the memory", "location"]):
+    for row, label in zip(axes, ["channel", "column of the memory", "memory row"]):
         row[0].set_ylabel(label)
     figure.savefig(target, dpi=120)
 

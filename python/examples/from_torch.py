@@ -1,16 +1,16 @@
-"""A PyTorch machine in Tapescope: its state dict as a weights file, and one of its episodes as a trace.
+"""Converts a PyTorch machine: its state dict to a weights file, and one of its episodes to a trace.
 
     python from_torch.py weights.safetensors episode.ntmtrace.json [--write-first]
     tapescope trace copy --weights weights.safetensors --input bits.json --out ours.ntmtrace.json
     tapescope verify episode.ntmtrace.json
     tapescope diff episode.ntmtrace.json ours.ntmtrace.json --tolerance 1e-3
 
-`NTM` stands for a machine of yours, written as such machines mostly are. Where its conventions differ from
-Tapescope's, `convert` says what becomes of them.
+Replace `NTM`, a typical implementation, with your own machine. The comments in `convert` explain how conventions that differ
+from Tapescope's are converted.
 
-The two agree in all but how their cosines keep clear of 0, which `diff` says.
+`diff` reports the only difference between the two: how their cosines avoid division by 0.
 
-Needs torch and this module: `pip install ./python torch`.
+Needs torch and the tapescope module: `pip install ./python torch`.
 """
 
 import json
@@ -26,7 +26,7 @@ from tapescope import Recorder, write_weights
 
 
 class NTM(nn.Module):
-    """LSTM controller; the parameters of all heads from one projection, grouped by kind."""
+    """An NTM with an LSTM controller; one projection emits the parameters of all heads, grouped by kind."""
 
     def __init__(self, n_in: int, n_out: int, hidden: int = 100, n: int = 128, m: int = 20, reads: int = 1,
                  writes: int = 1, mem_init: float = 1e-6, write_first: bool = False) -> None:
@@ -45,7 +45,7 @@ class NTM(nn.Module):
         self.register_buffer("mem0", torch.full((n, m), mem_init))
 
     def forward(self, inputs: torch.Tensor, recorder: Optional[Recorder] = None) -> torch.Tensor:
-        """inputs [T, n_in] → outputs [T, n_out]"""
+        """Runs one episode: inputs [T, n_in] → outputs [T, n_out]."""
         M, w, r, h, c = self.mem0, torch.softmax(self.w0, -1), self.r0, self.h0, self.c0
         outputs = []
         for x in inputs:
@@ -67,7 +67,7 @@ class NTM(nn.Module):
             stages, before = address(M), M
             writing = stages[-1, self.R :]
             M = M * (1 - writing[:, :, None] * e[:, None]).prod(0) + writing.T @ a
-            if self.write_first:  # the read heads address and see what was just written
+            if self.write_first:  # the read heads address and read the new memory
                 stages = torch.cat((address(M)[:, : self.R], stages[:, self.R :]), 1)
             K, wc, wg, ws, w = stages
             r = (w[: self.R] @ (M if self.write_first else before)).flatten()
@@ -88,15 +88,15 @@ class NTM(nn.Module):
 
 def convert(state: Dict[str, torch.Tensor], reads: int = 1, writes: int = 1,
             write_first: bool = False) -> Tuple[Dict[str, np.ndarray], Dict[str, Any]]:
-    """The state dict of such a machine → tensors of a Tapescope weights file, and the `model` of its preset.
+    """Converts a state dict to the tensors of a weights file and the `model` of its preset.
 
-    PyTorch keeps [outputs, inputs], Tapescope [inputs, outputs]: everything is transposed. The order of
-    gates (i, f, g, o), of inputs (x, reads, h) and of shifts (-1, 0, +1) is the same on both sides.
+    PyTorch stores [outputs, inputs] and Tapescope [inputs, outputs], so everything is transposed. The order of
+    gates (i, f, g, o), of inputs (x, reads, h) and of shifts (-1, 0, +1) is the same in both.
     """
     state = {name: np.asarray(value.detach().cpu(), np.float32) for name, value in state.items()}
     (n, m), heads, c = state["mem0"].shape, reads + writes, state["h0"].size
     weight, bias = state["head_proj.weight"].T, state["head_proj.bias"]
-    # Columns of the projection: a block for each kind of parameter, in it one head after the other.
+    # Columns of the projection: a block for each kind of parameter, with one head after the other.
     ends = np.cumsum([heads * m, heads, heads, 3 * heads, heads, writes * m, writes * m])
     key, strength, gate, shift, sharpening, erase, add = np.split(np.arange(ends[-1]), ends[:-1])
     tensors = {
@@ -107,7 +107,7 @@ def convert(state: Dict[str, torch.Tensor], reads: int = 1, writes: int = 1,
         "initial.read": state["r0"].reshape(reads, m),
         "initial.hidden": state["h0"].reshape(1, c),
         "initial.cell": state["c0"].reshape(1, c),
-        "initial.weighting": state["w0"],  # logits here and there
+        "initial.weighting": state["w0"],  # logits in both
     }
     for q in range(heads):
         part = lambda columns, index, count: columns.reshape(count, -1)[index]
@@ -127,13 +127,13 @@ def convert(state: Dict[str, torch.Tensor], reads: int = 1, writes: int = 1,
         "controller": {"kind": "lstm", "size": c, "layers": 1},
         "heads": {
             "read": reads, "write": writes, "shift": {"form": "softmax", "range": 1},
-            # No tanh around key and add vector.
+            # This machine has no tanh on key and add vector.
             "key_activation": "identity", "add_activation": "identity",
             "initial_weighting": "learned",
             "order": "write-first" if write_first else "read-first",
             # This machine adds 1e-8 to the product of the norms, Tapescope epsilon to each of their squares.
-            # No epsilon makes the two the same; with 0 they differ by less than 1e-4 wherever |k|·|m| is
-            # above 1e-4, and among rows that are all alike it makes no difference.
+            # No epsilon makes the two equal. With 0 they differ by less than 1e-4 wherever |k|·|m| is
+            # above 1e-4; among identical rows there is no difference.
             "similarity_epsilon": 0.0,
         },
     }
@@ -146,8 +146,8 @@ def main(weights: str, trace: str, write_first: bool = False) -> None:
     machine = NTM(bits + 1, bits, write_first=write_first)
     with torch.no_grad():
         for parameter in machine.parameters():
-            parameter.mul_(2.0)  # far enough from zero that every stage has something to do
-        machine.w0.normal_(0, 2)  # rows that are all alike would stay so
+            parameter.mul_(2.0)  # far enough from zero for every stage to have an effect
+        machine.w0.normal_(0, 2)  # identical rows would stay identical
     tensors, model = convert(machine.state_dict(), write_first=write_first)
     preset = {"name": "from_torch", "task": {"kind": "copy", "bits": bits, "length": [1, 20]}, "model": model}
     write_weights(weights, tensors, preset, command="python " + " ".join(sys.argv))

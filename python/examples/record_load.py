@@ -1,10 +1,13 @@
-"""What this computer does, as bits over time: a CSV of its own load, for csv_bits.py.
+"""Records the load of this computer as a CSV file of bits over time, for csv_bits.py.
 
     python record_load.py load.csv --seconds 600
 
-Ten times a second it reads /proc/stat (Linux) and writes a line of 0 and 1: whether each processor was busy for more than half of
-the time since the line before, whether a process was begun, whether there were more interrupts than in the time before that, and
-whether a process waits for a disk.
+Ten times a second it reads /proc/stat (Linux) and writes a line of 0 and 1:
+
+- for each processor, whether it was busy for more than half of the time since the previous line;
+- whether a process was started;
+- whether there were more interrupts than in the previous interval;
+- whether a process waits for a disk.
 """
 
 import argparse
@@ -19,7 +22,7 @@ def counters() -> Dict[str, List[int]]:
 
 
 def bits(before: Dict[str, List[int]], now: Dict[str, List[int]], interrupts: int) -> List[int]:
-    """One line: of the processors in their order, then of the rest."""
+    """Returns one line: the processors in order, then the other bits."""
     line = []
     for name in processors(now):
         spent = [b - a for a, b in zip(before[name], now[name])]
@@ -39,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("csv")
     parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--every", type=float, default=0.1, help="seconds between two lines")
+    parser.add_argument("--every", type=float, default=0.1, help="seconds between lines")
     asked = parser.parse_args()
     before, interrupts = counters(), 0
     with open(asked.csv, "w", encoding="ascii") as file:

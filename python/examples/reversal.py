@@ -1,10 +1,10 @@
-"""A task of one's own: vectors are shown, and are to be given back from the last to the first.
+"""Your own task: repeat a sequence of vectors in reverse order.
 
-    python reversal.py                  # writes reversal.npz, and a preset for it, reversal.json
+    python reversal.py                  # writes reversal.npz and its preset, reversal.json
     tapescope train reversal.json
     tapescope view runs/reversal-7
 
-Needs this module: `pip install ./python`.
+Needs the tapescope module: `pip install ./python`.
 """
 
 import json
@@ -18,7 +18,7 @@ BITS, LONGEST = 4, 10
 
 
 def episode(rng: np.random.Generator) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Inputs [2n + 1, 5], targets [2n + 1, 4] and mask [2n + 1] of n vectors, with a delimiter behind them."""
+    """Returns inputs [2n + 1, 5], targets [2n + 1, 4] and mask [2n + 1] of n vectors followed by a delimiter."""
     n = rng.integers(1, LONGEST + 1)
     vectors = rng.integers(0, 2, (n, BITS))
     inputs, targets, mask = np.zeros((2 * n + 1, BITS + 1)), np.zeros((2 * n + 1, BITS)), np.zeros(2 * n + 1)
@@ -31,10 +31,10 @@ def episode(rng: np.random.Generator) -> Tuple[np.ndarray, np.ndarray, np.ndarra
 
 PRESET = {
     "title": "Reversal",
-    "description": "Vectors, to be given back from the last to the first.",
+    "description": "Repeat a sequence of vectors in reverse order.",
     "task": {"kind": "episodes", "file": "reversal.npz"},
     "model": {"memory": {"rows": 32, "columns": 16}, "controller": {"size": 64}},
-    "training": {"sequences": 100_000, "batch": 16, "seed": 7, "optimizer": {"kind": "adam", "rate": 1e-3}},
+    "training": {"sequences": 100_000, "batch": 16, "seed": 7, "optimizer": {"kind": "adam", "learning_rate": 1e-3}},
 }
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
-"""Weights of Tapescope in PyTorch: a module that runs them, held against an episode that Tapescope recorded.
+"""Loads weights of Tapescope as a PyTorch module and compares it with an episode that Tapescope recorded.
 
     tapescope trace copy --length 20 --out copy.npz
     python to_torch.py assets/copy.safetensors copy.npz
 
-`tapescope.pytorch.Module` is an ordinary `nn.Module`: train it further, take it apart, or put what it holds into one of
-yours.
+`tapescope.pytorch.Module` is an ordinary `nn.Module`: train it further, or use its parts in your own module.
 
-Needs torch and this module: `pip install ./python torch`.
+Needs torch and the tapescope module: `pip install ./python torch`.
 """
 
 import sys
@@ -21,7 +20,7 @@ from tapescope.pytorch import Module
 def main(weights: str, trace: str) -> float:
     tensors, metadata = read_weights(weights)
     machine, trace = Module(tensors, metadata["experiment"]), load(trace)
-    # The trace may be of more rows than the machine was trained on.
+    # The trace may have more rows than the machine was trained on.
     machine.rows = trace.meta["model"]["config"].get("memory", {}).get("rows", machine.rows)
     with torch.no_grad():
         outputs = machine(torch.tensor(trace["input"])).numpy()

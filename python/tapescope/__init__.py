@@ -1,16 +1,17 @@
-"""Neural Turing Machines that can be watched, in NumPy.
+"""Neural Turing Machines in NumPy: run, train, draw and record them.
 
     import tapescope as ts
-    m = ts.machine("copy")                  # a trained machine; ts.machines() lists those that are included
+    m = ts.machine("copy")                  # a trained machine; ts.machines() lists the included ones
     t = m.trace(length=20, seed=1)          # one episode, every stage of every step
     t["write0.weighting"]                   # [steps, rows], not copied
     t.figure()                              # as in the paper; a notebook shows it
-    m.evaluate(lengths=[20, 50, 120])       # how well it does
-    ts.train("copy", seed=7)                # at the speed of the program
+    m.evaluate(lengths=[20, 50, 120])       # loss and errors at several lengths
+    ts.train("copy", seed=7)                # as fast as the program
 
-Traces and weights are read, written and recorded (`load`, `Recorder`, `read_weights`, `write_weights`) with nothing but
-NumPy; what runs, trains, checks or draws a machine needs the extension of the wheel. The files are specified in
-docs/formats.md of Tapescope. `tapescope.pytorch_ntm` records and converts machines of pytorch-ntm; it needs torch.
+Reading, writing and recording traces and weights (`load`, `Recorder`, `read_weights`, `write_weights`) needs NumPy only.
+Running, training, checking and drawing need the extension of the wheel. docs/formats.md of Tapescope specifies the files.
+`tapescope.pytorch` converts machines to PyTorch modules and back; `tapescope.pytorch_ntm` records and converts machines of
+pytorch-ntm. Both need torch.
 """
 
 from ._episodes import EpisodesError, episodes, write_episodes

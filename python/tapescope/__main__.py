@@ -1,4 +1,4 @@
-"""The program: `tapescope`, or `python -m tapescope`."""
+"""The command line: `tapescope`, or `python -m tapescope`."""
 
 import signal
 import sys
@@ -7,13 +7,13 @@ from ._extension import MissingExtensionError, native
 
 
 def main() -> int:
-    """Runs the command line of this process; returns its exit code."""
+    """Runs the command line of this process and returns its exit code."""
     try:
         run = native().main
     except MissingExtensionError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    # Ctrl-C is for the program: Python would only look at it when the command has ended.
+    # The program handles Ctrl-C; Python would react only after the command has ended.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return int(run([sys.executable, "-m", "tapescope"], sys.argv[1:]))
 

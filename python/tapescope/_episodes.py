@@ -1,4 +1,4 @@
-"""Episodes of a task of one's own, for a preset with `"task": {"kind": "episodes", "file": …}`; see docs/tasks.md."""
+"""Episode files for your own task: presets with `"task": {"kind": "episodes", "file": …}`; see docs/tasks.md."""
 
 from __future__ import annotations
 
@@ -16,34 +16,43 @@ from ._extension import is_built, native
 from .errors import FormatError, TapescopeError, Whole, whole
 from .files import Path, file_name, write_atomically
 
-# The most that the program takes.
+# The limits of the program.
 MOST_CHANNELS, MOST_STEPS = 1024, 100_000
-# Inputs [T, X], targets [T, Y], mask [T]; a mask of None: every step is scored.
+# Inputs [T, X], targets [T, Y], mask [T]; with a mask of None every step is scored.
 Episode = Tuple[npt.ArrayLike, npt.ArrayLike, Optional[npt.ArrayLike]]
 Generator = Callable[[np.random.Generator], Episode]
 Numbers = npt.NDArray[np.float32]
 
 
 class EpisodesError(TapescopeError, ValueError):
-    """Episodes that no machine can learn from: the array, the episode and the step, and what was expected; or one that was
-    not made, with what was raised as its cause."""
+    """Invalid episodes, with the array, the episode, the step and the expected value. Also raised if an episode function
+    fails; its exception is then the cause."""
 
 
 def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *, count: Optional[Whole] = None,
                    seed: Whole = 0, input_names: Optional[Sequence[str]] = None,
                    target_names: Optional[Sequence[str]] = None) -> int:
-    """Writes the episodes of a task of one's own as an npz; returns how many. Whole or not at all.
+    """Writes the episodes of your own task as an npz file, atomically, and returns their number.
 
-    `episodes`: a function `episode(rng)` that returns inputs [T, X], targets [T, Y] and mask [T], called `count`
-    times, for episode i with `numpy.random.default_rng([seed, i])`: so an episode depends on seed and number alone. Or
-    the episodes themselves: anything that gives one such triple after the other. T may differ; X and Y may not.
-    Inputs are finite numbers; targets are 0 or 1 where the mask is 1; a mask of None scores every step.
-    A training holds out the last of every ten: of fewer, its `task` has to say which, as in
-    {"kind": "episodes", "file": …, "held_out": {"kind": "last", "count": 1}}.
-    `input_names`, `target_names`: what the channels are called in the window, X and Y of them.
+    path          name of the file
+    episodes      a function `episode(rng)` that returns inputs [T, X], targets [T, Y] and mask [T]; or an iterable of such
+                  triples. T may differ between episodes, X and Y may not. Inputs are finite numbers. Targets are 0
+                  or 1 where the mask is 1. A mask of None scores every step
+    count         number of calls of the function, at least 1; only with a function
+    seed          episode i is made with `numpy.random.default_rng([seed, i])`, so it depends on seed and i alone
+    input_names, target_names
+                  names of the X and Y channels in the window; optional
 
-    Raises EpisodesError, with the array, the episode and the step, for what no machine can learn from. What
-    `episode(rng)` itself raises is its cause.
+    At least 2 episodes are needed. By default a training holds out the last of every ten. With fewer than ten, the `task`
+    has to name the held-out ones: {"kind": "episodes", "file": …, "held_out": {"kind": "last", "count": 1}}.
+
+    Raises EpisodesError for invalid episodes, with the array, the episode and the step. An exception in `episode(rng)` is
+    its cause. Raises FileError if the file cannot be written.
+
+        def episode(rng):
+            bits = rng.integers(0, 2, (5, 1))
+            return bits, 1 - bits, None
+        write_episodes("invert.npz", episode, count=1000)
     """
     path = file_name("path", path)
     if callable(episodes):
@@ -52,11 +61,11 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
         make, base = episodes, whole("seed", seed)
         episodes = (make(np.random.default_rng([base, number])) for number in range(count))
     elif count is not None:
-        raise EpisodesError("is given with episodes that are there", place="`count`",
-                            expected="it with a function only")
+        raise EpisodesError("is given, but `episodes` is not a function", place="`count`",
+                            expected="`count` together with a function only")
     elif not hasattr(episodes, "__iter__"):
         raise EpisodesError(f"is {episodes!r}", place="`episodes`",
-                            expected="a function episode(rng), or anything that gives one episode after the other")
+                            expected="a function episode(rng), or an iterable of episodes")
     inputs: List[Numbers] = []
     targets: List[Numbers] = []
     masks: List[Numbers] = []
@@ -92,10 +101,12 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
 def episodes(given: Union[Generator, Iterable[Episode]], *, count: Optional[Whole] = None, seed: Whole = 0,
              path: Optional[Path] = None, input_names: Optional[Sequence[str]] = None,
              target_names: Optional[Sequence[str]] = None) -> Dict[str, Any]:
-    """The `task` of a preset of one's own episodes: `train({"task": episodes(make, count=2000)})`.
+    """Writes an episode file and returns the `task` section of a preset that uses it.
 
-    `given`, `count`, `seed` and the names are those of `write_episodes`, which writes them to `path`. Without one they
-    are in a file that is removed when Python ends: weights that are to be measured later need one that stays.
+    The arguments are those of `write_episodes`; `given` are its `episodes`. Without a `path` the file is temporary and is
+    removed when Python ends. Give a `path` if you want to evaluate the weights later.
+
+        train({"task": episodes(make, count=2000, path="mine.npz")})
     """
     if path is None:
         folder = tempfile.mkdtemp(prefix="tapescope-")
@@ -108,18 +119,18 @@ def episodes(given: Union[Generator, Iterable[Episode]], *, count: Optional[Whol
 
 
 def _remove(folder: str, process: int) -> None:
-    """Removes a folder where this is the process that made it, not a child of that."""
+    """Removes a folder, but only in the process that made it, not in its children."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _small(array: Numbers) -> npt.NDArray[np.generic]:
-    """Bits as bytes; other numbers as they are."""
+    """Returns bits as bytes and other numbers unchanged."""
     return array.astype(np.uint8) if np.isin(array, (0, 1)).all() else array
 
 
 def _numbered(episodes: Iterable[Episode]) -> Iterator[Tuple[int, Episode]]:
-    """Each with its number; what is raised while it is made says which it was."""
+    """Yields the episodes with their numbers. Exceptions become EpisodesErrors with the number."""
     number = 0
     try:
         for number, episode in enumerate(episodes):
@@ -132,7 +143,7 @@ def _numbered(episodes: Iterable[Episode]) -> Iterator[Tuple[int, Episode]]:
 
 
 def _shaped(number: int, episode: Episode, x: Optional[int], y: Optional[int]) -> Tuple[Numbers, Numbers, Numbers]:
-    """Inputs, targets and mask as arrays of shapes that belong together. What stands in them is for the program to check."""
+    """Returns inputs, targets and mask as arrays of matching shapes. The program checks the values."""
     try:
         inputs, targets, mask = episode
     except (TypeError, ValueError) as error:
@@ -145,7 +156,7 @@ def _shaped(number: int, episode: Episode, x: Optional[int], y: Optional[int]) -
 
 
 def _check(inputs: Numbers, targets: Numbers, mask: Numbers, lengths: npt.NDArray[np.int64]) -> None:
-    """Refuses what the program would refuse, in the same words."""
+    """Raises EpisodesError for what the program would refuse, with the same message."""
     for key, channels in (("inputs", inputs.shape[1]), ("targets", targets.shape[1])):
         if channels > MOST_CHANNELS:
             raise EpisodesError(f"has {channels} channels", place=f"`{key}`", expected=f"1 to {MOST_CHANNELS}")
@@ -178,7 +189,7 @@ def _array(number: int, name: str, given: npt.ArrayLike, shape: Tuple[Optional[i
         as_given = np.asarray(given)
         wide = np.asarray(as_given.real, np.float64)
     except (TypeError, ValueError) as error:
-        raise EpisodesError(f"is no array of numbers: {error}", place=place) from error
+        raise EpisodesError(f"is not an array of numbers: {error}", place=place) from error
     if np.iscomplexobj(as_given):
         raise EpisodesError("has complex numbers", place=place, expected="real numbers")
     for at in np.argwhere(np.isfinite(wide) & (np.abs(wide) > np.finfo(np.float32).max))[:1]:

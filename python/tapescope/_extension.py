@@ -1,4 +1,4 @@
-"""The extension, where it is there, and what is said where it is not."""
+"""Access to the extension, and the error raised without it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from .errors import ArgumentError, TapescopeError
 
 
 class MissingExtensionError(TapescopeError, ImportError):
-    """What was called needs the extension of the wheel, and only the Python files are here."""
+    """A function that needs the extension was called, but only the Python files are installed."""
 
 
 def native() -> Any:
-    """The module `tapescope._native`. Raises MissingExtensionError, an ImportError, where it is not built."""
+    """Returns the module `tapescope._native`. Raises MissingExtensionError, an ImportError, if it is not built."""
     try:
         from . import _native
     except ImportError as error:
         folder = os.path.dirname(os.path.abspath(__file__))
         raise MissingExtensionError(
-            f"machines, training and figures need the extension, which is not in {folder} ({error}); traces and weights "
-            "are read, written and recorded without it",
-            expected="the wheel: pip install ./python in the sources of Tapescope builds it (that takes Rust)") from error
+            f"machines, training and figures need the extension, which is not in {folder} ({error}); reading, writing and "
+            "recording traces and weights works without it",
+            expected="the wheel: run pip install ./python in the sources of Tapescope (needs Rust)") from error
     return _native
 
 
 def is_built() -> bool:
-    """True where the extension is there."""
+    """Returns whether the extension is installed."""
     try:
         native()
     except MissingExtensionError:
@@ -35,19 +35,18 @@ def is_built() -> bool:
 
 
 def options(**given: Any) -> List[str]:
-    """What is typed for these on the command line, where they are not None: the values of a list, or of anything else
-    that gives one after the other, with commas between them. Numbers may be those of NumPy. What cannot be is refused by
-    the program, in its words: so is True, for it stands where a value is typed."""
+    """Returns command-line options for the arguments that are not None. Values of an iterable are joined by commas; NumPy
+    numbers are accepted. The program reports invalid values. It also refuses True, because an option needs a value."""
     return [f"{_option(name)}={','.join(_words(value))}" for name, value in given.items() if value is not None]
 
 
 def flags(**given: bool) -> List[str]:
-    """What is typed for those that are asked for."""
+    """Returns command-line flags for the arguments that are true."""
     return [_option(name) for name, is_asked in given.items() if is_asked]
 
 
 def pair(name: str, given: Any, form: str, expected: str) -> Optional[str]:
-    """Two values in the form of the command line, such as "{}..{}"; None for None. Raises ArgumentError for anything else."""
+    """Formats two values for the command line, such as "{}..{}"; returns None for None. Raises ArgumentError otherwise."""
     if given is None:
         return None
     words = _words(given)

@@ -1,4 +1,4 @@
-"""Trained machines: run, measured, taken apart."""
+"""Trained machines: run them, evaluate them, read their weights."""
 
 from __future__ import annotations
 
@@ -18,82 +18,86 @@ from .preset import Preset, as_dictionary
 from .trace import Trace
 from .weights import Tensors, to_bytes, write_bytes
 
-# Whole numbers, one or several, or words of the command line such as "10,20..22".
+# One or several whole numbers, or the syntax of the command line such as "10,20..22".
 Sizes = Union[Whole, str, Iterable[Whole]]
-# What there can be to read.
-A_MACHINE = "the name of a machine that is included, a weights file, or the folder of a run"
+# What `machine` accepts.
+A_MACHINE = "the name of an included machine, a weights file, or a run folder"
 
 
 class Machine:
-    """A machine with its weights: `tapescope.machine("copy")`, or what `tapescope.train` returns. It never changes."""
+    """A machine with its weights, immutable: from `tapescope.machine("copy")`, `tapescope.train` or `machine_from`."""
 
     stopped_after: Optional[int]
-    """Of a training that was stopped, the sequences it had seen; None otherwise."""
+    """Number of sequences trained if the training was stopped, otherwise None."""
 
     def __init__(self, handle: Any, stopped_after: Optional[int] = None) -> None:
-        """For this module: `handle` is a `_native.Machine`."""
+        """Internal: `handle` is a `_native.Machine`."""
         self._handle, self.stopped_after = handle, stopped_after
         self._preset: Dict[str, Any] = json.loads(handle.preset)
 
     @property
     def name(self) -> str:
-        """What it was called when it was asked for."""
+        """Name under which the machine was requested."""
         return str(self._handle.name)
 
     @property
     def preset(self) -> Dict[str, Any]:
-        """The experiment that made it, with every default; see docs/formats.md."""
+        """Preset that the machine was trained with, with every default, as a dictionary; see docs/formats.md."""
         return copy.deepcopy(self._preset)
 
     @property
     def weights(self) -> Tensors:
-        """Every tensor by its name, float32: linear maps [inputs, outputs], biases [outputs]. They are read-only and share
-        the memory of the machine: nothing is copied. See `tensor_shapes` for the names."""
+        """Tensors by name, float32: linear maps [inputs, outputs], biases [outputs]. The arrays are read-only and share
+        the memory of the machine; nothing is copied. `tensor_shapes` lists the names."""
         return dict(self._handle.tensors())
 
     @property
     def history(self) -> List[Dict[str, Any]]:
-        """Its learning curve, that of all its training, one dictionary a validation: `sequences`, `seconds`, `training_bits` and, under
-        `validation`, `bits_per_sequence`, `wrong_bits`, `perfect`."""
+        """Learning curve of the whole training, one dictionary per validation: `sequences`, `seconds`, `training_bits` and,
+        under `validation`, `bits_per_sequence`, `wrong_bits`, `perfect`."""
         return [numbers(point) for point in json.loads(self._handle.history)]
 
     @property
     def validation(self) -> Optional[Dict[str, Any]]:
-        """The validation of these very weights; None where it is not known."""
+        """Validation of exactly these weights, or None if it is unknown."""
         found = self._handle.evaluation
         return None if found is None else numbers(json.loads(found))
 
     @property
     def command(self) -> str:
-        """The command that made it, as it is typed; empty where it is not known. What was in no file is named as one:
-        `preset.json`, a dictionary; `start.safetensors`, the machine that the training began with. Both are there in the
-        folder of the run, where it has one."""
+        """Command line that made the machine; empty if it is unknown. Objects that were in no file appear as files: a
+        dictionary as `preset.json`, the initial machine as `start.safetensors`. If there is a run folder, it has both."""
         return str(self._handle.command)
 
     @property
     def sha256(self) -> str:
-        """The hash of its weights, as in traces: equal weights have equal hashes."""
+        """SHA-256 of the weights, as in traces: equal weights have equal hashes."""
         return str(self._handle.sha256())
 
     def trace(self, length: Optional[Whole] = None, *, items: Optional[Whole] = None, repeats: Optional[Whole] = None,
               seed: Optional[Whole] = None, episode: Optional[Whole] = None, sample: Optional[Whole] = None, input: Any = None,
               rows: Optional[Whole] = None, gradient: Union[str, Tuple[Whole, Whole], None] = None) -> Trace:
-        """One episode, every stage of every step.
+        """Runs one episode and returns its trace, with every stage of every step.
 
-        length    vectors of the sequence, or `items`, for tasks that have those; None: drawn as in training
-        repeats   for tasks that have them; None: drawn as in training
-        seed      of the episode; None: 1000000, far from those of training
-        episode   which one of that seed, from 0; those of a task of your own come as in their file, and behind the last one
-                  that is held out the first again
-        sample    of the noise, where heads draw; None: none, a hard head takes its most likely row
-        input     [vectors, bits] of 0 and 1 instead of random ones, or a dictionary {"bits": …} with what else the task
-                  needs: "repeats", "query", "priorities"
-        rows      of the memory, instead of those of the training
-        gradient  "loss", or (step, channel) of an output bit: beside every array `gradient.NAME`, of the same shape, the
-                  derivative by it, of the loss in bits or of the logit of that bit
+        length    number of vectors, at least 1; None: sampled as in training
+        items     number of items, for tasks that have items; None: sampled as in training
+        repeats   number of repeats, for tasks that have them; None: sampled as in training
+        seed      seed of the episode; None: 1000000, which differs from the training seeds, or 0 for an episode file
+        episode   index of the episode of that seed, from 0. With an episode file, an index into its held-out episodes,
+                  which starts again after the last one
+        sample    index of the noise sample, for hard and Bayesian heads; None: no noise, a hard head takes its most likely
+                  row
+        input     [vectors, bits] of 0 and 1 instead of random bits; or a dictionary {"bits": …} with the other values that
+                  the task needs: "repeats", "query", "priorities"
+        rows      number of memory rows; None: as in training
+        gradient  "loss", or (step, channel) of an output bit. Adds for every array an array `gradient.NAME` of the same
+                  shape: the derivative of the loss (bits) or of the logit of that bit with respect to it
 
-        Its arrays are read-only and share the memory of the recording: nothing is copied. Raises ArgumentError for what
-        the task does not allow, FormatError for such an input.
+        The arrays of the trace are read-only and share the memory of the recording; nothing is copied. Warns if the
+        memory wrapped around. Raises ArgumentError for values that the task does not allow, and FormatError for an invalid
+        input.
+
+            machine("copy").trace(length=8, gradient=(12, 3))["gradient.input"]
         """
         bit = gradient if isinstance(gradient, str) else pair(
             "gradient", gradient, "bit:{},{}", '"loss", or the (step, channel) of an output bit')
@@ -101,48 +105,51 @@ class Machine:
         asked = options(length=length, items=items, repeats=repeats, seed=seed, episode=episode, sample=sample,
                         rows=rows, gradient=bit)
         recorded = self._handle.trace(given, asked)
-        overrun = recorded.overrun()
-        if overrun:
-            warnings.warn(f"{self.name}: {overrun}", stacklevel=2)
+        wrap_around = recorded.wrap_around()
+        if wrap_around:
+            warnings.warn(f"{self.name}: {wrap_around}", stacklevel=2)
         return Trace.of_native(recorded)
 
     def evaluate(self, lengths: Optional[Sizes] = None, *, items: Optional[Sizes] = None,
                  repeats: Optional[Sizes] = None, episodes: Optional[Whole] = None, seed: Optional[Whole] = None,
                  rows: Optional[Whole] = None, samples: Optional[Whole] = None,
                  threads: Optional[Whole] = None) -> List[Dict[str, Any]]:
-        """How well it does on episodes that it was not trained on, one dictionary for every size (a pandas data frame is
-        `pandas.DataFrame` of the list).
+        """Evaluates the machine on episodes that it was not trained on and returns one dictionary per size.
 
-        lengths, items, repeats   sizes: 20, [10, 20], range(10, 21); None: those of the preset
-        episodes                  of each size; None: those of the preset
-        seed                      of the episodes; None: 1000000
-        rows                      of the memory, instead of those of the training
-        samples                   draws of every episode, where heads draw
-        threads                   None: one for each processor; the result does not depend on it
+        lengths, items, repeats   sizes: 20, [10, 20] or range(10, 21); None: those of the preset
+        episodes                  episodes per size; None: as in the preset
+        seed                      seed of the episodes; None: 1000000
+        rows                      number of memory rows; None: as in training
+        samples                   noise samples per episode, for hard and Bayesian heads
+        threads                   None: one per processor; the result does not depend on it
 
-        `bits_per_sequence` is the mean of the summed cross-entropy of an answer, `bits_half_width` half the 95 % interval
-        about it, `bits_median` its median, `wrong_bits` the answer bits on the wrong side of one half, of `scored_bits`,
-        `perfect` the share of episodes without one: docs/formats.md has all. Ctrl-C ends it between two episodes.
+        Keys of a dictionary: `bits_per_sequence` is the mean of the summed cross-entropy of an answer,
+        `bits_half_width` half of its 95 % interval, and `bits_median` the median. `wrong_bits` counts the answer bits on the
+        wrong side of one half, out of `scored_bits`. `perfect` is the fraction of episodes without a wrong bit.
+        docs/formats.md lists all keys. `pandas.DataFrame` accepts the list. Ctrl-C stops the evaluation between two
+        episodes (KeyboardInterrupt). Raises ArgumentError for sizes that the task does not allow.
         """
         asked = options(lengths=lengths, items=items, repeats=repeats, episodes=episodes, seed=seed, rows=rows,
                         samples=samples, threads=threads)
         return [numbers(json.loads(line)) for line in self._handle.evaluate(asked)]
 
     def save(self, path: Path) -> None:
-        """Writes a weights file, `.safetensors`, that `tapescope eval`, `trace`, `view` and `machine` open. Whole or not at
-        all."""
+        """Writes a weights file, atomically; `machine` and `tapescope eval`, `trace` and `view` open it.
+
+        `path` ends in .safetensors. Raises FormatError for another ending and FileError if it cannot be written.
+        """
         write_bytes(path, self._handle.to_bytes())
 
     def view(self, *, wait: bool = False) -> None:
-        """Opens the window on this machine. `wait`: until it is closed. Raises DisplayError where there is no display."""
+        """Opens the window with this machine. With `wait`, returns when it is closed. Raises DisplayError without a display."""
         window.show("machine.safetensors", self._handle.to_bytes(), wait)
 
     def curve(self, *, dark: Optional[bool] = None) -> display.Figure:
-        """Its learning curve: bits per sequence over sequences. `dark`: None is as the notebook."""
+        """Returns the learning curve, bits per sequence. `dark`: True, False, or None for the theme of the notebook."""
         return display.Figure(display.only_svg(self._handle.curve), dark)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        # As its file has it: its learning curve ends with these weights.
+        # The weights file: its learning curve ends with these weights.
         return _unpickled, (bytes(self._handle.to_bytes()), self.name, self.stopped_after)
 
     def __repr__(self) -> str:
@@ -152,7 +159,7 @@ class Machine:
         return f"<Machine {self.name}: {self.words()}{validated}{stopped}>"
 
     def words(self) -> str:
-        """What it is made of, in words."""
+        """Returns a description of controller, heads and memory."""
         config = self._preset["model"]
         controller, memory = config["controller"], config.get("memory")
         layers = controller.get("layers", 1)
@@ -178,25 +185,25 @@ def _count(number: int, thing: str) -> str:
 
 
 def _episode(given: Any) -> Any:
-    """What the file of an input would say."""
+    """Returns the contents of the equivalent input file."""
     if isinstance(given, Mapping):
         return {key: _bits(value) if key == "bits" else value for key, value in given.items()}
     return _bits(given)
 
 
 def _bits(given: Any) -> List[List[float]]:
-    """Rows of whole numbers: 1.0 is 1."""
+    """Returns rows of numbers, with 1.0 as 1."""
     try:
         rows = np.atleast_2d(np.asarray(given, np.float64))
     except (TypeError, ValueError, RecursionError):
         rows = np.array(np.nan)
     if rows.ndim != 2 or not np.isfinite(rows).all():
-        raise ArgumentError("is no array of numbers", place="`input`", expected="[vectors, bits] of 0 and 1")
+        raise ArgumentError("is not an array of numbers", place="`input`", expected="[vectors, bits] of 0 and 1")
     return [[int(bit) if bit.is_integer() else bit for bit in row] for row in rows.tolist()]
 
 
 def numbers(read: Dict[str, Any]) -> Dict[str, Any]:
-    """What JSON does not have is written as text: back to numbers."""
+    """Converts the strings for NaN and infinities back to numbers."""
     words = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
     def number(key: str, value: Any) -> Any:
@@ -207,18 +214,23 @@ def numbers(read: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def machine(source: Path) -> Machine:
-    """A trained machine: the name of a preset whose weights are included (`machines()` lists them), a weights file, or the
-    folder of a run. Raises ArgumentError or FormatError."""
+    """Loads a trained machine.
+
+    `source`: the name of an included machine (`machines()` lists them), a weights file, or a run folder. Raises
+    ArgumentError for an unknown name, FormatError for an invalid file and FileError for an unreadable one.
+    """
     name = file_name("source", source, A_MACHINE)
     with expecting({name: A_MACHINE}):
         return Machine(native().Machine.find(name))
 
 
 def machine_from(weights: Mapping[str, npt.ArrayLike], preset: Union[Path, Preset]) -> Machine:
-    """The machine of these tensors: arrays by name, or PyTorch tensors, as `Machine.weights` has them.
+    """Makes a machine from tensors and a preset.
 
-    `preset`: the experiment they belong to, as `Machine.preset`. Raises WeightsError, with the name, where one does not fit
-    the other.
+    weights   arrays or PyTorch tensors by name, with the shapes of `tensor_shapes(preset)`, as in `Machine.weights`
+    preset    a name, a JSON file, or a dictionary such as `Machine.preset`
+
+    Raises WeightsError, with the name, for a tensor that does not fit the preset.
     """
     preset = as_dictionary(preset)
     data = to_bytes(weights, preset, "tapescope.machine_from")
@@ -226,10 +238,10 @@ def machine_from(weights: Mapping[str, npt.ArrayLike], preset: Union[Path, Prese
 
 
 def machines() -> List[str]:
-    """The names of the machines that are included."""
+    """Returns the names of the included machines."""
     return list(native().machines())
 
 
 def presets() -> List[str]:
-    """The names of all presets."""
+    """Returns the names of all presets."""
     return list(native().presets())

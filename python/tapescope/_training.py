@@ -1,4 +1,4 @@
-"""Training, at the speed of the program."""
+"""Training, as fast as in the program."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from .files import Path, expecting, file_name, to_json
 from ._machine import A_MACHINE, Machine, numbers
 from .preset import A_PRESET, Preset, named
 
-# Seconds between two looks at a run: how soon Ctrl-C is heard.
+# Seconds between two checks of a run, and so the reaction time to Ctrl-C.
 LOOK = 0.1
 
 
 class Progress(NamedTuple):
-    """How far a training is."""
+    """Progress of a training."""
 
     sequences: int
-    """Sequences seen."""
+    """Sequences trained so far."""
     total: int
-    """Sequences of the whole run."""
+    """Sequences in the whole run."""
     bits: float
     """Mean loss of the last batch before its update, bits per sequence."""
     wrong: float
     """Mean wrong bits of the last batch before its update, per sequence."""
     seconds: float
-    """Seconds since it began."""
+    """Seconds since the start."""
     validation: Optional[Dict[str, Any]]
-    """The last validation, as in `Machine.history`, or one of several since the last call, each of which has a call of its
-    own; None before the first."""
+    """Last validation, as in `Machine.history`; None before the first. Every validation since the previous call gets its own
+    call."""
 
     def __str__(self) -> str:
         share = self.sequences / max(self.total, 1)
@@ -45,7 +45,7 @@ class Progress(NamedTuple):
         return f"{bar} {self.sequences:,}/{self.total:,} sequences  {rate:,.0f}/s  {left}  {self.answered()}"
 
     def answered(self) -> str:
-        """How well it answers, in words: in the last validation, or before the first in the last batch."""
+        """Returns the result of the last validation as text, or of the last batch before the first validation."""
         if self.validation is None:
             return f"{self.bits:.1f} bits, {self.wrong:.1f} wrong"
         found = self.validation["validation"]
@@ -56,22 +56,27 @@ def train(preset: Union[Path, Preset], *, seed: Optional[Whole] = None, sequence
           set: Optional[Mapping[str, Any]] = None, start: Union[Machine, Path, None] = None, out: Optional[Path] = None,
           force: bool = False, threads: Optional[Whole] = None,
           progress: Union[bool, None, Callable[[Progress], Any]] = True) -> Machine:
-    """Trains a machine, to the same bits as `tapescope train`, and returns the best one by validation.
+    """Trains a machine and returns the best one by validation. The result equals that of `tapescope train` bit for bit.
 
-    preset     the name of one, a JSON file, or a dictionary: see `read_preset`
-    seed       of the initial weights and of every episode; None: that of the preset
-    sequences  of the whole run; None: those of the preset
-    set        other values, by their paths: {"model.memory.rows": 64}
-    start      a machine to begin with instead of random weights, or what it is called
-    out        a folder for the results, as `tapescope train` leaves it; `force` replaces those of an earlier run
-    threads    None: one for each processor; the result does not depend on it
-    progress   True: a bar in a terminal or a notebook, elsewhere a line for every validation, for as long as that can be
-               written; or a function that is called with a `Progress` about ten times a second and for every
-               validation, and ends the training where it returns False
+    preset     the name of a preset, a JSON file, or a dictionary: see `read_preset`
+    seed       seed of the initial weights and of every episode; None: as in the preset
+    sequences  training sequences in the whole run; None: as in the preset
+    set        other values by their paths: {"model.memory.rows": 64}
+    start      initial weights instead of random ones: a machine, the name of an included one, a weights file or a run folder
+    out        run folder for the results, as `tapescope train` writes it; None: no folder
+    force      replace an earlier run in `out`
+    threads    None: one per processor; the result does not depend on it
+    progress   True: a bar in a terminal or a notebook, otherwise one line per validation. A function: called with a
+               `Progress` about ten times a second and after every validation; the training stops if it returns False.
+               None or False: no output
 
-    Ctrl-C ends it after the update it is at, and the best machine so far is returned: its `stopped_after` says when, and
-    with `out` it can be gone on with (`tapescope train --resume`). Raises ArgumentError and FormatError, with what is
-    allowed, before it begins, and TrainingError where its numbers are no longer finite: its `machine` is the best before.
+    Ctrl-C stops the training after the current update and returns the best machine so far; its `stopped_after` is the number
+    of sequences trained. With `out` the run can be resumed (`tapescope train --resume`).
+
+    Raises ArgumentError or FormatError, with the allowed values, before the training begins. Raises TrainingError if numbers
+    are no longer finite; its `machine` is the best one before.
+
+        train("copy", seed=7, sequences=20000, out="runs/mine")
     """
     name, text = named(preset)
     if not isinstance(set or {}, Mapping):
@@ -93,7 +98,7 @@ def train(preset: Union[Path, Preset], *, seed: Optional[Whole] = None, sequence
 
 
 def _go(run: Any, tell: Teller) -> bool:
-    """Trains to the end, and tells; returns whether it was stopped."""
+    """Trains to the end and reports progress; returns whether the training was stopped."""
     begun, points, validation = time.monotonic(), 0, None
     before = run.sequences()[0]
     try:
@@ -108,7 +113,7 @@ def _go(run: Any, tell: Teller) -> bool:
             for validation in new or [validation]:
                 state = Progress(sequences - before, total - before, bits, wrong, time.monotonic() - begun, validation)
                 answer = tell(state)
-                # None says nothing; one of NumPy is a False, too.
+                # None is no answer; the False of NumPy counts too.
                 if isinstance(answer, (bool, np.bool_)) and not answer:
                     return bool(sequences < total)
     except KeyboardInterrupt:
@@ -119,13 +124,13 @@ def _go(run: Any, tell: Teller) -> bool:
 
 
 class Teller:
-    """Tells how far a training is; this one tells nobody."""
+    """Reports the progress of a training; this base class reports nothing."""
 
     def __call__(self, progress: Progress) -> Any:
         return None
 
     def end(self) -> None:
-        """What was told last stays."""
+        """Ends the report; the last output stays."""
 
 
 class _Called(Teller):
@@ -137,10 +142,10 @@ class _Called(Teller):
 
 
 class _Terminal(Teller):
-    """A line that is written over; where nobody looks, one for every validation."""
+    """One line that is overwritten; without a terminal, one line per validation."""
 
     def __init__(self, to: TextIO) -> None:
-        # What stands for standard error need not be able to say.
+        # A replacement of standard error may lack `isatty`.
         self._to, self._is_terminal = to, hasattr(to, "isatty") and to.isatty()
         self._last: Optional[Dict[str, Any]] = None
 
@@ -148,11 +153,11 @@ class _Terminal(Teller):
         is_new = progress.validation is not self._last
         self._last = progress.validation
         if self._is_terminal:
-            # A line that is broken would not be written over.
+            # A wrapped line would not be overwritten.
             line = str(progress)[:shutil.get_terminal_size().columns - 1]
             self._to.write(f"\r\x1b[2K{line}")
         elif is_new and progress.validation is not None:
-            # That of some updates before.
+            # The validation was some updates earlier.
             at = progress.validation["sequences"]
             self._to.write(f"{at}/{progress.total} sequences: {progress.answered()}\n")
         self._to.flush()
@@ -164,7 +169,7 @@ class _Terminal(Teller):
 
 
 class _Notebook(Teller):
-    """A bar in the output of a cell."""
+    """A progress bar in the output of a cell."""
 
     def __init__(self, display: Callable[..., Any]) -> None:
         self._display = display
@@ -181,7 +186,7 @@ class _Notebook(Teller):
 
 
 class _Beside(Teller):
-    """Another one that a training does not fall with: once it cannot tell, as through a pipe that is broken, it is silent."""
+    """Wraps a teller so that its errors, such as a broken pipe, end the report and not the training."""
 
     def __init__(self, make: Callable[[], Teller]) -> None:
         self._teller = Teller()
@@ -201,12 +206,12 @@ class _Beside(Teller):
 
 
 def teller(progress: Union[bool, None, Callable[[Progress], Any]]) -> Teller:
-    """Who is told how far a training is."""
+    """Returns the teller for a `progress` argument."""
     if callable(progress):
         return _Called(progress)
     if not progress:
         return Teller()
-    # Where no notebook is, nobody imported this.
+    # Outside of a notebook this module is not imported.
     kernel = sys.modules.get("ipykernel.zmqshell")
     if kernel is not None and kernel.ZMQInteractiveShell.initialized():
         from IPython.display import display

@@ -1,4 +1,4 @@
-"""The arrays of a trace: `arrays.json`, which follows from the program's own table and is held to it by a test."""
+"""The arrays of a trace, from `arrays.json`. A test compares that file with the table of the program."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 
 
 class ArraySpec(NamedTuple):
-    """What is known of an array before any episode."""
+    """Description of an array: name, axes and range."""
 
     name: str
-    """In a file; of a head behind the name of the head: `read0.key`."""
+    """Name in a file; after the name of the head for arrays of a head: `read0.key`."""
     heads: Tuple[str, ...]
-    """The kinds of heads that have it; none: it is of the episode or of the machine."""
+    """Kinds of heads that have it; empty for arrays of the episode or the machine."""
     dims: Tuple[str, ...]
     least: float
     most: float
     shares: bool
-    """True where the values of the last axis are shares of 1."""
+    """True if the values along the last axis sum to 1."""
 
 
 def _read() -> List[ArraySpec]:
@@ -31,5 +31,5 @@ def _read() -> List[ArraySpec]:
 
 
 ARRAYS = _read()
-# Those of a head, by their names.
+# Arrays of a head, by name.
 PARTS = {array.name: array for array in ARRAYS if array.heads}

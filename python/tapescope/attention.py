@@ -1,10 +1,10 @@
-"""What the heads of a preset or a trace do, where that is not as in the paper: `heads.attention`; see docs/formats.md."""
+"""Heads that differ from the paper: `heads.attention` of a preset or a trace; see docs/formats.md."""
 
 from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Tuple
 
-# Every choice that is one word for all heads or a list with a word for each, read heads first; the first is the default.
+# Choices: one word for all heads, or a list with a word for each, read heads first. The first word is the default.
 CHOICES: Dict[str, Tuple[str, ...]] = {
     "score": ("cosine", "additive", "location", "general", "dot", "scaled-dot"),
     "strength": ("emitted", "one"),
@@ -15,9 +15,9 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
 }
 SHIFT_FORMS = ("softmax", "scalar", "none")
 SAMPLINGS = ("mean", "drawn", "expected")
-# The sizes of the layers that heads learn, by their axes, with the key that says them and its default.
+# Sizes of learned layers of the heads: by axis, the key and its default.
 LAYERS: Dict[str, Tuple[str, int]] = {"a": ("units", 4), "p": ("position_units", 16), "h": ("prior_units", 8)}
-# What heads learn beside the maps that emit their parameters: array, choice, the words that bring it, axes.
+# Learned tensors of the heads besides the maps that emit their parameters: array, choice, words that add it, axes.
 LEARNED: Tuple[Tuple[str, str, Tuple[str, ...], Tuple[str, ...]], ...] = (
     ("additive_key", "score", ("additive",), ("m", "a")),
     ("additive_row", "score", ("additive",), ("m", "a")),
@@ -33,24 +33,24 @@ LEARNED: Tuple[Tuple[str, str, Tuple[str, ...], Tuple[str, ...]], ...] = (
 
 
 def of_head(given: Any, head: int, default: str) -> str:
-    """The word of one head, by its index, read heads first."""
+    """Returns the word of one head by its index, read heads first."""
     if isinstance(given, (list, tuple)):
         return str(given[head])
     return default if given is None else str(given)
 
 
 def head_order(name: str) -> Tuple[bool, int, str]:
-    """By this the names of heads stand in the order in which a list has their words: read heads first."""
+    """Sort key for head names: read heads first, by number, as in a list of words."""
     return not name.startswith("read"), len(name), name
 
 
 def chosen(attention: Mapping[str, Any], key: str, head: int) -> str:
-    """The word that one of CHOICES is for a head, by its index, read heads first."""
+    """Returns the word of a key of CHOICES for a head by its index, read heads first."""
     return of_head(attention.get(key), head, CHOICES[key][0])
 
 
 def learned(attention: Mapping[str, Any], head: int, rows: int, columns: int) -> Dict[str, Tuple[int, ...]]:
-    """What a head learns, with its shape; a vector is a matrix of one row, as in a file of weights."""
+    """Returns the learned tensors of a head with their shapes; a vector is a matrix of one row, as in a weights file."""
     sizes = {"n": rows, "m": columns, **{axis: int(attention.get(key, size)) for axis, (key, size) in LAYERS.items()}}
     shapes = {}
     for name, key, words, axes in LEARNED:

@@ -1,4 +1,4 @@
-"""Figures, and what machines and traces show of themselves in a notebook, on a light page or a dark one."""
+"""Figures, and the display of machines and traces in light and dark notebooks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .files import Path, check_ending, file_name, write_atomically
 if TYPE_CHECKING:
     from ._machine import Machine
 
-# The name of a file, whether it is dark, and other options: what is in the file.
+# (file name, whether it is dark, other options) -> contents of the file.
 Draw = Callable[[str, bool, List[str]], bytes]
-# One of the two pictures is hidden where nobody says which page it is; what says so are the system, JupyterLab and VS Code.
+# Both pictures are in the page, and this hides one of them: by the system's theme, or by that of JupyterLab or VS Code.
 STYLE = """<style>
 @media (prefers-color-scheme: dark) {
   .tapescope-light { display: none !important } .tapescope-dark { display: block !important }
@@ -28,12 +28,12 @@ STYLE = """<style>
 
 
 class Figure:
-    """A figure that shows itself in a notebook. `str` of it is SVG."""
+    """A figure. A notebook shows it; `str(figure)` is its SVG."""
 
     def __init__(self, draw: Draw, dark: Optional[bool] = None) -> None:
-        """For this module. `dark`: None is whatever the page is, and light where there is no page."""
+        """Internal. `dark`: None follows the theme of the page, and is light without a page."""
         self._draw, self._dark = draw, dark
-        # What cannot be drawn is refused here.
+        # Raises here for what cannot be drawn.
         self.svg = self._svg(bool(dark))
 
     svg: str
@@ -43,17 +43,20 @@ class Figure:
         return self._draw("figure.svg", dark, []).decode()
 
     def save(self, path: Path, *, scale: Optional[float] = None, delay: Optional[Whole] = None) -> None:
-        """Writes it as .svg, or, of an episode, as .png or .gif, which goes through it step by step. Whole or not at all.
+        """Writes the figure, atomically: as .svg, or for an episode also as .png or .gif (an animation, step by step).
 
-        scale   pixels per unit of the page, of a PNG or GIF
-        delay   milliseconds of every frame of a GIF
+        path    name of the file; its ending selects the format
+        scale   pixels per unit of the page, for PNG and GIF
+        delay   milliseconds per frame, for GIF
+
+        Raises FormatError for another ending and FileError if the file cannot be written.
         """
         path = file_name("path", path)
         write_atomically(path, self._draw(path, bool(self._dark), options(scale=scale, delay=delay)))
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a figure cannot be pickled or copied, for it can still be drawn in other formats: pickle what it is "
-                        "of, the trace or the machine, or str of it, its SVG")
+        raise TypeError("a figure cannot be pickled or copied, because it can still be drawn in other formats; pickle its "
+                        "trace or machine, or its SVG, str(figure)")
 
     def __str__(self) -> str:
         return self.svg
@@ -71,12 +74,12 @@ class Figure:
 
 
 def title(svg: str) -> str:
-    """What a figure is of."""
+    """Returns the title of a figure."""
     return html.unescape(svg.partition("<title>")[2].partition("</title>")[0])
 
 
 def image(svg: str, page: Optional[str] = None) -> str:
-    """A figure in HTML, apart from all else there; `page`: for which it is."""
+    """Returns a figure as an HTML image. `page`: "light" or "dark" if it is for one theme only."""
     data = base64.b64encode(svg.encode()).decode()
     of, hidden = (f' class="tapescope-{page}"', "; display: none") if page == "dark" else (
         f' class="tapescope-{page}"' if page else "", "")
@@ -85,7 +88,7 @@ def image(svg: str, page: Optional[str] = None) -> str:
 
 
 def only_svg(draw: Callable[[bool], str]) -> Draw:
-    """What draws a figure that is nothing but SVG."""
+    """Wraps a function that draws SVG only."""
     def drawn(path: str, dark: bool, more: List[str]) -> bytes:
         check_ending(path, ".svg", what="a learning curve ")
         return draw(dark).encode()
@@ -93,7 +96,7 @@ def only_svg(draw: Callable[[bool], str]) -> Draw:
 
 
 def machine_html(machine: Machine) -> str:
-    """What it is as a table, and how it learned."""
+    """Returns a machine as an HTML table with its learning curve."""
     found, history = machine.validation, machine.history
     rows: List[Tuple[str, str]] = [("task", machine.preset["task"]["kind"]), ("machine", machine.words())]
     if found is not None:

@@ -1,4 +1,4 @@
-"""What can be wrong, and where: every error of this module is a `TapescopeError`."""
+"""Exceptions: every error of this module is a `TapescopeError`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Dict, Iterable, Optional, SupportsIndex, Type, Union
 
 
 class TapescopeError(Exception):
-    """The message is put together from its parts, which stay to be asked for.
+    """Base class of all errors. The message consists of these parts, which are also attributes.
 
-    `file`: the file, or None when none is concerned. `place`: the key, array or step in it. `problem`: what
-    was found. `expected`: what is allowed there.
+    `file`: the file, or None if no file is concerned. `place`: the key, array or step in it. `problem`: what was found.
+    `expected`: what is allowed there.
     """
 
     def __init__(self, problem: str, *, file: Union[str, os.PathLike[str], None] = None,
@@ -27,15 +27,16 @@ class TapescopeError(Exception):
 
 
 class FormatError(TapescopeError, ValueError):
-    """A file that is not what it should be, or cannot be written under its name."""
+    """An invalid file, or a file name with the wrong ending."""
 
 
 class FileError(TapescopeError, OSError):
-    """A file that cannot be read or written; a FileNotFoundError, PermissionError, … too, where that is why."""
+    """A file that cannot be read or written. Also a FileNotFoundError, PermissionError or IsADirectoryError if that is the
+    reason."""
 
     @classmethod
     def of(cls, error: OSError, path: str, problem: str, expected: Optional[str] = None) -> FileError:
-        """What the system says of a file that `problem`, such as "cannot be read"."""
+        """Makes the error for a file from an error of the system. `problem`: for example "cannot be read"."""
         kind = _OF_SYSTEM.get(type(error), cls)
         told = kind(f"{problem}: {error.strerror or error}", file=path, expected=expected)
         told.errno, told.filename = error.errno, path
@@ -43,15 +44,15 @@ class FileError(TapescopeError, OSError):
 
 
 class FileMissingError(FileError, FileNotFoundError):
-    """A file or folder that is not there."""
+    """A missing file or folder."""
 
 
 class FileDeniedError(FileError, PermissionError):
-    """A file that may not be read or written."""
+    """A file without permission to read or write it."""
 
 
 class FileIsFolderError(FileError, IsADirectoryError):
-    """A folder in the place of a file."""
+    """A folder where a file was expected."""
 
 
 _OF_SYSTEM: Dict[Type[OSError], Type[FileError]] = {
@@ -59,50 +60,50 @@ _OF_SYSTEM: Dict[Type[OSError], Type[FileError]] = {
 
 
 class ArgumentError(TapescopeError, ValueError):
-    """What was asked for cannot be: the argument, and what is allowed."""
+    """An invalid argument, with the allowed values."""
 
 
 class TrainingError(TapescopeError, ArithmeticError):
-    """A training whose numbers are no longer finite, which is a result: the same seed comes to it again."""
+    """A training that diverged: its numbers are no longer finite. The same seed diverges again."""
 
     machine: Any = None
-    """The best machine of the validations before it, or None."""
+    """Best machine of the validations before, or None."""
 
 
 class DisplayError(TapescopeError, RuntimeError):
-    """There is no display to open a window on, or the window did not open."""
+    """No display, or a window that did not open."""
 
 
 class RecordError(TapescopeError, ValueError):
-    """Something given to a `Recorder` that no trace can hold."""
+    """Invalid data given to a `Recorder`."""
 
 
 class WeightsError(TapescopeError, ValueError):
-    """Tensors or a preset that do not make a machine."""
+    """Tensors or a preset that do not form a machine."""
 
 
 class NotRecordedError(TapescopeError, KeyError):
-    """An array or a head that the trace does not have."""
+    """An array or a head that is not in the trace."""
 
 
 class StepError(TapescopeError, IndexError):
-    """A step that the trace does not have."""
+    """A step that is not in the trace."""
 
 
 def meant(name: object, known: Iterable[str]) -> str:
-    """`; did you mean …?` where a known name is near, and what is known."""
+    """Returns `; did you mean …?` if a known name is similar, and the known names."""
     known = list(known)
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     question = f"; did you mean `{near[0]}`?" if near else ";"
     return f"{question} known: {', '.join(known)}"
 
 
-# What is a whole number where it is asked for: int, and those of NumPy.
+# Accepted whole numbers: int and those of NumPy.
 Whole = SupportsIndex
 
 
 def whole(name: str, given: Any) -> int:
-    """An argument that is a whole number, such as one of NumPy; True and False are none. Raises ArgumentError."""
+    """Returns an argument as an int. Raises ArgumentError unless it is a whole number; True and False are not."""
     try:
         if not isinstance(given, bool):
             return operator.index(given)
@@ -112,5 +113,5 @@ def whole(name: str, given: Any) -> int:
 
 
 def is_whole(value: object) -> bool:
-    """True for a whole number; True and False are none."""
+    """Returns whether a value is an int; True and False are not."""
     return isinstance(value, int) and not isinstance(value, bool)

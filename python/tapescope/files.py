@@ -1,4 +1,4 @@
-"""Files as a whole: read, written all or nothing, known by their first bytes; and JSON."""
+"""Reading whole files, writing files atomically, recognising pickles, and JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def file_name(what: str, path: Path, expected: str = "the name of a file or folder") -> str:
-    """A name or path that is given as `what`, as text. Raises ArgumentError for what is none."""
+    """Returns the path given as the argument `what` as text. Raises ArgumentError if it is not a path."""
     try:
         name = os.fsdecode(path)
     except TypeError:
@@ -25,7 +25,7 @@ def file_name(what: str, path: Path, expected: str = "the name of a file or fold
 
 
 def check_ending(path: str, *endings: str, what: str = "") -> None:
-    """Refuses to write under a name that ends in none of these, in capitals or not."""
+    """Raises FormatError unless the name has one of these endings, in any case."""
     if not path.lower().endswith(endings):
         *others, last = endings
         raise FormatError(f"{what}cannot be written under this name", file=path,
@@ -34,7 +34,7 @@ def check_ending(path: str, *endings: str, what: str = "") -> None:
 
 @contextmanager
 def system_says(path: str, problem: str, expected: str) -> Iterator[None]:
-    """What the system refuses is a FileError, with the file and what was expected there."""
+    """Turns an OSError into a FileError with the file and what was expected there."""
     try:
         yield
     except OSError as error:
@@ -43,7 +43,7 @@ def system_says(path: str, problem: str, expected: str) -> Iterator[None]:
 
 @contextmanager
 def expecting(what: Mapping[str, str]) -> Iterator[None]:
-    """What was expected of files that the extension cannot read, by their names."""
+    """Adds to a FileError of the extension what was expected of the file, by its name."""
     try:
         yield
     except FileError as error:
@@ -52,14 +52,15 @@ def expecting(what: Mapping[str, str]) -> Iterator[None]:
 
 
 def read(path: str, expected: str) -> bytes:
-    """All of a file. Raises FileError."""
+    """Returns the contents of a file. Raises FileError."""
     with system_says(path, "cannot be read", expected), open(path, "rb") as file:
         return file.read()
 
 
 def write_atomically(path: str, data: bytes) -> None:
-    """Writes beside `path` and renames: readers see the old file or the new one, never half of it. Raises FileError."""
-    with system_says(path, "cannot be written", "the name of a file in a folder that may be written into"):
+    """Writes a temporary file in the same folder and renames it, so readers see the old file or the new one, never a part.
+    Raises FileError."""
+    with system_says(path, "cannot be written", "the name of a file in a writable folder"):
         folder = os.path.dirname(os.path.realpath(path))
         handle, temporary = tempfile.mkstemp(prefix=".tapescope-", dir=folder)
         try:
@@ -79,24 +80,24 @@ def _umask() -> int:
 
 
 def to_json(what: str, value: Any, indent: Optional[int] = None) -> str:
-    """It as JSON, with arrays and numbers of NumPy as lists and numbers. Raises ArgumentError for what JSON does not have."""
+    """Returns a value as JSON; NumPy arrays become lists. Raises ArgumentError for other values."""
     try:
         return json.dumps(value, default=_plain, allow_nan=False, indent=indent)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ArgumentError(f"{what} is no JSON: {error}", expected="numbers, text, lists and dictionaries") from error
+        raise ArgumentError(f"{what} cannot be written as JSON: {error}", expected="numbers, text, lists and dictionaries") from error
 
 
 def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"there is a {type(value).__name__} in it")
+    raise TypeError(f"it contains a {type(value).__name__}")
 
 
 def refuse_pickle(path: str, start: bytes) -> None:
-    """Refuses what `torch.save` or `pickle` wrote, and says how to get on; `start`: at least its first 300 bytes.
+    """Raises FormatError for a file of `torch.save` or `pickle`, with a way to convert it. `start`: its first 300 bytes or more.
 
-    A pickle begins with 0x80 and the number of its protocol; so may the length of a header of safetensors,
-    whose upper half is 0 and behind which a brace stands. A zip by PyTorch has `data.pkl` as its first member.
+    A pickle begins with 0x80 and its protocol number. A safetensors file may begin with the same bytes, the length of its
+    header; there the upper half is 0, followed by a brace. A zip file of PyTorch has `data.pkl` as its first member.
     """
     is_pickle = start[:1] == b"\x80" and start[1:2] in (b"\2", b"\3", b"\4", b"\5") and start[4:9] != b"\0\0\0\0{"
     is_torch = start.startswith(b"PK\3\4") and start[30:30 + int.from_bytes(start[26:28], "little")].endswith(b"data.pkl")

@@ -1,4 +1,4 @@
-"""What a preset may say, and which tensors its machine has; see docs/formats.md."""
+"""Presets: their keys, and the tensors of their machines; see docs/formats.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .files import Path, expecting, file_name, to_json
 Preset = Mapping[str, Any]
 Shape = Tuple[int, ...]
 A_PRESET = "the name of a preset, a JSON file, or a dictionary"
-# What is wrong with a value: None, or what is expected.
+# Returns None for a valid value, otherwise the expected value.
 Check = Callable[[Any], Optional[str]]
 
 
@@ -35,7 +35,7 @@ def _one_of(*words: str) -> Check:
 
 
 def _each(*words: str) -> Check:
-    """One of the words for all heads, or a list with one of them for each."""
+    """Checks for one of the words for all heads, or a list with one for each."""
     def check(value: Any) -> Optional[str]:
         listed = value if isinstance(value, (list, tuple)) and value else [value]
         fits = all(isinstance(word, str) and word in words for word in listed)
@@ -56,7 +56,7 @@ def _text(value: Any) -> Optional[str]:
 
 
 def _left_to_the_program(value: Any) -> Optional[str]:
-    """What has no part in the tensors is checked by `tapescope` alone."""
+    """Accepts any value: keys that do not affect tensors are checked by the program."""
     return None
 
 
@@ -67,7 +67,7 @@ def _memory_initial(value: Any) -> Optional[str]:
     return '"learned" or {"constant": number}'
 
 
-# Of every kind of task: its keys, those that are required, and the channels (inputs, outputs) beside its bits.
+# For every kind of task: its keys, the required ones, and the channels (inputs, outputs) besides its bits.
 TASKS: Dict[str, Dict[str, Check]] = {
     "copy": {"bits": _whole(1, 1024), "length": _ends(1, 100_000)},
     "repeat_copy": {"bits": _whole(1, 1024), "length": _ends(1, 100_000), "repeats": _ends(1, 10_000)},
@@ -106,12 +106,12 @@ KEYS: Dict[str, Any] = {
         },
     },
     "training": {
-        "optimizer": dict.fromkeys(("kind", "rate", "decay", "momentum", "epsilon", "beta1", "beta2"), _OPEN),
-        "final_rate": _OPEN, "settled_below": _OPEN, "settled_rate": _OPEN,
+        "optimizer": dict.fromkeys(("kind", "learning_rate", "decay", "momentum", "epsilon", "beta1", "beta2"), _OPEN),
+        "final_lr_factor": _OPEN, "lr_drop_below": _OPEN, "lr_drop_factor": _OPEN,
         "clip": {"kind": _one_of("elementwise", "global_norm", "none"), "limit": _OPEN},
         "redundancy": {"kind": _one_of("none", "read", "write", "both"), "weight": _OPEN},
         "hard": dict.fromkeys(("reward", "entropy", "expected"), _OPEN),
-        "bayesian": dict.fromkeys(("weight", "rise"), _OPEN),
+        "bayesian": dict.fromkeys(("weight", "warmup"), _OPEN),
         "batch": _OPEN, "sequences": _OPEN, "seed": _OPEN, "validation_every": _OPEN, "validation_episodes": _OPEN,
     },
     "evaluation": dict.fromkeys(("lengths", "items", "repeats", "episodes"), _OPEN),
@@ -119,8 +119,13 @@ KEYS: Dict[str, Any] = {
 
 
 def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
-    """A preset by its name, from a JSON file, or as a dictionary, checked and with every default written out. Raises
-    ArgumentError or FormatError, with the key and what is allowed."""
+    """Reads and checks a preset and returns it as a dictionary with every default.
+
+    `source`: the name of a preset, a JSON file, or a dictionary. Raises ArgumentError for an unknown name, and FormatError
+    for an invalid preset, with the key and the allowed values. Needs the extension.
+
+        read_preset("copy")["training"]["batch"]
+    """
     name, text = named(source)
     with expecting({name: A_PRESET}):
         read: Dict[str, Any] = json.loads(native().preset(name, text))
@@ -128,7 +133,7 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
-    """The name of a preset, and its JSON where it is a dictionary."""
+    """Returns the name of a preset, and its JSON if it is a dictionary."""
     if isinstance(source, Mapping):
         return "preset", to_json("the preset", source)
     if not isinstance(source, (str, bytes, os.PathLike)):
@@ -137,20 +142,20 @@ def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
 
 
 def as_dictionary(preset: Union[Path, Preset]) -> Preset:
-    """A preset as a dictionary: one that is, as it is; else what stands under its name or in its file, which the extension
-    knows."""
+    """Returns a preset as a dictionary. Names and files are read by the extension."""
     if not isinstance(preset, (str, bytes, os.PathLike)):
         return preset
     if not is_built():
-        raise MissingExtensionError(f"{preset!r} is the name of a preset or of its file, and those are read by the extension, "
-                                    "which is not here", expected="the preset as a dictionary")
+        raise MissingExtensionError(f"{preset!r} is a preset name or a file; reading it needs the extension, which is not "
+                                    "installed", expected="the preset as a dictionary")
     return read_preset(preset)
 
 
 def check_preset(preset: Union[Path, Preset]) -> None:
-    """Refuses unknown keys, and values of `task` and `model` of the wrong type or out of range (WeightsError).
+    """Checks a preset; raises WeightsError for an unknown key, a wrong type or a value out of range.
 
-    `training` and `evaluation` have no part in the shapes of tensors: of them only the keys are checked.
+    `preset`: a name, a JSON file, or a dictionary. Values under `training` and `evaluation` do not affect the shapes of
+    tensors, so only their keys are checked.
     """
     preset = as_dictionary(preset)
     _check_keys("", preset, KEYS)
@@ -170,7 +175,7 @@ def check_preset(preset: Union[Path, Preset]) -> None:
 
 
 def check_task(task: Any) -> None:
-    """Refuses a `task` of a preset that is not complete and right; raises WeightsError."""
+    """Checks the `task` of a preset; raises WeightsError if it is incomplete or invalid."""
     kind = task.get("kind") if isinstance(task, Mapping) else None
     if kind is None:
         raise WeightsError("has no kind" if isinstance(task, Mapping) else "is missing", place="`task`",
@@ -202,7 +207,7 @@ def _check_keys(place: str, given: Any, known: Mapping[str, Any]) -> None:
 
 
 def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
-    """Inputs and outputs of a task, as in the `task` of a preset."""
+    """Returns the numbers of inputs and outputs of the `task` of a preset."""
     if task["kind"] == "episodes":
         return task["inputs"], task["outputs"]
     bits = task.get("bits", _BITS.get(task["kind"], 1))
@@ -211,10 +216,12 @@ def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
 
 
 def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
-    """Name and shape of every tensor that the machine of this preset has.
+    """Returns the name and the shape of every tensor of the machine of a preset.
 
-    Linear maps are [inputs, outputs], biases [outputs]; what stands where in them is in docs/formats.md.
-    A preset with an unknown key or a value out of range is refused (WeightsError).
+    `preset`: a name, a JSON file, or a dictionary. Linear maps are [inputs, outputs], biases [outputs]; docs/formats.md
+    lists their columns. Raises WeightsError for an unknown key or a value out of range.
+
+        tensor_shapes({"task": {"kind": "copy", "bits": 8, "length": [1, 20]}})["output.bias"]     # (8,)
     """
     preset = as_dictionary(preset)
     check_preset(preset)
@@ -226,7 +233,7 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     reads, writes = heads.get("read", 1), heads.get("write", 1)
     if model.get("kind", "ntm") == "plain":
         reads = writes = 0
-    if reads + writes == 0:  # the controller alone: what else the preset says of memory and heads counts for nothing
+    if reads + writes == 0:  # controller only: all other keys of memory and heads are ignored
         memory, heads = {}, {}
     shift, attention = heads.get("shift", {}), heads.get("attention", {})
     x, y = channels(preset["task"])

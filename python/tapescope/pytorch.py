@@ -1,11 +1,11 @@
-"""Machines of Tapescope as modules of PyTorch, and back. Needs torch.
+"""Machines of Tapescope as PyTorch modules, and back. Needs torch.
 
     from tapescope.pytorch import Module
     module = Module.of(ts.machine("copy"))
     module(torch.tensor(trace["input"]))    # [T, Y]
     module.machine()                        # a tapescope.Machine again
 
-Every tensor keeps the name and the shape that it has in a file (docs/formats.md).
+Tensors have the names and shapes of a weights file (docs/formats.md).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ State = Dict[str, Any]
 
 
 class Module(nn.Module):
-    """A machine of Tapescope as a module of PyTorch, where its heads are those of the paper: `Module.of(machine)`.
+    """A machine of Tapescope as a PyTorch module: `Module.of(machine)`. Only for heads as in the paper.
 
-    An ordinary `nn.Module`: train it further, take it apart, or put what it holds into one of yours; `machine()` is the
-    way back. One episode at a time, inputs [T, X] to outputs [T, Y]; the outputs are those of Tapescope within 1e-4.
+    It is an ordinary `nn.Module`: train it further, or use its parts in your own module. `machine()` converts it back. It runs
+    one episode at a time, inputs [T, X] to outputs [T, Y]. The outputs equal those of Tapescope within 1e-4.
     """
 
     def __init__(self, tensors: Mapping[str, npt.ArrayLike], preset: Union[Path, Preset]) -> None:
-        """tensors: by name, as `tensor_shapes(preset)` says. Raises WeightsError for heads that attend otherwise."""
+        """`tensors`: by name, with the shapes of `tensor_shapes(preset)`. Raises WeightsError for heads that differ from the paper."""
         super().__init__()
         preset = as_dictionary(preset)
         self.preset = copy.deepcopy(dict(preset))
@@ -56,8 +56,8 @@ class Module(nn.Module):
         usual = {"score": "cosine", "strength": "emitted", "gate": "on", "sharpening": "on", "erase": "on", "weighting": "soft"}
         other = [key for key, word in usual.items() if heads.get("attention", {}).get(key, word) != word]
         if other or shift.get("form", "softmax") not in ("softmax", "scalar"):
-            raise WeightsError("has heads that attend otherwise than in the paper", place="`model.heads`",
-                               expected=f"the usual {', '.join(other) or 'shift'}")
+            raise WeightsError("has heads that differ from the paper", place="`model.heads`",
+                               expected=f"the default {', '.join(other) or 'shift'}")
         self.range, self.scalar = shift.get("range", 1), shift.get("form", "softmax") == "scalar"
         self.of_key, self.of_add = (torch.tanh if heads.get(key, "tanh") == "tanh" else _identity
                                     for key in ("key_activation", "add_activation"))
@@ -66,19 +66,19 @@ class Module(nn.Module):
 
     @classmethod
     def of(cls, machine: Machine) -> Module:
-        """The module with the weights of a machine."""
+        """Returns a module with the weights of a machine."""
         return cls(machine.weights, machine.preset)
 
     def weights_by_name(self) -> Dict[str, Tensor]:
-        """Every parameter by the name and with the shape that it has in a weights file."""
+        """Returns the parameters by the names and with the shapes of a weights file."""
         return {name: self.weights[_key(name)] for name in self.names}
 
     def tensors(self) -> Dict[str, npt.NDArray[np.float32]]:
-        """The same as arrays [inputs, outputs], biases [outputs]."""
+        """Returns the parameters as NumPy arrays: linear maps [inputs, outputs], biases [outputs]."""
         return {name: tensor.detach().cpu().numpy() for name, tensor in self.weights_by_name().items()}
 
     def machine(self) -> Machine:
-        """The machine with the weights of this module. Needs the extension."""
+        """Returns a machine with the weights of this module. Needs the extension."""
         return machine_from(self.tensors(), self.preset)
 
     def linear(self, name: str, x: Tensor) -> Tensor:
@@ -87,7 +87,7 @@ class Module(nn.Module):
         return made
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """inputs [T, X] → outputs [T, Y]"""
+        """Runs one episode: inputs [T, X] → outputs [T, Y], probabilities."""
         state, outputs = self.before(), []
         for x in inputs:
             hidden = self.control(x, state)
@@ -97,7 +97,7 @@ class Module(nn.Module):
         return torch.stack(outputs)
 
     def before(self) -> State:
-        """The state before the first step."""
+        """Returns the state before the first step."""
         heads = self.readers + self.writers
         def get(name: str) -> Tensor:
             tensor: Tensor = self.weights[f"initial_{name}"]
@@ -116,7 +116,7 @@ class Module(nn.Module):
         }
 
     def control(self, x: Tensor, state: State) -> Tensor:
-        """The controller: h of its top layer."""
+        """Runs the controller and returns h [C] of its top layer."""
         below = torch.cat([x, *state["reads"]])
         for layer in range(self.layers):
             if not self.lstm:
@@ -130,7 +130,7 @@ class Module(nn.Module):
         return below
 
     def remember(self, hidden: Tensor, state: State) -> None:
-        """Addressing, reads and writes of one step."""
+        """Runs addressing, reads and writes of one step."""
         before: Tensor = state["memory"]
         kept, added = torch.ones(()), torch.zeros(())
         emitted = {head: self.linear(head, hidden) for head in self.readers + self.writers}
@@ -146,7 +146,7 @@ class Module(nn.Module):
         state["reads"] = [state["weightings"][head] @ seen for head in self.readers]
 
     def address(self, raw: Tensor, memory: Tensor, w: Tensor) -> Tensor:
-        """Equations 5 to 9."""
+        """Returns the weighting [N] of a head, equations 5 to 9."""
         m, shifts = self.columns, 1 if self.scalar else 2 * self.range + 1
         key, strength, gate, shift, sharpening = torch.split(raw[: m + 3 + shifts], [m, 1, 1, shifts, 1])
         key, strength, gate = self.of_key(key), F.softplus(strength), torch.sigmoid(gate)
@@ -158,7 +158,7 @@ class Module(nn.Module):
         return torch.softmax((1 + F.softplus(sharpening)) * torch.log(shifted.clamp_min(tiny)), -1)
 
     def shift(self, raw: Tensor) -> Tensor:
-        """A share for every offset from -range to range."""
+        """Returns a probability for every offset from -range to range."""
         if not self.scalar:
             return torch.softmax(raw, -1)
         # The lower bound of a uniform distribution of width one.
@@ -168,7 +168,7 @@ class Module(nn.Module):
 
 
 def _key(name: str) -> str:
-    """A dot would be a module of its own."""
+    """Replaces dots, which would denote submodules."""
     return name.replace(".", "_")
 
 

@@ -6,23 +6,23 @@
     pytorch_ntm.record(net, inputs, target).save("theirs.ntmtrace.json")
     pytorch_ntm.convert(net, {"kind": "copy", "bits": 8, "length": [1, 20]}).save("theirs.safetensors")
 
-The trace is the machine's own run: what its modules computed, in the words of its own conventions, which
-`tapescope verify` follows. The weights are the same numbers in Tapescope's order; where Tapescope's machine cannot
-do as pytorch-ntm does, `convert(…).differences` says so.
+The trace is the machine's own run: the values that its modules computed. It declares the machine's own conventions, and
+`tapescope verify` follows them. The weights are the same numbers in Tapescope's order. If Tapescope's machine cannot follow a
+convention of pytorch-ntm, `convert(…).differences` says so.
 
 | convention | pytorch-ntm | Tapescope | in the weights |
 |---|---|---|---|
 | biases of the LSTM | two | one | their sum |
 | linear maps | [outputs, inputs] | [inputs, outputs] | transposed |
 | first column of the shift | moves the focus forwards | back | columns in reverse |
-| key and add vector | as they are | tanh by default | `identity` |
+| key and add vector | no activation | tanh by default | `identity` |
 | memory before the first step | random, kept in the file | constant by default | `learned` |
 | weighting before the first step | all zeros | sums to 1 | `learned`, see `convert` |
 | cosine | each norm at least 1e-8 | epsilon under each root | epsilon 0: the same above 1e-8 |
 | several heads | one after the other | all at once | a difference |
-| sharpening | 1e-16 added to the sum | nothing added | the same but where the sum is as small |
+| sharpening | 1e-16 added to the sum | nothing added | the same unless the sum is as small |
 
-Needs torch, and no module of pytorch-ntm: whatever has the attributes of its EncapsulatedNTM will do.
+Needs torch, but not pytorch-ntm itself: any object with the attributes of its EncapsulatedNTM is accepted.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from .preset import channels, check_task
 from .recorder import SIMILARITY_FORMULAS, Recorder
 from .weights import Tensors, write_weights
 
-# What its cosine_similarity keeps norms above.
+# Lower bound of the norms in its cosine_similarity.
 EPSILON = 1e-8
 
 
 def record(net: Any, inputs: Any, target: Any = None, *, task: str = "copy",
            params: Optional[Mapping[str, Any]] = None, length: Optional[int] = None) -> Recorder:
-    """Runs one episode and records it.
+    """Runs one episode and returns a Recorder with it.
 
-    net     an EncapsulatedNTM; a new sequence is begun in it
-    inputs  [steps, inputs], or [steps, 1, inputs] as its data loaders give them
-    target  [answer steps, outputs], or [answer steps, 1, outputs]: as many steps without input follow, in which
-            the machine answers; None: no such steps
+    net     an EncapsulatedNTM; the function starts a new sequence in it
+    inputs  [steps, inputs], or [steps, 1, inputs] as its data loaders return them
+    target  [answer steps, outputs], or [answer steps, 1, outputs]. After the inputs, the machine answers for this number of
+            steps with zero input. None: no such steps
     task, params, length
             see Recorder; for "copy" they follow from the sizes
 
-    Raises RecordError for a batch of several episodes, with the index to take.
+    Raises RecordError for a wrong shape, and for a batch of several episodes with the index to use.
     """
     torch = _torch()
     inputs = _episode("inputs", inputs, net.num_inputs)
@@ -84,42 +84,44 @@ def record(net: Any, inputs: Any, target: Any = None, *, task: str = "copy",
 
 
 class Converted(NamedTuple):
-    """A machine of pytorch-ntm as Tapescope has it."""
+    """A machine of pytorch-ntm, converted for Tapescope."""
 
     tensors: Tensors
-    """By name, with the shapes of `tensor_shapes(preset)`."""
+    """Tensors by name, with the shapes of `tensor_shapes(preset)`."""
     preset: Dict[str, Any]
-    """The experiment that the tensors belong to."""
+    """Preset that the tensors belong to."""
     differences: List[str]
-    """What this machine will not do as the one it was made from, in words; empty where all conventions agree."""
+    """Differences from the original machine, as sentences; empty if all conventions agree."""
 
     def machine(self) -> Machine:
-        """It as a machine that runs and learns on: `tapescope.train(…, start=converted.machine())`. Needs the extension."""
+        """Returns it as a machine, for example for `tapescope.train(…, start=converted.machine())`. Needs the extension."""
         return machine_from(self.tensors, self.preset)
 
     def save(self, path: Path) -> None:
-        """Writes a file that `tapescope eval`, `trace` and `view` open."""
+        """Writes a weights file that `tapescope eval`, `trace` and `view` open."""
         write_weights(path, self.tensors, self.preset, "tapescope.pytorch_ntm.convert")
 
 
 def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", first: Any = None) -> Converted:
-    """The weights of a machine in Tapescope's order.
+    """Converts the weights of a machine to Tapescope's order.
 
-    net     an EncapsulatedNTM; a new sequence is begun in it
-    task    the `task` of a preset, such as {"kind": "copy", "bits": 8, "length": [1, 20]}, with as many inputs and
-            outputs as the machine
-    name    of the experiment
-    first   [inputs]: the input of the first step; None: zeros
+    net     an EncapsulatedNTM; the function starts a new sequence in it
+    task    the `task` of a preset, such as {"kind": "copy", "bits": 8, "length": [1, 20]}, with the numbers of inputs and
+            outputs of the machine
+    name    name of the preset
+    first   [inputs]: input of the first step; None: zeros
 
-    pytorch-ntm starts with weightings of zeros, so that the gate of the first step counts for nothing: sharpening
-    makes the content weighting whole again. Tapescope starts with weightings that sum to 1. Given that very content
-    weighting to start with, the gate mixes it with itself: the file has the one that `first` leads to, and an
-    episode that begins with it has the same outputs. Of others the first step differs.
+    pytorch-ntm starts from weightings of zeros. The gate of the first step then has no effect, because sharpening
+    normalises the content weighting again. Tapescope starts from weightings that sum to 1. The converted machine starts
+    from the content weighting that the input `first` produces, so that the gate mixes this weighting with itself. Episodes
+    that begin with `first` have the same outputs; in others the first step differs.
+
+    Raises WeightsError for an invalid task, or one with other numbers of inputs and outputs.
     """
     check_task(task)
     if channels(task) != (net.num_inputs, net.num_outputs):
         raise WeightsError(f"has {channels(task)} inputs and outputs", place="`task`",
-                           expected=f"{(net.num_inputs, net.num_outputs)}, as the machine has")
+                           expected=f"{(net.num_inputs, net.num_outputs)}, those of the machine")
     begin = np.zeros((1, net.num_inputs), np.float32) if first is None else np.reshape(_array(first), (1, -1))
     trace = record(net, begin, task="first step").trace()
     names, order = sorted(trace.heads, key=head_order), _order([head for head, _ in _named_heads(net)])
@@ -136,11 +138,11 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
     }
     differences = []
     if not all(weighting.any() for weighting in initial.values()):
-        differences.append("its weightings before the first step are zeros, and Tapescope's sum to 1: the same in episodes "
-                           f"that begin with the input {begin[0].tolist()}, in others the first step differs")
+        differences.append("its weightings before the first step are zeros, but Tapescope's sum to 1: the same in episodes "
+                           f"that begin with the input {begin[0].tolist()}; in others the first step differs")
     if order == "in-turn":
-        differences.append("its heads act one after the other, each on the memory that the one before left; in "
-                           "Tapescope all address the memory before the step, and all erases come before all adds")
+        differences.append("its heads act one after the other, each on the memory that the previous head left; in "
+                           "Tapescope all heads address the memory before the step, and all erases come before all adds")
     reads = sum(name.startswith("read") for name in names)
     model = {
         "memory": {"rows": net.N, "columns": net.M, "initial": "learned"},
@@ -156,7 +158,7 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
 
 
 def _controller(controller: Any) -> Tensors:
-    """Of every layer one matrix of what comes from below and what it remembers, and the sum of its two biases."""
+    """Returns for every layer one matrix for its input and its recurrent state, and the sum of its two biases."""
     tensors = {}
     for layer in range(controller.num_layers):
         ih, hh = (_array(getattr(controller.lstm, f"weight_{part}_l{layer}")) for part in ("ih", "hh"))
@@ -167,7 +169,7 @@ def _controller(controller: Any) -> Tensors:
 
 
 def _heads(net: Any, shifts: Sequence[int]) -> Tensors:
-    """Of every head its projection, the columns of the shift in the order of -k to k."""
+    """Returns the projection of every head, with the shift columns in the order -k to k."""
     tensors = {}
     for head, module in _named_heads(net):
         columns = np.arange(sum(_lengths(module)))
@@ -178,7 +180,7 @@ def _heads(net: Any, shifts: Sequence[int]) -> Tensors:
 
 
 class _Watch:
-    """What the heads of a machine do in a step, from hooks on its modules."""
+    """Records the heads of a machine in a step, with hooks on its modules."""
 
     def __init__(self, net: Any) -> None:
         self.heads: Dict[str, Dict[str, Any]] = {}
@@ -190,7 +192,7 @@ class _Watch:
             self._hooks.append(head.register_forward_hook(self._after(name)))
 
     def end(self) -> None:
-        """Leaves the machine as it was."""
+        """Removes the hooks."""
         for hook in self._hooks:
             hook.remove()
 
@@ -198,7 +200,7 @@ class _Watch:
         self.logit = made
 
     def _before(self, name: str) -> Any:
-        """The parameters of a head and its stages, on the memory as it stands when its turn comes."""
+        """Returns a hook that records the parameters and stages of a head, on the memory at its turn."""
         def hook(head: Any, given: Tuple[Any, Any]) -> None:
             functional, hidden, before = _torch().nn.functional, *given
             key, strength, gate, shift, sharpening, *writing = _projection(head)(hidden).split(_lengths(head), 1)
@@ -215,7 +217,7 @@ class _Watch:
         return hook
 
     def _after(self, name: str) -> Any:
-        """What it did in the end, as it says itself."""
+        """Returns a hook that records the final weighting and the read vector."""
         def hook(head: Any, given: Any, made: Any) -> None:
             if head.is_read_head():
                 self.heads[name]["read"], made = made
@@ -232,12 +234,12 @@ def _torch() -> Any:
 
 
 def _array(tensor: Any) -> Any:
-    """Values as NumPy has them, float32."""
+    """Returns values as a NumPy array, float32."""
     return np.array(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor, np.float32)
 
 
 def _episode(name: str, given: Any, width: int) -> Any:
-    """[steps, width] of an episode, or of a batch of one."""
+    """Returns [steps, width] of one episode, or of a batch of one."""
     array = _array(given)
     if array.ndim == 3 and array.shape[1] == 1:
         array = array[:, 0]
@@ -251,7 +253,7 @@ def _episode(name: str, given: Any, width: int) -> Any:
 
 
 def _named_heads(net: Any) -> List[Tuple[str, Any]]:
-    """Its heads in the order in which they act, numbered by kind."""
+    """Returns the heads in the order in which they act, with names numbered by kind."""
     count = {"read": 0, "write": 0}
     named = []
     for head in net.ntm.heads:
@@ -266,12 +268,12 @@ def _projection(head: Any) -> Any:
 
 
 def _lengths(head: Any) -> List[int]:
-    """Columns of key, strength, gate, shift, sharpening and, of a write head, erase and add."""
+    """Returns the numbers of columns of key, strength, gate, shift, sharpening and, for a write head, erase and add."""
     return list(head.read_lengths if head.is_read_head() else head.write_lengths)
 
 
 def _order(names: Sequence[str]) -> str:
-    """In turn, or what is the same: with one write head, last or first."""
+    """Returns the order of the heads: "in-turn", or an equivalent one if the only write head is last or first."""
     kinds = [name.startswith("write") for name in names]
     if sum(kinds) <= 1:
         if not any(kinds[:-1]):
@@ -282,7 +284,7 @@ def _order(names: Sequence[str]) -> str:
 
 
 def _shifts(net: Any) -> List[int]:
-    """How far each column of its shift moves the focus: tried out, not assumed."""
+    """Returns the offset in rows of each column of the shift, measured by applying it."""
     torch = _torch()
     columns, middle = _lengths(net.ntm.heads[0])[3], net.N // 2
     rows, offsets = torch.eye(net.N), torch.eye(columns)
@@ -292,7 +294,7 @@ def _shifts(net: Any) -> List[int]:
 
 
 def _similarity_formula() -> str:
-    """How this torch keeps a cosine clear of 0; it changed between versions."""
+    """Returns the formula by which this torch version keeps a cosine from dividing by 0."""
     torch = _torch()
     short = torch.full((1, 1), EPSILON ** 0.75)
     # Each norm is above epsilon, their product is below.

@@ -1,4 +1,4 @@
-"""Records a foreign machine: one call per step of its forward loop."""
+"""Recorder for machines of other programs: one call per step of their forward loop."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ SIMILARITY_FORMULAS = (
     "k.m / (max(|k|, epsilon) * max(|m|, epsilon))",
 )
 HEAD = re.compile(r"(read|write)(0|[1-9][0-9]*)")
-# What may be beside the allowed range: of a value, and of a sum of shares, in half precision too.
+# Tolerance for values out of range and for sums that should be 1, in half precision too.
 SLACK, SUM_SLACK = 1e-4, 2e-3
 Vector = npt.NDArray[np.float32]
 
 
 class Field(NamedTuple):
-    """One array of a step: the axes of a value, its range, and what its values sum to."""
+    """One array of a step: its axes, its range, and the required sum of its values."""
 
     axes: Tuple[str, ...]
     low: float = -np.inf
     high: float = np.inf
     sum: Optional[str] = None
-    """`one`, or `share`: one where weightings are whole."""
+    """`one`, or `share`: one unless weightings may be partial."""
     of: Tuple[str, ...] = ()
     """The kinds of heads that have it."""
     hint: str = ""
 
 
-# What has a share of the weighting before the first step, which some machines start with less than 1.
+# Arrays that depend on the initial weighting, which sums to less than 1 in some machines.
 SHARES_OF_THE_FIRST = ("initial", "gated", "shifted", "distribution", "weighting")
-HINTS = {"output": "a probability; what is before the sigmoid is `logit`"}
+HINTS = {"output": "a probability; the value before the sigmoid is `logit`"}
 
 
 def _field(array: ArraySpec) -> Field:
@@ -54,7 +54,7 @@ def _field(array: ArraySpec) -> Field:
     return Field(axes, array.least, array.most, rule if array.shares else None, array.heads, HINTS.get(array.name, ""))
 
 
-# By the name that `step` knows each under.
+# By the names of the arguments of `step`.
 STEP = {array.name.replace("controller.", ""): _field(array)
         for array in ARRAYS if array.dims[0] == "t" and not array.heads}
 PARTS = {name: _field(array) for name, array in OF_HEADS.items() if array.dims[0] == "t"}
@@ -64,7 +64,7 @@ MEMORY = next(_field(array) for array in ARRAYS if array.name == "memory.initial
 
 
 class Recorder:
-    """Five lines around a forward loop make a trace that Tapescope opens:
+    """Records an episode of any machine as a trace, with five lines around its forward loop:
 
         recorder = Recorder("copy", memory=M, read0=w_read, write0=w_write)    # before the first step
         for x in inputs:
@@ -74,35 +74,35 @@ class Recorder:
                           write0=dict(key=..., erase=e, add=a))
         recorder.save("mine.ntmtrace.json")
 
-    NumPy arrays, PyTorch tensors and plain numbers are taken alike; axes of size 1 in front are dropped. A
-    trace is one episode: a batch of several is refused, with the index to take. What is not given is absent
-    from the file, and shown as absent; only `input` and the `weighting` of every head are needed.
+    Values are NumPy arrays, PyTorch tensors or plain numbers; leading axes of size 1 are dropped. A trace is one
+    episode: a batch of several is refused, with the index to use. Only `input` and the `weighting` of every head are
+    required. Values that are not given are absent from the file and shown as absent.
 
-    task        what the machine does; one of Tapescope's names has its channels named, when `params` and the
-                size of the episode say enough
+    task        name of the task. For a task of Tapescope the channels have names if `params` and the size of the
+                episode are given
     memory      [rows, columns] before the first step
-    read0=, …   [rows]: the weighting of each head before the first step, all zeros where it starts with none,
-                None where it is unknown. These declare the heads; else those of the first step count
-    params      the parameters of a task of Tapescope, as in a preset: {"bits": 8}
+    read0=, …   [rows]: weighting of each head before the first step; all zeros if the machine starts without one, None
+                if it is unknown. These arguments declare the heads; without them the first step does
+    params      parameters of a task of Tapescope, as in a preset: {"bits": 8}
     length, items, repeats
-                of this episode, as a task of Tapescope counts them; without any its steps are counted
-    order       "read-first": all heads address the memory before the step, reads see it; "write-first": reads
-                address and see what the writes of their step left; "in-turn": each head acts on the memory as
-                the one before left it, in the order in which the heads are declared
-    layers      the number of the controller's layers, when there are several: hidden and cell are then
-                [layers, units]
-    shifts      the number of rows by which each column of `shift` moves the focus, such as [1, 0, -1];
-                None: -k to k
-    attention   what the heads do where that is not as in the paper, as `heads.attention` of a preset:
-                {"score": "additive"}, {"weighting": ["hard", "soft"]}
-    shift_form  "softmax", "scalar", or "none" where the focus is not moved
-    learned     what the heads learn for it, by head and name: {"read0": {"bilinear": W}}; see docs/formats.md
-    sampling    what became of the noise: "mean", it was not used; "drawn"; "expected", hard heads attended to all rows
-    similarity  "cosine", or another word: what is recorded is then not checked
+                size of this episode, as a task of Tapescope counts it; without any, its steps are counted
+    order       "read-first": all heads address and read the memory before the step; "write-first": read heads
+                address and read the memory after the writes of the step; "in-turn": each head acts on the memory that
+                the previous head left, in the order in which the heads are declared
+    layers      number of controller layers, if there are several: hidden and cell are then [layers, units]
+    shifts      offset in rows of each column of `shift`, such as [1, 0, -1]; None: -k to k
+    attention   heads that differ from the paper, as `heads.attention` of a preset: {"score": "additive"},
+                {"weighting": ["hard", "soft"]}
+    shift_form  "softmax", "scalar", or "none" if weightings are not shifted
+    learned     learned tensors of the heads, by head and name: {"read0": {"bilinear": W}}; see docs/formats.md
+    sampling    how noise was used: "mean", not at all; "drawn", sampled; "expected", hard heads attended to all rows
+    similarity  "cosine", or another name; recorded similarities are then not checked
     similarity_formula, epsilon
-                how the cosine keeps clear of 0: one of SIMILARITY_FORMULAS
+                how the cosine avoids division by 0: one of SIMILARITY_FORMULAS
     partial_weightings
                 True: weightings may sum to less than 1
+
+    Raises RecordError for invalid values, with the place and the allowed values.
     """
 
     def __init__(self, task: str, *, memory: Any = None, params: Optional[Mapping[str, Any]] = None,
@@ -123,7 +123,7 @@ class Recorder:
         sizes = {"length": length, "items": items, "repeats": repeats}
         said = {name: size for name, size in sizes.items() if size is not None}
         self._task.update(said)
-        if self._channels:  # of a task of ours; one without its sizes is shown by its name alone
+        if self._channels:  # a task of Tapescope; without its sizes only its name is shown
             self._task["params"] = {**{name: said[name] for name in said if name in TASKS[task]}, **self._task["params"]}
         if sampling != "mean":
             self._task["sampling"] = sampling
@@ -158,28 +158,31 @@ class Recorder:
 
     @property
     def steps(self) -> int:
-        """How many steps were recorded."""
+        """Number of recorded steps."""
         return len(self._rows.get("input", ()))
 
     def step(self, input: Any, output: Any = None, logit: Any = None, hidden: Any = None, cell: Any = None,
              memory: Any = None, target: Any = None, mask: Any = None, phase: Optional[str] = None,
              **heads: Any) -> None:
-        """One time step.
+        """Records one time step.
 
         input       [inputs]
-        output      [outputs], probabilities; logit: the same before the sigmoid, and enough alone
+        output      [outputs], probabilities
+        logit       [outputs], the output before the sigmoid; `output` is computed from it if absent
         hidden, cell
-                    [units], or [layers, units]; a machine with a hidden state alone has a feedforward controller
+                    [units], or [layers, units]; a machine with `hidden` only has a feedforward controller
         memory      [rows, columns] after the step
-        target      [outputs], 0 or 1; mask: 1 where the output of this step is scored, else 0; loss: in bits
-        phase       the name of the part of the episode that this step belongs to
+        target      [outputs], 0 or 1
+        mask        1 if the output of this step is scored, else 0
+        loss        loss of the step in bits
+        phase       name of the phase that this step belongs to
         read0=dict(…), write0=dict(…)
-                    what is known of each head: key [columns], strength, gate, shift [shifts], sharpening;
-                    similarity, content, gated, shifted, weighting [rows]; read [columns], or erase and add
-                    [columns]; of a local head centre, of a hard one draw and distribution [rows], of a
-                    Bayesian one noise or normal, and prior [rows], and divergence
+                    values of each head: key [columns], strength, gate, shift [shifts], sharpening; similarity,
+                    content, gated, shifted, weighting [rows]; read [columns], or erase and add [columns]. Local
+                    heads: centre. Hard heads: draw and distribution [rows]. Bayesian heads: noise or normal [rows],
+                    prior [rows], and divergence
 
-        A step that is refused (RecordError, with the step, the head and the part) leaves nothing behind.
+        Raises RecordError for an invalid step, with the step, the head and the part; nothing of it is recorded.
         """
         where = f"step {self.steps}"
         values = {"input": input, "output": output, "logit": logit, "hidden": hidden, "cell": cell, "target": target,
@@ -211,7 +214,11 @@ class Recorder:
             self._phases[-1][2] = self.steps
 
     def trace(self, phases: Optional[Sequence[Tuple[str, int, int]]] = None) -> Trace:
-        """The episode so far. `phases`: name, first step, one past the last; else those of the steps, or one."""
+        """Returns the trace of the steps so far.
+
+        `phases`: a list of (name, first step, one past the last); None: the phases given to `step`, or one phase for all.
+        Raises RecordError without any step.
+        """
         if self.steps == 0:
             raise RecordError("no step was recorded")
         arrays: Dict[str, Vector] = {}
@@ -224,7 +231,7 @@ class Recorder:
             arrays[f"{head}.initial"], dims[f"{head}.initial"] = weighting, ("n",)
         for head, parts in self._learned.items():
             if head not in (self._heads or ()):
-                raise RecordError(f"is no head of the recording{meant(head, self._heads or ())}", place=f"learned: `{head}`")
+                raise RecordError(f"is not a head of the recording{meant(head, self._heads or ())}", place=f"learned: `{head}`")
             for part, value in parts.items():
                 arrays[f"{head}.{part}"], dims[f"{head}.{part}"] = value, CONSTANT[part].axes
         if self._memory is not None:
@@ -238,14 +245,14 @@ class Recorder:
         self.trace(phases).save(path)
 
     def _constant(self, head: str, part: str, given: Any) -> Vector:
-        """What a head learns, the same in every step."""
+        """Returns a learned tensor of a head, which is the same in every step."""
         where = f"learned, {head}"
         if part not in CONSTANT:
-            raise RecordError(f"is nothing that a head learns{meant(part, CONSTANT)}", place=f"{where}: `{part}`")
+            raise RecordError(f"is not a learned tensor of a head{meant(part, CONSTANT)}", place=f"{where}: `{part}`")
         return self._value(where, part, CONSTANT[part], given, self._sizes)
 
     def _is_partial(self, names: Sequence[str], head: str) -> bool:
-        """True for a head whose Gaussian takes away from its weighting."""
+        """Returns whether a head has a Gaussian window, which reduces the sum of its weighting."""
         index = sorted(names, key=head_order).index(head)
         words = self._attention.get("weighting")
         if isinstance(words, (list, tuple)) and len(words) != len(names):
@@ -254,7 +261,7 @@ class Recorder:
         return chosen(self._attention, "weighting", index) == "local-predictive"
 
     def _value(self, where: str, name: str, field: Field, given: Any, sizes: Dict[str, Tuple[int, str]]) -> Vector:
-        """What was given as an array of the axes of its field, of the sizes seen before and in its range."""
+        """Returns a value as an array; checks its axes, its sizes against earlier ones, and its range."""
         place = f"{where}: `{name}`"
         axes = field.axes if field.axes[:1] != ("l",) or (self._layers or 1) > 1 else field.axes[1:]
         vector = _one_episode(place, name, _numbers(place, given), len(axes), self._layers)
@@ -280,7 +287,7 @@ class Recorder:
         return vector
 
     def _check_heads(self, where: str, heads: Mapping[str, Any]) -> List[str]:
-        """The names of the heads in their order; those of every step are the same, each with its parts."""
+        """Returns the names of the heads in order; every step must have the same heads, each with its parts."""
         if self._heads is None:
             names = _head_names(where, heads, [*STEP, "memory", "phase"])
             if not names:
@@ -307,8 +314,8 @@ class Recorder:
         return names
 
     def _check_shares(self, where: str, head: str, given: Mapping[str, Vector], is_partial: bool) -> None:
-        """The weightings of a head sum to one, but where its window takes away from them. What follows from a first
-        weighting of zeros, or from one that is not known, may be less until it is sharpened."""
+        """Checks that the weightings of a head sum to 1. With a Gaussian window they may sum to less. If the initial weighting
+        is zero or unknown, they may sum to less until they are sharpened."""
         if f"{head}.content" in given:
             self._check_sum(f"{where}, {head}", "content", given[f"{head}.content"], "at most" if is_partial else "one")
         initial = self._initial.get(head)
@@ -327,7 +334,7 @@ class Recorder:
                               expected=("at most 1" if at_most else "1") + partial)
 
     def _check_all_there(self, where: str, given: Sequence[str]) -> None:
-        """The same arrays in every step."""
+        """Checks that every step has the same arrays."""
         before = [*self._rows, *(["memory"] if self._memories else [])]
         for name in before:
             if name not in given:
@@ -340,7 +347,7 @@ class Recorder:
                               expected="Recorder(…, memory=…)")
 
     def _check_channels(self, where: str, given: Mapping[str, Vector]) -> None:
-        """As many channels as a task of ours has."""
+        """Checks the numbers of channels for a task of Tapescope."""
         for name, size in zip(("input", "output"), self._channels or ()):
             if name in given and given[name].size != size:
                 raise RecordError(f"has {given[name].size} channels", place=f"{where}: `{name}`",
@@ -397,7 +404,7 @@ class Recorder:
 
 
 def _check_attention(attention: Mapping[str, Any]) -> None:
-    """Refuses words of `attention` that nobody knows."""
+    """Raises RecordError for unknown words in `attention`."""
     for key, words in CHOICES.items():
         given = attention.get(key, words[0])
         for word in given if isinstance(given, (list, tuple)) else [given]:
@@ -410,22 +417,22 @@ def _array_name(name: str) -> str:
 
 
 def _field_of(array: str) -> Field:
-    """The field of an array by its name in the file."""
+    """Returns the field of an array by its name in the file."""
     owner, _, part = array.rpartition(".")
     return PARTS[part] if HEAD.fullmatch(owner) else STEP[part]
 
 
 def _head_names(where: str, heads: Mapping[str, Any], others: Sequence[str]) -> List[str]:
-    """The names of the heads, as they were given: read0, read1, … and write0, write1, … without a gap.
+    """Returns the names of the heads as given: read0, read1, … and write0, write1, … without a gap.
 
-    `others`: what else could have been meant by a name that is none.
+    `others`: other names that a misspelt one may stand for.
     """
     count = {"read": 0, "write": 0}
     for name in heads:
         match = HEAD.fullmatch(name)
         if not match:
             known = meant(name, ["read0", "write0", *others])
-            raise RecordError(f"is no head: those are called read0, read1, … and write0, write1, …{known}",
+            raise RecordError(f"is not the name of a head; heads are called read0, read1, … and write0, write1, …{known}",
                               place=f"{where}: `{name}`")
         kind = match[1]
         if int(match[2]) != count[kind]:
@@ -435,12 +442,12 @@ def _head_names(where: str, heads: Mapping[str, Any], others: Sequence[str]) -> 
 
 
 def _task_channels(task: str, params: Optional[Mapping[str, Any]]) -> Optional[Tuple[int, int]]:
-    """Inputs and outputs of a task of ours whose `params` say them; None of any other. Params of ours are checked."""
+    """Returns the numbers of inputs and outputs of a task of Tapescope with its `params`, which are checked; otherwise None."""
     if task not in TASKS or not params:
         return None
     ends = {key: [value, value] if is_whole(value) and key in ("length", "items", "repeats") else value
             for key, value in params.items()}
-    # What is not said of the sizes of an episode has no part in the channels.
+    # Sizes of an episode do not affect its channels.
     sizes = {"length": [1, 1], "repeats": [1, 1]} if task in ("copy", "repeat_copy") else {}
     whole = {"kind": task, **{key: size for key, size in sizes.items() if key in TASKS[task]}, **ends}
     try:
@@ -452,17 +459,17 @@ def _task_channels(task: str, params: Optional[Mapping[str, Any]]) -> Optional[T
 
 
 def _numbers(place: str, value: Any) -> Vector:
-    """A number, a list, a NumPy array or a PyTorch tensor as an array of float32 of its own."""
+    """Returns a number, a list, a NumPy array or a PyTorch tensor as a new float32 array."""
     try:
         if hasattr(value, "detach"):
             value = value.detach().cpu().float().numpy()
         return np.array(value, np.float32)
     except (TypeError, ValueError) as error:
-        raise RecordError(f"is no array of numbers: {error}", place=place) from error
+        raise RecordError(f"is not an array of numbers: {error}", place=place) from error
 
 
 def _one_episode(place: str, name: str, array: Vector, axes: int, layers: Optional[int]) -> Vector:
-    """The array with so many axes: those of size 1 in front dropped, a plain number taken for a list of one."""
+    """Returns the array with this number of axes. Leading axes of size 1 are dropped; a plain number becomes a list of one."""
     of_layers = name in ("hidden", "cell")
     shape = list(array.shape)
     while array.ndim > axes and array.shape[0] == 1:

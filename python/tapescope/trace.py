@@ -1,4 +1,4 @@
-"""Trace files: JSON, gzipped JSON and npz, under the same names."""
+"""Trace files: JSON, gzipped JSON and npz."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ WRITE_FIRST = "write heads address M[t-1]; erase all; add all; read heads addres
 IN_TURN = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add"
 # Every member of an npz has this date: the same trace gives the same bytes.
 NO_DATE = (1980, 1, 1, 0, 0, 0)
-# Of a file that is to be read.
+# Expected contents of a trace file.
 EXPECTED = "a trace: JSON, gzipped JSON or npz"
 Array = npt.NDArray[Any]
 
 
 class Check(NamedTuple):
-    """What came of checking a trace. True where nothing in it differs from what follows."""
+    """Result of checking a trace. It is true if nothing differs from the recomputed values."""
 
     outcome: str
-    """"holds"; "in part": something could not be checked; "differs"; "nothing" could be checked."""
+    """One of "holds", "in part" (something could not be checked), "differs", "nothing" (nothing could be checked)."""
     report: str
-    """What was recomputed, what differs and where first, and what was taken as it is."""
+    """Text: what was recomputed, the first difference, and what was taken as recorded."""
 
     def __bool__(self) -> bool:
         return self.outcome in ("holds", "in part")
@@ -53,16 +53,17 @@ class Check(NamedTuple):
 
 
 class Trace:
-    """One episode: `arrays` by name, and in `meta` everything else of the file.
+    """One episode with every stage of every step: `trace["read0.weighting"]` is [steps, rows].
 
-    `dims` has the names of every array's axes, such as ("t", "n"): t steps, n memory rows, m memory columns,
-    x inputs, y outputs, c controller units, l layers, s shifts. docs/formats.md lists the arrays.
+    `arrays`: arrays by name. `meta`: everything else in the file. `dims`: the axes of every array, such as ("t", "n"):
+    t steps, n memory rows, m memory columns, x inputs, y outputs, c controller units, l layers, s shifts.
+    docs/formats.md lists the arrays.
     """
 
     meta: Dict[str, Any]
     arrays: Dict[str, Array]
     dims: Dict[str, Tuple[str, ...]]
-    # What the extension recorded, and the arrays that it showed.
+    # The episode of the extension and its arrays.
     _native_episode: Optional[Tuple[Any, Dict[str, Array]]]
 
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, Array],
@@ -76,13 +77,13 @@ class Trace:
 
     @classmethod
     def of_native(cls, recorded: Any) -> Trace:
-        """For this module: the trace of a `_native.Episode`."""
+        """Internal: returns the trace of a `_native.Episode`."""
         trace = cls(json.loads(recorded.meta()), dict(recorded.arrays()))
         trace._native_episode = recorded, dict(trace.arrays)
         return trace
 
     def _as_recorded(self) -> Any:
-        """What the extension recorded; None where that is not what is here any more."""
+        """Returns the episode of the extension, or None if this trace has been changed since."""
         if self._native_episode is None:
             return None
         recorded, arrays = self._native_episode
@@ -91,7 +92,7 @@ class Trace:
         return recorded if is_same and (before.meta, before.dims) == (self.meta, self.dims) else None
 
     def _native(self) -> Any:
-        """As the extension has it: what it recorded, or, where that is not what is here any more, read anew."""
+        """Returns the episode of the extension; makes a new one if this trace has been changed."""
         return self._as_recorded() or native().Episode.from_bytes(self._npz(), self._name)
 
     @property
@@ -99,7 +100,7 @@ class Trace:
         return str(self.meta["task"]["name"])
 
     def __getitem__(self, name: str) -> Array:
-        """An array by its name; NotRecordedError, a KeyError, with what there is."""
+        """Returns an array by name. Raises NotRecordedError, a KeyError, with the known names."""
         if name not in self.arrays:
             raise NotRecordedError(f"there is no array `{name}`{meant(name, self.arrays)}")
         return self.arrays[name]
@@ -108,7 +109,7 @@ class Trace:
         return name in self.arrays
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the arrays."""
+        """Iterates over the names of the arrays."""
         return iter(self.arrays)
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -121,37 +122,44 @@ class Trace:
 
     @property
     def steps(self) -> int:
-        """The number of steps T."""
+        """Number of steps T."""
         return int(self.meta["axes"]["t"]["size"])
 
     @property
     def heads(self) -> List[str]:
-        """Names of the heads: read heads first, or in the order in which they act where they act in turn. A machine
-        of another kind, such as a controller alone, has none."""
+        """Names of the heads: read heads first, or the order in which they act if they act in turn. A controller-only
+        machine has none."""
         return list(self.meta["model"]["config"].get("heads", ()))
 
     @property
     def shifts(self) -> List[int]:
-        """The number of rows by which each column of a `shift` array moves the focus."""
+        """Offset in rows of each column of a `shift` array."""
         return list(self.meta["model"]["config"].get("shifts", ()))
 
     @property
     def phases(self) -> List[str]:
-        """The name of the phase of every step, T of them."""
+        """Names of the phases, one per step."""
         names = [""] * self.steps
         for name, start, end in self.meta["axes"]["t"].get("phases", []):
             names[start:end] = [name] * (end - start)
         return names
 
     def head(self, name: str) -> Dict[str, Array]:
-        """The arrays of one head, without its name: `head("read0")["weighting"]` is [steps, rows]."""
+        """Returns the arrays of one head by their short names: `head("read0")["weighting"]` is [steps, rows].
+
+        Raises NotRecordedError, a KeyError, for an unknown head.
+        """
         if name not in self.heads:
             raise NotRecordedError(f"there is no head `{name}`{meant(name, self.heads)}")
         start = name + "."
         return {key[len(start):]: array for key, array in self.arrays.items() if key.startswith(start)}
 
     def frame(self, name: str) -> pandas.DataFrame:
-        """One head as a pandas data frame, a row per step: its parameters, and where it attends."""
+        """Returns one head as a pandas data frame, one row per step.
+
+        Columns: the phase, the parameters of the head, the row of the largest weight and that weight, and the values of
+        vectors such as `key[0]`. Needs pandas.
+        """
         try:
             import pandas
         except ImportError as error:
@@ -172,13 +180,14 @@ class Trace:
         return pandas.DataFrame(columns, index=pandas.RangeIndex(self.steps, name="step"))
 
     def frames(self) -> Dict[str, pandas.DataFrame]:
-        """A data frame for every head, by its name."""
+        """Returns a data frame for every head, by name. Needs pandas."""
         return {name: self.frame(name) for name in self.heads}
 
     def memory(self, step: Whole) -> Array:
-        """The memory after `step` steps, [rows, columns], from 0 to T; -1 is the last, as in a list.
+        """Returns the memory [rows, columns] after `step` steps.
 
-        Rebuilt where the file leaves it out, from what the write heads did.
+        `step`: 0 to T; negative numbers count from the end. The memory is rebuilt from the writes if the file does not have
+        it. Raises StepError, an IndexError, for other steps.
         """
         last, step = self.steps, whole("step", step)
         if not -last - 1 <= step <= last:
@@ -200,7 +209,7 @@ class Trace:
         return memory
 
     def _written(self, t: int, memory: Array) -> Array:
-        """What the write heads of step t make of the memory: each alone in turn, or all erases and then all adds."""
+        """Returns the memory after the writes of step t: head by head if they act in turn, else all erases, then all adds."""
         kept, added = np.ones_like(memory), np.zeros_like(memory)
         config = self.meta["model"]["config"]
         in_turn, attention = config.get("order") == IN_TURN, config.get("attention") or {}
@@ -220,8 +229,12 @@ class Trace:
         return memory
 
     def save(self, path: Path) -> None:
-        """Writes what is in `meta`, `arrays` and `dims`: `.npz`, `.json.gz` or `.json`, by the end of the name. Whole or not
-        at all. What was added is there again when it is loaded; the program passes it by."""
+        """Writes the trace, atomically.
+
+        The ending of `path` selects the format: `.npz`, `.json.gz` or `.json`. Arrays and keys that you added are written
+        too; `load` returns them, and the program ignores them. Raises FormatError for another ending or for an array that
+        is not of real numbers, and FileError if the file cannot be written.
+        """
         path = file_name("path", path)
         check_ending(path, ".json", ".json.gz", ".npz")
         name, recorded = path.lower(), self._as_recorded()
@@ -237,21 +250,23 @@ class Trace:
                steps: Optional[Tuple[Whole, Whole]] = None, heads: Optional[Sequence[str]] = None, dark: Optional[bool] = None,
                log: bool = False, rows: str = "touched", orientation: Optional[str] = None,
                size: Optional[Tuple[Whole, Whole]] = None) -> Figure:
-        """The episode as a figure, which a notebook shows and `Figure.save` writes; as `tapescope render`.
+        """Returns the episode as a figure, as `tapescope render` draws it. A notebook shows it; `Figure.save` writes it.
 
         layout       "paper" (figure 6 of the paper), "debug" (everything over time, and the stages of one head), "closeup"
                      (one head at a few rows), or pictures by name: input, target, output, error, adds, erases, reads,
                      weightings, memory, stages, scalars, overlap, redundancy, hidden, cells
-        step         that is marked, and shown by pictures of one step, from 0
-        steps        (first, last) that are drawn
-        heads        such as "W0" or ["W0", "R1"]
-        dark         None: as the notebook; light where there is none
-        log          weightings by their logarithm, 1e-6 to 1
-        rows         of the memory: "touched" by some head, or "all"
-        orientation  "paper", row 0 at the bottom, or "screen"
+        step         step to mark and to show in pictures of one step, from 0
+        steps        (first, last) step to draw, both included
+        heads        heads to draw, such as "W0" or ["W0", "R1"]
+        dark         True or False; None: the theme of the notebook, or light
+        log          True: weightings on a logarithmic scale, 1e-6 to 1
+        rows         memory rows to draw: "touched" by some head, or "all"
+        orientation  "paper" (row 0 at the bottom) or "screen"
         size         (width, height) of the page
 
-        Raises ArgumentError for what the episode does not have.
+        Needs the extension. Raises ArgumentError for steps, heads or pictures that the episode does not have.
+
+            trace.figure("debug", step=12).save("step12.svg")
         """
         episode = self._native()
         asked = flags(log=log) + options(
@@ -264,27 +279,27 @@ class Trace:
         return Figure(draw, dark)
 
     def check(self, tolerance: float = 1e-5) -> Check:
-        """Holds it to the format and recomputes every stage from what the heads emitted, as `tapescope verify`.
+        """Checks the format and recomputes every stage from what the heads emitted, as `tapescope verify` does.
 
-        tolerance   the largest difference that counts as none; of weightings, memories and reads a share
+        tolerance   largest allowed difference, 0 or more; relative for weightings, memories, reads and values above 1
 
-        Raises FormatError, with the place, for what no trace has.
+        Needs the extension. Raises FormatError, with the place, for an invalid trace.
         """
         return Check(*native().verify(bytes(self._native().to_bytes()), self._name, options(tolerance=tolerance)))
 
     def view(self, *, wait: bool = False) -> None:
-        """Opens the window on this episode. `wait`: until it is closed. Raises DisplayError where there is no display."""
+        """Opens the window with this episode. With `wait`, returns when it is closed. Raises DisplayError without a display."""
         window.show("episode.npz", bytes(self._native().to_bytes()), wait)
 
     def _repr_html_(self) -> Optional[str]:
-        # Without the extension a notebook shows its words.
+        # Without the extension a notebook shows the repr.
         return self.figure()._repr_html_() if is_built() else None
 
     def _repr_svg_(self) -> Optional[str]:
         return self.figure().svg if is_built() else None
 
     def _written_arrays(self) -> Iterator[Tuple[str, Dict[str, Any], Array]]:
-        """Name, description and values of every array."""
+        """Yields name, description and values of every array."""
         for name, given in self.arrays.items():
             array = np.asarray(given)
             if array.dtype.kind not in "fiub":
@@ -324,7 +339,7 @@ def _member(name: str) -> zipfile.ZipInfo:
 
 
 def _decimal(value: np.float32) -> str:
-    """The shortest decimal of a float32; what JSON does not have is a string."""
+    """Returns the shortest decimal of a float32; NaN and infinities become strings."""
     if math.isnan(value):
         return '"NaN"'
     if math.isinf(value):
@@ -334,9 +349,11 @@ def _decimal(value: np.float32) -> str:
 
 
 def load(path: Path) -> Trace:
-    """Reads a trace: JSON, gzipped JSON or npz, whatever its name is.
+    """Reads a trace: JSON, gzipped JSON or npz. The contents decide, not the file name.
 
-    Raises FormatError, with the file and the place in it, for what is not a whole trace.
+    Raises FormatError for an invalid trace, with the file and the place in it, and FileError for an unreadable file.
+
+        load("copy.npz")["write0.weighting"]
     """
     path = file_name("path", path)
     data = read(path, EXPECTED)
@@ -351,8 +368,7 @@ def load(path: Path) -> Trace:
 
 
 def check(path: Path, tolerance: float = 1e-5) -> Check:
-    """Holds a trace file to the format and recomputes every stage from what the heads emitted, as `tapescope verify`: see
-    `Trace.check`."""
+    """Checks a trace file as `tapescope verify` does: see `Trace.check`. Needs the extension."""
     path = file_name("path", path)
     return Check(*native().verify(read(path, EXPECTED), path, options(tolerance=tolerance)))
 
@@ -395,7 +411,7 @@ def _load_npz(path: str, data: bytes) -> Trace:
 
 
 def _check(path: str, meta: Any) -> None:
-    """Refuses what is no trace, a trace of a later major version, and one without what `Trace` asks for."""
+    """Raises FormatError unless this is a trace of major version 1 with the keys that `Trace` needs."""
     found = meta.get("format") if isinstance(meta, dict) else type(meta).__name__
     if found != FORMAT:
         raise FormatError(f"is {found!r}", file=path, place="`format`", expected=repr(FORMAT))
@@ -435,7 +451,7 @@ def _is_described(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(array, dict) for array in value.values())
 
 
-# What the machine of a trace has that is of no other kind.
+# Keys that only a Neural Turing Machine has in a trace.
 OF_NTM: Tuple[Tuple[str, Callable[[Any], bool], str], ...] = (
     ("model.config.memory.rows", is_whole, "a whole number"),
     ("model.config.memory.columns", is_whole, "a whole number"),

@@ -1,4 +1,4 @@
-"""Weights files: safetensors with our names and shapes; see docs/formats.md. Pure NumPy."""
+"""Weights files: safetensors with the names and shapes of Tapescope; see docs/formats.md. Needs NumPy only."""
 
 from __future__ import annotations
 
@@ -19,24 +19,28 @@ Tensors = Dict[str, npt.NDArray[np.float32]]
 
 
 def write_weights(path: Path, tensors: Mapping[str, npt.ArrayLike], preset: Union[Path, Preset], command: str = "") -> None:
-    """Writes a file that `tapescope eval`, `trace` and `view` open. Whole or not at all.
+    """Writes a weights file, atomically; `tapescope eval`, `trace` and `view` open it.
 
-    `path` ends in .safetensors. `tensors`: arrays by name, or PyTorch tensors, as `tensor_shapes(preset)` says; a bias may
-    also be [1, n]. `preset`: the experiment they belong to. Raises WeightsError, with the name, where one does not fit the
-    other.
+    path      name of the file, which ends in .safetensors
+    tensors   arrays or PyTorch tensors by name, with the shapes of `tensor_shapes(preset)`; a bias may also be [1, n]
+    preset    the preset that they belong to: a dictionary, or (with the extension) a name or a JSON file
+    command   command line to store in the file
+
+    Raises WeightsError, with the name, for a tensor that does not fit the preset. Raises FormatError for another ending and
+    FileError if the file cannot be written.
     """
     write_bytes(path, to_bytes(tensors, as_dictionary(preset), command))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Writes a weights file under a name that one can have."""
+    """Writes the bytes of a weights file after checking its name."""
     path = file_name("path", path)
     check_ending(path, ".safetensors")
     write_atomically(path, data)
 
 
 def to_bytes(tensors: Mapping[str, npt.ArrayLike], preset: Preset, command: str) -> bytes:
-    """What `write_weights` writes; the preset is a dictionary."""
+    """Returns the bytes that `write_weights` writes; the preset is a dictionary."""
     expected = tensor_shapes(preset)
     if not isinstance(tensors, Mapping):
         raise WeightsError(f"are a {type(tensors).__name__}", place="the tensors", expected="a dictionary of arrays by name")
@@ -64,7 +68,7 @@ def _fitting(name: str, given: Any, expected: Tuple[int, ...]) -> npt.NDArray[np
         given = given.detach().cpu() if hasattr(given, "detach") else given
         tensor = np.ascontiguousarray(given, "<f4")
     except (TypeError, ValueError) as error:
-        raise WeightsError(f"is no array of numbers: {error}", place=f"`{name}`") from error
+        raise WeightsError(f"is not an array of numbers: {error}", place=f"`{name}`") from error
     if name.endswith(".bias") and tensor.shape == (1, *expected):
         tensor = tensor.reshape(expected)
     if tensor.shape != expected:
@@ -77,9 +81,13 @@ def _fitting(name: str, given: Any, expected: Tuple[int, ...]) -> npt.NDArray[np
 
 
 def read_weights(path: Path) -> Tuple[Tensors, Dict[str, Any]]:
-    """Tensors by name, and the metadata with the preset as a dictionary under "experiment".
+    """Reads a weights file and returns its tensors by name (float32) and its metadata.
 
-    Raises FormatError, with the file and the place in it, for anything that is not a whole file of F32 tensors.
+    In the metadata, "experiment" (the preset), "history" and "evaluation" are decoded from JSON. Raises FormatError for an
+    invalid file, with the file and the place in it, and FileError for an unreadable one.
+
+        tensors, metadata = read_weights("mine.safetensors")
+        metadata["experiment"]["task"]["kind"]
     """
     path = file_name("path", path)
     data = read(path, "a weights file: safetensors")
@@ -93,7 +101,7 @@ def read_weights(path: Path) -> Tuple[Tensors, Dict[str, Any]]:
         raise FormatError(f"the header is not JSON: {error}", file=path) from error
     metadata = header.pop("__metadata__", {}) if isinstance(header, dict) else None
     if not isinstance(metadata, dict):
-        raise FormatError("the header is no object", file=path, expected="tensors by name, and `__metadata__`")
+        raise FormatError("the header is not an object", file=path, expected="tensors by name, and `__metadata__`")
     tensors = {name: _tensor(path, data, 8 + length, name, entry) for name, entry in header.items()}
     for key in ("experiment", "history", "evaluation"):
         if key in metadata:
@@ -105,7 +113,7 @@ def read_weights(path: Path) -> Tuple[Tensors, Dict[str, Any]]:
 
 
 def _tensor(path: str, data: bytes, start: int, name: str, entry: Any) -> npt.NDArray[np.float32]:
-    """The tensor that an entry of the header describes; `start`: where the bytes of all tensors begin."""
+    """Returns the tensor of an entry of the header; `start`: offset of the tensor data in the file."""
     try:
         shape, (first, last) = [int(size) for size in entry["shape"]], entry["data_offsets"]
         size = 4 * int(np.prod(shape, dtype=object))

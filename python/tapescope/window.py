@@ -1,4 +1,4 @@
-"""The window, in a process of its own."""
+"""Opens the window in a separate process."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ import threading
 from ._extension import native
 from .errors import DisplayError
 
-# How long a window may take to say that it does not open, seconds.
+# Seconds in which a window that fails to open has ended.
 OPENS_WITHIN = 2.0
 
 
 def show(name: str, data: bytes, wait: bool) -> None:
-    """Opens it on a file of this name. Raises DisplayError where there is no display, and where it ends at once."""
+    """Opens the window with a file of this name and these contents. With `wait`, returns when it is closed. Raises DisplayError
+    without a display, or if the window ends immediately."""
     native()
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise DisplayError("there is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set",
-                           expected="a desktop; elsewhere Trace.figure() draws what the window shows")
+        raise DisplayError("no display: neither DISPLAY nor WAYLAND_DISPLAY is set",
+                           expected="a desktop; without one, Trace.figure() draws the episode")
     folder = tempfile.TemporaryDirectory(prefix="tapescope-")
     file = os.path.join(folder.name, name)
     with open(file, "wb") as to:
         to.write(data)
-    # In a session of its own: Ctrl-C, or the stop of a notebook, is not meant for it.
+    # A new session, so that Ctrl-C and the stop button of a notebook do not reach the window.
     window = subprocess.Popen([sys.executable, "-m", "tapescope", "view", file], stderr=subprocess.PIPE, text=True,
                               start_new_session=True)
     said = []

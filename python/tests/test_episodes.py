@@ -47,7 +47,7 @@ class Episodes(Test):
             (([[0.0, 1.0]], [[0]], None), "`inputs` of episode 1: has the shape [1, 2]; expected [steps, 1]"),
             (([[0.0]], [[0], [1]], None), "`targets` of episode 1: has the shape [2, 1]; expected [1, 1]"),
             ((np.zeros((0, 1)), np.zeros((0, 1)), None), "`inputs` of episode 1: has the shape [0, 1]"),
-            (("a", [[0]], None), "`inputs` of episode 1: is no array of numbers"),
+            (("a", [[0]], None), "`inputs` of episode 1: is not an array of numbers"),
             (([[0.0]], [[0]]), "episode 1: is not three arrays"),
         ]:
             with self.assertRaises(EpisodesError) as caught:
@@ -134,7 +134,7 @@ class Episodes(Test):
         tensors = {name: rng.normal(size=shape) / 4 for name, shape in tensor_shapes(PRESET).items()}
         write_weights(self.path("w.safetensors"), tensors, PRESET)
         said = self.run_program("train", "p.json", "--from", "w.safetensors", "--out", "run")
-        self.assertIn("e.npz: 27 episodes to learn from, 3 held out (one of every 10)", said)
+        self.assertIn("e.npz: 27 training episodes, 3 held out (one of every 10)", said)
         learned, metadata = read_weights(self.path("run/weights.safetensors"))
         self.assertEqual(metadata["experiment"]["task"]["held_out"], {"kind": "every", "step": 10})
         before = tensors["output.weight"].astype(np.float32)
@@ -147,7 +147,7 @@ class Episodes(Test):
         for name in ("reversal", "automaton"):
             self.assertIn("20000 episodes", self.run_example(f"{name}.py"))
             said = self.run_program("train", f"{name}.json", "--sequences", "64", "--out", name)
-            self.assertIn("18000 episodes to learn from" if name == "reversal" else " held out", said)
+            self.assertIn("18000 training episodes" if name == "reversal" else " held out", said)
 
     @unittest.skipUnless(sys.platform == "linux", "reads /proc/stat")
     def test_a_recording_of_this_computer_is_learned(self):

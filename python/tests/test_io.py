@@ -194,7 +194,7 @@ class Io(Test):
             with self.assertRaisesRegex(FormatError, name + ": is not "):
                 load(self.path(name))
         header = lambda entry: (lambda text: len(text).to_bytes(8, "little") + text)(json.dumps(entry).encode())
-        for data, said in ((b"\xff" * 20, "is not a safetensors file"), (header([]), "the header is no object"),
+        for data, said in ((b"\xff" * 20, "is not a safetensors file"), (header([]), "the header is not an object"),
                            (header({"a": {}}), "`a`: is {}; expected a whole F32 tensor"),
                            (header({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}), "`a`: is "),
                            (header({"__metadata__": {"experiment": "{"}}), "`__metadata__.experiment`: is not JSON")):
@@ -207,7 +207,7 @@ class Io(Test):
         os.mkdir(self.path("folder"))
         good = self.traced("t.npz")
         trace, weights = "a trace: JSON, gzipped JSON or npz", "a weights file: safetensors"
-        name = "the name of a file in a folder that may be written into"
+        name = "the name of a file in a writable folder"
         save, episodes = (lambda path: good.save(path)), [([[0.0]], [[0]], None)] * 2
         for ask, file, kind, said, expected in (
             (load, "no.npz", FileNotFoundError, "cannot be read: No such file or directory", trace),
@@ -277,7 +277,7 @@ class Io(Test):
             ("output.weigth", wide, "`output.weigth`: does not belong to this machine; did you mean `output.weight`?"),
             ("output.weight", wide.T, "`output.weight`: has the shape [3, 17]; expected [17, 3]; it looks transposed"),
             ("output.weight", wide * np.nan, "`output.weight`: has values that are not finite"),
-            ("output.weight", "abc", "`output.weight`: is no array of numbers"),
+            ("output.weight", "abc", "`output.weight`: is not an array of numbers"),
         ):
             given = {key: tensor for key, tensor in {**tensors, name: value}.items() if tensor is not None}
             with self.assertRaises(WeightsError) as caught:

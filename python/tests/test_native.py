@@ -31,7 +31,7 @@ WRONG = [
     {"task": {"kind": "copy", "bits": 8, "length": [20, 1]}},
     {"task": {"kind": "copy", "bits": 8, "length": [1, 20]}, "model": {"memory": {"rowz": 3}}},
     {"task": {"kind": "copy", "bits": 8, "length": [1, 20]}, "model": {"controller": {"kind": 3}}},
-    {"task": {"kind": "copy", "bits": 8, "length": [1, 20]}, "training": {"optimizer": {"rate": -1}}},
+    {"task": {"kind": "copy", "bits": 8, "length": [1, 20]}, "training": {"optimizer": {"learning_rate": -1}}},
     {"model": {}},
 ]
 
@@ -97,11 +97,11 @@ class Traces(support.Test):
         for said, ask in [
             ("invalid value '0' for 'length': expected a whole number, 1 to 100000", lambda: copy.trace(length=0)),
             ("items: the task `copy` has no items; use length", lambda: copy.trace(items=3)),
-            ("gradient bit:99,0: the episode has the steps 0 to 4", lambda: copy.trace(length=2, gradient=(99, 0))),
+            ("gradient bit:99,0: the episode has steps 0 to 4", lambda: copy.trace(length=2, gradient=(99, 0))),
             ("lengths 100001", lambda: copy.evaluate(lengths=[10, 100001])),
             ("did you mean `copy`?", lambda: ts.machine("cpoy")),
             ("tapescope train copy_paper", lambda: ts.machine("copy_paper")),
-            ("step 9: the episode has the steps 0 to 4", lambda: copy.trace(length=2).figure(step=9)),
+            ("step 9: the episode has steps 0 to 4", lambda: copy.trace(length=2).figure(step=9)),
             ("invalid value 'True' for 'length': expected a whole number", lambda: copy.trace(length=True)),
             ("invalid value 'False' for 'episodes': expected a whole number", lambda: copy.evaluate(5, episodes=False)),
             ("invalid value 'True' for 'lengths'", lambda: copy.evaluate([3, np.bool_(True)])),
@@ -114,9 +114,9 @@ class Traces(support.Test):
             ("`steps`: is 4; expected (first, last)", lambda: copy.trace(2).figure(steps=4)),
             ("`size`: is [900]; expected (width, height)", lambda: copy.trace(2).figure(size=[900])),
             ("`step`: is 1.5; expected a whole number", lambda: copy.trace(2).memory(1.5)),
-            ("`input`: is no array of numbers; expected [vectors, bits]", lambda: copy.trace(input=[[0, 1], [0]])),
-            ("the preset is no JSON", lambda: ts.read_preset(circle)),
-            ("set: `task` is no JSON", lambda: ts.train("copy", set={"task": circle})),
+            ("`input`: is not an array of numbers; expected [vectors, bits]", lambda: copy.trace(input=[[0, 1], [0]])),
+            ("the preset cannot be written as JSON", lambda: ts.read_preset(circle)),
+            ("set: `task` cannot be written as JSON", lambda: ts.train("copy", set={"task": circle})),
         ]:
             with self.assertRaises(ts.ArgumentError) as error:
                 ask()
@@ -249,7 +249,7 @@ class Machines(support.Test):
 
     def test_a_file_that_is_not_there_is_named_with_what_was_expected(self):
         preset, machine = (f"the name of {what}" for what in (
-            "a preset, a JSON file, or a dictionary", "a machine that is included, a weights file, or the folder of a run"))
+            "a preset, a JSON file, or a dictionary", "an included machine, a weights file, or a run folder"))
         for ask, file, expected in ((ts.machine, "no.safetensors", machine), (ts.read_preset, "no.json", preset),
                                     (ts.train, "no.json", preset),
                                     (lambda path: ts.train("copy", start=path), "no.safetensors", machine)):
@@ -271,7 +271,7 @@ class Machines(support.Test):
         copied = ts.machine("copy")
         for figure in (copied.trace(length=2).figure(), copied.curve()):
             for refused in (pickle.dumps, copy.deepcopy):
-                with self.assertRaisesRegex(TypeError, "pickle what it is of, the trace or the machine"):
+                with self.assertRaisesRegex(TypeError, "pickle its trace or machine"):
                     refused(figure)
 
     def test_weights_are_written_under_names_that_can_be_opened(self):
@@ -342,7 +342,7 @@ class Training(support.Test):
                          [80, 160, 240, 320, 400])
         with self.assertRaises(ts.FormatError) as error:
             ts.train(SMALL, out=self.path("ours"), progress=None, **options)
-        self.assertEqual(str(error.exception), f"{self.path('ours')}: holds a run of 400/400 sequences; choose another seed or "
+        self.assertEqual(str(error.exception), f"{self.path('ours')}: contains a run of 400/400 sequences; choose another seed or "
                                                "out, or replace it with force=True")
         with self.assertRaises(ts.FormatError) as error:
             ts.train(SMALL, set={"model.memory.rowz": 3})
@@ -422,7 +422,7 @@ class Training(support.Test):
 
     def test_it_begins_with_the_weights_of_a_machine(self):
         first = ts.machine_from(random_weights(SMALL), SMALL)
-        begun = ts.train(SMALL, sequences=4, start=first, set={"training.optimizer.rate": 1e-12}, progress=None)
+        begun = ts.train(SMALL, sequences=4, start=first, set={"training.optimizer.learning_rate": 1e-12}, progress=None)
         for name, tensor in first.weights.items():
             np.testing.assert_allclose(begun.weights[name], tensor, atol=1e-6)
         with self.assertRaises(ts.ArgumentError) as error:
@@ -450,7 +450,7 @@ class Training(support.Test):
             # What lies in the folder is found there.
             repeated = ["--from", begun] if begun and start is not first else []
             said = self.run_program("train", "--repeat", out, *repeated, "--out", f"again{number}")
-            self.assertIn("the same as", said)
+            self.assertIn("identical to", said)
             self.assertEqual(ts.machine(self.path(f"again{number}")).sha256, machine.sha256)
         # Without a folder the same names stand for what is in memory.
         machine = ts.train(SMALL, start=first, **options)
@@ -461,8 +461,8 @@ class Training(support.Test):
 
     def test_numbers_that_are_no_longer_finite_are_an_error(self):
         with self.assertRaises(ts.TrainingError) as error:
-            ts.train(SMALL, set={"training.optimizer.rate": 1e30, "training.clip": {"kind": "none"}}, progress=None)
-        self.assertIn("a smaller training.optimizer.rate may help", str(error.exception))
+            ts.train(SMALL, set={"training.optimizer.learning_rate": 1e30, "training.clip": {"kind": "none"}}, progress=None)
+        self.assertIn("try a smaller training.optimizer.learning_rate", str(error.exception))
 
 
 @support.needs_extension
@@ -504,7 +504,7 @@ class OwnTasks(support.Test):
         few = ts.episodes([good] * 5)
         with self.assertRaises(ts.FormatError) as error:
             ts.train({**SMALL, "task": few})
-        self.assertIn('of 5 episodes none is held out; {"kind": "last", "count": 1} holds out the last', str(error.exception))
+        self.assertIn('none of 5 episodes is held out; {"kind": "last", "count": 1} holds out the last', str(error.exception))
         ts.train({**SMALL, "task": {**few, "held_out": {"kind": "last", "count": 1}}}, sequences=4, progress=None)
         with self.assertRaises((ts.FormatError, ts.FileError)):
             ts.train({**SMALL, "task": {"kind": "episodes", "file": self.path("none.npz"), "inputs": 2, "outputs": 2}})
@@ -558,9 +558,9 @@ class PyTorch(support.Test):
             json.dump(preset, file)
         self.run_program("train", "echo.json", "--from", "theirs.safetensors", "--out", "typed")
         self.assertEqual(ts.machine(self.path("typed")).sha256, learned.sha256)
-        self.assertIn("the same as", self.run_program("train", "--repeat", "run", "--out", "again"))
+        self.assertIn("identical to", self.run_program("train", "--repeat", "run", "--out", "again"))
         # What repeats it keeps the beginning, too.
-        self.assertIn("the same as", self.run_program("train", "--repeat", "again", "--out", "once more"))
+        self.assertIn("identical to", self.run_program("train", "--repeat", "again", "--out", "once more"))
 
 
 @support.needs_extension
@@ -690,8 +690,8 @@ class WithoutTheExtension(support.Test):
             "for ask in (ts.check_preset, ts.tensor_shapes, lambda preset: ts.write_weights('w.safetensors', {}, preset)):\n"
             "    try: ask('copy')\n"
             "    except ts.MissingExtensionError as error: print(error)\n").stdout.splitlines()
-        self.assertEqual(said, ["'copy' is the name of a preset or of its file, and those are read by the extension, which is "
-                                "not here; expected the preset as a dictionary"] * 3)
+        self.assertEqual(said, ["'copy' is a preset name or a file; reading it needs the extension, which is not installed; "
+                                "expected the preset as a dictionary"] * 3)
 
     def test_the_program_is_not_there_and_says_so_in_a_line(self):
         done = self.run_without("import sys, runpy; sys.argv[1:] = ['--help']\n"

@@ -47,7 +47,7 @@ class Recording(Test):
             (dict(good, read0=dict(weighting=ROW[0], key=[1, 2, 3, 4])), "step 1, read0: `key`: has the shape [4]"),
             (dict(good, read0=dict(weighting=ROW[0])), "step 1: `read0.key`: is missing; it was given before"),
             (dict(good, memory=np.zeros((4, 2))), "step 1: `memory`: has the shape [4, 2]; expected 3 in place of 2"),
-            (dict(good, input="abc"), "step 1: `input`: is no array of numbers"),
+            (dict(good, input="abc"), "step 1: `input`: is not an array of numbers"),
             (dict(good, read0=ROW[0]), "step 1: `read0`: is a ndarray; expected dict(weighting=…)"),
         ):
             self.refused(words, recorder.step, **given)
@@ -162,7 +162,7 @@ class Recording(Test):
         ):
             given = dict(good, read0={"weighting": ROW[0], part: value})
             self.refused(("step 0, read0: `" + part, words), Recorder("mine").step, **given)
-        self.refused("`output`: has the value 5; expected 0 to 1, a probability; what is before the sigmoid is `logit`",
+        self.refused("`output`: has the value 5; expected 0 to 1, a probability; the value before the sigmoid is `logit`",
                      Recorder("mine").step, **dict(good, output=[5]))
         self.refused("`mask`: has the value 2; expected 0 to 1", Recorder("mine").step, **good, mask=2)
         self.refused("`read0`: sums to 3", Recorder, "mine", read0=np.ones(3))
@@ -201,11 +201,11 @@ class Recording(Test):
         for words, call in (
             ("`attention.score`: is 'aditive'; did you mean `additive`?", lambda: Recorder("mine", attention={"score": "aditive"})),
             ("`sampling`: is 'often'", lambda: Recorder("mine", sampling="often")),
-            ("learned, read0: `bilinera`: is nothing that a head learns; did you mean `bilinear`?",
+            ("learned, read0: `bilinera`: is not a learned tensor of a head; did you mean `bilinear`?",
              lambda: Recorder("mine", learned={"read0": {"bilinera": 1}})),
             ("learned, read0: `bilinear`: has the shape [2, 3]",
              lambda: Recorder("mine", learned={"read0": {"bilinear": np.ones((2, 3))}})),
-            ("learned: `read1`: is no head of the recording", lambda: self.recorded(learned={"read1": {"bilinear": np.eye(2)}}).trace()),
+            ("learned: `read1`: is not a head of the recording", lambda: self.recorded(learned={"read1": {"bilinear": np.eye(2)}}).trace()),
             ("`attention.weighting`: is a list of 2; expected one word for all heads, or a list of 1",
              lambda: self.recorded(attention={"weighting": ["hard", "soft"]})),
             ("step 0, read0: `draw`: has the value 2; expected 0 to 1",

@@ -17,15 +17,15 @@ const EXAMPLES: &str = "\
 Examples:
   tapescope ablate copy --seeds 1..5
   tapescope ablate copy --seeds 1..3 --sequences 20000 --svg ablations.svg
-  tapescope ablate associative_recall --dry-run      the commands of the runs, to run elsewhere
+  tapescope ablate associative_recall --dry-run      print the commands of the runs
 
-Trained are the preset as it is and, for all heads, the preset without one stage:
+Trains the unchanged preset and the preset without each of these stages, in all heads:
 ";
 
 const BELOW: &str = "
-A stage that the preset does not have is left out, and named. The runs are those of a sweep: the same command again \
-trains what is still missing, and prints the tables; docs/sweeps.md explains their columns. How the runs go is told on \
-standard error. Two machines are compared step by step with `tapescope view RUN --compare RUN`.";
+A stage that the preset does not have is skipped, with a note. The runs form a sweep: repeat the command to train \
+the missing runs and print the tables; docs/sweeps.md explains the columns. Progress goes to standard error. To compare two \
+of the machines step by step, use `tapescope view RUN --compare RUN`.";
 
 fn after_help() -> String {
     let line = |(name, about)| format!("  {name:<15} {about}\n");
@@ -33,13 +33,13 @@ fn after_help() -> String {
     format!("{EXAMPLES}{lines}{BELOW}")
 }
 
-/// Train a preset, and the same without each stage of its heads, from the same seeds; and compare them.
+/// Run ablations: train a preset, and the preset without each stage of its heads, and compare them.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(super) struct Ablate {
     /// The name of a preset (see `tapescope tasks`), or the path of a JSON file.
     preset: String,
-    /// The seeds: a range with both its ends, or a list.
+    /// Seeds: an inclusive range or a list.
     #[arg(
         long,
         value_name = "A..B",
@@ -47,18 +47,18 @@ pub(super) struct Ablate {
         allow_negative_numbers = true
     )]
     seeds: Seeds,
-    /// Where to put the folders of the runs [default: ablations/NAME].
+    /// Folder of the run folders [default: ablations/NAME].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     runs: Runs,
-    /// Bits per sequence below which a run has succeeded; N-grams need 134.
+    /// Bits per sequence below which a run succeeds; N-grams need 134.
     #[arg(long, value_name = "BITS", default_value_t = 0.1, value_parser = threshold, allow_negative_numbers = true)]
     threshold: f64,
-    /// How to write the tables.
+    /// Format of the tables.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     format: Format,
-    /// Draw the learning curves into this file, which ends in .svg or .png.
+    /// Draw the learning curves into this file (.svg or .png).
     #[arg(long, value_name = "FILE.SVG")]
     svg: Option<PathBuf>,
 }

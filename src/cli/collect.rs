@@ -11,39 +11,41 @@ use super::{MOST_EPISODES, note, refuse, threads, up_to};
 use crate::figure::curves::{Curve, learning_curves};
 use crate::figure::{Format as Picture, Pages};
 use crate::io::measurement::Number;
-use crate::io::sweep::{Found, Pair, Run, Setting, State, Summary, by_setting, find, to_json};
+use crate::io::sweep::{
+    FoundRuns, MedianAndWorst, Run, Setting, State, Summary, by_setting, find, to_json,
+};
 use crate::io::{Experiment, RunFolder, label, picture, weights};
-use crate::train::{Redundancy, Spread, UNSEEN_SEED, Work, thin};
+use crate::train::{Measurement, Redundancy, Spread, UNSEEN_SEED, Work, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
 const MOST_POINTS: usize = 12;
 /// Pixels per unit of the page.
 const PNG_SCALE: f32 = 2.0;
 
-/// What is to be gathered, and how it is to be shown.
+/// Options of `sweep --collect`: which runs to collect and how to show them.
 #[derive(Debug, Args)]
 pub(super) struct Collect {
-    /// Gather the runs in these folders, instead of training.
+    /// Collect the runs in these folders instead of training.
     #[arg(long = "collect", value_name = "DIR", num_args = 1.., id = "collect",
           conflicts_with_all = ["preset", "seeds", "shard", "overrides", "sequences", "grids", "out", "jobs", "dry_run"])]
     folders: Vec<PathBuf>,
     /// Names for some experiments, and only their runs; empty: all runs, called by what is different.
     #[arg(skip)]
     named: Vec<(&'static str, Experiment)>,
-    /// With --collect: bits per sequence below which a run has succeeded; the default is for tasks that
-    /// can be solved, N-grams need 134.
+    /// With --collect: bits per sequence below which a run succeeds; the default suits tasks with optimum 0,
+    /// N-grams need 134.
     #[arg(long, value_name = "BITS", default_value_t = 0.1, conflicts_with = "preset",
           value_parser = threshold, allow_negative_numbers = true)]
     threshold: f64,
-    /// With --collect: judge by the best weights on this many fresh episodes [default when given: 500].
+    /// With --collect: judge by the best weights on this many fresh episodes [default if given: 500].
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "500", conflicts_with = "preset",
           value_parser = up_to(MOST_EPISODES), allow_negative_numbers = true)]
     fresh: Option<usize>,
-    /// With --collect: how to write the tables.
+    /// With --collect: format of the tables.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "preset")]
     format: Format,
-    /// With --collect: draw the learning curves into this file, which ends in .svg or .png; below them, each on an axis
-    /// of its own, what joins the loss: redundancy, divergence, reward.
+    /// With --collect: draw the learning curves into this file (.svg or .png), with redundancy, divergence and reward
+    /// below, each on its own axis.
     #[arg(long, value_name = "FILE.SVG", conflicts_with = "preset")]
     svg: Option<PathBuf>,
 }
@@ -110,7 +112,7 @@ impl Collect {
         let (mut settings, twice) = by_setting(std::mem::take(&mut found.runs));
         for folder in twice.iter().map(|folder| label(folder)) {
             note(&format!(
-                "{folder}: left out, this setting and seed are there already"
+                "{folder}: skipped, duplicate of a run with the same setting and seed"
             ));
         }
         settings = self.named(settings);
@@ -133,7 +135,7 @@ impl Collect {
         }
         if damaged > 0 {
             return refuse(format!(
-                "{damaged} of {all} runs and plans cannot be read and are not counted"
+                "{damaged} of {all} runs and plans cannot be read and are not counted; see the messages above"
             ));
         }
         Ok(())
@@ -143,7 +145,7 @@ impl Collect {
         let curve = |setting: &Setting| Curve {
             label: setting.label.clone(),
             points: setting.curve(),
-            beside: setting.curves_beside(),
+            aux: setting.aux_curves(),
         };
         let curves: Vec<Curve> = settings.iter().map(curve).collect();
         let drawing = learning_curves(&curves, self.threshold, false).draw();
@@ -152,7 +154,7 @@ impl Collect {
             _ => drawing.to_svg().into_bytes(),
         };
         picture::write(path, &bytes)?;
-        note(&format!("{}: the learning curves", label(path)));
+        note(&format!("{}: learning curves", label(path)));
         Ok(())
     }
 
@@ -202,8 +204,8 @@ impl Collect {
         writeln!(
             out,
             "\nSuccess: {criterion} below {} bits per sequence.\n\
-             Sequences (median, worst) and seconds (median) until the first validation below it, in the runs that\n\
-             have one; bits of the best and the last validation (medians), and of the worst one after.",
+             Sequences (median, worst) and seconds (median) to the first validation below it, over the runs that\n\
+             have one; bits of the best and the last validation (medians), and of the worst validation after it.",
             self.threshold
         )
     }
@@ -237,11 +239,11 @@ fn labels(settings: &[Setting]) -> impl Iterator<Item = &str> {
     settings.iter().map(|setting| setting.label.as_str())
 }
 
-fn median(pair: Option<Pair>) -> Option<Number> {
+fn median(pair: Option<MedianAndWorst>) -> Option<Number> {
     pair.map(|pair| pair.median)
 }
 
-fn worst(pair: Option<Pair>) -> Option<Number> {
+fn worst(pair: Option<MedianAndWorst>) -> Option<Number> {
     pair.map(|pair| pair.worst)
 }
 
@@ -251,29 +253,29 @@ fn decimals(value: Option<Number>, count: usize) -> String {
 
 fn bits(value: Option<Number>) -> String {
     match value {
-        Some(Number(bits)) if !bits.is_finite() => "no number".to_owned(),
+        Some(Number(bits)) if !bits.is_finite() => "not finite".to_owned(),
         bits => decimals(bits, 3),
     }
 }
 
-/// What to write, by the end of the name.
+/// Returns the format of a picture by the end of its file name.
 pub(super) fn picture_format(path: &Path) -> anyhow::Result<Picture> {
     match Picture::of(path) {
         Some(format @ (Picture::Svg | Picture::Png)) => Ok(format),
         _ => refuse(format!(
-            "--svg {}: expected a name that ends in .svg or .png",
+            "--svg {}: expected a file name that ends in .svg or .png",
             label(path)
         )),
     }
 }
 
-/// Says what became of a run that is not finished, and what of its log is not counted.
+/// Reports the state of an unfinished run, and the validations of its log that are ignored.
 fn unfinished(run: &Run) {
     let folder = label(&run.folder);
-    if run.unfounded > 0 {
-        let count = run.unfounded;
+    if run.unbacked > 0 {
+        let count = run.unbacked;
         note(&format!(
-            "{folder}: the last {count} validations of its log are left out: they are of weights that are not there"
+            "{folder}: ignores the last {count} validations of the log, whose weights were not saved"
         ));
     }
     let state = match &run.state {
@@ -284,13 +286,13 @@ fn unfinished(run: &Run) {
     };
     let done = run.points.last().map_or(0, |point| point.sequences);
     note(&format!(
-        "{folder}: {state}; its last validation is after {done} of {} sequences",
+        "{folder}: {state}; last validation after {done} of {} sequences",
         run.experiment.training.sequences
     ));
 }
 
-/// Says which runs were planned and have not begun.
-fn never_started(found: &Found) {
+/// Lists the planned runs that have not started.
+fn never_started(found: &FoundRuns) {
     const MOST: usize = 5;
     let mut names = Vec::new();
     for (folder, failure) in &found.missing {
@@ -305,17 +307,15 @@ fn never_started(found: &Found) {
     }
     if missing > 0 {
         let names = names.join(", ");
-        note(&format!(
-            "{missing} of {planned} runs never started: {names}"
-        ));
+        note(&format!("{missing} of {planned} runs not started: {names}"));
     }
 }
 
-/// Bits per sequence of the best weights of a run on fresh episodes; `None` where there are none to read.
+/// The best weights of a run on fresh episodes; `None` where there are none to read.
 ///
 /// # Errors
 /// There is not enough memory to measure.
-fn fresh(run: &Run, episodes: usize) -> anyhow::Result<Option<f64>> {
+fn fresh(run: &Run, episodes: usize) -> anyhow::Result<Option<Measurement>> {
     let trained = RunFolder::weights_at(&run.folder).and_then(|path| weights::read(&path));
     let trained = trained.inspect_err(|error| note(&format!("{error}; not measured")));
     let experiment = run.experiment.clone();
@@ -326,13 +326,8 @@ fn fresh(run: &Run, episodes: usize) -> anyhow::Result<Option<f64>> {
     };
     let (threads, samples) = (threads(None).min(episodes), 0);
     let work = Work::Measuring { threads, samples };
-    check_size(
-        &trained.machine.config,
-        &task,
-        work,
-        &label(&run.folder),
-        &[],
-    )?;
-    let exam = trained.exam(&task, UNSEEN_SEED, episodes);
-    Ok(Some(exam.measure(threads).mean.bits_per_sequence))
+    let (config, folder) = (&trained.machine.config, label(&run.folder));
+    check_size(config, &task, work, &folder, &[])?;
+    let evaluator = trained.evaluator(&task, UNSEEN_SEED, episodes);
+    Ok(Some(evaluator.measure(threads)))
 }

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Undone, Usage, machine, refuse};
+use super::{CliError, gradient, machine, refuse};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
-use crate::io::{Trained, label, preset, room, shell};
-use crate::model::ModelConfig;
+use crate::io::{Trained, label, preset, shell};
 use crate::train::recording_bytes;
 
-/// What is recomputed stands where it is computed.
+/// Returns the help text behind `verify`, with the list of recomputed arrays.
 fn verify_examples() -> String {
     let all = trace::recomputed();
     let all = all.join(", ");
@@ -21,11 +20,11 @@ Examples:
   tapescope verify other.ntmtrace.json --tolerance 1e-3
   tapescope verify copy.ntmtrace.json --weights runs/copy-1/weights.safetensors
 
-Recomputed are {all}, and the episode of the seed with the noise of its heads: each array from the recorded ones \
-that it is made of, in the order and with the score that the file declares. Weights are not needed, so it works for the traces of other programs \
-too; what only they could check is named, and with --weights everything is compared.
-Exit codes: 0 all that follows from other arrays holds, 1 something differs or nothing can be \
-recomputed, 2 the trace cannot be read, 3 holds in part: the rest cannot be checked.")
+Recomputes {all}, and the episode of the seed with the noise of its heads. Each array is computed from the \
+recorded arrays that it depends on, in the order and with the score that the file declares. It needs no weights, so it \
+works for traces of other programs too. It lists the arrays that only the weights can check; --weights compares every array.
+Exit codes: 0 all dependent arrays hold, 1 something differs or nothing can be recomputed, 2 the trace cannot be read, \
+3 holds in part: the rest cannot be checked.")
 }
 
 const DIFF_EXAMPLES: &str = "\
@@ -33,27 +32,26 @@ Examples:
   tapescope diff copy.ntmtrace.json again.ntmtrace.json
   tapescope diff ours.ntmtrace.json theirs.ntmtrace.json --tolerance 1e-4
 
-Sizes are compared first, then what the files say of episode and machine, then values in the order of the \
-computation.
-Exit codes: 0 the same, 1 something differs, 2 a trace cannot be read, 3 the same in what both have.";
+Compares sizes first, then the metadata of episode and machine, then values in the order of the computation.
+Exit codes: 0 identical, 1 something differs, 2 a trace cannot be read, 3 identical in the arrays that both have.";
 
-/// Recompute every stage of a trace from what its heads emitted; report the first difference.
+/// Recompute every stage of a trace from the head parameters and report the first difference.
 #[derive(Debug, Args)]
 #[command(after_help = verify_examples())]
 pub(super) struct Verify {
-    /// A trace, of any program.
+    /// A trace, written by any program.
     trace: PathBuf,
-    /// The largest difference that counts as none; of values above 1, and of weightings, memories and
-    /// reads of any size, a share.
+    /// Largest difference to ignore; relative for values above 1, and for all weightings, memories and
+    /// reads.
     #[arg(long, value_name = "T", default_value = "1e-5", value_parser = tolerance, allow_negative_numbers = true)]
     pub(super) tolerance: f64,
-    /// Run these weights on the recorded input too, and compare every array: a preset whose weights are
-    /// included, a weights file, or the folder of a run.
+    /// Also run these weights on the recorded input and compare every array: an included machine, a weights
+    /// file or a run folder.
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
 }
 
-/// Compare two traces, value by value; report the first difference.
+/// Compare two traces value by value and report the first difference.
 #[derive(Debug, Args)]
 #[command(after_help = DIFF_EXAMPLES)]
 pub(super) struct Diff {
@@ -61,7 +59,7 @@ pub(super) struct Diff {
     a: PathBuf,
     /// Another trace.
     b: PathBuf,
-    /// The largest difference that counts as none; for values above 1 a share of them.
+    /// Largest difference to ignore; relative for values above 1.
     #[arg(long, value_name = "T", default_value = "0", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: f64,
 }
@@ -73,7 +71,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a trace; whoever names a machine instead is told how to make one.
+/// Reads a trace. The error for a machine tells how to record a trace.
 fn read(path: &Path) -> anyhow::Result<Imported> {
     let name = label(path);
     let is_name = preset::names().any(|known| known == name);
@@ -83,7 +81,7 @@ fn read(path: &Path) -> anyhow::Result<Imported> {
         Err(_) if is_machine => {
             let command = shell::command(&["trace", &name, "--out", "episode.ntmtrace.json"]);
             refuse(format!(
-                "{name} is a machine, not a trace of one; make a trace first: {command}"
+                "{name} is a machine, not a trace; record a trace first: {command}"
             ))
         }
         other => Ok(other?),
@@ -100,12 +98,12 @@ impl Verify {
         let same = replayed.transpose()?.unwrap_or(true);
         match outcome {
             Outcome::Holds if same => Ok(()),
-            Outcome::InPart if same => Err(Undone::InPart.into()),
-            _ => Err(Undone::Differs.into()),
+            Outcome::InPart if same => Err(CliError::Partial.into()),
+            _ => Err(CliError::Differs.into()),
         }
     }
 
-    /// What the weights make of the recorded input; returns whether it is the same.
+    /// Runs the weights on the recorded input; returns whether everything is identical.
     fn replay(
         &self,
         out: &mut impl Write,
@@ -118,23 +116,32 @@ impl Verify {
         if let Some(other) = other {
             writeln!(
                 out,
-                "{file} says that it is of other weights: {other}; {weights} has {sha256}"
+                "{file} is a trace of other weights: {other}; {weights} has {sha256}"
             )?;
         }
-        let config = &trained.machine.config;
-        check_room(config, imported, &file, "running the weights on it")?;
+        let (config, steps) = (&trained.machine.config, imported.recording.episode.steps());
+        let bytes = recording_bytes(config, steps);
+        let bytes = if imported.has_gradient() {
+            // What is computed is compared as the arrays of a file.
+            let copy = bytes.saturating_mul(2);
+            copy.saturating_add(gradient::bytes(config, steps))
+        } else {
+            bytes
+        };
+        let what = format!("{file}: running the weights on it");
+        machine::claim(bytes, 0, &what)?;
         let found = match trace::replay(imported, &trained.machine, self.tolerance) {
             Ok(found) => found,
             Err(lines) => {
                 let lines = lines.join("; ");
                 return refuse(format!(
-                    "--weights {weights}: is another machine than that of {file}: {lines}"
+                    "--weights {weights}: differs from the machine of {file}: {lines}"
                 ));
             }
         };
         let with = format!("with {weights}");
-        let told = [&*with, &format!("{with} every array comes out again: ")];
-        let values = |recorded, again| format!("{recorded} is recorded, {again} comes out");
+        let told = [&*with, &format!("{with} every array is reproduced: ")];
+        let values = |recorded, again| format!("recorded {recorded}, computed {again}");
         tell(out, told, &found, self.tolerance, values)?;
         if !found.skipped.is_empty() {
             writeln!(out, "{with} not compared: {}", found.skipped.join(", "))?;
@@ -150,24 +157,31 @@ pub(super) fn verified(
     imported: &Imported,
     tolerance: f64,
 ) -> anyhow::Result<Outcome> {
-    check_room(&imported.config, imported, file, "verifying it")?;
+    let bytes = recording_bytes(&imported.config, imported.recording.episode.steps());
+    machine::claim(bytes, 0, &format!("{file}: verifying it"))?;
     let found = trace::verify(imported, tolerance);
     let outcome = found.outcome();
     let holds = match outcome {
         Outcome::InPart => {
             let (all, whole) = (found.following(), found.whole());
-            format!("holds in part: {whole} of {all} arrays that follow from others, ")
+            format!("holds in part: {whole} of {all} dependent arrays, ")
         }
         Outcome::Differs => "its arrays hold: ".to_owned(),
         _ => "every stage holds: ".to_owned(),
     };
     for line in &found.contradictions {
-        writeln!(out, "{file}: the file and its seed differ in {line}")?;
+        writeln!(
+            out,
+            "{file}: the file and the episode of its seed differ in {line}"
+        )?;
     }
     if outcome == Outcome::Nothing {
-        writeln!(out, "{file}: nothing in it can be recomputed and compared")?;
+        writeln!(
+            out,
+            "{file}: contains nothing that can be recomputed and compared"
+        )?;
     } else {
-        let values = |recorded, expected| format!("{recorded} is recorded, {expected} is expected");
+        let values = |recorded, expected| format!("recorded {recorded}, expected {expected}");
         let told = [file, &format!("{file}: {holds}")];
         tell(out, told, &found.comparison, tolerance, values)?;
     }
@@ -175,18 +189,7 @@ pub(super) fn verified(
     Ok(outcome)
 }
 
-/// Refuses to record an episode again, on this machine, where there is not enough memory.
-fn check_room(
-    config: &ModelConfig,
-    imported: &Imported,
-    file: &str,
-    work: &str,
-) -> anyhow::Result<()> {
-    let bytes = recording_bytes(config, imported.recording.episode.steps());
-    Ok(room::claim(bytes, 0).map_err(|short| Usage(format!("{file}: {work} {short}")))?)
-}
-
-/// What could not be checked and why, what was taken as it is, and what is not there.
+/// Lists the arrays that were not checked, with the reason, and those that are absent.
 fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::io::Result<()> {
     let why = |(array, why): &(String, String)| format!("{array} ({why})");
     let unchecked = found.unchecked.iter().map(why).collect();
@@ -202,14 +205,14 @@ fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::
     let given = by_part(&found.given);
     list("not checkable", unchecked)?;
     if let Some((why, arrays)) = &found.undrawn {
-        let what = format!("taken as recorded, for {why}");
+        let what = format!("not checked, because {why}");
         list(&what, by_part(arrays))?;
     }
-    list("taken as recorded, for only the weights could tell", given)?;
+    list("not checked, needs the weights", given)?;
     let declared = found.declared.clone();
-    list("taken as declared, for nothing here could tell", declared)?;
+    list("metadata not checked", declared)?;
     let computed = by_part(&recording.computed);
-    list("not recorded, but computed from what is", computed)?;
+    list("not recorded, computed from other arrays", computed)?;
     list("not recorded", absent)
 }
 
@@ -248,11 +251,11 @@ impl Diff {
         let found = match trace::diff(&a, &b, self.tolerance) {
             Ok(found) => found,
             Err(lines) => {
-                writeln!(out, "{files}: the shapes differ")?;
+                writeln!(out, "{files}: shapes differ")?;
                 for line in lines {
                     writeln!(out, "  {line}")?;
                 }
-                return Err(Undone::Differs.into());
+                return Err(CliError::Differs.into());
             }
         };
         if !found.declared.is_empty() {
@@ -263,8 +266,8 @@ impl Diff {
         }
         let is_whole = found.only.iter().all(Vec::is_empty);
         let same = match found.declared[..] {
-            [] if is_whole => format!("{files}: the same: "),
-            [] => format!("{files}: the same in part: "),
+            [] if is_whole => format!("{files}: identical: "),
+            [] => format!("{files}: identical in part: "),
             _ => String::new(),
         };
         let values = |a, b| format!("{a} and {b}");
@@ -275,17 +278,17 @@ impl Diff {
             }
         }
         if found.first.is_some() || !found.declared.is_empty() {
-            Err(Undone::Differs.into())
+            Err(CliError::Differs.into())
         } else if is_whole {
             Ok(())
         } else {
-            Err(Undone::InPart.into())
+            Err(CliError::Partial.into())
         }
     }
 }
 
-/// The first difference in a line, with its two values, and behind it how far all agree; or, where there is none,
-/// that behind `same`.
+/// Writes the first difference with its two values, then the largest difference; or, without a difference, the latter
+/// after `same`.
 fn tell(
     out: &mut impl Write,
     [files, same]: [&str; 2],
@@ -297,13 +300,13 @@ fn tell(
     if let Some(first) = &found.first {
         let step = match first.step {
             Some(step) => format!("step {step}"),
-            None => "before the first step".to_owned(),
+            None => "the initial state".to_owned(),
         };
         let (array, index) = (&first.array, &first.index);
         let values = values(first.first, first.second);
         writeln!(
             out,
-            "{files}: the first difference, {step}: {array}{index:?}: {values}"
+            "{files}: first difference at {step}: {array}{index:?}: {values}"
         )?;
         before = "";
     }
@@ -318,8 +321,5 @@ fn tell(
         0.0 => "0".to_owned(),
         largest => format!("{largest:.1e}"),
     };
-    writeln!(
-        out,
-        "{before}{how_many}, the largest difference is {largest}"
-    )
+    writeln!(out, "{before}{how_many}, largest difference {largest}")
 }

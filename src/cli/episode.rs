@@ -1,4 +1,4 @@
-//! Which episode: what `trace`, `render` and `view` have in common.
+//! Options that choose an episode, shared by `trace`, `render` and `view`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{from_zero, machine, note, refuse, rows, up_to};
 use crate::io::{Experiment, Trained, bits, label, trace};
-use crate::model::{Draw, ModelConfig, Sampling};
+use crate::model::{Draw, ModelConfig, NoiseMode};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Part, Recording, UNSEEN_SEED, Work};
 
@@ -17,7 +17,7 @@ pub(super) struct Chosen {
     /// The task it is of.
     pub(super) task: Task,
     pub(super) episode: Episode,
-    /// The seed and the index that draw it; `None` when its bits were given by hand.
+    /// The seed and the index that determine it; `None` if its bits were given by hand.
     pub(super) origin: Option<Draw>,
 }
 
@@ -27,32 +27,32 @@ pub(super) struct EpisodeArgs {
     /// Take the task from PRESET, and the machine from this weights file.
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
-    /// Length of the sequence, in vectors [default: drawn as in training].
+    /// Length of the sequence, in vectors [default: sampled as in training].
     #[arg(long, value_name = "L", value_parser = up_to(MAX_LENGTH), allow_negative_numbers = true, conflicts_with = "input")]
     length: Option<usize>,
-    /// Number of items, for tasks that have them [default: drawn as in training].
+    /// Number of items, for tasks that have them [default: sampled as in training].
     #[arg(long, value_name = "N", value_parser = up_to(MAX_ITEMS), allow_negative_numbers = true, conflicts_with = "input")]
     items: Option<usize>,
-    /// Number of repeats [default: drawn as in training].
+    /// Number of repeats [default: sampled as in training].
     #[arg(long, value_name = "R", value_parser = up_to(MAX_REPEATS), allow_negative_numbers = true)]
     repeats: Option<usize>,
-    /// Seed of the episode [default: 1000000; of the episodes of a file: 0].
+    /// Seed of the episode [default: 1000000; 0 for the episodes of a file].
     #[arg(long, value_name = "S", value_parser = from_zero, allow_negative_numbers = true, conflicts_with = "input")]
     seed: Option<u64>,
-    /// Which episode of that seed [default: 0].
+    /// Index of the episode among those of the seed [default: 0].
     #[arg(long, value_name = "I", value_parser = from_zero, allow_negative_numbers = true, conflicts_with = "input")]
     episode: Option<u64>,
-    /// Draw with this sample of the episode's noise, where heads draw [default: no noise: a hard head takes
-    /// its most likely row, a Bayesian one the means of its weights].
+    /// Use this sample of the noise of heads that sample [default: no noise: hard heads take their most
+    /// likely row, Bayesian heads the means of their weights].
     #[arg(long, value_name = "K", value_parser = from_zero, allow_negative_numbers = true, conflicts_with = "input")]
     sample: Option<u64>,
-    /// Show these bits instead of random ones.
+    /// Use these input bits instead of random ones.
     #[arg(long, value_name = "BITS.JSON")]
     input: Option<PathBuf>,
-    /// What stands in that file, where it is held in memory.
+    /// The contents of that file, if they are in memory.
     #[arg(skip)]
     pub(super) bits: Option<String>,
-    /// Run on this many memory rows instead of those of the training.
+    /// Number of memory rows [default: as in training].
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     pub(super) rows: Option<usize>,
 }
@@ -63,7 +63,7 @@ impl EpisodeArgs {
         self.all_given().next()
     }
 
-    /// That nothing is asked of a recorded trace, which is `done` as it is: drawn, shown.
+    /// Checks that no episode option is given for a recorded trace, which is `done` unchanged: drawn, shown.
     pub(super) fn check_none(&self, source: &str, done: &str) -> anyhow::Result<()> {
         self.given()
             .map_or(Ok(()), |option| as_it_is(option, source, done))
@@ -104,7 +104,7 @@ impl EpisodeArgs {
                 task.outputs()
             ));
         }
-        trained.experiment = experiment;
+        (trained.experiment, trained.changes) = (experiment, Vec::new());
         Ok(trained)
     }
 
@@ -115,9 +115,9 @@ impl EpisodeArgs {
         self.all_given().any(|option| !others.contains(&option))
     }
 
-    /// The episode, with its task, and the seed and index that draw it; `name` is what was typed for the machine.
+    /// Returns the episode, its task, seed and index; `name` is the machine as typed.
     pub(super) fn choose(&self, name: &str, trained: &Trained) -> anyhow::Result<Chosen> {
-        let mut task = trained.experiment.task.clone();
+        let mut task = trained.now().task;
         if self.repeats.is_some() && task.repeats().is_none() {
             return machine::no_repeats(&task);
         }
@@ -125,17 +125,17 @@ impl EpisodeArgs {
         if let Some(path) = &self.input {
             if task.held_out().is_some() {
                 return refuse(
-                    "--input: the episodes of this task are in a file; --episode shows one of those that are held out",
+                    "--input: the episodes of this task come from a file; choose a held-out episode with --episode",
                 );
             }
-            let by_hand = match &self.bits {
+            let manual = match &self.bits {
                 Some(json) => bits::from_json(json, &label(path), &task, self.repeats)?,
                 None => bits::read(path, &task, self.repeats)?,
             };
-            check_size(name, config, &by_hand.task)?;
+            check_size(name, config, &manual.task)?;
             return Ok(Chosen {
-                episode: by_hand.episode(),
-                task: by_hand.task,
+                episode: manual.episode(),
+                task: manual.task,
                 origin: None,
             });
         }
@@ -159,13 +159,13 @@ impl EpisodeArgs {
         })
     }
 
-    /// What becomes of the noise of an episode.
+    /// Returns the noise of the episode: none, or the requested sample.
     fn draw(&self, name: &str, config: &ModelConfig, of: Draw) -> anyhow::Result<Draw> {
         let Some(sample) = self.sample else {
             return Ok(of);
         };
         machine::check_random("--sample", name, config)?;
-        let sampling = Sampling::Drawn;
+        let sampling = NoiseMode::Sampled;
         Ok(Draw {
             sample,
             sampling,
@@ -173,10 +173,10 @@ impl EpisodeArgs {
         })
     }
 
-    /// What the machine does in the episode; `name` is what was typed for the machine.
+    /// Records the episode; `name` is the machine as typed.
     pub(super) fn record(&self, name: &str, trained: &Trained) -> anyhow::Result<Recording> {
         let recording = self.recording(name, trained)?;
-        note_overrun(name, &recording);
+        note_wrap_around(name, &recording);
         Ok(recording)
     }
 
@@ -194,14 +194,14 @@ impl EpisodeArgs {
 /// A recorded trace is `done` as it is: an option that asks something else of it is refused.
 pub(super) fn as_it_is<T>(option: &str, source: &str, done: &str) -> anyhow::Result<T> {
     refuse(format!(
-        "{option}: {source} is a recorded trace and is {done} as it is; {option} needs a preset or weights"
+        "{option}: {source} is a recorded trace and is {done} unchanged; for {option}, name a preset or a weights file"
     ))
 }
 
-/// Says so where writes reach rows already written; `name` is what was typed for the episode.
-pub(super) fn note_overrun(name: &str, recording: &Recording) {
-    if let Some(overrun) = recording.trace.overrun() {
-        note(&format!("note: {name}: {overrun}"));
+/// Prints a note if memory wrapped around; `name` is the episode as typed.
+pub(super) fn note_wrap_around(name: &str, recording: &Recording) {
+    if let Some(wrap_around) = recording.trace.wrap_around() {
+        note(&format!("note: {name}: {wrap_around}"));
     }
 }
 

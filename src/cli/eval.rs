@@ -13,7 +13,7 @@ use super::{
     rows, samples, threads, up_to,
 };
 use crate::io::measurement::measurement_json;
-use crate::io::{EvaluationConfig, Trained, harmless};
+use crate::io::{EvaluationConfig, Experiment, Trained, harmless};
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure, Task};
 use crate::train::{
     Evaluation, Measurement, Part, Redundancy, Sampled, UNSEEN_SEED, Work, optimum,
@@ -27,60 +27,59 @@ Examples:
   tapescope eval copy copy_feedforward --lengths 120 --rows 256 --json
   tapescope eval runs/associative_recall-1 --items 6,12
   tapescope eval runs/copy_hard-1 --samples 20
-  tapescope eval --suite                     all included machines, beside the paper
+  tapescope eval --suite                     all included machines, with the paper's results
   tapescope eval --suite copy runs/copy-7 --format markdown
 
-`bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper, as its mean \
-and half the width of the 95 % interval about it (1.96 standard errors), and `median`, which a few bad \
-episodes do not move; `wrong` is the number of answer bits on the wrong side of one half, per sequence; `perfect` is the share of \
-episodes without a wrong bit; `redundancy`, of a machine trained with a penalty on it, is how much its heads attend \
-to the same rows, or to many (0: each to one of its own); `divergence`, of Bayesian heads, is how far their weights \
-are from their prior, in nats per sequence; `optimum`, for N-grams, is what the best predictor needs on the same \
-episodes. The episodes come from a seed of their own (1000000 unless given), so the \
-machine has not been trained on them. Where writes reach rows that are already written, a line says so, and on \
-how many rows they would not; the suite then measures on a power of two of rows where they do not, too.
+`bits` is the loss in bits per sequence, the measure of the paper: the summed cross-entropy of the answer, as mean \
+± half the 95 % interval (1.96 standard errors), and as `median`, which a few bad episodes do not change. `wrong` is the \
+number of wrong bits per sequence: answer bits on the wrong side of one half. `perfect` is the share of episodes without a \
+wrong bit. `redundancy` (machines trained with this penalty) measures how much heads attend to the same rows, or to many; \
+0: each head on one row of its own. `divergence` (Bayesian heads) is the divergence of the weights from their prior, in nats \
+per sequence. `optimum` (N-grams) is the loss of the best predictor on the same episodes. The episodes are held out: their \
+seed, 1000000 by default, is not used in training. A note reports if memory wrapped around, and how many rows avoid it; the \
+suite then measures again on enough rows, a power of two.
 
-Nothing is drawn, unless --samples asks for it: hard heads take their most likely row, Bayesian ones the means of \
-their weights. With --samples K every episode is run K times more, with noise of its own each time. `of mean` is the \
-cross-entropy where the mean of the samples is what is predicted, `of one` its mean over single samples, and \
-`spread` its standard deviation over the samples of an episode; `wrong` counts in the mean. `entropy` is that of the \
-mean, `noise` the mean of the entropies of the samples, and `mutual` the difference, by which the samples disagree: all \
-summed over the answer, in bits per sequence. The last three columns say whether that is larger where an answer bit is \
-wrong: the area under the curve, 0.5 for no better than chance and 1 for always; of one sample there is none.";
+By default no head samples: hard heads take their most likely row, Bayesian heads the means of their weights. --samples K \
+runs each episode K more times, each time with its own noise. `of mean` is the cross-entropy of the mean prediction, `of one` \
+the mean cross-entropy of single samples, `spread` its standard deviation over the samples of an episode; `wrong` counts wrong \
+bits of the mean prediction. `total` uncertainty is the entropy of the mean prediction, `aleatoric` the mean entropy of the \
+samples, `epistemic` their difference (disagreement between samples): all summed over the answer, in bits per sequence. The \
+last three columns tell whether wrong bits are more uncertain than right ones: the area under the ROC curve, 0.5 at chance \
+level, 1 at best; with one sample there is no epistemic uncertainty.";
 
-/// Measure machines on episodes they were not trained on.
+/// Evaluate machines on held-out episodes.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Eval {
-    /// Presets whose weights are included, weights files, or folders of runs.
+    /// Included machines, weights files or run folders.
     #[arg(value_name = "PRESET|FILE", required_unless_present = "suite")]
     machines: Vec<String>,
-    /// Measure these machines, or all that are included, in one table beside the paper.
+    /// Evaluate these machines, or all included machines, in one table with the paper's results.
     #[arg(long, value_name = "PRESET|FILE", num_args = 0..,
           conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "samples", "json"])]
     suite: Option<Vec<String>>,
-    /// With --suite: how to write the table.
+    /// With --suite: format of the table.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "machines")]
     format: Format,
-    /// Lengths of the sequences, in vectors, such as 10,50 or 10..20 [default: those of the preset].
+    /// Lengths of the sequences, in vectors, such as 10,50 or 10..20 [default: as in the preset].
     #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = range_up_to(MAX_LENGTH), allow_negative_numbers = true)]
     lengths: Vec<RangeInclusive<usize>>,
-    /// Numbers of items, for tasks that have them [default: those of the preset].
+    /// Numbers of items, for tasks that have them [default: as in the preset].
     #[arg(long, value_delimiter = ',', value_name = "N,N,…", value_parser = range_up_to(MAX_ITEMS), allow_negative_numbers = true)]
     items: Vec<RangeInclusive<usize>>,
-    /// Numbers of repeats [default: those of the preset].
+    /// Numbers of repeats [default: as in the preset].
     #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = range_up_to(MAX_REPEATS), allow_negative_numbers = true)]
     repeats: Vec<RangeInclusive<usize>>,
-    /// Episodes per line of the table [default: that of the preset].
+    /// Episodes per line of the table [default: as in the preset].
     #[arg(long, value_name = "E", value_parser = up_to(MOST_EPISODES), allow_negative_numbers = true)]
     episodes: Option<usize>,
     /// Seed of the episodes.
     #[arg(long, value_name = "S", default_value_t = UNSEEN_SEED, value_parser = from_zero, allow_negative_numbers = true)]
     seed: u64,
-    /// Run on this many memory rows instead of those of the training.
+    /// Number of memory rows [default: as in training].
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     rows: Option<usize>,
-    /// Draw every episode this many times, where heads draw, and say what is uncertain.
+    /// Run each episode this many more times, with sampling heads, and report the uncertainty.
     #[arg(long, value_name = "K", value_parser = up_to(MOST_SAMPLES), allow_negative_numbers = true)]
     samples: Option<u64>,
     /// Threads to use [default: one per processor]; the result does not depend on it.
@@ -91,16 +90,16 @@ pub(super) struct Eval {
     json: bool,
 }
 
-/// A machine, what it was called, and a task for every line of its table.
-struct Asked<'a> {
+/// A machine, its name, and a task for every line of its table.
+struct EvalRequest<'a> {
     name: &'a str,
     trained: Trained,
     cases: Vec<Task>,
     episodes: usize,
 }
 
-/// What was found of one case.
-struct Found {
+/// The results of one case.
+struct CaseResult {
     measured: Measurement,
     sampled: Option<Sampled>,
     optimum: Option<f64>,
@@ -112,14 +111,14 @@ impl Eval {
             return self.suite().run(out);
         }
         // Nothing is measured before all of it is known to be possible.
-        let asked = self.machines.iter().map(|name| self.asked(name));
-        let asked: Vec<Asked> = asked.collect::<anyhow::Result<_>>()?;
-        for (index, machine) in asked.iter().enumerate() {
+        let request = self.machines.iter().map(|name| self.request(name));
+        let request: Vec<EvalRequest> = request.collect::<anyhow::Result<_>>()?;
+        for (index, machine) in request.iter().enumerate() {
             if !self.json {
                 if index > 0 {
                     writeln!(out)?;
                 }
-                if asked.len() > 1 {
+                if request.len() > 1 {
                     write!(out, "{}: ", harmless(machine.name))?;
                 }
                 self.heading(out, &machine.trained, machine.episodes)?;
@@ -129,20 +128,20 @@ impl Eval {
         Ok(())
     }
 
-    fn asked<'a>(&self, name: &'a str) -> anyhow::Result<Asked<'a>> {
+    fn request<'a>(&self, name: &'a str) -> anyhow::Result<EvalRequest<'a>> {
         let trained = machine::find(name, self.rows)?;
-        self.asked_of(name, trained)
+        self.request_for(name, trained)
     }
 
-    /// What is asked of this machine, which is called `name`.
-    fn asked_of<'a>(&self, name: &'a str, trained: Trained) -> anyhow::Result<Asked<'a>> {
+    /// Returns the request for this machine, which is named `name`.
+    fn request_for<'a>(&self, name: &'a str, trained: Trained) -> anyhow::Result<EvalRequest<'a>> {
         if self.samples.is_some() {
             machine::check_random("--samples", name, &trained.machine.config)?;
         }
         let cases = self.cases(&trained)?;
-        let preset = &trained.experiment.evaluation;
-        let episodes = self.episodes.unwrap_or(preset.episodes);
-        let episodes = trained.experiment.task.at_most(episodes);
+        let now = trained.now();
+        let episodes = self.episodes.unwrap_or(now.evaluation.episodes);
+        let episodes = now.task.at_most(episodes);
         let at_a_time = threads(self.threads).min(episodes);
         for task in &cases {
             let steps = match (task.measure(), task.repeats()) {
@@ -162,7 +161,7 @@ impl Eval {
             };
             machine::check_size(&trained.machine.config, task, work, name, &parts)?;
         }
-        Ok(Asked {
+        Ok(EvalRequest {
             name,
             trained,
             cases,
@@ -171,30 +170,30 @@ impl Eval {
     }
 
     /// A line for every case.
-    fn measure(&self, out: &mut impl Write, asked: &Asked) -> anyhow::Result<()> {
+    fn measure(&self, out: &mut impl Write, request: &EvalRequest) -> anyhow::Result<()> {
         let never = AtomicBool::new(false);
-        for task in &asked.cases {
-            let Some(found) = self.found(asked, task, &never) else {
+        for task in &request.cases {
+            let Some(result) = self.case_result(request, task, &never) else {
                 break;
             };
-            let Found {
+            let CaseResult {
                 measured,
                 sampled,
                 optimum,
-            } = &found;
+            } = &result;
             match sampled {
-                _ if self.json => writeln!(out, "{}", self.json(asked, task, &found))?,
+                _ if self.json => writeln!(out, "{}", self.json(request, task, &result))?,
                 Some(sampled) => {
-                    place(out, task)?;
+                    write_size(out, task)?;
                     samples::line(out, measured, sampled)?;
                 }
                 None => {
-                    place(out, task)?;
-                    line(out, measured, *optimum)?;
+                    write_size(out, task)?;
+                    write_line(out, measured, *optimum)?;
                 }
             }
             out.flush()?;
-            if let Some(words) = overrun(asked.name, task, measured).filter(|_| !self.json) {
+            if let Some(words) = wrap_around(request.name, task, measured).filter(|_| !self.json) {
                 note(&words);
             }
         }
@@ -210,32 +209,37 @@ impl Eval {
         stop: &AtomicBool,
     ) -> anyhow::Result<Vec<String>> {
         let trained = machine::with_rows(trained.clone(), name, self.rows)?;
-        let asked = self.asked_of(name, trained)?;
+        let request = self.request_for(name, trained)?;
         let line = |task| {
-            let found = self.found(&asked, task, stop)?;
-            Some(self.json(&asked, task, &found))
+            let result = self.case_result(&request, task, stop)?;
+            Some(self.json(&request, task, &result))
         };
-        Ok(asked.cases.iter().map_while(line).collect())
+        Ok(request.cases.iter().map_while(line).collect())
     }
 
-    /// What a case comes to; `None` where `stop` is set before that is known.
-    fn found(&self, asked: &Asked, task: &Task, stop: &AtomicBool) -> Option<Found> {
-        let (threads, episodes) = (threads(self.threads), asked.episodes);
-        let exam = asked.trained.exam(task, self.seed, episodes);
-        Some(Found {
-            measured: exam.measure_until(threads, stop)?,
+    /// Evaluates a case; returns `None` if `stop` is set before the result is known.
+    fn case_result(
+        &self,
+        request: &EvalRequest,
+        task: &Task,
+        stop: &AtomicBool,
+    ) -> Option<CaseResult> {
+        let (threads, episodes) = (threads(self.threads), request.episodes);
+        let evaluator = request.trained.evaluator(task, self.seed, episodes);
+        Some(CaseResult {
+            measured: evaluator.measure_until(threads, stop)?,
             sampled: match self.samples {
-                Some(samples) => Some(exam.sample_until(samples, threads, stop)?),
+                Some(samples) => Some(evaluator.sample_until(samples, threads, stop)?),
                 None => None,
             },
             optimum: optimum(task, self.seed, episodes),
         })
     }
 
-    fn json(&self, asked: &Asked, task: &Task, found: &Found) -> String {
-        let measured = (&found.measured, found.sampled.as_ref());
-        let (name, trained) = (asked.name, &asked.trained);
-        measurement_json(name, trained, task, self.seed, measured, found.optimum)
+    fn json(&self, request: &EvalRequest, task: &Task, result: &CaseResult) -> String {
+        let measured = (&result.measured, result.sampled.as_ref());
+        let (name, trained) = (request.name, &request.trained);
+        measurement_json(name, trained, task, self.seed, measured, result.optimum)
     }
 
     fn suite(&self) -> Suite<'_> {
@@ -250,14 +254,15 @@ impl Eval {
 
     /// One task for every line of the table.
     fn cases(&self, trained: &Trained) -> anyhow::Result<Vec<Task>> {
-        let given = |asked: &[usize], preset: &[usize]| {
-            if asked.is_empty() {
+        let given = |request: &[usize], preset: &[usize]| {
+            if request.is_empty() {
                 preset.to_vec()
             } else {
-                asked.to_vec()
+                request.to_vec()
             }
         };
-        let (task, preset) = (&trained.experiment.task, &trained.experiment.evaluation);
+        let now = trained.now();
+        let (task, preset) = (&now.task, &now.evaluation);
         if task.repeats().is_none() && !self.repeats.is_empty() {
             return machine::no_repeats(task);
         }
@@ -265,12 +270,12 @@ impl Eval {
         let [lengths, items, repeats]: [Vec<usize>; 3] =
             [&self.lengths, &self.items, &self.repeats].map(|ranges| all(ranges));
         let sizes = machine::sizes(task, ("--lengths", &*lengths), ("--items", &items))?;
-        let asked = EvaluationConfig {
+        let request = EvaluationConfig {
             sizes: given(sizes, &preset.sizes),
             repeats: given(&repeats, &preset.repeats),
             episodes: preset.episodes,
         };
-        Ok(asked.cases(task))
+        Ok(request.cases(task))
     }
 
     fn heading(
@@ -281,10 +286,10 @@ impl Eval {
     ) -> std::io::Result<()> {
         let config = &trained.machine.config;
         let on_memory = match (config.rows(), config.columns()) {
-            (0, _) => ", without memory".to_owned(),
+            (0, _) => String::new(),
             (rows, columns) => format!(" on a memory of {rows} × {columns}"),
         };
-        let task = &trained.experiment.task;
+        let Experiment { task, training, .. } = trained.now();
         // A file may have fewer of a length.
         let at_most = task.held_out().map_or("", |_| "at most ");
         writeln!(
@@ -305,7 +310,7 @@ impl Eval {
         let optimum = task
             .optimum(&task.episode(self.seed, 0))
             .map_or("", |_| "   optimum");
-        let redundancy = match trained.experiment.training.redundancy {
+        let redundancy = match training.redundancy {
             Redundancy::Off => "",
             _ => " redundancy",
         };
@@ -322,7 +327,7 @@ impl Eval {
 }
 
 /// The size that a line of the table is of.
-fn place(out: &mut impl Write, task: &Task) -> std::io::Result<()> {
+fn write_size(out: &mut impl Write, task: &Task) -> std::io::Result<()> {
     write!(out, "{:>6}", span(&task.size()))?;
     if let Some(repeats) = task.repeats() {
         write!(out, " {:>7}", span(&repeats))?;
@@ -330,14 +335,18 @@ fn place(out: &mut impl Write, task: &Task) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The rest of a line where nothing is drawn.
-fn line(out: &mut impl Write, measured: &Measurement, optimum: Option<f64>) -> std::io::Result<()> {
+/// Writes the rest of a line for machines without samples.
+fn write_line(
+    out: &mut impl Write,
+    measured: &Measurement,
+    optimum: Option<f64>,
+) -> std::io::Result<()> {
     let Evaluation {
         bits_per_sequence,
         wrong_bits,
         scored_bits,
         perfect,
-        beside,
+        aux,
         ..
     } = &measured.mean;
     write!(
@@ -347,7 +356,7 @@ fn line(out: &mut impl Write, measured: &Measurement, optimum: Option<f64>) -> s
         measured.median,
         100.0 * perfect
     )?;
-    for value in beside.each().into_iter().flatten() {
+    for value in aux.each().into_iter().flatten() {
         write!(out, " {:>10}", decimals(value, 4))?;
     }
     if let Some(optimum) = optimum {
@@ -356,8 +365,8 @@ fn line(out: &mut impl Write, measured: &Measurement, optimum: Option<f64>) -> s
     writeln!(out)
 }
 
-/// What joins the loss in a table.
-pub(super) fn beside(mean: Option<f64>) -> String {
+/// Formats an auxiliary loss for a table.
+pub(super) fn aux_loss(mean: Option<f64>) -> String {
     mean.map_or_else(|| "-".to_owned(), |mean| decimals(mean, 4))
 }
 
@@ -367,24 +376,24 @@ pub(super) fn half_width(measured: &Measurement) -> String {
     width.map_or_else(|| "-".to_owned(), |bits| format!("{bits:.3}"))
 }
 
-/// That writes reach rows already written, where they do.
-fn overrun(name: &str, task: &Task, measured: &Measurement) -> Option<String> {
+/// Returns the note that memory wrapped around, if it did.
+fn wrap_around(name: &str, task: &Task, measured: &Measurement) -> Option<String> {
     let Measurement {
         mean,
-        overrun,
-        enough,
+        wrapped,
+        rows_needed,
         ..
     } = measured;
     let size = size(task);
     let episodes = mean.episodes;
-    (*overrun > 0).then(|| {
+    (*wrapped > 0).then(|| {
         format!(
-            "note: {name} at {size}: in {overrun} of {episodes} episodes writes reach rows that are already written; on {enough} rows they would not"
+            "note: {name} at {size}: memory wrapped around (use {rows_needed} rows or more to avoid it) in {wrapped} of {episodes} episodes"
         )
     })
 }
 
-/// Where a machine is measured, in words.
+/// Returns the sizes at which a machine is measured, as text.
 pub(super) fn size(task: &Task) -> String {
     let size = span(&task.size());
     let size = match task.measure() {

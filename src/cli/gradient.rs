@@ -1,14 +1,12 @@
 //! `--gradient`: of what the derivative by everything is wanted.
 
-use super::Usage;
-use crate::io::room;
-use crate::model::Model;
+use super::{Usage, machine};
+use crate::model::{Model, ModelConfig};
 use crate::train::{Demand, Quantity, Recording, Work, recording_bytes};
 
 /// The number of which the derivative is wanted, as it is typed.
 pub(super) fn quantity(text: &str) -> Result<Quantity, String> {
-    const EXPECTED: &str =
-        "expected loss, or a bit of the output by its step and its channel, such as bit:18,3";
+    const EXPECTED: &str = "expected loss, or an output bit as bit:STEP,CHANNEL, such as bit:18,3";
     if text == "loss" {
         return Ok(Quantity::Loss);
     }
@@ -24,8 +22,13 @@ pub(super) fn quantity(text: &str) -> Result<Quantity, String> {
 }
 
 /// Checks that the gradients with respect to all recorded values of an episode fit into memory.
-pub(super) fn check_room(machine: &Model, recording: &Recording) -> anyhow::Result<()> {
-    let (config, steps) = (&machine.config, recording.episode.steps());
+pub(super) fn check_memory(machine: &Model, recording: &Recording) -> anyhow::Result<()> {
+    let bytes = bytes(&machine.config, recording.episode.steps());
+    machine::claim(bytes, 0, "--gradient: computing it")
+}
+
+/// Bytes of the gradients with respect to all recorded values of an episode, and of what it takes to compute them.
+pub(super) fn bytes(config: &ModelConfig, steps: usize) -> u64 {
     let backward = Demand {
         config: config.clone(),
         steps,
@@ -35,17 +38,13 @@ pub(super) fn check_room(machine: &Model, recording: &Recording) -> anyhow::Resu
             penalized: 0,
         },
     };
-    let bytes = recording_bytes(config, steps).saturating_add(backward.bytes());
-    Ok(
-        room::claim(bytes, 0)
-            .map_err(|short| Usage(format!("--gradient: computing it {short}")))?,
-    )
+    recording_bytes(config, steps).saturating_add(backward.bytes())
 }
 
-/// Says which bits there are, where an episode has no such one.
+/// Returns the error for an output bit that the episode does not have, with those that it has.
 pub(super) fn no_bit(of: Quantity, recording: &Recording) -> anyhow::Error {
     let Quantity::Bit { step, channel } = of else {
-        return Usage("--gradient loss: there is none".to_owned()).into();
+        return Usage("--gradient loss: the episode has no loss".to_owned()).into();
     };
     let trace = &recording.trace;
     let there = match (
@@ -53,7 +52,7 @@ pub(super) fn no_bit(of: Quantity, recording: &Recording) -> anyhow::Error {
         trace.logit.width().checked_sub(1),
     ) {
         (Some(step), Some(channel)) => {
-            format!("has the steps 0 to {step} and the output channels 0 to {channel}")
+            format!("has steps 0 to {step} and output channels 0 to {channel}")
         }
         _ => "has no output".to_owned(),
     };

@@ -11,40 +11,40 @@ use crate::train::TrainingConfig;
 
 const EXAMPLES: &str = "\
 Examples:
-  tapescope learn                             watch the copy machine learn, from nothing
+  tapescope learn                             watch the copy machine learn from scratch
   tapescope learn copy --seed 7
-  tapescope learn copy --seeds 1..10          ten side by side: which of them learn it?
-  tapescope learn repeat_copy --set training.optimizer.rate=3e-4
-  tapescope learn mine.json                   a preset of your own
-  tapescope learn copy --ablate               beside it the same machine without a gate, a shift …
+  tapescope learn copy --seeds 1..10          ten seeds side by side
+  tapescope learn repeat_copy --set training.optimizer.learning_rate=3e-4
+  tapescope learn mine.json                   your own preset
+  tapescope learn copy --ablate               the machine, and the same without gate, shift, …
 
-In the window T trains and waits, Shift+T does one update, and the lane below the pictures leads back to what the \
-machine was at every moment. `tapescope train` does the same without a window, to the same bits.";
+In the window, T starts and pauses training, and Shift+T runs one update. The training timeline below the pictures \
+leads back to every training snapshot. `tapescope train` trains without a window and gives identical weights.";
 
 /// The most runs side by side in the window.
 #[cfg(feature = "gui")]
 const MOST_RUNS: usize = 24;
 
-/// Open the window on a machine that learns, from nothing.
+/// Open the window and train a machine live, from scratch.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Learn {
     /// The name of a preset (see `tapescope tasks`), or the path of a JSON file.
     #[arg(default_value = "copy")]
     preset: String,
-    /// Seed of the initial weights and of every episode [default: that of the preset].
+    /// Seed of the initial weights and of every episode [default: as in the preset].
     #[arg(long, value_name = "S", value_parser = from_zero, allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Learn whole, and without each of the stages of its heads, side by side.
+    /// Run ablations: the whole machine and the machine without each stage of its heads, side by side.
     #[arg(long, conflicts_with = "seeds")]
     ablate: bool,
-    /// Learn from these seeds side by side: a range with both its ends, or a list.
+    /// Train these seeds side by side: an inclusive range or a list.
     #[arg(long, value_name = "LIST", conflicts_with = "seed")]
     seeds: Option<Seeds>,
-    /// Episodes in the whole run [default: that of the preset].
+    /// Training sequences in the whole run [default: as in the preset].
     #[arg(long, value_name = "K", value_parser = up_to(TrainingConfig::MAX_SEQUENCES), allow_negative_numbers = true)]
     sequences: Option<u64>,
-    /// Change a value of the preset, by its path in the JSON; may be repeated.
+    /// Set a value of the preset by its path in the JSON; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<preset::Override>,
 }
@@ -52,7 +52,8 @@ pub(super) struct Learn {
 impl Learn {
     #[cfg(feature = "gui")]
     pub(super) fn run(self) -> anyhow::Result<()> {
-        use crate::viewer::{self, First};
+        use super::view::show;
+        use crate::viewer::{self, First, StartOptions};
         let mut experiment = Experiment::find(&self.preset, &self.overrides)?;
         let training = &mut experiment.training;
         training.seed = self.seed.unwrap_or(training.seed);
@@ -63,16 +64,16 @@ impl Learn {
             if all.is_empty() {
                 let preset = self.preset;
                 return super::refuse(format!(
-                    "--ablate: the heads of {preset} have no stages to leave out"
+                    "--ablate: the heads of {preset} have no stage to remove"
                 ));
             }
-            return show(First::Learning(all));
+            return show(Some(First::Learning(all)), None, StartOptions::default());
         }
         let seeds = match self.seeds {
             Some(Seeds(seeds)) if seeds.len() > MOST_RUNS => {
                 let count = seeds.len();
                 return super::refuse(format!(
-                    "--seeds: {count} runs do not fit in the window, at most {MOST_RUNS} do; `tapescope sweep {} --seeds …` trains as many as there are",
+                    "--seeds: {count} runs are more than the window shows, {MOST_RUNS}; to train more, use `tapescope sweep {} --seeds …`",
                     self.preset
                 ));
             }
@@ -84,24 +85,15 @@ impl Learn {
             experiment.training.seed = seed;
             (format!("seed {seed}"), experiment)
         });
-        show(First::Learning(runs.collect()))
+        let first = First::Learning(runs.collect());
+        show(Some(first), None, StartOptions::default())
     }
 
     #[cfg(not(feature = "gui"))]
     pub(super) fn run(self) -> anyhow::Result<()> {
         let preset = self.preset;
         super::refuse(format!(
-            "this build has no window to watch {preset} in; `tapescope train {preset}` trains it, or build one with: cargo build --release --features gui"
+            "this build has no window; train without it: tapescope train {preset}; or build the window: cargo build --release --features gui"
         ))
     }
-}
-
-#[cfg(feature = "gui")]
-fn show(first: crate::viewer::First) -> anyhow::Result<()> {
-    let (begin, stop) = (
-        crate::viewer::Beginning::default(),
-        super::signal::interrupted(),
-    );
-    let shown = crate::viewer::run(Some(first), None, begin, stop);
-    shown.or_else(|error| super::refuse(error.to_string()))
 }

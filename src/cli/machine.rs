@@ -1,14 +1,19 @@
-//! Which machine: by the name of a preset whose weights are in the binary, or by a file.
+//! Finds a machine: by the name of an included machine, or by a file.
 
 use std::path::Path;
 
 use super::{Usage, refuse};
 use crate::io::{
-    Error, Experiment, RunFolder, Trained, episodes, label, preset, room, trace, weights,
+    Error, Experiment, RunFolder, Trained, episodes, label, memory_limit, preset, trace, weights,
 };
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
 use crate::train::{Demand, Part, Work};
+
+/// Checks that memory suffices for `bytes` and the stacks of `threads` threads.
+pub(super) fn claim(bytes: u64, threads: usize, what: &str) -> anyhow::Result<()> {
+    Ok(memory_limit::claim(bytes, threads).map_err(|short| Usage(format!("{what} {short}")))?)
+}
 
 /// The machine that a name or the path of a weights file stands for, on `rows` memory rows, with the episodes that it
 /// learned from, where those are in a file.
@@ -16,14 +21,14 @@ pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     let mut trained = alone(name, rows)?;
     let path = Path::new(name);
     let path = RunFolder::weights_at(path).unwrap_or_else(|_| path.to_owned());
-    trained.experiment = trained.now().with_episodes(&path)?;
+    trained.experiment = trained.experiment.with_episodes(&path)?;
     Ok(trained)
 }
 
-/// [`find`], without the episodes: for who asks for the weights only.
+/// Finds a machine without its episodes, for callers that need only the weights.
 pub(super) fn alone(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     let path = Path::new(name);
-    let is_preset = Experiment::built_in(name, &[]).is_some();
+    let is_preset = Experiment::included(name, &[]).is_some();
     if is_file(path) || !is_preset && path.exists() {
         return read(path, rows);
     }
@@ -41,13 +46,13 @@ pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> 
     if trace::is_named_so(path) {
         let path = label(path);
         return refuse(format!(
-            "{path} is a trace, not a weights file; tapescope view {path} shows it"
+            "{path} is a trace, not a weights file; open it with: tapescope view {path}"
         ));
     }
     if path.extension().is_some_and(|end| end == "json") && path.is_file() {
         let path = label(path);
         return refuse(format!(
-            "{path} is not a weights file; an experiment is trained first: tapescope train {path}"
+            "{path} is not a weights file; if it is a preset, train it first: tapescope train {path}"
         ));
     }
     let path = RunFolder::weights_at(path)?;
@@ -60,7 +65,7 @@ pub(super) fn is_file(path: &Path) -> bool {
     path.components().count() > 1 || path.extension().is_some()
 }
 
-/// The machine on as many memory rows as were asked for; `name` is what it is called.
+/// Returns the machine on the requested memory rows; `name` is its name in messages.
 pub(super) fn with_rows(
     mut machine: Trained,
     name: &str,
@@ -77,17 +82,17 @@ pub(super) fn with_rows(
 
 pub(super) fn no_weights<T>(name: &str) -> anyhow::Result<T> {
     refuse(format!(
-        "no trained weights ship for `{name}`; train them with: tapescope train {name}"
+        "no weights are included for `{name}`; train them with: tapescope train {name}"
     ))
 }
 
-/// Refuses what an `option` asks of the noise of a machine that draws nothing.
+/// Checks that a machine samples, for an `option` about its noise.
 pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> anyhow::Result<()> {
     if config.is_random() {
         return Ok(());
     }
     refuse(format!(
-        "{option}: {name}: none of its heads draws; those with `model.heads.attention.weighting` hard, weibull or lognormal do"
+        "{option}: {name}: no head samples; only heads with `model.heads.attention.weighting` hard, weibull or lognormal do"
     ))
 }
 
@@ -147,7 +152,7 @@ pub(super) fn check_size(
         steps,
         work,
     };
-    let Err(short) = room::claim(demand.bytes(), demand.threads()) else {
+    let Err(short) = memory_limit::claim(demand.bytes(), demand.threads()) else {
         return Ok(());
     };
     let size = match (config.rows(), config.columns()) {

@@ -10,17 +10,17 @@ use super::Cli;
 
 const OF_COMPLETIONS: &str = "\
 Examples:
-  source <(tapescope completions bash)                                  in this shell
+  source <(tapescope completions bash)                                  for this shell
   tapescope completions bash > ~/.local/share/bash-completion/completions/tapescope
-  tapescope completions zsh > ~/.zfunc/_tapescope                       a folder of $fpath
+  tapescope completions zsh > ~/.zfunc/_tapescope                       a folder in $fpath
   tapescope completions fish > ~/.config/fish/completions/tapescope.fish";
 
 const OF_MAN: &str = "\
 Examples:
-  tapescope man train | man -l -                                        read one
-  tapescope man > ~/.local/share/man/man1/tapescope.1                   keep one";
+  tapescope man train | man -l -                                        read a page
+  tapescope man > ~/.local/share/man/man1/tapescope.1                   install a page";
 
-/// Print what makes a shell complete commands and options.
+/// Print a shell script that completes commands and options.
 #[derive(Debug, Args)]
 #[command(after_help = OF_COMPLETIONS)]
 pub(super) struct Completions {
@@ -41,7 +41,7 @@ impl Completions {
 #[derive(Debug, Args)]
 #[command(after_help = OF_MAN)]
 pub(super) struct Manual {
-    /// The page of this command.
+    /// Print the page of this command [default: the page of the program].
     #[arg(value_parser = command)]
     command: Option<String>,
 }
@@ -77,7 +77,7 @@ mod tests {
     use clap::ValueEnum;
 
     #[test]
-    fn every_command_has_a_page_and_every_shell_is_told_of_it() {
+    fn every_command_has_a_man_page_and_completions() {
         let mut told = Vec::new();
         for shell in Shell::value_variants() {
             let mut text = Vec::new();

@@ -1,15 +1,16 @@
 //! The command line: one file per subcommand. The only module that prints.
 
 mod ablate;
-pub mod call;
 mod collect;
 mod compare;
 mod episode;
 mod eval;
 mod gradient;
+pub mod in_process;
 mod learn;
 mod machine;
 mod manual;
+mod parent_watch;
 mod plan;
 mod render;
 mod repeat;
@@ -19,7 +20,6 @@ mod suite;
 mod sweep;
 mod table;
 mod tasks;
-mod tether;
 mod trace;
 mod train;
 mod view;
@@ -42,24 +42,24 @@ use crate::model::NtmConfig;
 
 const EXAMPLES: &str = "\
 Examples:
-  tapescope                                  open the window on a trained machine
-  tapescope copy.ntmtrace.json               open it on a file, or on a preset; short for `view`
-  tapescope tasks                            list the experiments
-  tapescope learn copy                       watch a machine learn, from nothing
+  tapescope                                  open the window on an included machine
+  tapescope copy.ntmtrace.json               open a file or a preset in it (short for `view`)
+  tapescope tasks                            list the presets
+  tapescope learn copy                       watch a machine learn from scratch
   tapescope train copy --seed 7              train; the best weights go to runs/copy-7
-  tapescope eval copy --lengths 10,20,120    measure, also on sequences longer than in training
+  tapescope eval copy --lengths 10,20,120    evaluate it, also on longer sequences
   tapescope trace copy --length 20 --out copy.ntmtrace.json
-                                             one episode, every stage of every step, as JSON
+                                             record one episode as JSON, every stage of every step
   tapescope render copy --length 20 --out figure6.svg
-                                             the same episode as the paper draws it
-  tapescope sweep copy --seeds 1..10         train ten, as many at once as there are processors
-  tapescope ablate copy --seeds 1..5         the same machine without each stage of its heads
+                                             draw the same episode as in the paper (Figure 6)
+  tapescope sweep copy --seeds 1..10         train ten seeds, one per processor at a time
+  tapescope ablate copy --seeds 1..5         train it without each stage of its heads in turn
 
-Exit codes: 0 done, 1 failed while running or something differs, 2 bad input or usage,
-            3 verified in part, 4 a training diverged, 130 stopped with Ctrl-C, 143 by SIGTERM,
+Exit codes: 0 success, 1 runtime failure or difference found, 2 invalid input or usage,
+            3 verified in part, 4 training diverged, 130 stopped with Ctrl-C, 143 by SIGTERM,
             129 by SIGHUP.";
 
-/// What the program is called.
+/// The name of the program.
 const NAME: &str = "tapescope";
 /// The most threads of a command.
 const MOST_THREADS: usize = 1024;
@@ -104,11 +104,11 @@ enum Command {
     Manual(manual::Manual),
 }
 
-/// Why a command is not done, though no file is at fault.
+/// Errors of a command that are not about a file.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-enum Undone {
-    /// What was typed cannot be done.
+enum CliError {
+    /// Invalid usage.
     Usage(String),
     /// The user stopped it.
     Stopped(String),
@@ -119,17 +119,17 @@ enum Undone {
     Differs,
     /// All holds that could be checked, and what could not has been printed.
     #[error("holds in part")]
-    InPart,
+    Partial,
 }
 
-use Undone::Usage;
+use CliError::Usage;
 
 /// Refuses what was typed, in these words.
 fn refuse<T>(problem: impl Into<String>) -> anyhow::Result<T> {
     Err(Usage(problem.into()).into())
 }
 
-/// A number with so many decimals; in powers of ten where it would fill the line.
+/// Formats a number with `digits` decimals; in powers of ten if it would fill the line.
 fn decimals(value: f64, digits: usize) -> String {
     if value.abs() < 1e7 {
         format!("{value:.digits$}")
@@ -138,7 +138,7 @@ fn decimals(value: f64, digits: usize) -> String {
     }
 }
 
-/// What was typed. A first word that is no command, but a file or a preset, is to be viewed.
+/// Parses the command line. A first word that is a file or a preset, not a command, is opened with `view`.
 fn parse() -> Result<Cli, clap::Error> {
     let mut typed = vec![NAME.into()];
     typed.extend(started().arguments.iter().cloned());
@@ -167,12 +167,12 @@ fn parse() -> Result<Cli, clap::Error> {
     Err(error)
 }
 
-/// How this program was started.
+/// The way in which this program was started.
 #[derive(Debug)]
 struct Started {
-    /// What starts it again: a program, and the first of its arguments. Empty where nobody knows.
+    /// The program and its first arguments that start it again. Empty if unknown.
     again: Vec<OsString>,
-    /// What was typed behind it.
+    /// The arguments that were typed after it.
     arguments: Vec<OsString>,
 }
 
@@ -233,7 +233,7 @@ fn perform() -> u8 {
     end(result)
 }
 
-/// What was typed is no command, in the words of clap: in its colours, where nothing in them acts on a terminal.
+/// Prints a usage error as clap words it: in colour, unless it contains terminal control characters.
 fn misused(error: &clap::Error) -> u8 {
     let text = error.render().to_string();
     if said(&text) == text {
@@ -245,15 +245,15 @@ fn misused(error: &clap::Error) -> u8 {
     2
 }
 
-/// Says how a command ended. What it printed must have arrived.
+/// Reports the result of a command and returns the exit code. Its output must have arrived.
 fn end(result: anyhow::Result<()>) -> u8 {
     match result.and_then(|()| Ok(io::stdout().flush()?)) {
         Ok(()) => 0,
         Err(error) if reader_left(&error) => 0,
         Err(error) => {
             match error.downcast_ref() {
-                Some(Undone::Differs | Undone::InPart) => {}
-                Some(Undone::Stopped(words)) => note(words),
+                Some(CliError::Differs | CliError::Partial) => {}
+                Some(CliError::Stopped(words)) => note(words),
                 // Every other file has its name in an error of its own.
                 None if error.is::<io::Error>() => note(&format!(
                     "error: standard output: cannot be written: {error}"
@@ -274,11 +274,11 @@ fn reader_left(error: &anyhow::Error) -> bool {
 
 fn exit_code(error: &anyhow::Error) -> u8 {
     match error.downcast_ref() {
-        Some(Undone::Usage(_)) => 2,
-        Some(Undone::InPart) => 3,
-        Some(Undone::Diverged(_)) => DIVERGED,
-        Some(Undone::Stopped(_)) => signal::exit_code(),
-        Some(Undone::Differs) => 1,
+        Some(CliError::Usage(_)) => 2,
+        Some(CliError::Partial) => 3,
+        Some(CliError::Diverged(_)) => DIVERGED,
+        Some(CliError::Stopped(_)) => signal::exit_code(),
+        Some(CliError::Differs) => 1,
         None => match error.downcast_ref() {
             Some(Error::Write(..)) | None => 1,
             Some(_) => 2,
@@ -286,7 +286,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// A line for people, on standard error. When nobody can read it there is nobody to tell.
+/// Writes a line for people to standard error; a failure to write is ignored.
 fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{}", said(line));
 }
@@ -305,7 +305,7 @@ fn said(message: &str) -> String {
     text.chars().take(MOST).chain(['…']).collect()
 }
 
-/// True for two names of one file or folder that is there.
+/// True for two names of one existing file or folder.
 fn is_same(one: &Path, other: &Path) -> bool {
     let found = |path: &Path| path.canonicalize().ok();
     found(one).is_some_and(|one| Some(one) == found(other))
@@ -321,7 +321,7 @@ fn from_zero(text: &str) -> Result<u64, String> {
 fn rows(text: &str) -> Result<usize, String> {
     up_to(NtmConfig::MAX_ROWS)(text).map_err(|problem| match text {
         "all" | "touched" => {
-            format!("{problem}; which of them are drawn says `render --show-rows {text}`")
+            format!("{problem}; to choose the rows in a figure, use `render --show-rows {text}`")
         }
         _ => problem,
     })
@@ -330,14 +330,13 @@ fn rows(text: &str) -> Result<usize, String> {
 /// A step of an episode, as it is typed.
 fn step(text: &str) -> Result<usize, String> {
     text.parse()
-        .map_err(|_| "expected the number of a step, 0 or more".to_owned())
+        .map_err(|_| "expected a step number, 0 or more".to_owned())
 }
 
 /// Reads whole numbers from 1 to `most`: one, or a range with both ends.
 fn range_up_to(most: usize) -> impl Fn(&str) -> Result<RangeInclusive<usize>, String> + Clone {
     move |text| {
-        let expected =
-            format!("expected a whole number, 1 to {most}, or a range of them such as 10..20");
+        let expected = format!("expected a whole number, 1 to {most}, or a range such as 10..20");
         let [first, last] = plan::ends(text, &expected)?.map(usize::try_from);
         match (first, last) {
             (Ok(first @ 1..), Ok(last)) if last <= most => Ok(first..=last),
@@ -357,12 +356,12 @@ where
     }
 }
 
-/// How many threads to use: as many as asked for, or as the computer runs at once.
+/// Returns the number of threads: the requested number, or one per processor.
 fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// The command line as it was typed, to be kept with what it made.
+/// Returns the command line as typed, to be stored with its results.
 fn command_line() -> String {
     shell::command(&started().arguments)
 }

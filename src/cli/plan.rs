@@ -1,4 +1,4 @@
-//! Which runs a sweep is made of: seeds, settings, and the share of one shard.
+//! The runs of a sweep: seeds, settings, and the part of one shard.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -22,10 +22,10 @@ impl FromStr for Seeds {
     fn from_str(text: &str) -> Result<Self, String> {
         let (mut seeds, mut known) = (Vec::new(), HashSet::new());
         for part in text.split(',') {
-            let expected = "expected seeds such as 1..10, which is 1 to 10, or 1,3,7..9";
+            let expected = "expected seeds such as 1..10 (inclusive) or 1,3,7..9";
             let [first, last] = ends(part, &format!("`{part}`: {expected}"))?;
             if last - first >= MOST_RUNS as u64 {
-                return Err(format!("`{part}`: are more than {MOST_RUNS} seeds"));
+                return Err(format!("`{part}`: more than {MOST_RUNS} seeds"));
             }
             for seed in first..=last {
                 if !known.insert(seed) {
@@ -85,25 +85,25 @@ impl FromStr for Shard {
     }
 }
 
-/// How the runs of a sweep are trained.
+/// Options for training the runs of a sweep.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Runs {
-    /// Change a value of the preset, by its path in the JSON; may be repeated.
+    /// Set a value of the preset by its path in the JSON; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<Override>,
-    /// Episodes in each run [default: that of the preset]; the same as --set training.sequences=K.
+    /// Training sequences per run [default: as in the preset]; short for --set training.sequences=K.
     #[arg(long, value_name = "K", value_parser = up_to(TrainingConfig::MAX_SEQUENCES), allow_negative_numbers = true)]
     sequences: Option<u64>,
     /// Runs at the same time [default: one per processor].
     #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
     pub(super) jobs: Option<usize>,
-    /// Print the commands of the runs that are to be done, and run none.
+    /// Print the commands of the remaining runs, without running them.
     #[arg(long)]
     pub(super) dry_run: bool,
 }
 
 impl Runs {
-    /// What is changed in the preset for all of them.
+    /// Returns the overrides of the preset that apply to all runs.
     pub(super) fn overrides(&self) -> Vec<Override> {
         let sequences = self.sequences.map(|k| format!("training.sequences={k}"));
         let sequences = sequences.into_iter().filter_map(|text| text.parse().ok());
@@ -130,7 +130,7 @@ impl FromStr for Grid {
         };
         for value in split_values(values) {
             if value.is_empty() {
-                return Err(format!("a value is empty; {expected}"));
+                return Err(format!("empty value; {expected}"));
             }
             let value: Override = format!("{path}={value}").parse().map_err(|_| expected)?;
             if grid.values.contains(&value) {
@@ -178,11 +178,11 @@ pub(super) fn settings(
     let set_paths = set.iter().map(Override::path);
     for path in set_paths.chain(grids.iter().map(|grid| grid.path.as_str())) {
         if path == "training.seed" {
-            return refuse("training.seed: the seeds of a sweep are given with --seeds");
+            return refuse("training.seed: give the seeds of a sweep with --seeds");
         }
         if paths.contains(&path) {
             return refuse(format!(
-                "{path}: is given twice; --set takes one value, --grid several"
+                "{path}: is given twice; use --set for one value, --grid for several"
             ));
         }
         paths.push(path);
@@ -191,7 +191,7 @@ pub(super) fn settings(
     let runs = counts.fold(seeds, usize::saturating_mul);
     if runs > MOST_RUNS {
         return refuse(format!(
-            "--grid and --seeds make {runs} runs; the most is {MOST_RUNS}"
+            "--grid and --seeds give {runs} runs; allowed: at most {MOST_RUNS}"
         ));
     }
     let mut settings = vec![set.to_vec()];
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seeds_are_ranges_with_both_ends_and_lists() {
+    fn seeds_are_lists_and_inclusive_ranges() {
         let seeds = |text: &str| text.parse::<Seeds>().map(|seeds| seeds.0);
         assert_eq!(seeds("1..4"), Ok(vec![1, 2, 3, 4]));
         assert_eq!(seeds("7"), Ok(vec![7]));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_grid_is_said() {
+    fn invalid_grids_are_refused() {
         for text in ["a", "a=", "a=1,", "=1", "a=1,1", "a=1,1.0e0,1"] {
             assert!(text.parse::<Grid>().is_err(), "{text}");
         }
@@ -280,7 +280,7 @@ mod tests {
         let error = |set: &[Override], grids: &[Grid], seeds| {
             settings(set, grids, seeds).unwrap_err().to_string()
         };
-        let twice = "a: is given twice; --set takes one value, --grid several";
+        let twice = "a: is given twice; use --set for one value, --grid for several";
         assert_eq!(error(&["a=1".parse().unwrap()], &[grid("a=2")], 1), twice);
         assert_eq!(error(&[], &[grid("a=2"), grid("a=3")], 1), twice);
         assert!(error(&[], &[grid("training.seed=1,2")], 1).contains("--seeds"));

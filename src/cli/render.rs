@@ -10,19 +10,19 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-use super::episode::{Chosen, EpisodeArgs, as_it_is, is_trace, note_overrun};
-use super::gradient::{check_room, no_bit, quantity};
+use super::episode::{Chosen, EpisodeArgs, as_it_is, is_trace, note_wrap_around};
+use super::gradient::{check_memory, no_bit, quantity};
 use super::{MOST_SAMPLES, Usage, machine, note, plan, refuse, step, up_to};
 use crate::figure::compare::{Common, Comparison, Named};
 use crate::figure::spread::{Samples, Spread};
 use crate::figure::{
-    Derivatives, Drawing, Figure, Format, Layer, Layout, Moment, Motion, Options, Orientation,
+    Drawing, Figure, Format, FrameTime, Gradients, Layer, Layout, Motion, Options, Orientation,
     Pages, Picture, RowsShown, Walk, duration, estimated_bytes, find_head, to_bytes,
 };
 use crate::io::trace::{self, Side};
-use crate::io::{self, Trained, label, picture, room};
+use crate::io::{self, Trained, label, picture};
 use crate::model::config::Order;
-use crate::model::{Draw, Sampling};
+use crate::model::{Draw, NoiseMode};
 use crate::platform::at_once;
 use crate::train::{Quantity, Recording};
 
@@ -30,17 +30,17 @@ use crate::train::{Quantity, Recording};
 const MOST_PIXELS: f32 = 1e8;
 /// The longest side of a page.
 const MOST: f32 = 16_384.0;
-/// The difference that counts as none, where two are drawn.
+/// The largest difference to ignore between two episodes.
 const TOLERANCE: f64 = 1e-6;
-/// From so many frames on the size of an animation is estimated.
+/// The number of frames from which the size of an animation is estimated.
 const MANY: usize = 60;
 /// The size from which an animation is announced with a warning, in bytes.
 const LARGE: usize = 10_000_000;
-/// What mail and forums take, in bytes: an animation in motion that is larger says so.
+/// The size that mail and forums accept, in bytes; a larger animation gets a warning.
 const SENT: usize = 3_000_000;
-/// When the first line of progress is written, where there is no bar.
+/// The time before the first progress line, if there is no bar.
 const FIRST_LINE: Duration = Duration::from_mins(1);
-/// How long every moment of a training is shown, in hundredths of a second.
+/// The duration of each training snapshot, in hundredths of a second.
 const LEARNING: u16 = 12;
 /// The longest side of a GIF, in pixels.
 const MOST_OF_GIF: u32 = 65_535;
@@ -57,18 +57,17 @@ Examples:
   tapescope render copy --length 8 --layout closeup --step 11 --head R0 --out row.png
   tapescope render copy --compare copy_feedforward --length 20 --head W0 --out both.svg
   tapescope render runs/copy-1 --over-training --length 10 --out learning.gif
-  tapescope render copy --length 8 --layout debug --gradient bit:14,3 --out mattered.svg
+  tapescope render copy --length 8 --layout debug --gradient bit:14,3 --out gradients.svg
   tapescope render recall_bayesian_weibull --samples 20 --layout debug --out spread.svg
 
-Layouts: paper is figure 6 of Graves, Wayne and Danihelka (2014); debug is everything over time, and
-the stages of one head (that of --head, else the first that writes) and the memory at --step;
-closeup is one head at a few rows of the memory at --step, large (that of --head, or two of them;
-else one that writes, and where an answer is asked for one that reads);
-or any of these, one below the other: input, target, output, error, adds, erases, reads, weightings,
-memory, stages, scalars, overlap, redundancy, uncertainty, hidden, cells. Every colour has its legend; scales are fixed for the episode.
-The same command gives the same bytes.";
+Layouts: paper is Figure 6 of Graves, Wayne and Danihelka (2014). debug shows all arrays over time, the
+stages of one head (--head, default: the first write head) and the memory at --step. closeup shows one
+or two heads (--head, default: a write head, or a read head in the answer phase) on a few memory rows
+at --step, large. Or list pictures, drawn one below the other: input, target, output, error, adds,
+erases, reads, weightings, memory, stages, scalars, overlap, redundancy, uncertainty, hidden, cells.
+Every colour has a legend; scales are fixed for the episode. The same command writes the same bytes.";
 
-/// Draw an episode: figure 6 of the paper, or any picture of the window, as SVG, PNG or animated GIF.
+/// Draw an episode as SVG, PNG or animated GIF: Figure 6 of the paper, or any picture of the window.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(
@@ -76,108 +75,108 @@ The same command gives the same bytes.";
     reason = "each is an option of the command line that is given or not"
 )]
 pub(super) struct Render {
-    /// A recorded trace; or, to record an episode first, a preset whose weights are included, a
-    /// weights file, or the folder of a run.
+    /// A recorded trace, or the machine that records the episode: an included machine, a weights file or a
+    /// run folder.
     #[arg(value_name = "TRACE|PRESET|FILE")]
     source: String,
-    /// The file to write; its end says the format: .svg, .png or .gif; with --motion .png is an animated PNG.
+    /// Output file: .svg, .png or .gif; with --motion, .png is an animated PNG.
     #[arg(long, value_name = "FIGURE.SVG")]
     out: PathBuf,
-    /// Draw this one too, beside the first, with what it has more: a trace, or a machine that is given the
-    /// same episode.
+    /// Draw this trace, or this machine on the same episode, next to the first, with the difference: second
+    /// minus first.
     #[arg(long, value_name = "TRACE|PRESET|FILE", conflicts_with_all = ["layout", "orientation", "weights"])]
     compare: Option<String>,
-    /// What is drawn: paper, debug, closeup, or pictures by name, separated by commas [default: paper;
-    /// debug for a GIF; closeup with --motion].
+    /// Layout: paper, debug, closeup, or picture names separated by commas [default: paper; debug for a
+    /// GIF; closeup with --motion].
     #[arg(long, value_name = "NAME", value_parser = layout)]
     layout: Option<Layout>,
-    /// The step that is marked, and shown by pictures of one step [default: the last one, marked in the
-    /// layout debug only].
+    /// Step to mark, and to show in pictures of one step [default: the last step, marked in the layout
+    /// debug only].
     #[arg(long, value_name = "T", value_parser = step, allow_negative_numbers = true)]
     step: Option<usize>,
-    /// Draw these steps only, both ends included, and mark them one after the other in a GIF.
+    /// Draw only these steps (inclusive range); a GIF marks them in turn.
     #[arg(long, value_name = "A..B", value_parser = steps, allow_negative_numbers = true)]
     steps: Option<RangeInclusive<usize>>,
-    /// Walk through every step of a GIF stage by stage: content, gate, shift, sharpen, then the whole step.
+    /// Show each step of a GIF stage by stage: content, gate, shift, sharpen, then the whole step.
     #[arg(long, conflicts_with = "compare")]
     stages: bool,
-    /// Every stage of the close-up moves, eased as on screen: the first two steps slowly, then faster. A
-    /// GIF, or an animated PNG.
+    /// Animate each stage of the close-up as on screen, the first two steps slowly: a GIF or an animated
+    /// PNG.
     #[arg(long, conflicts_with_all = ["compare", "stages", "delay", "step"])]
     motion: bool,
-    /// With --motion: so many seconds at most; more steps go slowly or fast, stage by stage, as there is time for.
+    /// With --motion: longest duration in seconds; the steps are sped up to fit.
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true, requires = "motion")]
     seconds: Option<f32>,
-    /// The same episode by the machine at every moment of its training, beside its learning curve: of the folder of a run
-    /// that keeps snapshots (`train --snapshots`). A GIF, or an animated PNG.
+    /// Animate the episode over all training snapshots of a run folder (`train --snapshots`), with the learning curve:
+    /// a GIF or an animated PNG.
     #[arg(long, conflicts_with_all = ["compare", "stages", "motion", "samples", "weights", "gradient"])]
     over_training: bool,
-    /// The heads that are drawn, such as W0 or W0,R1 [default: all; in the layout paper the first of
-    /// each kind].
+    /// Heads to draw, such as W0 or W0,R1 [default: all; in the layout paper the first head of each
+    /// kind].
     #[arg(long, value_name = "HEAD", value_delimiter = ',')]
     head: Vec<String>,
-    /// Which of the memory's rows are drawn.
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Shown::Touched)]
-    show_rows: Shown,
-    /// Where row 0 is: paper, at the bottom, or screen, at the top [default: paper in the layout
-    /// paper].
+    /// Memory rows to draw.
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = RowSelection::Touched)]
+    show_rows: RowSelection,
+    /// Position of row 0: bottom (paper) or top (screen) [default: paper in the layout paper, else
+    /// screen].
     #[arg(long, value_enum)]
-    orientation: Option<Upright>,
-    /// Dark on light (this is the default).
+    orientation: Option<Row0Position>,
+    /// Dark on light (default).
     #[arg(long, conflicts_with = "dark")]
     light: bool,
     /// Light on dark.
     #[arg(long)]
     dark: bool,
-    /// Weightings by their logarithm, 1e-6 to 1.
+    /// Log scale for weightings, 1e-6 to 1.
     #[arg(long)]
     log: bool,
-    /// Width and height of the page [default: what suits the layout].
+    /// Width and height of the page [default: depends on the layout].
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(f32, f32)>,
     /// Pixels per unit of the page [default: 2; 1 for a GIF].
     #[arg(long, value_name = "F", value_parser = scale, allow_negative_numbers = true)]
     scale: Option<f32>,
-    /// How long every frame of a GIF is shown, in milliseconds [default: 250; 120 with
+    /// Duration of each frame of a GIF in milliseconds [default: 250; 120 with
     /// --over-training].
     #[arg(long, value_name = "MS", value_parser = delay, allow_negative_numbers = true)]
     delay: Option<u16>,
-    /// Draw the episode this many times more, where heads draw: a band over the stages says where the samples attend,
-    /// and lines over time what they are unsure of.
+    /// Run the episode this many more times with sampling heads: stages get a band of the samples' weightings, and
+    /// uncertainty is drawn over time.
     #[arg(long, value_name = "K", value_parser = up_to(MOST_SAMPLES), allow_negative_numbers = true,
           conflicts_with_all = ["input", "compare"])]
     samples: Option<u64>,
-    /// Draw how much each value mattered: the derivative by it of the loss, in bits, or of the logit of one output
-    /// bit, by its step and channel: loss, or bit:STEP,CHANNEL.
+    /// Draw gradients of the loss (in bits) or of the logit of one output bit with respect to every value: loss,
+    /// or bit:STEP,CHANNEL.
     #[arg(long, value_name = "OF", value_parser = quantity, conflicts_with_all = ["compare", "samples", "motion"])]
     gradient: Option<Quantity>,
     #[command(flatten)]
     episode: EpisodeArgs,
 }
 
-/// What is drawn.
-struct Drawn {
+/// The input of a figure.
+struct RenderInput {
     recording: Recording,
-    /// Whether its machine reads or writes first.
+    /// The order of reads and writes in a step of its machine.
     order: Order,
-    /// What many samples of it say, where they were asked.
+    /// Statistics over many samples, if requested.
     spread: Option<Spread>,
-    /// How much everything in it mattered, where that was asked.
-    derivatives: Option<Derivatives>,
+    /// Gradients with respect to everything in it, if requested.
+    derivatives: Option<Gradients>,
 }
 
-/// Which rows.
+/// The rows to draw.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Shown {
-    /// Those that some head touches, and a note on the others.
+enum RowSelection {
+    /// Rows that a head touches, with a note on the others.
     Touched,
-    /// All.
+    /// All rows.
     All,
 }
 
-/// Where row 0 is.
+/// The position of row 0.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Upright {
+enum Row0Position {
     /// At the bottom.
     Paper,
     /// At the top.
@@ -201,14 +200,13 @@ impl Render {
         Ok(writeln!(out, "{}: {title}", label(&self.out))?)
     }
 
-    /// What kind of file is asked for.
+    /// Returns the requested file format.
     fn format(&self) -> Result<Format, io::Error> {
         Format::of(&self.out).ok_or_else(|| io::Error::Content {
             file: label(&self.out),
             place: String::new(),
-            problem:
-                "cannot be written under this name; expected one that ends in .svg, .png or .gif"
-                    .to_owned(),
+            problem: "unknown format; expected a file name that ends in .svg, .png or .gif"
+                .to_owned(),
         })
     }
 
@@ -217,7 +215,7 @@ impl Render {
         let format = self.format()?;
         self.check(format)?;
         self.check_recorded(&self.source)?;
-        let drawn = Drawn {
+        let drawn = RenderInput {
             recording: recording.clone(),
             order,
             spread: None,
@@ -227,7 +225,7 @@ impl Render {
         Ok(self.alone(&drawn, format, options)?.0)
     }
 
-    /// That nothing is asked of a recorded trace that only its machine could do.
+    /// Checks that nothing is requested of a recorded trace that needs its machine.
     fn check_recorded(&self, source: &str) -> anyhow::Result<()> {
         // What is compared may be one of each.
         if self.compare.is_none() {
@@ -245,19 +243,19 @@ impl Render {
     /// The figure of an episode as a file, and its title.
     fn alone(
         &self,
-        drawn: &Drawn,
+        drawn: &RenderInput,
         format: Format,
         options: Options,
     ) -> anyhow::Result<(Vec<u8>, String)> {
         let figure = Figure::new(&drawn.recording, options);
         let derivatives = drawn.derivatives.as_ref();
-        let layer = derivatives.map_or(Layer::Values, Layer::Derivative);
+        let layer = derivatives.map_or(Layer::Values, Layer::Gradients);
         let figure = figure.with_spread(drawn.spread.as_ref()).with_layer(layer);
         self.check_pictures(&figure)?;
         self.written(&figure, format)
     }
 
-    /// The figure of an episode beside the `other`, with what that has more.
+    /// Returns the figure of an episode next to the `other`, with their difference.
     fn compared(
         &self,
         a: &Recording,
@@ -270,7 +268,7 @@ impl Render {
         let found = trace::compare(one, two, TOLERANCE).map_err(|sizes| {
             let (a, sizes) = (&self.source, sizes.join("; "));
             Usage(format!(
-                "--compare {other}: cannot be compared with {a}: {sizes}"
+                "--compare {other}: cannot be compared with {a}, sizes differ: {sizes}"
             ))
         })?;
         let common = Common::of(a, &b);
@@ -283,30 +281,28 @@ impl Render {
         self.written(&figure, format)
     }
 
-    /// That there is something to draw, and something that stages show.
+    /// Checks that there is something to draw, and that it shows the requested stages and samples.
     fn check_pictures(&self, figure: &Figure<'_>) -> anyhow::Result<()> {
         let only = Layout::Pictures(vec![Picture::Uncertainty]);
         if figure.is_empty() && self.layout == Some(only) {
-            return refuse(
-                "--layout: uncertainty is that of many samples of the episode; ask for them with --samples K",
-            );
+            return refuse("--layout: uncertainty needs samples of the episode; add --samples K");
         }
         if figure.is_empty() {
             let there = figure.pictures().join(", ");
             return refuse(format!(
-                "--layout: the machine of this episode has none of these pictures; it has {there}"
+                "--layout: this machine has none of these pictures; choose from {there}"
             ));
         }
         if self.samples.is_some() && !figure.shows_samples() {
             return refuse(
-                "--samples: none of these pictures shows samples; add stages or uncertainty to --layout, or take --layout debug",
+                "--samples: none of these pictures shows samples; add stages or uncertainty to --layout, or use --layout debug",
             );
         }
         if self.stages && !figure.has_stages() {
             return refuse(if figure.pictures().contains(&"stages") {
-                "--stages: none of these pictures shows the stages of a step; add stages or memory to --layout, or take --layout debug"
+                "--stages: none of these pictures shows the stages of a step; add stages or memory to --layout, or use --layout debug"
             } else {
-                "--stages: the machine of this episode has no heads, so there are no stages to walk through"
+                "--stages: this machine has no heads and so no stages; omit --stages"
             });
         }
         Ok(())
@@ -326,7 +322,7 @@ impl Render {
             let bytes = at_once(to_bytes(pages, format, scale, usual, told));
             return Ok((bytes.unwrap_or_default(), title));
         }
-        let moments = pages.moments(self.walk());
+        let moments = pages.frame_times(self.walk());
         self.check_time(&moments)?;
         let frames = moments.len();
         let bytes = if frames < MANY {
@@ -336,8 +332,8 @@ impl Render {
         };
         if bytes > LARGE {
             note(&format!(
-                "warning: the animation has {frames} frames and about {} MB; --steps A..B, a smaller --size or --scale, \
-                 or fewer pictures (--layout) make it smaller",
+                "warning: the animation has {frames} frames and takes about {} MB; to make it smaller, use --steps A..B, \
+                 a smaller --size or --scale, or fewer pictures (--layout)",
                 bytes / 1_000_000
             ));
         }
@@ -370,19 +366,19 @@ impl Render {
         let size = format!("{:.1} MB", drawn.len() as f64 / 1e6);
         if drawn.len() > SENT {
             note(&format!(
-                "warning: {size} is more than many places take that animations are sent to (3 MB); fewer steps \
-                 (--steps A..B) or a smaller --size make it smaller"
+                "warning: {size} is more than many mail and web services accept (3 MB); use fewer steps (--steps A..B) \
+                 or a smaller --size"
             ));
         }
         Ok((drawn, format!("{title}, {frames} frames, {size}")))
     }
 
     /// The steps may be too many for the seconds that were asked for.
-    fn check_time(&self, moments: &[Moment]) -> anyhow::Result<()> {
+    fn check_time(&self, moments: &[FrameTime]) -> anyhow::Result<()> {
         let takes = duration(moments);
         match self.seconds {
             Some(seconds) if takes > seconds => refuse(format!(
-                "--seconds {seconds}: these steps take {takes:.1} s at least; fewer of them (--steps A..B), or more seconds"
+                "--seconds {seconds}: these steps take {takes:.1} s at least; use fewer steps (--steps A..B) or more seconds"
             )),
             _ => Ok(()),
         }
@@ -414,25 +410,25 @@ impl Render {
         let stands = layout.is_some_and(|layout| *layout != Layout::CloseUp);
         refuse(
             if self.gradient.is_some() && layout == Some(&Layout::CloseUp) {
-                "--gradient: the layout closeup shows how values come about; take --layout debug, paper, or pictures by name"
+                "--gradient: the layout closeup shows no gradients; use --layout debug, paper, or picture names"
             } else if self.motion && format == Format::Svg {
-                "--motion: an SVG stands still; write the figure to a name that ends in .gif, or .png for an animated PNG"
+                "--motion: SVG is not animated; use a file name that ends in .gif, or in .png for an animated PNG"
             } else if self.motion && stands {
-                "--motion: only the layout closeup moves; leave --layout out"
+                "--motion: only the layout closeup is animated; omit --layout"
             } else if is_gif && self.step.is_some() {
-                "--step: a GIF shows every step; some of them with --steps A..B, one in a file that ends in .svg or .png"
+                "--step: a GIF shows every step; choose steps with --steps A..B, or draw one step as .svg or .png"
             } else if !is_gif && self.delay.is_some() {
-                "--delay: only a GIF has one; write the figure to a name that ends in .gif"
+                "--delay: applies to GIF only; use a file name that ends in .gif"
             } else if !is_gif && self.stages {
-                "--stages: only a GIF goes through them; write the figure to a name that ends in .gif"
+                "--stages: applies to GIF only; use a file name that ends in .gif"
             } else {
                 return Ok(());
             },
         )
     }
 
-    /// The episode: out of a trace as it was recorded, or recorded now.
-    fn recording(&self, source: &str) -> anyhow::Result<Drawn> {
+    /// Returns the episode, read from a trace or recorded now.
+    fn recording(&self, source: &str) -> anyhow::Result<RenderInput> {
         if !is_trace(source) || self.episode.weights.is_some() {
             let trained = self.episode.trained(source)?;
             let spread = self
@@ -440,11 +436,11 @@ impl Render {
                 .map(|count| self.spread(source, &trained, count));
             let recording = self.episode.record(source, &trained)?;
             let derivatives = self.gradient.map(|of| {
-                check_room(&trained.machine, &recording)?;
-                let found = Derivatives::new(&trained.machine, &recording, of);
+                check_memory(&trained.machine, &recording)?;
+                let found = Gradients::new(&trained.machine, &recording, of);
                 found.ok_or_else(|| no_bit(of, &recording))
             });
-            return Ok(Drawn {
+            return Ok(RenderInput {
                 spread: spread.transpose()?.flatten(),
                 derivatives: derivatives.transpose()?,
                 recording,
@@ -453,8 +449,8 @@ impl Render {
         }
         self.check_recorded(source)?;
         let imported = trace::read(Path::new(source))?;
-        note_overrun(source, &imported.recording);
-        Ok(Drawn {
+        note_wrap_around(source, &imported.recording);
+        Ok(RenderInput {
             recording: imported.recording,
             order: imported.config.order(),
             spread: None,
@@ -462,7 +458,7 @@ impl Render {
         })
     }
 
-    /// What so many samples of the episode say together, those of the window.
+    /// Returns statistics over `count` samples of the episode, the same samples as in the window.
     fn spread(
         &self,
         source: &str,
@@ -478,13 +474,12 @@ impl Render {
         } = self.episode.choose(source, trained)?;
         let steps = episode.steps();
         let bytes = Samples::bytes(count as usize, steps, config.heads(), config.rows());
-        room::claim(bytes, 0)
-            .map_err(|short| Usage(format!("--samples {count}: keeping all of them {short}")))?;
+        machine::claim(bytes, 0, &format!("--samples {count}: keeping all samples"))?;
         let mut samples = Samples::default();
         for sample in 0..count {
             let drawn = origin.map(|origin| Draw {
                 sample,
-                sampling: Sampling::Drawn,
+                sampling: NoiseMode::Sampled,
                 ..origin
             });
             let episode = episode.clone();
@@ -502,9 +497,7 @@ impl Render {
         let options = Options::new(self.layout.clone().unwrap_or(usual));
         let steps = of.trace.steps();
         let last = steps.checked_sub(1);
-        let has = last.map_or("no steps".to_owned(), |last| {
-            format!("the steps 0 to {last}")
-        });
+        let has = last.map_or("no steps".to_owned(), |last| format!("steps 0 to {last}"));
         if let Some(step) = self.step.filter(|&step| step >= steps) {
             return refuse(format!("--step {step}: the episode has {has}"));
         }
@@ -514,9 +507,7 @@ impl Render {
                 return refuse(format!("--steps {span}: the episode has {has}"));
             }
             if let Some(step) = self.step.filter(|step| !asked.contains(step)) {
-                return refuse(format!(
-                    "--step {step}: is none of those drawn, --steps {span}"
-                ));
+                return refuse(format!("--step {step}: is outside --steps {span}"));
             }
         }
         let find = |label: &String| {
@@ -532,14 +523,14 @@ impl Render {
             steps: span.map(|steps| *steps.start()..steps.end() + 1),
             seconds: self.seconds,
             rows: match self.show_rows {
-                Shown::Touched => RowsShown::Touched,
-                Shown::All => RowsShown::All,
+                RowSelection::Touched => RowsShown::Touched,
+                RowSelection::All => RowsShown::All,
             },
             heads: self.head.iter().map(find).collect::<Result<_, _>>()?,
             orientation: match self.orientation {
                 None => options.orientation,
-                Some(Upright::Paper) => Orientation::Paper,
-                Some(Upright::Screen) => Orientation::Screen,
+                Some(Row0Position::Paper) => Orientation::Paper,
+                Some(Row0Position::Screen) => Orientation::Screen,
             },
             log_scale: self.log,
             density: self.scale(format),
@@ -547,7 +538,7 @@ impl Render {
         })
     }
 
-    /// The figure, if it can be drawn at the size that was asked for.
+    /// Returns the figure, if it can be drawn at the requested size.
     fn drawing(&self, pages: &dyn Pages, format: Format, scale: f32) -> anyhow::Result<Drawing> {
         let (least_width, least_height) = pages.least_size();
         if let Some((width, height)) = self.size
@@ -568,8 +559,8 @@ impl Render {
                 "--scale {scale}: {width} × {height} pixels are too many; use a smaller --scale or --size"
             ));
         }
-        room::claim(drawing.bytes(scale), 0)
-            .map_err(|short| Usage(format!("drawing {width} × {height} pixels {short}")))?;
+        let what = format!("drawing {width} × {height} pixels");
+        machine::claim(drawing.bytes(scale), 0, &what)?;
         Ok(drawing)
     }
 }
@@ -588,7 +579,7 @@ fn progress(elapsed: Duration, next: &mut Duration, done: usize, all: usize) -> 
     ))
 }
 
-/// What is drawn, as it is typed.
+/// Parses a layout as typed.
 fn layout(text: &str) -> Result<Layout, String> {
     match text {
         "paper" => return Ok(Layout::Paper),
@@ -601,10 +592,10 @@ fn layout(text: &str) -> Result<Layout, String> {
         known.map(|(_, picture)| *picture).ok_or_else(|| {
             let names = Picture::NAMES.map(|(name, _)| name).join(", ");
             let problem = match name {
-                "paper" | "debug" | "closeup" => "is everything and stands alone",
-                _ => "is no picture",
+                "paper" | "debug" | "closeup" => "is a whole layout and cannot be combined",
+                _ => "is not a picture",
             };
-            format!("`{name}` {problem}; expected paper, debug, closeup, or some of {names}")
+            format!("`{name}` {problem}; expected paper, debug, closeup, or pictures: {names}")
         })
     };
     let pictures: Result<Vec<_>, _> = text.split(',').map(|name| picture(name.trim())).collect();
@@ -613,7 +604,7 @@ fn layout(text: &str) -> Result<Layout, String> {
 
 /// Steps, as they are typed.
 fn steps(text: &str) -> Result<RangeInclusive<usize>, String> {
-    let expected = "expected steps such as 5..12, which is 5 to 12";
+    let expected = "expected a range of steps such as 5..12 (inclusive)";
     match plan::ends(text, expected)? {
         [first, last] if last < u64::from(u32::MAX) => Ok(first as usize..=last as usize),
         _ => Err(expected.to_owned()),

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::train::check_size;
-use super::{Undone, is_same, refuse};
+use super::{CliError, is_same, refuse};
 use crate::io::measurement::{self, evaluation_json};
 use crate::io::run::log_at;
 use crate::io::{Experiment, RunFolder, Trained, label, shell, weights};
@@ -18,11 +18,11 @@ pub(super) struct Repeat {
     /// The folder or the log, as it is called in messages.
     name: String,
     command: String,
-    /// The weights that it began with, where they are kept beside its log.
+    /// The file of its initial weights, if it is next to the log.
     start: Option<PathBuf>,
-    /// Its weights, where they are beside its log.
+    /// Its weights, if they are next to the log.
     weights: Option<PathBuf>,
-    /// As the run began.
+    /// The experiment as it was at the start of the run.
     pub(super) experiment: Experiment,
     /// After the changes that were made.
     now: Experiment,
@@ -42,8 +42,8 @@ fn has_option(command: &str, option: &str) -> bool {
     })
 }
 
-/// That the run in a folder, begun by this command, goes on without another one to repeat: changes that are still to come
-/// stand only there.
+/// Checks that the run in a folder, started by this command, can be resumed without the run that it repeats: only that
+/// run has the changes to come.
 pub(super) fn check_alone(folder: &Path, command: &str) -> anyhow::Result<()> {
     if !has_option(command, "--repeat") {
         return Ok(());
@@ -52,11 +52,11 @@ pub(super) fn check_alone(folder: &Path, command: &str) -> anyhow::Result<()> {
     let both = shell::command(&[&both[..], &[folder.as_os_str()]].concat());
     let folder = label(folder);
     refuse(format!(
-        "--resume {folder}: repeats another run ({command}); name that one, too: {both}"
+        "--resume {folder}: this run repeats another run ({command}); name that run too: {both}"
     ))
 }
 
-/// That a run is not repeated into its own folder.
+/// Checks that a run is not repeated into its own folder.
 pub(super) fn check_apart(repeated: &Path, folder: &Path) -> anyhow::Result<()> {
     let own = if repeated.is_dir() {
         Some(repeated)
@@ -66,7 +66,7 @@ pub(super) fn check_apart(repeated: &Path, folder: &Path) -> anyhow::Result<()> 
     if own.is_some_and(|own| is_same(own, folder)) {
         let name = label(folder);
         return refuse(format!(
-            "--out {name}: is the run that is to be repeated; choose another folder"
+            "--out {name}: is the folder of the repeated run; choose another folder"
         ));
     }
     Ok(())
@@ -89,7 +89,7 @@ impl Repeat {
         if let Some(late) = log.changes.iter().find(|change| change.sequences > all) {
             let sequences = late.sequences;
             return refuse(format!(
-                "--repeat {name}: its log has a change after {sequences} sequences; the run has {all}"
+                "--repeat {name}: the log has a change after {sequences} sequences, but the run has only {all}"
             ));
         }
         let mut changed = log.experiment.clone();
@@ -110,44 +110,44 @@ impl Repeat {
         })
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The file of the weights that it began with, where they are kept beside its log.
+    /// Returns the file of its initial weights, if it is next to the log.
     pub(super) fn start(&self) -> Option<&Path> {
         self.start.as_deref()
     }
 
-    /// That the run begins with the weights that this one began with: its log does not hold them.
+    /// Checks that the new run starts from the same weights as this one, which the log does not contain.
     pub(super) fn check_from(&self, from: Option<&str>) -> anyhow::Result<()> {
         let had = self.start.is_some() || has_option(&self.command, "--from");
         let name = &self.name;
         match from {
             None if had && self.start.is_none() => refuse(format!(
-                "--repeat {name}: began with the weights of another run ({}); name them with --from",
+                "--repeat {name}: the run started from the weights of another run ({}); name them with --from",
                 self.command
             )),
             Some(_) if !had => refuse(format!(
-                "--from: {name} began with the weights of its seed, and so does what repeats it"
+                "--from: {name} started from the random weights of its seed; omit --from"
             )),
             _ => Ok(()),
         }
     }
 
-    /// Leaves out the changes that a run which goes on has had already.
+    /// Skips the changes that a resumed run already has.
     pub(super) fn go_on(&mut self, with: &State, experiment: &Experiment) -> anyhow::Result<()> {
         let (had, name) = (&with.changes, &self.name);
         if self.changes.get(..had.len()) != Some(had) {
             return refuse(format!(
-                "--repeat {name}: the run that is to go on was changed in another way"
+                "--repeat {name}: the resumed run had other changes during training; name the run that it repeats"
             ));
         }
         let now = self.experiment.after(had)?;
         if now != *experiment {
             return refuse(format!(
-                "--repeat {name}: the run that is to go on is of another experiment"
+                "--repeat {name}: the resumed run has another preset; name the run that it repeats"
             ));
         }
         self.now = now;
@@ -169,7 +169,7 @@ impl Repeat {
         if due != done {
             let name = &self.name;
             return refuse(format!(
-                "--repeat {name}: its log has a change after {due} sequences; this run comes from fewer to {done} at once"
+                "--repeat {name}: the log has a change after {due} sequences, but the batches of this run step over it to {done}"
             ));
         }
         self.now = self.now.changed_by(&change)?;
@@ -178,7 +178,7 @@ impl Repeat {
         Ok(())
     }
 
-    /// Says whether everything in the log and the weights came out again, to the bit; `weights` are those of this run.
+    /// Compares log and weights bit for bit and reports the result; `weights` are those of this run.
     pub(super) fn compare(
         &self,
         history: &[HistoryPoint],
@@ -189,28 +189,28 @@ impl Repeat {
         if count == 0 {
             return Ok(writeln!(
                 out,
-                "{name} was stopped before its first validation: its log has nothing to compare with"
+                "{name} was stopped before its first validation, so there is nothing to compare"
             )?);
         }
         let is_whole = count == all;
         let there = self.weights.as_deref().filter(|_| is_whole);
         let differs = match (points_differ(history, &self.points), there) {
-            (None, _) if count > all => Some(format!("{all} validations, {count} there")),
+            (None, _) if count > all => Some(format!("{all} validations here, {count} there")),
             (None, Some(there)) => weights_differ(weights, there)?,
             (differs, _) => differs,
         };
         if let Some(differs) = differs {
             writeln!(out, "differs from {name}: {differs}")?;
-            return Err(Undone::Differs.into());
+            return Err(CliError::Differs.into());
         }
         let rest = match there {
             Some(_) => ", and in its weights".to_owned(),
-            None if is_whole => "; its weights are not beside it".to_owned(),
+            None if is_whole => "; its weights are missing and were not compared".to_owned(),
             None => format!("; this run has {all}, and its weights were not compared"),
         };
         Ok(writeln!(
             out,
-            "the same as {name}, to the bit, in all {count} validations of its log{rest}"
+            "identical to {name}, bit for bit, in all {count} validations of its log{rest}"
         )?)
     }
 }
@@ -228,11 +228,15 @@ fn weights_differ(here: &Path, there: &Path) -> anyhow::Result<Option<String>> {
     let file = RunFolder::WEIGHTS;
     Ok(
         if let Some(tensor) = weights::unlike(&here.machine, &there.machine) {
-            Some(format!("the tensor {tensor} of {file}"))
+            Some(format!("tensor {tensor} of {file}"))
+        } else if here.experiment != there.experiment {
+            Some(format!("the experiment in {file}"))
+        } else if here.changes != there.changes {
+            Some(format!("the changes in {file}"))
         } else if evaluation(&here) != evaluation(&there) {
-            Some(format!("the evaluation in {file}"))
+            Some(format!("evaluation in {file}"))
         } else if here.history.len() != there.history.len() {
-            Some(format!("the number of validations in {file}"))
+            Some(format!("number of validations in {file}"))
         } else {
             points_differ(&here.history, &there.history).map(|why| format!("in {file}, {why}"))
         },
@@ -244,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_option_is_a_word_of_its_own() {
+    fn an_option_is_a_separate_word() {
         for (command, is_there) in [
             ("tapescope train copy --from runs/a", true),
             ("tapescope train copy --from=runs/a", true),

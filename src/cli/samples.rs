@@ -1,4 +1,4 @@
-//! What `tapescope eval --samples` says of machines that draw.
+//! Columns of `tapescope eval --samples`, for machines that sample.
 
 use std::io::{Result, Write};
 
@@ -9,11 +9,11 @@ pub(super) fn heading(out: &mut impl Write, samples: u64) -> Result<()> {
     let plural = if samples == 1 { "" } else { "s" };
     writeln!(
         out,
-        "      bits   of mean    of one    spread     wrong   of bits   entropy     noise    mutual  area by: entropy   noise  mutual   ({samples} sample{plural})"
+        "      bits   of mean    of one    spread     wrong   of bits     total aleatoric epistemic     AUC of: total  aleat.  epist.   ({samples} sample{plural})"
     )
 }
 
-/// What stands in them.
+/// Writes the cells of these columns.
 pub(super) fn line(out: &mut impl Write, measured: &Measurement, sampled: &Sampled) -> Result<()> {
     let Sampled {
         bits_of_mean,

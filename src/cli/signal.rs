@@ -17,7 +17,7 @@ pub(super) fn interrupted() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     // Where no handler can be set the signal ends the program as it always does; what is lost is the time
     // since the last checkpoint. What comes first is done first: the end at once comes before the flag.
-    // A run that its sweep has stopped (`tether`) is not ended at once by the Ctrl-C that reaches both.
+    // A run that its sweep has stopped (`parent_watch`) is not ended at once by the Ctrl-C that reaches both.
     let again = Arc::new(AtomicBool::new(false));
     let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(&again));
     for signal in signals() {
@@ -29,7 +29,7 @@ pub(super) fn interrupted() -> Arc<AtomicBool> {
     stop
 }
 
-/// Those that ask a program to end.
+/// Returns the signals that ask a program to end.
 fn signals() -> impl Iterator<Item = i32> {
     #[cfg(unix)]
     let hang_up = {

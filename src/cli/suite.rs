@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use super::eval::{beside, half_width, size};
+use super::eval::{aux_loss, half_width, size};
 use super::machine;
 use super::table::{Column, Format, Table};
 use crate::io::measurement::comparison_json;
@@ -15,7 +15,7 @@ use crate::train::{Measurement, Part, Redundancy, Work, chance, optimum};
 /// The most rows that a machine is measured on because those of its training were too few.
 const MOST_ROWS: usize = 1 << 14;
 
-/// What is asked of the suite.
+/// The options of the suite.
 pub(super) struct Suite<'a> {
     /// Machines by name or file; empty: all that are included.
     pub(super) names: &'a [String],
@@ -26,9 +26,9 @@ pub(super) struct Suite<'a> {
     pub(super) format: Format,
 }
 
-/// What is measured.
+/// A measurement to take.
 struct Case {
-    /// What the machine is called: by its file, where there is one.
+    /// The name of the machine: that of its file, if there is one.
     name: String,
     trained: Trained,
     task: Task,
@@ -50,7 +50,7 @@ impl Suite<'_> {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let mut cases = Vec::new();
         for (name, trained) in self.machines()? {
-            let experiment = &trained.experiment;
+            let experiment = trained.now();
             for task in experiment.evaluation.cases(&experiment.task) {
                 let case = Case {
                     name: name.clone(),
@@ -71,10 +71,10 @@ impl Suite<'_> {
         if self.format == Format::Text {
             writeln!(
                 out,
-                "\nBits (mean, half of its 95 % interval, median), wrong bits, chance and optimum are per sequence;\n\
-                 the episodes are those of seed {}, which no machine was trained on. Overrun: in how many of them\n\
-                 writes reach rows that are already written; the line below then has rows enough. Paper: what\n\
-                 Graves, Wayne and Danihelka (2014) report.",
+                "\nBits (mean, half the 95 % interval, median), wrong bits, chance level and optimum are per sequence.\n\
+                 The episodes are held out (seed {}). Wrapped: number of episodes in which memory wrapped around;\n\
+                 the next line then uses enough rows to avoid it. Paper: results of Graves, Wayne and Danihelka\n\
+                 (2014).",
                 self.seed
             )?;
         }
@@ -84,15 +84,14 @@ impl Suite<'_> {
     fn machines(&self) -> anyhow::Result<Vec<(String, Trained)>> {
         if self.names.is_empty() {
             let named = |machine: Trained| (machine.experiment.name.clone(), machine);
-            return Ok(weights::shipped()?.into_iter().map(named).collect());
+            return Ok(weights::all_included()?.into_iter().map(named).collect());
         }
         let find = |name: &String| Ok((name.clone(), machine::find(name, None)?));
         self.names.iter().map(find).collect()
     }
 
     fn episodes_of(&self, trained: &Trained) -> usize {
-        let preset = &trained.experiment.evaluation;
-        self.episodes.unwrap_or(preset.episodes)
+        self.episodes.unwrap_or(trained.now().evaluation.episodes)
     }
 
     /// Refuses to measure a machine for which there is not enough memory.
@@ -119,7 +118,7 @@ impl Suite<'_> {
                 rows => rows.to_string(),
             }),
             Column::numbers("episodes", 0, |line| line.episodes.to_string()),
-            Column::numbers("overrun", 0, |line| line.measured.overrun.to_string()),
+            Column::numbers("wrapped", 0, |line| line.measured.wrapped.to_string()),
             Column::numbers("bits", 8, |line| {
                 format!("{:.3}", line.measured.mean.bits_per_sequence)
             }),
@@ -138,10 +137,10 @@ impl Suite<'_> {
             }),
             Column::words("paper", [], |line| line.paper.unwrap_or("-").to_owned()),
         ];
-        let of = |case: &Case| case.trained.experiment.training.redundancy != Redundancy::Off;
+        let of = |case: &Case| case.trained.now().training.redundancy != Redundancy::Off;
         if cases.iter().any(of) {
             columns.push(Column::numbers("redundancy", 0, |line| {
-                beside(line.measured.mean.beside.redundancy)
+                aux_loss(line.measured.mean.aux.redundancy)
             }));
         }
         if cases
@@ -149,7 +148,7 @@ impl Suite<'_> {
             .any(|case| case.trained.machine.config.is_bayesian())
         {
             columns.push(Column::numbers("divergence", 0, |line| {
-                beside(line.measured.mean.beside.divergence)
+                aux_loss(line.measured.mean.aux.divergence)
             }));
         }
         let format = self.format;
@@ -172,7 +171,9 @@ impl Suite<'_> {
                 trained,
                 task,
             } = &case;
-            let measured = trained.exam(task, seed, episodes).measure(self.threads);
+            let measured = trained
+                .evaluator(task, seed, episodes)
+                .measure(self.threads);
             let config = &trained.machine.config;
             if self.format == Format::Json {
                 let line = comparison_json(name, trained, task, seed, &measured, optimum, chance);
@@ -192,9 +193,12 @@ impl Suite<'_> {
             }
             out.flush()?;
             // Where writes go on over all rows, the last number may not have been enough.
-            let rows = measured.enough.next_power_of_two().max(2 * config.rows());
+            let rows = measured
+                .rows_needed
+                .next_power_of_two()
+                .max(2 * config.rows());
             let is_fixed = !config.runs_on_any_rows();
-            if measured.overrun == 0 || rows > MOST_ROWS || is_fixed {
+            if measured.wrapped == 0 || rows > MOST_ROWS || is_fixed {
                 return Ok(());
             }
             case.trained.machine = trained.machine.with_rows(rows)?;

@@ -12,38 +12,37 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::collect::Collect;
+use super::parent_watch::{GRACE, ParentWatch};
 use super::plan::{Grid, Runs, Seeds, Shard, settings};
 use super::signal::interrupted;
-use super::tether::{GRACE, Tether};
 use super::train::check_size;
-use super::{DIVERGED, Undone, Usage, again, note, refuse, threads};
-use crate::io::sweep::{Failure, Progress, progress, run_name, write_plan};
-use crate::io::{Error, Experiment, RunFolder, label, preset, room, shell, weights};
+use super::{CliError, DIVERGED, again, machine, note, refuse, threads};
+use crate::io::sweep::{Failure, FolderState, folder_state, run_name, write_plan};
+use crate::io::{Error, Experiment, RunFolder, label, preset, shell, weights};
 
 const EXAMPLES: &str = "\
 Examples:
   tapescope sweep copy --seeds 1..10
-  tapescope sweep copy --grid model.memory.rows=64,128 --grid training.optimizer.rate=1e-4,3e-4
-  tapescope sweep copy --seeds 1..100 --shard 2/5       every fifth run, from the second on
+  tapescope sweep copy --grid model.memory.rows=64,128 --grid training.optimizer.learning_rate=1e-4,3e-4
+  tapescope sweep copy --seeds 1..100 --shard 2/5       every fifth run, starting with the second
   tapescope sweep --collect sweeps/copy --threshold 0.1 --svg curves.svg
   tapescope sweep --collect sweeps/copy --fresh --format markdown
   tapescope sweep --collect runs/copy-7 --svg curve.svg the learning curve of one run
 
-Every run is a `tapescope train` of its own in a folder of its own, on one thread; it ends with the sweep. \
-The same command again skips the runs that are finished, also those that diverged, which is a result, and \
-those that another process trains; it goes on with one that was stopped or has failed. Shards need nothing \
-of each other, so a job array can give each machine one: see docs/sweeps.md. A run succeeds when its best \
-validation is below the threshold, in bits per sequence; `sequences` and `seconds` are those until the first \
-such validation, over the runs that have one; `after` is the worst validation that still came after it.";
+Each run is a separate `tapescope train` process on one thread, with its own folder; it ends when the sweep ends. \
+Repeat the same command to continue: it skips finished runs, diverged runs (a result as well) and runs that another process \
+is training, and resumes stopped and failed runs. Shards are independent, so a job array can give each computer one: see \
+docs/sweeps.md. A run succeeds if its best validation is below the threshold, in bits per sequence. `sequences` and \
+`seconds` are measured to the first such validation, over the runs that have one; `after` is the worst validation after it.";
 
-/// Train many seeds and settings, or gather what they learned.
+/// Train many seeds and settings, or collect their results.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Sweep {
     /// The name of a preset (see `tapescope tasks`), or the path of a JSON file.
     #[arg(required_unless_present = "collect")]
     preset: Option<String>,
-    /// The seeds: a range with both its ends, or a list.
+    /// Seeds: an inclusive range or a list.
     #[arg(
         long,
         value_name = "A..B",
@@ -51,13 +50,13 @@ pub(super) struct Sweep {
         allow_negative_numbers = true
     )]
     seeds: Seeds,
-    /// Only every Nth run, beginning with the Ith.
+    /// Train only every Nth run, starting with run I.
     #[arg(long, value_name = "I/N", allow_negative_numbers = true)]
     shard: Option<Shard>,
-    /// Train with each of these values; may be repeated: every combination.
+    /// Train with each of these values; repeatable, for every combination.
     #[arg(long = "grid", value_name = "PATH=V1,V2")]
     grids: Vec<Grid>,
-    /// Where to put the folders of the runs [default: sweeps/NAME].
+    /// Folder of the run folders [default: sweeps/NAME].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -75,11 +74,11 @@ struct Job {
     name: String,
     folder: PathBuf,
     experiment: Experiment,
-    /// What is typed behind `tapescope` to begin it.
+    /// The arguments of `tapescope` that start it.
     arguments: Vec<OsString>,
 }
 
-/// How a run ended.
+/// The end of a run.
 enum End {
     Finished,
     Diverged(String),
@@ -93,9 +92,9 @@ enum End {
 struct Plan {
     /// The names of all of them, in every shard.
     names: BTreeSet<String>,
-    /// How many this shard has.
+    /// The number of runs of this shard.
     own: usize,
-    /// Those of them that are not finished.
+    /// The runs of this shard that are not finished.
     jobs: Vec<Job>,
 }
 
@@ -142,7 +141,7 @@ impl Sweep {
     }
 }
 
-/// What is to be trained: every experiment with every seed.
+/// The runs to train: every experiment with every seed.
 pub(super) struct Order<'a> {
     /// The name of the preset, or its path.
     pub(super) preset: &'a str,
@@ -150,9 +149,9 @@ pub(super) struct Order<'a> {
     pub(super) experiments: &'a [(Vec<preset::Override>, Experiment)],
     pub(super) seeds: &'a [u64],
     pub(super) shard: Shard,
-    /// Where the folders of the runs are.
+    /// The folder of the run folders.
     pub(super) folder: &'a Path,
-    /// How they are to be done.
+    /// Options for training them.
     pub(super) runs: &'a Runs,
 }
 
@@ -169,17 +168,15 @@ impl Order<'_> {
                 note(&format!("nothing to do: {all}, all finished; next: {next}"));
             }
             for job in &plan.jobs {
-                writeln!(out, "{}", shell::command(&job.command()?))?;
+                let folder_state = folder_state(&job.folder, &job.experiment)?;
+                writeln!(out, "{}", shell::command(&job.command(&folder_state)))?;
             }
             return Ok(());
         }
         let at_once = threads(self.runs.jobs).min(plan.jobs.len());
         // Each run has a thread that waits for it and one that reads what it says.
-        room::claim(u64::from(at_once > 0), 2 * at_once).map_err(|short| {
-            Usage(format!(
-                "--jobs {at_once}: running {at_once} at a time {short}"
-            ))
-        })?;
+        let what = format!("--jobs {at_once}: running {at_once} processes");
+        machine::claim(u64::from(at_once > 0), 2 * at_once, &what)?;
         write_plan(self.folder, plan.names)?;
         let to_do = plan.jobs.len();
         let (all, before) = (runs(plan.own), plan.own - to_do);
@@ -198,7 +195,7 @@ impl Order<'_> {
         report.close()
     }
 
-    /// The command that says what came of it.
+    /// Returns the command that collects the results.
     fn collecting(&self) -> String {
         let words: [&OsStr; 3] = ["sweep".as_ref(), "--collect".as_ref(), self.folder.as_ref()];
         shell::command(&words)
@@ -225,9 +222,9 @@ impl Order<'_> {
                     name,
                     folder,
                 };
-                match progress(&job.folder, &job.experiment)? {
-                    Progress::Finished => {}
-                    Progress::Other(difference) => return job.refused(&difference),
+                match folder_state(&job.folder, &job.experiment)? {
+                    FolderState::Finished => {}
+                    FolderState::OtherExperiment(difference) => return job.refused(&difference),
                     _ => jobs.push(job),
                 }
             }
@@ -251,39 +248,39 @@ fn arguments(
 }
 
 impl Job {
-    /// What is typed behind `tapescope`: to begin the run, or to go on with it.
-    fn command(&self) -> Result<Vec<OsString>, Error> {
-        Ok(match progress(&self.folder, &self.experiment)? {
-            Progress::Begun => {
+    /// Returns the arguments of `tapescope` that start the run, or resume it.
+    fn command(&self, folder_state: &FolderState) -> Vec<OsString> {
+        match folder_state {
+            FolderState::Resumable => {
                 let folder = self.folder.clone().into();
                 let [train, resume] = ["train", "--resume"].map(OsString::from);
                 vec![train, resume, folder, "--threads".into(), "1".into()]
             }
-            Progress::Broken => [&self.arguments[..], &["--force".into()]].concat(),
+            FolderState::Incomplete => [&self.arguments[..], &["--force".into()]].concat(),
             _ => self.arguments.clone(),
-        })
+        }
     }
 
     fn refused<T>(&self, difference: &str) -> anyhow::Result<T> {
         let folder = label(&self.folder);
         refuse(format!(
-            "{folder} holds a run of another experiment: {difference}; choose another --out"
+            "{folder} contains a run of another preset: {difference}; choose another --out"
         ))
     }
 
-    /// Trains, or goes on, in a process of its own, and keeps in the folder why that failed, if it did.
-    fn train(&self, tether: &Tether, stop: &AtomicBool) -> anyhow::Result<End> {
+    /// Trains or resumes the run in its own process; records a failure in its folder.
+    fn train(&self, parent_watch: &ParentWatch, stop: &AtomicBool) -> anyhow::Result<End> {
         // Another sweep may have been here since the plan was made.
-        match progress(&self.folder, &self.experiment)? {
-            Progress::Finished => return Ok(End::Finished),
-            Progress::Running(holder) => return Ok(End::Elsewhere(holder)),
-            Progress::Other(difference) => return self.refused(&difference),
-            Progress::New | Progress::Begun | Progress::Broken => {}
-        }
+        let arguments = match folder_state(&self.folder, &self.experiment)? {
+            FolderState::Finished => return Ok(End::Finished),
+            FolderState::Running(holder) => return Ok(End::Elsewhere(holder)),
+            FolderState::OtherExperiment(difference) => return self.refused(&difference),
+            folder_state => self.command(&folder_state),
+        };
         let mut command = again()?;
-        command.args(self.command()?);
+        command.args(arguments);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
-        tether.tie(&mut command)?;
+        parent_watch.attach(&mut command)?;
         let mut child = command.spawn()?;
         // A pipe that nobody empties would stop the run.
         let pipe = child.stderr.take();
@@ -291,14 +288,14 @@ impl Job {
             let lines = pipe.map(|pipe| BufReader::new(pipe).lines().map_while(Result::ok));
             lines.and_then(|lines| lines.filter(|line| !line.is_empty()).last())
         });
-        let status = wait(&mut child, tether, stop)?;
+        let status = wait(&mut child, parent_watch, stop)?;
         let last_line = reader.join().ok().flatten().unwrap_or_default();
         if status.success() {
             return Ok(End::Finished);
         }
         let words = match last_line.strip_prefix("error: ") {
             Some(words) => words.to_owned(),
-            None => format!("the training ended with {status}"),
+            None => format!("training ended with {status}"),
         };
         if stop.load(Ordering::Relaxed) {
             return Ok(End::Failed(words, status.code()));
@@ -308,9 +305,9 @@ impl Job {
             return Ok(End::Diverged(words));
         }
         // Another sweep may have been quicker.
-        match progress(&self.folder, &self.experiment) {
-            Ok(Progress::Running(holder)) => return Ok(End::Elsewhere(holder)),
-            Ok(Progress::Finished) => return Ok(End::Finished),
+        match folder_state(&self.folder, &self.experiment) {
+            Ok(FolderState::Running(holder)) => return Ok(End::Elsewhere(holder)),
+            Ok(FolderState::Finished) => return Ok(End::Finished),
             _ => {}
         }
         // What cannot be kept, for want of room perhaps, is still said.
@@ -324,14 +321,14 @@ impl Job {
     fn best(&self) -> String {
         let trained = RunFolder::weights_at(&self.folder).and_then(|path| weights::read(&path));
         let best = trained.ok().and_then(|trained| trained.evaluation);
-        best.map_or("no validation is a number".to_owned(), |best| {
+        best.map_or("no validation is finite".to_owned(), |best| {
             let bits = best.bits_per_sequence;
             format!("best validation {bits:.3} bits per sequence")
         })
     }
 }
 
-/// What is said of the runs as they end.
+/// The report on runs as they end.
 struct Report<'a, W> {
     out: &'a mut W,
     count: usize,
@@ -339,7 +336,7 @@ struct Report<'a, W> {
     elsewhere: usize,
     /// The exit codes of those that failed.
     failures: Vec<Option<i32>>,
-    /// The first line that could not be written. A sweep goes on without a reader.
+    /// The first line that could not be written. A sweep continues without a reader.
     lost: io::Result<()>,
 }
 
@@ -362,7 +359,7 @@ impl<W: Write> Report<'_, W> {
             End::Diverged(words) => self.line(&format!("{run}: diverged: {words}")),
             End::Elsewhere(holder) => {
                 self.elsewhere += 1;
-                note(&format!("{run}: is left to {holder}"));
+                note(&format!("{run}: skipped, is being trained by {holder}"));
             }
             End::Failed(words, code) => {
                 note(&format!("{run}: {words}"));
@@ -371,12 +368,12 @@ impl<W: Write> Report<'_, W> {
         }
     }
 
-    /// What is to be said when all runs have ended.
+    /// Returns the result of the sweep when all runs have ended.
     fn close(self) -> anyhow::Result<()> {
         let all = runs(self.count);
         if !self.failures.is_empty() {
             let failed = self.failures.len();
-            let problem = format!("{failed} of {all} failed; the same command tries again");
+            let problem = format!("{failed} of {all} failed; repeat the command to try again");
             if self.failures.iter().all(|code| *code == Some(2)) {
                 return refuse(problem);
             }
@@ -385,7 +382,7 @@ impl<W: Write> Report<'_, W> {
         if self.elsewhere > 0 {
             let left = self.elsewhere;
             anyhow::bail!(
-                "{left} of {all} left to other processes; the same command sees what became of them"
+                "{left} of {all} are being trained by other processes; repeat the command later"
             );
         }
         Ok(self.lost?)
@@ -399,18 +396,18 @@ fn train_all(
     at_once: usize,
 ) -> anyhow::Result<()> {
     let stop = interrupted();
-    let tether = Tether::new()?;
+    let parent_watch = ParentWatch::new()?;
     let queue = Mutex::new(jobs.into_iter());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let (send, ended) = mpsc::channel::<(Job, anyhow::Result<End>)>();
     std::thread::scope(|scope| {
         for _ in 0..at_once {
-            let (send, stop, tether, next) = (send.clone(), &stop, &tether, &next);
+            let (send, stop, parent_watch, next) = (send.clone(), &stop, &parent_watch, &next);
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed)
                     && let Some(job) = next()
                 {
-                    let end = job.train(tether, stop);
+                    let end = job.train(parent_watch, stop);
                     // The other side listens until all of them are gone.
                     let _ = send.send((job, end));
                 }
@@ -424,22 +421,26 @@ fn train_all(
         }
     });
     if stop.load(Ordering::Relaxed) {
-        let words = "stopped; the same command goes on with the runs that are not finished";
-        return Err(Undone::Stopped(words.to_owned()).into());
+        let words = "stopped; repeat the command to continue with the unfinished runs";
+        return Err(CliError::Stopped(words.to_owned()).into());
     }
     Ok(())
 }
 
 /// Waits for the end of a run. It is asked to end when the sweep stops; when it does not, it is ended after
 /// a while.
-fn wait(child: &mut Child, tether: &Tether, stop: &AtomicBool) -> io::Result<ExitStatus> {
+fn wait(
+    child: &mut Child,
+    parent_watch: &ParentWatch,
+    stop: &AtomicBool,
+) -> io::Result<ExitStatus> {
     let mut stopped_at: Option<Instant> = None;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
         if stop.load(Ordering::Relaxed) {
-            tether.cut();
+            parent_watch.stop_children();
             let since = stopped_at.get_or_insert_with(Instant::now);
             if since.elapsed() > GRACE {
                 // It may have ended by itself just now.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::io::harmless;
 
-/// How a table is written.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     // Without words of their own, the help stays a line per option.
@@ -22,7 +22,7 @@ pub(super) struct Column<R> {
 }
 
 impl<R> Column<R> {
-    /// A column of words, which stand on the left; `cells` are those that will be in it.
+    /// A column of words, left-aligned; `cells` are the cells to come.
     pub(super) fn words<'a>(
         name: &'static str,
         cells: impl IntoIterator<Item = &'a str>,
@@ -35,7 +35,7 @@ impl<R> Column<R> {
         }
     }
 
-    /// A column of numbers of at most `width` characters, which stand on the right.
+    /// A column of numbers of at most `width` characters, right-aligned.
     pub(super) fn numbers(name: &'static str, width: usize, cell: fn(&R) -> String) -> Self {
         Self {
             name,
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_cells_as_text_and_as_markdown() {
+    fn text_and_markdown_have_the_same_cells() {
         let write = |format| {
             let columns = vec![
                 Column::words("name", ["a|b", "longer"], |row: &(&str, f64)| {

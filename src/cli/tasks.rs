@@ -1,4 +1,4 @@
-//! `tapescope tasks`: what there is to learn.
+//! `tapescope tasks`: the list of presets.
 
 use std::io::Write;
 
@@ -8,22 +8,22 @@ use crate::io::{Experiment, preset, weights};
 
 const EXAMPLES: &str = "\
 Examples:
-  tapescope tasks                list the experiments
-  tapescope tasks copy           print one in full: save it, change it, train it
+  tapescope tasks                list the presets
+  tapescope tasks copy           print a preset in full, to save, change and train
   tapescope tasks copy --set model.memory.rows=64 > mine.json
   tapescope train mine.json
-  tapescope tasks --keys         every key of a preset: its default, what is allowed, what it is";
+  tapescope tasks --keys         print every key with default, allowed values and meaning";
 
-/// List the experiments, or print one in full.
+/// List the presets, or print one in full.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Tasks {
-    /// Print this one as JSON with every default written out: a name, or the path of a JSON file.
+    /// Print this preset as JSON with all defaults: a preset name, or the path of a JSON file.
     preset: Option<String>,
-    /// Print every key that a preset may have, with its default and what is allowed, as a table in Markdown.
+    /// Print every key of a preset as a Markdown table, with default, allowed values and meaning.
     #[arg(long, conflicts_with = "preset")]
     keys: bool,
-    /// Change a value, by its path in the JSON; may be repeated.
+    /// Set a value by its path in the JSON; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE", requires = "preset")]
     overrides: Vec<preset::Override>,
 }
@@ -37,7 +37,7 @@ impl Tasks {
         if self.keys {
             return Ok(out.write_all(preset::table().as_bytes())?);
         }
-        let trained: Vec<&str> = weights::shipped_names().collect();
+        let trained: Vec<&str> = weights::included_names().collect();
         for (index, (group, names)) in preset::groups().enumerate() {
             let line = if index > 0 { "\n" } else { "" };
             writeln!(out, "{line}{group}:")?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::episode::EpisodeArgs;
-use super::gradient::{check_room, no_bit, quantity};
+use super::gradient::{check_memory, no_bit, quantity};
 use super::note;
 use crate::io::trace::{Encoding, Source};
 use crate::io::{Trained, label, trace};
@@ -22,12 +22,12 @@ const EXAMPLES: &str = r#"Examples:
   tapescope trace copy --input bits.json --out mine.ntmtrace.json
   tapescope trace mine.json --weights weights.safetensors --out t.ntmtrace.json
   tapescope trace copy --length 200 --out long.npz
-  tapescope trace copy --length 8 --gradient bit:14,3 --out mattered.npz
+  tapescope trace copy --length 8 --gradient bit:14,3 --out gradients.npz
   tapescope view copy.ntmtrace.json
 
-bits.json holds rows of 0 and 1, such as [[0,1,1,0,1,0,0,1]], or an object with what else the task
-needs: {"bits": [[…]], "repeats": 3}, or "query": 0, or "priorities": [0.5, …].
-The file loads into Python with three lines; see docs/formats.md. The same command gives the same bytes."#;
+bits.json contains rows of 0 and 1, such as [[0,1,1,0,1,0,0,1]], or an object with further inputs of
+the task: {"bits": [[…]], "repeats": 3}, or "query": 0, or "priorities": [0.5, …].
+Three lines of Python load the trace: see docs/formats.md. The same command writes the same bytes."#;
 
 /// Record one episode and write it as JSON: every array of every stage of every step.
 #[derive(Debug, Args)]
@@ -39,14 +39,14 @@ pub(super) struct Trace {
     machine: String,
     #[command(flatten)]
     pub(super) episode: EpisodeArgs,
-    /// Write the whole memory of every step, also when it is large.
+    /// Write the whole memory of every step, even if it is large.
     #[arg(long)]
     full_memory: bool,
-    /// Write beside every array the derivative by it of the loss, in bits, or of the logit of one output bit, by its
-    /// step and channel: loss, or bit:STEP,CHANNEL.
+    /// Write also the gradients of the loss (in bits) or of the logit of one output bit with respect to every
+    /// array: loss, or bit:STEP,CHANNEL.
     #[arg(long, value_name = "OF", value_parser = quantity)]
     gradient: Option<Quantity>,
-    /// The file to write, by its end .json, .json.gz or .npz; `-` is JSON on standard output.
+    /// Output file: .json, .json.gz or .npz; `-` writes JSON to standard output.
     #[arg(long, value_name = "T.NTMTRACE.JSON")]
     out: PathBuf,
 }
@@ -63,20 +63,20 @@ impl Trace {
         let bytes = arrays * trace::estimated_bytes(config, steps, self.full_memory, encoding);
         if bytes > LARGE {
             let help = if self.full_memory {
-                "without --full-memory it is smaller".to_owned()
+                "omit --full-memory to make it smaller".to_owned()
             } else {
                 let size = recording.task.measure().name();
-                format!("fewer --rows or a smaller --{size} make it smaller")
+                format!("use fewer --rows or a smaller --{size}")
             };
             // How far it can be compressed shows only when it is written.
             let (most, npz) = match encoding {
-                Encoding::Json => ("about", "; as .npz it is smaller, and quicker to read"),
-                Encoding::Gzip => ("at most", "; as .npz it is quicker to read"),
+                Encoding::Json => ("about", "; .npz is smaller and faster to read"),
+                Encoding::Gzip => ("at most", "; .npz is faster to read"),
                 Encoding::Npz => ("at most", ""),
             };
             let size = bytes / 1_000_000;
             note(&format!(
-                "warning: the file will have {most} {size} MB; {help}{npz}"
+                "warning: the file takes {most} {size} MB; {help}{npz}"
             ));
         }
         let source = Source {
@@ -110,7 +110,7 @@ impl Trace {
         recording: &Recording,
     ) -> anyhow::Result<Option<(Quantity, Arrays)>> {
         let of = |of| {
-            check_room(&trained.machine, recording)?;
+            check_memory(&trained.machine, recording)?;
             let found = recording.derivatives(&trained.machine, of);
             let found = found.ok_or_else(|| no_bit(of, recording))?;
             Ok((of, found))

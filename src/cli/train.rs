@@ -12,80 +12,82 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use super::repeat::{self, Repeat};
 use super::signal::interrupted;
 use super::{
-    MOST_THREADS, Undone, command_line, decimals, from_zero, is_same, machine, note, refuse,
-    tether, threads, up_to,
+    CliError, MOST_THREADS, command_line, decimals, from_zero, is_same, machine, note,
+    parent_watch, refuse, threads, up_to,
 };
-use crate::io::{Error, Experiment, Resumed, RunFolder, label, preset, shell, weights};
+use crate::io::log::Log;
+use crate::io::run::log_at;
+use crate::io::{Error, Experiment, ResumedRun, RunFolder, label, preset, shell, weights};
 use crate::learn::{Curve, Snapshots};
 use crate::model::Model;
 use crate::task::Task;
 use crate::train::{
-    Beside, Diverged, Evaluation, HistoryPoint, Part, Redundancy, State, Trainer, TrainingConfig,
-    Update, Work,
+    AuxLosses, Diverged, Evaluation, HistoryPoint, Part, Redundancy, State, Trainer,
+    TrainingConfig, Update, Work,
 };
 
 const EXAMPLES: &str = "\
 Examples:
   tapescope train copy
   tapescope train copy --seed 7 --sequences 20000
-  tapescope train copy --set model.memory.rows=64 --set training.optimizer.rate=3e-4
+  tapescope train copy --set model.memory.rows=64 --set training.optimizer.learning_rate=3e-4
   tapescope train associative_recall --set model.heads.read=2 --set training.redundancy.kind=read
   tapescope train copy --set 'model.heads.attention.weighting=[\"hard\",\"soft\"]' --out runs/hard
   tapescope train mine.json --out runs/mine
-  tapescope train --resume runs/mine                  go on with a run that was stopped
-  tapescope train copy --snapshots                    keep what it was, to look back at how it learned
-  tapescope train --repeat runs/mine --out runs/again a run once more, from its log
-  tapescope train copy --from runs/mine --seed 8      begin with the weights of another run
+  tapescope train --resume runs/mine                  resume a stopped run
+  tapescope train copy --snapshots                    keep training snapshots
+  tapescope train --repeat runs/mine --out runs/again repeat a run from its log
+  tapescope train copy --from runs/mine --seed 8      start from the weights of another run
   tapescope sweep --collect runs/copy-7 --svg c.svg   draw its learning curve
 
-The folder receives, as soon as they are known: weights.safetensors (the best by validation), \
-history.ntmlog.jsonl (the learning curve) and preset.json (the experiment with every default); and until \
-the run is finished checkpoint.safetensors, at most every ten seconds. A run that was stopped, with Ctrl-C or \
-in any other way, goes on with --resume, and ends in the same bits as one that never was. The same seed gives the \
-same weights, on any number of threads and every processor with fused multiply-add. With training.redundancy, heads \
-that attend to the same rows, or to many, cost: the redundancy that is told then is the mean of \
-‖A·Aᵀ − I‖² over the steps, 0 where each head is on one row of its own; a weight of 0 only measures it. Of Bayesian heads the divergence from \
-their priors is told, in nats per sequence, summed over heads, steps and rows; of hard heads the reward: by how many \
-nats the machine answered better than the moving baseline.";
+The run folder contains weights.safetensors (the best by validation), history.ntmlog.jsonl (the learning curve) and \
+preset.json (the preset with all defaults), each written as soon as it is known. Until the run is finished it also contains \
+checkpoint.safetensors, written at most every ten seconds. Resume a stopped run, however it was stopped, with --resume: the \
+result is identical, bit for bit, to that of an uninterrupted run. The same seed gives the same weights, on any number of \
+threads and on every processor with fused multiply-add. With training.redundancy the loss includes a penalty on heads that \
+attend to the same rows, or to many rows. The progress lines then report the redundancy: the mean of ‖A·Aᵀ − I‖² over the \
+steps, 0 if each head is on one row of its own; with a weight of 0 it is only measured. For Bayesian heads they report the \
+divergence of the weights from their prior, in nats per sequence, summed over heads, steps and rows. For hard heads they report the reward: by \
+how many nats the answer was better than the moving baseline.";
 
-/// Train a machine; the best weights are on disk as soon as they are known.
+/// Train a machine; the best weights are saved as soon as they are known.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Train {
     /// The name of a preset (see `tapescope tasks`), or the path of a JSON file.
     #[arg(required_unless_present_any = ["resume", "repeat"])]
     preset: Option<String>,
-    /// Go on with the run in this folder, from its checkpoint.
+    /// Resume the run in this folder from its checkpoint.
     #[arg(long, value_name = "DIR",
           conflicts_with_all = ["preset", "seed", "sequences", "out", "force", "overrides", "from"])]
     resume: Option<PathBuf>,
-    /// Repeat the run in this folder from its log, to the same bits, with every change that was made while it ran.
+    /// Repeat the run in this folder from its log, bit for bit, with every change made during training.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["preset", "seed", "sequences", "overrides"])]
     repeat: Option<PathBuf>,
-    /// Begin with the weights of this file, run or shipped machine, instead of random ones.
+    /// Start from the weights of this file, run folder or included machine instead of random weights.
     #[arg(long, value_name = "WEIGHTS")]
     from: Option<String>,
-    /// Seed of the initial weights and of every episode [default: that of the preset].
+    /// Seed of the initial weights and of every episode [default: as in the preset].
     #[arg(long, value_name = "S", value_parser = from_zero, allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Episodes in the whole run [default: that of the preset].
+    /// Training sequences in the whole run [default: as in the preset].
     #[arg(long, value_name = "K", value_parser = up_to(TrainingConfig::MAX_SEQUENCES), allow_negative_numbers = true)]
     sequences: Option<u64>,
-    /// Where to put the results [default: runs/NAME-SEED; of a run that is repeated, that and -again].
+    /// Run folder to write [default: runs/NAME-SEED; with --repeat, runs/NAME-SEED-again].
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
     /// Replace the results of an earlier run.
     #[arg(long)]
     pub(super) force: bool,
-    /// Keep what the machine was, in snapshots.safetensors: its weights at the start, at moments that lie evenly on a
-    /// logarithmic axis, and at every best validation; at most 128 MiB, or the first and
-    /// the last one where these two are more.
+    /// Keep training snapshots in snapshots.safetensors: the weights at the start, at points evenly spaced on a
+    /// logarithmic axis, and at every best validation; at most 128 MiB, or the first and the last snapshot
+    /// if these two take more.
     #[arg(long)]
     snapshots: bool,
     /// Threads to use [default: one per processor]; the result does not depend on it.
     #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,
-    /// Change a value of the preset, by its path in the JSON; may be repeated.
+    /// Set a value of the preset by its path in the JSON; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(super) overrides: Vec<preset::Override>,
 }
@@ -94,10 +96,10 @@ impl Train {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         // From here on nothing is lost: what comes before the first update is heeded there.
         let stop = interrupted();
-        tether::heed(&stop);
+        parent_watch::stop_with_parent(&stop);
         let read = |run: &PathBuf| Repeat::read(run, threads(self.threads));
         let mut repeat = self.repeat.as_ref().map(read).transpose()?;
-        let Some(Resumed {
+        let Some(ResumedRun {
             mut folder,
             experiment,
             state,
@@ -112,34 +114,39 @@ impl Train {
         if !folder.is_exclusive() {
             let path = label(folder.path());
             note(&format!(
-                "warning: {path} is on a file system without locks: let no other process write into it meanwhile"
+                "warning: {path} is on a file system without locks; make sure that no other process writes into it"
             ));
         }
         let Experiment { task, training, .. } = experiment;
         note_split(&task);
         let (before, all) = (state.sequences, training.sequences);
         if before > 0 {
-            note(&format!("goes on after {before} of {all} sequences"));
+            note(&format!("resumes after {before} of {all} sequences"));
         }
         let progress = Progress::new(before, all);
         let trainer = Trainer::resume(task, training, state, threads(self.threads));
         let new = || Snapshots::new(Snapshots::LIMIT);
         let snapshots = snapshots.or_else(|| self.snapshots.then(new));
-        let mut album = snapshots.map(|snapshots| Album::new(snapshots, &trainer));
-        if let Some(album) = &album {
+        let mut recorder = snapshots.map(|snapshots| SnapshotRecorder::new(snapshots, &trainer));
+        if let Some(recorder) = &recorder {
             // Who goes on finds them there, and goes on with them.
-            folder.keep_snapshots(&album.snapshots)?;
+            folder.keep_snapshots(&recorder.snapshots)?;
         }
         let watched = (&progress, &*stop);
-        let (mut trainer, result) = go(&mut folder, trainer, &mut album, &mut repeat, watched)?;
+        let (mut trainer, result) =
+            train_with_changes(&mut folder, trainer, &mut recorder, &mut repeat, watched)?;
         progress.bar.finish_and_clear();
-        if let Some(album) = &album {
-            folder.keep_snapshots(&album.snapshots)?;
+        if let Some(recorder) = &recorder {
+            folder.keep_snapshots(&recorder.snapshots)?;
         }
         if let Err(error) = result {
             return match error.downcast_ref() {
-                Some(Broken::Diverged(why)) => Err(diverged(&mut folder, why, &trainer)?.into()),
-                Some(Broken::Stopped) => Err(self.stopped(&mut folder, &trainer.state)?.into()),
+                Some(TrainingEnd::Diverged(why)) => {
+                    Err(diverged(&mut folder, why, &trainer)?.into())
+                }
+                Some(TrainingEnd::Stopped) => {
+                    Err(self.stopped(&mut folder, &trainer.state)?.into())
+                }
                 None => Err(error),
             };
         }
@@ -151,7 +158,7 @@ impl Train {
     }
 
     /// The run that is asked for, in its folder; none when it is finished.
-    fn begin_or_resume(&self, repeat: Option<&Repeat>) -> anyhow::Result<Option<Resumed>> {
+    fn begin_or_resume(&self, repeat: Option<&Repeat>) -> anyhow::Result<Option<ResumedRun>> {
         let Some(folder) = &self.resume else {
             if let Some(repeat) = repeat {
                 repeat.check_from(self.from.as_deref())?;
@@ -159,9 +166,11 @@ impl Train {
             return self.begin(repeat).map(Some);
         };
         // A damaged folder is refused below.
-        let begun = RunFolder::contents(&RunFolder::unfinished(folder)).unwrap_or(None);
-        if let (None, Some(begun)) = (repeat, begun.filter(|begun| !begun.is_finished)) {
-            repeat::check_alone(folder, &begun.log.command)?;
+        let place = RunFolder::unfinished(folder);
+        let is_finished = |log: &Log| log.is_finished() && RunFolder::is_taken(&place);
+        let log = log_at(&place).ok().filter(|log| !is_finished(log));
+        if let (None, Some(log)) = (repeat, log) {
+            repeat::check_alone(folder, &log.command)?;
         }
         let resumed = RunFolder::resume(folder, &command_line())?;
         if let Some(resumed) = &resumed {
@@ -170,7 +179,7 @@ impl Train {
         Ok(resumed)
     }
 
-    fn begin(&self, repeat: Option<&Repeat>) -> anyhow::Result<Resumed> {
+    fn begin(&self, repeat: Option<&Repeat>) -> anyhow::Result<ResumedRun> {
         let preset = self.preset.as_deref();
         let preset = preset.or(repeat.map(Repeat::name)).unwrap_or_default();
         let experiment = match repeat {
@@ -201,7 +210,7 @@ impl Train {
         let start = own.as_ref().or(begun.map(|(_, trained)| trained));
         let folder =
             RunFolder::create_from(&folder, &experiment, &command, &state, start, self.force)?;
-        Ok(Resumed {
+        Ok(ResumedRun {
             folder,
             experiment,
             state,
@@ -209,8 +218,8 @@ impl Train {
         })
     }
 
-    /// What a run of this experiment begins with: the weights of `start`, a machine in memory that comes with its name,
-    /// or those of `--from`, or random ones. `preset` is what was typed for the experiment.
+    /// Returns the state in which a run starts: with the weights of `start` (a machine in memory, with its name), of
+    /// `--from`, or random weights. `preset` is the preset as typed.
     pub(super) fn first(
         &self,
         experiment: &Experiment,
@@ -232,16 +241,19 @@ impl Train {
         Ok(state)
     }
 
-    /// Keeps what there is, and says so.
-    fn stopped(&self, folder: &mut RunFolder, state: &State) -> anyhow::Result<Undone> {
+    /// Saves a checkpoint and returns the message for a stopped run.
+    fn stopped(&self, folder: &mut RunFolder, state: &State) -> anyhow::Result<CliError> {
         folder.checkpoint(state)?;
         let path = label(&folder.weights_path());
         let weights = match folder.saved() {
             Some(_) => format!("the best weights so far are in {path}"),
             None if RunFolder::is_taken(folder.path()) => {
-                format!("{} holds the weights from before", label(folder.path()))
+                format!(
+                    "{} contains the weights of the earlier run",
+                    label(folder.path())
+                )
             }
-            None => "there are no weights before the first validation".to_owned(),
+            None => "no weights are saved before the first validation".to_owned(),
         };
         let mut words: Vec<&OsStr> = vec!["train".as_ref()];
         if let Some(run) = &self.repeat {
@@ -249,8 +261,8 @@ impl Train {
         }
         words.extend(["--resume".as_ref(), folder.path().as_os_str()]);
         let go_on = shell::command(&words);
-        Ok(Undone::Stopped(format!(
-            "stopped after {} sequences; {weights}; to go on: {go_on}",
+        Ok(CliError::Stopped(format!(
+            "stopped after {} sequences; {weights}; resume with: {go_on}",
             state.sequences
         )))
     }
@@ -260,10 +272,7 @@ impl Train {
         let path = RunFolder::weights_at(folder)?;
         let sequences = weights::read(&path)?.experiment.training.sequences;
         let folder = label(folder);
-        writeln!(
-            out,
-            "{folder} is finished: it has seen all its {sequences} sequences"
-        )?;
+        writeln!(out, "{folder}: finished after all {sequences} sequences")?;
         Ok(next(out, &path)?)
     }
 
@@ -280,13 +289,13 @@ impl Train {
     }
 }
 
-/// Says which episodes of a file are learned from, and which are held out.
+/// Prints the numbers of training and held-out episodes of a file.
 fn note_split(task: &Task) {
     if let Task::Episodes(task) = task {
         let (learned, held_out) = task.counts();
         let (file, rule) = (label(Path::new(&task.file)), task.held_out);
         note(&format!(
-            "{file}: {learned} episodes to learn from, {held_out} held out ({rule})"
+            "{file}: {learned} training episodes, {held_out} held out ({rule})"
         ));
     }
 }
@@ -317,7 +326,7 @@ pub(super) fn check_size(
     machine::check_size(&experiment.model, task, work, preset, &parts)
 }
 
-/// That an experiment can begin with the weights of a machine.
+/// Checks that the weights of a machine fit an experiment.
 fn check_tensors(
     experiment: &Experiment,
     machine: &Model<f32>,
@@ -334,33 +343,33 @@ fn check_tensors(
         found.map_or("absent".to_owned(), |(_, shape)| format!("{shape:?}"))
     });
     refuse(format!(
-        "--from {from}: `{name}` is {there} there, and {here} in {preset}"
+        "--from {from}: shapes differ: `{name}` is {there} there, {here} in {preset}"
     ))
 }
 
-/// The snapshots of a run, and what tells how it answered when each was taken.
-struct Album {
+/// A recorder of training snapshots, with the learning curve that they refer to.
+struct SnapshotRecorder {
     snapshots: Snapshots,
     curve: Curve,
 }
 
-impl Album {
+impl SnapshotRecorder {
     fn new(mut snapshots: Snapshots, trainer: &Trainer) -> Self {
         snapshots.keep(trainer, None, None);
         let curve = Curve::default();
         Self { snapshots, curve }
     }
 
-    fn see(&mut self, trainer: &Trainer, update: &Update) {
+    fn record(&mut self, trainer: &Trainer, update: &Update) {
         self.curve.push(trainer.state.sequences, update);
-        let lately = self.curve.lately();
+        let lately = self.curve.recent_mean();
         self.snapshots.keep(trainer, update.validated, lately);
     }
 }
 
-/// Why a training ended before its end.
+/// Reasons why training stopped early.
 #[derive(Debug, thiserror::Error)]
-enum Broken {
+enum TrainingEnd {
     #[error("{0}")]
     Diverged(Diverged),
     #[error("stopped")]
@@ -368,20 +377,20 @@ enum Broken {
 }
 
 /// Trains to the end, and makes every change of a run that is repeated; the trainer comes back however that ends.
-fn go(
+fn train_with_changes(
     folder: &mut RunFolder,
     mut trainer: Trainer,
-    album: &mut Option<Album>,
+    recorder: &mut Option<SnapshotRecorder>,
     repeat: &mut Option<Repeat>,
     watched: (&Progress, &AtomicBool),
 ) -> anyhow::Result<(Trainer, anyhow::Result<()>)> {
     loop {
         let until = repeat.as_ref().and_then(Repeat::until);
-        let result = train(folder, &mut trainer, album, watched, until);
+        let result = train(folder, &mut trainer, recorder, watched, until);
         match repeat {
             Some(repeat) if result.is_ok() && until.is_some() => {
                 repeat.change(&mut trainer)?;
-                let snapshots = album.as_ref().map(|album| &album.snapshots);
+                let snapshots = recorder.as_ref().map(|recorder| &recorder.snapshots);
                 folder.changed(&trainer.state, snapshots)?;
             }
             _ => return Ok((trainer, result)),
@@ -389,65 +398,65 @@ fn go(
     }
 }
 
-/// Trains until so many sequences are seen, or all of them.
+/// Trains to `until` sequences, or to the end.
 fn train(
     folder: &mut RunFolder,
     trainer: &mut Trainer,
-    album: &mut Option<Album>,
+    recorder: &mut Option<SnapshotRecorder>,
     (progress, stop): (&Progress, &AtomicBool),
     until: Option<u64>,
 ) -> anyhow::Result<()> {
     let is_there = |done| until.is_some_and(|until| done >= until);
     while !is_there(trainer.state.sequences) && !trainer.finished() {
         if stop.load(Ordering::Relaxed) {
-            return Err(Broken::Stopped.into());
+            return Err(TrainingEnd::Stopped.into());
         }
-        let update = trainer.update().map_err(Broken::Diverged)?;
+        let update = trainer.update().map_err(TrainingEnd::Diverged)?;
         progress.advance(trainer.state.sequences, &update);
-        if let Some(album) = album {
-            album.see(trainer, &update);
+        if let Some(recorder) = recorder {
+            recorder.record(trainer, &update);
             if trainer.finished() {
                 // Before the last line of the log: behind that nobody goes on.
-                folder.keep_snapshots(&album.snapshots)?;
+                folder.keep_snapshots(&recorder.snapshots)?;
             }
         }
         if let Some(point) = update.validated {
             folder.validated(&trainer.state)?;
             progress.validated(&point);
         }
-        let snapshots = album.as_ref().map(|album| &album.snapshots);
+        let snapshots = recorder.as_ref().map(|recorder| &recorder.snapshots);
         folder.checkpoint_when_due(&trainer.state, snapshots)?;
     }
     Ok(())
 }
 
-/// What is left of a run that went wrong, once that is on the disk.
+/// Saves the weights that remain of a diverged run, and returns the error.
 fn diverged(
     folder: &mut RunFolder,
     diverged: &Diverged,
     trainer: &Trainer,
-) -> anyhow::Result<Undone> {
+) -> anyhow::Result<CliError> {
     if !diverged.weights {
         folder.save_best_or_last(&trainer.state)?;
     }
     let path = label(&folder.weights_path());
     let left = match folder.saved() {
-        Some(_) => format!("the best weights before it are in {path}"),
+        Some(_) => format!("the best weights before that are in {path}"),
         None if diverged.weights => {
-            "no weights are kept: there was no validation before it".to_owned()
+            "no weights are saved, because there was no validation before".to_owned()
         }
-        None => format!("the weights before it are in {path}"),
+        None => format!("the weights before that are in {path}"),
     };
     let or_weight = match trainer.config.redundancy {
         Redundancy::Off => "",
         _ => " or training.redundancy.weight",
     };
-    Ok(Undone::Diverged(format!(
-        "{diverged}; {left}; a smaller training.optimizer.rate{or_weight} may help"
+    Ok(CliError::Diverged(format!(
+        "{diverged}; {left}; try a smaller training.optimizer.learning_rate{or_weight}"
     )))
 }
 
-/// What is said of a run that has ended well.
+/// The report on a finished run.
 struct Report {
     validations: usize,
     best: Option<Evaluation>,
@@ -472,21 +481,21 @@ impl Report {
                 decimals(best.bits_per_sequence, 3),
                 best.wrong_bits,
                 100.0 * best.perfect,
-                beside(&best.beside)
+                aux_text(&best.aux)
             )?;
         }
         Ok(next(out, &self.path)?)
     }
 }
 
-/// What is said of what joins the loss.
-fn beside(means: &Beside) -> String {
-    let means = Beside::NAMES.into_iter().zip(means.each());
+/// Formats the auxiliary losses.
+fn aux_text(means: &AuxLosses) -> String {
+    let means = AuxLosses::NAMES.into_iter().zip(means.each());
     let told = means.filter_map(|(name, mean)| Some(format!(", {name} {}", decimals(mean?, 4))));
     told.collect()
 }
 
-/// Where the weights are, and what can be done with them.
+/// Prints the path of the weights, and what to do next.
 fn next(out: &mut impl Write, weights: &Path) -> std::io::Result<()> {
     let path = label(weights);
     writeln!(out, "{path}")?;
@@ -532,24 +541,24 @@ impl Progress {
         self.bar.set_position(done);
         if self.bar.message().is_empty() {
             let (bits, wrong) = (decimals(update.bits, 1), update.wrong);
-            let beside = beside(&update.beside);
+            let aux = aux_text(&update.aux);
             self.bar
-                .set_message(format!("{bits} bits, {wrong:.1} wrong{beside}"));
+                .set_message(format!("{bits} bits, {wrong:.1} wrong{aux}"));
         }
     }
 
     fn validated(&self, point: &HistoryPoint) {
         let measured = &point.validation;
         // Nothing is drawn in a validation, so that the reward is that of the training since the last one.
-        let told = Beside {
-            reward: point.training_beside.reward,
-            ..measured.beside
+        let told = AuxLosses {
+            reward: point.training_aux.reward,
+            ..measured.aux
         };
         let result = format!(
             "{} bits, {:.2} wrong per sequence{}",
             decimals(measured.bits_per_sequence, 3),
             measured.wrong_bits,
-            beside(&told)
+            aux_text(&told)
         );
         if self.is_terminal {
             self.bar.set_message(result);

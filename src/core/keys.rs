@@ -10,13 +10,13 @@ use std::fmt::Display;
 use std::mem::discriminant;
 use std::ops::RangeInclusive;
 
-/// What has keys.
+/// A configuration with keys.
 pub trait Keys {
     /// Enters every key that this configuration has, in the order in which a preset is written.
     fn keys(&mut self, to: &mut Table<'_>);
 }
 
-/// Where the keys of a configuration are entered.
+/// The table in which the keys of a configuration are entered.
 pub struct Table<'v> {
     visit: &'v mut dyn FnMut(Key<'_>),
     section: String,
@@ -72,47 +72,47 @@ impl<'v> Table<'v> {
 
 /// One key of a configuration.
 pub struct Key<'a> {
-    /// Where it stands, with dots.
+    /// Its path, with dots.
     pub path: &'a str,
-    /// What it is, in a sentence.
+    /// Its meaning, as a phrase.
     pub purpose: &'static str,
-    /// What holds where it is left out.
+    /// The default.
     pub absent: Absent,
     /// Its value, and what that may be.
     pub field: Field<'a>,
 }
 
-/// What holds where a key is left out.
+/// The value of a key that is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absent {
     /// The value that the field has.
     Default,
-    /// What these words say.
+    /// A default that these words describe.
     Depends(&'static str),
-    /// It must not be left out.
+    /// Required: there is no default.
     Required,
 }
 
 /// The field behind a key, with what is allowed.
 pub enum Field<'a> {
     /// A whole number.
-    Whole(&'a mut usize, RangeInclusive<usize>),
+    Integer(&'a mut usize, RangeInclusive<usize>),
     /// A whole number of 64 bits.
-    Long(&'a mut u64, RangeInclusive<u64>),
+    Integer64(&'a mut u64, RangeInclusive<u64>),
     /// A number.
     Number(&'a mut f64, &'static Rule),
     /// A constant; or `None`: learned.
     Constant(&'a mut Option<f64>, &'static Rule),
     /// One of a few words; with another one come the defaults of what depends on it.
-    Word(&'a mut (dyn Choice + 'static)),
+    Choice(&'a mut (dyn Choice + 'static)),
     /// One of a few words for all, or a list with one for each.
-    Each(&'a mut (dyn Choices + 'static)),
+    ChoicePerHead(&'a mut (dyn Choices + 'static)),
     /// Any text.
     Text(&'a mut String),
     /// The lowest and the highest of a range.
-    Ends(&'a mut RangeInclusive<usize>, RangeInclusive<usize>),
+    Range(&'a mut RangeInclusive<usize>, RangeInclusive<usize>),
     /// Whole numbers, each of them in the range.
-    List(&'a mut Vec<usize>, RangeInclusive<usize>),
+    IntegerList(&'a mut Vec<usize>, RangeInclusive<usize>),
 }
 
 /// A rule for numbers.
@@ -120,13 +120,13 @@ pub enum Field<'a> {
 pub struct Rule {
     /// In words.
     pub allowed: &'static str,
-    /// Whether a number obeys it.
+    /// True for an allowed number.
     pub holds: fn(f64) -> bool,
 }
 
 impl Rule {
-    /// From 0 to 1.
-    pub const SHARE: Self = Self {
+    /// The numbers 0 to 1.
+    pub const FRACTION: Self = Self {
         allowed: "0 to 1",
         holds: |value| (0.0..=1.0).contains(&value),
     };
@@ -137,14 +137,14 @@ impl Rule {
         holds: |value| value as f32 > 0.0 && (value as f32).is_finite(),
     };
 
-    /// What a running mean keeps of itself: with a share of 1, also after rounding to f32, it would never move.
-    pub const FADING: Self = Self {
+    /// Decay of a running mean: with 1, also after rounding to f32, it would never move.
+    pub const BELOW_ONE: Self = Self {
         allowed: "from 0 to less than 1, in 32 bits",
         holds: |value| (0.0..1.0).contains(&(value as f32)),
     };
 }
 
-/// What is one of a few words: a choice alone, or with what depends on it.
+/// A choice of one word from a few: alone, or with the keys that depend on it.
 pub trait Words: Clone + 'static {
     /// The words of presets and traces, each with its defaults.
     const WORDS: &'static [(&'static str, Self)];
@@ -183,54 +183,44 @@ impl<T: Words> Choice for T {
     }
 }
 
-/// A choice that is made once for all heads, or for each of them.
-#[derive(Clone, Debug)]
-pub struct Each<T: 'static> {
+/// A value per head: one for all heads, or one for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PerHead<T: 'static> {
     all: T,
-    /// Of every head; empty where all are alike.
+    /// One value for each head; empty if all heads are alike.
     own: Vec<T>,
 }
 
-impl<T: Copy> Each<T> {
+impl<T: Copy> PerHead<T> {
     /// The same for all.
     pub const fn all(choice: T) -> Self {
         let own = Vec::new();
         Self { all: choice, own }
     }
 
-    /// Of this head.
+    /// Returns the value of this head.
     pub fn of(&self, head: usize) -> T {
         self.own.get(head).copied().unwrap_or(self.all)
     }
 
-    /// Whether it is so of any.
+    /// True if it holds for any head.
     pub fn any(&self, is_so: impl Fn(T) -> bool) -> bool {
         (0..self.own.len().max(1)).any(|head| is_so(self.of(head)))
     }
 
-    /// Of how many heads it says so; `None` where all are alike.
+    /// Returns the number of heads with their own values; `None` if all heads are alike.
     pub fn heads(&self) -> Option<usize> {
         (!self.own.is_empty()).then_some(self.own.len())
     }
 }
 
-impl<T: Copy + PartialEq> PartialEq for Each<T> {
-    /// The same for every head, however it is written.
-    fn eq(&self, other: &Self) -> bool {
-        let mut heads = 0..self.own.len().max(other.own.len());
-        self.all == other.all && heads.all(|head| self.of(head) == other.of(head))
-    }
-}
-
-impl<T: Copy + Eq> Eq for Each<T> {}
-
-impl<T: Copy> From<T> for Each<T> {
+impl<T: Copy> From<T> for PerHead<T> {
     fn from(choice: T) -> Self {
         Self::all(choice)
     }
 }
 
-impl<T: Copy> From<Vec<T>> for Each<T> {
+impl<T: Copy> From<Vec<T>> for PerHead<T> {
     /// One for each head.
     ///
     /// # Panics
@@ -241,11 +231,11 @@ impl<T: Copy> From<Vec<T>> for Each<T> {
     }
 }
 
-/// [`Each`] of any type with [`Words`].
+/// [`PerHead`] of any type with [`Words`].
 pub trait Choices {
     /// The words there are.
     fn words(&self) -> Vec<&'static str>;
-    /// What is chosen: one word for all, or one for each.
+    /// Returns the chosen words: one for all heads, or one for each.
     fn chosen(&self) -> Vec<&'static str>;
     /// Chooses one word for all; false when there is no such word.
     fn choose(&mut self, word: &str) -> bool;
@@ -256,7 +246,7 @@ pub trait Choices {
     fn choose_each(&mut self, words: &[String]) -> Result<(), String>;
 }
 
-impl<T: Words + Copy> Choices for Each<T> {
+impl<T: Words + Copy> Choices for PerHead<T> {
     fn words(&self) -> Vec<&'static str> {
         T::WORDS.iter().map(|(word, _)| *word).collect()
     }
@@ -308,19 +298,19 @@ impl Key<'_> {
     /// The word that is chosen; empty where the field is no choice.
     pub fn word(&self) -> &'static str {
         match &self.field {
-            Field::Word(choice) => choice.word(),
+            Field::Choice(choice) => choice.word(),
             _ => "",
         }
     }
 
-    /// What is allowed, in words; empty for a text or a choice.
+    /// Describes the allowed values; empty for a text or a choice.
     pub fn allowed(&self) -> String {
         match &self.field {
-            Field::Whole(_, allowed) | Field::List(_, allowed) => span(allowed),
-            Field::Long(_, allowed) => span(allowed),
+            Field::Integer(_, allowed) | Field::IntegerList(_, allowed) => span(allowed),
+            Field::Integer64(_, allowed) => span(allowed),
             Field::Number(_, rule) | Field::Constant(_, rule) => rule.allowed.to_owned(),
-            Field::Word(_) | Field::Each(_) | Field::Text(_) => String::new(),
-            Field::Ends(_, allowed) => {
+            Field::Choice(_) | Field::ChoicePerHead(_) | Field::Text(_) => String::new(),
+            Field::Range(_, allowed) => {
                 let (least, most) = (allowed.start(), allowed.end());
                 format!("[lowest, highest] with {least} ≤ lowest ≤ highest ≤ {most}")
             }
@@ -332,22 +322,24 @@ impl Key<'_> {
             ConfigError::unless(is_right, self.path, found, || self.allowed())
         };
         match &self.field {
-            Field::Whole(value, allowed) => unless(allowed.contains(value), value),
-            Field::Long(value, allowed) => unless(allowed.contains(value), value),
+            Field::Integer(value, allowed) => unless(allowed.contains(value), value),
+            Field::Integer64(value, allowed) => unless(allowed.contains(value), value),
             Field::Number(value, rule) => unless((rule.holds)(**value), &brief(**value)),
             Field::Constant(value, rule) => {
                 value.map_or(Ok(()), |value| unless((rule.holds)(value), &brief(value)))
             }
-            Field::Ends(value, allowed) => {
+            Field::Range(value, allowed) => {
                 let (low, high) = (value.start(), value.end());
                 let is_right = allowed.contains(low) && low <= high && high <= allowed.end();
                 unless(is_right, &format!("[{low}, {high}]"))
             }
-            Field::List(values, allowed) => (0..).zip(&**values).try_for_each(|(index, value)| {
-                let place = format!("{}[{index}]", self.path);
-                ConfigError::unless(allowed.contains(value), &place, value, || self.allowed())
-            }),
-            Field::Word(_) | Field::Each(_) | Field::Text(_) => Ok(()),
+            Field::IntegerList(values, allowed) => {
+                (0..).zip(&**values).try_for_each(|(index, value)| {
+                    let place = format!("{}[{index}]", self.path);
+                    ConfigError::unless(allowed.contains(value), &place, value, || self.allowed())
+                })
+            }
+            Field::Choice(_) | Field::ChoicePerHead(_) | Field::Text(_) => Ok(()),
         }
     }
 }
@@ -370,9 +362,9 @@ pub fn brief(value: f64) -> String {
 pub struct ConfigError {
     /// The path of the field as a preset writes it.
     pub field: String,
-    /// What was given.
+    /// The value that was given.
     pub found: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
 }
 

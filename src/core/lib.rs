@@ -1,4 +1,4 @@
-//! The machine and how it learns: everything that computes, nothing that draws, prints or touches a file.
+//! The computational core: machines, tasks and training, without drawing, printing or files.
 //!
 //! A crate of its own for one reason: it is compiled once, as one unit, which gives the kernels every chance
 //! to be inlined, while the rest of Tapescope is compiled in many and anew after every change. What runs hot

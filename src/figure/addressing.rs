@@ -1,13 +1,13 @@
 //! The addressing of a head at a step: a column for each weighting, and lines for what leads from one to the next.
 
+use super::annotations::{gaps, plate, text_on, unrecorded};
 use super::cells::Cells;
 use super::facts::{FAINT, Written};
-use super::links::{self, Link};
-use super::marks::{gaps, plate, text_on, unrecorded};
+use super::links::{self, WeightFlow};
 use super::motion::{Instant, LIGHTER, ease, within};
 use super::paint::{At, Draw, Page, Paint};
 use super::rows::Axis;
-use super::spread::Band;
+use super::spread::SpreadBand;
 use super::stages::{Column, Stage};
 use super::{Area, HeadName, Ink, PanelId, Scale, Style, numbers};
 use crate::model::HeadTrace;
@@ -36,18 +36,18 @@ const LEGIBLE: f32 = 26.0;
 /// A weighting: a bar per row of the memory.
 #[derive(Debug)]
 pub struct Bars<'a> {
-    /// What it is.
+    /// The column.
     pub column: &'static Column,
     /// Whose it is, by its place among all heads.
     pub head: usize,
-    /// What that head is called.
+    /// The name of that head.
     pub name: HeadName,
     /// When it has been worked out, by its place among [`Stages`].
     pub place: usize,
-    /// What the head emitted for it, or how far its values go.
+    /// The head parameter for it, or the range of its values.
     pub parameter: String,
     /// Its equation, and what its bars mean.
-    pub told: String,
+    pub description: String,
     /// A value for every row.
     pub cells: Cells<'a>,
     /// The largest value, in a few digits, where it stands among the other columns of its head: on a scale of 0 to 1
@@ -62,7 +62,7 @@ pub struct Bars<'a> {
     /// The window of a local head, in the column that it cuts out.
     pub window: Option<Window<f32>>,
     /// Where many samples of the episode attend, in the column that a head reads or writes with.
-    pub spread: Option<Band<'a>>,
+    pub spread: Option<SpreadBand<'a>>,
     /// The row that a hard head drew, in the column that it drew from.
     pub drawn: Option<usize>,
     /// Of a match: it says little where nobody has written a row before this step.
@@ -89,7 +89,7 @@ pub fn as_bars(axis: &Axis) -> bool {
 
 impl Bars<'_> {
     /// True of a row of which it says little.
-    pub fn says_little(&self, row: usize) -> bool {
+    pub fn is_unwritten(&self, row: usize) -> bool {
         let faint = self.faint.filter(|_| !self.to_come);
         faint.is_some_and(|(written, step)| written.lacks(row, step))
     }
@@ -119,7 +119,7 @@ impl Bars<'_> {
         }
         let faint = self
             .faint
-            .map(|_| at.axis.spans(|row| self.says_little(row)));
+            .map(|_| at.axis.spans(|row| self.is_unwritten(row)));
         for place in faint.into_iter().flatten() {
             let (top, bottom) = (place.min, place.max);
             let place = area.down(top, bottom);
@@ -274,7 +274,7 @@ impl Bars<'_> {
         paint.text(text, [x, bar.centre()], style);
     }
 
-    /// What stands over a column so wide of what its head emitted, and in which size.
+    /// Returns the head parameter that fits over a column of this width, and its text size.
     fn parameter(&self, width: f32) -> (&str, f32) {
         let narrow = width < LEGIBLE + 11.0;
         // Where there is little room the number matters, its symbol is in the equation.
@@ -324,7 +324,7 @@ pub struct Addressing<'a> {
     /// All of them, in order.
     pub columns: Vec<(PanelId, Bars<'a>)>,
     /// The lines between a column and the next, and how far it has come to them.
-    lines: Vec<(usize, f32, Vec<Link>)>,
+    lines: Vec<(usize, f32, Vec<WeightFlow>)>,
     name: HeadName,
     rows: usize,
 }
@@ -343,7 +343,7 @@ impl<'a> Addressing<'a> {
         }
         let all: Vec<_> = columns.iter().map(|(_, bars)| bars.column).collect();
         let lines = Self::lines(trace, step, &all);
-        let reached = |stage| ease(instant.come(stage, Some(trace)));
+        let reached = |stage| ease(instant.progress(stage, Some(trace)));
         let lines = lines.into_iter();
         Self {
             columns,
@@ -356,7 +356,7 @@ impl<'a> Addressing<'a> {
     }
 
     /// The same of derivatives: none of the mass that goes from column to column, and no largest weight.
-    pub(super) fn of_derivatives(mut self) -> Self {
+    pub(super) fn of_gradients(mut self) -> Self {
         self.lines.clear();
         for (_, bars) in &mut self.columns {
             bars.most = None;
@@ -370,7 +370,7 @@ impl<'a> Addressing<'a> {
         trace: &HeadTrace,
         step: usize,
         columns: &[&Column],
-    ) -> Vec<(usize, Stage, Vec<Link>)> {
+    ) -> Vec<(usize, Stage, Vec<WeightFlow>)> {
         let straight = |column: &Column| links::straight(column.values(trace, step), 1.0);
         let kept = |gate: f32| links::straight(trace.previous_weighting(step), 1.0 - gate);
         let gate = (trace.gate.width() > 0).then(|| trace.gate[step]);
@@ -448,7 +448,7 @@ impl<'a> Addressing<'a> {
         by_turns.collect()
     }
 
-    /// What the columns are.
+    /// Returns the kinds of the columns.
     pub fn kinds(&self) -> Vec<&'static Column> {
         self.columns.iter().map(|(_, bars)| bars.column).collect()
     }
@@ -487,7 +487,7 @@ impl<'a> Addressing<'a> {
         paint: &mut dyn Paint,
         area: &Area,
         axis: &Axis,
-        (link, fade): (&Link, f32),
+        (link, fade): (&WeightFlow, f32),
         page: &Page<'_>,
     ) {
         let (Some(from), Some(to)) = (axis.place_of(link.from), axis.place_of(link.to)) else {

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use super::pages::{Moment, Pages, Walk};
+use super::pages::{FrameTime, Pages, Walk};
 use super::raster::{Base, Patch};
 use super::{Drawing, Image, Rgb};
 
@@ -20,13 +20,13 @@ use super::{Drawing, Image, Rgb};
 const UNCHANGED: u8 = 0;
 /// Colours of a GIF beside that one.
 const COLOURS: usize = 255;
-/// So many frames are looked at to choose them: a part of all, but at least and at most so many.
+/// The frames that are sampled to choose the colours: a fraction of all, within these limits.
 const SAMPLES: (usize, [usize; 2]) = (6, [12, 64]);
-/// So many of the most frequent colours stand in the table as they are.
+/// The number of most frequent colours that enter the table unchanged.
 const FREQUENT: usize = 112;
 /// Then those that are as far as this from all others, by the square of their distance, and then those nearer.
 const APART: [u32; 4] = [900, 300, 90, 0];
-/// So many frames are under way at a time: enough for every processor, and not too many in memory.
+/// The number of frames drawn at a time: enough for every processor, and not too many in memory.
 const TOGETHER: usize = 16;
 /// How much longer the last frame stays, in hundredths of a second.
 pub(super) const REST: u16 = 100;
@@ -51,21 +51,21 @@ impl Motion {
 }
 
 /// How long an animation in motion takes, in seconds.
-pub fn duration(moments: &[Moment]) -> f32 {
-    let lasts = moments.iter().filter_map(|moment| moment.lasts);
+pub fn duration(times: &[FrameTime]) -> f32 {
+    let lasts = times.iter().filter_map(|moment| moment.lasts);
     lasts.chain([REST]).map(f32::from).sum::<f32>() / 100.0
 }
 
-/// Who is told, now and then, how many frames are drawn by then, of how many (those that the colours are chosen from are
-/// drawn twice): may do something else before it goes on, or give the rest up.
-pub trait Told: AsyncFnMut(usize, usize) -> ControlFlow<()> {}
+/// The receiver of progress: frames drawn so far, and all frames (those sampled for colours count twice). It may do
+/// other work in between, or cancel.
+pub trait Progress: AsyncFnMut(usize, usize) -> ControlFlow<()> {}
 
-impl<T: AsyncFnMut(usize, usize) -> ControlFlow<()>> Told for T {}
+impl<T: AsyncFnMut(usize, usize) -> ControlFlow<()>> Progress for T {}
 
 /// The frames of an animation, all of the same size.
 pub(super) struct Frames<'a> {
     pages: &'a dyn Pages,
-    moments: Vec<Moment>,
+    times: Vec<FrameTime>,
     /// Pixels per unit of the page.
     scale: f32,
 }
@@ -75,17 +75,17 @@ impl<'a> Frames<'a> {
     pub(super) fn new(pages: &'a dyn Pages, scale: f32, walk: Walk) -> Self {
         Self {
             pages,
-            moments: pages.moments(walk),
+            times: pages.frame_times(walk),
             scale,
         }
     }
 
     fn count(&self) -> usize {
-        self.moments.len()
+        self.times.len()
     }
 
     fn draw(&self, index: usize) -> Drawing {
-        match self.moments.get(index) {
+        match self.times.get(index) {
             Some(&moment) => self.pages.draw_at(moment),
             None => self.pages.draw(),
         }
@@ -111,8 +111,8 @@ impl<'a> Frames<'a> {
 
     /// An animation that runs for ever. The last frame stays for a second longer. At most 65,535 pixels a side.
     /// `None` where it is given up.
-    pub(super) async fn gif(&self, delay: u16, mut told: impl Told) -> Option<Vec<u8>> {
-        let film = self.film(&mut told).await?;
+    pub(super) async fn gif(&self, delay: u16, mut progress: impl Progress) -> Option<Vec<u8>> {
+        let film = self.film(&mut progress).await?;
         let Image { columns, rows, .. } = film.base.image;
         let side = |side| u16::try_from(side).expect("a GIF has at most 65,535 pixels a side");
         let mut bytes = Vec::new();
@@ -125,7 +125,7 @@ impl<'a> Frames<'a> {
             let written = encoder.write_lzw_pre_encoded_frame(&frame);
             written.expect("memory takes every image");
         };
-        self.each(&film, delay, compressed, write, told).await?;
+        self.each(&film, delay, compressed, write, progress).await?;
         drop(encoder);
         Some(bytes)
     }
@@ -134,8 +134,8 @@ impl<'a> Frames<'a> {
     ///
     /// # Panics
     /// Never: memory takes every image.
-    pub(super) async fn apng(&self, delay: u16, mut told: impl Told) -> Option<Vec<u8>> {
-        let film = self.film(&mut told).await?;
+    pub(super) async fn apng(&self, delay: u16, mut progress: impl Progress) -> Option<Vec<u8>> {
+        let film = self.film(&mut progress).await?;
         let Image { columns, rows, .. } = film.base.image;
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, columns as u32, rows as u32);
@@ -148,7 +148,7 @@ impl<'a> Frames<'a> {
             .set_animated(self.count() as u32, 0)
             .and_then(|()| encoder.write_header())
             .expect("memory takes every image");
-        let write = |part: Part| {
+        let write = |part: FramePatch| {
             let [left, top, width, height] = part.area.map(|side| side as u32);
             writer
                 .set_frame_delay(part.delay, 100)
@@ -159,7 +159,8 @@ impl<'a> Frames<'a> {
                 .and_then(|()| writer.write_image_data(&part.pixels))
                 .expect("memory takes every image");
         };
-        self.each(&film, delay, |part| part, write, told).await?;
+        self.each(&film, delay, |part| part, write, progress)
+            .await?;
         writer.finish().expect("memory takes every image");
         Some(bytes)
     }
@@ -193,33 +194,33 @@ impl<'a> Frames<'a> {
     }
 
     /// All frames in the colours that suit them. `None` where it is given up.
-    async fn film(&self, told: &mut impl Told) -> Option<Film<'_>> {
+    async fn film(&self, progress: &mut impl Progress) -> Option<Film<'_>> {
         let base = Base::new(self.draw(0), self.scale);
         let (samples, mut counts) = (self.samples(), HashMap::new());
         let (mut counted, all) = (0, samples.len() + self.count());
         // To draw the first one whole takes longer than any other.
-        if told(counted, all).await.is_break() {
+        if progress(counted, all).await.is_break() {
             return None;
         }
         for which in samples.chunks(together()) {
             self.count_colours(&base, which, &mut counts);
             counted += which.len();
-            if told(counted, all).await.is_break() {
+            if progress(counted, all).await.is_break() {
                 return None;
             }
         }
         Some(Film::new(self, base, Table::of(counts)))
     }
 
-    /// What changes from frame to frame, made ready on all processors, and then handed on in order. `None` where it is
-    /// given up.
+    /// Prepares the changes from frame to frame on all processors and hands them on in order. `None` if it is
+    /// cancelled.
     async fn each<T: Send>(
         &self,
         film: &Film<'_>,
         delay: u16,
-        ready: impl Fn(Part) -> T + Sync,
+        ready: impl Fn(FramePatch) -> T + Sync,
         mut write: impl FnMut(T),
-        mut told: impl Told,
+        mut progress: impl Progress,
     ) -> Option<()> {
         let columns = film.base.image.columns;
         let counted = self.samples().len();
@@ -239,7 +240,7 @@ impl<'a> Frames<'a> {
                 let is_last = first + i + 1 == self.count();
                 let pause = if is_last { REST } else { 0 };
                 let mut part = changed(before.map(Vec::as_slice), &now[i], columns);
-                let lasts = self.moments[first + i].lasts.unwrap_or(delay);
+                let lasts = self.times[first + i].lasts.unwrap_or(delay);
                 part.delay = lasts.saturating_add(pause);
                 ready(part)
             });
@@ -248,7 +249,7 @@ impl<'a> Frames<'a> {
             }
             before = now.into_iter().next_back();
             let done = counted + last;
-            if told(done, counted + self.count()).await.is_break() {
+            if progress(done, counted + self.count()).await.is_break() {
                 return None;
             }
         }
@@ -310,7 +311,7 @@ fn paste<T>(page: &mut [T], width: usize, patch: &Patch, mut put: impl FnMut(&mu
 }
 
 /// A part of the page in colours of the table, for so many hundredths of a second.
-struct Part {
+struct FramePatch {
     /// Left and upper edge, width and height.
     area: [usize; 4],
     pixels: Vec<u8>,
@@ -318,7 +319,7 @@ struct Part {
 }
 
 /// The same for a GIF, compressed.
-fn compressed(part: Part) -> gif::Frame<'static> {
+fn compressed(part: FramePatch) -> gif::Frame<'static> {
     let [left, top, width, height] = part.area.map(|side| side as u16);
     let mut frame = gif::Frame {
         left,
@@ -336,7 +337,7 @@ fn compressed(part: Part) -> gif::Frame<'static> {
 }
 
 /// The smallest rectangle that holds all that differs from the frame before.
-fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> Part {
+fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> FramePatch {
     // Nothing in a frame is unchanged before there is one.
     let none = vec![UNCHANGED; now.len()];
     let before = before.unwrap_or(&none);
@@ -365,7 +366,7 @@ fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> Part {
         let line = before[left..right].iter().zip(&now[left..right]);
         pixels.extend(line.map(|(before, now)| if before == now { UNCHANGED } else { *now }));
     }
-    Part {
+    FramePatch {
         area: [left, top, right - left, bottom - top],
         pixels,
         delay: 0,

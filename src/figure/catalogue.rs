@@ -1,11 +1,12 @@
-//! What there is to see: every picture with its values, its scale and its names, for window and figures.
+//! Catalogue of all pictures with their values, scales and names, for window and figures.
 
 use std::borrow::Cow;
 
 use super::addressing::{Addressing, Bars};
 use super::cells::{Cells, Values};
-use super::derivatives::{Derivatives, Layer};
+use super::equations::InStep;
 use super::facts::{MemoryAt, Scales, Written, head_mark, wrong_bits};
+use super::gradients::{Gradients, Layer};
 use super::heads::series;
 use super::motion::{Instant, POINT, turn};
 use super::overlap::{MEANING, Overlap, Redundancies, overlap_of};
@@ -13,11 +14,10 @@ use super::panel::{Across, Content, Down, Panel};
 use super::rows::Rows;
 use super::spread::{Spread, is_spread};
 use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
-use super::sums::InStep;
 use super::{HeadName, PanelId, Picture, Scale, head_label, numbers};
 use crate::math::{Matrix, Series};
 use crate::model::attention::Score;
-use crate::model::{ArraySpec, HeadTrace, Sampling, Trace};
+use crate::model::{ArraySpec, HeadTrace, NoiseMode, Trace};
 use crate::train::Recording;
 
 /// More rows than this are too low to be seen on their way.
@@ -25,13 +25,13 @@ const MOST_MOVING: usize = 2048;
 
 /// A quantity over time.
 pub struct Source<'a> {
-    /// What it is.
+    /// Its identity.
     pub id: PanelId,
     /// The title of its picture.
     pub title: &'static str,
-    /// What exactly it shows.
+    /// The exact description of its contents.
     pub note: String,
-    /// What it is called on screen, and where its numbers are copied to.
+    /// Its name on screen, and in copied numbers.
     pub name: String,
     /// One of it, in a word.
     pub word: &'static str,
@@ -41,9 +41,9 @@ pub struct Source<'a> {
     pub whose: String,
     /// How many numbers there are in every step.
     pub rows: usize,
-    /// What one of them is.
+    /// The name of one row.
     pub row: &'static str,
-    /// What the colours mean.
+    /// The meaning of the colours.
     pub scale: Scale,
     values: Box<dyn Values + 'a>,
 }
@@ -166,8 +166,8 @@ impl<'a> Source<'a> {
 
     /// Its derivatives in the place of its values, if there are any.
     #[must_use]
-    pub fn derived(self, derivatives: &'a Derivatives) -> Self {
-        let Some((array, series)) = derivatives.series(self.id, self.word) else {
+    pub fn derived(self, gradients: &'a Gradients) -> Self {
+        let Some((array, series)) = gradients.series(self.id, self.word) else {
             return self;
         };
         let what = match (self.id.picture, self.row) {
@@ -176,15 +176,15 @@ impl<'a> Source<'a> {
             _ => format!("{} of {}", self.symbol, self.whose),
         };
         Self {
-            scale: derivatives.scale(array),
-            note: derivatives.by(&what),
+            scale: gradients.scale(array),
+            note: gradients.by(&what),
             values: of(series).1,
             ..self
         }
     }
 
     /// One of it, and its symbol: `key k`.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         format!("{} {}", self.word, self.symbol)
             .trim_end()
             .to_owned()
@@ -201,21 +201,21 @@ impl<'a> Source<'a> {
 pub struct Catalogue<'a> {
     /// The episode.
     pub recording: &'a Recording,
-    /// What happens in its steps.
+    /// The stages of its steps.
     pub stages: &'a Stages,
-    /// What the colours of signed values mean.
+    /// The scales of signed values.
     pub scales: &'a Scales,
     /// When the memory rows were first written.
     pub written: &'a Written,
     /// Which heads get into each other's way.
     pub redundancies: &'a Redundancies,
-    /// What those of bits and of weightings mean.
+    /// The scales of bits and of weightings.
     pub shades: [Scale; 2],
     /// The memory rows that are shown.
     pub rows: &'a Rows,
-    /// What many samples of the episode say, where they were asked.
+    /// Statistics over many samples, if requested.
     pub spread: Option<&'a Spread>,
-    /// What is shown of them: their values, or how much they mattered.
+    /// The layer shown: values or gradients.
     pub layer: Layer<'a>,
     /// True where row 0 is at the bottom.
     pub upwards: bool,
@@ -255,8 +255,8 @@ impl<'a> Catalogue<'a> {
 
     /// Distinguishes the layers.
     fn layered(&self) -> usize {
-        let derivatives = self.layer.derivatives();
-        derivatives.map_or(0, Derivatives::version)
+        let gradients = self.layer.gradients();
+        gradients.map_or(0, Gradients::version)
     }
 
     /// Distinguishes what is on its way from the same a little later.
@@ -269,7 +269,7 @@ impl<'a> Catalogue<'a> {
         let source = Source::new(self.recording, self.scales, self.shades, id)?;
         Some(match self.layer {
             Layer::Values => source,
-            Layer::Derivative(derivatives) => source.derived(derivatives),
+            Layer::Gradients(gradients) => source.derived(gradients),
         })
     }
 
@@ -335,7 +335,7 @@ impl<'a> Catalogue<'a> {
             Some(_) => source.whose.clone(),
             None => "machine".to_owned(),
         };
-        let told = source.told();
+        let description = source.describe();
         let values = source.values;
         let mut cells = Cells::new([source.rows, 1], source.scale, move |c, _| {
             values.at(step, c)
@@ -343,8 +343,8 @@ impl<'a> Catalogue<'a> {
         cells.version = (step, self.layered());
         Some(Panel {
             id,
-            name: format!("{whose} {told}"),
-            title: told,
+            name: format!("{whose} {description}"),
+            title: description,
             whose,
             note: source.note,
             alt: "at this step".to_owned(),
@@ -372,10 +372,10 @@ impl<'a> Catalogue<'a> {
         }
         let memory = MemoryAt::new(trace, stages, step, place);
         let (columns, rows) = (memory.columns(), trace.memory_size()[0]);
-        let derivatives = self.layer.derivatives();
-        let scale = derivatives.map_or(self.scales.memory, |by| by.scale("memory"));
-        let by = derivatives.map(|by| by.trace.memory_columns.row(memory.row()));
-        let (instant, moving) = (self.instant(), derivatives.is_none() && self.memory_moves());
+        let gradients = self.layer.gradients();
+        let scale = gradients.map_or(self.scales.memory, |by| by.scale("memory"));
+        let by = gradients.map(|by| by.trace.memory_columns.row(memory.row()));
+        let (instant, moving) = (self.instant(), gradients.is_none() && self.memory_moves());
         let mut cells = Cells::new([columns, rows], scale, move |column, row| {
             if let Some(by) = by {
                 by[column * rows + row]
@@ -394,7 +394,7 @@ impl<'a> Catalogue<'a> {
             title: "Memory".to_owned(),
             name: "memory".to_owned(),
             whose: memory.name(),
-            note: derivatives.map_or_else(|| memory.name(), |by| by.by("M")),
+            note: gradients.map_or_else(|| memory.name(), |by| by.by("M")),
             alt: "rows down, columns across".to_owned(),
             content: Content::Cells(cells),
             across: Across::Columns(columns),
@@ -459,8 +459,8 @@ impl<'a> Catalogue<'a> {
         let (trace, (step, now)) = (self.trace(), self.moment);
         let head = trace.heads.get(index)?;
         let place = self.stages.place(column.stage, Some(head)).unwrap_or(0);
-        let derivatives = self.layer.derivatives();
-        let layer = derivatives.and_then(|by| Some((by, by.column(index, column, step)?)));
+        let gradients = self.layer.gradients();
+        let layer = gradients.and_then(|by| Some((by, by.column(index, column, step)?)));
         let values = layer.map_or_else(|| column.values(head, step), |(_, values)| values);
         let at = InStep::of(trace, self.stages.writes_first(), index, step)?;
         let scale = match column.array {
@@ -496,7 +496,7 @@ impl<'a> Catalogue<'a> {
             name: HeadName::of(trace, index),
             place,
             parameter,
-            told: match scale {
+            description: match scale {
                 _ if let Some((by, _)) = layer => by.by(&format!(
                     "{} of {}",
                     column.symbol,
@@ -506,10 +506,10 @@ impl<'a> Catalogue<'a> {
                     let most = numbers::end_text(most);
                     format!(
                         "{}\nbars from −{most} to {most}, as far as it goes in this episode",
-                        column.told(head)
+                        column.describe(head)
                     )
                 }
-                _ => column.told(head),
+                _ => column.describe(head),
             },
             cells,
             most: None,
@@ -521,8 +521,8 @@ impl<'a> Catalogue<'a> {
             window: at.window().filter(|_| column.array == "content"),
             drawn: at
                 .draw()
-                .filter(|_| column.array == "distribution" && at.sampling != Sampling::Expected)
-                .filter(|_| instant.come(Stage::Draw, Some(head)) >= POINT[1])
+                .filter(|_| column.array == "distribution" && at.sampling != NoiseMode::Expected)
+                .filter(|_| instant.progress(Stage::Draw, Some(head)) >= POINT[1])
                 .map(|drawn| drawn.row),
             computed: layer.is_none() && self.recording.computed.contains(&array),
             to_come: place > now || place == now && self.through <= 0.0 && place > 0,
@@ -541,18 +541,18 @@ impl<'a> Catalogue<'a> {
 
     /// The picture of a weighting.
     pub fn column(&self, id: PanelId, bars: Bars<'a>) -> Panel<'a> {
-        let (column, told) = (bars.column, bars.told.clone());
+        let (column, description) = (bars.column, bars.description.clone());
         Panel {
             id,
             title: format!("{} of {}", column.symbol, bars.name),
             name: format!("{} {}", bars.name, column.word),
             whose: bars.name.to_string(),
             alt: if bars.computed {
-                format!("{told}\ncomputed from what was recorded")
+                format!("{description}\ncomputed from what was recorded")
             } else {
-                told.clone()
+                description.clone()
             },
-            note: told,
+            note: description,
             content: Content::Bars(bars),
             across: Across::Values,
             down: self.down(),
@@ -568,9 +568,9 @@ impl<'a> Catalogue<'a> {
         let title = format!("Addressing of {label}");
         let of = (HeadName::of(self.trace(), index), head);
         let addressing = Addressing::new(columns.collect(), of, &self.instant(), self.moment.0);
-        let derivatives = self.layer.derivatives();
-        let addressing = match derivatives {
-            Some(_) => addressing.of_derivatives(),
+        let gradients = self.layer.gradients();
+        let addressing = match gradients {
+            Some(_) => addressing.of_gradients(),
             None => addressing,
         };
         Some(Panel {
@@ -578,7 +578,7 @@ impl<'a> Catalogue<'a> {
             name: title.clone(),
             title,
             whose: label,
-            note: match (derivatives, self.spread) {
+            note: match (gradients, self.spread) {
                 (Some(by), _) => format!("d {}, at step {}", by.name(), self.moment.0),
                 // So short that it fits above the columns of a page of everything.
                 (_, Some(Spread { samples, .. })) => {
@@ -602,7 +602,7 @@ pub fn learned_of(head: &HeadTrace, part: usize) -> Option<(&'static ArraySpec, 
     learned.nth(part)
 }
 
-/// What runs down and across such an array: what comes in, and what goes out.
+/// Returns the axes of a learned array, down and across: inputs and outputs.
 pub fn learned_axes(spec: &ArraySpec) -> [&'static str; 2] {
     let of_rows = matches!(spec.name, "additive_row" | "prior_weight");
     let name = |dim: &str, column| match dim {

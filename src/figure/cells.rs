@@ -16,7 +16,7 @@ pub struct Cells<'a> {
     pub columns: usize,
     /// How many there are down, shown or not.
     pub rows: usize,
-    /// What the colours mean.
+    /// The meaning of the colours.
     pub scale: Scale,
     /// Distinguishes them from those of the same picture at another moment.
     pub version: (usize, usize),

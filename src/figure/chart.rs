@@ -10,13 +10,13 @@ pub const LEAST: f64 = 1e-3;
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// What it shows.
+    /// Its name.
     pub name: String,
-    /// What that means, in a sentence.
+    /// Its meaning, in a sentence.
     pub meaning: String,
-    /// What runs from left to right.
+    /// The horizontal axis.
     pub across: Across,
-    /// What runs upwards.
+    /// The vertical axis.
     pub up: Up,
     /// Lines, in the order in which they are painted.
     pub lines: Vec<Line>,
@@ -26,7 +26,7 @@ pub struct Chart {
     pub events: Vec<(f64, String)>,
 }
 
-/// What runs from left to right.
+/// The horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Across {
     /// Sequences trained on, logarithmic.
@@ -35,7 +35,7 @@ pub enum Across {
     Sizes(&'static str, [f64; 2]),
 }
 
-/// What runs upwards.
+/// The vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Up {
     /// A logarithmic axis about what there is.
@@ -51,7 +51,7 @@ pub enum Up {
 /// A line of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What it is.
+    /// Its name.
     pub name: String,
     /// Its colour.
     pub hue: Hue,
@@ -63,16 +63,16 @@ pub struct Line {
     pub band: Vec<[f64; 2]>,
 }
 
-/// What a line is coloured by.
+/// The colour of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hue {
     /// One of several.
     Line(usize),
     /// A head.
     Head(HeadName),
-    /// What stands alone.
+    /// A line on its own.
     Accent,
-    /// What is still to come.
+    /// A part in the future.
     Faint,
 }
 
@@ -131,7 +131,7 @@ impl Across {
         }
     }
 
-    /// What it is called.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sequences => "sequences",
@@ -164,7 +164,7 @@ impl Up {
     }
 
     /// A value in words.
-    pub fn told(self, value: f64) -> String {
+    pub fn describe(self, value: f64) -> String {
         match self {
             Self::Percent(_) => format!("{} %", brief(100.0 * value)),
             _ => brief(value),

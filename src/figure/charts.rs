@@ -3,7 +3,7 @@
 use super::chart::{Chart, Line};
 use super::drawing::width_of;
 use super::layout::Scene;
-use super::pages::{Moment, Walk};
+use super::pages::{FrameTime, Walk};
 use super::paint::Draw;
 use super::plot::Plot;
 use super::{Area, Colours, Drawing, Pages, Style};
@@ -17,7 +17,7 @@ const HEIGHTS: [f32; 2] = [230.0, 96.0];
 const WORDS: f32 = 44.0;
 /// Room for an axis below a chart.
 const AXIS: f32 = 36.0;
-/// What the sample of a line takes in a legend above.
+/// The width of the line sample in a legend above.
 const SAMPLE: f32 = 34.0;
 /// Height of a line of the legend below all charts.
 const LINE: f32 = 20.0;
@@ -27,7 +27,7 @@ const MOST_LETTERS: usize = 80;
 /// Charts on a page, one below the other.
 #[derive(Clone, Debug)]
 pub struct Charts {
-    /// What they are about, above all.
+    /// The title above all charts.
     pub title: String,
     /// The charts.
     pub charts: Vec<Chart>,
@@ -40,12 +40,12 @@ impl Pages for Charts {
         (self.page(), Vec::new())
     }
 
-    fn draw_at(&self, _: Moment) -> Drawing {
+    fn draw_at(&self, _: FrameTime) -> Drawing {
         self.page()
     }
 
-    fn moments(&self, _: Walk) -> Vec<Moment> {
-        vec![Moment::new(0, None)]
+    fn frame_times(&self, _: Walk) -> Vec<FrameTime> {
+        vec![FrameTime::new(0, None)]
     }
 
     fn least_size(&self) -> (f32, f32) {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_what_is_on_it_in_both_themes() {
+    fn page_shows_its_text_in_both_themes() {
         let bars = Chart {
             across: Across::Sizes("length", [1.0, 20.0]),
             up: Up::Percent([0.0, 0.5]),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_what_is_not_finite_are_drawn_without_a_panic() {
+    fn empty_and_non_finite_data_draw_without_panic() {
         for points in [
             &[][..],
             &[[1.0, 0.0]],

@@ -34,7 +34,7 @@ pub struct Colours {
     pub strong: Rgb,
     /// The play-head.
     pub accent: Rgb,
-    /// What went wrong: a mark beside words, never alone.
+    /// The colour of errors: a mark next to text, never alone.
     pub warning: Rgb,
     /// A value that is not a number, or infinite.
     pub non_finite: Rgb,
@@ -98,7 +98,7 @@ impl Map {
     }
 }
 
-/// What a value's colour means.
+/// The meaning of the colour of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
     /// An attention over rows: 0 to 1, one peak on an empty ground.
@@ -119,7 +119,7 @@ pub enum Scale {
     Gray,
     /// Signed data, symmetric about zero, to ± this limit.
     Signed(f32),
-    /// What is never negative and has no end of its own: 0 to this limit.
+    /// A value that is never negative and unbounded: 0 to this limit.
     UpTo(f32),
 }
 

@@ -10,9 +10,9 @@ use super::lanes::Decades;
 use super::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
 use super::pages::{self, Pages};
 use super::paint::{NOT_RECORDED, Page, Paint};
-use super::panel::{Across, Content, Down, Panel, Place};
+use super::panel::{Across, Content, Down, Panel, PlacedPanel};
 use super::rows::{Rows, addressed, touched_by};
-use super::stages::{Column, Moment, Stages, columns_of, weighting_at};
+use super::stages::{Column, StageRef, Stages, columns_of, weighting_at};
 use super::{
     Area, Colours, Drawing, HeadName, Options, PanelId, Picture, RowsShown, Scale, Walk,
     head_label, head_named, numbers,
@@ -35,7 +35,7 @@ pub struct Named<'a> {
     pub name: &'a str,
 }
 
-/// What takes a pass over two episodes to know: the rows that they touch, and scales that hold for both.
+/// The results of a pass over two episodes: the rows that they touch, and scales for both.
 #[derive(Clone, Debug)]
 pub struct Common {
     touched: Rows,
@@ -141,14 +141,14 @@ pub struct Comparison<'a> {
     head: String,
     /// The weighting that is shown over time.
     weighting: &'static Column,
-    /// What happens in the steps of both, and how far each has come in the one that is shown.
+    /// The stages of the steps of both, and the progress of each in the current step.
     stages: [Stages; 2],
     come_to: [usize; 2],
     /// The steps of the time axis.
     steps: Range<usize>,
     /// The largest difference of every step.
     differences: &'a [f32],
-    /// What counts as none, and the first step with more.
+    /// The tolerance, and the first step beyond it.
     limit: (f32, Option<usize>),
     with_difference: bool,
     with_words: bool,
@@ -178,8 +178,9 @@ impl<'a> Comparison<'a> {
     }
 
     /// With the stages of both, when the step that is shown has come to this; without, it is over.
-    pub fn with_stages(mut self, stages: [&Stages; 2], moment: Option<Moment>) -> Self {
-        let come_to = |stages: &Stages| moment.map_or(usize::MAX, |moment| stages.come_to(moment));
+    pub fn with_stages(mut self, stages: [&Stages; 2], moment: Option<StageRef>) -> Self {
+        let come_to =
+            |stages: &Stages| moment.map_or(usize::MAX, |moment| stages.matching_place(moment));
         self.come_to = stages.map(come_to);
         self.stages = stages.map(Stages::clone);
         self
@@ -205,7 +206,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// The pictures in a part of something else, at their places, with room for words above the memories.
-    pub fn paint(mut self, on: &mut dyn Paint, area: Area) -> Vec<Place<'a>> {
+    pub fn paint(mut self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'a>> {
         self.with_words = true;
         let page = Page {
             step: None,
@@ -290,7 +291,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// What the second is shown more than the first, where that is not the same.
+    /// Returns the difference of the inputs, second minus first, if they differ.
     fn inputs(&self) -> Panel<'a> {
         let inputs = [self.a, self.b].map(|side| &side.recording.trace.input);
         let channels = inputs[0].width();
@@ -356,7 +357,7 @@ impl<'a> Comparison<'a> {
         Self::picture(id, (&what, note), lacks, cells, (self.down(), 120.0))
     }
 
-    /// What one of the two has over time, or their difference, as far as it goes.
+    /// Returns an array of one of the two over time, or their difference, up to the shorter length.
     fn over_time(
         &self,
         side: usize,
@@ -492,17 +493,17 @@ impl Pages for Comparison<'_> {
         layout::scene(self.bands(), self.options.size, 1200.0, title, &self.page())
     }
 
-    fn draw_at(&self, pages::Moment { step, .. }: pages::Moment) -> Drawing {
+    fn draw_at(&self, pages::FrameTime { step, .. }: pages::FrameTime) -> Drawing {
         let mut figure = self.clone();
         figure.options.step = Some(step);
         figure.draw()
     }
 
     /// Two machines may have unlike stages: whole steps.
-    fn moments(&self, _: Walk) -> Vec<pages::Moment> {
+    fn frame_times(&self, _: Walk) -> Vec<pages::FrameTime> {
         self.steps
             .clone()
-            .map(|step| pages::Moment::new(step, None))
+            .map(|step| pages::FrameTime::new(step, None))
             .collect()
     }
 
@@ -528,7 +529,7 @@ pub fn page_columns(width: f32) -> [(f32, f32); 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Layout, Place};
+    use crate::figure::{Layout, PlacedPanel};
     use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
 
@@ -543,7 +544,7 @@ mod tests {
         Recording::new(&Model::new(config, length as u64), &task, 1, 0)
     }
 
-    fn places<'a>(common: &'a Common, a: &'a Recording, b: &'a Recording) -> Vec<Place<'a>> {
+    fn places<'a>(common: &'a Common, a: &'a Recording, b: &'a Recording) -> Vec<PlacedPanel<'a>> {
         let named = |recording, name| Named { recording, name };
         let options = Options {
             size: Some((900.0, 700.0)),
@@ -644,10 +645,10 @@ mod tests {
     }
 
     #[test]
-    fn what_one_lacks_is_said() {
+    fn missing_arrays_are_reported() {
         let (mut a, b) = (recording(2, 9, 2), recording(2, 9, 1));
         a.absent = vec!["memory".to_owned()];
-        let note = |name: &str, places: &[Place<'_>]| {
+        let note = |name: &str, places: &[PlacedPanel<'_>]| {
             let place = places.iter().find(|place| place.panel.name == name);
             place.unwrap().panel.note.clone()
         };

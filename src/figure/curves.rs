@@ -5,7 +5,7 @@ use super::chart::{Across, Chart, Form, Hue, Line, Up};
 use super::charts::Charts;
 use crate::train::{Spread, thin};
 
-/// What joins the loss, and its unit: as [`Beside::NAMES`](crate::train::Beside::NAMES).
+/// The auxiliary losses and their units, as [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
 const BESIDE: [&str; 3] = [
     "Redundancy of heads",
     "Divergence, nats",
@@ -27,9 +27,8 @@ pub struct Curve {
     pub label: String,
     /// Bits per sequence, by sequences.
     pub points: Vec<Spread>,
-    /// What joins the loss, each of [`Beside::NAMES`](crate::train::Beside::NAMES); empty where there is nothing of the
-    /// kind.
-    pub beside: [Vec<Spread>; 3],
+    /// The auxiliary losses, each of [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES); empty if absent.
+    pub aux: [Vec<Spread>; 3],
 }
 
 /// The figure; the threshold in bits per sequence is a dashed line, where it is in the picture.
@@ -45,9 +44,8 @@ pub fn learning_curves(curves: &[Curve], threshold: f64, dark: bool) -> Charts {
     let levels = is_there.then_some(level).into_iter().collect();
     let main = Chart { levels, ..main };
     let kinds = BESIDE.iter().enumerate();
-    let kinds = kinds.filter(|(kind, _)| curves.iter().any(|one| !one.beside[*kind].is_empty()));
-    let beside =
-        kinds.map(|(kind, name)| chart(name, curves, sequences, |curve| &curve.beside[kind]));
+    let kinds = kinds.filter(|(kind, _)| curves.iter().any(|one| !one.aux[*kind].is_empty()));
+    let beside = kinds.map(|(kind, name)| chart(name, curves, sequences, |curve| &curve.aux[kind]));
     Charts {
         title: match curves {
             [one] => format!("Learning curve: {}", one.label),
@@ -143,19 +141,19 @@ mod tests {
         Curve {
             label: label.into(),
             points: points.iter().map(point).collect(),
-            beside: [const { Vec::new() }; 3],
+            aux: [const { Vec::new() }; 3],
         }
     }
 
     #[test]
-    fn what_joins_the_loss_has_an_axis_of_its_own() {
+    fn auxiliary_loss_has_own_axis() {
         let mut one = curve("one", &[(10, [1.0, 2.0, 3.0]), (20, [0.5; 3])]);
         let without = learning_curves(std::slice::from_ref(&one), 0.1, false).draw();
         let of = |values: [f64; 2]| {
             let points = [(10, [values[0]; 3]), (20, [values[1]; 3])];
             curve("", &points).points
         };
-        (one.beside[1], one.beside[2]) = (of([900.0, 4.0]), of([-0.5, 0.25]));
+        (one.aux[1], one.aux[2]) = (of([900.0, 4.0]), of([-0.5, 0.25]));
         let curves = [one, curve("other", &[(10, [1.0; 3])])];
         let drawing = learning_curves(&curves, 0.1, false).draw();
         assert!(drawing.height > without.height + 200.0);
@@ -191,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_run_there_is_no_band_to_be_spoken_of() {
+    fn single_run_has_no_band() {
         let mut one = curve("one", &[(10, [60.0; 3]), (20, [50.0; 3])]);
         one.points.iter_mut().for_each(|point| point.runs = 1);
         let svg = learning_curves(&[one], 0.1, false).draw().to_svg();

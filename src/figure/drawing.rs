@@ -1,4 +1,4 @@
-//! What is on a page: a list of marks, in the order in which they are painted.
+//! A page: a list of marks, in the order in which they are painted.
 
 use super::Rgb;
 
@@ -127,7 +127,7 @@ impl Ink {
 /// A line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
-    /// What it says.
+    /// The text.
     pub text: String,
     /// Where its anchor is, and its vertical middle.
     pub at: [f32; 2],
@@ -178,7 +178,7 @@ pub enum Mark {
     Image {
         /// Where.
         area: Area,
-        /// What.
+        /// The image.
         image: Image,
     },
 }
@@ -190,11 +190,11 @@ pub struct Drawing {
     pub width: f32,
     /// Its height.
     pub height: f32,
-    /// What it shows, in one line.
+    /// Its contents, in one line.
     pub title: String,
     /// Its colour.
     pub ground: Rgb,
-    /// What is on it.
+    /// The marks on it.
     pub marks: Vec<Mark>,
 }
 
@@ -218,7 +218,7 @@ pub struct Style {
     pub size: f32,
     /// In which colour.
     pub ink: Ink,
-    /// What lies at its place.
+    /// The anchor at its position.
     pub anchor: Anchor,
     /// How heavy.
     pub weight: Weight,

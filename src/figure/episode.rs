@@ -7,14 +7,14 @@ use std::sync::OnceLock;
 use super::animation::REST;
 use super::catalogue::Catalogue;
 use super::closeup;
-use super::derivatives::Layer;
-use super::facts::{Scales, Telling, Written};
+use super::facts::{SalientHead, Scales, Written};
+use super::gradients::Layer;
 use super::layout::{self, Band, Scene, least_size, stacked};
 use super::overlap::{Redundancies, Redundant};
 use super::pace::paces;
-use super::pages::{Moment, Pages};
+use super::pages::{FrameTime, Pages};
 use super::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint};
-use super::panel::{Across, Content, Down, Panel, Place};
+use super::panel::{Across, Content, Down, Panel, PlacedPanel};
 use super::rows::{Rows, addressed, touched_by};
 use super::spread::Spread;
 use super::stages::{Stage, Stages};
@@ -24,7 +24,7 @@ use super::{
     numbers, scalars,
 };
 use crate::math::Matrix;
-use crate::model::Sampling;
+use crate::model::NoiseMode;
 use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
@@ -101,7 +101,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What suits a layout.
+    /// Returns the default options of a layout.
     pub fn new(layout: Layout) -> Self {
         let orientation = match layout {
             Layout::Paper => Orientation::Paper,
@@ -148,12 +148,12 @@ pub struct Figure<'a> {
     written: Cow<'a, Written>,
     redundancies: Cow<'a, Redundancies>,
     /// Which head has something to say, once that is asked.
-    telling: OnceLock<Telling>,
+    salient: OnceLock<SalientHead>,
     /// The cells that the first step finds, by layer.
     initial: Option<&'a Matrix<f32>>,
-    /// What many samples of the episode say, where they were asked.
+    /// Statistics over many samples, if requested.
     spread: Option<&'a Spread>,
-    /// What is shown of everything.
+    /// The layer shown: values or gradients.
     layer: Layer<'a>,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Figure<'a> {
             written: Cow::Owned(Written::of(trace)),
             redundancies: Cow::Owned(Redundancies::of(trace)),
             span,
-            telling: OnceLock::new(),
+            salient: OnceLock::new(),
             initial: None,
             spread: None,
             layer: Layer::Values,
@@ -206,7 +206,7 @@ impl<'a> Figure<'a> {
     /// asked for, pictures of one step show that of the write that mattered most.
     pub fn with_layer(mut self, layer: Layer<'a>) -> Self {
         self.layer = layer;
-        let heaviest = layer.derivatives().and_then(|by| by.heaviest);
+        let heaviest = layer.gradients().and_then(|by| by.heaviest);
         let step = heaviest.map(|write| write.step);
         let step = step.filter(|step| self.span.contains(step));
         self.options.step = self.options.step.or(step);
@@ -220,7 +220,7 @@ impl<'a> Figure<'a> {
             rows: Cow::Borrowed(seen.rows),
             stages: Cow::Borrowed(seen.stages),
             scales: seen.scales.clone(),
-            telling: OnceLock::new(),
+            salient: OnceLock::new(),
             initial: seen.initial,
             spread: seen.spread,
             layer: seen.layer,
@@ -270,7 +270,7 @@ impl<'a> Figure<'a> {
     }
 
     /// The pictures in a part of something else, at their places.
-    pub fn paint(&self, on: &mut dyn Paint, area: Area) -> Vec<Place<'_>> {
+    pub fn paint(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
         if self.options.layout == Layout::CloseUp {
             return self.close_up(on, area);
         }
@@ -278,16 +278,16 @@ impl<'a> Figure<'a> {
     }
 
     /// One head, or two, at a few rows: those asked for, or the one with most to say in the step.
-    fn close_up(&self, on: &mut dyn Paint, area: Area) -> Vec<Place<'_>> {
+    fn close_up(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
         let mut heads = self.options.heads.clone();
         if heads.is_empty() {
-            heads.extend(self.telling(self.step()));
+            heads.extend(self.salient(self.step()));
         }
         closeup::paint(on, self.catalogue(), &heads, (area, &self.page()))
     }
 
     /// The frames of all steps in motion.
-    fn in_motion(&self) -> Vec<Moment> {
+    fn in_motion(&self) -> Vec<FrameTime> {
         let stages: Vec<_> = self.span.clone().map(|step| self.moving(step)).collect();
         let counts: Vec<_> = stages.iter().map(Vec::len).collect();
         let most = self.options.seconds.map_or(usize::MAX, |seconds| {
@@ -301,10 +301,10 @@ impl<'a> Figure<'a> {
                 vec![None]
             };
             all.into_iter().flat_map(move |stage| {
-                (1..=pace.frames).map(move |frame| Moment {
+                (1..=pace.frames).map(move |frame| FrameTime {
                     through: f32::from(frame) / f32::from(pace.frames),
                     lasts: Some(pace.lasts(frame)),
-                    ..Moment::new(step, stage)
+                    ..FrameTime::new(step, stage)
                 })
             })
         });
@@ -315,7 +315,7 @@ impl<'a> Figure<'a> {
     fn moving(&self, step: usize) -> Vec<usize> {
         let heads = &self.recording.trace.heads;
         let asked = self.options.heads.first().copied();
-        let shown = asked.or_else(|| self.telling(step));
+        let shown = asked.or_else(|| self.salient(step));
         let mask = self.recording.episode.mask.get(step);
         let is_asked = mask.is_some_and(|&mask| mask > 0.0);
         let stages = 0..self.stages.len();
@@ -328,9 +328,9 @@ impl<'a> Figure<'a> {
     }
 
     /// The head with something to say in a step.
-    fn telling(&self, step: usize) -> Option<usize> {
-        let telling = self.telling.get_or_init(|| Telling::of(self.recording));
-        telling.at(step)
+    fn salient(&self, step: usize) -> Option<usize> {
+        let salient = self.salient.get_or_init(|| SalientHead::of(self.recording));
+        salient.at(step)
     }
 
     fn natural_width(&self) -> f32 {
@@ -358,7 +358,7 @@ impl<'a> Figure<'a> {
             to_come: 0.0,
             lacking: match self.layer {
                 Layer::Values => NOT_RECORDED,
-                Layer::Derivative(_) => NO_DERIVATIVE,
+                Layer::Gradients(_) => NO_DERIVATIVE,
             },
         }
     }
@@ -367,7 +367,7 @@ impl<'a> Figure<'a> {
         self.options.layout == Layout::Paper
     }
 
-    /// What the figure shows, in one line.
+    /// Returns the title of the figure, in one line.
     fn title(&self) -> String {
         let recording = self.recording;
         let (task, measure) = (recording.task.name(), recording.task.size_name());
@@ -381,36 +381,36 @@ impl<'a> Figure<'a> {
             .origin
             .filter(|_| recording.trace.noise().next().is_some());
         let drawn = drawn.map_or_else(String::new, |draw| match draw.sampling {
-            Sampling::Mean => String::new(),
-            Sampling::Drawn => format!(", draw {}", draw.sample),
-            Sampling::Expected => ", expected".to_owned(),
+            NoiseMode::Mean => String::new(),
+            NoiseMode::Sampled => format!(", draw {}", draw.sample),
+            NoiseMode::Expected => ", expected".to_owned(),
         });
         let score = recording.score;
-        let mut told = Vec::new();
+        let mut description = Vec::new();
         if !is_unrecorded(&recording.loss) {
-            told.push(format!("{:.3} bits", score.bits));
+            description.push(format!("{:.3} bits", score.bits));
         }
         if score.scored > 0 {
-            told.push(format!("{} of {} bits wrong", score.wrong, score.scored));
+            description.push(format!("{} of {} bits wrong", score.wrong, score.scored));
         }
-        let told = if told.is_empty() {
+        let description = if description.is_empty() {
             "as recorded".to_owned()
         } else {
-            told.join(", ")
+            description.join(", ")
         };
         let steps = self.options.steps.as_ref().map_or_else(String::new, |_| {
             let (first, last) = (self.span.start, self.span.end.saturating_sub(1));
             format!("; steps {first} to {last}")
         });
-        let layer = self.layer.derivatives();
+        let layer = self.layer.gradients();
         let layer = layer.map_or_else(String::new, |by| {
             let write = by.heaviest.as_ref().map_or_else(String::new, |write| {
                 let write = by.write_in_words(write, &recording.trace);
                 format!("; the write that mattered most: {write}")
             });
-            format!("; {}{write}", by.told())
+            format!("; {}{write}", by.describe())
         });
-        format!("{task}, {measure} {size}{origin}{drawn}: {told}{steps}{layer}")
+        format!("{task}, {measure} {size}{origin}{drawn}: {description}{steps}{layer}")
     }
 
     /// The step that pictures of one step show.
@@ -532,7 +532,7 @@ impl<'a> Figure<'a> {
             let strips = match self.layer {
                 Layer::Values => lane.strips,
                 // They show how values come about.
-                Layer::Derivative(_) => Vec::new(),
+                Layer::Gradients(_) => Vec::new(),
             };
             let lacking = STRIPS - strips.len();
             stacks.extend((0..lacking).map(|_| (each, vec![Panel::nothing()])));
@@ -684,12 +684,12 @@ impl<'a> Figure<'a> {
         let (label, name) = (head_label(trace, head), HeadName::of(trace, head));
         let lanes = match self.layer {
             Layer::Values => scalars(&trace.heads[head], trace.steps()),
-            Layer::Derivative(by) => by.scalars(head, trace.steps()),
+            Layer::Gradients(by) => by.scalars(head, trace.steps()),
         };
         let lanes = lanes.into_iter();
         let lanes = lanes.map(|lane| (lane, Some(name))).collect();
-        let derivatives = self.layer.derivatives();
-        let note = derivatives.map_or_else(String::new, |by| by.by("each of them"));
+        let gradients = self.layer.gradients();
+        let note = gradients.map_or_else(String::new, |by| by.by("each of them"));
         let named = (format!("What {label} emits"), note);
         let id = PanelId::of(Picture::Scalars, head);
         Panel {
@@ -698,7 +698,7 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// What heads cost that get into each other's way: those of a kind, or all there are.
+    /// Returns the redundancy of heads: of one kind, or of all.
     fn redundancy<'s>(
         &'s self,
         of: impl Iterator<Item = &'s Redundant> + Clone,
@@ -718,7 +718,7 @@ impl<'a> Figure<'a> {
         })
     }
 
-    /// What many samples are unsure of.
+    /// Returns the uncertainty over many samples.
     fn uncertainty(&self) -> Option<Panel<'_>> {
         let spread = self.spread?;
         let named = (
@@ -770,14 +770,14 @@ impl Pages for Figure<'_> {
         layout::scene(self.bands(), size, width, self.title(), &self.page())
     }
 
-    fn draw_at(&self, at: Moment) -> Drawing {
+    fn draw_at(&self, at: FrameTime) -> Drawing {
         let mut figure = self.clone();
         figure.options.step = Some(at.step);
         (figure.options.stage, figure.options.through) = (at.stage, at.through);
         figure.draw()
     }
 
-    fn moments(&self, walk: Walk) -> Vec<Moment> {
+    fn frame_times(&self, walk: Walk) -> Vec<FrameTime> {
         if walk == Walk::Motion {
             return self.in_motion();
         }
@@ -787,7 +787,7 @@ impl Pages for Figure<'_> {
         });
         let in_step = |step| {
             let stages = inside.iter().copied().map(Some).chain([None]);
-            stages.map(move |stage| Moment::new(step, stage))
+            stages.map(move |stage| FrameTime::new(step, stage))
         };
         self.span.clone().flat_map(in_step).collect()
     }
@@ -811,15 +811,16 @@ mod tests {
     use crate::figure::panel::Hit;
     use crate::figure::spread::Samples;
     use crate::figure::{
-        Area, Format, Image, Mark, Motion, Place, Rgb, Stage, estimated_bytes, head_named, to_bytes,
+        Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Stage, estimated_bytes, head_named,
+        to_bytes,
     };
     use crate::model::{Model, NtmConfig};
     use crate::platform::at_once;
     use crate::train::ABSENT;
 
     fn animated(figure: &Figure<'_>, format: Format, motion: Motion) -> Vec<u8> {
-        let told = async |_, _| ControlFlow::Continue(());
-        at_once(to_bytes(figure, format, 0.5, motion, told)).unwrap()
+        let description = async |_, _| ControlFlow::Continue(());
+        at_once(to_bytes(figure, format, 0.5, motion, description)).unwrap()
     }
 
     fn images(drawing: &Drawing) -> Vec<(&Area, &Image)> {
@@ -902,7 +903,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pointed_at_is_found() {
+    fn hit_test_finds_value() {
         let recording = recording();
         let figure = Figure::new(&recording, options(Layout::Paper));
         let place = &figure.scene().1[4];
@@ -968,7 +969,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_that_have_no_room_are_counted() {
+    fn hidden_heads_are_counted() {
         let mut config = NtmConfig::new(4, 3);
         (config.rows, config.columns, config.controller.size) = (12, 5, 4);
         (config.read_heads, config.write_heads) = (8, 1);
@@ -981,7 +982,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_and_lines_of_what_nobody_recorded_say_so() {
+    fn unrecorded_bars_and_lines_are_marked() {
         let mut recording = recording();
         let of = |recording: &Recording| {
             let layout = Layout::Pictures(vec![Picture::Stages, Picture::Scalars]);
@@ -1090,7 +1091,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_named() {
+    fn non_finite_values_are_reported() {
         let mut recording = recording();
         let layout = Layout::Pictures(vec![Picture::Output]);
         let svg = |recording: &Recording| {
@@ -1124,7 +1125,7 @@ mod tests {
         assert_eq!(delays, [20, 20, 20, 20, 20, 20, 20, 20, 120]);
     }
 
-    /// What somebody sees who plays an animation: every frame over those before it; and its colours.
+    /// Plays an animation: every frame over those before it; returns the frames and the colours.
     fn played(bytes: &[u8]) -> (Vec<Vec<Rgb>>, Vec<Rgb>) {
         let mut decoder = gif::Decoder::new(bytes).unwrap();
         let palette = decoder.global_palette().unwrap();
@@ -1160,9 +1161,12 @@ mod tests {
         };
         let bytes = animated(&figure, Format::Gif, motion);
         let (frames, palette) = played(&bytes);
-        assert_eq!((frames.len(), figure.moments(Walk::Stages).len()), (45, 45));
-        let moments = figure.moments(Walk::Stages);
-        for (frame, at) in frames.into_iter().zip(moments) {
+        assert_eq!(
+            (frames.len(), figure.frame_times(Walk::Stages).len()),
+            (45, 45)
+        );
+        let times = figure.frame_times(Walk::Stages);
+        for (frame, at) in frames.into_iter().zip(times) {
             let drawn = figure.draw_at(at).to_image(0.5).pixels;
             // Of a colour that has no room in the table there is the one most like it.
             let pairs: HashSet<(Rgb, Rgb)> = frame.into_iter().zip(drawn).collect();
@@ -1187,14 +1191,14 @@ mod tests {
             ..Options::new(Layout::CloseUp)
         };
         let figure = Figure::new(&recording, options);
-        let moments = figure.moments(Walk::Motion);
-        assert_eq!(moments[0].step, 4);
-        assert!(moments.windows(2).all(|pair| {
+        let times = figure.frame_times(Walk::Motion);
+        assert_eq!(times[0].step, 4);
+        assert!(times.windows(2).all(|pair| {
             let [a, b] = [pair[0], pair[1]].map(|at| (at.step, at.stage, at.through));
             a < b
         }));
-        let rests = moments.iter().filter(|at| at.through == 1.0).count();
-        let stages: HashSet<_> = moments.iter().map(|at| (at.step, at.stage)).collect();
+        let rests = times.iter().filter(|at| at.through == 1.0).count();
+        let stages: HashSet<_> = times.iter().map(|at| (at.step, at.stage)).collect();
         assert_eq!(rests, stages.len(), "each of them comes to its end");
         let motion = Motion {
             walk: Walk::Motion,
@@ -1202,18 +1206,18 @@ mod tests {
         };
         let [gif, png] = [Format::Gif, Format::Png].map(|format| animated(&figure, format, motion));
         let (frames, _) = played(&gif);
-        assert_eq!(frames.len(), moments.len());
+        assert_eq!(frames.len(), times.len());
         let mut reader = png::Decoder::new(std::io::Cursor::new(&png))
             .read_info()
             .unwrap();
         let info = reader.info();
         assert_eq!(
             info.animation_control.unwrap().num_frames as usize,
-            moments.len()
+            times.len()
         );
         let mut canvas = vec![[0; 3]; 300 * 200];
         let palette: Vec<Rgb> = info.palette.clone().unwrap().as_chunks().0.to_vec();
-        for (frame, at) in frames.iter().zip(moments) {
+        for (frame, at) in frames.iter().zip(times) {
             let mut buffer = vec![0; 300 * 200];
             reader.next_frame(&mut buffer).unwrap();
             let control = *reader.info().frame_control().unwrap();
@@ -1231,12 +1235,12 @@ mod tests {
     }
 
     #[test]
-    fn an_animation_says_how_far_it_is_and_can_be_given_up_there() {
+    fn animation_reports_progress_and_can_be_cancelled() {
         let recording = recording();
         let figure = Figure::new(&recording, Options::new(Layout::Paper));
         let drawn = |most: usize| {
             let mut heard = Vec::new();
-            let told = async |done, all| {
+            let description = async |done, all| {
                 heard.push((done, all));
                 if done < most {
                     ControlFlow::Continue(())
@@ -1244,7 +1248,7 @@ mod tests {
                     ControlFlow::Break(())
                 }
             };
-            let drawn = to_bytes(&figure, Format::Gif, 0.2, Motion::new(20), told);
+            let drawn = to_bytes(&figure, Format::Gif, 0.2, Motion::new(20), description);
             let drawn = at_once(drawn).is_some();
             (drawn, heard)
         };
@@ -1261,7 +1265,7 @@ mod tests {
     }
 
     #[test]
-    fn some_steps_are_drawn_as_they_are_among_all() {
+    fn step_range_draws_like_full_episode() {
         let recording = recording();
         let all = Picture::NAMES.map(|(_, picture)| picture).to_vec();
         let figure = |steps: Option<Range<usize>>| {
@@ -1299,7 +1303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_row_that_a_head_comes_from_is_drawn() {
+    fn previous_row_of_head_is_drawn() {
         let mut recording = recording();
         for t in 0..9 {
             for head in &mut recording.trace.heads {
@@ -1323,7 +1327,7 @@ mod tests {
         let memory = |figure: &Figure<'_>, stage| {
             let figure = at(figure, 4, stage);
             let places = figure.scene().1;
-            let is_it = |place: &&Place<'_>| place.panel.title == "Memory";
+            let is_it = |place: &&PlacedPanel<'_>| place.panel.title == "Memory";
             let place = places.iter().find(is_it).unwrap();
             let value = place.cells().unwrap().value(2, 3);
             (place.panel.note.clone(), value.unwrap())

@@ -11,7 +11,7 @@ use crate::model::attention::Score;
 use crate::model::{Trace, peak};
 use crate::train::Recording;
 
-/// What the colours of signed values mean: fixed for an episode.
+/// The scales of signed values, fixed for an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scales {
     /// Memory and reads.
@@ -54,12 +54,12 @@ impl Scales {
 /// Which head has something to say: until the first answer is asked for one that writes, from then on one that reads; of
 /// several the one that looks at the fewest rows. It changes once in an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Telling {
+pub struct SalientHead {
     asked: usize,
     heads: [Option<usize>; 2],
 }
 
-impl Telling {
+impl SalientHead {
     /// Of an episode. Where several heads could be meant, a pass over their weightings.
     pub fn of(recording: &Recording) -> Self {
         let (trace, mask) = (&recording.trace, &recording.episode.mask);
@@ -151,7 +151,7 @@ pub struct MemoryAt<'a> {
     trace: &'a Trace,
     step: usize,
     rows: usize,
-    /// What was recorded, before or after the step.
+    /// The recorded values, before or after the step.
     values: &'a [f32],
     erased: bool,
     added: bool,

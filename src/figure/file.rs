@@ -1,6 +1,6 @@
 //! Pictures as a file: a page, or an animation.
 
-use super::animation::{Frames, Motion, Told};
+use super::animation::{Frames, Motion, Progress};
 use super::pages::{Format, Pages, Walk};
 
 /// Pictures as a file; `scale` pixels per unit of the page. An animation tells how far it is; `None` where it is given
@@ -10,15 +10,15 @@ pub async fn to_bytes(
     format: Format,
     scale: f32,
     motion: Motion,
-    told: impl Told,
+    progress: impl Progress,
 ) -> Option<Vec<u8>> {
     let Motion { delay, walk } = motion;
     let frames = || Frames::new(pages, scale, walk);
     match format {
         Format::Svg => Some(pages.draw().to_svg().into_bytes()),
-        Format::Png if walk == Walk::Motion => frames().apng(delay, told).await,
+        Format::Png if walk == Walk::Motion => frames().apng(delay, progress).await,
         Format::Png => Some(pages.draw().to_png(scale)),
-        Format::Gif => frames().gif(delay, told).await,
+        Format::Gif => frames().gif(delay, progress).await,
     }
 }
 

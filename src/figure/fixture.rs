@@ -1,4 +1,4 @@
-//! What the tests of figures begin with.
+//! Fixtures for tests of figures.
 
 use crate::model::{Model, NtmConfig};
 use crate::task::{Copy, Task};

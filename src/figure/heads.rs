@@ -5,7 +5,7 @@ use crate::math::Series;
 use crate::model::{HeadTrace, Trace};
 use crate::train::{self, ABSENT, is_unrecorded};
 
-/// What a head is called and coloured by, in every machine: what it does, and its place among those that do the same.
+/// The name and colour of a head, in every machine: its kind, and its index among heads of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadName {
     /// True for a write head.
@@ -116,7 +116,7 @@ pub static EMITTED: [Emitted; 5] = [
     Emitted { symbol: "H", words: "entropy of w, bits", array: "entropy", needs: "weighting" },
 ];
 
-/// What heads cost that get into each other's way: P of those that read, of those that write, of all.
+/// The redundancy of heads: P of the read heads, of the write heads, of all.
 #[rustfmt::skip] // A line for each.
 pub static REDUNDANCY: [Emitted; 3] = [
     Emitted { symbol: "P", words: "redundancy of heads that read", array: "redundancy_read", needs: "" },
@@ -124,7 +124,7 @@ pub static REDUNDANCY: [Emitted; 3] = [
     Emitted { symbol: "P", words: "redundancy of all heads", array: "redundancy_both", needs: "" },
 ];
 
-/// What follows from what some heads do, besides: a hard head has its entropy here, for all of its weight is on one row.
+/// Scalars derived for some heads: the entropy of a hard head is here, because all of its weight is on one row.
 #[rustfmt::skip] // A line for each.
 pub static FOLLOWING: [Emitted; 3] = [
     Emitted { symbol: "H", words: "entropy of α, bits", array: "distribution_entropy", needs: "distribution" },
@@ -132,7 +132,7 @@ pub static FOLLOWING: [Emitted; 3] = [
     Emitted { symbol: "KL", words: "divergence from m, nats", array: "divergence", needs: "divergence" },
 ];
 
-/// What the samples of an episode are unsure of, on average over the bits of a step.
+/// The uncertainty over the samples of an episode, as a mean over the bits of a step.
 #[rustfmt::skip] // A line for each.
 pub static UNCERTAINTY: [Emitted; 3] = [
     Emitted { symbol: "H", words: "entropy of the mean, bits", array: "entropy_of_mean", needs: "" },
@@ -196,7 +196,7 @@ pub(super) fn series<'a>(head: &'a HeadTrace, array: &str) -> Option<&'a Series<
 /// A number per step on a scale that is fixed for the episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
-    /// What it is.
+    /// The parameter.
     pub of: &'static Emitted,
     /// One number per step.
     pub values: Vec<f32>,
@@ -214,8 +214,8 @@ impl Scalar {
     }
 }
 
-/// What a head emitted in so many steps: β, g, expected shift, γ and the entropy of its weighting, centre of its window,
-/// divergence from its prior, as far as it has them. A pass over its weightings.
+/// Returns the scalars of a head over `steps` steps: β, g, expected shift, γ and the entropy of its weighting, centre
+/// of its window, divergence from its prior, if it has them. A pass over its weightings.
 pub fn scalars(head: &HeadTrace, steps: usize) -> Vec<Scalar> {
     let all = EMITTED.iter().chain(&FOLLOWING);
     all.filter_map(|emitted| emitted.scalar(head, steps))

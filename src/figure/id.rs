@@ -3,19 +3,19 @@
 /// One picture of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Picture {
-    /// What the machine sees.
+    /// The input.
     Input,
-    /// What it should answer.
+    /// The target.
     Target,
-    /// What it answers.
+    /// The output.
     Output,
     /// How far its answer is off, where one is asked for.
     Error,
-    /// What every write head adds to the memory.
+    /// The add vectors of every write head.
     Adds,
-    /// What every write head erases.
+    /// The erase vectors of every write head.
     Erases,
-    /// What every read head reads.
+    /// The read vectors of every read head.
     Reads,
     /// Where every head looks.
     Weightings,
@@ -23,7 +23,7 @@ pub enum Picture {
     Memory,
     /// The stages of the addressing of a head in a step.
     Stages,
-    /// What a head emits: β, g, expected shift, γ; and how spread out its weighting is.
+    /// The scalars of a head: β, g, expected shift, γ, and the entropy of its weighting.
     Scalars,
     /// The hidden state of the controller.
     Hidden,
@@ -31,19 +31,19 @@ pub enum Picture {
     Cells,
     /// The largest difference of two episodes, step by step.
     Differences,
-    /// What every head looks for.
+    /// The keys of every head.
     Keys,
     /// How every head moves.
     Shifts,
-    /// What makes the units of a layer of the controller in a step.
+    /// The gates, cells and hidden state of a controller layer in a step.
     Units,
-    /// What the mechanism of a head has learned.
+    /// The learned parameters of the mechanism of a head.
     Learned,
     /// How much every two heads look at the same rows in a step.
     Overlap,
     /// The penalty on that over time.
     Redundancy,
-    /// What many samples of the episode are unsure of, over time.
+    /// The uncertainty over many samples of the episode, over time.
     Uncertainty,
 }
 
@@ -74,10 +74,10 @@ impl Picture {
     }
 }
 
-/// What a picture is, whatever it is called.
+/// The identity of a picture, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PanelId {
-    /// What it shows.
+    /// The kind of picture.
     pub picture: Picture,
     /// Of two episodes: A, B, or B − A.
     pub side: Option<usize>,

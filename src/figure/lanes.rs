@@ -1,7 +1,7 @@
 //! Numbers over time as lines, and as bars by their logarithm.
 
+use super::annotations::{dashes, unrecorded};
 use super::cells::Cells;
-use super::marks::{dashes, unrecorded};
 use super::numbers::end_text;
 use super::paint::{Draw, Page, Paint};
 use super::pool::further;

@@ -1,7 +1,7 @@
 //! How pictures stand on a page: bands one below the other, in each of them stacks side by side.
 
 use super::paint::{Page, Paint};
-use super::panel::{Across, Panel, Place};
+use super::panel::{Across, Panel, PlacedPanel};
 use super::{Area, Drawing};
 
 /// Room at the left of every picture: row numbers and the name of the axis.
@@ -36,7 +36,7 @@ impl<'a> Band<'a> {
         heights.fold(0.0, f32::max)
     }
 
-    /// What is no data in the stack with most of it.
+    /// Returns the height without data in the stack with most of it.
     fn overhead(&self) -> f32 {
         let stacks = self.stacks.iter();
         let heights = stacks.map(|(_, stack)| stack_overhead(stack, self.head(stack), self.axis));
@@ -96,7 +96,7 @@ pub(super) fn least_size(bands: &[Band<'_>]) -> (f32, f32) {
 }
 
 /// A page with its pictures at their places.
-pub type Scene<'a> = (Drawing, Vec<Place<'a>>);
+pub type Scene<'a> = (Drawing, Vec<PlacedPanel<'a>>);
 
 /// The size of a page for these pictures: as asked for, if they fit, or of this width and as high as suits them.
 fn size(bands: &[Band<'_>], asked: Option<(f32, f32)>, natural_width: f32) -> (f32, f32) {
@@ -132,7 +132,7 @@ pub(super) fn paint<'a>(
     bands: Vec<Band<'a>>,
     whole: Area,
     page: &Page<'_>,
-) -> Vec<Place<'a>> {
+) -> Vec<PlacedPanel<'a>> {
     let (width, height) = size(&bands, Some((whole.width(), whole.height())), 0.0);
     let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
     let natural = bands.iter().map(Band::natural).sum::<f32>();
@@ -152,7 +152,7 @@ fn paint_band<'a>(
     band: Band<'a>,
     area: &Area,
     page: &Page<'_>,
-    places: &mut Vec<Place<'a>>,
+    places: &mut Vec<PlacedPanel<'a>>,
 ) {
     let shares: f32 = band.stacks.iter().map(|(share, _)| share).sum();
     // With the gap behind every stack: equal shares of two bands are equally wide.

@@ -3,7 +3,7 @@
 use super::chart::{Across, Chart, Form, Hue, Line, Up};
 use super::layout::Scene;
 use super::numbers::{brief, time};
-use super::pages::{Moment, Pages};
+use super::pages::{FrameTime, Pages};
 use super::paint::Draw;
 use super::plot::Plot;
 use super::{Area, Colours, Drawing, Figure, Options, Style, Walk};
@@ -19,9 +19,9 @@ const NUMBERS: f32 = 240.0;
 /// How long the first and the last moment stay, in hundredths of a second.
 const ENDS: [u16; 2] = [80, 200];
 
-/// What a machine was at one moment of its training.
+/// The machine at one training snapshot.
 #[derive(Clone, Debug)]
-pub struct Learned {
+pub struct SnapshotEpisode {
     /// Sequences trained on before it.
     pub sequences: u64,
     /// Seconds of training before it.
@@ -32,25 +32,25 @@ pub struct Learned {
 
 /// All moments, the same episode at each, on the same axes and scales: those of the last.
 #[derive(Clone, Debug)]
-pub struct Learning<'a> {
+pub struct TrainingFigure<'a> {
     name: String,
-    moments: &'a [Learned],
+    snapshots: &'a [SnapshotEpisode],
     figures: Vec<Figure<'a>>,
     dark: bool,
     size: (f32, f32),
 }
 
-impl<'a> Learning<'a> {
+impl<'a> TrainingFigure<'a> {
     /// The moments of a machine with this name, at least one, in their order.
-    pub fn new(name: &str, moments: &'a [Learned], options: &Options) -> Self {
-        let figure = |of: &'a Learned| Figure::new(&of.recording, options.clone());
-        let mut figures: Vec<_> = moments.iter().map(figure).collect();
+    pub fn new(name: &str, snapshots: &'a [SnapshotEpisode], options: &Options) -> Self {
+        let figure = |of: &'a SnapshotEpisode| Figure::new(&of.recording, options.clone());
+        let mut figures: Vec<_> = snapshots.iter().map(figure).collect();
         if let Some((last, others)) = figures.split_last_mut() {
             others.iter_mut().for_each(|other| other.share(last));
         }
         let mut learning = Self {
             name: name.to_owned(),
-            moments,
+            snapshots,
             figures,
             dark: options.dark,
             size: (1200.0, 630.0),
@@ -69,14 +69,14 @@ impl<'a> Learning<'a> {
     /// The moment of this place as a page.
     fn page(&self, place: usize) -> Drawing {
         let (width, height) = self.size;
-        let place = place.min(self.moments.len().saturating_sub(1));
+        let place = place.min(self.snapshots.len().saturating_sub(1));
         let colours = Colours::for_theme(self.dark);
         let mut drawing = Drawing::new(width, height, colours.panel, self.title());
         if let Some(figure) = self.figures.get(place) {
             let area = Area::new(0.0, 0.0, width - SIDE, height);
             figure.paint(&mut drawing, area);
         }
-        if let Some(now) = self.moments.get(place) {
+        if let Some(now) = self.snapshots.get(place) {
             let left = width - SIDE;
             self.numbers(&mut drawing, left, now, colours);
             let top = NUMBERS.min(height * 0.5);
@@ -87,20 +87,20 @@ impl<'a> Learning<'a> {
     }
 
     fn title(&self) -> String {
-        let recording = self.moments.last().map(|last| &last.recording);
+        let recording = self.snapshots.last().map(|last| &last.recording);
         let of = recording.map_or_else(String::new, |recording| {
             let (task, size) = (&recording.task, recording.episode.size);
             format!("{}, {} {size}", task.name(), task.size_name())
         });
-        let count = self.moments.len();
-        let ends = [self.moments.first(), self.moments.last()];
+        let count = self.snapshots.len();
+        let ends = [self.snapshots.first(), self.snapshots.last()];
         let [from, to] = ends.map(|end| brief(end.map_or(0, |end| end.sequences) as f64));
-        let moments = if count == 1 { "moment" } else { "moments" };
-        format!("{of}: {count} {moments} of learning, {from} to {to} sequences")
+        let snapshots = if count == 1 { "moment" } else { "moments" };
+        format!("{of}: {count} {snapshots} of learning, {from} to {to} sequences")
     }
 
     /// Where the training is, in large figures.
-    fn numbers(&self, on: &mut Drawing, left: f32, now: &Learned, colours: &Colours) {
+    fn numbers(&self, on: &mut Drawing, left: f32, now: &SnapshotEpisode, colours: &Colours) {
         on.text(
             &*self.name,
             [left, 36.0],
@@ -121,16 +121,17 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// What the episode costs in bits over the sequences trained on, to this moment in full, with a point where it is.
+    /// Draws the loss of the episode over the training sequences, up to the current snapshot in full, with a point.
     fn curve(&self, on: &mut Drawing, area: Area, now: usize, colours: &Colours) {
-        let bits = |learned: &Learned| [learned.sequences as f64, learned.recording.score.bits];
-        let points: Vec<_> = self.moments.iter().map(bits).collect();
-        let Recording { task, episode, .. } = &self.moments[now].recording;
+        let bits =
+            |learned: &SnapshotEpisode| [learned.sequences as f64, learned.recording.score.bits];
+        let points: Vec<_> = self.snapshots.iter().map(bits).collect();
+        let Recording { task, episode, .. } = &self.snapshots[now].recording;
         let chance = task.chance(episode);
         let known = points.iter().map(|[_, bits]| *bits);
         let known = known.filter(|bits| bits.is_finite());
         let most = known.fold(chance.max(1.0), f64::max) * 1.06;
-        let until = self.moments[now].sequences as f64;
+        let until = self.snapshots[now].sequences as f64;
         let done = points.partition_point(|[sequences, _]| *sequences <= until);
         let line = |points: &[[f64; 2]], hue| Line {
             name: String::new(),
@@ -170,25 +171,25 @@ impl<'a> Learning<'a> {
     }
 }
 
-impl Pages for Learning<'_> {
+impl Pages for TrainingFigure<'_> {
     fn scene(&self) -> Scene<'_> {
         (self.page(usize::MAX), Vec::new())
     }
 
-    fn draw_at(&self, moment: Moment) -> Drawing {
+    fn draw_at(&self, moment: FrameTime) -> Drawing {
         self.page(moment.step)
     }
 
-    fn moments(&self, _: Walk) -> Vec<Moment> {
-        let count = self.moments.len();
+    fn frame_times(&self, _: Walk) -> Vec<FrameTime> {
+        let count = self.snapshots.len();
         let lasts = |place| match place {
             _ if place + 1 == count => Some(ENDS[1]),
             0 => Some(ENDS[0]),
             _ => None,
         };
-        let moment = |place| Moment {
+        let moment = |place| FrameTime {
             lasts: lasts(place),
-            ..Moment::new(place, None)
+            ..FrameTime::new(place, None)
         };
         (0..count).map(moment).collect()
     }
@@ -217,8 +218,8 @@ mod tests {
     use crate::figure::{Format, Layout, Mark, Motion, Picture, to_bytes};
     use crate::platform::at_once;
 
-    fn moments() -> Vec<Learned> {
-        let moment = |sequences: u64| Learned {
+    fn snapshots() -> Vec<SnapshotEpisode> {
+        let moment = |sequences: u64| SnapshotEpisode {
             sequences,
             seconds: sequences as f64 * 0.01,
             recording: recording(),
@@ -237,11 +238,11 @@ mod tests {
 
     #[test]
     fn every_moment_says_where_the_training_was() {
-        let moments = moments();
+        let snapshots = snapshots();
         let options = Options::new(Layout::Pictures(vec![Picture::Output, Picture::Weightings]));
-        let learning = Learning::new("Tiny", &moments, &options);
-        let frames = learning.moments(Walk::Steps);
-        assert_eq!(frames.len(), moments.len());
+        let learning = TrainingFigure::new("Tiny", &snapshots, &options);
+        let frames = learning.frame_times(Walk::Steps);
+        assert_eq!(frames.len(), snapshots.len());
         let first = learning.draw_at(frames[0]);
         assert!(texts(&first).contains(&"0.0 s"), "{:?}", texts(&first));
         let last = learning.draw_at(frames[4]);
@@ -259,8 +260,15 @@ mod tests {
         assert_eq!((last.width, last.height), usual);
         assert_eq!(learning.draw().marks, last.marks);
         let bytes = |format| {
-            let told = async |_, _| ControlFlow::Continue(());
-            at_once(to_bytes(&learning, format, 0.5, Motion::new(10), told)).unwrap()
+            let description = async |_, _| ControlFlow::Continue(());
+            at_once(to_bytes(
+                &learning,
+                format,
+                0.5,
+                Motion::new(10),
+                description,
+            ))
+            .unwrap()
         };
         assert!(bytes(Format::Gif).starts_with(b"GIF89a"));
         assert_eq!(bytes(Format::Gif), bytes(Format::Gif));
@@ -268,15 +276,15 @@ mod tests {
 
     #[test]
     fn all_moments_stand_on_the_same_rows_and_scales() {
-        let moments = moments();
+        let snapshots = snapshots();
         let options = Options::new(Layout::Debug);
-        let learning = Learning::new("Tiny", &moments, &options);
+        let learning = TrainingFigure::new("Tiny", &snapshots, &options);
         let (width, height) = learning.least_size();
-        let learning = Learning {
+        let learning = TrainingFigure {
             size: (width.max(1400.0), height.max(900.0)),
             ..learning
         };
-        let sizes = learning.moments(Walk::Steps).into_iter().map(|moment| {
+        let sizes = learning.frame_times(Walk::Steps).into_iter().map(|moment| {
             let drawing = learning.draw_at(moment);
             let images = drawing.marks.iter().filter_map(|mark| match mark {
                 Mark::Image { area, image } => Some((*area, image.rows)),

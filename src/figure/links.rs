@@ -13,7 +13,7 @@ const MOST: usize = 48;
 
 /// Weight that goes from a row of one column to a row of the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Link {
+pub struct WeightFlow {
     /// The row it comes from.
     pub from: usize,
     /// The row it goes to.
@@ -24,7 +24,7 @@ pub struct Link {
     pub by: isize,
 }
 
-impl Link {
+impl WeightFlow {
     /// True when it goes round the end of the memory: from the last rows to the first, or back.
     pub fn wraps(&self, rows: usize) -> bool {
         let to = self.from.cast_signed() + self.by;
@@ -33,9 +33,9 @@ impl Link {
 }
 
 /// Every row keeps `share` of its weight.
-pub fn straight(weighting: &[f32], share: f32) -> Vec<Link> {
+pub fn straight(weighting: &[f32], share: f32) -> Vec<WeightFlow> {
     let rows = weighting.iter().enumerate();
-    heaviest(rows.map(|(row, weight)| Link {
+    heaviest(rows.map(|(row, weight)| WeightFlow {
         from: row,
         to: row,
         weight: weight * share,
@@ -43,13 +43,13 @@ pub fn straight(weighting: &[f32], share: f32) -> Vec<Link> {
     }))
 }
 
-/// What the shift of a step does with this weighting.
-pub fn shifted(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<Link> {
+/// Returns the links by which the shift of a step moves this weighting.
+pub fn shifted(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<WeightFlow> {
     heaviest(shifts(head, step, moved, LEAST))
 }
 
 /// The same, of every row as much as can be seen when it moves.
-pub fn moved(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<Link> {
+pub fn moved(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<WeightFlow> {
     let links = shifts(head, step, moved, SEEN);
     links.filter(|link| link.weight >= SEEN).collect()
 }
@@ -60,7 +60,7 @@ fn shifts(
     step: usize,
     moved: &[f32],
     least: f32,
-) -> impl Iterator<Item = Link> {
+) -> impl Iterator<Item = WeightFlow> {
     let shift = head.shift.row(step);
     let (rows, range) = (moved.len().cast_signed(), shift.len() / 2);
     let sources = moved.iter().enumerate().filter(move |(_, w)| **w >= least);
@@ -68,7 +68,7 @@ fn shifts(
         shift.iter().enumerate().map(move |(index, s)| {
             let by = offset(index, range);
             let to = (from.cast_signed() + by).rem_euclid(rows);
-            Link {
+            WeightFlow {
                 from,
                 to: to.cast_unsigned(),
                 weight: weight * s,
@@ -78,7 +78,7 @@ fn shifts(
     })
 }
 
-fn heaviest(links: impl Iterator<Item = Link>) -> Vec<Link> {
+fn heaviest(links: impl Iterator<Item = WeightFlow>) -> Vec<WeightFlow> {
     let mut links: Vec<_> = links.filter(|link| link.weight >= LEAST).collect();
     links.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     links.truncate(MOST);
@@ -86,7 +86,7 @@ fn heaviest(links: impl Iterator<Item = Link>) -> Vec<Link> {
 }
 
 /// The heaviest links in words.
-pub fn told(links: &[Link], rows: usize) -> String {
+pub fn describe(links: &[WeightFlow], rows: usize) -> String {
     let lines = links.iter().take(4).map(|link| {
         let round = if link.wraps(rows) {
             ", round the end"
@@ -105,7 +105,7 @@ mod tests {
     use crate::figure::fixture::recording;
 
     #[test]
-    fn a_shift_over_the_end_comes_in_at_the_beginning() {
+    fn shift_wraps_around() {
         let mut head = recording().trace.heads.swap_remove(0);
         let gated = head.gated.row_mut(0);
         gated.fill(0.0);
@@ -119,11 +119,11 @@ mod tests {
                 .iter()
                 .any(|link| (link.from, link.to) == (10, 11) && !link.wraps(12))
         );
-        assert!(told(&links, 12).starts_with("row 11 → row 0: 0.8100, round the end"));
+        assert!(describe(&links, 12).starts_with("row 11 → row 0: 0.8100, round the end"));
     }
 
     #[test]
-    fn what_is_next_to_nothing_has_no_line() {
+    fn negligible_weights_have_no_line() {
         let links = straight(&[0.5, 0.01, 0.3], 0.5);
         let rows: Vec<_> = links.iter().map(|link| link.from).collect();
         assert_eq!(rows, [0, 2]);

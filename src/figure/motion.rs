@@ -1,41 +1,41 @@
-//! What is on its way: the numbers of a stage that has begun and is not over, made of recorded numbers alone.
+//! Values in motion: the numbers of a stage in progress, interpolated between recorded numbers alone.
 //!
 //! Of every quantity it is known what it was when a stage began and what it is when the stage is over; what lies between
 //! is an interpolation from the one to the other, and never beyond. When in a stage what moves is said here once, for
 //! the pictures that draw a number and for those that draw what travels.
 
 use super::facts::MemoryAt;
-use super::links::{self, Link};
+use super::links::{self, WeightFlow};
 use super::stages::{Column, Stage, Stages, columns_of};
 use crate::model::{HeadTrace, Trace};
 
 /// From where to where in a stage something moves.
-pub type Part = [f32; 2];
+pub type Interval = [f32; 2];
 
 /// The key goes over all rows, and their scores grow behind it.
-pub const SWEEP: Part = [0.0, 0.6];
+pub const SWEEP: Interval = [0.0, 0.6];
 /// The scores become a weighting.
-pub const SOFTMAX: Part = [0.55, 1.0];
-/// What the last step left goes.
-pub const GO: Part = [0.0, 0.4];
-/// What the controller makes of the input comes.
-pub const EMIT: Part = [0.55, 1.0];
+pub const SOFTMAX: Interval = [0.55, 1.0];
+/// The interval in which the values of the last step leave.
+pub const GO: Interval = [0.0, 0.4];
+/// The interval in which the parameters from the controller enter.
+pub const EMIT: Interval = [0.55, 1.0];
 /// A weighting comes over from the column before.
-pub const OVER: Part = [0.0, 0.25];
+pub const OVER: Interval = [0.0, 0.25];
 /// Then it is moved, or sharpened.
-pub const MOVE: Part = [0.2, 1.0];
+pub const MOVE: Interval = [0.2, 1.0];
 /// A number walks along the rows until it comes to the one that is drawn.
-pub const POINT: Part = [0.1, 0.65];
+pub const POINT: Interval = [0.1, 0.65];
 /// All other rows go out.
-pub const GO_OUT: Part = [0.65, 1.0];
+pub const GO_OUT: Interval = [0.65, 1.0];
 /// The rows travel to what is read.
-pub const TRAVEL: Part = [0.0, 0.75];
-/// What is read is filled.
-pub const FILL: Part = [0.4, 1.0];
-/// What is erased or added comes to its row.
-pub const COME: Part = [0.0, 0.4];
+pub const TRAVEL: Interval = [0.0, 0.75];
+/// The interval in which the read vector fills.
+pub const FILL: Interval = [0.4, 1.0];
+/// The interval in which the erase or add vector moves to its row.
+pub const COME: Interval = [0.0, 0.4];
 /// The row changes.
-pub const CHANGE: Part = [0.3, 1.0];
+pub const CHANGE: Interval = [0.3, 1.0];
 /// How much is seen of a bar that is on its way.
 pub const LIGHTER: f32 = 0.78;
 /// How much of that a cell takes for itself, where they change one after the other.
@@ -48,12 +48,12 @@ pub fn ease(share: f32) -> f32 {
 }
 
 /// How far something has come that moves in a part of a stage, when the stage has come this far.
-pub fn within(through: f32, [from, to]: Part) -> f32 {
+pub fn within(through: f32, [from, to]: Interval) -> f32 {
     ease((through - from) / (to - from))
 }
 
 /// The same of one of several that move one after the other; `at` is its place among them, 0 to 1.
-pub fn in_turn(through: f32, [from, to]: Part, at: f32) -> f32 {
+pub fn in_turn(through: f32, [from, to]: Interval, at: f32) -> f32 {
     let own = OWN * (to - from);
     let start = from + at * (to - from - own);
     within(through, [start, start + own])
@@ -61,13 +61,13 @@ pub fn in_turn(through: f32, [from, to]: Part, at: f32) -> f32 {
 
 /// When what the content brings is poured in, and then what is kept of the step before upon it: the more there is of it
 /// the longer.
-pub fn pouring(gate: f32) -> [Part; 2] {
+pub fn pouring(gate: f32) -> [Interval; 2] {
     let share = if gate.is_finite() { gate } else { 0.5 };
     let split = 0.15 + 0.7 * share.clamp(0.0, 1.0);
     [[0.0, split], [split - 0.05, 1.0]]
 }
 
-/// What lies between two numbers, and never beyond them.
+/// Returns an interpolated number, never beyond the two ends.
 pub fn between(from: f32, to: f32, share: f32) -> f32 {
     if share >= 1.0 || !(from.is_finite() && to.is_finite()) {
         return to;
@@ -91,7 +91,7 @@ pub struct Instant<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moving {
     /// From where to where, and how much.
-    pub link: Link,
+    pub link: WeightFlow,
     /// By how many rows it has moved.
     pub by: f32,
     /// How much weight lies before it in its row.
@@ -131,7 +131,7 @@ impl<'a> Instant<'a> {
     }
 
     /// How far a stage has come: 0 before it and 1 behind it; of a head, where not all are in it at once.
-    pub fn come(&self, stage: Stage, head: Option<&HeadTrace>) -> f32 {
+    pub fn progress(&self, stage: Stage, head: Option<&HeadTrace>) -> f32 {
         match self.stages.place(stage, head) {
             Some(at) if at < self.place => 1.0,
             Some(at) if at == self.place => self.through,
@@ -149,7 +149,7 @@ impl<'a> Instant<'a> {
                 .map_or(value, |step| column.values(head, step)[row]);
             return between(before, value, share);
         }
-        let through = self.come(column.stage, Some(head));
+        let through = self.progress(column.stage, Some(head));
         if through >= 1.0 || column.stage == Stage::Controller {
             return value;
         }
@@ -171,7 +171,7 @@ impl<'a> Instant<'a> {
 
     /// Of a row what content brings and what is kept of the step before, as far as it is in the gated weighting by now.
     pub fn poured(&self, head: &HeadTrace, row: usize) -> [f32; 2] {
-        let through = self.come(Stage::Gate, Some(head));
+        let through = self.progress(Stage::Gate, Some(head));
         let gate = head.gate[self.step];
         let content = gate * head.content.row(self.step)[row];
         let kept = (1.0 - gate) * head.previous_weighting(self.step)[row];
@@ -184,7 +184,7 @@ impl<'a> Instant<'a> {
 
     /// The weight that the shift moves, row by row, where it is by now: what comes to the same row lies side by side.
     pub fn shifted(&self, head: &HeadTrace) -> Vec<Moving> {
-        let through = within(self.come(Stage::Shift, Some(head)), MOVE);
+        let through = within(self.progress(Stage::Shift, Some(head)), MOVE);
         let columns: Vec<_> = columns_of(head).collect();
         let Some(column) = columns.iter().find(|column| column.array == "shifted") else {
             return Vec::new();
@@ -232,7 +232,7 @@ impl<'a> Instant<'a> {
                 Stage::Draw => GO_OUT,
                 _ => MOVE,
             };
-            let share = within(self.come(column.stage, Some(head)), part);
+            let share = within(self.progress(column.stage, Some(head)), part);
             if share > 0.0 {
                 weight = between(weight, column.values(head, self.step)[row], share);
             }
@@ -264,7 +264,7 @@ impl<'a> Instant<'a> {
         turn(column, self.trace.memory_size()[1])
     }
 
-    /// What a head reads.
+    /// Returns the read vector of a head.
     pub fn read(&self, head: &HeadTrace, column: usize) -> f32 {
         let value = |step| head.read.row(step)[column];
         let now = value(self.step);
@@ -272,7 +272,7 @@ impl<'a> Instant<'a> {
             let before = self.step.checked_sub(1).map_or(now, value);
             return between(before, now, share);
         }
-        match self.come(Stage::Read, Some(head)) {
+        match self.progress(Stage::Read, Some(head)) {
             come if come > 0.0 => between(0.0, now, within(come, FILL)),
             _ => {
                 let before = self.step.checked_sub(1).map_or(0.0, value);
@@ -281,11 +281,11 @@ impl<'a> Instant<'a> {
         }
     }
 
-    /// What comes in: from the input of the step before to that of this.
+    /// Returns the input: from that of the previous step to that of this step.
     pub fn input(&self, channel: usize) -> f32 {
         let input = &self.trace.input;
         let turn = turn(channel, input.width());
-        let come = in_turn(self.come(Stage::Controller, None), [0.0, 0.7], turn);
+        let come = in_turn(self.progress(Stage::Controller, None), [0.0, 0.7], turn);
         let before = self.step.checked_sub(1);
         let before = before.map_or(0.0, |before| input.row(before)[channel]);
         between(
@@ -295,7 +295,7 @@ impl<'a> Instant<'a> {
         )
     }
 
-    /// What comes out: what did in the step before goes with the next input.
+    /// Returns the output: that of the previous step leaves with the next input.
     pub fn output(&self, channel: usize) -> f32 {
         let output = &self.trace.output;
         let turn = turn(channel, output.width());
@@ -305,7 +305,7 @@ impl<'a> Instant<'a> {
         if let Some(share) = self.glide() {
             return between(before, now, share);
         }
-        match self.come(Stage::Output, None) {
+        match self.progress(Stage::Output, None) {
             come if come > 0.0 => between(0.0, now, in_turn(come, [0.0, 1.0], turn)),
             _ => between(before, 0.0, self.gone()),
         }
@@ -313,13 +313,13 @@ impl<'a> Instant<'a> {
 
     /// How far what the step before has left is gone.
     pub fn gone(&self) -> f32 {
-        within(self.come(Stage::Controller, None), GO)
+        within(self.progress(Stage::Controller, None), GO)
     }
 
     /// How far what the controller makes of the input has come.
     pub fn emitted(&self) -> f32 {
         self.glide()
-            .unwrap_or_else(|| within(self.come(Stage::Controller, None), EMIT))
+            .unwrap_or_else(|| within(self.progress(Stage::Controller, None), EMIT))
     }
 }
 
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn every_in_between_lies_between_its_recorded_ends() {
+    fn interpolation_stays_between_recorded_values() {
         for (recording, writes_first) in machines() {
             let trace = &recording.trace;
             let stages = Stages::of(trace, writes_first);
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_reads_inputs_and_outputs_go_from_what_was_recorded_to_what_was_recorded() {
+    fn animation_starts_and_ends_at_recorded_values() {
         for (recording, writes_first) in machines() {
             let trace = &recording.trace;
             let stages = Stages::of(trace, writes_first);
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_begins_with_what_the_one_before_it_has_left() {
+    fn stage_starts_where_previous_ended() {
         for (recording, writes_first) in machines() {
             let trace = &recording.trace;
             let stages = Stages::of(trace, writes_first);
@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn what_slides_tiles_the_rows_it_leaves_and_those_it_comes_to() {
+    fn sliding_weight_tiles_source_and_target_rows() {
         let (recording, _) = machines().swap_remove(0);
         let trace = &recording.trace;
         let stages = Stages::of(trace, false);

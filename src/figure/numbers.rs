@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn brief_numbers_and_times_say_as_much_as_is_read() {
+    fn brief_numbers_and_times_are_readable() {
         let shown = [0.0, 0.001, 0.25, -2.0, 12.34, 0.4567, 250.0, 9999.4];
         let expected = ["0", "0.001", "0.25", "−2", "12.3", "0.457", "250", "9999"];
         assert_eq!(shown.map(brief), expected);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_gives_way_where_there_is_no_room() {
+    fn numbers_shorten_without_room() {
         let shown = [
             ("−5.21", 4),
             ("−5.21", 3),

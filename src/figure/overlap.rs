@@ -1,15 +1,15 @@
-//! What heads have in common: A·A′ of the weightings A of a step, a number for every two heads, and the redundancy
-//! penalty P = ‖A·A′ − I‖² on it, which training may ask for.
+//! Overlap of heads: A·A′ of the weightings A of a step, a number for every pair of heads, and the redundancy penalty P
+//! = ‖A·A′ − I‖² of training.
 
+use super::annotations::text_on;
 use super::cells::Cells;
 use super::heads::{Emitted, REDUNDANCY, Scalar};
-use super::marks::text_on;
 use super::paint::{At, Draw, Page, Paint};
 use super::{Area, HeadName, Scale, Style, numbers};
 use crate::model::Trace;
 use crate::train::{ABSENT, Penalty, Redundancy, is_unrecorded, overlap};
 
-/// What a number of A·A′ means.
+/// The meaning of a number of A·A′.
 pub const MEANING: &str = "how much two heads look at the same rows: 0 apart, 1 on one same row\n\
     a head with itself: 1 on one row only, less when it is spread";
 /// Cells at least this large have their number printed.
@@ -195,7 +195,7 @@ pub struct Overlap<'a> {
     pub cells: Cells<'a>,
     /// The heads, in their order.
     pub names: Vec<HeadName>,
-    /// Who is counted, and spread, shared and P of the step.
+    /// The heads that count, and spread, shared and P of the step.
     costs: Vec<(&'static str, [f32; 3])>,
     /// Where the words about them are.
     words: Option<Area>,
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_there_where_two_heads_do_the_same() {
+    fn penalty_is_large_for_identical_heads() {
         assert_eq!(kinds(&machine(1, 1)), []);
         assert_eq!(kinds(&machine(3, 0)), [("reads", 3)]);
         assert_eq!(
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn a_penalty_is_told_in_its_squares() {
+    fn penalty_is_explained_by_its_squares() {
         let mut recording = machine(2, 1);
         for (head, row) in [(0, 3), (1, 3), (2, 5)] {
             let weighting = recording.trace.heads[head].weighting.row_mut(2);
@@ -505,9 +505,12 @@ mod tests {
         }
         let trace = &recording.trace;
         let all = Redundancies::of(trace);
-        let told = |kind: usize| all.0[kind].terms(trace, 2);
-        assert_eq!(told(0), ["(1 − 0.5000)² + (1 − 0.5000)²", "2 · (0.5000²)"]);
-        assert_eq!(told(1), ["(1 − 0.5000)²", "0"]);
+        let description = |kind: usize| all.0[kind].terms(trace, 2);
+        assert_eq!(
+            description(0),
+            ["(1 − 0.5000)² + (1 − 0.5000)²", "2 · (0.5000²)"]
+        );
+        assert_eq!(description(1), ["(1 − 0.5000)²", "0"]);
         assert_eq!(all.0[0].at(2), [0.5, 0.5, 1.0]);
         assert_eq!(
             heaviest(trace, 2, [0, 1], 3),
@@ -517,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_recorded_is_no_number() {
+    fn unrecorded_overlap_is_no_number() {
         let mut recording = recording();
         recording.trace.heads[1]
             .weighting

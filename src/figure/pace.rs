@@ -3,10 +3,10 @@
 
 /// How long a frame is shown while something moves, in hundredths of a second.
 const FRAME: u16 = 4;
-/// So many steps go slowly.
+/// The number of steps that play slowly.
 const SLOWLY: usize = 2;
-/// So many frames in which a stage moves an animation may have, or what takes as many bytes, where its steps allow that: at 1200 × 630 some 3 MB, which mail and forums
-/// take.
+/// The largest number of frames with a moving stage in an animation, or frames of the same size, if its steps allow it:
+/// at 1200 × 630 about 3 MB, the limit of mail and forums.
 const FRAMES: usize = 400;
 /// A frame in which the rows move on and every number changes counts as so many of those in which a stage moves: it
 /// takes as many bytes.
@@ -47,7 +47,7 @@ impl Pace {
         }
     }
 
-    /// What a step costs, in frames in which a stage moves.
+    /// Returns the cost of a step, in frames with a moving stage.
     fn of_a_step(self, stages: usize) -> usize {
         let times = if self.in_stages { stages } else { COUNTS };
         usize::from(self.frames) * times

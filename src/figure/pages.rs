@@ -1,11 +1,11 @@
-//! What is written as a file: a page, or one for every moment.
+//! Pages that are written as a file: one page, or one for every frame.
 
 use std::path::Path;
 
 use super::Drawing;
 use super::layout::Scene;
 
-/// What a figure is written as.
+/// The file format of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Axes and text as vectors.
@@ -41,9 +41,9 @@ pub enum Walk {
     Motion,
 }
 
-/// What a frame of an animation shows.
+/// The contents of a frame of an animation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moment {
+pub struct FrameTime {
     /// The step of the episode.
     pub step: usize,
     /// The place of the stage that it has come to; where there is none, it is over.
@@ -54,7 +54,7 @@ pub struct Moment {
     pub lasts: Option<u16>,
 }
 
-impl Moment {
+impl FrameTime {
     /// A step that has come to a stage, or is over.
     pub fn new(step: usize, stage: Option<usize>) -> Self {
         Self {
@@ -72,10 +72,10 @@ pub trait Pages: Sync {
     fn scene(&self) -> Scene<'_>;
 
     /// The page at another moment.
-    fn draw_at(&self, moment: Moment) -> Drawing;
+    fn draw_at(&self, moment: FrameTime) -> Drawing;
 
-    /// What the frames of an animation show that goes through an episode like this.
-    fn moments(&self, walk: Walk) -> Vec<Moment>;
+    /// Returns the contents of the frames of an animation of this episode.
+    fn frame_times(&self, walk: Walk) -> Vec<FrameTime>;
 
     /// The smallest page.
     fn least_size(&self) -> (f32, f32);

@@ -1,16 +1,16 @@
-//! What pictures are painted on, and what all of a page have in common.
+//! The surface on which pictures are painted, and the settings of a whole page.
 
 use super::cells::Cells;
 use super::drawing::width_of;
 use super::rows::Axis;
 use super::{Area, Colours, Drawing, Ink, Mark, PanelId, Rgb, Style, Text, mix};
 
-/// What is said of values that are not there.
+/// The text in place of values that were not recorded.
 pub const NOT_RECORDED: &str = "not recorded";
-/// What is said of derivatives that cannot be had.
+/// The text in place of gradients that cannot be computed.
 pub const NO_DERIVATIVE: &str = "no derivative";
 
-/// What all pictures of a page have in common.
+/// The settings of all pictures of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     /// The colours of the theme.
@@ -29,7 +29,7 @@ pub struct Page<'a> {
     pub as_paper: bool,
     /// How much is seen of what has not come yet.
     pub to_come: f32,
-    /// What is said where nothing is known.
+    /// The text in place of unknown values.
     pub lacking: &'static str,
 }
 
@@ -80,7 +80,7 @@ pub trait Paint {
     }
 }
 
-/// What is painted often, as marks.
+/// Drawing functions for frequent shapes, as marks.
 pub trait Draw: Paint {
     /// A filled rectangle.
     fn rect(&mut self, area: Area, fill: impl Into<Ink>) {

@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 
 use super::addressing::{self, Addressing, Bars};
+use super::annotations::ROOM_FOR_HEADS;
 use super::cells::Cells;
 use super::lanes::{self, Decades};
-use super::marks::ROOM_FOR_HEADS;
 use super::numbers::end_text;
 use super::overlap::{LABELS, Overlap};
 use super::paint::{At, Draw, Page, Paint};
@@ -25,29 +25,29 @@ const TEXT: f32 = 11.0;
 /// A picture before it has a place.
 #[derive(Debug)]
 pub struct Panel<'a> {
-    /// What it is.
+    /// Its identity.
     pub id: PanelId,
     /// Its title on a page.
     pub title: String,
-    /// What it is called on screen, and where its numbers are copied to.
+    /// Its name on screen, and in copied numbers.
     pub name: String,
     /// Whose it is, as values of it are read out.
     pub whose: String,
-    /// What exactly it shows.
+    /// The exact description of its contents.
     pub note: String,
     /// How it is described to who does not see it, after its name.
     pub alt: String,
-    /// What it shows.
+    /// Its contents.
     pub content: Content<'a>,
-    /// What runs from left to right.
+    /// The horizontal axis.
     pub across: Across,
-    /// What runs from top to bottom.
+    /// The vertical axis.
     pub down: Down<'a>,
     /// The height it likes to have.
     pub natural: f32,
 }
 
-/// What runs from left to right.
+/// The horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Across {
     /// The steps of the episode.
@@ -58,12 +58,12 @@ pub enum Across {
     Values,
 }
 
-/// What runs from top to bottom.
+/// The vertical axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Down<'a> {
-    /// What one of them is.
+    /// The name of one row.
     pub label: &'static str,
-    /// What is shown.
+    /// The rows shown.
     pub rows: Cow<'a, Rows>,
     /// True when the first one is at the bottom.
     pub upwards: bool,
@@ -89,7 +89,7 @@ impl Down<'_> {
     }
 }
 
-/// What a picture shows.
+/// The contents of a picture.
 #[derive(Debug)]
 pub enum Content<'a> {
     /// A colour per value.
@@ -112,7 +112,7 @@ pub enum Content<'a> {
 
 /// A picture at its place, to be painted and to be pointed at.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct PlacedPanel<'a> {
     /// The picture.
     pub panel: Panel<'a>,
     /// Where its data is.
@@ -137,11 +137,11 @@ pub struct Hit {
     pub column: usize,
     /// Its row, whether or not all are shown.
     pub row: usize,
-    /// What it is.
+    /// The value.
     pub value: f32,
 }
 
-impl<'a> Place<'a> {
+impl<'a> PlacedPanel<'a> {
     /// The steps that run through it from left to right, where they do.
     pub fn steps(&self) -> Option<usize> {
         match self.panel.across {
@@ -160,7 +160,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// What is at a point of the page.
+    /// Returns the value at a point of the page.
     pub fn hit(&self, x: f32, y: f32) -> Option<Hit> {
         let (cells, area) = (self.cells()?, &self.area);
         if !(area.left..area.right).contains(&x) {
@@ -238,7 +238,7 @@ impl<'a> Panel<'a> {
     }
 
     /// At a place of a page.
-    pub fn at(mut self, area: Area) -> Place<'a> {
+    pub fn at(mut self, area: Area) -> PlacedPanel<'a> {
         let area = match &mut self.content {
             Content::Cells(cells) if !cells.marks.is_empty() => Area {
                 right: area.right - ROOM_FOR_HEADS,
@@ -252,9 +252,9 @@ impl<'a> Panel<'a> {
     }
 
     /// At a place where its rows stand on this axis.
-    pub fn along(self, area: Area, axis: Axis) -> Place<'a> {
+    pub fn along(self, area: Area, axis: Axis) -> PlacedPanel<'a> {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
-        Place {
+        PlacedPanel {
             panel: self,
             area: Area {
                 top,
@@ -272,7 +272,7 @@ impl<'a> Panel<'a> {
         area: Area,
         axis: bool,
         page: &Page<'_>,
-    ) -> Option<Place<'a>> {
+    ) -> Option<PlacedPanel<'a>> {
         if matches!(self.content, Content::Nothing) {
             return None;
         }
@@ -431,7 +431,7 @@ fn legend(
     left - paint.width_of(&end_text(low), SMALL) - 4.0
 }
 
-/// What a colour outside the scale means, before `right`; returns where it begins.
+/// Draws the legend of a colour outside the scale, before `right`; returns its left edge.
 fn no_value(
     paint: &mut dyn Paint,
     [right, y]: [f32; 2],

@@ -91,7 +91,7 @@ impl<'a> Plot<'a> {
         for value in ticks(self.y, up, f64::from(bottom - top) / upright) {
             let y = self.at([1.0, value])[1];
             drawing.line(&[[left, y], [right, y]], colours.line, 1.0);
-            drawing.text(up.told(value), [left - 8.0, y], text.end());
+            drawing.text(up.describe(value), [left - 8.0, y], text.end());
         }
         let ends = [[left, top], [left, bottom], [right, bottom]];
         drawing.line(&ends, colours.subdued, 1.0);
@@ -103,7 +103,7 @@ impl<'a> Plot<'a> {
             let x = self.at([value, 1.0])[0];
             drawing.line(&[[x, bottom], [x, bottom + 4.0]], colours.subdued, 1.0);
             let at = [x, bottom + letters + 3.0];
-            drawing.text(across.told(value), at, text.middle());
+            drawing.text(across.describe(value), at, text.middle());
         }
         let scale = if across.is_log() { ", logarithmic" } else { "" };
         let name = format!("{}{scale}", self.chart.across.name());

@@ -1,4 +1,4 @@
-//! What a pixel shows of the several cells that share it.
+//! Pooling of several cells that share a pixel.
 
 use std::ops::Range;
 
@@ -20,12 +20,12 @@ pub(super) fn further(best: f32, next: f32) -> f32 {
 /// Several cells as one value. Of weights and signed numbers the one furthest from zero: a single 1 must survive 4096
 /// rows. Of bits their mean: half of them set is gray, not all black.
 #[derive(Clone, Copy, Default)]
-struct Together {
+struct Pooled {
     value: f32,
     cells: usize,
 }
 
-impl Together {
+impl Pooled {
     fn add(&mut self, scale: Scale, values: &[f32]) {
         let (is_mean, values_of) = (scale == Scale::Bits, values.iter().copied());
         let value = match values {
@@ -62,9 +62,9 @@ pub fn pooled(
     let (width, height) = (columns.min(most[0]).max(1), rows.min(most[1]).max(1));
     let parts: Vec<_> = (0..height).map(|y| part(y, height, rows)).collect();
     let (mut values, mut pixels) = (vec![0.0; rows], vec![[0; 3]; width * height]);
-    let mut together = vec![Together::default(); height];
+    let mut together = vec![Pooled::default(); height];
     for x in 0..width {
-        together.fill(Together::default());
+        together.fill(Pooled::default());
         for index in part(x, width, columns) {
             if !column(index, &mut values) {
                 continue;
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_bits_their_mean_is_seen() {
+    fn many_bits_show_their_mean() {
         let values: Vec<f32> = (0..4000).map(|t| (t % 2) as f32).collect();
         let seen = shown([4000, 1], [400, 1], Scale::Bits, &values);
         assert!(seen.iter().all(|value| (value - 0.5).abs() < 1e-6));

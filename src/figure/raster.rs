@@ -178,7 +178,7 @@ impl Tiles {
         self.below(mark).any(|tile| self.changed[tile])
     }
 
-    /// What has changed, from the page that has it; neighbours in a row together.
+    /// Returns the changes from the other page; neighbours in a row are merged.
     fn patches(&self, page: &Pixmap) -> Vec<Patch> {
         let [width, height] = self.size;
         let mut patches = Vec::new();

@@ -270,7 +270,7 @@ impl Axis {
     }
 }
 
-/// What is said of rows left out, and the same in more words.
+/// Returns the note on omitted rows, and a longer one.
 pub fn untouched(rows: usize) -> [String; 2] {
     let plural = if rows == 1 { "" } else { "s" };
     let short = format!("{rows} untouched row{plural}");
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn no_room_and_no_rows_do_no_harm() {
+    fn empty_rows_and_no_room_do_not_panic() {
         let axis = Rows::all(128).place(Span::new(0.0, 0.0), PLACING);
         assert_eq!(axis.row_at(5.0), None);
         let axis = Rows::all(0).place(Span::new(0.0, 50.0), PLACING);
@@ -423,14 +423,14 @@ mod tests {
     }
 
     #[test]
-    fn marks_give_way_when_rows_are_tiny() {
+    fn marks_disappear_when_rows_are_tiny() {
         let rows = Rows::of([0..100, 110..128], 128);
         let axis = rows.place(Span::new(0.0, 118.0), PLACING);
         assert!((axis.height - 1.0).abs() < 1e-6);
     }
 
     #[test]
-    fn a_walk_round_the_end_is_not_torn_apart() {
+    fn wrapped_run_is_not_split() {
         let mut runs = vec![0..5, 84..128];
         close_the_circle(&mut runs, 128);
         assert_eq!(runs, [84..128, 0..5]);

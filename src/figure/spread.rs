@@ -1,4 +1,4 @@
-//! What many samples of one episode say together, where heads draw: where they attend, and how sure the answer is.
+//! Statistics over many samples of one episode, if heads sample: their weightings, and the uncertainty of the answer.
 
 use super::Scalar;
 use super::heads::UNCERTAINTY;
@@ -10,7 +10,7 @@ use crate::train::{ABSENT, Recording};
 /// The shares of the samples that lie below the two ends of a band.
 const BAND: [f32; 2] = [0.1, 0.9];
 
-/// What the samples of an episode say together.
+/// The statistics over the samples of an episode.
 #[derive(Clone, Debug)]
 pub struct Spread {
     /// How many samples there are.
@@ -26,7 +26,7 @@ pub struct Spread {
 
 /// How the samples of a weighting are spread over the rows of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Band<'a> {
+pub struct SpreadBand<'a> {
     /// How many samples there are.
     pub samples: usize,
     /// The mean, [N].
@@ -49,7 +49,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// What so many samples of so many steps take, in bytes.
+    /// Returns the size of `count` samples of `steps` steps, in bytes.
     pub fn bytes(count: usize, steps: usize, heads: usize, rows: usize) -> u64 {
         let all = [count, steps, heads, rows].into_iter().map(|n| n as u64);
         all.fold(size_of::<f32>() as u64, u64::saturating_mul)
@@ -108,9 +108,9 @@ impl Samples {
 
 impl Spread {
     /// Where the samples of a head attend in a step.
-    pub fn band(&self, head: usize, step: usize) -> Option<Band<'_>> {
+    pub fn band(&self, head: usize, step: usize) -> Option<SpreadBand<'_>> {
         let [mean, low, high] = self.heads.get(head)?;
-        (step < mean.steps()).then(|| Band {
+        (step < mean.steps()).then(|| SpreadBand {
             samples: self.samples,
             mean: mean.row(step),
             low: low.row(step),
@@ -118,8 +118,8 @@ impl Spread {
         })
     }
 
-    /// What the band over the bars is.
-    pub fn told(&self) -> String {
+    /// Describes the band over the bars.
+    pub fn describe(&self) -> String {
         let count = self.samples;
         format!("over w, {count} samples: tick the mean, line 8 in 10")
     }
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_say_what_is_uncertain_where_an_answer_is_asked_for() {
+    fn uncertainty_lines_cover_answer_steps() {
         let mut samples = Samples::default();
         for answer in [0.0, 1.0] {
             let mut recording = recording();

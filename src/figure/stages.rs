@@ -4,14 +4,14 @@
 //! Which of them a machine has follows from what it records: a machine without heads has the first and the last, one
 //! that gates nothing no gate.
 
+use super::equations::{self, InStep, SYMBOLS};
 use super::heads::{EMITTED, Emitted, series, signed};
-use super::sums::{self, InStep, SYMBOLS};
 use super::{numbers, offset};
 use crate::math::Series;
 use crate::model::attention::{Score, Weighting};
-use crate::model::{HeadTrace, Sampling, Trace, peak};
+use crate::model::{HeadTrace, NoiseMode, Trace, peak};
 
-/// What happens in a part of a step.
+/// A stage: a part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// The controller has seen the input and the last reads, and emits the parameters of the heads.
@@ -85,7 +85,7 @@ impl Stage {
         }
     }
 
-    fn concerns(self, head: &HeadTrace) -> bool {
+    fn applies_to(self, head: &HeadTrace) -> bool {
         match self {
             Self::Controller | Self::Output => true,
             Self::Read => head.read.width() > 0,
@@ -98,14 +98,14 @@ impl Stage {
 
 /// A stage of a step of some machine, and the heads that are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
-    /// What happens.
+pub struct StageRef {
+    /// The stage.
     pub stage: Stage,
     /// The write heads, or the read heads, where the others do the same at another time.
     write: Option<bool>,
 }
 
-impl Moment {
+impl StageRef {
     /// In a word or two.
     pub fn name(self) -> String {
         let word = self.stage.word();
@@ -118,22 +118,22 @@ impl Moment {
 
     /// True for a head that takes part in it.
     pub fn has(self, head: &HeadTrace) -> bool {
-        self.write.is_none_or(|write| write == head.is_write()) && self.stage.concerns(head)
+        self.write.is_none_or(|write| write == head.is_write()) && self.stage.applies_to(head)
     }
 }
 
 /// The stages of every step of a machine, in the order in which it works.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stages(Vec<Moment>);
+pub struct Stages(Vec<StageRef>);
 
 impl Stages {
     /// Those of the machine that made this trace.
     pub fn of(trace: &Trace, writes_first: bool) -> Self {
         let mut moments = Vec::new();
         let mut add = |stages: &[Stage], write: Option<bool>| {
-            let moments_of = stages.iter().map(|&stage| Moment { stage, write });
+            let moments_of = stages.iter().map(|&stage| StageRef { stage, write });
             let heads = || trace.heads.iter();
-            let is_there = |at: &Moment| heads().any(|head| at.has(head));
+            let is_there = |at: &StageRef| heads().any(|head| at.has(head));
             moments.extend(moments_of.filter(is_there));
         };
         if writes_first {
@@ -145,7 +145,7 @@ impl Stages {
             add(&ADDRESSING, None);
             add(&[Stage::Read, Stage::Erase, Stage::Add], None);
         }
-        let always = |stage| Moment { stage, write: None };
+        let always = |stage| StageRef { stage, write: None };
         moments.insert(0, always(Stage::Controller));
         moments.push(always(Stage::Output));
         Self(moments)
@@ -163,33 +163,33 @@ impl Stages {
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = Moment> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = StageRef> + '_ {
         self.0.iter().copied()
     }
 
     /// The one at a place; the last behind the end.
-    pub fn at(&self, place: usize) -> Moment {
+    pub fn at(&self, place: usize) -> StageRef {
         self.0[place.min(self.0.len() - 1)]
     }
 
     /// When a stage comes; for a head, where not all are in it at once.
     pub fn place(&self, stage: Stage, head: Option<&HeadTrace>) -> Option<usize> {
-        let is_it = |at: &Moment| at.stage == stage && head.is_none_or(|head| at.has(head));
+        let is_it = |at: &StageRef| at.stage == stage && head.is_none_or(|head| at.has(head));
         self.0.iter().position(is_it)
     }
 
     /// How far it has come when a step of another machine has come to this: to the same, or to the last before it.
-    pub fn come_to(&self, other: Moment) -> usize {
+    pub fn matching_place(&self, other: StageRef) -> usize {
         let same = self.0.iter().position(|at| *at == other);
         let alike = || self.place(other.stage, None);
-        let before = |at: &Moment| at.stage as u8 <= other.stage as u8;
+        let before = |at: &StageRef| at.stage as u8 <= other.stage as u8;
         let last = || self.0.iter().rposition(before).unwrap_or(0);
         same.or_else(alike).unwrap_or_else(last)
     }
 
     /// When a head addresses the memory.
     pub fn addressing(&self, head: &HeadTrace) -> Vec<usize> {
-        let is_it = |at: &Moment| ADDRESSING.contains(&at.stage) && at.has(head);
+        let is_it = |at: &StageRef| ADDRESSING.contains(&at.stage) && at.has(head);
         let places = 0..self.0.len();
         places.filter(|&place| is_it(&self.0[place])).collect()
     }
@@ -242,22 +242,22 @@ pub static COLUMNS: [Column; 16] = [
     Column { symbol: "m", word: "prior", array: "prior", stage: Stage::Content, number: "Fan 2020", emits: None, has: |head| has(head, "prior"),
         equation: |_| "m: what the rows of M alone lead to expect, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, among all of them".to_owned() },
     Column { symbol: SYMBOLS[0], word: "content", array: "content", stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), has: |head| has(head, "content"),
-        equation: content, parameter: |at| at.strength().map_or_else(String::new, |beta| emits("β", beta)), sum: sums::content },
+        equation: content, parameter: |at| at.strength().map_or_else(String::new, |beta| emits("β", beta)), sum: equations::content },
     Column { symbol: SYMBOLS[1], word: "gate", array: "gated", stage: Stage::Gate, number: "(7)", emits: Some(&EMITTED[1]), has: |head| has(head, "gated"),
-        equation: |_| "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁".to_owned(), parameter: |at| format!("g {}", numbers::cell(at.head.gate[at.step])), sum: sums::gate },
+        equation: |_| "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁".to_owned(), parameter: |at| format!("g {}", numbers::cell(at.head.gate[at.step])), sum: equations::gate },
     Column { symbol: SYMBOLS[2], word: "shift", array: "shifted", stage: Stage::Shift, number: "(8)", emits: Some(&EMITTED[2]), has: |head| has(head, "shifted"),
-        equation: |head| format!("w\u{303}(i) = Σ {}(j) · s(i − j)", before(head, "shifted")), parameter: shift_parameter, sum: sums::shift },
+        equation: |head| format!("w\u{303}(i) = Σ {}(j) · s(i − j)", before(head, "shifted")), parameter: shift_parameter, sum: equations::shift },
     Column { symbol: "α", word: "sharpen", array: "distribution", stage: Stage::Sharpen, has: |head| is_hard(head) && has(head, "sharpening"), ..SHARPEN },
     Column { symbol: "α", word: "chances", array: "distribution", stage: Stage::Draw, number: "Xu 2015", emits: None, has: |head| is_hard(head) && !has(head, "sharpening"),
         equation: |head| format!("α = {}: how likely each row is drawn", before(head, "distribution")), parameter: |_| String::new(), sum: |_, _| "as it is: there is no sharpening".to_owned() },
     Column { symbol: "w", word: "draw", array: "weighting", stage: Stage::Draw, number: "Xu 2015", emits: None, has: is_hard,
-        equation: |_| "w = 1 in one row, drawn from α; the most likely one; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: sums::drawn },
+        equation: |_| "w = 1 in one row, drawn from α; the most likely one; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: equations::drawn },
     Column { symbol: "w", word: "sharpen", array: "weighting", stage: Stage::Sharpen, has: |head| !is_hard(head) && has(head, "sharpening"), ..SHARPEN },
     Column { symbol: "w", word: "weigh", array: "weighting", stage: Stage::Weigh, number: "", emits: None, has: |head| has(head, "weighting") && !["content", "gated", "shifted", "sharpening"].iter().any(|array| has(head, array)),
         equation: |_| "the weighting of this head".to_owned(), parameter: |_| String::new(), sum: |_, _| "what the head reads or writes with".to_owned() },
 ];
 
-/// What all scores have in common.
+/// The properties of all scores.
 const SCORE: Column = Column {
     symbol: "K",
     word: "score",
@@ -268,7 +268,7 @@ const SCORE: Column = Column {
     has: |_| false,
     equation: |_| String::new(),
     parameter: |_| String::new(),
-    sum: sums::score,
+    sum: equations::score,
 };
 
 /// The sharpening, whatever it makes.
@@ -290,7 +290,7 @@ const SHARPEN: Column = Column {
         format!("{made} = {from}^γ / Σ {from}^γ")
     },
     parameter: |at| emits("γ", at.head.sharpening[at.step]),
-    sum: sums::sharpen,
+    sum: equations::sharpen,
 };
 
 /// True of a head with values of an array of this name.
@@ -308,7 +308,7 @@ fn is_hard(head: &HeadTrace) -> bool {
 
 /// The symbol of what a stage that makes this array begins with.
 fn before(head: &HeadTrace, array: &str) -> &'static str {
-    sums::before(head, array).0
+    equations::before(head, array).0
 }
 
 /// How a head comes from its scores to wᶜ.
@@ -403,7 +403,7 @@ impl Column {
         }
     }
 
-    /// What the head emitted for it, as short as it goes: `g .98`.
+    /// Returns the head parameter for it, as short as possible: `g .98`.
     pub fn parameter(&self, at: &InStep<'_>) -> String {
         (self.parameter)(at)
     }
@@ -414,9 +414,9 @@ impl Column {
     }
 
     /// The equation and its number in the paper.
-    pub fn told(&self, head: &HeadTrace) -> String {
-        let told = format!("{}  {}", self.equation(head), self.number(head));
-        told.trim_end().to_owned()
+    pub fn describe(&self, head: &HeadTrace) -> String {
+        let description = format!("{}  {}", self.equation(head), self.number(head));
+        description.trim_end().to_owned()
     }
 }
 
@@ -451,8 +451,8 @@ fn shift_parameter(at: &InStep<'_>) -> String {
 /// How the row of a hard head was chosen.
 fn draw_parameter(at: &InStep<'_>) -> String {
     match (at.sampling, at.draw()) {
-        (Sampling::Drawn, Some(drawn)) => format!("u {}", numbers::cell(drawn.u)),
-        (Sampling::Expected, _) => "= α".to_owned(),
+        (NoiseMode::Sampled, Some(drawn)) => format!("u {}", numbers::cell(drawn.u)),
+        (NoiseMode::Expected, _) => "= α".to_owned(),
         _ => "max".to_owned(),
     }
 }
@@ -464,7 +464,7 @@ mod tests {
 
     fn words(trace: &Trace, writes_first: bool) -> Vec<String> {
         let stages = Stages::of(trace, writes_first);
-        stages.iter().map(Moment::name).collect()
+        stages.iter().map(StageRef::name).collect()
     }
 
     #[test]
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_erases_nothing_has_no_part_in_erasing() {
+    fn head_without_erase_skips_erase_stage() {
         use crate::model::attention::Switch::{Off, On};
         let mut config = NtmConfig::new(3, 2);
         config.write_heads = 2;

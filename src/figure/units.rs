@@ -15,8 +15,8 @@ pub const STRIPS: usize = 5;
 /// The gates and the hidden state stay within ±1.
 pub const WITHIN_ONE: Scale = Scale::Signed(1.0);
 
-/// What is known of a layer at a step: cell before, forget, input, candidate, cell, output gate, hidden.
-/// What was not recorded is not there.
+/// The values of a layer at a step: previous cell, forget, input, candidate, cell, output gate, hidden. Values that
+/// were not recorded are absent.
 pub struct Units<'a> {
     /// c of the step before.
     pub before: Option<&'a [f32]>,
@@ -62,7 +62,7 @@ pub struct Lane<'a> {
     pub id: PanelId,
     /// In words.
     pub words: &'static str,
-    /// What made it, and it.
+    /// The inputs of the layer, and its values.
     pub strips: Vec<Panel<'a>>,
 }
 

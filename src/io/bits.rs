@@ -14,14 +14,14 @@ use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 /// The largest file of bits that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
 
-/// An episode made by hand, complete and valid.
+/// A manually specified episode, complete and valid.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ByHand {
+pub struct ManualEpisode {
     /// The task, with episodes of exactly this size.
     pub task: Task,
     /// 0 or 1, [vectors, bits].
     bits: Array2<f32>,
-    /// Which item is queried.
+    /// The index of the queried item.
     query: usize,
     /// A priority for every vector, or none.
     priorities: Vec<f32>,
@@ -36,14 +36,14 @@ struct Form {
     priorities: Option<Vec<f32>>,
 }
 
-/// Where something is wrong, and what.
+/// An error: its place and its text.
 type Fault = (String, String);
 
 /// Reads a file for this task. `repeats`, where given, stand for those of the file.
 ///
 /// # Errors
 /// The file, the row and what is allowed.
-pub fn read(path: &Path, task: &Task, repeats: Option<usize>) -> Result<ByHand, Error> {
+pub fn read(path: &Path, task: &Task, repeats: Option<usize>) -> Result<ManualEpisode, Error> {
     let source = file::read_text(path, LIMIT)?;
     from_json(&source, &file::label(path), task, repeats)
 }
@@ -57,7 +57,7 @@ pub fn from_json(
     label: &str,
     task: &Task,
     repeats: Option<usize>,
-) -> Result<ByHand, Error> {
+) -> Result<ManualEpisode, Error> {
     let syntax = |error: serde_json::Error| {
         let problem = format!(
             "{}; expected rows of 0 and 1 such as [[0,1],[1,1]], or {{\"bits\": [[0,1],[1,1]], \"repeats\": 2}}",
@@ -73,11 +73,11 @@ pub fn from_json(
     } else {
         serde_json::from_str(source).map_err(syntax)?
     };
-    let by_hand = form.by_hand(task, repeats);
-    by_hand.map_err(|(place, problem)| Error::content(label, place, problem))
+    let manual = form.manual(task, repeats);
+    manual.map_err(|(place, problem)| Error::content(label, place, problem))
 }
 
-impl ByHand {
+impl ManualEpisode {
     /// The episode.
     pub fn episode(&self) -> Episode {
         let bits = &self.bits;
@@ -90,15 +90,15 @@ impl ByHand {
                 task.episode_of(&bits)
             }
             Task::PrioritySort(task) => task.episode_of(bits, &self.priorities),
-            Task::Episodes(_) | Task::Other(_) => self.task.episode(0, 0),
+            Task::Episodes(_) | Task::External(_) => self.task.episode(0, 0),
         }
     }
 }
 
 impl Form {
-    fn by_hand(self, task: &Task, repeats: Option<usize>) -> Result<ByHand, Fault> {
+    fn manual(self, task: &Task, repeats: Option<usize>) -> Result<ManualEpisode, Fault> {
         self.only(task)?;
-        let mut by_hand = ByHand {
+        let mut manual = ManualEpisode {
             task: task.clone(),
             bits: matrix(&self.bits, task.bits())?,
             query: 0,
@@ -106,7 +106,7 @@ impl Form {
         };
         let mut size = self.bits.len();
         match task {
-            Task::Copy(_) | Task::Ngrams(_) | Task::Episodes(_) | Task::Other(_) => {}
+            Task::Copy(_) | Task::Ngrams(_) | Task::Episodes(_) | Task::External(_) => {}
             Task::RepeatCopy(_) => {
                 let how = "; write {\"bits\": […], \"repeats\": 3}, or add --repeats 3";
                 let repeats = needed(repeats.or(self.repeats), "repeats", task, how)?;
@@ -114,7 +114,7 @@ impl Form {
                     let problem = format!("is out of range; allowed: 1 to {MAX_REPEATS}");
                     return Err(("repeats".to_owned(), problem));
                 }
-                by_hand.task = by_hand.task.with_repeats(repeats);
+                manual.task = manual.task.with_repeats(repeats);
             }
             Task::AssociativeRecall(recall) => {
                 size = self.items(recall.item_length)?;
@@ -122,19 +122,19 @@ impl Form {
                 let (query, last) = (needed(self.query, "query", task, how)?, size - 2);
                 if query > last {
                     let problem = format!(
-                        "is {query}; allowed: 0 to {last}, an item of the {size} that has another behind it"
+                        "is {query}; allowed: 0 to {last}, one of the {size} items that has a successor"
                     );
                     return Err(("query".to_owned(), problem));
                 }
-                by_hand.query = query;
+                manual.query = query;
             }
-            Task::PrioritySort(_) => by_hand.priorities = self.priorities(task)?,
+            Task::PrioritySort(_) => manual.priorities = self.priorities(task)?,
         }
-        by_hand.task = by_hand.task.with_size(size);
-        Ok(by_hand)
+        manual.task = manual.task.with_size(size);
+        Ok(manual)
     }
 
-    /// What this task does not have must not be given.
+    /// Checks that no key is given that this task does not have.
     fn only(&self, task: &Task) -> Result<(), Fault> {
         let is_recall = matches!(task, Task::AssociativeRecall(_));
         let is_sort = matches!(task, Task::PrioritySort(_));
@@ -151,20 +151,19 @@ impl Form {
         Ok(())
     }
 
-    /// The number of items of so many rows each.
+    /// Returns the number of items of `each` rows.
     fn items(&self, each: usize) -> Result<usize, Fault> {
         let rows = self.bits.len();
         let items = rows / each;
         if rows.is_multiple_of(each) && (2..=MAX_ITEMS).contains(&items) {
             return Ok(items);
         }
-        let problem = format!(
-            "has {rows} rows; allowed: 2 to {MAX_ITEMS} items of {each} rows each, one after the other"
-        );
+        let problem =
+            format!("has {rows} rows; allowed: 2 to {MAX_ITEMS} items of {each} rows each");
         Err(("bits".to_owned(), problem))
     }
 
-    /// As many as there are rows.
+    /// Returns the priorities, one for every row.
     fn priorities(self, task: &Task) -> Result<Vec<f32>, Fault> {
         let rows = self.bits.len();
         if rows > MAX_ITEMS {
@@ -189,7 +188,7 @@ impl Form {
     }
 }
 
-/// What was given, or how to give it.
+/// Returns the given value, or an error with the way to give it.
 fn needed<T>(given: Option<T>, key: &str, task: &Task, how: &str) -> Result<T, Fault> {
     given.ok_or_else(|| {
         let name = task.name();
@@ -209,7 +208,7 @@ fn matrix(rows: &[Vec<Value>], width: usize) -> Result<Array2<f32>, Fault> {
         if row.len() != width {
             let (found, plural) = (row.len(), if width == 1 { "" } else { "s" });
             return fail(format!(
-                "has {found} values; this machine's vectors have {width} bit{plural}"
+                "has {found} values; expected {width}, this machine has {width} bit{plural} per vector"
             ));
         }
         for (to, value) in matrix.row_mut(index).iter_mut().zip(row) {
@@ -218,7 +217,7 @@ fn matrix(rows: &[Vec<Value>], width: usize) -> Result<Array2<f32>, Fault> {
                 Some(1) => 1.0,
                 _ => {
                     let found = short(&value.to_string());
-                    return fail(format!("holds {found}; allowed: 0 and 1"));
+                    return fail(format!("contains {found}; allowed: 0 and 1"));
                 }
             };
         }
@@ -252,7 +251,7 @@ mod tests {
         sorted: 1,
     });
 
-    fn read(source: &str, task: &Task, repeats: Option<usize>) -> ByHand {
+    fn read(source: &str, task: &Task, repeats: Option<usize>) -> ManualEpisode {
         from_json(source, "b.json", task, repeats).unwrap()
     }
 
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn every_task_can_be_given_by_hand() {
+    fn every_task_accepts_manual_input() {
         let bits = "[[0,1],[1,1],[1,0]]";
         let recall = read(&format!(r#"{{"bits":{bits},"query":1}}"#), &RECALL, None);
         let episode = recall.episode();
@@ -297,10 +296,10 @@ mod tests {
             ("[]", "`bits`: has 0 rows; allowed: 1 to 100000"),
             (
                 "[[0,1],[1]]",
-                "`bits[1]`: has 1 values; this machine's vectors have 2 bits",
+                "`bits[1]`: has 1 values; expected 2, this machine has 2 bits per vector",
             ),
-            ("[[0,2]]", "`bits[0]`: holds 2; allowed: 0 and 1"),
-            ("[[0,0.5]]", "`bits[0]`: holds 0.5; allowed: 0 and 1"),
+            ("[[0,2]]", "`bits[0]`: contains 2; allowed: 0 and 1"),
+            ("[[0,0.5]]", "`bits[0]`: contains 0.5; allowed: 0 and 1"),
             (
                 r#"{"bits":[[0,1]],"repeats":0}"#,
                 "the task `copy` has no repeats",
@@ -331,12 +330,12 @@ mod tests {
             (
                 with(r#""query":2"#),
                 &RECALL,
-                "`query`: is 2; allowed: 0 to 1, an item of the 3 that has another behind it",
+                "`query`: is 2; allowed: 0 to 1, one of the 3 items that has a successor",
             ),
             (
                 r#"{"bits":[[0,1]],"query":0}"#.to_owned(),
                 &RECALL,
-                "`bits`: has 1 rows; allowed: 2 to 10000 items of 1 rows each, one after the other",
+                "`bits`: has 1 rows; allowed: 2 to 10000 items of 1 rows each",
             ),
             (three.to_owned(), &SORT, "`priorities` is missing"),
             (

@@ -21,7 +21,7 @@ const LIMIT: u64 = 16 << 30;
 const FORMAT: &str = "tapescope-checkpoint";
 const STATE: &str = "state";
 
-/// What of a [`State`] is no tensor.
+/// The parts of a [`State`] other than tensors.
 #[derive(Serialize, Deserialize)]
 struct StateForm {
     sequences: u64,
@@ -152,13 +152,13 @@ impl StateForm {
         let changes = self.changes.iter().map(|change| change.0.sequences);
         let in_order = points.chain([self.sequences.saturating_add(1)]);
         let problem = if self.sequences > all {
-            format!("`sequences` is {}; the run has {all}", self.sequences)
+            format!("`sequences` is {}; the run has only {all}", self.sequences)
         } else if !changes.chain([self.sequences]).is_sorted() {
-            "the `changes` are not in the order of their sequences, or go beyond them".to_owned()
+            "the `changes` are not sorted by `sequences`, or exceed the sequences so far".to_owned()
         } else if !in_order.is_sorted_by(|a, b| a < b) {
-            "the `history` is not in the order of its sequences, or goes beyond them".to_owned()
+            "the `history` is not sorted by `sequences`, or exceeds the sequences so far".to_owned()
         } else if self.since_validation.0.sequences > self.sequences {
-            "`since_validation` has more sequences than there were".to_owned()
+            "`since_validation` has more sequences than the run so far".to_owned()
         } else if self.updates < 0 {
             format!("`updates` is {}; expected 0 or more", self.updates)
         } else if let Some((index, (key, problem))) = PointForm::wrong_of(&self.history) {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_comes_back_in_the_same_bits() {
+    fn every_number_reads_back_bit_identical() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.safetensors");
         for updates in [0, 7, 10, 33] {
@@ -206,7 +206,7 @@ mod tests {
                 .zip([f32::INFINITY, -0.0])
                 .for_each(|(to, value)| *to = value);
             state.since_validation.bits += 0.1 + 0.2;
-            state.since_validation.beside.redundancy = Some(f64::NEG_INFINITY);
+            state.since_validation.aux.redundancy = Some(f64::NEG_INFINITY);
             state.baseline = -0.1;
             write(&path, &experiment, &state).unwrap();
             let (read_experiment, again) = read(&path).unwrap();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_those_that_the_optimizer_uses() {
+    fn optimizer_moments_are_restored() {
         for (kind, has_momentum) in [("adam", false), ("rmsprop", true)] {
             let set = format!("training.optimizer.kind={kind}").parse().unwrap();
             let tiny = Experiment::from_json(TINY, "tiny.json", &[set]).unwrap();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_draws_goes_on_from_a_file_to_the_same_bytes() {
+    fn resume_of_random_heads_gives_identical_bytes() {
         for weighting in ["hard", "weibull"] {
             let set = format!("model.heads.attention.weighting={weighting}");
             let set = set.parse().unwrap();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_problem() {
         let (experiment, state) = trained(12);
         let said = |change: &dyn Fn(&mut State)| {
             let mut state = state.clone();
@@ -298,7 +298,7 @@ mod tests {
                 .to_string()
         };
         let all = said(&|state| state.sequences = 61);
-        assert_eq!(all, "c: `state`: `sequences` is 61; the run has 60");
+        assert_eq!(all, "c: `state`: `sequences` is 61; the run has only 60");
         let order = said(&|state| state.sequences = 9);
         assert!(
             order.contains("the `history` is not in the order"),

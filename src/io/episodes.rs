@@ -30,7 +30,7 @@ use crate::task::{Episodes, Fault, Recorded, Task};
 /// The largest file, and the most bytes that are unpacked of an array.
 const LIMIT: u64 = 2 << 30;
 /// The kinds of values that are read.
-const NUMBERS: &str = "<f4, <f8, |b1, |u1, |i1, <u2, <i2, <u4, <i4, <u8 and <i8; numpy's astype('float32') makes one of them";
+const NUMBERS: &str = "<f4, <f8, |b1, |u1, |i1, <u2, <i2, <u4, <i4, <u8 and <i8; convert it with numpy's astype('float32')";
 
 /// Reads a file of episodes.
 ///
@@ -46,7 +46,7 @@ pub fn read(path: &Path) -> Result<Recorded, Error> {
 /// As for [`read`].
 pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Recorded, Error> {
     let archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
-        let problem = format!("is no npz file, or not all of it ({error}); expected what numpy.savez or tapescope.write_episodes writes");
+        let problem = format!("is not a complete npz file ({error}); write it with numpy.savez or tapescope.write_episodes");
         Error::content(label, "", problem)
     })?;
     let recorded = Arrays { archive }.recorded();
@@ -84,7 +84,7 @@ impl Experiment {
         let there = sha256(&recorded);
         if !task.sha256.is_empty() && task.sha256 != there {
             let problem = format!(
-                "is {}, and the episodes in {} have {there}: they are others; put the former ones there, or take this key away to go by what is there",
+                "is {}, but the episodes in {} have {there}; restore the original file, or remove this key to use the other episodes",
                 task.sha256,
                 file::label(&path)
             );
@@ -133,17 +133,17 @@ impl Experiment {
     }
 }
 
-/// That none of the episodes that a file holds out has so many steps, where that is so.
+/// Returns the error for a length that no held-out episode of the file has.
 pub fn none_of(task: &Task, length: usize) -> Option<String> {
     let one = task.clone().with_size(length).held_out()?;
     let all = task.held_out()?;
     (one == 0).then(|| {
         let (least, most) = (*task.size().start(), *task.size().end());
-        format!("of the {all} episodes with {least} to {most} steps that are held out, none has {length}")
+        format!("none of the {all} held-out episodes with {least} to {most} steps has {length}")
     })
 }
 
-/// Where the file of a task is.
+/// Returns the path of the episode file of a task.
 fn found(task: &Episodes, by: &Path) -> Result<PathBuf, Error> {
     let folder = by.parent().unwrap_or(Path::new(""));
     let named = folder.join(&task.file);
@@ -157,10 +157,10 @@ fn found(task: &Episodes, by: &Path) -> Result<PathBuf, Error> {
     let nor = if named == beside {
         String::new()
     } else {
-        format!(", nor is {}", place(&beside))
+        format!(", nor does {}", place(&beside))
     };
     let problem = format!(
-        "{} is not there{nor}; put the file of the episodes at one of these places, or change this key",
+        "{} does not exist{nor}; put the episode file there, or change this key",
         place(&named)
     );
     Err(Error::content(&file::label(by), "task.file", problem))
@@ -193,7 +193,7 @@ impl Arrays<'_> {
             _ => Err(Fault::new(
                 "inputs",
                 format!(
-                    "has the shape {:?}; expected [steps, channels] of all episodes one behind the other, or [episodes, steps, channels]",
+                    "has the shape {:?}; expected [steps, channels] with all episodes concatenated, or [episodes, steps, channels]",
                     inputs.shape
                 ),
             )),
@@ -247,7 +247,7 @@ impl Arrays<'_> {
         let there = there.map(|name| name.trim_end_matches(".npy").to_owned());
         let mut there: Vec<_> = there.collect();
         there.sort_unstable();
-        let problem = format!("is missing; there are: {}", there.join(", "));
+        let problem = format!("is missing; found: {}", there.join(", "));
         Err(Fault::new(array, problem))
     }
 
@@ -266,7 +266,7 @@ impl Arrays<'_> {
         if !self.has(array) {
             return Ok(Vec::new());
         }
-        let (shape, kind, bytes) = self.bytes(array, "<U with a number, which is text")?;
+        let (shape, kind, bytes) = self.bytes(array, "<U with a number (text)")?;
         if shape.len() != 1 {
             let problem = format!("has the shape {shape:?}; expected [channels]");
             return Err(Fault::new(array, problem));
@@ -298,16 +298,15 @@ impl Arrays<'_> {
         let length = sizes.fold(width as u64, u64::saturating_mul);
         if length > LIMIT {
             let most = LIMIT >> 20;
-            let problem =
-                format!("has the shape {shape:?}: more than {most} MB, the most that is read");
+            let problem = format!("has the shape {shape:?}: more than the limit of {most} MB");
             return Err(fail(problem));
         }
         // Grows with what is there, whatever the header says.
         let mut bytes = Vec::new();
         input::read_up_to(file.take(length + 1), 1 << 16, length, &mut bytes)
-            .map_err(|error| fail(format!("{error}; expected a whole array")))?;
+            .map_err(|error| fail(format!("{error}; expected a complete array")))?;
         if bytes.len() as u64 != length {
-            let problem = format!("has not as many values as its shape {shape:?} says");
+            let problem = format!("has another number of values than its shape {shape:?}");
             return Err(fail(problem));
         }
         Ok((shape, kind, bytes))
@@ -345,7 +344,7 @@ fn number(kind: &str) -> (usize, fn(&[u8]) -> f64) {
     }
 }
 
-/// So many bytes; zeros, where there are not as many.
+/// Returns `N` bytes, padded with zeros.
 fn le<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a file, and the words for it.
+//! Errors about files, and their texts.
 
 use std::io;
 use std::path::Path;
@@ -21,15 +21,15 @@ pub enum Error {
         file: String,
         /// The key, tensor or array inside it; empty for the file as a whole.
         place: String,
-        /// What was found, and what is allowed.
+        /// The value found, and the allowed values.
         problem: String,
     },
     /// Neither a file nor a name that is known.
     #[error("there is no {what} `{name}`{}", choices(suggestion.as_deref(), "known", known))]
     Unknown {
-        /// What was looked for: `preset`, ….
+        /// The kind of thing: `preset`, ….
         what: &'static str,
-        /// What was typed.
+        /// The name as typed.
         name: String,
         /// The nearest known name, when one is near.
         suggestion: Option<String>,
@@ -39,17 +39,17 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the system says of a file that is to be read.
+    /// Returns the error of the system for a file to be read.
     pub(super) fn unreadable(path: &Path) -> impl Fn(io::Error) -> Self {
         |error| Self::Read(label(path), error)
     }
 
-    /// What the system says of a file that is to be written.
+    /// Returns the error of the system for a file to be written.
     pub(super) fn unwritable(path: &Path) -> impl Fn(io::Error) -> Self {
         |error| Self::Write(label(path), error)
     }
 
-    /// What is wrong with a file or a folder as a whole.
+    /// Returns an error about a whole file or folder.
     pub(super) fn about(path: &Path, problem: impl Into<String>) -> Self {
         Self::content(&label(path), "", problem)
     }
@@ -66,7 +66,7 @@ impl Error {
         }
     }
 
-    /// The same error about what stands in a file.
+    /// Returns the same error about the contents of a file.
     pub(super) fn in_file(self, file: &str) -> Self {
         match self {
             Self::Content { place, problem, .. } => Self::content(file, place, problem),
@@ -89,7 +89,7 @@ impl Error {
         }
     }
 
-    /// What is wrong, and at which place, where everybody knows the file.
+    /// Returns problem and place, for contexts in which the file is known.
     pub fn without_file(&self) -> String {
         match self {
             Self::Content { place, problem, .. } => format!("`{place}`: {problem}"),
@@ -122,7 +122,7 @@ impl Error {
 
 /// The most characters of a name, or of a value, that someone else wrote.
 const MOST_OF_NAME: usize = 80;
-/// The most characters of what is said about it.
+/// The largest number of characters of its text.
 const MOST_OF_SENTENCE: usize = 1000;
 
 /// At most 80 characters of a text that someone else wrote, none of which acts on a terminal.
@@ -136,7 +136,7 @@ pub fn bounded(text: &str, most: usize) -> String {
     cut(text, most, most - most / 2 - 1)
 }
 
-/// At most so many characters of a text, so many of them its last.
+/// Shortens a text to `most` characters, `last` of them its last.
 fn cut(text: &str, most: usize, last: usize) -> String {
     let text = harmless(text);
     let count = text.chars().count();
@@ -166,7 +166,7 @@ fn prefix(place: &str) -> String {
     }
 }
 
-/// What could be meant: the `suggestion`, when there is one, and all there is.
+/// Lists the known names, with the `suggestion`, if there is one.
 pub(super) fn choices(suggestion: Option<&str>, word: &str, all: &[impl AsRef<str>]) -> String {
     let all = all.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
     match suggestion {
@@ -209,7 +209,7 @@ pub(super) fn plain(message: &str) -> String {
     parts + &translated(rest)
 }
 
-/// Where a quoted text ends: a quotation mark of JSON that belongs to the text has a backslash before it.
+/// Returns the end of a quoted text: a quotation mark of JSON inside it has a backslash before it.
 fn closing(text: &str, quote: &str) -> Option<usize> {
     let mut ends = text.match_indices(quote).map(|(at, _)| at);
     ends.find(|&at| {
@@ -232,7 +232,7 @@ fn translated(message: &str) -> String {
         ("unknown variant", "is"),
         ("unknown field", "unknown key"),
         ("missing field", "missing key"),
-        ("duplicate field", "is there twice: the key"),
+        ("duplicate field", "duplicate key"),
         ("EOF while parsing a value", "ends too early"),
         (
             "EOF while parsing an object",
@@ -247,8 +247,8 @@ fn translated(message: &str) -> String {
         ),
         ("expected f64", "expected a number"),
         ("expected a sequence", "expected a list"),
-        ("expected ident", "no JSON"),
-        ("expected value", "no JSON"),
+        ("expected ident", "invalid JSON"),
+        ("expected value", "invalid JSON"),
         ("expected a map", "expected an object"),
         (", expected", "; expected"),
     ];
@@ -267,7 +267,7 @@ mod tests {
     use super::{Error, bounded, harmless, nearest, plain};
 
     #[test]
-    fn no_message_acts_on_a_terminal() {
+    fn messages_contain_no_terminal_control_characters() {
         let error = Error::content("f", "a\u{1b}[2J", "is `\r\u{7f}`");
         assert_eq!(
             error.to_string(),
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn no_message_is_longer_than_a_few_lines() {
+    fn messages_are_short() {
         let long = "x".repeat(30_000) + "end";
         let error = Error::content("f", long.as_str(), long.as_str()).to_string();
         assert!(
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_stays_as_it_was_typed() {
+    fn quoted_text_is_unchanged() {
         assert_eq!(
             plain("invalid type: string \"expected usize, \\\"expected f64\\\"\", expected usize"),
             "is the text \"expected usize, \\\"expected f64\\\"\"; expected a whole number, 0 or more"

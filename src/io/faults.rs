@@ -1,10 +1,11 @@
 //! Writers that are stopped: before and behind each change of the disk, by a kill or by an error of the system.
 #![cfg(test)]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
+use std::path::{Path, PathBuf};
 
-/// How a writer is stopped.
+/// The way in which a writer is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// Never: the points are counted.
@@ -20,7 +21,7 @@ struct Plan {
     stop: Stop,
     /// The point at which it stops.
     at: usize,
-    /// How many points there were.
+    /// The number of points passed.
     passed: usize,
     without_locks: bool,
 }
@@ -58,6 +59,13 @@ pub(super) fn is_killed() -> bool {
     PLAN.get().stop == Stop::Killed
 }
 
+thread_local!(static READ: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) });
+
+/// Remembers that a file is read.
+pub(super) fn note_read(path: &Path) {
+    READ.with_borrow_mut(|read| read.push(path.to_owned()));
+}
+
 pub(super) fn without_locks() -> bool {
     PLAN.get().without_locks
 }
@@ -76,7 +84,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{NONE, PLAN, Plan, Stop, stopped};
+    use super::{NONE, PLAN, Plan, READ, Stop, stopped};
     use crate::io::lock::Lock;
     use crate::io::sweep::{self, Failure, write_plan};
     use crate::io::{
@@ -97,7 +105,7 @@ mod tests {
     }
 
     /// A folder in memory where there is one: thousands of writes wait for the disk else.
-    fn place() -> tempfile::TempDir {
+    fn temp_folder() -> tempfile::TempDir {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() {
             tempfile::tempdir_in(memory).unwrap()
@@ -114,21 +122,23 @@ mod tests {
     }
 
     /// Stops a writer at every point, which `inspect` sees the folder after, and lets the same writer succeed behind that.
-    /// The folder begins as `prepare` makes it. Returns at how many points it was stopped, in all ways.
+    /// The folder begins as `prepare` makes it. Returns at how many points it was stopped, in all ways. At `swallowed` points at
+    /// most an error may be passed over: what only tidies up.
     fn stop_everywhere(
         prepare: impl Fn(&Path),
         writer: impl Fn(&Path) -> Result<(), Error>,
         inspect: impl Fn(&Path, Plan),
         at_the_end: impl Fn(&Path),
+        swallowed: usize,
     ) -> usize {
         let mut all = 0;
         for stop in [Stop::Killed, Stop::Failed] {
             let plan = Plan { stop, ..NONE };
             let begin = || {
-                let place = place();
-                let folder = place.path().join("run");
+                let temp_folder = temp_folder();
+                let folder = temp_folder.path().join("run");
                 prepare(&folder);
-                (folder, place)
+                (folder, temp_folder)
             };
             let (folder, _place) = begin();
             let count = Plan {
@@ -139,21 +149,23 @@ mod tests {
             done.unwrap();
             at_the_end(&folder);
             assert!(points > 0);
+            let mut passed_over = Vec::new();
             for at in 0..points {
                 all += 1;
                 let (folder, _place) = begin();
                 let plan = Plan { at, ..plan };
                 let (done, _) = stopped(plan, || writer(&folder));
-                // What only tidies up may fail without a word.
-                let is_tidy = done.is_ok();
-                assert!(
-                    !is_tidy || plan.stop == Stop::Failed || at + 4 >= points,
-                    "{at} of {points}"
-                );
+                passed_over.extend(done.is_ok().then_some(at));
                 inspect(&folder, plan);
                 writer(&folder).unwrap();
                 at_the_end(&folder);
             }
+            let count = passed_over.len();
+            println!("{stop:?}: an error is passed over at {count} points");
+            assert!(
+                count <= swallowed,
+                "{stop:?}: no error at {passed_over:?} of {points}"
+            );
         }
         all
     }
@@ -229,11 +241,11 @@ mod tests {
     ];
 
     #[test]
-    fn every_file_is_the_old_one_or_the_new_one_wherever_its_writer_stops() {
+    fn interrupted_write_leaves_the_old_or_the_new_file() {
         let mut points = 0;
         for (name, write) in FILES {
-            let reference = place();
-            let whole = [1, 2].map(|seed| {
+            let reference = temp_folder();
+            let complete_run = [1, 2].map(|seed| {
                 let path = reference.path().join(name);
                 write(&path, seed).unwrap();
                 fs::read(path).unwrap()
@@ -243,6 +255,8 @@ mod tests {
                     fs::create_dir(folder).unwrap();
                     if is_there {
                         write(&folder.join(name), 1).unwrap();
+                        // Of a writer that was killed.
+                        fs::write(folder.join(".tapescope-dead"), "half").unwrap();
                     }
                 };
                 points += stop_everywhere(
@@ -251,7 +265,7 @@ mod tests {
                     |folder, plan| {
                         match fs::read(folder.join(name)) {
                             Ok(found) => assert!(
-                                whole[usize::from(!is_there)..].contains(&found),
+                                complete_run[usize::from(!is_there)..].contains(&found),
                                 "{name}: {plan:?}"
                             ),
                             Err(_) => assert!(!is_there, "{name}: {plan:?}"),
@@ -259,9 +273,13 @@ mod tests {
                         assert!(names(folder).iter().all(|found| found == name));
                     },
                     |folder| {
-                        assert!(fs::read(folder.join(name)).unwrap() == whole[1], "{name}");
+                        assert!(
+                            fs::read(folder.join(name)).unwrap() == complete_run[1],
+                            "{name}"
+                        );
                         assert_eq!(names(folder), [name]);
                     },
+                    2,
                 );
             }
         }
@@ -269,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_that_stops_can_be_begun_again() {
+    fn an_interrupted_sweep_can_be_restarted() {
         let runs = || BTreeSet::from(["seed=1".to_owned(), "seed=2".to_owned()]);
         let mut points = stop_everywhere(
             |_| {},
@@ -283,16 +301,17 @@ mod tests {
                 let found = sweep::find(&[folder.to_owned()]).unwrap();
                 assert_eq!((found.planned.len(), found.damaged.len()), (2, 0));
             },
+            0,
         );
         points += stop_everywhere(
             |folder| {
                 fs::create_dir(folder).unwrap();
                 Failure::Failed("x".into()).write(folder).unwrap();
-                fs::write(folder.join("error.txt"), "x").unwrap();
             },
             Failure::forget,
             |_, _| {},
             |folder| assert_eq!(names(folder), [""; 0]),
+            0,
         );
         points += stop_everywhere(
             |folder| fs::create_dir(folder).unwrap(),
@@ -303,26 +322,27 @@ mod tests {
                 }
             },
             |folder| assert_eq!(names(folder), [""; 0]),
+            4,
         );
         counted("sweep", points, SWEEP_POINTS);
     }
 
-    /// What a run is at a moment at which something of it is written.
-    struct Moment {
+    /// The state of a run when one of its files is written.
+    struct WriteStep {
         state: State,
         snapshots: Snapshots,
         is_changed: bool,
         is_validated: bool,
     }
 
-    /// A run, trained once: its moments.
-    struct Course {
+    /// A run, trained once: the states at its writes.
+    struct RecordedRun {
         experiment: Experiment,
         start: Trained,
-        moments: Vec<Moment>,
+        steps: Vec<WriteStep>,
     }
 
-    impl Course {
+    impl RecordedRun {
         fn new(seed: u64) -> Self {
             let (experiment, start) = (tiny(seed), trained(seed));
             let mut state = begun(seed);
@@ -331,9 +351,9 @@ mod tests {
             let mut trainer = Trainer::resume(task, training, state, 1);
             let mut snapshots = Snapshots::new(Snapshots::LIMIT);
             snapshots.keep(&trainer, None, None);
-            let mut moments = Vec::new();
+            let mut steps = Vec::new();
             let mut keep = |trainer: &Trainer, snapshots: &Snapshots, is_changed, is_validated| {
-                moments.push(Moment {
+                steps.push(WriteStep {
                     state: trainer.state.clone(),
                     snapshots: snapshots.clone(),
                     is_changed,
@@ -358,12 +378,12 @@ mod tests {
             Self {
                 experiment,
                 start,
-                moments,
+                steps,
             }
         }
 
-        /// Writes the run to its end, as `train` does: from its beginning, or where there is one from its checkpoint.
-        fn live(&self, folder: &Path, replace: bool) -> Result<(), Error> {
+        /// Trains the run to its end like `train`: from the start, or from its checkpoint.
+        fn write_run(&self, folder: &Path, replace: bool) -> Result<(), Error> {
             let there = RunFolder::contents(&RunFolder::unfinished(folder))?;
             let is_begun = there.is_some_and(|there| there.log.experiment == self.experiment);
             let (mut run, at) = if is_begun {
@@ -372,30 +392,30 @@ mod tests {
                 };
                 let bytes = |state: &State| checkpoint::to_bytes(&self.experiment, state);
                 let found = bytes(&resumed.state);
-                let mut moments = self.moments.iter();
-                let at = moments.rposition(|moment| bytes(&moment.state) == found);
+                let mut steps = self.steps.iter();
+                let at = steps.rposition(|step| bytes(&step.state) == found);
                 let at = at.expect("a state of the run");
                 if let Some(kept) = resumed.snapshots {
-                    assert_eq!(told(&kept), told(&self.moments[at].snapshots));
+                    assert_eq!(description(&kept), description(&self.steps[at].snapshots));
                 }
                 (resumed.folder, at)
             } else {
-                let (state, start) = (&self.moments[0].state, Some(&self.start));
+                let (state, start) = (&self.steps[0].state, Some(&self.start));
                 let begin = RunFolder::create_from;
                 (
                     begin(folder, &self.experiment, "begun", state, start, replace)?,
                     0,
                 )
             };
-            run.keep_snapshots(&self.moments[at].snapshots)?;
-            for moment in &self.moments[at + 1..] {
-                let (state, snapshots) = (&moment.state, &moment.snapshots);
-                if moment.is_changed {
+            run.keep_snapshots(&self.steps[at].snapshots)?;
+            for step in &self.steps[at + 1..] {
+                let (state, snapshots) = (&step.state, &step.snapshots);
+                if step.is_changed {
                     run.changed(state, Some(snapshots))?;
                     continue;
                 }
                 run.keep_snapshots(snapshots)?;
-                if moment.is_validated {
+                if step.is_validated {
                     run.validated(state)?;
                 } else {
                     run.checkpoint(state)?;
@@ -405,14 +425,14 @@ mod tests {
         }
 
         /// A folder in which nothing stopped it.
-        fn whole(&self, place: &Path) -> PathBuf {
-            let folder = place.join(self.experiment.training.seed.to_string());
-            self.live(&folder, false).unwrap();
+        fn complete_run(&self, temp_folder: &Path) -> PathBuf {
+            let folder = temp_folder.join(self.experiment.training.seed.to_string());
+            self.write_run(&folder, false).unwrap();
             folder
         }
     }
 
-    fn told(snapshots: &Snapshots) -> String {
+    fn description(snapshots: &Snapshots) -> String {
         let of =
             |one: &learn::Snapshot| (one.sequences, one.is_best, weights::sha256(&one.machine));
         format!("{:?}", snapshots.all().iter().map(of).collect::<Vec<_>>())
@@ -423,7 +443,7 @@ mod tests {
         let log = log::read(&folder.join("history.ntmlog.jsonl")).unwrap();
         let trained = weights::read(&folder.join("weights.safetensors")).unwrap();
         let (_, snapshots) = RunFolder::snapshots_at(folder).unwrap().unwrap();
-        (log, trained, told(&snapshots), names(folder))
+        (log, trained, description(&snapshots), names(folder))
     }
 
     fn copy(from: &Path, to: &Path) {
@@ -434,14 +454,14 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_stops_anywhere_goes_on_or_begins_again_and_ends_in_the_same_bits() {
-        let reference = place();
-        let course = Course::new(1);
-        let wanted = end(&course.whole(reference.path()));
+    fn an_interrupted_run_resumes_or_restarts_to_identical_files() {
+        let reference = temp_folder();
+        let recorded = RecordedRun::new(1);
+        let wanted = end(&recorded.complete_run(reference.path()));
         assert_eq!(wanted.1.changes.len(), 1);
         let points = stop_everywhere(
             |_| {},
-            |folder| course.live(folder, false),
+            |folder| recorded.write_run(folder, false),
             |folder, plan| {
                 let contents = RunFolder::contents(folder);
                 let begun = contents.unwrap_or_else(|error| panic!("{plan:?}: {error}"));
@@ -452,19 +472,20 @@ mod tests {
                 }
             },
             |folder| assert!(end(folder) == wanted, "{:?}", end(folder).3),
+            4,
         );
         counted("run", points, RUN_POINTS);
     }
 
     #[test]
-    fn a_run_is_whole_until_the_one_that_replaces_it_has_weights() {
-        let reference = place();
-        let courses = [1, 2].map(Course::new);
-        let [old, new] = [0, 1].map(|index| courses[index].whole(reference.path()));
+    fn a_run_is_complete_until_its_replacement_has_weights() {
+        let reference = temp_folder();
+        let courses = [1, 2].map(RecordedRun::new);
+        let [old, new] = [0, 1].map(|index| courses[index].complete_run(reference.path()));
         let [was, wanted] = [&old, &new].map(|folder| end(folder));
         let points = stop_everywhere(
             |folder| copy(&old, folder),
-            |folder| courses[1].live(folder, true),
+            |folder| courses[1].write_run(folder, true),
             |folder, plan| {
                 let begun = RunFolder::contents(folder);
                 let begun = begun.unwrap_or_else(|error| panic!("{plan:?}: {error}"));
@@ -486,20 +507,21 @@ mod tests {
                 }
             },
             |folder| assert!(end(folder) == wanted, "{:?}", end(folder).3),
+            6,
         );
         counted("replace", points, REPLACE_POINTS);
     }
 
     #[test]
     fn an_error_at_a_replacement_says_that_the_earlier_run_is_unchanged() {
-        let place = place();
-        let folder = Course::new(1).whole(place.path());
+        let temp_folder = temp_folder();
+        let folder = RecordedRun::new(1).complete_run(temp_folder.path());
         let plan = Plan {
             stop: Stop::Failed,
             at: 20,
             ..NONE
         };
-        let (done, _) = stopped(plan, || Course::new(2).live(&folder, true));
+        let (done, _) = stopped(plan, || RecordedRun::new(2).write_run(&folder, true));
         let said = done.unwrap_err().to_string();
         let label = file::label(&folder);
         let end = format!("; the earlier run in {label} is unchanged");
@@ -507,9 +529,63 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_without_locks_is_told_apart() {
-        let place = place();
-        let folder = place.path().join("run");
+    fn a_line_that_fails_leaves_nothing_in_its_file() {
+        let place = temp_folder();
+        let path = place.path().join("log");
+        for at in 0..4 {
+            fs::write(&path, "one\n").unwrap();
+            let plan = Plan {
+                stop: Stop::Failed,
+                at,
+                ..NONE
+            };
+            let (done, _) = stopped(plan, || file::append(&path, "two\n"));
+            assert!(done.is_err());
+            assert_eq!(fs::read_to_string(&path).unwrap(), "one\n", "{at}");
+        }
+        file::append(&path, "two\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+    }
+
+    /// Returns the number of times that files with these names are read.
+    fn reads<T>(names: [&str; 3], reader: impl FnOnce() -> T) -> (T, [usize; 3]) {
+        READ.take();
+        let done = reader();
+        let read = READ.take();
+        let count = |name: &str| read.iter().filter(|path| path.ends_with(name)).count();
+        (done, names.map(count))
+    }
+
+    #[test]
+    fn run_files_are_read_once_per_lock_state() {
+        let temp_folder = temp_folder();
+        let recorded = RecordedRun::new(1);
+        let folder = temp_folder.path().join("run");
+        let begin = RunFolder::create(&folder, &recorded.experiment, "begun", false);
+        let mut run = begin.unwrap();
+        let validated = recorded.steps.iter().find(|step| step.is_validated);
+        let state = &validated.unwrap().state;
+        run.checkpoint(state).unwrap();
+        run.validated(state).unwrap();
+        drop(run);
+        let names = [
+            "history.ntmlog.jsonl",
+            "weights.safetensors",
+            "checkpoint.safetensors",
+        ];
+        let (state, read) = reads(names, || sweep::folder_state(&folder, &recorded.experiment));
+        assert_eq!(state.unwrap(), sweep::FolderState::Resumable);
+        assert_eq!(read, [1; 3]);
+        // Before the lock, and behind it.
+        let (resumed, read) = reads(names, || RunFolder::resume(&folder, "resumed"));
+        assert!(resumed.unwrap().is_some());
+        assert_eq!(read, [2; 3]);
+    }
+
+    #[test]
+    fn a_file_system_without_locks_is_detected() {
+        let temp_folder = temp_folder();
+        let folder = temp_folder.path().join("run");
         let create = || RunFolder::create(&folder, &tiny(1), "begun", true).unwrap();
         assert!(create().is_exclusive());
         PLAN.set(Plan {
@@ -523,12 +599,14 @@ mod tests {
     /// Prints the number of stop points, and checks that there are at least `least`.
     fn counted(what: &str, points: usize, least: usize) {
         println!("{what}: stopped at {points} points");
-        assert!(points >= least, "{points} points; expected {least} or more");
+        // Elsewhere folders are not synchronized.
+        let is_enough = !cfg!(unix) || points >= least;
+        assert!(is_enough, "{points} points; expected {least} or more");
     }
 
-    /// How many points there are, so that a writer that goes around them is noticed.
-    const FILE_POINTS: usize = 360;
-    const SWEEP_POINTS: usize = 56;
+    /// The number of points, so that a writer that bypasses them is noticed.
+    const FILE_POINTS: usize = 396;
+    const SWEEP_POINTS: usize = 48;
     const RUN_POINTS: usize = 356;
     const REPLACE_POINTS: usize = 432;
 }

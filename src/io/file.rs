@@ -7,7 +7,7 @@
 
 use std::fs::{self, File};
 use std::io::ErrorKind::{InvalidInput, NotFound, PermissionDenied, Unsupported};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -16,8 +16,8 @@ use super::Error;
 use super::error::{bounded, plain, short};
 #[cfg(test)]
 pub(super) use super::faults::change;
-use super::held;
 pub(super) use super::input::{read, read_text};
+use super::memory_files;
 use crate::platform::HAS_FILES;
 
 /// The name of a file, as people read it: none of its characters acts on a terminal, and of a very long one
@@ -46,7 +46,7 @@ pub(super) fn write_atomically(
     if !HAS_FILES {
         let mut bytes = Vec::new();
         write(&mut bytes).map_err(Error::unwritable(path))?;
-        held::keep(path.to_owned(), bytes);
+        memory_files::insert(path.to_owned(), bytes);
         return Ok(());
     }
     let written = match fs::metadata(path) {
@@ -73,7 +73,7 @@ fn target(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(io::Error::other("its links go round in a circle"))
+    Err(io::Error::other("its symbolic links form a loop"))
 }
 
 fn fill(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -161,10 +161,10 @@ fn remove_abandoned(path: &Path) -> io::Result<()> {
     }
     let file = File::open(path)?;
     file.try_lock()?;
-    fs::remove_file(path)
+    change(|| fs::remove_file(path))
 }
 
-/// What was renamed in a folder is so on the disk too when this returns.
+/// Makes the renames in a folder durable on disk before it returns.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     // Elsewhere folders cannot be opened.
     if !cfg!(unix) {
@@ -205,8 +205,7 @@ pub(super) fn write_json(
     write_atomically(path, |to| writeln!(to, "{json}"))
 }
 
-/// What is wrong with what a file of ours says of its `format` and its `version`, of which 1.x is read: the key, and
-/// the words for it.
+/// Returns the error in the `format` or `version` of one of our files, of which 1.x is read: the key and the text.
 pub(super) fn foreign(
     [found, version]: [&str; 2],
     format: &'static str,
@@ -292,11 +291,10 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<(), Error> {
 /// Appends to a file that is there: all of it or, where that fails, nothing.
 pub(super) fn append(path: &Path, text: &str) -> Result<(), Error> {
     let unwritable = Error::unwritable(path);
-    let mut file = File::options()
-        .append(true)
-        .open(path)
-        .map_err(&unwritable)?;
-    let length = file.metadata().map_err(&unwritable)?.len();
+    // Not `append`: Windows does not cut a file that is open for that alone.
+    let file = File::options().write(true).open(path);
+    let mut file = file.map_err(&unwritable)?;
+    let length = file.seek(SeekFrom::End(0)).map_err(&unwritable)?;
     let appended =
         change(|| file.write_all(text.as_bytes())).and_then(|()| change(|| file.sync_data()));
     appended.map_err(|error| {
@@ -306,7 +304,7 @@ pub(super) fn append(path: &Path, text: &str) -> Result<(), Error> {
     })
 }
 
-/// True for a file that is there.
+/// True for an existing file.
 pub(super) fn exists(path: &Path) -> bool {
     path.is_file()
 }

@@ -1,15 +1,15 @@
-//! Reading with limits: no more than is allowed, and no more than there is memory for.
+//! Reading files with limits on size and memory.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use super::file::label;
-use super::{Error, held, room};
+use super::{Error, memory_files, memory_limit};
 
-/// So many bytes of a file are looked at before the rest is read.
+/// The number of bytes of a file that are checked before the rest is read.
 const START: u64 = 4096;
-/// How much is expected of a pipe, in bytes, until there is more.
+/// The first buffer size for a pipe, in bytes.
 const PIPE: u64 = 16 << 20;
 
 /// The whole file, which has at most `limit` bytes. `begins` sees the first of them, and what it refuses is
@@ -19,16 +19,14 @@ pub(in crate::io) fn read(
     limit: u64,
     begins: impl FnOnce(&[u8]) -> Result<(), String>,
 ) -> Result<Vec<u8>, Error> {
+    #[cfg(test)]
+    super::faults::note_read(path);
     let label = label(path);
     let unreadable = Error::unreadable(path);
     let refused = |problem: String| Error::content(&label, "", problem);
     let most = limit >> 20;
-    let too_large = || {
-        Err(refused(format!(
-            "is larger than {most} MB, the most that is read"
-        )))
-    };
-    if let Some(bytes) = held::copy(path) {
+    let too_large = || Err(refused(format!("is larger than the limit of {most} MB")));
+    if let Some(bytes) = memory_files::get(path) {
         check_start(&bytes, begins).map_err(refused)?;
         return if bytes.len() as u64 > limit {
             too_large()
@@ -65,9 +63,8 @@ fn check_start(
         return Err("is empty".to_owned());
     }
     if is_pickle(bytes) {
-        let problem = "is a pickle of Python or PyTorch, which only those can read; expected safetensors or a trace: \
-                       load it with torch.load and write its tensors with the Python module, \
-                       tapescope.write_weights (see python/examples/from_torch.py)";
+        let problem = "is a pickle of Python or PyTorch; expected safetensors or a trace: load it with torch.load and \
+                       write its tensors with tapescope.write_weights (see python/examples/from_torch.py)";
         return Err(problem.to_owned());
     }
     begins(bytes)
@@ -111,7 +108,7 @@ pub(in crate::io) fn read_up_to(
         // One more shows that there is more.
         let more = (most + 1).saturating_sub(bytes.len() as u64);
         let short = |short| io::Error::new(io::ErrorKind::OutOfMemory, short);
-        room::check(more).map_err(short)?;
+        memory_limit::check(more).map_err(short)?;
         bytes.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX))?;
         from.by_ref().take(more).read_to_end(bytes)?;
         if bytes.len() as u64 <= most || most >= limit {
@@ -139,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_ends_at_the_limit_and_one_more() {
+    fn reading_ends_one_byte_after_the_limit() {
         let read = |there: usize, expected, limit| {
             let mut bytes = vec![7; 10];
             let from = io::repeat(1).take(there as u64);
@@ -160,7 +157,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn what_cannot_be_meant_is_not_read_to_its_end() {
+    fn wrong_kinds_of_files_are_not_read_to_the_end() {
         let endless = Path::new("/dev/zero");
         let error = read(endless, u64::MAX - 1, |_| Ok(())).unwrap_err();
         assert_eq!(error.to_string(), "/dev/zero: is a device; expected a file");
@@ -171,7 +168,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .ends_with("large: is larger than 1024 MB, the most that is read")
+                .ends_with("large: is larger than the limit of 1024 MB")
         );
         let seen = |start: &[u8]| Err(format!("begins with {} zeros", start.len()));
         let error = read(&file, 1 << 41, seen).unwrap_err();
@@ -179,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pickle_is_known_by_its_first_bytes_and_a_header_of_640_bytes_is_none() {
+    fn pickle_is_recognised_by_its_first_bytes() {
         let zip = |name: &str| {
             let mut bytes = [b"PK\x03\x04".as_slice(), &[0; 26], name.as_bytes()].concat();
             bytes[26] = name.len() as u8;

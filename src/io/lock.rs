@@ -23,13 +23,13 @@ const FORMAT: &str = "tapescope-lock";
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
-    /// What the system's lock is on.
+    /// The file that the system locks.
     file: File,
     /// False where the file system does not support locks: other writers are not refused then.
     pub(super) is_exclusive: bool,
 }
 
-/// What a lock file says.
+/// The contents of a lock file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Holder {
     format: String,
@@ -98,13 +98,13 @@ impl Lock {
         if is_at(&self.file, &self.path).map_err(Error::unreadable(&self.path))? {
             return Ok(());
         }
-        let problem = "it was moved or removed while this process wrote into it, for its run.lock is gone or another one; \
-                       a run that was moved goes on with --resume and its new folder";
+        let problem = "it was moved or removed while this process was writing: its run.lock is missing or has changed; \
+                       to resume a moved run, use --resume with its new folder";
         let folder = self.path.parent().unwrap_or(&self.path);
         Err(Error::unwritable(folder)(io::Error::other(problem)))
     }
 
-    /// Who holds the lock at `path`, in words, if anybody does.
+    /// Returns the holder of the lock at `path` as text, if there is one.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -224,7 +224,7 @@ fn holder(text: &str) -> Option<Holder> {
     (holder.format == FORMAT).then_some(holder)
 }
 
-/// Who holds a lock, in words.
+/// Describes the holder of a lock.
 fn who(path: &Path) -> String {
     let Some(holder) = read(path).ok().and_then(|text| holder(&text)) else {
         return "another process".to_owned();
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_has_one_holder_who_is_named_and_leaves_no_file() {
+    fn a_lock_names_its_one_holder_and_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.lock");
         let first = Lock::take(&path, "tapescope train copy").unwrap();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_holder_left_is_taken_over() {
+    fn the_lock_of_a_dead_process_is_taken_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.lock");
         let left = r#"{"format":"tapescope-lock","process":1,"host":"x","command":"a long one, longer than that of the next holder"}"#;
@@ -307,7 +307,7 @@ mod tests {
 
     /// Many take and drop one lock as fast as they can: never two at a time.
     #[test]
-    fn a_lock_whose_file_is_removed_keeps_everyone_else_out() {
+    fn a_lock_holds_after_its_file_is_removed() {
         use std::sync::atomic::{AtomicUsize, Ordering};
 
         let folder = tempfile::tempdir().unwrap();

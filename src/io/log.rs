@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::error::plain;
@@ -14,7 +14,7 @@ use crate::train::{Change, Evaluation, HistoryPoint, best};
 /// The largest log that is read, in bytes.
 const LIMIT: u64 = 1 << 30;
 
-/// What a training run wrote down.
+/// The log of a training run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Log {
     /// The experiment, as it began.
@@ -24,8 +24,8 @@ pub struct Log {
     pub command: String,
     /// The validations, in order.
     pub points: Vec<HistoryPoint>,
-    /// What was changed while it ran, in order: each after so many sequences, and after the validation there. Each can
-    /// be made ([`Experiment::changed_by`]).
+    /// The changes during training, in order: each with its number of sequences, after the validation there. All of
+    /// them can be applied ([`Experiment::changed_by`]).
     pub changes: Vec<Change>,
 }
 
@@ -41,12 +41,6 @@ impl Log {
         let since = self.experiment.task_since(&self.changes);
         best(&self.points, since).map(|index| self.points[index].validation)
     }
-}
-
-/// A line of a log, read as far as to tell a change from a validation.
-#[derive(Deserialize)]
-struct KindForm {
-    change: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -75,7 +69,7 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let mut lines = whole.lines().enumerate();
     let Some((_, header)) = lines.next() else {
-        let problem = "ends before its first line does: no header of a training log";
+        let problem = "ends within its first line; expected the header of a training log";
         return Err(Error::content(label, "", problem));
     };
     let (experiment, command) = read_header(header, label)?;
@@ -86,16 +80,16 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
         let before = changes.last().map_or(0, |change| change.sequences);
         let broken =
             |error: serde_json::Error| Error::content(label, &place, plain(&error.to_string()));
-        let kind: KindForm = serde_json::from_str(line).map_err(broken)?;
-        if kind.change.is_some() {
-            let change: ChangeLine = serde_json::from_str(line).map_err(broken)?;
+        let line: Value = serde_json::from_str(line).map_err(broken)?;
+        if line.get("change").is_some() {
+            let change: ChangeLine = serde_json::from_value(line).map_err(broken)?;
             let change = change.into_change();
             let before = points
                 .last()
                 .map_or(before, |point| before.max(point.sequences));
             if change.sequences < before {
                 let problem = format!(
-                    "`sequences` is {}, and {before} in a line before; expected no less",
+                    "`sequences` is {}, after {before} in an earlier line; expected no less",
                     change.sequences
                 );
                 return Err(Error::content(label, format!("{place}.change"), problem));
@@ -107,7 +101,7 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
             changes.push(change);
             continue;
         }
-        let point: PointForm = serde_json::from_str(line).map_err(broken)?;
+        let point: PointForm = serde_json::from_value(line).map_err(broken)?;
         if let Some((key, problem)) = point.wrong() {
             return Err(Error::content(label, format!("{place}.{key}"), problem));
         }
@@ -116,14 +110,14 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
             && before.sequences >= point.sequences
         {
             let problem = format!(
-                "`sequences` is {}, and {} in the line before; expected more",
+                "`sequences` is {}, after {} in the previous line; expected more",
                 point.sequences, before.sequences
             );
             return Err(Error::content(label, place, problem));
         }
         if !changes.is_empty() && point.sequences <= before {
             let problem = format!(
-                "`sequences` is {}, and {before} at the change before; expected more",
+                "`sequences` is {}, after {before} at the previous change; expected more",
                 point.sequences
             );
             return Err(Error::content(label, place, problem));
@@ -172,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_reads_back_and_a_cut_line_is_left_out() {
+    fn a_log_reads_back_without_its_truncated_last_line() {
         let text = format!("{HEADER}\n{}\n{}\n", point(10), point(20));
         let log = from_text(&text, "x").unwrap();
         assert_eq!(log.experiment.name, "tiny");
@@ -187,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_from_a_validation_by_its_key() {
+    fn a_change_and_a_validation_differ_by_key() {
         let change = r#"{"change":{"sequences":10,"set":["task.length=[1,1]"]}}"#;
         let escaped = change.replace("change", "ch\\u0061nge");
         for change in [change, &escaped] {
@@ -201,10 +195,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn errors_name_the_line() {
         assert_eq!(
             error(&HEADER[..40]),
-            "run.jsonl: ends before its first line does: no header of a training log"
+            "run.jsonl: ends within its first line; expected the header of a training log"
         );
         assert!(error("{}\n").starts_with("run.jsonl: `line 1`: is not the header"));
         assert_eq!(
@@ -223,7 +217,7 @@ mod tests {
         assert!(error(&broken).starts_with("run.jsonl: `line 3`: "));
         assert_eq!(
             error(&format!("{HEADER}\n{}\n{}\n", point(20), point(20))),
-            "run.jsonl: `line 3`: `sequences` is 20, and 20 in the line before; expected more"
+            "run.jsonl: `line 3`: `sequences` is 20, after 20 in the previous line; expected more"
         );
     }
 }

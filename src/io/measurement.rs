@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::{Trained, file, paper};
 use crate::task::{Measure, Task};
-use crate::train::{Beside, Change, Evaluation, HistoryPoint, Measurement, Sampled, Since};
+use crate::train::{
+    AuxLosses, Change, Evaluation, HistoryPoint, Measurement, Sampled, SinceValidation,
+};
 
 /// One measurement of the machine that is called `name` as one line of JSON, with what its samples say where it was
 /// drawn from, beside the optimum over the same episodes.
@@ -93,8 +95,8 @@ struct Line<'a> {
     evaluation: EvaluationForm,
     bits_half_width: Option<Number>,
     bits_median: Number,
-    overrun_episodes: usize,
-    enough_rows: Option<usize>,
+    wrapped_episodes: usize,
+    rows_needed: Option<usize>,
     optimum: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sampled: Option<SampledForm>,
@@ -108,7 +110,7 @@ struct SampledForm {
     bits_per_sequence: Number,
     bits_spread: Option<Number>,
     wrong_bits: Number,
-    /// Of the mean; what is left of it in every sample; what the samples disagree by.
+    /// Total: of the mean; aleatoric: the rest in every sample; epistemic: disagreement between samples.
     uncertainty: Parts<Number>,
     /// Under the curve of a wrong bit against each.
     areas: Parts<Option<Number>>,
@@ -165,8 +167,8 @@ impl<'a> Line<'a> {
             evaluation: EvaluationForm(measured.mean),
             bits_half_width: measured.half_width.map(Number),
             bits_median: Number(measured.median),
-            overrun_episodes: measured.overrun,
-            enough_rows: (measured.overrun > 0).then_some(measured.enough),
+            wrapped_episodes: measured.wrapped,
+            rows_needed: (measured.wrapped > 0).then_some(measured.rows_needed),
             optimum,
             sampled: None,
         }
@@ -190,14 +192,14 @@ struct EvaluationKeys {
     scored_bits: f64,
     #[serde(with = "number")]
     perfect: f64,
-    #[serde(flatten, with = "BesideKeys")]
-    beside: Beside,
+    #[serde(flatten, with = "AuxLossKeys")]
+    aux: AuxLosses,
 }
 
-/// [`Beside`] in JSON.
+/// [`AuxLosses`] in JSON.
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Beside")]
-struct BesideKeys {
+#[serde(remote = "AuxLosses")]
+struct AuxLossKeys {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -218,10 +220,10 @@ struct BesideKeys {
     reward: Option<f64>,
 }
 
-/// [`Beside`] of training in JSON.
+/// [`AuxLosses`] of training in JSON.
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Beside")]
-struct TrainingBesideKeys {
+#[serde(remote = "AuxLosses")]
+struct TrainingAuxLossKeys {
     #[serde(
         rename = "training_redundancy",
         default,
@@ -258,8 +260,8 @@ struct PointKeys {
     seconds: f64,
     #[serde(with = "number")]
     training_bits: f64,
-    #[serde(flatten, with = "TrainingBesideKeys")]
-    training_beside: Beside,
+    #[serde(flatten, with = "TrainingAuxLossKeys")]
+    training_aux: AuxLosses,
     #[serde(with = "EvaluationKeys")]
     validation: Evaluation,
 }
@@ -267,16 +269,15 @@ struct PointKeys {
 /// A number of a file that no run comes to: its key, and what is wrong with it.
 pub(super) type WrongNumber = (&'static str, String);
 
-/// What is wrong with the seconds that a run has learned for, if anything: they are as many as three hundred years have, at
-/// most.
+/// Returns the error in the training seconds of a run, if any: they are at most three hundred years.
 pub(super) fn wrong_seconds(key: &'static str, seconds: f64) -> Option<WrongNumber> {
     const MOST: f64 = 1e10;
     let is_right = (0.0..=MOST).contains(&seconds);
     (!is_right).then(|| (key, format!("is {seconds}; expected 0 to {MOST} seconds")))
 }
 
-/// What is wrong with a number of bits, if anything: no answer costs less than 0, and none as many as there is room for in an
-/// f64. What is no number or infinite a run that breaks has come to.
+/// Returns the error in a number of bits, if any: a loss is 0 or more, and far below the largest f64. NaN and infinity
+/// are valid: a diverged run has them.
 pub(super) fn wrong_bits(key: &'static str, bits: f64) -> Option<WrongNumber> {
     const MOST: f64 = 1e50;
     let is_right = bits.is_nan() || bits == f64::INFINITY || (0.0..=MOST).contains(&bits);
@@ -318,19 +319,19 @@ impl PointForm {
     }
 }
 
-/// [`Since`] in JSON.
+/// [`SinceValidation`] in JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct SinceForm(#[serde(with = "SinceKeys")] pub(super) Since);
+pub(super) struct SinceForm(#[serde(with = "SinceKeys")] pub(super) SinceValidation);
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Since")]
+#[serde(remote = "SinceValidation")]
 struct SinceKeys {
     sequences: u64,
     #[serde(with = "number")]
     bits: f64,
-    #[serde(flatten, with = "BesideKeys")]
-    beside: Beside,
+    #[serde(flatten, with = "AuxLossKeys")]
+    aux: AuxLosses,
 }
 
 /// [`Change`] in JSON.
@@ -441,14 +442,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_json_does_not_have_is_a_string() {
+    fn nonfinite_numbers_are_strings() {
         let point = HistoryPoint {
             sequences: 10,
             seconds: 0.5,
             training_bits: f64::NAN,
-            training_beside: Beside {
+            training_aux: AuxLosses {
                 redundancy: Some(0.25),
-                ..Beside::default()
+                ..AuxLosses::default()
             },
             validation: Evaluation {
                 episodes: 2,
@@ -456,9 +457,9 @@ mod tests {
                 wrong_bits: 1.5,
                 scored_bits: 8.0,
                 perfect: 0.0,
-                beside: Beside {
+                aux: AuxLosses {
                     redundancy: Some(f64::INFINITY),
-                    ..Beside::default()
+                    ..AuxLosses::default()
                 },
             },
         };
@@ -478,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_no_run_comes_to_are_told_from_those_of_one_that_broke() {
+    fn impossible_numbers_differ_from_those_of_diverged_runs() {
         for seconds in [f64::NAN, f64::INFINITY, -1.0, 1e11] {
             assert!(wrong_seconds("seconds", seconds).is_some(), "{seconds}");
         }

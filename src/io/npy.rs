@@ -4,15 +4,15 @@ use std::io::Read;
 
 use super::error::short;
 
-/// How an array begins, and version 1.0 of the format.
+/// The start of an array file in version 1.0 of the format.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
 /// The largest header that is read, in bytes.
 const HEADER_LIMIT: u64 = 1 << 16;
 
-/// What stands before the values of an array.
+/// The header in front of the values of an array.
 pub(super) struct Header {
     pub(super) shape: Vec<usize>,
-    /// Of its values, as NumPy calls it: `<f4`.
+    /// The type of its values, as in NumPy: `<f4`.
     pub(super) kind: String,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn header(file: &mut impl Read, allowed: &str) -> Result<Header, Stri
         order if order.starts_with("False") => {}
         order if order.starts_with("True") => {
             let problem =
-                "is column-major; expected row-major: numpy.ascontiguousarray makes it so";
+                "is column-major; expected row-major: convert it with numpy.ascontiguousarray";
             return Err(problem.to_owned());
         }
         _ => return Err(unreadable("fortran_order")),
@@ -70,8 +70,8 @@ pub(super) fn header(file: &mut impl Read, allowed: &str) -> Result<Header, Stri
     Ok(Header { shape, kind })
 }
 
-/// That the values of an array are of no kind that is read.
+/// Returns the error for an array with unsupported values.
 pub(super) fn other_kind(kind: &str, allowed: &str) -> String {
     let found: String = kind.chars().take(20).collect();
-    format!("has values of the kind `{found}`; allowed: {allowed}")
+    format!("has values of type `{found}`; allowed: {allowed}")
 }

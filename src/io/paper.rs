@@ -1,4 +1,4 @@
-//! What the paper reports, in words, for the machines and sizes that it measured.
+//! Results of the paper, as text, for the machines and sizes that it measured.
 //!
 //! Graves, Wayne and Danihelka 2014, section 4; numbers read off a figure are within 20 percent. The one
 //! place for all of it: a measurement is shown beside the first line here that fits it. What the learning curves
@@ -80,8 +80,8 @@ const FIGURES: [Figure; 20] = [
     ("priority_sort", &[Lstm], 20..=20, ANY, bits(58.0, "58, three layers of 128 (Fig. 18)")),
 ];
 
-/// What the paper says of such a machine on this task, whose size is that of the measurement; `None`
-/// where it says nothing, or where the task is not the paper's.
+/// Returns the result of the paper for such a machine on this task, whose size is that of the measurement; `None` if it
+/// reports none, or if the task is not the paper's.
 pub fn figure(config: &ModelConfig, task: &Task) -> Option<Reported> {
     let is_another = |ntm: &NtmConfig| {
         let stays = |head| ntm.shift_form.of(head) == ShiftForm::None;
@@ -126,7 +126,7 @@ fn is_of_the_paper(task: &Task) -> bool {
         }
         Task::Ngrams(task) => task.context == Ngrams::PAPER.context,
         Task::PrioritySort(task) => *task == PrioritySort::PAPER,
-        Task::Episodes(_) | Task::Other(_) => false,
+        Task::Episodes(_) | Task::External(_) => false,
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_is_of_a_task_that_there_is() {
+    fn every_figure_has_an_existing_task() {
         for (name, ..) in FIGURES {
             let experiment = Experiment::find(name, &[]).unwrap();
             assert!(is_of_the_paper(&experiment.task), "{name}");

@@ -1,8 +1,8 @@
-//! What the system says about this process.
+//! Properties of this process, from the system.
 
 use std::fs;
 
-/// Whether this process ignores a signal, as `nohup` makes it; None where the system does not say.
+/// Returns whether this process ignores a signal, as under `nohup`; `None` if the system does not tell.
 pub fn ignores(signal: i32) -> Option<bool> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     is_in(&status, signal)

@@ -50,47 +50,54 @@ const REPLACEMENT: &str = ".tapescope-replacement";
 /// The files of a run, in the order in which those of a replacement are moved.
 const FILES: [&str; 6] = [LOG, START, SNAPSHOTS, CHECKPOINT, WEIGHTS, PRESET];
 
-/// How long a run goes on between two checkpoints, at least.
+/// The shortest time between two checkpoints.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(10);
-/// Of the time of a run, at most one part in so many goes into its checkpoints.
+/// Checkpoints take at most one part in this many of the time of a run.
 const CHECKPOINT_SHARE: u32 = 20;
 
-/// A run folder, open for writing; nobody else writes into it meanwhile.
+/// A run folder, locked and open for writing.
 #[derive(Debug)]
 pub struct RunFolder {
     folder: PathBuf,
-    /// Where the files are: the folder, or that of a replacement inside it.
+    /// The folder of the files: the run folder, or that of a replacement inside it.
     place: PathBuf,
     experiment: Experiment,
     command: String,
     /// The measure of the weights that are on disk.
     saved: Option<Evaluation>,
-    /// When the last checkpoint was there, and how long it took.
+    /// The time of the last checkpoint, and its duration.
     checkpoint: (Instant, Duration),
-    /// The moment of the last snapshot that is on disk.
+    /// The sequences of the last snapshot on disk.
     snapshot: Option<u64>,
     lock: Lock,
 }
 
-/// A run of ours that a folder holds.
+/// An existing run in a folder.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Begun {
-    /// What it wrote down.
+pub struct ExistingRun {
+    /// The log.
     pub log: Log,
-    /// True when it has seen all its sequences, and its weights are there; any other can go on, or begin again.
+    /// True if it has seen all its sequences and has weights; otherwise it can resume or start again.
     pub is_finished: bool,
 }
 
-/// A run that is to go on.
+/// The contents of the files of a run, each read once.
+pub(super) struct RunFiles {
+    pub(super) log: Log,
+    pub(super) weights: Option<Trained>,
+    pub(super) checkpoint: Option<(Experiment, State)>,
+}
+
+/// A resumed run.
 #[derive(Debug)]
-pub struct Resumed {
-    /// Where.
+pub struct ResumedRun {
+    /// The run folder.
     pub folder: RunFolder,
-    /// What it learns from here on: the experiment of the folder after all that was changed.
+    /// The experiment from here on: that of the folder with all changes.
     pub experiment: Experiment,
-    /// Where it stands.
+    /// The state of training.
     pub state: State,
-    /// What it was before, where that is kept.
+    /// The earlier training snapshots, if there are any.
     pub snapshots: Option<Snapshots>,
 }
 
@@ -116,8 +123,8 @@ impl RunFolder {
         file::exists(&Self::part(folder, WEIGHTS))
     }
 
-    /// Where this file of the run in a folder is. Where a replacement is complete and not all of it is moved, it is that of
-    /// the replacement.
+    /// Returns the path of this file of the run in a folder: in the replacement, if that is complete and not fully
+    /// moved.
     pub fn part(folder: &Path, name: &str) -> PathBuf {
         let new = folder.join(REPLACEMENT);
         let is_there = |name: &str| file::exists(&new.join(name));
@@ -125,14 +132,14 @@ impl RunFolder {
         if is_new { new } else { folder.to_owned() }.join(name)
     }
 
-    /// Where the run is with which [`RunFolder::resume`] goes on: in the folder, or, where a replacement has begun, in that.
+    /// Returns the folder in which [`RunFolder::resume`] continues: the run folder, or a started replacement.
     pub fn unfinished(folder: &Path) -> PathBuf {
         let new = folder.join(REPLACEMENT);
         let is_begun = file::exists(&new.join(LOG)) && !file::exists(&new.join(PRESET));
         if is_begun { new } else { folder.to_owned() }
     }
 
-    /// The weights file that a path stands for: its own, or that of the run whose folder it is.
+    /// Returns the weights file of a path: the file itself, or that of the run folder.
     ///
     /// # Errors
     /// A folder that holds no weights.
@@ -143,14 +150,13 @@ impl RunFolder {
         if Self::is_taken(path) {
             return Ok(Self::part(path, WEIGHTS));
         }
-        let problem = format!(
-            "is a folder without {WEIGHTS}; expected a weights file or the folder of a run"
-        );
+        let problem =
+            format!("is a folder without {WEIGHTS}; expected a weights file or a run folder");
         Err(Error::about(path, problem))
     }
 
-    /// What a run was at moments of its training, and its experiment as that began: of its folder, or of the file itself.
-    /// `None` for a run that keeps no snapshots.
+    /// Returns the training snapshots of a run folder or file, and the experiment at its start. `None` for a run
+    /// without snapshots.
     ///
     /// # Errors
     /// As for [`snapshots::read`].
@@ -164,13 +170,13 @@ impl RunFolder {
         }
         let (experiment, snapshots) = snapshots::read(&inside)?;
         if experiment != log_at(path)?.experiment {
-            let problem = format!("is of another experiment than {LOG}");
+            let problem = format!("belongs to another preset than {LOG}");
             return Err(Error::about(&inside, problem));
         }
         Ok(Some((experiment, snapshots)))
     }
 
-    /// What to call a weights file: one in the folder of a run by that folder, any other by its own name.
+    /// Returns the name of a weights file: its run folder, or else its own name.
     pub fn name_of(weights: &Path) -> String {
         let folder = weights.parent().and_then(Path::file_name);
         let name = match (weights.file_name(), folder) {
@@ -192,51 +198,57 @@ impl RunFolder {
     ///
     /// # Errors
     /// The folder, and what in it is not ours; or it cannot be read.
-    pub fn contents(folder: &Path) -> Result<Option<Begun>, Error> {
-        Self::belongings(folder).map_err(|unfit| unfit.told(folder, not_ours))
+    pub fn contents(folder: &Path) -> Result<Option<ExistingRun>, Error> {
+        let whole = Self::read_files(folder, |why| not_ours(folder, why))?;
+        Ok(whole.map(|RunFiles { log, weights, .. }| ExistingRun {
+            is_finished: is_finished(&log, weights.as_ref()),
+            log,
+        }))
     }
 
-    /// The same with what is wrong in the folder, for whoever says what that means.
-    fn belongings(folder: &Path) -> Result<Option<Begun>, Unfit> {
-        let damaged = |error: Error| Unfit::For(error.to_string());
+    /// [`RunFolder::contents`] with all that the files say; `unfit` makes the error of what is wrong in the folder.
+    pub(super) fn read_files(
+        folder: &Path,
+        unfit: impl Fn(&str) -> Error,
+    ) -> Result<Option<RunFiles>, Error> {
+        let damaged = |error: Error| unfit(&error.to_string());
         let part = |name: &str| Self::part(folder, name);
         let there = |name: &str| Some(part(name)).filter(|path| file::exists(path));
         let Some(log) = there(LOG) else {
-            let mut names = file::contents(folder)
-                .map_err(Unfit::Unreadable)?
-                .into_iter();
+            let mut names = file::contents(folder)?.into_iter();
             return match names.find(|name| !is_left(folder, name)) {
                 None => Ok(None),
-                Some(name) => Err(Unfit::For(format!("it holds {name}, and no {LOG}"))),
+                Some(name) => Err(unfit(&format!("it contains {name} but no {LOG}"))),
             };
         };
+        // Weights are written before the line of the log that tells of them, so they are read after it.
         let log = log::read(&log).map_err(damaged)?;
         let belongs = |name: &str, experiment: &Experiment| {
             if *experiment == log.experiment {
                 return Ok(());
             }
-            let why = format!("{name} is of another experiment than {LOG}");
-            Err(Unfit::For(why))
+            let why = format!("{name} belongs to another preset than {LOG}");
+            Err(unfit(&why))
         };
         if let Some(preset) = there(PRESET) {
-            belongs(
-                PRESET,
-                &Experiment::read_alone(&preset, &[]).map_err(damaged)?,
-            )?;
+            let preset = Experiment::read_alone(&preset, &[]).map_err(damaged)?;
+            belongs(PRESET, &preset)?;
         }
-        if let Some(checkpoint) = there(CHECKPOINT) {
-            belongs(
-                CHECKPOINT,
-                &checkpoint::read(&checkpoint).map_err(damaged)?.0,
-            )?;
+        let checkpoint = there(CHECKPOINT).map(|path| checkpoint::read(&path));
+        let checkpoint = checkpoint.transpose().map_err(damaged)?;
+        if let Some((experiment, _)) = &checkpoint {
+            belongs(CHECKPOINT, experiment)?;
         }
-        let mut is_finished = false;
-        if let Some(weights) = there(WEIGHTS) {
-            let trained = weights::read(&weights).map_err(damaged)?;
-            belongs(WEIGHTS, &trained.experiment)?;
-            is_finished = self::is_finished(&log, &trained);
+        let weights = there(WEIGHTS).map(|path| weights::read(&path));
+        let weights = weights.transpose().map_err(damaged)?;
+        if let Some(weights) = &weights {
+            belongs(WEIGHTS, &weights.experiment)?;
         }
-        Ok(Some(Begun { log, is_finished }))
+        Ok(Some(RunFiles {
+            log,
+            weights,
+            checkpoint,
+        }))
     }
 
     /// Locks the folder, which is created where it is not there, and starts a run in it from weights of the
@@ -272,18 +284,23 @@ impl RunFolder {
         start: Option<&Trained>,
         replace: bool,
     ) -> Result<Self, Error> {
+        // Not even a lock is put into a folder that is not ours.
+        Self::contents(folder)?;
         let lock = Self::lock(folder, command)?;
-        let begun = Self::contents(folder)?;
-        if let Some(begun) = &begun {
-            if !replace {
-                return Err(taken(folder, &begun.log));
+        let before = Self::contents(folder)?;
+        if !replace {
+            let unfinished = Self::contents(&Self::unfinished(folder))?;
+            if let Some(there) = before.as_ref().or(unfinished.as_ref()) {
+                return Err(taken(folder, &there.log));
             }
+        }
+        if before.is_some() {
             let damaged = |error: Error| not_ours(folder, &error.to_string());
             Self::snapshots_at(folder).map_err(damaged)?;
         }
         abandon(folder)?;
         let mut run = Self::new(folder, experiment, command, lock);
-        if begun.is_some() {
+        if before.is_some() {
             run.place = folder.join(REPLACEMENT);
         }
         let done = run.begin(state, start);
@@ -312,30 +329,30 @@ impl RunFolder {
     /// # Errors
     /// Somebody else writes into the folder, it holds no run, or none with a checkpoint of its own; then
     /// nothing was changed. Or a file cannot be written.
-    pub fn resume(folder: &Path, command: &str) -> Result<Option<Resumed>, Error> {
-        let refused = |problem: &str| Err(Error::about(folder, problem));
-        let nothing = "holds no run that could go on";
-        let damaged = |unfit: Unfit| unfit.told(folder, cannot_go_on);
-        if Self::belongings(folder).map_err(damaged)?.is_none() {
-            return refused(nothing);
+    pub fn resume(folder: &Path, command: &str) -> Result<Option<ResumedRun>, Error> {
+        let read = |place: &Path| Self::read_files(place, |why| cannot_go_on(folder, why));
+        let none = || Error::about(folder, "contains no run that can be resumed");
+        if read(folder)?.is_none() {
+            // The run that was to be replaced may be gone.
+            read(&Self::unfinished(folder))?.ok_or_else(none)?;
         }
         let lock = Self::lock(folder, command)?;
         let place = Self::unfinished(folder);
         let path = place.join(CHECKPOINT);
-        let Some(Begun { log, is_finished }) = Self::belongings(&place).map_err(damaged)? else {
-            return refused(nothing);
-        };
+        let RunFiles {
+            log,
+            weights,
+            checkpoint,
+        } = read(&place)?.ok_or_else(none)?;
+        let is_finished = is_finished(&log, weights.as_ref());
+        drop(weights);
         if is_finished {
             file::remove(&path)?;
             Failure::forget(folder)?;
             return Ok(None);
         }
-        if !file::exists(&path) {
-            return refused(
-                "holds a run without a checkpoint to go on from; begin it again with --out and --force instead",
-            );
-        }
-        let (experiment, state) = checkpoint::read(&path)?;
+        let none = "contains a run without a checkpoint; start it again with --out and --force";
+        let (experiment, state) = checkpoint.ok_or_else(|| Error::about(folder, none))?;
         let now = experiment.after(&state.changes)?.with_episodes(&path)?;
         let kept = Self::snapshots_at(&place).map_err(|error| lost_snapshots(folder, &error))?;
         let mut snapshots = kept.map(|(_, snapshots)| snapshots);
@@ -347,7 +364,7 @@ impl RunFolder {
         let mut run = Self::new(folder, &experiment, &log.command, lock);
         run.place = place;
         run.open(&state)?;
-        Ok(Some(Resumed {
+        Ok(Some(ResumedRun {
             folder: run,
             experiment: now,
             state,
@@ -416,28 +433,23 @@ impl RunFolder {
             command: &self.command,
             experiment: Written::of(&self.experiment),
         };
+        let points = state.history.iter();
+        let points = points.map(|point| (point.sequences, file::json(&PointForm(*point))));
+        let changes = state.changes.iter().cloned();
+        let changes = changes.map(|one| (one.sequences, file::json(&ChangeLine::of(one))));
+        let mut lines: Vec<_> = points.chain(changes).collect();
+        // Of the same moment the validation is first.
+        lines.sort_by_key(|(sequences, _)| *sequences);
         let write = |to: &mut dyn Write| {
             writeln!(to, "{}", file::json(&header))?;
-            let mut changes = state.changes.iter().peekable();
-            for point in &state.history {
-                while let Some(change) =
-                    changes.next_if(|change| change.sequences < point.sequences)
-                {
-                    writeln!(to, "{}", file::json(&ChangeLine::of(change.clone())))?;
-                }
-                writeln!(to, "{}", file::json(&PointForm(*point)))?;
-            }
-            changes.try_for_each(|change| {
-                writeln!(to, "{}", file::json(&ChangeLine::of(change.clone())))
-            })
+            let mut lines = lines.iter();
+            lines.try_for_each(|(_, line)| writeln!(to, "{line}"))
         };
         self.put(LOG, |path| file::write_atomically(path, write))
     }
 
-    /// Locks a folder that may be written into. What it holds is to be asked again behind the lock.
+    /// Locks a folder that may be written into. What it holds is to be read again behind the lock.
     fn lock(folder: &Path, command: &str) -> Result<Lock, Error> {
-        // Not even a lock is put into a folder that is not ours.
-        Self::contents(folder)?;
         file::create_folder(folder)?;
         let lock = Lock::take(&folder.join(LOCK), command)?;
         complete(folder)?;
@@ -470,21 +482,29 @@ impl RunFolder {
     }
 
     /// Writes the weights of the best validation, where they are not on disk already, and with them takes the place of the run
-    /// that this one replaces. A run without a validation that is a number has no best weights: its last ones are better than none.
+    /// that this one replaces. A run without a validation that is a number has no best weights: its last ones are better than
+    /// none, but before its end they do not replace those of another run.
     ///
     /// # Errors
     /// A file cannot be written.
     pub fn save_best_or_last(&mut self, state: &State) -> Result<(), Error> {
         self.write_weights(state)?;
-        self.take_place()
+        if state.best.is_some() || self.is_last(state) {
+            return self.take_place();
+        }
+        Ok(())
     }
 
     /// Takes the place of the run that this one replaces, if it has not yet.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// The run has no weights, or a file cannot be written.
     pub fn take_place(&mut self) -> Result<(), Error> {
         if self.is_replacement() {
+            if !file::exists(&self.weights_path()) {
+                let problem = "has no weights yet, so the earlier run is not replaced";
+                return Err(Error::about(&self.place, problem));
+            }
             self.put(PRESET, |path| self.experiment.write(path))?;
             complete(&self.folder)?;
             self.place.clone_from(&self.folder);
@@ -578,7 +598,7 @@ impl RunFolder {
         &self.folder
     }
 
-    /// Where the weights are.
+    /// Returns the path of the weights.
     pub fn weights_path(&self) -> PathBuf {
         self.place.join(WEIGHTS)
     }
@@ -590,7 +610,7 @@ impl RunFolder {
     }
 }
 
-/// The machine of the best validation of a run, with what it had learned until then; or, where no validation is a number,
+/// The machine of the best validation of a run, with what it had learned until then; or, where no validation is finite,
 /// the one that it is now. `command` is what began the run.
 pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Trained {
     let (machine, evaluation, points) = match &state.best {
@@ -615,7 +635,7 @@ pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Tr
     }
 }
 
-/// The log that a path stands for: its own, or that of the run whose folder it is.
+/// Returns the log of a path: the file itself, or that of the run folder.
 ///
 /// # Errors
 /// A folder that holds no log, or what [`log::read`] says of it.
@@ -627,7 +647,7 @@ pub fn log_at(path: &Path) -> Result<Log, Error> {
     if file::exists(&inside) {
         return log::read(&inside);
     }
-    let problem = format!("is a folder without {LOG}; expected a log or the folder of a run");
+    let problem = format!("is a folder without {LOG}; expected a log or a run folder");
     Err(Error::about(path, problem))
 }
 
@@ -663,61 +683,41 @@ fn abandon(folder: &Path) -> Result<(), Error> {
 }
 
 /// True when a run has seen all its sequences, and the weights are those that its log tells of.
-pub(super) fn is_finished(log: &Log, trained: &Trained) -> bool {
-    // Older versions wrote the log first.
+pub(super) fn is_finished(log: &Log, weights: Option<&Trained>) -> bool {
     let bits = |measured: Option<Evaluation>| measured.map(|best| best.bits_per_sequence);
-    log.is_finished() && bits(trained.evaluation) == bits(log.best())
+    let is_best = |weights: &Trained| bits(weights.evaluation) == bits(log.best());
+    log.is_finished() && weights.is_some_and(is_best)
 }
 
 /// True for what may lie in a folder that holds no run: what a run leaves that never came to its log.
 fn is_left(folder: &Path, name: &str) -> bool {
     let path = folder.join(name);
     name.starts_with('.')
-        || Failure::FILES.contains(&name)
+        || name == Failure::FILE
         || name == LOCK && Lock::is_ours(&path)
         || name == CHECKPOINT && checkpoint::read(&path).is_ok()
         || name == START && weights::read(&path).is_ok()
 }
 
-/// Why the folder of a run is not what it should be.
-enum Unfit {
-    /// It cannot be looked into.
-    Unreadable(Error),
-    /// What is wrong in it.
-    For(String),
-}
-
-impl Unfit {
-    /// As an error that says what follows from it.
-    fn told(self, folder: &Path, say: fn(&Path, &str) -> Error) -> Error {
-        match self {
-            Self::Unreadable(error) => error,
-            Self::For(why) => say(folder, &why),
-        }
-    }
-}
-
 /// A run that is damaged, and is not gone on with.
 fn cannot_go_on(folder: &Path, why: &str) -> Error {
     let problem = format!(
-        "cannot go on: {why}; nothing was changed. What else is in it can still be read; begin anew with --out, or with \
-         --repeat where its log is whole"
+        "cannot be resumed: {why}; nothing was changed, and its other files can be read. Start again with --out, or with \
+         --repeat if its log is complete"
     );
     Error::about(folder, problem)
 }
 
-fn not_ours(folder: &Path, why: &str) -> Error {
-    let problem =
-        format!("is not the folder of a run, so it is left as it is: {why}; choose another one");
+pub(super) fn not_ours(folder: &Path, why: &str) -> Error {
+    let problem = format!("is not a run folder and stays unchanged: {why}; choose another folder");
     Error::about(folder, problem)
 }
 
-/// A run whose snapshots are broken: what is lost with them, and how it goes on.
+/// Returns the error for damaged snapshots, with the way to resume.
 fn lost_snapshots(folder: &Path, why: &Error) -> Error {
     let problem = format!(
-        "cannot go on with its snapshots: {why}; nothing but they is broken, and lost with them is what the machine was at \
-         earlier moments: rename {SNAPSHOTS}, and the run goes on without, or with new ones from here on where --snapshots \
-         is given"
+        "cannot be resumed with its training snapshots: {why}; all other files are intact. Rename {SNAPSHOTS} to resume \
+         without the earlier snapshots, or, with --snapshots, with new ones from here on"
     );
     Error::about(folder, problem)
 }
@@ -726,14 +726,14 @@ fn taken(folder: &Path, log: &Log) -> Error {
     let done = log.points.last().map_or(0, |point| point.sequences);
     let can_go_on = !log.is_finished() && file::exists(&folder.join(CHECKPOINT));
     let go_on = if RunFolder::unfinished(folder) != folder {
-        "a run that replaces it was begun: go on with that with --resume, "
+        "its replacement has started: resume that with --resume, "
     } else if can_go_on {
-        "go on with --resume, "
+        "resume it with --resume, "
     } else {
         ""
     };
     let problem = format!(
-        "holds a run of {done}/{} sequences; {go_on}choose another --seed or --out, or replace it with --force",
+        "contains a run of {done}/{} sequences; {go_on}choose another --seed or --out, or replace it with --force",
         log.experiment.training.sequences
     );
     Error::about(folder, problem)
@@ -752,7 +752,7 @@ mod tests {
         Experiment::from_json(TINY, "tiny.json", &[]).unwrap()
     }
 
-    /// A trainer that goes on from a state; or begins.
+    /// Returns a trainer that continues from a state, or starts.
     fn trainer(state: Option<State>) -> Trainer {
         let tiny = tiny();
         let state = state.unwrap_or_else(|| State::new(tiny.model, &tiny.training));
@@ -763,11 +763,11 @@ mod tests {
         RunFolder::create(folder, &tiny(), "begun", false).unwrap()
     }
 
-    fn begun(folder: &Path) -> Option<Begun> {
+    fn begun(folder: &Path) -> Option<ExistingRun> {
         RunFolder::contents(folder).unwrap()
     }
 
-    /// Where a run may be, and what removes it when the test ends.
+    /// Returns a path for a run, and the guard that removes it after the test.
     fn place() -> (PathBuf, tempfile::TempDir) {
         let place = tempfile::tempdir().unwrap();
         (place.path().join("run"), place)
@@ -782,7 +782,7 @@ mod tests {
         }
     }
 
-    /// What a folder holds in the end, but for the time it took.
+    /// Returns the final contents of a folder, without times.
     fn end(folder: &Path) -> (Log, Trained, Vec<String>) {
         let mut log = log::read(&folder.join(LOG)).unwrap();
         let mut trained = weights::read(&folder.join(WEIGHTS)).unwrap();
@@ -801,7 +801,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_from_any_checkpoint_whatever_the_log_and_the_weights_say() {
+    fn resume_from_any_checkpoint_ignores_later_log_and_weights() {
         let (folder, place) = place();
         let whole = reference(&folder);
         assert_eq!(whole.2, [LOG, PRESET, WEIGHTS]);
@@ -847,7 +847,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_is_finished_or_has_no_checkpoint_does_not_go_on() {
+    fn a_run_without_checkpoint_or_finished_does_not_resume() {
         let (folder, place) = place();
         reference(&folder);
         assert!(RunFolder::resume(&folder, "x").unwrap().is_none());
@@ -855,14 +855,14 @@ mod tests {
             let said = RunFolder::resume(folder, "x").unwrap_err().to_string();
             assert!(said.contains(words), "{said}");
         };
-        // The weights of another validation than the best: an older version was killed before it wrote them.
+        // The weights of another validation than the best.
         let mut trained = weights::read(&folder.join(WEIGHTS)).unwrap();
         trained.evaluation.as_mut().unwrap().bits_per_sequence += 1.0;
         weights::write(&folder.join(WEIGHTS), &trained).unwrap();
         assert!(!begun(&folder).unwrap().is_finished);
         refused(
             &folder,
-            "holds a run without a checkpoint to go on from; begin it again with --out and --force instead",
+            "contains a run without a checkpoint; start it again with --out and --force",
         );
         // What cannot go on is not offered to.
         let started = place.path().join("started");
@@ -875,22 +875,22 @@ mod tests {
         std::fs::remove_file(started.join(CHECKPOINT)).unwrap();
         again("0/60 sequences; choose another");
         let none = place.path().join("none");
-        refused(&none, "none: holds no run that could go on");
+        refused(&none, "none: contains no run that can be resumed");
         let other = Experiment::from_json(&TINY.replace("60", "70"), "tiny.json", &[]).unwrap();
         let state = State::new(other.model.clone(), &other.training);
         checkpoint::write(&folder.join(CHECKPOINT), &other, &state).unwrap();
         refused(
             &folder,
-            "cannot go on: checkpoint.safetensors is of another experiment than history.ntmlog.jsonl; nothing was changed",
+            "cannot go on: checkpoint.safetensors belongs to another preset than history.ntmlog.jsonl; nothing was changed",
         );
         let forced = RunFolder::create(&folder, &tiny(), "x", true).unwrap_err();
         let forced = forced.to_string();
         assert!(forced.contains("is not the folder of a run"), "{forced}");
     }
 
-    /// What a kill may leave between any two files of a new run: none of it is foreign, and the same run can begin again or go on.
+    /// Tests that a kill between any two files of a new run leaves nothing foreign: the run can start again or resume.
     #[test]
-    fn a_run_that_came_to_no_log_or_no_preset_is_ours() {
+    fn a_folder_without_log_or_preset_is_recognised() {
         let (folder, place) = place();
         let whole = reference(&place.path().join("whole"));
         let written = [CHECKPOINT, LOG, PRESET];
@@ -924,7 +924,7 @@ mod tests {
 
     /// The log never tells of weights that are not there: what is missing in between is at most the line.
     #[test]
-    fn a_disk_that_fails_at_the_weights_leaves_no_line_in_the_log() {
+    fn failing_to_write_weights_adds_no_log_line() {
         let (folder, _place) = place();
         let (mut run, mut trainer) = (create(&folder), trainer(None));
         // Nothing can be written here.
@@ -945,7 +945,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_say_what_was_changed_before_them() {
+    fn weights_list_earlier_changes() {
         let (folder, _place) = place();
         let mut run = create(&folder);
         let mut trainer = trainer(None);
@@ -993,7 +993,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_whose_folder_is_moved_away_writes_nothing_into_the_next() {
+    fn a_moved_run_writes_nothing_into_the_new_folder() {
         if cfg!(windows) {
             return;
         }
@@ -1025,7 +1025,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_forgotten_at_success() {
+    fn success_removes_the_recorded_failure() {
         let (folder, _place) = place();
         std::fs::create_dir(&folder).unwrap();
         Failure::Failed("no space left".into())
@@ -1046,7 +1046,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_whose_validations_are_no_numbers_keeps_its_last_weights_before_its_log_ends() {
+    fn a_run_with_nan_validations_keeps_its_last_weights() {
         let (folder, _place) = place();
         let (mut run, mut trainer) = (create(&folder), trainer(None));
         while !trainer.finished() {

@@ -1,4 +1,4 @@
-//! What is typed into a shell: command lines of this program, to be said and to be kept.
+//! Shell command lines of this program, for messages and logs.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub fn command(words: &[impl AsRef<OsStr>]) -> String {
     words.join(" ")
 }
 
-/// The command line that goes on with the run in a folder.
+/// Returns the command line that resumes the run in a folder.
 pub fn resume(folder: &Path) -> String {
     command(&["train".as_ref(), "--resume".as_ref(), folder.as_os_str()])
 }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_stays_one_word() {
+    fn quoting_keeps_a_word_whole() {
         let folders = [
             ("runs/copy-1", "runs/copy-1"),
             ("my runs/copy 1", "'my runs/copy 1'"),

@@ -1,4 +1,4 @@
-//! What a machine was at moments of its training, as a safetensors file: all its weights at each of them.
+//! Training snapshots as a safetensors file: all weights at each of them.
 //!
 //! The tensors of the machine after 1234 sequences begin with `0000000001234.`, so that they stand in the order of their
 //! moments. When each was taken, and what it answered like, is in the metadata.
@@ -18,19 +18,19 @@ use crate::learn::{Snapshot, Snapshots};
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 4 << 30;
 const FORMAT: &str = "tapescope-snapshots";
-const MOMENTS: &str = "moments";
+const SNAPSHOTS: &str = "snapshots";
 
-/// What of [`Snapshots`] is no tensor.
+/// The parts of [`Snapshots`] other than tensors.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
     per_decade: f64,
-    all: Vec<MomentForm>,
+    all: Vec<SnapshotForm>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct MomentForm {
+struct SnapshotForm {
     sequences: u64,
     seconds: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ struct MomentForm {
     is_best: bool,
 }
 
-/// Where the tensors of a moment are.
+/// Returns the prefix of the tensors of a snapshot.
 fn prefix(sequences: u64) -> String {
     format!("{sequences:013}.")
 }
@@ -67,7 +67,7 @@ fn write_to(to: &mut dyn Write, experiment: &Experiment, snapshots: &Snapshots) 
         let named = snapshot.machine.params.named().into_iter();
         tensors.extend(named.map(|(name, tensor)| (format!("{prefix}{name}"), tensor)));
     }
-    let moment = |snapshot: &Snapshot| MomentForm {
+    let moment = |snapshot: &Snapshot| SnapshotForm {
         sequences: snapshot.sequences,
         seconds: snapshot.seconds,
         bits: snapshot.bits,
@@ -77,7 +77,7 @@ fn write_to(to: &mut dyn Write, experiment: &Experiment, snapshots: &Snapshots) 
         per_decade: snapshots.per_decade(),
         all: snapshots.all().iter().map(moment).collect(),
     };
-    let entry = (MOMENTS, file::json(&form));
+    let entry = (SNAPSHOTS, file::json(&form));
     let metadata = weights::metadata_of_run(FORMAT, experiment, entry);
     weights::write_tensors(to, metadata, &tensors)
 }
@@ -103,10 +103,10 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, Snapshots), 
         entries: header.metadata().as_ref(),
         label,
     };
-    let (experiment, form): (_, Form) = metadata.of_run(FORMAT, MOMENTS)?;
+    let (experiment, form): (_, Form) = metadata.of_run(FORMAT, SNAPSHOTS)?;
     form.check(&experiment, label)?;
     let config = &experiment.model;
-    let snapshot = |moment: MomentForm| -> Result<Snapshot, Error> {
+    let snapshot = |moment: SnapshotForm| -> Result<Snapshot, Error> {
         let prefix = prefix(moment.sequences);
         let machine = weights::read_machine(&tensors, &prefix, config, label)?;
         Ok(Snapshot {
@@ -128,28 +128,28 @@ impl Form {
     fn check(&self, experiment: &Experiment, label: &str) -> Result<(), Error> {
         let (all, most) = (&self.all, experiment.training.sequences);
         let problem = if !all.is_sorted_by(|a, b| a.sequences < b.sequences) {
-            "are not in the order of their sequences".to_owned()
+            "are not sorted by sequences".to_owned()
         } else if let Some(last) = all.last().filter(|last| last.sequences > most) {
             format!(
-                "has one after {} sequences; the run has {most}",
+                "has a snapshot after {} sequences; the run has only {most}",
                 last.sequences
             )
         } else if !(1.0..=1e3).contains(&self.per_decade) {
             format!("`per_decade` is {}; expected 1 to 1000", self.per_decade)
         } else if all.is_empty() {
-            "are none; expected at least one".to_owned()
+            "contains no snapshots; expected at least one".to_owned()
         } else if let Some((index, (key, problem))) = all.iter().enumerate().find_map(wrong) {
-            let place = format!("{MOMENTS}.all[{index}].{key}");
+            let place = format!("{SNAPSHOTS}.all[{index}].{key}");
             return Err(Error::content(label, place, problem));
         } else {
             return Ok(());
         };
-        Err(Error::content(label, MOMENTS, problem))
+        Err(Error::content(label, SNAPSHOTS, problem))
     }
 }
 
 /// The first number of a moment that no run comes to.
-fn wrong((index, moment): (usize, &MomentForm)) -> Option<(usize, WrongNumber)> {
+fn wrong((index, moment): (usize, &SnapshotForm)) -> Option<(usize, WrongNumber)> {
     let bits = || wrong_bits("bits", moment.bits?);
     let found = wrong_seconds("seconds", moment.seconds).or_else(bits);
     Some((index, found?))
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_comes_back_in_the_same_bits() {
+    fn every_number_reads_back_bit_identical() {
         let (experiment, snapshots) = trained();
         let bytes = to_bytes(&experiment, &snapshots);
         let (read_experiment, again) = from_bytes(&bytes, "s").unwrap();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_problem() {
         let (experiment, snapshots) = trained();
         let bytes = to_bytes(&experiment, &snapshots);
         let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
@@ -210,7 +210,7 @@ mod tests {
         let order = r#"\"sequences\":1,"#;
         assert_eq!(
             said(order, &order.replace('1', "0")),
-            "s: `moments`: are not in the order of their sequences"
+            "s: `moments`: are not sorted by sequences"
         );
         assert_eq!(
             said(r#"per_decade\":16"#, r#"per_decade\": 0"#),
@@ -246,6 +246,13 @@ mod tests {
         }
         let other = said("tapescope-snapshots", "tapescope-snapshotz");
         assert!(other.ends_with("expected tapescope-snapshots"), "{other}");
+        let mut damaged = bytes.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        let damaged = from_bytes(&damaged, "s").unwrap_err().to_string();
+        assert!(
+            damaged.starts_with("s: `__metadata__.checksum`: is "),
+            "{damaged}"
+        );
         let cut = from_bytes(&bytes[..bytes.len() - 3], "s").unwrap_err();
         assert!(cut.to_string().contains("cut off"), "{cut}");
     }

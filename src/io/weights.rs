@@ -16,10 +16,10 @@ use sha2::{Digest, Sha256};
 
 use super::error::{choices, nearest, plain, short};
 use super::measurement::{ChangeForm, EvaluationForm, PointForm, evaluation_json, history_json};
-use super::{Error, Experiment, file, held, room};
+use super::{Error, Experiment, file, memory_files, memory_limit};
 use crate::model::{Model, ModelConfig, Params, Shape};
 use crate::task::Task;
-use crate::train::{Change, Evaluation, Exam, HistoryPoint};
+use crate::train::{Change, Evaluation, Evaluator, HistoryPoint};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 4 << 30;
@@ -48,14 +48,14 @@ macro_rules! embedded {
 }
 
 /// Embeds weights by their names.
-macro_rules! shipped {
+macro_rules! included {
     ($($name:literal)*) => {
         [$(($name, embedded!($name) as &[u8])),*]
     };
 }
 
 /// The weights inside the binary: name and file.
-const SHIPPED: [(&str, &[u8]); 12] = shipped! {
+const INCLUDED: [(&str, &[u8]); 12] = included! {
     "copy" "copy_feedforward" "copy_lstm" "repeat_copy" "associative_recall" "ngrams" "priority_sort"
     "copy_additive" "copy_location" "copy_hard" "recall_bayesian_weibull" "recall_four_heads"
 };
@@ -67,11 +67,11 @@ pub struct Trained {
     pub experiment: Experiment,
     /// The machine; its `config` is the experiment's, but for another number of rows perhaps.
     pub machine: Model<f32>,
-    /// How it learned; empty when the file does not say.
+    /// The learning curve; empty if the file has none.
     pub history: Vec<HistoryPoint>,
     /// The validation of these very weights.
     pub evaluation: Option<Evaluation>,
-    /// What was changed while it learned, in order: it learned last what [`Trained::now`] says.
+    /// The changes during training, in order: [`Trained::now`] is the experiment after them.
     pub changes: Vec<Change>,
     /// The command line that made it; empty when the file does not say.
     pub command: String,
@@ -86,11 +86,11 @@ impl Trained {
     }
 
     /// This machine on episodes 0 .. `episodes` of a seed, or on as many as a file holds out.
-    pub fn exam<'a>(&'a self, task: &'a Task, seed: u64, episodes: usize) -> Exam<'a> {
-        Exam {
+    pub fn evaluator<'a>(&'a self, task: &'a Task, seed: u64, episodes: usize) -> Evaluator<'a> {
+        Evaluator {
             machine: &self.machine,
             task,
-            redundancy: self.experiment.training.redundancy,
+            redundancy: self.now().training.redundancy,
             seed,
             episodes: task.at_most(episodes),
         }
@@ -109,7 +109,7 @@ pub fn sha256(machine: &Model<f32>) -> String {
     checksum(sorted_tensors(machine).values().map(bytes), none)
 }
 
-/// What was hashed, in hexadecimal.
+/// Returns a hash in hexadecimal.
 pub(super) fn hexadecimal(hasher: Sha256) -> String {
     let bytes = hasher.finalize().into_iter();
     let digits = bytes.flat_map(|byte| [byte >> 4, byte & 15]);
@@ -126,31 +126,31 @@ pub fn unlike(a: &Model<f32>, b: &Model<f32>) -> Option<String> {
     names.find(is_other).cloned()
 }
 
-/// The machines inside the binary; of those beside a page the ones that were fetched and are held.
+/// Returns the included machines; on a page those that were fetched.
 ///
 /// # Errors
 /// As for [`read`]; or there is not enough memory.
-pub fn shipped() -> Result<Vec<Trained>, Error> {
-    shipped_names().filter_map(included).collect()
+pub fn all_included() -> Result<Vec<Trained>, Error> {
+    included_names().filter_map(included).collect()
 }
 
-/// The machine of this name inside the binary, or fetched from beside the page; `None` where there is none.
+/// Returns the included machine of this name, or the fetched one on a page; `None` if there is none.
 pub fn included(name: &str) -> Option<Result<Trained, Error>> {
-    let (_, bytes) = SHIPPED.into_iter().find(|(known, _)| *known == name)?;
-    let fetched = held::copy(Path::new(&address(name)));
+    let (_, bytes) = INCLUDED.into_iter().find(|(known, _)| *known == name)?;
+    let fetched = memory_files::get(Path::new(&address(name)));
     let bytes = fetched.as_deref().unwrap_or(bytes);
     let label = format!("assets/{name}.safetensors");
     (!bytes.is_empty()).then(|| from_bytes(bytes, &label))
 }
 
-/// Where the weights of a machine lie beside the page.
+/// Returns the address of the weights of a machine, next to the page.
 pub fn address(name: &str) -> String {
     format!("machines/{name}.safetensors")
 }
 
-/// The names of the machines inside the binary, or beside the page.
-pub fn shipped_names() -> impl Iterator<Item = &'static str> {
-    SHIPPED.into_iter().map(|(name, _)| name)
+/// Returns the names of the included machines, or of those next to the page.
+pub fn included_names() -> impl Iterator<Item = &'static str> {
+    INCLUDED.into_iter().map(|(name, _)| name)
 }
 
 /// Reads a weights file.
@@ -218,7 +218,7 @@ pub(super) fn check_sum(bytes: &[u8], metadata: Metadata) -> Result<(), Error> {
         return Ok(());
     }
     let problem = format!(
-        "is {}; the SHA-256 of the contents is {found}: the file is damaged, or was changed without this entry",
+        "is {}; the SHA-256 of the contents is {found}: the file is damaged or was changed",
         short(expected)
     );
     let place = format!("{METADATA}.{CHECKSUM}");
@@ -257,11 +257,11 @@ pub(super) fn open<'a>(
     }
     let broken = |error| match error {
         SafeTensorError::MetadataIncompleteBuffer => fail(format!(
-            "has {there} bytes, another number than its header says: it may be cut off"
+            "has {there} bytes, which does not match its header: the file may be truncated"
         )),
         error => {
             let said = plain(&error.to_string());
-            fail(format!("is not a whole safetensors file: {said}"))
+            fail(format!("is not a complete safetensors file: {said}"))
         }
     };
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
@@ -336,7 +336,7 @@ impl Metadata<'_> {
             .map_err(|error| error.within(&format!("{METADATA}.experiment")))
     }
 
-    /// Of a file of a run in this format: its experiment as that began, and the entry that such a file has.
+    /// Reads the metadata of a file of a run in this format: the experiment at its start, and the entry of such a file.
     pub(super) fn of_run<T: serde::de::DeserializeOwned>(
         &self,
         format: &'static str,
@@ -436,7 +436,7 @@ pub(super) fn read_any_params(
     let views = shape.named().map(of);
     let views: Vec<_> = views.collect::<Result<_, _>>()?;
     // Every tensor is in the file with these shapes, so the machine is no larger than the file.
-    room::check(shape.count() * size_of::<f32>() as u64)
+    memory_limit::check(shape.count() * size_of::<f32>() as u64)
         .map_err(|short| Error::content(label, "", format!("the machine {short}")))?;
     let mut params = Params::zeros(config);
     for ((_, mut tensor), view) in params.named_mut().into_iter().zip(views) {

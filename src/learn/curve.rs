@@ -1,11 +1,11 @@
-//! What a run has come to over its sequences, in a fixed amount of memory: every update is in it, the early ones one by
-//! one, later ones together, so that it is as fine everywhere as a logarithmic axis can show.
+//! Learning curve of a run in a fixed amount of memory: every update counts, early ones one by one, later ones merged,
+//! as fine everywhere as a logarithmic axis can show.
 
 use crate::train::Update;
 
 /// A point covers this share of the sequences before it.
 const SHARE: f64 = 0.004;
-/// A mean is over at least so many updates: the first ones say little one by one.
+/// The smallest number of updates in a mean: single early updates are noisy.
 pub const LEAST: u64 = 12;
 
 /// Updates next to each other.
@@ -13,11 +13,11 @@ pub const LEAST: u64 = 12;
 pub struct Point {
     /// Sequences trained on after the last of them.
     pub sequences: u64,
-    /// How many updates.
+    /// The number of updates.
     pub updates: u64,
     /// Bits per sequence: the mean over them.
     pub bits: f64,
-    /// Those of the best and of the worst of them.
+    /// The losses of the best and the worst of them.
     pub ends: [f64; 2],
     /// Euclidean norm of the gradient before clipping: the mean over them.
     pub norm: f64,
@@ -27,7 +27,7 @@ pub struct Point {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     points: Vec<Point>,
-    /// Where the last point began, in sequences.
+    /// The start of the last point, in sequences.
     began: u64,
 }
 
@@ -71,7 +71,7 @@ impl Curve {
     }
 
     /// Bits per sequence lately: the mean over the last fifth of the sequences. `None` before there was any.
-    pub fn lately(&self) -> Option<f64> {
+    pub fn recent_mean(&self) -> Option<f64> {
         let from = 0.8 * self.points.last()?.sequences as f64;
         let last = self.points.iter().rev();
         let last = last.take_while(|point| point.sequences as f64 > from);
@@ -126,13 +126,13 @@ impl Curve {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::Beside;
+    use crate::train::AuxLosses;
 
     fn update(bits: f64) -> Update {
         Update {
             bits,
             wrong: 0.0,
-            beside: Beside::default(),
+            aux: AuxLosses::default(),
             norm: 2.0 * bits,
             validated: None,
         }
@@ -159,19 +159,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lately_is_a_mean() {
+    fn recent_loss_is_a_mean() {
         let mut curve = Curve::default();
-        assert_eq!(curve.lately(), None);
+        assert_eq!(curve.recent_mean(), None);
         curve.push(1, &update(7.0));
-        assert_eq!(curve.lately(), Some(7.0));
+        assert_eq!(curve.recent_mean(), Some(7.0));
         for done in 2..=1000 {
             curve.push(done, &update(if done > 700 { 1.0 } else { 9.0 }));
         }
-        assert!((curve.lately().unwrap() - 1.0).abs() < 1e-9);
+        assert!((curve.recent_mean().unwrap() - 1.0).abs() < 1e-9);
     }
 
     #[test]
-    fn a_smoothed_curve_is_the_mean_of_what_was_just_before() {
+    fn smoothed_curve_is_trailing_mean() {
         let mut curve = Curve::default();
         for done in 1..=1000 {
             curve.push(done, &update(if done % 2 == 0 { 1.0 } else { 3.0 }));

@@ -1,22 +1,22 @@
-//! What is happening in a run, in words: what is noticed from its numbers, what that means, and what people do about it.
+//! Findings in a run, as text: events noticed in its numbers, their meaning, and common remedies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::run::Account;
-use crate::train::{Diverged, Update, Vitals};
+use super::run::RunProgress;
+use crate::train::{Diagnostics, Diverged, Update};
 
 /// Something that was noticed, and when.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Sequences trained on before it.
     pub sequences: u64,
-    /// What.
+    /// The kind of finding.
     pub kind: Kind,
-    /// What it means and what people do about it, in a sentence or two.
+    /// The meaning and common remedies, in a sentence or two.
     pub words: String,
 }
 
-/// What can be noticed.
+/// The kinds of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A value is no longer finite.
@@ -27,9 +27,9 @@ pub enum Kind {
     Uniform,
     /// A head stays on one row.
     OneRow,
-    /// The gradient of a tensor is nearly nothing beside the others.
+    /// The gradient of a tensor is tiny compared with the others.
     Vanishing,
-    /// The gradient is many times as large as it was.
+    /// The gradient is many times its usual size.
     Exploding,
     /// The loss is much worse again.
     Relapse,
@@ -46,7 +46,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Diverged => "diverged",
-            Self::Broken => "broken off",
+            Self::Broken => "error",
             Self::Uniform => "uniform addressing",
             Self::OneRow => "one row",
             Self::Vanishing => "vanishing gradient",
@@ -71,19 +71,19 @@ impl Finding {
             sequences: diverged.sequences,
             kind: Kind::Diverged,
             words: format!(
-                "{diverged}. {} People lower the learning rate, or clip the gradient at a smaller norm.",
+                "{diverged}. {} Try a lower learning rate, or clip the gradient at a smaller norm.",
                 on_screen(!diverged.weights)
             ),
         }
     }
 }
 
-/// Which machine is looked at once training ends like this.
+/// Names the machine on screen after training ends this way.
 fn on_screen(keeps_weights: bool) -> &'static str {
     if keeps_weights {
-        "The weights are as they were before that update."
+        "The weights are those before that update."
     } else {
-        "On screen is the last good moment that was kept before it."
+        "The last good training snapshot is on screen."
     }
 }
 
@@ -91,23 +91,23 @@ impl Finding {
     /// Training broke off by an error that said this.
     pub fn broken(sequences: u64, words: &str, is_whole: bool) -> Self {
         let kept = if is_whole {
-            "Save the run, and it goes on from there, or begin again."
+            "Save the run to resume from there, or restart."
         } else {
-            "Begin again: the same seed comes to the same numbers."
+            "Restart: the same seed gives the same numbers."
         };
         let on_screen = on_screen(is_whole);
         let words = words.trim_end_matches('.');
         Self {
             sequences,
             kind: Kind::Broken,
-            words: format!("Training broke off by an error: {words}. {on_screen} {kept}"),
+            words: format!("Training stopped with an error: {words}. {on_screen} {kept}"),
         }
     }
 }
 
-/// Before so many sequences nothing is said of heads and of the loss: every machine begins badly.
+/// The number of sequences before findings on heads and loss: every machine starts badly.
 const EARLY: u64 = 1000;
-/// From this share of ln N on an entropy is that of a head that attends to all rows alike.
+/// The share of ln N from which an entropy counts as uniform attention to all rows.
 const ALIKE: f64 = 0.98;
 /// A head that was on fewer rows than this in an episode stays on one.
 const ONE_ROW: f64 = 1.2;
@@ -115,13 +115,13 @@ const ONE_ROW: f64 = 1.2;
 const STEPS: usize = 6;
 /// Beside the norm of the whole gradient, the norm of a tensor below this share is nothing.
 const NOTHING: f64 = 1e-7;
-/// So many times its usual norm a gradient explodes.
+/// The factor over its usual norm from which a gradient explodes.
 const EXPLODES: f64 = 1000.0;
-/// From so many times on they are no longer written out.
+/// The factor from which factors are no longer written out.
 const MANY: f64 = 1e6;
 /// By how much of itself the usual norm follows a new one.
 const FOLLOWS: f64 = 0.02;
-/// So many times the best mean of the loss, and this share of what it began with, are a relapse.
+/// Limits of a relapse: this factor over the best mean of the loss, and this share of the initial loss.
 const RELAPSE: [f64; 2] = [3.0, 0.1];
 /// A mean over this share of the sequences before it.
 const LATELY: f64 = 0.1;
@@ -135,12 +135,12 @@ pub(super) const OPEN: f64 = 0.05;
 /// Below this share of where it stood the loss has left a plateau.
 const LEFT: f64 = 0.6;
 
-/// What is remembered to notice something.
+/// The memory for noticing findings.
 #[derive(Debug)]
 pub(super) struct Watcher {
-    /// What holds now, each with the head or the tensor it is about: it is said when it begins.
+    /// The findings that hold now, each with its head or tensor: reported when they begin.
     holds: BTreeSet<(Kind, usize)>,
-    /// When it was said last: not again before there were twice as many sequences.
+    /// The time of the last report: not repeated before twice as many sequences.
     said: BTreeMap<(Kind, usize), u64>,
     /// ln of the usual norm of the gradient, and of the largest that was usual.
     usual: Option<f64>,
@@ -148,14 +148,14 @@ pub(super) struct Watcher {
     /// Bits at first, and the best mean so far.
     first: Option<f64>,
     best: f64,
-    /// Where the loss stood, as long as it has not left that.
+    /// The plateau of the loss, as long as it lasts.
     stood: Option<f64>,
     /// Sequences before it began to look.
     since: u64,
 }
 
 impl Watcher {
-    /// Of a run, or of another task in it, from here on.
+    /// Returns an empty one for a run, or for another task in it, from here on.
     pub(super) fn since(sequences: u64) -> Self {
         Self {
             holds: BTreeSet::new(),
@@ -169,12 +169,12 @@ impl Watcher {
         }
     }
 
-    /// What is noticed after one more update; heads, tensors and the loss are asked about at closer looks alone.
+    /// Returns the findings after one more update; heads, tensors and loss are checked only with diagnostics.
     pub(super) fn look(
         &mut self,
-        account: &Account,
+        progress: &RunProgress,
         update: &Update,
-        vitals: Option<&Vitals>,
+        diagnostics: Option<&Diagnostics>,
     ) -> Vec<Finding> {
         let mut found = Vec::new();
         let mut say = |kind, about, holds: bool, words: &dyn Fn() -> String| {
@@ -186,11 +186,11 @@ impl Watcher {
                 false
             };
             let last = self.said.get(&key);
-            let is_new = begins && last.is_none_or(|last| account.sequences >= 2 * last);
+            let is_new = begins && last.is_none_or(|last| progress.sequences >= 2 * last);
             if is_new {
-                self.said.insert(key, account.sequences);
+                self.said.insert(key, progress.sequences);
                 found.push(Finding {
-                    sequences: account.sequences,
+                    sequences: progress.sequences,
                     kind,
                     words: words(),
                 });
@@ -212,7 +212,7 @@ impl Watcher {
                 times => format!("{times:.0e}"),
             };
             format!(
-                "The gradient is {times} times as large as it usually was at its largest: one step along it can undo what was learned. People clip it at a smaller norm, or lower the learning rate."
+                "The gradient norm is {times} times its largest usual value: one update can undo what was learned. Try clipping at a smaller norm, or a lower learning rate."
             )
         });
         self.usual = Some(usual + FOLLOWS * (norm - usual));
@@ -220,23 +220,22 @@ impl Watcher {
             let all = point.validation.perfect >= 1.0;
             say(Kind::Learned, 0, all, &|| {
                 let episodes = point.validation.episodes;
-                format!(
-                    "Learned: all {episodes} episodes of a validation were answered without a wrong bit."
-                )
+                format!("Learned: all {episodes} episodes of a validation are perfect.")
             });
         }
-        if let Some(vitals) = vitals.filter(|_| account.sequences - self.since >= EARLY) {
-            heads(account, vitals, &mut say);
-            let lately = Lately::of(account, self.since);
+        if let Some(diagnostics) = diagnostics.filter(|_| progress.sequences - self.since >= EARLY)
+        {
+            heads(progress, diagnostics, &mut say);
+            let recent_mean = RecentLoss::of(progress, self.since);
             let first = *self.first.get_or_insert_with(|| {
-                let mut points = account.curve.points().iter();
+                let mut points = progress.curve.points().iter();
                 let first = points.find(|point| point.sequences > self.since);
-                self.best = lately.now;
-                first.map_or(lately.now, |point| point.bits)
+                self.best = recent_mean.now;
+                first.map_or(recent_mean.now, |point| point.bits)
             });
-            let (now, best) = (lately.now, self.best);
+            let (now, best) = (recent_mean.now, self.best);
             // What has learned has little to learn from, here and there nothing.
-            tensors(account, vitals, now > OPEN * first, &mut say);
+            tensors(progress, diagnostics, now > OPEN * first, &mut say);
             let [times, share] = RELAPSE;
             say(
                 Kind::Relapse,
@@ -244,22 +243,22 @@ impl Watcher {
                 now > times * best + share * first,
                 &|| {
                     format!(
-                        "A setback: an answer costs {now:.1} bits again, after {best:.1} at its best. The best weights are kept. People take smaller steps once a machine has learned (a lower learning rate)."
+                        "Relapse: the loss is {now:.1} bits per sequence again, after {best:.1} at its best. The best weights are kept. Try a lower learning rate once a machine has learned."
                     )
                 },
             );
             self.best = best.min(now);
-            let stands = lately.is_flat && now > OPEN * first;
+            let stands = recent_mean.is_flat && now > OPEN * first;
             say(Kind::Plateau, 0, stands, &|| {
                 format!(
-                    "The loss has stood at {now:.1} bits for a while. Such machines often stand still before they find the algorithm: people wait, try another seed, or begin with shorter sequences."
+                    "The loss has stayed at {now:.1} bits per sequence. Plateaus are common before a machine finds the algorithm: wait, try another seed, or start with shorter sequences."
                 )
             });
             let stood = self.stood.unwrap_or(now);
             let has_left = now < LEFT * stood;
             say(Kind::Moving, 0, has_left, &|| {
                 format!(
-                    "The loss stood at {stood:.1} bits and is at {now:.1} now: it has found something that it was missing."
+                    "The loss has left its plateau of {stood:.1} bits per sequence and is at {now:.1} now."
                 )
             });
             if stands || has_left {
@@ -270,12 +269,12 @@ impl Watcher {
     }
 }
 
-/// Says what there is to say, with what it is about, whether it holds, and in which words.
-type Say<'a> = dyn FnMut(Kind, usize, bool, &dyn Fn() -> String) + 'a;
+/// Reports a finding: its subject, whether it holds, and its text.
+type Report<'a> = dyn FnMut(Kind, usize, bool, &dyn Fn() -> String) + 'a;
 
-fn heads(account: &Account, vitals: &Vitals, say: &mut Say<'_>) {
-    for (index, head) in vitals.heads.iter().enumerate() {
-        let name = account.heads.get(index).map_or("", String::as_str);
+fn heads(progress: &RunProgress, diagnostics: &Diagnostics, say: &mut Report<'_>) {
+    for (index, head) in diagnostics.heads.iter().enumerate() {
+        let name = progress.heads.get(index).map_or("", String::as_str);
         let writes = name.starts_with("write");
         // As on screen: R0, W0.
         let name = || name.replace("read", "R").replace("write", "W");
@@ -288,7 +287,7 @@ fn heads(account: &Account, vitals: &Vitals, say: &mut Say<'_>) {
         let is_known = head.entropy.iter().flatten().next().is_some();
         say(Kind::Uniform, index, is_known && alike && rows > 1, &|| {
             format!(
-                "{} attends to all {rows} rows alike: it sees their mean, and cannot tell them apart. Most machines begin so; where it stays, people raise the learning rate or begin with shorter sequences.",
+                "{} attends evenly to all {rows} rows: it sees only their mean. Most machines start this way; if it persists, try a higher learning rate or shorter sequences.",
                 name()
             )
         });
@@ -297,41 +296,45 @@ fn heads(account: &Account, vitals: &Vitals, say: &mut Say<'_>) {
             let so = if writes {
                 "so the memory holds one vector at a time"
             } else {
-                "so it brings back what that row holds and nothing else"
+                "so it reads only what that row holds"
             };
             format!(
-                "{} stays on a single row through the whole episode, {so}. People try another seed, or a smaller learning rate.",
+                "{} stays on a single row for the whole episode, {so}. Try another seed, or a lower learning rate.",
                 name()
             )
         });
     }
 }
 
-fn tensors(account: &Account, vitals: &Vitals, learns: bool, say: &mut Say<'_>) {
-    let whole = vitals.norm();
-    for (index, &norm) in vitals.norms.iter().enumerate() {
+fn tensors(progress: &RunProgress, diagnostics: &Diagnostics, learns: bool, say: &mut Report<'_>) {
+    let whole = diagnostics.norm();
+    for (index, &norm) in diagnostics.norms.iter().enumerate() {
         // A tensor that nothing depends on has no gradient at all.
         let vanishes = learns && norm > 0.0 && norm < NOTHING * whole;
         say(Kind::Vanishing, index, vanishes, &|| {
-            let name = account.lane.tensors.get(index).map_or("", String::as_str);
+            let name = progress
+                .diagnostics
+                .tensors
+                .get(index)
+                .map_or("", String::as_str);
             let share = norm / whole;
             format!(
-                "The gradient of `{name}` is {share:.0e} of the whole: hardly anything of the loss comes back to it, so it learns last. People look for a saturated gate or strength before it."
+                "The gradient norm of `{name}` is {share:.0e} of the whole: it learns last. Look for a saturated gate or strength before it."
             )
         });
     }
 }
 
 /// The loss now, as a mean, and whether it was the same for a while.
-pub(super) struct Lately {
+pub(super) struct RecentLoss {
     pub(super) now: f64,
     pub(super) is_flat: bool,
 }
 
-impl Lately {
-    /// Of what came after so many sequences.
-    pub(super) fn of(account: &Account, since: u64) -> Self {
-        let points = account.curve.points();
+impl RecentLoss {
+    /// Returns the summary of everything after `since` sequences.
+    pub(super) fn of(progress: &RunProgress, since: u64) -> Self {
+        let points = progress.curve.points();
         let points = &points[points.partition_point(|point| point.sequences <= since)..];
         let mean = |until: f64| {
             let from = until * (1.0 - LATELY);
@@ -348,7 +351,7 @@ impl Lately {
             });
             (count > 0.0).then(|| sum / count)
         };
-        let at = (account.sequences - since) as f64;
+        let at = (progress.sequences - since) as f64;
         let now = mean(at).unwrap_or(f64::NAN);
         let is_same = |before: f64| (before - now).abs() < FLAT * now;
         let earlier = [SINCE, SINCE.sqrt()].map(|times| mean(at / times));
@@ -364,27 +367,31 @@ impl Lately {
 mod tests {
     use super::*;
     use crate::learn::Curve;
-    use crate::train::{Beside, HeadVitals};
+    use crate::train::{AuxLosses, HeadDiagnostics};
 
     fn update(bits: f64, norm: f64) -> Update {
         Update {
             bits,
             wrong: 0.0,
-            beside: Beside::default(),
+            aux: AuxLosses::default(),
             norm,
             validated: None,
         }
     }
 
-    /// What is found in a run with these losses, each for one update of one sequence, and vitals at every one.
-    fn kinds(losses: impl Iterator<Item = f64>, vitals: &Vitals) -> Vec<Kind> {
-        kinds_with(losses, vitals, u64::MAX)
+    /// Returns the findings in a run with these losses, one per update of one sequence, with diagnostics at each.
+    fn kinds(losses: impl Iterator<Item = f64>, diagnostics: &Diagnostics) -> Vec<Kind> {
+        kinds_with(losses, diagnostics, u64::MAX)
     }
 
     /// The same where another task begins after so many sequences.
-    fn kinds_with(losses: impl Iterator<Item = f64>, vitals: &Vitals, since: u64) -> Vec<Kind> {
-        let mut account = Account::empty();
-        account.heads = vec!["read0".to_owned()];
+    fn kinds_with(
+        losses: impl Iterator<Item = f64>,
+        diagnostics: &Diagnostics,
+        since: u64,
+    ) -> Vec<Kind> {
+        let mut progress = RunProgress::empty();
+        progress.heads = vec!["read0".to_owned()];
         let mut watcher = Watcher::since(0);
         let mut curve = Curve::default();
         let mut kinds = Vec::new();
@@ -392,23 +399,23 @@ mod tests {
             if index as u64 == since {
                 watcher = Watcher::since(since);
             }
-            account.sequences = index as u64 + 1;
+            progress.sequences = index as u64 + 1;
             let update = update(bits, 1.0);
-            curve.push(account.sequences, &update);
+            curve.push(progress.sequences, &update);
             let looks = index % 16 == 0;
             if looks {
-                account.curve = curve.clone();
+                progress.curve = curve.clone();
             }
-            let found = watcher.look(&account, &update, looks.then_some(vitals));
+            let found = watcher.look(&progress, &update, looks.then_some(diagnostics));
             assert!(found.iter().all(|finding| finding.words.ends_with('.')));
             kinds.extend(found.into_iter().map(|finding| finding.kind));
         }
         kinds
     }
 
-    fn healthy() -> Vitals {
-        Vitals {
-            heads: vec![HeadVitals {
+    fn healthy() -> Diagnostics {
+        Diagnostics {
+            heads: vec![HeadDiagnostics {
                 entropy: [Some(0.5); 2],
                 gate: [None; 2],
                 rows: 12.0,
@@ -424,28 +431,31 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_learns_is_left_alone() {
+    fn healthy_run_has_no_findings() {
         assert_eq!(kinds((0..8000).map(falling), &healthy()), []);
     }
 
     #[test]
-    fn what_holds_is_said_once() {
-        let mut vitals = healthy();
-        vitals.heads[0].entropy = [None, Some(64f64.ln())];
-        assert_eq!(kinds((0..4000).map(falling), &vitals), [Kind::Uniform]);
-        let mut vitals = healthy();
-        vitals.heads[0].rows = 1.0;
-        assert_eq!(kinds((0..4000).map(falling), &vitals), [Kind::OneRow]);
-        let mut vitals = healthy();
-        vitals.norms = vec![1.0, 1e-9];
-        assert_eq!(kinds((0..4000).map(falling), &vitals), [Kind::Vanishing]);
+    fn finding_is_reported_once() {
+        let mut diagnostics = healthy();
+        diagnostics.heads[0].entropy = [None, Some(64f64.ln())];
+        assert_eq!(kinds((0..4000).map(falling), &diagnostics), [Kind::Uniform]);
+        let mut diagnostics = healthy();
+        diagnostics.heads[0].rows = 1.0;
+        assert_eq!(kinds((0..4000).map(falling), &diagnostics), [Kind::OneRow]);
+        let mut diagnostics = healthy();
+        diagnostics.norms = vec![1.0, 1e-9];
+        assert_eq!(
+            kinds((0..4000).map(falling), &diagnostics),
+            [Kind::Vanishing]
+        );
         // Nothing depends on the second one.
-        vitals.norms = vec![1.0, 0.0];
-        assert_eq!(kinds((0..4000).map(falling), &vitals), []);
+        diagnostics.norms = vec![1.0, 0.0];
+        assert_eq!(kinds((0..4000).map(falling), &diagnostics), []);
     }
 
     #[test]
-    fn a_loss_that_stands_and_one_that_comes_back_are_told_apart() {
+    fn plateau_and_setback_are_distinguished() {
         let stands = (0..6000).map(|_| 60.0);
         assert_eq!(kinds(stands, &healthy()), [Kind::Plateau]);
         let leaves = (0..9000).map(|index| if index < 6000 { 60.0 } else { 10.0 });
@@ -455,22 +465,22 @@ mod tests {
     }
 
     #[test]
-    fn another_task_is_no_setback_and_is_noticed_by_itself() {
+    fn task_change_is_not_a_setback() {
         let losses = || (0..9000).map(|index| if index < 6000 { falling(index) } else { 70.0 });
         assert_eq!(kinds_with(losses().take(7500), &healthy(), 6000), []);
         assert_eq!(kinds_with(losses(), &healthy(), 6000), [Kind::Plateau]);
     }
 
     #[test]
-    fn a_gradient_beyond_what_its_norm_can_say_is_said_shortly_and_does_not_become_usual() {
-        let account = Account::empty();
+    fn overflowing_gradient_norm_is_reported_and_ignored_in_average() {
+        let progress = RunProgress::empty();
         let mut watcher = Watcher::since(0);
         let mut curve = Curve::default();
         let beyond = f64::from(f32::MAX).sqrt();
         for sequences in 1..=50 {
             let update = update(1.0, if sequences > 48 { beyond } else { 2.0 });
             curve.push(sequences, &update);
-            for finding in watcher.look(&account, &update, None) {
+            for finding in watcher.look(&progress, &update, None) {
                 assert!(finding.words.contains(" 9e18 times"), "{}", finding.words);
             }
         }
@@ -480,13 +490,13 @@ mod tests {
     }
 
     #[test]
-    fn a_gradient_that_explodes_is_noticed_at_once() {
-        let account = Account::empty();
+    fn exploding_gradient_is_reported_immediately() {
+        let progress = RunProgress::empty();
         let mut watcher = Watcher::since(0);
         for _ in 0..50 {
-            assert_eq!(watcher.look(&account, &update(1.0, 2.0), None), []);
+            assert_eq!(watcher.look(&progress, &update(1.0, 2.0), None), []);
         }
-        let found = watcher.look(&account, &update(1.0, 20_000.0), None);
+        let found = watcher.look(&progress, &update(1.0, 20_000.0), None);
         assert_eq!(found[0].kind, Kind::Exploding);
         assert!(found[0].words.contains("10000 times"), "{}", found[0].words);
     }

@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-use super::run::{Account, Run};
+use super::run::{Run, RunProgress};
 use super::snapshots::Snapshots;
 use crate::model::Model;
-use crate::platform::Repeated;
+use crate::platform::RepeatingTask;
 use crate::task::Task;
 use crate::train::{State, TrainingConfig};
 
-/// What a run is told.
+/// A command to a run.
 #[derive(Clone, Debug)]
-pub enum Order {
+pub enum RunCommand {
     /// Train at this pace.
     Go(Pace),
     /// Wait after the present update.
@@ -30,20 +30,20 @@ pub enum Order {
     Change(Box<(Task, TrainingConfig)>, Vec<String>),
 }
 
-/// How fast it trains.
+/// The training speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// As fast as it can.
+    /// Full speed.
     Full,
-    /// So many updates per second.
+    /// A number of updates per second.
     Updates(f64),
 }
 
-/// What is new of a run.
+/// The updates from a run.
 #[derive(Clone, Debug)]
-pub struct News {
-    /// What has been observed.
-    pub account: Arc<Account>,
+pub struct RunUpdate {
+    /// The progress.
+    pub progress: Arc<RunProgress>,
     /// The machine as it is.
     pub machine: Arc<Model<f32>>,
     /// Sequences per second, lately; `None` while it waits.
@@ -52,35 +52,35 @@ pub struct News {
     pub followed: u64,
 }
 
-/// A run between two updates: all that it takes to go on from there.
+/// The state of a run between two updates, from which it can resume.
 #[derive(Clone, Debug)]
-pub struct Handed {
+pub struct RunState {
     /// Weights, optimizer and history.
     pub state: State,
-    /// What the machine was.
+    /// The training snapshots.
     pub snapshots: Snapshots,
-    /// False where the weights are no longer any good: nothing can go on from them, and what was before them is kept.
+    /// False if the weights are damaged: training cannot resume from them, and the earlier ones are kept.
     pub keeps_weights: bool,
 }
 
-/// What a run hears.
+/// The receiver of commands of a run.
 #[derive(Debug)]
-enum Word {
+enum Message {
     /// An order with its number.
-    Order(u64, Order),
+    RunCommand(u64, RunCommand),
     /// Its state is asked for.
-    HandOut,
+    RequestState,
 }
 
-/// Where a thread leaves what was asked for.
+/// The mailbox in which a thread finds requests.
 #[derive(Debug, Default)]
-struct Desk {
+struct Mailbox {
     wanted: AtomicBool,
-    news: Mutex<Option<Box<News>>>,
-    handed: Mutex<Option<Box<Handed>>>,
+    updates: Mutex<Option<Box<RunUpdate>>>,
+    run_state: Mutex<Option<Box<RunState>>>,
 }
 
-/// What somebody may be about to leave there or to take away; nothing breaks while that is held.
+/// Locks the mailbox; a poisoned lock is harmless.
 fn held<T>(on: &Mutex<T>) -> MutexGuard<'_, T> {
     on.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -89,36 +89,36 @@ fn held<T>(on: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 enum Driver {
     Thread {
-        words: Sender<Word>,
-        desk: Arc<Desk>,
+        messages: Sender<Message>,
+        mailbox: Arc<Mailbox>,
     },
-    Here(Box<Pupil>),
+    Inline(Box<RunWorker>),
 }
 
 /// Runs that are trained side by side.
 #[derive(Debug, Default)]
 pub struct Learner {
     drivers: Vec<Driver>,
-    threads: Vec<Repeated>,
-    class: Arc<Class>,
+    threads: Vec<RepeatingTask>,
+    scheduler: Arc<Scheduler>,
 }
 
-/// What the threads have in common.
+/// The state that the threads share.
 #[derive(Debug, Default)]
-struct Class {
-    /// Those that wait for their turn, in order: a thread takes the first, and puts it back as the last.
-    queue: Mutex<VecDeque<Turn>>,
+struct Scheduler {
+    /// The runs that wait for a thread, in order: a thread takes the first and puts it back as the last.
+    queue: Mutex<VecDeque<Permit>>,
     /// True once all is to end.
     ends: AtomicBool,
 }
 
 /// A run while it waits for its turn.
 #[derive(Debug)]
-struct Turn {
+struct Permit {
     place: usize,
-    pupil: Pupil,
-    inbox: Receiver<Word>,
-    desk: Arc<Desk>,
+    worker: RunWorker,
+    inbox: Receiver<Message>,
+    mailbox: Arc<Mailbox>,
 }
 
 impl Learner {
@@ -144,156 +144,159 @@ impl Learner {
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let mut learner = Self::default();
         for (place, run) in runs.into_iter().enumerate() {
-            let (words, inbox) = channel();
-            let desk = Arc::new(Desk::default());
-            let turn = Turn {
+            let (messages, inbox) = channel();
+            let mailbox = Arc::new(Mailbox::default());
+            let permit = Permit {
                 place,
-                pupil: Pupil::new(advance, run),
+                worker: RunWorker::new(advance, run),
                 inbox,
-                desk: desk.clone(),
+                mailbox: mailbox.clone(),
             };
-            held(&learner.class.queue).push_back(turn);
-            learner.drivers.push(Driver::Thread { words, desk });
+            held(&learner.scheduler.queue).push_back(permit);
+            learner.drivers.push(Driver::Thread { messages, mailbox });
         }
         for _ in 0..processors.min(learner.drivers.len()) {
-            let (class, wake) = (learner.class.clone(), wake.clone());
-            let mut rests = Rests::default();
-            let thread = Repeated::start("learn", move || class.turn(&mut rests, &wake))?;
+            let (scheduler, wake) = (learner.scheduler.clone(), wake.clone());
+            let mut idle_time = IdleTime::default();
+            let thread =
+                RepeatingTask::start("learn", move || scheduler.run_next(&mut idle_time, &wake))?;
             learner.threads.push(thread);
         }
         Ok(learner)
     }
 
     /// Without threads and without a clock: each time news is asked for, every run that is not paused does one update.
-    pub fn here(runs: Vec<Run>) -> Self {
-        let here = |run: Run| Driver::Here(Box::new(Pupil::new(Run::advance, run.untimed())));
+    pub fn without_threads(runs: Vec<Run>) -> Self {
+        let here = |run: Run| Driver::Inline(Box::new(RunWorker::new(Run::advance, run.untimed())));
         let mut learner = Self::default();
         learner.drivers = runs.into_iter().map(here).collect();
         learner
     }
 
-    /// Tells all runs; the orders are numbered, from 1 on.
-    pub fn tell(&mut self, number: u64, order: &Order) {
+    /// Sends a command to all runs; commands are numbered from 1.
+    pub fn send(&mut self, number: u64, order: &RunCommand) {
         for driver in &mut self.drivers {
             match driver {
                 // The run lies with the class as long as there is a learner: it can always be told.
-                Driver::Thread { words, .. } => {
-                    drop(words.send(Word::Order(number, order.clone())));
+                Driver::Thread { messages, .. } => {
+                    drop(messages.send(Message::RunCommand(number, order.clone())));
                 }
-                Driver::Here(pupil) => pupil.hear(number, order.clone()),
+                Driver::Inline(worker) => worker.receive(number, order.clone()),
             }
         }
     }
 
-    /// Asks a run, by its place, for its state between two updates: [`Learner::handed`] has it then. `wake` is called.
-    pub fn hand_out(&mut self, place: usize) {
-        if let Some(Driver::Thread { words, .. }) = self.drivers.get(place) {
-            drop(words.send(Word::HandOut));
+    /// Asks a run, by its place, for its state between two updates: [`Learner::run_state`] has it then. `wake` is called.
+    pub fn request_state(&mut self, place: usize) {
+        if let Some(Driver::Thread { messages, .. }) = self.drivers.get(place) {
+            drop(messages.send(Message::RequestState));
         }
     }
 
-    /// The state that a run was asked for, once it is there.
-    pub fn handed(&mut self, place: usize) -> Option<Handed> {
+    /// Returns the requested state of a run, as soon as it is known.
+    pub fn run_state(&mut self, place: usize) -> Option<RunState> {
         match self.drivers.get(place)? {
-            Driver::Thread { desk, .. } => held(&desk.handed).take().map(|handed| *handed),
-            Driver::Here(pupil) => Some(pupil.handed()),
+            Driver::Thread { mailbox, .. } => {
+                held(&mailbox.run_state).take().map(|run_state| *run_state)
+            }
+            Driver::Inline(worker) => Some(worker.run_state()),
         }
     }
 
     /// Asks for the newest of every run.
-    pub fn ask(&mut self) {
-        self.ask_of(|_| true);
+    pub fn request_updates(&mut self) {
+        self.request_updates_of(|_| true);
     }
 
     /// Asks for the newest of these runs, by their places: to tell costs a run time. Without threads all go on, and
     /// tell.
-    pub fn ask_of(&mut self, whom: impl Fn(usize) -> bool) {
+    pub fn request_updates_of(&mut self, whom: impl Fn(usize) -> bool) {
         for (index, driver) in self.drivers.iter_mut().enumerate() {
             match driver {
-                Driver::Thread { desk, .. } if whom(index) => {
-                    desk.wanted.store(true, Ordering::Release);
+                Driver::Thread { mailbox, .. } if whom(index) => {
+                    mailbox.wanted.store(true, Ordering::Release);
                 }
                 Driver::Thread { .. } => {}
-                Driver::Here(pupil) => pupil.go(),
+                Driver::Inline(worker) => worker.run_update(),
             }
         }
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs.
     pub fn count(&self) -> usize {
         self.drivers.len()
     }
 
-    /// What has come since, each with the place of its run.
-    pub fn news(&mut self) -> Vec<(usize, News)> {
+    /// Returns the updates since the last call, each with the index of its run.
+    pub fn updates(&mut self) -> Vec<(usize, RunUpdate)> {
         let of = |(index, driver): (usize, &mut Driver)| {
-            let news = match driver {
-                Driver::Thread { desk, .. } => held(&desk.news).take()?,
-                Driver::Here(pupil) => Box::new(News {
+            let updates = match driver {
+                Driver::Thread { mailbox, .. } => held(&mailbox.updates).take()?,
+                Driver::Inline(worker) => Box::new(RunUpdate {
                     rate: None,
-                    ..pupil.news()
+                    ..worker.updates()
                 }),
             };
-            Some((index, *news))
+            Some((index, *updates))
         };
         self.drivers.iter_mut().enumerate().filter_map(of).collect()
     }
 
     /// Ends all threads, waits for that, and hands back the runs as they are.
     pub fn end(mut self) -> Vec<Run> {
-        self.class.ends.store(true, Ordering::Release);
+        self.scheduler.ends.store(true, Ordering::Release);
         for thread in self.threads.drain(..) {
             thread.wait();
         }
-        let mut turns: Vec<_> = held(&self.class.queue).drain(..).collect();
-        turns.sort_by_key(|turn| turn.place);
-        let there = turns.into_iter().map(|turn| turn.pupil);
+        let mut permits: Vec<_> = held(&self.scheduler.queue).drain(..).collect();
+        permits.sort_by_key(|permit| permit.place);
+        let there = permits.into_iter().map(|permit| permit.worker);
         let here = self.drivers.drain(..).filter_map(|driver| match driver {
-            Driver::Here(pupil) => Some(*pupil),
+            Driver::Inline(worker) => Some(*worker),
             Driver::Thread { .. } => None,
         });
-        there.chain(here).map(|pupil| pupil.run).collect()
+        there.chain(here).map(|worker| worker.run).collect()
     }
 }
 
 impl Drop for Learner {
-    /// Whoever trains ends after the present update; nobody waits for that.
+    /// Ends training after the current update, without waiting.
     fn drop(&mut self) {
-        self.class.ends.store(true, Ordering::Release);
+        self.scheduler.ends.store(true, Ordering::Release);
     }
 }
 
-/// A run, and what it was told.
+/// A run and its commands.
 #[derive(Debug)]
-struct Pupil {
+struct RunWorker {
     run: Run,
     pace: Option<Pace>,
     /// Single updates that are still to be done.
     once: u64,
     /// The numbers of the last order that was heard, and of the last one that was followed.
-    heard: u64,
+    received: u64,
     followed: u64,
-    /// How an update is done.
+    /// The function that runs one update.
     advance: fn(&mut Run),
-    /// When the next update is due at a pace of so many per second.
+    /// The time of the next update at a limited speed.
     due: Instant,
-    /// Where it stood when its speed was measured last.
+    /// The time and the sequences at the last speed measurement.
     measured: (Instant, u64),
     rate: Option<f64>,
 }
 
-/// How long a speed is measured.
+/// The duration of a speed measurement.
 const MEASURED: Duration = Duration::from_millis(500);
 
-impl Pupil {
+impl RunWorker {
     fn new(advance: fn(&mut Run), run: Run) -> Self {
         let now = Instant::now();
         Self {
-            measured: (now, run.account().sequences),
+            measured: (now, run.progress().sequences),
             run,
             pace: None,
             once: 0,
-            heard: 0,
+            received: 0,
             followed: 0,
             advance,
             due: now,
@@ -301,53 +304,53 @@ impl Pupil {
         }
     }
 
-    fn hear(&mut self, number: u64, order: Order) {
-        self.heard = number;
+    fn receive(&mut self, number: u64, order: RunCommand) {
+        self.received = number;
         match order {
-            Order::Go(pace) => {
+            RunCommand::Go(pace) => {
                 if self.pace.is_none() {
-                    let done = self.run.account().sequences;
+                    let done = self.run.progress().sequences;
                     (self.measured, self.rate) = ((Instant::now(), done), None);
                 }
                 (self.pace, self.due) = (Some(pace), Instant::now());
             }
-            Order::Pause => (self.pace, self.rate) = (None, None),
-            Order::Once => (self.pace, self.rate, self.once) = (None, None, self.once + 1),
-            Order::Change(to, set) => self.run.guarded(|run| run.change(to.0, to.1, set)),
+            RunCommand::Pause => (self.pace, self.rate) = (None, None),
+            RunCommand::Once => (self.pace, self.rate, self.once) = (None, None, self.once + 1),
+            RunCommand::Change(to, set) => self.run.guarded(|run| run.change(to.0, to.1, set)),
         }
-        self.follow();
+        self.mark_followed();
     }
 
-    /// What was ordered is done, but for single updates that are still to come.
-    fn follow(&mut self) {
+    /// Marks commands as done, except for single updates still to come.
+    fn mark_followed(&mut self) {
         if !(self.once > 0 && self.has_work()) {
-            self.followed = self.heard;
+            self.followed = self.received;
         }
     }
 
     fn has_work(&self) -> bool {
-        self.run.goes_on() && (self.once > 0 || self.pace.is_some())
+        self.run.is_active() && (self.once > 0 || self.pace.is_some())
     }
 
-    /// One update, if there is one to be done.
-    fn go(&mut self) {
+    /// Runs one update, if one is due.
+    fn run_update(&mut self) {
         if !self.has_work() {
             return;
         }
         self.once = self.once.saturating_sub(1);
         self.run.guarded(self.advance);
         let (since, before) = self.measured;
-        let (passed, done) = (since.elapsed(), self.run.account().sequences);
+        let (passed, done) = (since.elapsed(), self.run.progress().sequences);
         if passed >= MEASURED {
             self.rate = self
                 .pace
                 .map(|_| (done - before) as f64 / passed.as_secs_f64());
             self.measured = (Instant::now(), done);
         }
-        self.follow();
+        self.mark_followed();
     }
 
-    /// How long to wait before the next update.
+    /// Returns the time until the next update.
     fn wait(&mut self) -> Duration {
         let Some(Pace::Updates(per_second)) = self.pace else {
             return Duration::ZERO;
@@ -362,39 +365,39 @@ impl Pupil {
         wait
     }
 
-    fn news(&self) -> News {
-        News {
-            account: Arc::new(self.run.account().clone()),
+    fn updates(&self) -> RunUpdate {
+        RunUpdate {
+            progress: Arc::new(self.run.progress().clone()),
             machine: Arc::new(self.run.trainer().state.machine.clone()),
             rate: self.rate,
             followed: self.followed,
         }
     }
 
-    fn handed(&self) -> Handed {
-        Handed {
+    fn run_state(&self) -> RunState {
+        RunState {
             state: self.run.trainer().state.clone(),
-            snapshots: self.run.account().snapshots.clone(),
-            keeps_weights: self.run.account().keeps_weights(),
+            snapshots: self.run.progress().snapshots.clone(),
+            keeps_weights: self.run.progress().keeps_weights(),
         }
     }
 }
 
-/// How long a run has a thread to itself while others wait.
+/// The time that a run keeps a thread while others wait.
 const TURN: Duration = Duration::from_millis(4);
-/// How soon a thread that has nothing to do sees that there is something.
+/// The interval at which an idle thread looks for work.
 const LOOKS_UP: Duration = Duration::from_millis(10);
 
-/// How long there was nothing to do.
+/// The measurement of idle time.
 #[derive(Debug)]
-struct Rests {
-    /// In so many turns, one after the other.
+struct IdleTime {
+    /// The number of consecutive idle turns.
     idle: usize,
-    /// The shortest time until there is something again.
+    /// The shortest time until there is work.
     least: Duration,
 }
 
-impl Default for Rests {
+impl Default for IdleTime {
     fn default() -> Self {
         Self {
             idle: 0,
@@ -403,70 +406,70 @@ impl Default for Rests {
     }
 }
 
-impl Class {
+impl Scheduler {
     /// Gives one run its turn; says how long there is nothing to do, until all is to end.
-    fn turn(&self, rests: &mut Rests, wake: &impl Fn()) -> Option<Duration> {
+    fn run_next(&self, idle_time: &mut IdleTime, wake: &impl Fn()) -> Option<Duration> {
         if self.ends.load(Ordering::Acquire) {
             return None;
         }
-        let (turn, others) = {
+        let (permit, others) = {
             let mut queue = held(&self.queue);
             (queue.pop_front(), queue.len())
         };
-        if let Some(mut turn) = turn {
-            let rest = turn.take(&self.ends, wake);
-            held(&self.queue).push_back(turn);
+        if let Some(mut permit) = permit {
+            let rest = permit.run_slice(&self.ends, wake);
+            held(&self.queue).push_back(permit);
             if rest.is_zero() {
-                *rests = Rests::default();
+                *idle_time = IdleTime::default();
                 return Some(Duration::ZERO);
             }
-            rests.idle += 1;
-            rests.least = rests.least.min(rest);
+            idle_time.idle += 1;
+            idle_time.least = idle_time.least.min(rest);
         }
-        if rests.idle <= others {
+        if idle_time.idle <= others {
             return Some(Duration::ZERO);
         }
-        Some(std::mem::take(rests).least)
+        Some(std::mem::take(idle_time).least)
     }
 }
 
-impl Turn {
+impl Permit {
     /// Hears, trains for a while and tells; says how long there is nothing to do.
-    fn take(&mut self, ends: &AtomicBool, wake: &impl Fn()) -> Duration {
+    fn run_slice(&mut self, ends: &AtomicBool, wake: &impl Fn()) -> Duration {
         let (begun, mut worked) = (Instant::now(), false);
         let rest = loop {
-            while let Ok(word) = self.inbox.try_recv() {
-                match word {
-                    Word::Order(number, order) => self.pupil.hear(number, order),
-                    Word::HandOut => {
-                        *held(&self.desk.handed) = Some(Box::new(self.pupil.handed()));
+            while let Ok(message) = self.inbox.try_recv() {
+                match message {
+                    Message::RunCommand(number, order) => self.worker.receive(number, order),
+                    Message::RequestState => {
+                        *held(&self.mailbox.run_state) = Some(Box::new(self.worker.run_state()));
                         wake();
                     }
                 }
             }
-            let wait = if self.pupil.has_work() {
-                self.pupil.wait()
+            let wait = if self.worker.has_work() {
+                self.worker.wait()
             } else {
                 LOOKS_UP
             };
             if !wait.is_zero() {
                 break wait.min(LOOKS_UP);
             }
-            self.pupil.go();
+            self.worker.run_update();
             worked = true;
-            self.tell(wake);
+            self.publish(wake);
             if begun.elapsed() >= TURN || ends.load(Ordering::Relaxed) {
                 break Duration::ZERO;
             }
         };
-        self.tell(wake);
+        self.publish(wake);
         if worked { Duration::ZERO } else { rest }
     }
 
-    fn tell(&self, wake: &impl Fn()) {
-        if self.desk.wanted.swap(false, Ordering::AcqRel) {
-            let news = Box::new(self.pupil.news());
-            *held(&self.desk.news) = Some(news);
+    fn publish(&self, wake: &impl Fn()) {
+        if self.mailbox.wanted.swap(false, Ordering::AcqRel) {
+            let updates = Box::new(self.worker.updates());
+            *held(&self.mailbox.updates) = Some(updates);
             wake();
         }
     }
@@ -480,7 +483,7 @@ mod tests {
     use crate::task::Copy;
     use crate::train::State;
 
-    /// How long a test waits for a thread before it fails.
+    /// The time that a test waits for a thread before it fails.
     const PATIENCE: Duration = Duration::from_mins(5);
 
     fn run(seed: u64, sequences: u64) -> Run {
@@ -503,53 +506,53 @@ mod tests {
 
     fn alone(seed: u64, sequences: u64) -> Model<f32> {
         let mut run = run(seed, sequences);
-        while run.goes_on() {
+        while run.is_active() {
             run.advance();
         }
         run.trainer().state.machine.clone()
     }
 
     /// Asks until the news is so.
-    fn until(learner: &mut Learner, is_so: impl Fn(usize, &News) -> bool) {
+    fn until(learner: &mut Learner, is_so: impl Fn(usize, &RunUpdate) -> bool) {
         let mut waiting: Vec<bool> = vec![true; learner.drivers.len()];
         let start = Instant::now();
         while waiting.contains(&true) {
             assert!(start.elapsed() < PATIENCE, "no such news");
-            learner.ask();
-            for (index, news) in learner.news() {
-                waiting[index] &= !is_so(index, &news);
+            learner.request_updates();
+            for (index, updates) in learner.updates() {
+                waiting[index] &= !is_so(index, &updates);
             }
             std::thread::yield_now();
         }
     }
 
     #[test]
-    fn runs_side_by_side_come_to_the_same_bits_as_each_alone() {
+    fn parallel_runs_match_single_runs_exactly() {
         let runs = (1..=3).map(|seed| run(seed, 60)).collect();
         let mut learner = Learner::start(runs, || ()).unwrap();
-        learner.tell(1, &Order::Go(Pace::Full));
-        until(&mut learner, |_, news| {
-            news.account.end == Some(End::Finished)
+        learner.send(1, &RunCommand::Go(Pace::Full));
+        until(&mut learner, |_, updates| {
+            updates.progress.end == Some(End::Finished)
         });
         for (seed, run) in (1..=3).zip(learner.end()) {
             assert_eq!(run.trainer().state.machine, alone(seed, 60));
-            let account = run.account();
-            assert_eq!((account.sequences, account.history.len()), (60, 3));
-            let updates = account.curve.points().iter().map(|point| point.updates);
+            let progress = run.progress();
+            assert_eq!((progress.sequences, progress.history.len()), (60, 3));
+            let updates = progress.curve.points().iter().map(|point| point.updates);
             assert_eq!(updates.sum::<u64>(), 60);
-            assert!(account.snapshots.all().len() > 5);
+            assert!(progress.snapshots.all().len() > 5);
         }
     }
 
     #[test]
-    fn more_runs_than_processors_take_turns_and_none_is_forgotten() {
+    fn excess_runs_share_processors_fairly() {
         let runs = (1..=10).map(|seed| run(seed, 1_000_000)).collect();
         let mut learner = Learner::start(runs, || ()).unwrap();
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         assert_eq!(learner.threads.len(), processors.min(10));
-        learner.tell(1, &Order::Go(Pace::Full));
-        until(&mut learner, |_, news| news.account.sequences >= 20);
-        learner.tell(1, &Order::Pause);
+        learner.send(1, &RunCommand::Go(Pace::Full));
+        until(&mut learner, |_, updates| updates.progress.sequences >= 20);
+        learner.send(1, &RunCommand::Pause);
         let ends = learner.end();
         assert_eq!(ends.len(), 10);
         for (seed, run) in (1..).zip(&ends) {
@@ -558,58 +561,61 @@ mod tests {
     }
 
     #[test]
-    fn every_order_for_one_update_is_one_update() {
+    fn each_single_update_command_runs_once() {
         let mut learner = Learner::start(vec![run(1, 1000)], || ()).unwrap();
-        let followed = |number| move |_: usize, news: &News| news.followed == number;
+        let followed = |number| move |_: usize, updates: &RunUpdate| updates.followed == number;
         let (mut number, mut all) = (0, 0);
         for presses in [1, 1, 5, 2, 17] {
             for _ in 0..presses {
                 number += 1;
-                learner.tell(number, &Order::Once);
+                learner.send(number, &RunCommand::Once);
             }
             all += presses;
             until(&mut learner, followed(number));
-            until(&mut learner, |_, news| {
-                assert_eq!(news.account.sequences, all);
+            until(&mut learner, |_, updates| {
+                assert_eq!(updates.progress.sequences, all);
                 true
             });
         }
-        learner.tell(number + 1, &Order::Go(Pace::Updates(1e6)));
-        until(&mut learner, |_, news| news.account.sequences > all + 10);
-        learner.tell(number + 2, &Order::Pause);
+        learner.send(number + 1, &RunCommand::Go(Pace::Updates(1e6)));
+        until(&mut learner, |_, updates| {
+            updates.progress.sequences > all + 10
+        });
+        learner.send(number + 2, &RunCommand::Pause);
         let run = learner.end().remove(0);
-        assert!(run.account().sequences > all + 10 && run.goes_on());
+        assert!(run.progress().sequences > all + 10 && run.is_active());
     }
 
-    /// The state of a run, once it is there.
-    fn handed(learner: &mut Learner, place: usize) -> Handed {
-        learner.hand_out(place);
+    /// Returns the state of a run, as soon as it is known.
+    fn run_state(learner: &mut Learner, place: usize) -> RunState {
+        learner.request_state(place);
         let start = Instant::now();
         loop {
             assert!(start.elapsed() < PATIENCE, "no state was handed out");
-            if let Some(handed) = learner.handed(place) {
-                return handed;
+            if let Some(run_state) = learner.run_state(place) {
+                return run_state;
             }
             std::thread::yield_now();
         }
     }
 
     #[test]
-    fn a_state_is_handed_out_while_the_run_goes_on() {
+    fn state_can_be_requested_during_training() {
         let runs = (1..=2).map(|seed| run(seed, 1_000_000)).collect();
         let mut learner = Learner::start(runs, || ()).unwrap();
-        learner.tell(1, &Order::Go(Pace::Full));
-        until(&mut learner, |_, news| news.account.sequences >= 20);
-        let Handed {
+        learner.send(1, &RunCommand::Go(Pace::Full));
+        until(&mut learner, |_, updates| updates.progress.sequences >= 20);
+        let RunState {
             state, snapshots, ..
-        } = handed(&mut learner, 1);
+        } = run_state(&mut learner, 1);
         let last = snapshots.all().last().unwrap().sequences;
         assert!(last <= state.sequences);
-        let goes_on = |place, news: &News| place == 0 || news.account.sequences > state.sequences;
-        until(&mut learner, goes_on);
+        let is_active =
+            |place, updates: &RunUpdate| place == 0 || updates.progress.sequences > state.sequences;
+        until(&mut learner, is_active);
         // It is that of a moment between two updates.
         let mut same = run(2, 1_000_000);
-        while same.account().sequences < state.sequences {
+        while same.progress().sequences < state.sequences {
             same.advance();
         }
         assert_eq!(same.trainer().state.machine, state.machine);
@@ -622,7 +628,7 @@ mod tests {
     static WAITS: AtomicBool = AtomicBool::new(false);
 
     #[test]
-    fn nobody_waits_for_an_update_to_end() {
+    fn requests_do_not_wait_for_update() {
         let through = |run: &mut Run| {
             WAITS.store(true, Ordering::Release);
             drop(held(&GATE));
@@ -630,8 +636,8 @@ mod tests {
         };
         let gate = held(&GATE);
         let mut learner = Learner::start_with(through, vec![run(1, 100)], || ()).unwrap();
-        learner.tell(1, &Order::Go(Pace::Full));
-        learner.hand_out(0);
+        learner.send(1, &RunCommand::Go(Pace::Full));
+        learner.request_state(0);
         let start = Instant::now();
         while !WAITS.load(Ordering::Acquire) {
             assert!(start.elapsed() < PATIENCE, "no update has begun");
@@ -649,90 +655,96 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_in_an_update_is_said_and_the_run_is_as_it_was_before() {
+    fn failed_update_is_reported_and_run_is_unchanged() {
         let breaks = |run: &mut Run| {
-            assert!(run.account().sequences != 7, "no such luck");
+            assert!(run.progress().sequences != 7, "no such luck");
             run.advance();
         };
         let runs = vec![run(1, 100), run(2, 100)];
         let mut learner = Learner::start_with(breaks, runs, || ()).unwrap();
-        learner.tell(1, &Order::Go(Pace::Full));
-        until(&mut learner, |_, news| {
+        learner.send(1, &RunCommand::Go(Pace::Full));
+        until(&mut learner, |_, updates| {
             let words = "no such luck".to_owned();
             let is_whole = true;
-            news.account.end == Some(End::Broken { words, is_whole })
+            updates.progress.end == Some(End::Broken { words, is_whole })
         });
         // Every thread is still there, and hands out what is left.
-        let Handed { state, .. } = handed(&mut learner, 0);
+        let RunState { state, .. } = run_state(&mut learner, 0);
         assert_eq!(state.sequences, 7);
         let mut same = run(1, 100);
         (0..7).for_each(|_| same.advance());
         assert_eq!(same.trainer().state.machine, state.machine);
-        let account = learner.end().remove(0).account().clone();
-        let words = &account.findings.last().unwrap().words;
+        let progress = learner.end().remove(0).progress().clone();
+        let words = &progress.findings.last().unwrap().words;
         assert!(words.contains("no such luck") && words.contains("Save the run"));
     }
 
     #[test]
-    fn what_breaks_in_the_middle_of_a_step_keeps_no_weights() {
+    fn failure_during_step_keeps_no_weights() {
         let breaks = |run: &mut Run| {
             run.advance();
             panic!("too late");
         };
-        let mut pupil = Pupil::new(breaks, run(1, 100));
-        pupil.hear(1, Order::Go(Pace::Full));
-        pupil.go();
-        assert!(!pupil.has_work() && pupil.followed == 1);
-        let end = pupil.news().account.end.clone().unwrap();
+        let mut worker = RunWorker::new(breaks, run(1, 100));
+        worker.receive(1, RunCommand::Go(Pace::Full));
+        worker.run_update();
+        assert!(!worker.has_work() && worker.followed == 1);
+        let end = worker.updates().progress.end.clone().unwrap();
         assert!(!end.keeps_weights(), "{end:?}");
     }
 
     #[test]
-    fn what_comes_after_the_end_changes_nothing() {
+    fn commands_after_end_change_nothing() {
         let mut run = run(1, 40);
-        while run.goes_on() {
+        while run.is_active() {
             run.advance();
         }
         let best = run.trainer().state.best.clone();
         assert!(best.is_some());
-        let mut learner = Learner::here(vec![run]);
+        let mut learner = Learner::without_threads(vec![run]);
         let task = Task::Copy(Copy {
             bits: 2,
             length: 1..=5,
         });
         let config = learner.drivers.iter().find_map(|driver| match driver {
-            Driver::Here(pupil) => Some(pupil.run.trainer().config.clone()),
+            Driver::Inline(worker) => Some(worker.run.trainer().config.clone()),
             Driver::Thread { .. } => None,
         });
         let set = vec!["task.length=[1,5]".to_owned()];
-        learner.tell(1, &Order::Change(Box::new((task, config.unwrap())), set));
+        learner.send(
+            1,
+            &RunCommand::Change(Box::new((task, config.unwrap())), set),
+        );
         let run = learner.end().remove(0);
-        assert_eq!(run.account().changes, []);
+        assert_eq!(run.progress().changes, []);
         assert_eq!(run.trainer().state.best, best);
     }
 
     #[test]
-    fn a_change_is_remembered_with_its_moment() {
-        let mut learner = Learner::here(vec![run(1, 100)]);
-        learner.tell(1, &Order::Go(Pace::Full));
-        (0..5).for_each(|_| learner.ask());
+    fn change_is_recorded_with_its_sequence() {
+        let mut learner = Learner::without_threads(vec![run(1, 100)]);
+        learner.send(1, &RunCommand::Go(Pace::Full));
+        (0..5).for_each(|_| learner.request_updates());
         let trainer = learner.end().remove(0);
         let (task, mut config) = (
             trainer.trainer().task.clone(),
             trainer.trainer().config.clone(),
         );
         config.batch = 4;
-        let mut learner = Learner::here(vec![trainer]);
+        let mut learner = Learner::without_threads(vec![trainer]);
         let set = vec!["training.batch=4".to_owned()];
-        learner.tell(1, &Order::Change(Box::new((task, config)), set.clone()));
-        learner.tell(1, &Order::Once);
-        learner.ask();
-        let (_, news) = learner.news().remove(0);
-        assert_eq!(news.account.sequences, 9);
+        learner.send(
+            1,
+            &RunCommand::Change(Box::new((task, config)), set.clone()),
+        );
+        learner.send(1, &RunCommand::Once);
+        learner.request_updates();
+        let (_, updates) = learner.updates().remove(0);
+        assert_eq!(updates.progress.sequences, 9);
         assert_eq!(
             (
-                news.account.changes[0].sequences,
-                &news.account.changes[0].set
+                updates.progress.changes[0].sequences,
+                &updates.progress.changes[0].set
             ),
             (5, &set)
         );

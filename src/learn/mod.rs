@@ -9,11 +9,11 @@ pub mod findings;
 pub mod learner;
 pub mod run;
 pub mod snapshots;
-pub mod standing;
+pub mod status;
 
 pub use curve::{Curve, Point};
 pub use findings::{Finding, Kind};
-pub use learner::{Handed, Learner, News, Order, Pace};
-pub use run::{Account, Answers, End, Lane, Run, change};
+pub use learner::{Learner, Pace, RunCommand, RunState, RunUpdate};
+pub use run::{DiagnosticsHistory, End, ErrorsBySize, Run, RunProgress, change};
 pub use snapshots::{Snapshot, Snapshots, slot};
-pub use standing::Standing;
+pub use status::TrainingStatus;

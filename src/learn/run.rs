@@ -9,7 +9,8 @@ use super::findings::{Finding, Watcher};
 use super::snapshots::Snapshots;
 use crate::task::Task;
 use crate::train::{
-    Change, Diverged, HeadVitals, HistoryPoint, Score, State, Trainer, TrainingConfig, Vitals,
+    Change, Diagnostics, Diverged, HeadDiagnostics, HistoryPoint, Score, State, Trainer,
+    TrainingConfig,
 };
 
 /// One update in so many is looked at closely: a closer look costs a tenth of an update, at most.
@@ -23,16 +24,16 @@ const FORGETS: f64 = 0.02;
 #[derive(Debug)]
 pub struct Run {
     trainer: Trainer,
-    account: Account,
+    progress: RunProgress,
     watcher: Watcher,
-    vitals: Vitals,
+    diagnostics: Diagnostics,
     /// False where no clock runs.
     timed: bool,
 }
 
-/// What has been observed of a run.
+/// The progress of a run.
 #[derive(Clone, Debug)]
-pub struct Account {
+pub struct RunProgress {
     /// Sequences trained on.
     pub sequences: u64,
     /// Sequences in the whole run.
@@ -43,25 +44,25 @@ pub struct Account {
     pub curve: Curve,
     /// Every validation.
     pub history: Vec<HistoryPoint>,
-    /// How episodes of each size are answered, lately.
-    pub answers: Answers,
-    /// What the heads do, and how large the gradients are.
-    pub lane: Lane,
-    /// What is happening, in the order in which it was noticed.
+    /// Recent errors by size of the episodes.
+    pub errors_by_size: ErrorsBySize,
+    /// Diagnostics: heads and gradient norms.
+    pub diagnostics: DiagnosticsHistory,
+    /// The findings, in the order in which they were noticed.
     pub findings: Vec<Finding>,
-    /// What the machine was.
+    /// The training snapshots.
     pub snapshots: Snapshots,
-    /// What was changed.
+    /// The changes during training.
     pub changes: Vec<Change>,
-    /// Sequences before what it learns now: what was seen until then is of another task.
+    /// The sequences before its current task: earlier ones belong to another task.
     pub task_since: u64,
     /// The names of the heads.
     pub heads: Vec<String>,
-    /// Why it does not go on, if it does not.
+    /// The reason why the run ended, if it did.
     pub end: Option<End>,
 }
 
-/// Why a run does not go on.
+/// The reason why a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
     /// It has seen all its sequences.
@@ -70,9 +71,9 @@ pub enum End {
     Diverged(Diverged),
     /// An error of the program, or of the system.
     Broken {
-        /// What it said.
+        /// The text of the error.
         words: String,
-        /// True where the run is as it was after its last update: it can be saved, and go on.
+        /// True if the run is intact after its last update: it can be saved and resumed.
         is_whole: bool,
     },
 }
@@ -88,11 +89,11 @@ impl End {
     }
 }
 
-/// How episodes are answered, by their size.
+/// Errors by size of the episodes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answers(BTreeMap<usize, [f64; 2]>);
+pub struct ErrorsBySize(BTreeMap<usize, [f64; 2]>);
 
-impl Answers {
+impl ErrorsBySize {
     fn add(&mut self, size: usize, score: &Score) {
         let wrong = score.wrong as f64 / score.scored.max(1) as f64;
         let [mean, count] = self.0.entry(size).or_insert([0.0; 2]);
@@ -108,20 +109,20 @@ impl Answers {
     }
 }
 
-/// What was seen at closer looks, in order; as fine everywhere as a logarithmic axis can show.
+/// The diagnostics in order; as fine everywhere as a logarithmic axis can show.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lane {
+pub struct DiagnosticsHistory {
     /// Sequences trained on, and what was seen then.
-    pub looks: Vec<(u64, Vitals)>,
+    pub looks: Vec<(u64, Diagnostics)>,
     /// The tensors whose gradients these are.
     pub tensors: Arc<Vec<String>>,
 }
 
-impl Lane {
-    fn push(&mut self, sequences: u64, vitals: &Vitals) {
+impl DiagnosticsHistory {
+    fn push(&mut self, sequences: u64, diagnostics: &Diagnostics) {
         let last = self.looks.last().map_or(0, |(last, _)| *last);
         if self.looks.is_empty() || (sequences - last) as f64 >= sequences as f64 * SHARE {
-            self.looks.push((sequences, vitals.clone()));
+            self.looks.push((sequences, diagnostics.clone()));
         }
     }
 
@@ -129,10 +130,10 @@ impl Lane {
     pub fn of_head(
         &self,
         head: usize,
-        what: impl Fn(&HeadVitals) -> Option<f64>,
+        what: impl Fn(&HeadDiagnostics) -> Option<f64>,
     ) -> Vec<(u64, f64)> {
-        let of = |(sequences, vitals): &(u64, Vitals)| {
-            let value = what(vitals.heads.get(head)?)?;
+        let of = |(sequences, diagnostics): &(u64, Diagnostics)| {
+            let value = what(diagnostics.heads.get(head)?)?;
             Some((*sequences, value))
         };
         self.looks.iter().filter_map(of).collect()
@@ -155,8 +156,8 @@ pub fn change(trainer: &mut Trainer, task: Task, config: TrainingConfig, set: Ve
 }
 
 #[cfg(test)]
-impl Account {
-    /// Of nothing.
+impl RunProgress {
+    /// Returns an empty one.
     pub(super) fn empty() -> Self {
         Self {
             sequences: 0,
@@ -164,8 +165,8 @@ impl Account {
             seconds: 0.0,
             curve: Curve::default(),
             history: Vec::new(),
-            answers: Answers::default(),
-            lane: Lane::default(),
+            errors_by_size: ErrorsBySize::default(),
+            diagnostics: DiagnosticsHistory::default(),
             findings: Vec::new(),
             snapshots: Snapshots::new(0),
             changes: Vec::new(),
@@ -176,7 +177,7 @@ impl Account {
     }
 }
 
-impl Account {
+impl RunProgress {
     /// False where the weights of the run are no longer any good.
     pub fn keeps_weights(&self) -> bool {
         self.end.as_ref().is_none_or(End::keeps_weights)
@@ -188,8 +189,8 @@ impl Account {
         self.keeps_weights() || validated.any(|sequences| sequences > self.task_since)
     }
 
-    /// Of a run that is not trained here: its validations, what was changed, the last time that it was the task, and
-    /// what was kept of its machine.
+    /// Returns the progress of a run that is not trained here: its validations, its changes since the task last
+    /// changed, and its training snapshots.
     pub fn of_file(
         of: u64,
         history: Vec<HistoryPoint>,
@@ -208,8 +209,8 @@ impl Account {
             of,
             seconds: seconds.into_iter().flatten().fold(0.0, f64::max),
             curve: Curve::default(),
-            answers: Answers::default(),
-            lane: Lane::default(),
+            errors_by_size: ErrorsBySize::default(),
+            diagnostics: DiagnosticsHistory::default(),
             findings: Vec::new(),
             heads: heads.into_iter().flatten().collect(),
             end: (sequences >= of).then_some(End::Finished),
@@ -238,14 +239,14 @@ impl Run {
             .collect();
         let trainer = Trainer::resume(task, config, state, threads);
         let mut run = Self {
-            account: Account {
+            progress: RunProgress {
                 sequences: trainer.state.sequences,
                 of: trainer.config.sequences,
                 seconds: trainer.seconds(),
                 curve: Curve::default(),
                 history: trainer.state.history.clone(),
-                answers: Answers::default(),
-                lane: Lane {
+                errors_by_size: ErrorsBySize::default(),
+                diagnostics: DiagnosticsHistory {
                     looks: Vec::new(),
                     tensors: Arc::new(tensors),
                 },
@@ -262,7 +263,7 @@ impl Run {
                 end: trainer.finished().then_some(End::Finished),
             },
             watcher: Watcher::since(trainer.state.sequences),
-            vitals: Vitals::default(),
+            diagnostics: Diagnostics::default(),
             timed: true,
             trainer,
         };
@@ -279,9 +280,9 @@ impl Run {
         }
     }
 
-    /// What is observed.
-    pub fn account(&self) -> &Account {
-        &self.account
+    /// Returns the progress.
+    pub fn progress(&self) -> &RunProgress {
+        &self.progress
     }
 
     /// The trainer as it is.
@@ -290,59 +291,61 @@ impl Run {
     }
 
     /// True until it has ended.
-    pub fn goes_on(&self) -> bool {
-        self.account.end.is_none()
+    pub fn is_active(&self) -> bool {
+        self.progress.end.is_none()
     }
 
     /// One update, and what is to be observed of it. Nothing once it has ended.
     pub fn advance(&mut self) {
-        if !self.goes_on() {
+        if !self.is_active() {
             return;
         }
         let looks = self.trainer.state.optimizer.updates % BETWEEN_LOOKS == 0;
-        let vitals = looks.then_some(&mut self.vitals);
-        let update = match self.trainer.update_watched(vitals) {
+        let diagnostics = looks.then_some(&mut self.diagnostics);
+        let update = match self.trainer.update_watched(diagnostics) {
             Ok(update) => update,
             Err(diverged) => return self.diverged(diverged),
         };
-        let account = &mut self.account;
-        account.sequences = self.trainer.state.sequences;
+        let progress = &mut self.progress;
+        progress.sequences = self.trainer.state.sequences;
         if self.timed {
-            account.seconds = self.trainer.seconds();
+            progress.seconds = self.trainer.seconds();
         }
-        account.curve.push(account.sequences, &update);
+        progress.curve.push(progress.sequences, &update);
         for (size, score) in self.trainer.answered() {
-            account.answers.add(size, score);
+            progress.errors_by_size.add(size, score);
         }
         if looks {
-            account.lane.push(account.sequences, &self.vitals);
+            progress
+                .diagnostics
+                .push(progress.sequences, &self.diagnostics);
         }
         let validated = update.validated;
         if let Some(point) = validated {
-            account.history.push(point);
+            progress.history.push(point);
         }
-        let seen = looks.then_some(&self.vitals);
-        let found = self.watcher.look(account, &update, seen);
-        self.account.findings.extend(found);
+        let seen = looks.then_some(&self.diagnostics);
+        let found = self.watcher.look(progress, &update, seen);
+        self.progress.findings.extend(found);
         self.keep(validated);
         if self.trainer.finished() {
-            self.account.end = Some(End::Finished);
+            self.progress.end = Some(End::Finished);
         }
     }
 
     /// Another task or configuration from the next update on; `set` says what was changed, each as `path=value`. Nothing
     /// once it has ended. What was noticed of another task says nothing of this one.
     pub fn change(&mut self, task: Task, config: TrainingConfig, set: Vec<String>) {
-        if !self.goes_on() {
+        if !self.is_active() {
             return;
         }
         let is_other_task = task != self.trainer.task;
         self::change(&mut self.trainer, task, config, set);
-        let (account, state) = (&mut self.account, &self.trainer.state);
-        account.changes.clone_from(&state.changes);
+        let (progress, state) = (&mut self.progress, &self.trainer.state);
+        progress.changes.clone_from(&state.changes);
         if is_other_task {
-            account.task_since = state.sequences;
-            account.answers = Answers::default();
+            progress.task_since = state.sequences;
+            progress.errors_by_size = ErrorsBySize::default();
             self.watcher = Watcher::since(state.sequences);
         }
     }
@@ -359,23 +362,25 @@ impl Run {
         };
         let said = why.downcast_ref::<String>().map(String::as_str);
         let said = said.or(why.downcast_ref::<&str>().copied());
-        let words = said.unwrap_or("an error without words").to_owned();
+        let words = said.unwrap_or("an error without a message").to_owned();
         let is_whole = at(self) == before;
-        let account = &mut self.account;
-        let finding = Finding::broken(account.sequences, &words, is_whole);
-        account.findings.push(finding);
-        account.end = Some(End::Broken { words, is_whole });
+        let progress = &mut self.progress;
+        let finding = Finding::broken(progress.sequences, &words, is_whole);
+        progress.findings.push(finding);
+        progress.end = Some(End::Broken { words, is_whole });
     }
 
     fn diverged(&mut self, diverged: Diverged) {
-        self.account.findings.push(Finding::diverged(&diverged));
-        self.account.end = Some(End::Diverged(diverged));
+        self.progress.findings.push(Finding::diverged(&diverged));
+        self.progress.end = Some(End::Diverged(diverged));
     }
 
     /// Keeps what the machine is, where it is time, or where it is the best so far.
     fn keep(&mut self, validated: Option<HistoryPoint>) {
-        let account = &mut self.account;
-        let lately = account.curve.lately();
-        account.snapshots.keep(&self.trainer, validated, lately);
+        let progress = &mut self.progress;
+        let recent_mean = progress.curve.recent_mean();
+        progress
+            .snapshots
+            .keep(&self.trainer, validated, recent_mean);
     }
 }

@@ -1,22 +1,22 @@
-//! What a machine was at moments of its training: its weights at the start, at moments that lie evenly on a logarithmic
-//! axis, and at every validation that was the best so far, within a stated amount of memory. Where all of them would take
-//! more, half of the moments between go, again and again; when none of these is left, half of the best ones, but the newest.
-//! The first and the last are always there.
+//! Training snapshots within a fixed amount of memory: the weights at the start, at points evenly spaced on a
+//! logarithmic axis, and at every best validation so far. If all of them would take more, half of the regular ones
+//! between go, again and again; when none of these is left, half of the best ones, except the newest. The first and the
+//! last always stay.
 
 use std::sync::Arc;
 
 use crate::model::Model;
 use crate::train::{HistoryPoint, Trainer};
 
-/// How many snapshots there are while the number of sequences grows tenfold, at first.
+/// The number of snapshots per tenfold number of sequences, at first.
 const PER_DECADE: f64 = 16.0;
 
-/// Which of the even parts of a logarithmic axis, so many while the number of sequences grows tenfold, a moment lies in.
+/// Returns the part of a logarithmic axis that contains this number, with `per_decade` parts per tenfold.
 pub fn slot(sequences: u64, per_decade: f64) -> f64 {
     ((sequences as f64 + 1.0).log10() * per_decade).floor()
 }
 
-/// The weights of a machine at one moment.
+/// A training snapshot: the weights of a machine.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Sequences trained on before it.
@@ -43,7 +43,7 @@ pub struct Snapshots {
 }
 
 impl Snapshots {
-    /// What a run keeps of itself: 128 MiB.
+    /// The memory for the snapshots of a run: 128 MiB.
     pub const LIMIT: usize = 128 << 20;
 
     /// None yet; together they take at most `limit` bytes, but the first and the last are always kept. Every best is kept
@@ -56,7 +56,7 @@ impl Snapshots {
         }
     }
 
-    /// As they were kept before, in the order of their moments; `per_decade` as [`Snapshots::per_decade`] said.
+    /// Restores snapshots in order; `per_decade` as returned by [`Snapshots::per_decade`].
     pub fn restored(kept: Vec<Snapshot>, per_decade: f64, limit: usize) -> Self {
         Self {
             kept,
@@ -65,18 +65,18 @@ impl Snapshots {
         }
     }
 
-    /// How many snapshots there are now while the number of sequences grows tenfold, beside the best.
+    /// Returns the current number of snapshots per tenfold number of sequences, without the best ones.
     pub fn per_decade(&self) -> f64 {
         self.per_decade
     }
 
     /// Keeps what a run is now, where it is time for that, where it has ended, and where a validation was the best so far.
-    /// `lately` are the bits per sequence of the training just before.
+    /// `recent_mean` are the bits per sequence of the training just before.
     pub fn keep(
         &mut self,
         trainer: &Trainer,
         validated: Option<HistoryPoint>,
-        lately: Option<f64>,
+        recent_mean: Option<f64>,
     ) {
         let state = &trainer.state;
         let best = validated.filter(|point| {
@@ -91,13 +91,13 @@ impl Snapshots {
             seconds: trainer.seconds(),
             bits: best
                 .map(|point| point.validation.bits_per_sequence)
-                .or(lately),
+                .or(recent_mean),
             is_best: best.is_some(),
             machine: Arc::new(state.machine.clone()),
         });
     }
 
-    /// Forgets what is later than after so many sequences.
+    /// Removes the snapshots after `sequences` sequences.
     pub fn cut(&mut self, sequences: u64) {
         self.kept.retain(|one| one.sequences <= sequences);
     }
@@ -164,7 +164,7 @@ impl Snapshots {
             .retain(|_| index.next().is_none_or(|index| !go.contains(&index)));
     }
 
-    /// The one at this moment, or the last one before it.
+    /// Returns the snapshot at this number of sequences, or the last one before it.
     pub fn at(&self, sequences: u64) -> Option<usize> {
         let after = self
             .kept
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_lie_evenly_on_a_logarithmic_axis_and_the_best_are_among_them() {
+    fn snapshots_are_log_spaced_and_include_bests() {
         let all = run(usize::MAX);
         let moments: Vec<u64> = all.all().iter().map(|s| s.sequences).collect();
         assert_eq!(moments[..4], [0, 1, 2, 3]);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn they_take_no_more_than_they_may_and_keep_the_ends() {
+    fn snapshots_respect_limit_and_keep_ends() {
         let one = run(usize::MAX).bytes() / run(usize::MAX).all().len();
         for count in [2, 5, 20] {
             let few = run(one * count);
@@ -239,7 +239,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_best_goes_only_where_nothing_else_is_left(
+        fn best_snapshot_is_dropped_last(
             bests in vec(any::<bool>(), 1..120), most in 2_usize..20
         ) {
             let one = run(usize::MAX).bytes() / run(usize::MAX).all().len();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_finds_the_snapshot_before_it() {
+    fn sequence_finds_preceding_snapshot() {
         let all = run(usize::MAX);
         assert_eq!(all.at(0), Some(0));
         assert_eq!(all.at(u64::MAX), Some(all.all().len() - 1));

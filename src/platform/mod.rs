@@ -1,5 +1,5 @@
-//! What a desktop and a browser do differently: time that passes beside the window, files that a person chooses, what
-//! comes from beside the page.
+//! Platform differences between desktop and browser: background work, files that the user chooses, files next to the
+//! page.
 //!
 //! Both have the same functions. A desktop has threads and a file system; a browser has one thread, on which everything
 //! is done in turns short enough that the page answers, and hands files over as bytes: `io` holds those in memory.
@@ -34,6 +34,6 @@ pub fn at_once<T>(work: impl Future<Output = T>) -> T {
 pub struct Chosen {
     /// Its path; in a browser its name alone.
     pub path: PathBuf,
-    /// What is in it, where it cannot be read by its path.
+    /// Its contents, if it cannot be read by path.
     pub bytes: Option<Vec<u8>>,
 }

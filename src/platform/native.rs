@@ -8,31 +8,31 @@ use std::time::Duration;
 
 use super::{Chosen, at_once};
 
-/// True where there is a file system.
+/// True if there is a file system.
 pub const HAS_FILES: bool = true;
 
-/// Does something beside the caller.
-pub fn aside(work: impl AsyncFnOnce() + Send + 'static) {
+/// Runs a task next to the caller.
+pub fn spawn(work: impl AsyncFnOnce() + Send + 'static) {
     std::thread::spawn(move || at_once(work()));
 }
 
 /// The turns of something that takes long: threads have theirs from the system.
 #[derive(Debug)]
-pub struct Turns;
+pub struct TimeSlice;
 
-impl Turns {
+impl TimeSlice {
     /// The first one begins.
     pub fn begin() -> Self {
         Self
     }
 
     /// Whoever waits has a turn, where it is time for that.
-    pub fn give_way(&mut self) -> Ready<()> {
+    pub fn yield_now(&mut self) -> Ready<()> {
         ready(())
     }
 }
 
-/// What is done beside the caller, one thing after the other.
+/// A queue of tasks next to the caller, run one after the other.
 #[derive(Debug)]
 pub struct Queue<T>(Sender<T>);
 
@@ -57,11 +57,11 @@ impl<T: Send + 'static> Queue<T> {
     }
 }
 
-/// What is called again and again beside the caller.
+/// A function that is called repeatedly next to the caller.
 #[derive(Debug)]
-pub struct Repeated(JoinHandle<()>);
+pub struct RepeatingTask(JoinHandle<()>);
 
-impl Repeated {
+impl RepeatingTask {
     /// Calls `turn` again and again, with as much rest after each call as that says, until it says none.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ fn dialog(_: bool, _: &str) -> Option<std::path::PathBuf> {
 /// Hands a file over to the person: on a desktop it is where it was written.
 pub fn hand_over(_name: &str, _bytes: &[u8]) {}
 
-/// Where others find this program: a desktop's is at nobody else's.
+/// Returns the address under which others find this program: none on a desktop.
 pub fn address() -> Option<String> {
     None
 }

@@ -16,12 +16,12 @@ use web_time::Instant;
 
 use super::Chosen;
 
-/// True where there is a file system.
+/// True if there is a file system.
 pub const HAS_FILES: bool = false;
 
 #[wasm_bindgen(module = "/web/platform.js")]
 extern "C" {
-    /// Calls `run` once, as soon as the browser has answered whoever waits.
+    /// Calls `run` once, as soon as the browser has handled waiting events.
     fn soon(run: JsValue);
     /// Calls `turn` again and again, with so many milliseconds between as it says, until that is less than 0.
     fn repeat(turn: JsValue);
@@ -35,8 +35,8 @@ extern "C" {
     async fn load(address: &str) -> JsValue;
 }
 
-/// Does something beside the caller: when the browser has answered whoever waits.
-pub fn aside(work: impl AsyncFnOnce() + 'static) {
+/// Runs a task next to the caller, as soon as the browser has handled waiting events.
+pub fn spawn(work: impl AsyncFnOnce() + 'static) {
     spawn_local(async move {
         Rest::default().await;
         work().await;
@@ -48,16 +48,16 @@ const TURN: Duration = Duration::from_millis(8);
 
 /// The turns of something that takes long.
 #[derive(Debug)]
-pub struct Turns(Instant);
+pub struct TimeSlice(Instant);
 
-impl Turns {
+impl TimeSlice {
     /// The first one begins.
     pub fn begin() -> Self {
         Self(Instant::now())
     }
 
     /// Whoever waits has a turn, where it is time for that.
-    pub async fn give_way(&mut self) {
+    pub async fn yield_now(&mut self) {
         if self.0.elapsed() >= TURN {
             Rest::default().await;
             self.0 = Instant::now();
@@ -84,7 +84,7 @@ impl Future for Rest {
     }
 }
 
-/// What is done beside the caller, one thing after the other.
+/// A queue of tasks next to the caller, run one after the other.
 pub struct Queue<T>(Box<dyn Fn(T)>);
 
 impl<T: 'static> Queue<T> {
@@ -99,7 +99,7 @@ impl<T: 'static> Queue<T> {
                 return;
             };
             let (work, waiting) = (work.clone(), waiting.clone());
-            aside(async move || {
+            spawn(async move || {
                 loop {
                     let next = waiting.borrow_mut().pop_front();
                     let Some(item) = next else { break };
@@ -117,11 +117,11 @@ impl<T: 'static> Queue<T> {
     }
 }
 
-/// What is called again and again beside the caller.
+/// A function that is called repeatedly next to the caller.
 #[derive(Debug)]
-pub struct Repeated;
+pub struct RepeatingTask;
 
-impl Repeated {
+impl RepeatingTask {
     /// Calls `turn` again and again, with as much rest after each call as that says, until it says none.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Repeated {
         Ok(Self)
     }
 
-    /// Nothing goes on while somebody waits.
+    /// Nothing runs while events wait.
     pub fn wait(self) {}
 }
 
@@ -162,7 +162,7 @@ pub fn hand_over(name: &str, bytes: &[u8]) {
     download(name, Uint8Array::from(bytes));
 }
 
-/// Where others find this page, up to what is shown of it.
+/// Returns the address under which others find this page, without the part for its state.
 pub fn address() -> Option<String> {
     Some(here())
 }

@@ -1,27 +1,27 @@
 //! The window on a screen: time and keys become commands, what follows from them is done, and the state is
 //! drawn.
 
-pub mod look;
-mod school;
+pub mod appearance;
+mod training_threads;
 
 use std::time::Duration;
 
 use egui::{Context, Ui, ViewportCommand};
 
-use self::look::Shown;
-use self::school::School;
-use super::command::{Command, Compare, Edit, File, Instead, Learn, Play, Window};
+use self::appearance::ViewSize;
+use self::training_threads::TrainingThreads;
+use super::command::{Command, Compare, Edit, File, Learn, Play, Replacement, Window};
 use super::keys::{self, Arrows, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
-use super::panel::frame::{self, Drawn};
+use super::panel::frame::{self, FrameCache};
 use super::panel::learn;
 use super::state::State;
-use super::state::arrangement::Arrangement;
-use super::state::learning::Learning;
+use super::state::jobs::{Effect, Outcome};
+use super::state::layout::WindowLayout;
+use super::state::learning::LiveTraining;
 use super::state::messages::Kind;
-use super::state::settings::Look;
-use super::state::work::{Effect, Outcome};
+use super::state::settings::Appearance;
 use super::theme;
 use super::widget::readout::Readout;
 use super::widget::track;
@@ -32,30 +32,30 @@ use super::worker::Worker;
 const LONGEST_LATE: f64 = 0.25;
 /// The part of the time between two frames after which the next one is begun, while something moves.
 const BEFORE: f64 = 0.6;
-/// How often it is said how far a job is, in seconds.
+/// Interval between progress reports of a job, in seconds.
 const BETWEEN_SHARES: f64 = 0.1;
 
-/// The window: what it knows, who works for it, and what was drawn last.
+/// The window: its state, its workers and its last frame.
 pub struct App {
     state: State,
     worker: Worker,
-    drawn: Drawn,
+    drawn: FrameCache,
     /// While true, nothing that the worker has done is taken in: for tests of what is under way.
     pub held: bool,
-    /// How everything looks now, and what is on screen of it.
-    worn: (Look, Shown),
+    /// The current appearance and the part of it on screen.
+    applied: (Appearance, ViewSize),
     title: String,
     /// The time of the last frame.
     time: Option<f64>,
-    /// Seconds from then on until something changes by itself.
+    /// Seconds until the next change without input.
     next_change: Option<f64>,
-    /// Who trains.
-    school: School,
+    /// The training threads.
+    threads: TrainingThreads,
     /// True where the window is to be closed, whatever learns.
     closes: bool,
 }
 
-/// What it knows; it changes by commands.
+/// The state; commands change it.
 impl std::ops::Deref for App {
     type Target = State;
 
@@ -68,22 +68,22 @@ impl App {
     /// The app in a window: records in the background.
     pub fn new(ctx: &Context, options: Options) -> Self {
         theme::apply(ctx);
-        let look = (options.settings.look, Shown::All);
-        look::wear(look, ctx, (Look::default(), Shown::All));
+        let look = (options.settings.look, ViewSize::All);
+        appearance::apply_theme(look, ctx, (Appearance::default(), ViewSize::All));
         let wake = ctx.clone();
         let worker = Worker::new(options.files.clone(), move || wake.request_repaint());
-        Self::with_worker(options, worker, School::new(Some(ctx.clone())))
+        Self::with_worker(options, worker, TrainingThreads::new(Some(ctx.clone())))
     }
 
     /// The app without a window: every job is done at once. For tests.
     ///
-    /// The context it will be drawn in has to be prepared with [`super::dress`].
+    /// The context it will be drawn in has to be prepared with [`super::apply_theme`].
     pub fn headless(options: Options) -> Self {
         let worker = Worker::here(options.files.clone());
-        Self::with_worker(options, worker, School::new(None))
+        Self::with_worker(options, worker, TrainingThreads::new(None))
     }
 
-    fn with_worker(options: Options, worker: Worker, school: School) -> Self {
+    fn with_worker(options: Options, worker: Worker, threads: TrainingThreads) -> Self {
         let files = options.files;
         let mut state = State::new(
             options.machines,
@@ -104,7 +104,7 @@ impl App {
             },
         };
         if !options.learn.is_empty() {
-            let begin = Instead::BeginNamed(options.learn);
+            let begin = Replacement::BeginNamed(options.learn);
             effects.extend(state.apply(begin.into()));
         }
         // It comes behind the first one.
@@ -114,13 +114,13 @@ impl App {
         let mut app = Self {
             state,
             worker,
-            drawn: Drawn::default(),
+            drawn: FrameCache::default(),
             held: false,
-            worn: (Look::default(), Shown::All),
+            applied: (Appearance::default(), ViewSize::All),
             title: String::new(),
             time: None,
             next_change: None,
-            school,
+            threads,
             closes: false,
         };
         app.perform(effects);
@@ -140,7 +140,8 @@ impl App {
     /// a file that is being made.
     pub fn would_lose(&self) -> bool {
         let learning = self.state.learning.as_ref();
-        learning.is_some_and(Learning::is_unsaved) || self.worker.under_way().any(|job| job.writes)
+        learning.is_some_and(LiveTraining::is_unsaved)
+            || self.worker.under_way().any(|job| job.writes)
     }
 
     /// Bytes of textures uploaded so far.
@@ -177,22 +178,22 @@ impl App {
             }
         }
         let look = self.state.settings.look;
-        if look.scale > self.worn.0.scale
-            && let Some(size) = look::limit(look, ctx)
+        if look.scale > self.applied.0.scale
+            && let Some(size) = appearance::limit(look, ctx)
         {
-            let text = format!("This window has room for {size:.0} %; a larger one for more.");
+            let text = format!("This window has room for {size:.0} %; enlarge it for more.");
             self.state.toasts.add(Kind::Notice, text);
         }
         let look = (look, self.shown());
-        look::wear(look, ctx, std::mem::replace(&mut self.worn, look));
+        appearance::apply_theme(look, ctx, std::mem::replace(&mut self.applied, look));
     }
 
-    /// What is on screen, as far as its size goes.
-    fn shown(&self) -> Shown {
-        match self.state.arrangement() {
-            _ if !self.state.presenting => Shown::All,
-            Arrangement::CloseUp => Shown::CloseUp,
-            _ => Shown::Pictures,
+    /// The sizes of the content on screen.
+    fn shown(&self) -> ViewSize {
+        match self.state.layout() {
+            _ if !self.state.presenting => ViewSize::All,
+            WindowLayout::CloseUp => ViewSize::CloseUp,
+            _ => ViewSize::Pictures,
         }
     }
 
@@ -202,11 +203,11 @@ impl App {
         for effect in effects {
             match effect {
                 Effect::Start(job) => self.worker.start(job),
-                Effect::Choose(aim, suggestion) => self.worker.choose(aim, suggestion),
+                Effect::Choose(purpose, suggestion) => self.worker.choose(purpose, suggestion),
                 Effect::GiveUp => self.worker.give_up(),
                 Effect::Copy(text) => copied.push(text),
-                Effect::Teach(teach) => {
-                    let (job, learns) = self.school.teach(teach);
+                Effect::Train(action) => {
+                    let (job, learns) = self.threads.perform(action);
                     job.into_iter().for_each(|job| self.worker.start(job));
                     if let Err(sentence) = learns {
                         self.tell(Command::Learn(Learn::Refused(sentence)));
@@ -235,11 +236,11 @@ impl App {
         }));
         self.before_closing(ctx);
         let learning = self.state.learning.as_ref();
-        let wanted = learning.is_some_and(Learning::expects_news);
-        if let (Some(told), false) = (self.school.news(now, wanted), self.held) {
-            self.tell(Command::Learn(Learn::News(told)));
+        let wanted = learning.is_some_and(LiveTraining::expects_news);
+        if let (Some(description), false) = (self.threads.updates(now, wanted), self.held) {
+            self.tell(Command::Learn(Learn::Updates(description)));
         }
-        if let (Some(job), false) = (self.school.handed(), self.held) {
+        if let (Some(job), false) = (self.threads.run_state(), self.held) {
             self.worker.start(job);
         }
         if self.opening.is_some() && is_taken_over(ctx) {
@@ -274,7 +275,7 @@ impl App {
         self.apply(ctx, Vec::new());
     }
 
-    /// What was dropped on the window is opened.
+    /// Opens files dropped on the window.
     #[cfg(not(target_arch = "wasm32"))]
     #[expect(clippy::unused_self, reason = "in a browser there is one to wait for")]
     fn dropped(&self, ctx: &Context) -> Vec<Command> {
@@ -287,7 +288,7 @@ impl App {
     #[cfg(target_arch = "wasm32")]
     fn dropped(&self, ctx: &Context) -> Vec<Command> {
         for file in ctx.input(|input| input.raw.dropped_files.clone()) {
-            let answer = self.worker.answer(crate::viewer::files::Aim::Open);
+            let answer = self.worker.answer(crate::viewer::files::FilePurpose::Open);
             wasm_bindgen_futures::spawn_local(async move {
                 if let Ok(bytes) = file.bytes_async().await {
                     let (path, bytes) = (file.path().to_owned(), Some(bytes));
@@ -301,14 +302,14 @@ impl App {
     /// Whoever closes the window while something learns is asked what becomes of it.
     fn before_closing(&mut self, ctx: &Context) {
         let learning = self.state.learning.as_ref();
-        let unsaved = learning.is_some_and(Learning::is_unsaved);
+        let unsaved = learning.is_some_and(LiveTraining::is_unsaved);
         if ctx.input(|input| input.viewport().close_requested()) && unsaved && !self.closes {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.tell(Instead::Close.into());
+            self.tell(Replacement::Close.into());
         }
     }
 
-    /// What nobody asked for and nothing follows from.
+    /// Commands that no user issued and that have no effect outside.
     fn tell(&mut self, command: Command) {
         let effects = self.state.apply(command);
         self.perform(effects);
@@ -320,9 +321,9 @@ impl App {
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
         let opening = self.opening.and_then(|opening| opening.next_change_in());
         let learning = self.state.learning.as_ref();
-        let news = learning.is_some_and(Learning::expects_news);
-        let news = news.then_some(school::BETWEEN);
-        let changes = [step, message, busy, opening, news];
+        let updates = learning.is_some_and(LiveTraining::expects_news);
+        let updates = updates.then_some(training_threads::BETWEEN);
+        let changes = [step, message, busy, opening, updates];
         self.next_change = changes.into_iter().flatten().min_by(f64::total_cmp);
         let moves = opening.is_some() || (step.is_some() && self.player.through() < 1.0);
         if let Some(seconds) = self.next_change {

@@ -4,12 +4,12 @@
 mod compare;
 mod dialog;
 mod edit;
-mod ending;
+mod end_run;
 mod episode;
 mod files;
 mod gallery;
-mod kept;
 mod learning;
+mod loaded_run;
 mod opening;
 mod outcome;
 mod probes;
@@ -20,12 +20,12 @@ mod window;
 
 use super::command::{Command, Edit, Look, Play};
 use super::state::State;
+use super::state::jobs::Effect;
 use super::state::messages::Kind;
-use super::state::work::Effect;
 use crate::figure::numbers;
 use crate::player::Player;
 
-/// So many stages on, or back: whoever walks by hand wants to stay there.
+/// Moves by a number of stages and stops playback.
 fn walk(player: &mut Player, by: isize) {
     if player.playing() {
         player.pause();
@@ -43,19 +43,19 @@ impl State {
     /// Applies what one gesture asks for, in order: all of it is one change to undo. What is to be done
     /// outside comes back.
     pub fn apply_all(&mut self, commands: Vec<Command>) -> Vec<Effect> {
-        let mut before = self.moment();
+        let mut before = self.undo_state();
         for command in commands {
             let counts = self.can_be_undone(&command);
             if !counts {
-                self.history.note(before, &self.moment());
-                before = self.moment();
+                self.history.record(before, &self.undo_state());
+                before = self.undo_state();
             }
             self.act(command);
             if !counts {
-                before = self.moment();
+                before = self.undo_state();
             }
         }
-        self.history.note(before, &self.moment());
+        self.history.record(before, &self.undo_state());
         std::mem::take(&mut self.effects)
     }
 
@@ -65,7 +65,7 @@ impl State {
         std::mem::take(&mut self.effects)
     }
 
-    /// Whatever a person does is a change; of what comes from outside, only what a file brings.
+    /// Returns whether a command can be undone: user actions, and contents of files.
     fn can_be_undone(&self, command: &Command) -> bool {
         if let Command::Done(outcome) = command {
             return outcome.is_of_a_file() && self.session.open.is_some();
@@ -74,20 +74,20 @@ impl State {
     }
 
     fn act(&mut self, command: Command) {
-        if !command.is_news() {
+        if !command.is_update() {
             self.take_over();
         }
         let usual = self.usual_speed();
         let step = self.player.step();
         let is_layout = command == Command::Look(Look::NextLayout);
         let tour = self.tour.as_ref();
-        let heard = tour.and_then(|tour| tour::Deed::of(tour, &command));
+        let heard = tour.and_then(|tour| tour::UserAction::of(tour, &command));
         match command {
             Command::Play(play) => self.play(play),
             Command::Look(look) => self.look(look),
             Command::Rows(rows) => self.move_rows(rows),
             Command::Steps(steps) => self.move_steps(steps),
-            Command::Episode(episode) => self.wish(episode),
+            Command::Episode(episode) => self.request(episode),
             Command::Edit(edit) => self.edit(edit),
             Command::Compare(compare) => self.compare(compare),
             Command::File(file) => self.file(file),
@@ -95,19 +95,19 @@ impl State {
             Command::Window(window) => self.window(window),
             Command::Tour(tour) => self.guide(tour),
             Command::Learn(learn) => self.learn(learn),
-            Command::Done(outcome) => self.take_in(outcome),
+            Command::Done(outcome) => self.handle_outcome(outcome),
         }
         if let Some(deed) = heard {
-            self.tell_tour(deed);
+            self.notify_tour(deed);
         }
         self.watch_failure();
         self.follow_learner();
         if self.player.step() != step {
             let steps = self.player.steps();
-            self.sight.part.keep(self.player.step(), steps);
+            self.view.step_zoom.keep(self.player.step(), steps);
         }
-        self.look_by_itself();
-        self.player.set_still(!self.moves());
+        self.auto_focus();
+        self.player.set_reduced_motion(!self.moves());
         // Whoever has chosen a speed keeps it.
         if self.opening.is_none() && (self.player.speed() - usual).abs() < f64::EPSILON {
             self.player.set_speed(self.usual_speed());
@@ -124,7 +124,7 @@ impl State {
     fn play(&mut self, play: Play) {
         if let Play::Pass(seconds) = play {
             self.player.advance(f64::from(seconds));
-            self.direct(seconds);
+            self.apply_opening(seconds);
             self.toasts.advance(seconds);
             return;
         }
@@ -169,51 +169,51 @@ impl State {
         match look {
             Look::Focus(head) => self.choose_head(head),
             Look::Pin(head) => self.pin(head),
-            Look::AllHeads => self.sight.all_heads = !self.sight.all_heads,
-            Look::NextScale => self.sight.log_scale = !self.sight.log_scale,
-            Look::NextLayout => self.settings.arrangement = Some(self.next_arrangement()),
-            Look::Select(target) => self.sight.selected = Some(target),
-            Look::Deselect => self.sight.selected = None,
+            Look::AllHeads => self.view.all_heads = !self.view.all_heads,
+            Look::NextScale => self.view.log_scale = !self.view.log_scale,
+            Look::NextLayout => self.settings.layout = Some(self.next_layout()),
+            Look::Select(target) => self.view.selected = Some(target),
+            Look::Deselect => self.view.selected = None,
         }
     }
 
     /// A person looks at a head: it stays. Looked at once more it is let go of.
     fn choose_head(&mut self, head: usize) {
-        if self.sight.keeps(head) {
-            self.sight.chosen = false;
+        if self.view.keeps(head) {
+            self.view.chosen = false;
         } else {
-            self.look_at(head);
+            self.select_head(head);
         }
     }
 
     /// While nobody has chosen a head, the one is looked at that has something to say.
-    fn look_by_itself(&mut self) {
-        if let (false, Some(open)) = (self.sight.chosen, &self.session.open) {
-            let telling = open.telling.at(self.player.step());
-            self.sight.focus = telling.unwrap_or(usize::MAX);
+    fn auto_focus(&mut self) {
+        if let (false, Some(open)) = (self.view.chosen, &self.session.open) {
+            let salient = open.salient.at(self.player.step());
+            self.view.focus = salient.unwrap_or(usize::MAX);
         }
     }
 
-    fn look_at(&mut self, head: usize) {
+    fn select_head(&mut self, head: usize) {
         if head >= self.heads() {
             return;
         }
-        let sight = &mut self.sight;
-        sight.chosen = true;
-        if sight.pinned == Some(head) {
-            sight.pinned = Some(sight.focus);
+        let view = &mut self.view;
+        view.chosen = true;
+        if view.pinned == Some(head) {
+            view.pinned = Some(view.focus);
         }
-        sight.focus = head;
-        sight.all_heads = false;
+        view.focus = head;
+        view.all_heads = false;
     }
 
     fn pin(&mut self, head: usize) {
         let heads = self.heads();
-        let sight = &mut self.sight;
-        let other = head < heads && head != sight.focus && sight.pinned != Some(head);
-        sight.pinned = other.then_some(head);
+        let view = &mut self.view;
+        let other = head < heads && head != view.focus && view.pinned != Some(head);
+        view.pinned = other.then_some(head);
         // Two that are compared stay.
-        sight.chosen |= other;
-        sight.all_heads = false;
+        view.chosen |= other;
+        view.all_heads = false;
     }
 }

@@ -1,19 +1,19 @@
-//! What can be chosen from the list of all commands, and what cannot be done now.
+//! The choices of the command palette, with the reason where one is unavailable.
 
 use super::command::{Ask, Command, Episode, Look, Subject, Window};
 use super::keys::{self, TABLE};
+use super::narration;
 use super::state::State;
 use super::state::gallery::FAILURES;
 use super::state::settings::Theme;
-use super::story;
 use crate::figure::Map;
 
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it does.
+    /// The effect.
     pub help: String,
     /// Other words that people look for it by.
     pub also: &'static str,
@@ -21,12 +21,12 @@ pub struct Choice {
     pub key: String,
     /// The command.
     pub command: Command,
-    /// Why it cannot be done now, if it cannot.
+    /// The reason why it is unavailable, if it is.
     pub blocked: Option<&'static str>,
 }
 
 impl State {
-    /// Every command by its name: the table, then the machines, their failures and the heads of this moment.
+    /// All commands by name: the table, then machines, failures and current heads.
     pub fn choices(&self) -> Vec<Choice> {
         let choice = |name: String, help: &str, command, blocked| Choice {
             name,
@@ -52,11 +52,11 @@ impl State {
         let machines = machines.map(|(index, machine)| {
             let name = format!("Machine: {}", machine.title);
             let command = Command::Episode(Episode::Machine(index));
-            choice(name, "an episode of its own size", command, None)
+            choice(name, "opens an episode of its usual size", command, None)
         });
         let failures = FAILURES.iter().enumerate();
         let failures = failures.filter_map(|(which, failure)| {
-            failure.wish(&self.session)?;
+            failure.request(&self.session)?;
             let name = format!("Where machines fail: {}", failure.title.to_lowercase());
             let command = Command::Episode(Episode::Failure(Some(which)));
             Some(choice(name, failure.about, command, None))
@@ -64,13 +64,13 @@ impl State {
         let shown = self.session.open.as_ref().map(|open| &open.shown.recording);
         let heads = shown.into_iter().flat_map(|recording| {
             (0..recording.trace.heads.len()).map(move |head| {
-                let kept = self.sight.keeps(head);
-                let does = if kept { "Let go of" } else { "Look at" };
-                let name = format!("{does} head {}", story::head_label(recording, head));
+                let kept = self.view.keeps(head);
+                let does = if kept { "Unpin" } else { "Select" };
+                let name = format!("{does} head {}", narration::head_label(recording, head));
                 let help = if kept {
-                    "the one with something to say is looked at"
+                    "the most active head is selected instead"
                 } else {
-                    "its stages, its numbers; it stays"
+                    "its stages and numbers; stays selected"
                 };
                 Choice {
                     key: keys::head_key(head).unwrap_or_default(),
@@ -79,7 +79,7 @@ impl State {
             })
         });
         let look = self.settings.look;
-        let as_is = |on: bool| on.then_some("nothing would change");
+        let as_is = |on: bool| on.then_some("already in effect");
         let themes = Theme::ALL.map(|theme| {
             let name = format!("Theme: {}", theme.name().to_lowercase());
             let command = Command::Window(Window::Theme(theme));

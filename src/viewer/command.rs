@@ -3,16 +3,16 @@
 
 use std::path::PathBuf;
 
-use super::files::Aim;
+use super::files::FilePurpose;
 use super::inspect::Form;
 pub use super::state::dialog::Subject;
-pub use super::state::learning::Instead;
-use super::state::learning::Told;
+use super::state::jobs::Outcome;
+pub use super::state::learning::Replacement;
+use super::state::learning::RunUpdates;
 use super::state::settings::Theme;
 use super::state::target::Target;
-use super::state::work::Outcome;
 use crate::figure::Map;
-use crate::model::Sampling;
+use crate::model::NoiseMode;
 use crate::train::Quantity;
 
 /// A wish of the person in front of the window, or news for it.
@@ -20,7 +20,7 @@ use crate::train::Quantity;
 pub enum Command {
     /// About time.
     Play(Play),
-    /// About what is looked at, and how.
+    /// About the selection and how it is shown.
     Look(Look),
     /// About the rows on screen.
     Rows(Rows),
@@ -42,18 +42,18 @@ pub enum Command {
     Tour(Tour),
     /// About machines that learn.
     Learn(Learn),
-    /// What the worker has done.
+    /// Outcomes of the worker.
     Done(Outcome),
 }
 
 impl Command {
-    /// True for what nobody in front of the window asked for.
-    pub fn is_news(&self) -> bool {
+    /// True for commands that no user issued.
+    pub fn is_update(&self) -> bool {
         matches!(
             self,
             Self::Play(Play::Pass(_))
                 | Self::Done(_)
-                | Self::Learn(Learn::News(_))
+                | Self::Learn(Learn::Updates(_))
                 | Self::Window(
                     Window::Sized { .. }
                         | Window::Lit { .. }
@@ -69,15 +69,15 @@ impl Command {
 pub enum Play {
     /// Play or pause; play at the end starts over.
     Toggle,
-    /// So many steps on, or back.
+    /// Steps by a number, back if negative.
     Step(isize),
-    /// So many stages on, or back.
+    /// Steps by a number of stages, back if negative.
     Stage(isize),
     /// The first step.
     First,
     /// The last step.
     Last,
-    /// Twice the speed so many times, or half of it.
+    /// Doubles or halves the speed a number of times.
     Faster(i32),
     /// Normal speed.
     NormalSpeed,
@@ -89,7 +89,7 @@ pub enum Play {
     LoopOut,
     /// Loop between these steps, or unmark them.
     LoopRange(Option<(usize, usize)>),
-    /// So many changes on, or back.
+    /// Moves by a number of events, back if negative.
     Event(isize),
     /// Go to a step.
     Seek(usize),
@@ -97,18 +97,18 @@ pub enum Play {
     SeekStage(usize),
     /// Go to where so much of the current stage has come, 0 to 1.
     Through(f32),
-    /// So many seconds have passed.
+    /// Advances time by a number of seconds.
     Pass(f32),
-    /// What plays by itself is left to the person.
+    /// Ends automatic playback: the user takes over.
     TakeOver,
 }
 
-/// What is looked at, and how.
+/// The selection and how it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// Look at this head.
     Focus(usize),
-    /// Expand this head beside the one looked at, or let go of it.
+    /// Expands this head next to the selected one, or unpins it.
     Pin(usize),
     /// The final weightings of all heads, or one head with its stages.
     AllHeads,
@@ -129,15 +129,15 @@ pub enum Rows {
     ToggleTouched,
     /// All rows, fitted to the window.
     Fit,
-    /// Rows so many times taller, or lower.
+    /// Makes rows taller or shorter, a number of times.
     Taller(i32),
-    /// The rows on screen keep to the head looked at.
+    /// Toggles following the selected head.
     ToggleFollow,
-    /// Select the row so many places on, or back, round the end.
+    /// Selects the row a number of rows away; wraps around.
     Select(isize),
-    /// Select those up to the row so many places on, or back, as well.
+    /// Extends the selection by a number of rows.
     Extend(isize),
-    /// Move the rows on screen by so many.
+    /// Scrolls by a number of rows.
     Scroll(f32),
     /// Bring this row, by its place among those shown, to the middle.
     Centre(usize),
@@ -146,20 +146,20 @@ pub enum Rows {
 /// The steps on screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Steps {
-    /// So many times as wide about this place, in steps, which stays where it is.
+    /// Zooms by a factor around this place, in steps, which stays fixed.
     Widen {
         /// The place.
         at: f32,
-        /// How many times.
+        /// The factor.
         by: f32,
     },
-    /// Move so many steps on, or back.
+    /// Scrolls by a number of steps.
     Pan(f32),
     /// All of them.
     All,
 }
 
-/// Which episode is on screen.
+/// The episode on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Episode {
     /// The same episode again, from its first step.
@@ -182,20 +182,20 @@ pub enum Episode {
     AnotherDraw,
     /// This one of its draws.
     Sample(u64),
-    /// So many samples of the episode are drawn where their spread is asked for.
+    /// Sets the number of samples for the spread.
     Samples(usize),
     /// The spread of many samples of the episode on screen.
     Spread,
-    /// How much everything mattered for this, in the place of its values; or the values again.
-    Mattered(Quantity),
-    /// The same episode drawn, expected, or as it most likely is.
-    Sampling(Sampling),
+    /// Shows gradients of this quantity instead of values; or the values again.
+    Gradients(Quantity),
+    /// The same episode sampled, expected, or with most likely rows.
+    Sampling(NoiseMode),
 }
 
 /// Changes by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// Change the bits of the input by hand, or stop it.
+    /// Starts or ends editing of the input.
     Toggle,
     /// Move the mark in the input by steps and channels.
     MoveMark(isize, isize),
@@ -237,7 +237,7 @@ pub enum Compare {
 /// Files, and what is taken along.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum File {
-    /// Give up what is recorded, read or drawn.
+    /// Cancels recording, reading or drawing.
     GiveUp,
     /// Open this file.
     Open(PathBuf),
@@ -249,19 +249,19 @@ pub enum File {
     /// Save the close-up in motion here, as an animation; if told so, whatever is there.
     Film(PathBuf, bool),
     /// Show the desktop's own dialog.
-    Browse(Aim),
+    Browse(FilePurpose),
     /// This file was chosen, or its path typed.
-    Chosen(Aim, PathBuf),
+    Chosen(FilePurpose, PathBuf),
     /// Copy these words.
     Copy {
         /// The words.
         text: String,
-        /// What is said about them, if anything.
+        /// The notification about them, if any.
         said: Option<String>,
     },
     /// Copy what leads others to what is on screen.
     CopyLink,
-    /// Copy what is kept in view, or the rows of the head looked at.
+    /// Copies the pinned value, or the rows of the selected head.
     CopyTable(Form),
 }
 
@@ -278,7 +278,7 @@ pub enum Ask {
     GoTo(String),
     /// Leave the dialog.
     Leave,
-    /// Leave the dialog, or what is kept in view, or dismiss the messages.
+    /// Closes the dialog, clears the selection, or dismisses the notifications.
     Escape,
 }
 
@@ -301,13 +301,13 @@ pub enum Window {
     Theme(Theme),
     /// Other colours for weightings.
     Colors(Map),
-    /// Everything so many sizes larger, or smaller.
+    /// Zooms in or out by a number of sizes.
     Larger(isize),
     /// Everything as large as it was made to be.
     NormalSize,
     /// Everything this large, in percent.
     Scale(u16),
-    /// Nothing glides or starts by itself, or things do.
+    /// Toggles reduced motion.
     ToggleMotion,
     /// Forget the files that were opened.
     ForgetFiles,
@@ -315,7 +315,7 @@ pub enum Window {
     Dismiss(u64),
     /// The pointer is on a message: it stays.
     HoldMessages,
-    /// Something is under way that can be given up, or nothing is.
+    /// Whether a job that can be cancelled is in progress.
     Busy(bool),
     /// The window is this wide and high, with so much room for rows, in points.
     Sized {
@@ -342,7 +342,7 @@ pub enum Tour {
     Start,
     /// Go to its next stop.
     Next,
-    /// Go back to the stop before, as it was.
+    /// Goes back to the previous tour step.
     Back,
     /// Leave it.
     Leave,
@@ -357,16 +357,16 @@ pub enum Learn {
     Toggle,
     /// One update, then wait.
     Once,
-    /// Twice the pace so many times, or half of it.
+    /// Doubles or halves the training speed a number of times.
     Faster(i32),
     /// So slow that updates can be followed, or as fast as it can.
     SlowOrFull,
     /// End it, for this.
-    Instead(Instead),
+    Replace(Replacement),
     /// Look at what the machine was at this snapshot, or at what it is.
-    Moment(Option<usize>),
-    /// So many snapshots on, or back.
-    MoveMoment(isize),
+    Snapshot(Option<usize>),
+    /// Moves by a number of snapshots, back if negative.
+    MoveSnapshot(isize),
     /// Look at this one of the runs.
     Run(usize),
     /// Show this one of the charts below the loss, where there is room for one.
@@ -379,23 +379,23 @@ pub enum Learn {
     Save(PathBuf, bool),
     /// Nothing can learn, for this reason.
     Refused(String),
-    /// So many runs on, or back; after the last one comes the first.
+    /// Moves by a number of runs, back if negative; wraps around.
     MoveRun(isize),
     /// Save the run on screen into this folder, then do what was asked for that ends it.
     SaveAndEnd(PathBuf),
     /// Do what was asked for, and lose what is not saved.
     EndUnsaved,
-    /// What has come of it.
-    News(Told),
+    /// The result.
+    Updates(RunUpdates),
 }
 
-impl From<Instead> for Command {
-    fn from(instead: Instead) -> Self {
-        Self::Learn(Learn::Instead(instead))
+impl From<Replacement> for Command {
+    fn from(replacement: Replacement) -> Self {
+        Self::Learn(Learn::Replace(replacement))
     }
 }
 
-/// Whatever is about something is a command.
+/// Converts the parts of [`Command`] into it.
 macro_rules! commands {
     ($($about:ident),*) => {$(
         impl From<$about> for Command {

@@ -4,11 +4,15 @@ use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::files::{Answer, Fetched, Files, Kept, Machine, Opened, Shown, Watch, file_name};
-use crate::io::{
-    Error, Experiment, RunFolder, Trained, held, picture, preset, run, shell, trace, weights,
+use super::files::{
+    Answer, FetchCallback, Files, LoadedRun, Machine, OpenedFile, ProgressCallback,
+    RecordedEpisode, file_name,
 };
-use crate::learn::{Account, Handed};
+use crate::io::{
+    Error, Experiment, RunFolder, Trained, memory_files, picture, preset, run, shell, trace,
+    weights,
+};
+use crate::learn::{RunProgress, RunState};
 use crate::model::Model;
 use crate::platform::{self, HAS_FILES};
 use crate::train::State;
@@ -18,38 +22,38 @@ use crate::train::State;
 pub struct Disk;
 
 impl Files for Disk {
-    fn open(&self, path: &Path) -> Result<Opened, String> {
+    fn open(&self, path: &Path) -> Result<OpenedFile, String> {
         self.open_watched(path, &|_, _| ControlFlow::Continue(()))
     }
 
-    fn open_watched(&self, path: &Path, watch: Watch<'_>) -> Result<Opened, String> {
-        if let Some(run) = kept(path).map_err(|error| error.to_string())? {
-            return Ok(Opened::Run(Box::new(run)));
+    fn open_watched(&self, path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
+        if let Some(run) = loaded_run(path).map_err(|error| error.to_string())? {
+            return Ok(OpenedFile::Run(Box::new(run)));
         }
         let path = &RunFolder::weights_at(path).map_err(|error| error.to_string())?;
         if path.extension().is_some_and(|end| end == "safetensors") {
             let mut trained = weights::read(path).map_err(|error| error.to_string())?;
-            let experiment = trained.now().with_episodes(path);
+            let experiment = trained.experiment.with_episodes(path);
             trained.experiment = experiment.map_err(|error| error.to_string())?;
             let mut machine = Machine::from(trained);
             let file = RunFolder::name_of(path);
-            // Its experiment may be that of a shipped machine: both stay to choose from.
+            // Its experiment may be that of a included machine: both stay to choose from.
             machine.title = format!("{} ({file})", machine.title);
             machine.name = path.display().to_string();
-            return Ok(Opened::Machine(Box::new(machine)));
+            return Ok(OpenedFile::Machine(Box::new(machine)));
         }
         let imported = trace::read_watched(path, watch).map_err(|error| error.to_string())?;
         let config = Some(imported.config);
-        Ok(Opened::Trace(Box::new(Shown {
+        Ok(OpenedFile::Trace(Box::new(RecordedEpisode {
             sha256: imported.sha256,
-            ..Shown::of_file(imported.title, imported.recording, config)
+            ..RecordedEpisode::of_file(imported.title, imported.recording, config)
         })))
     }
 
-    fn save_trace(&self, path: &Path, shown: &Shown) -> Result<String, String> {
+    fn save_trace(&self, path: &Path, shown: &RecordedEpisode) -> Result<String, String> {
         let Some(config) = &shown.config else {
             return Err(format!(
-                "{}: cannot be written: nothing is known about the machine of this episode",
+                "{}: cannot be written: the machine of this episode is unknown",
                 path.display()
             ));
         };
@@ -82,27 +86,29 @@ impl Files for Disk {
         &self,
         folder: &Path,
         experiment: &Experiment,
-        handed: &Handed,
+        run_state: &RunState,
         replaces: bool,
     ) -> Result<String, String> {
         let command = begins(experiment);
         if !HAS_FILES {
-            return save_machine(folder, experiment, command, &handed.state);
+            return save_machine(folder, experiment, command, &run_state.state);
         }
-        let goes_on = write_run(folder, experiment, &command, handed, replaces)
+        let is_active = write_run(folder, experiment, &command, run_state, replaces)
             .map_err(|error| error.to_string())?;
         let (resume, eval) = (
             shell::resume(folder),
             shell::command(&[OsStr::new("eval"), folder.as_os_str()]),
         );
         let folder = folder.display();
-        Ok(match (goes_on, handed.keeps_weights) {
-            (true, _) => format!("The run is in {folder}. To go on, without a window: {resume}"),
+        Ok(match (is_active, run_state.keeps_weights) {
+            (true, _) => {
+                format!("Run saved in {folder}. To resume it without the window: {resume}")
+            }
             (false, true) => {
-                format!("The run is in {folder}, finished. How well it answers: {eval}")
+                format!("Finished run saved in {folder}. To evaluate it: {eval}")
             }
             (false, false) => format!(
-                "The run is in {folder} as it was before it went wrong: its best weights and its moments. How well they answer: {eval}"
+                "Run saved in {folder} in its state before the failure: best weights and training snapshots. To evaluate them: {eval}"
             ),
         })
     }
@@ -115,30 +121,30 @@ impl Files for Disk {
         });
     }
 
-    fn fetch(&self, name: &str, answer: Fetched) {
+    fn fetch(&self, name: &str, answer: FetchCallback) {
         let (address, title) = (weights::address(name), name.to_owned());
         platform::fetch(&weights::address(name), move |bytes| {
             let trained = bytes.and_then(|bytes| {
                 weights::from_bytes(&bytes, &address).map_err(|error| error.to_string())
             });
-            let why = |said| format!("The machine {title} is not here: {said}");
+            let why = |said| format!("Machine {title} could not be loaded: {said}");
             answer(trained.map(Machine::from).map_err(why));
         });
     }
 
     fn keep(&self, path: PathBuf, bytes: Vec<u8>) {
-        held::keep(path, bytes);
+        memory_files::insert(path, bytes);
     }
 }
 
 /// Says where a file is that was written: in its place, or with the person, who gets what is held of it.
 fn handed_over(what: &str, path: &Path) -> String {
-    let Some(bytes) = held::take(path) else {
-        return format!("The {what} is in {}.", path.display());
+    let Some(bytes) = memory_files::remove(path) else {
+        return format!("The {what} is saved as {}.", path.display());
     };
     let name = file_name(path);
     platform::hand_over(&name, &bytes);
-    format!("The {what} is downloaded: {name}.")
+    format!("The {what} is downloaded as {name}.")
 }
 
 /// Writes what a run has come to, where there are no folders.
@@ -165,7 +171,7 @@ fn save_machine(
 /// said what has begun.
 fn begins(experiment: &Experiment) -> String {
     let (name, seed) = (&experiment.name, experiment.training.seed.to_string());
-    let Some(differs) = experiment.differs_by() else {
+    let Some(differs) = experiment.overrides_from_included() else {
         return format!("tapescope, in the window: {name}, seed {seed}");
     };
     let own = ["learn", name, "--seed", &seed].map(str::to_owned);
@@ -179,27 +185,28 @@ fn write_run(
     folder: &Path,
     experiment: &Experiment,
     command: &str,
-    handed: &Handed,
+    run_state: &RunState,
     replaces: bool,
 ) -> Result<bool, Error> {
-    let Handed {
+    let RunState {
         state,
         snapshots,
         keeps_weights,
-    } = handed;
+    } = run_state;
     let mut run = RunFolder::create_from(folder, experiment, command, state, None, replaces)?;
     run.keep_snapshots(snapshots)?;
-    let goes_on = *keeps_weights && state.sequences < experiment.training.sequences;
-    if goes_on {
+    run.save_best_or_last(state)?;
+    let is_active = *keeps_weights && state.sequences < experiment.training.sequences;
+    if is_active {
         run.take_place()?;
     } else {
         run.finish()?;
     }
-    Ok(goes_on)
+    Ok(is_active)
 }
 
 /// The run of a folder, where that keeps what its machine was.
-fn kept(folder: &Path) -> Result<Option<Kept>, Error> {
+fn loaded_run(folder: &Path) -> Result<Option<LoadedRun>, Error> {
     if !folder.is_dir() {
         return Ok(None);
     }
@@ -216,22 +223,22 @@ fn kept(folder: &Path) -> Result<Option<Kept>, Error> {
     let name = name.to_string_lossy().into_owned();
     let of = log.experiment.training.sequences;
     let task_since = log.experiment.task_since(&log.changes);
-    Ok(Some(Kept {
+    Ok(Some(LoadedRun {
         name,
         experiment,
-        account: Account::of_file(of, log.points, (log.changes, task_since), snapshots),
+        progress: RunProgress::of_file(of, log.points, (log.changes, task_since), snapshots),
         resume: (!is_finished).then(|| shell::resume(folder)),
     }))
 }
 
 impl From<Trained> for Machine {
     fn from(trained: Trained) -> Self {
+        let now = trained.now();
         Self {
-            other_way: preset::is_other_way(&trained.experiment.name)
-                .then_some(trained.experiment.description),
-            name: trained.experiment.name,
-            title: trained.experiment.title,
-            task: trained.experiment.task,
+            other_way: preset::is_other_way(&now.name).then_some(now.description),
+            name: now.name,
+            title: now.title,
+            task: now.task,
             ntm: trained.machine,
             away: false,
         }
@@ -239,13 +246,13 @@ impl From<Trained> for Machine {
 }
 
 /// The machines inside the binary or beside the page, and the first of them as it was before it learned anything.
-pub fn shipped() -> Vec<Machine> {
+pub fn included_machines() -> Vec<Machine> {
     // Weights that cannot be read are fetched, and what is wrong with them is shown, when the machine is chosen.
     let machine = |name: &str| match weights::included(name) {
         Some(Ok(trained)) => Some(trained.into()),
         _ => away(name),
     };
-    let mut machines: Vec<_> = weights::shipped_names().filter_map(machine).collect();
+    let mut machines: Vec<_> = weights::included_names().filter_map(machine).collect();
     let untrained = machines.first().map(|first| Machine {
         name: Machine::UNTRAINED.to_owned(),
         title: format!("{}, untrained", first.title),
@@ -260,7 +267,7 @@ pub fn shipped() -> Vec<Machine> {
 
 /// A machine whose weights lie beside the page: in their place stand those that it began with.
 fn away(name: &str) -> Option<Machine> {
-    let experiment = Experiment::built_in(name, &[])?.ok()?;
+    let experiment = Experiment::included(name, &[])?.ok()?;
     let other_way = preset::is_other_way(name).then_some(experiment.description);
     Some(Machine {
         name: experiment.name,
@@ -279,10 +286,10 @@ mod tests {
     use crate::learn::Snapshots;
 
     #[test]
-    fn the_command_of_a_run_says_its_seed_and_all_that_differs_from_the_preset() {
+    fn run_command_contains_seed_and_overrides() {
         let copy = |set: &[&str]| {
             let set: Vec<_> = set.iter().map(|text| text.parse().unwrap()).collect();
-            Experiment::built_in("copy", &set).unwrap().unwrap()
+            Experiment::included("copy", &set).unwrap().unwrap()
         };
         assert_eq!(begins(&copy(&[])), "tapescope learn copy --seed 1");
         let changed = copy(&["training.seed=7", "task.length=[1,5]"]);
@@ -301,18 +308,36 @@ mod tests {
     }
 
     #[test]
-    fn the_command_that_goes_on_with_a_saved_run_can_be_typed_as_it_stands() {
+    fn a_run_replaces_another_one_with_weights_before_its_first_validation() {
+        let place = tempfile::tempdir().unwrap();
+        for (replaces, seed) in [(false, 1), (true, 2)] {
+            let set = format!("training.seed={seed}").parse().unwrap();
+            let experiment = Experiment::included("copy", &[set]).unwrap().unwrap();
+            let run_state = RunState {
+                state: State::new(experiment.model.clone(), &experiment.training),
+                snapshots: Snapshots::new(0),
+                keeps_weights: true,
+            };
+            let said = Disk.save_run(place.path(), &experiment, &run_state, replaces);
+            assert!(said.is_ok(), "{said:?}");
+            let weights = weights::read(&RunFolder::weights_at(place.path()).unwrap()).unwrap();
+            assert_eq!(weights.experiment, experiment);
+        }
+    }
+
+    #[test]
+    fn resume_command_is_valid_shell() {
         let place = std::env::temp_dir().join(format!("tapescope saved {}", std::process::id()));
-        let experiment = Experiment::built_in("copy", &["training.sequences=20".parse().unwrap()]);
+        let experiment = Experiment::included("copy", &["training.sequences=20".parse().unwrap()]);
         let experiment = experiment.unwrap().unwrap();
         let state = State::new(experiment.model.clone(), &experiment.training);
         let snapshots = Snapshots::new(0);
-        let handed = Handed {
+        let run_state = RunState {
             state,
             snapshots,
             keeps_weights: true,
         };
-        let said = Disk.save_run(&place, &experiment, &handed, false);
+        let said = Disk.save_run(&place, &experiment, &run_state, false);
         std::fs::remove_dir_all(&place).unwrap();
         let end = format!("tapescope train --resume '{}'", place.display());
         assert!(said.as_ref().unwrap().ends_with(&end), "{said:?}");

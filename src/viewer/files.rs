@@ -1,4 +1,4 @@
-//! What the window asks of the outside: opening and saving. The window itself knows no file format.
+//! The interface of the window to files: opening and saving. The window itself knows no file format.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::figure::Format;
 use crate::io::Experiment;
-use crate::learn::{Account, Handed};
+use crate::learn::{RunProgress, RunState};
 use crate::math::Matrix;
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
@@ -21,7 +21,7 @@ pub struct Machine {
     pub name: String,
     /// One line that says what it is.
     pub title: String,
-    /// How its heads attend, in a sentence, where that is otherwise than in the paper.
+    /// One sentence on its attention, where that differs from the paper.
     pub other_way: Option<String>,
     /// The task, with the ranges it was trained on.
     pub task: Task,
@@ -41,35 +41,35 @@ impl Machine {
     }
 }
 
-/// What came out of a file.
+/// The contents of an opened file.
 #[derive(Clone, Debug)]
-pub enum Opened {
+pub enum OpenedFile {
     /// Weights: the window records an episode with them.
     Machine(Box<Machine>),
     /// A trace: the window shows it as recorded and computes nothing anew.
-    Trace(Box<Shown>),
+    Trace(Box<RecordedEpisode>),
     /// A run with what was kept of its machine: the window looks back through it.
-    Run(Box<Kept>),
+    Run(Box<LoadedRun>),
 }
 
 /// A run that was trained elsewhere, with what was kept of its machine.
 #[derive(Clone, Debug)]
-pub struct Kept {
-    /// What it is called.
+pub struct LoadedRun {
+    /// The name.
     pub name: String,
-    /// What it learns, as it began.
+    /// The experiment at its start.
     pub experiment: Experiment,
-    /// What is known of it; it has a snapshot at least.
-    pub account: Account,
-    /// How to go on with it, where that can be done.
+    /// Its progress, with at least one snapshot.
+    pub progress: RunProgress,
+    /// The command that resumes it, where that is possible.
     pub resume: Option<String>,
 }
 
-impl Kept {
+impl LoadedRun {
     /// The machine as it was at its best, or in the end. It is called as this folder is: another one may have the same
-    /// name, and so may a shipped machine.
+    /// name, and so may a included machine.
     pub fn machine(&self, folder: &Path) -> Machine {
-        let all = self.account.snapshots.all();
+        let all = self.progress.snapshots.all();
         let best = all.iter().rev().find(|snapshot| snapshot.is_best);
         let ntm = best
             .or(all.last())
@@ -86,7 +86,7 @@ impl Kept {
     }
 }
 
-impl PartialEq for Kept {
+impl PartialEq for LoadedRun {
     fn eq(&self, other: &Self) -> bool {
         (&self.name, &self.experiment) == (&other.name, &other.experiment)
     }
@@ -94,23 +94,23 @@ impl PartialEq for Kept {
 
 /// An episode that can be shown, and where it came from.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct RecordedEpisode {
     /// The episode.
     pub recording: Recording,
     /// The configuration of the machine that recorded it, where known.
     pub config: Option<ModelConfig>,
-    /// That machine; `None` for a trace that came from a file.
+    /// The machine; `None` for a trace from a file.
     pub machine: Option<Arc<Machine>>,
     /// The title of the file it came from.
     pub file: Option<String>,
-    /// Where others find that file: beside the page.
+    /// The public address of the file, next to the page.
     pub address: Option<String>,
     /// The hash of the weights, where a file says so.
     pub sha256: Option<String>,
 }
 
-impl Shown {
-    /// As it stands in a file of this title.
+impl RecordedEpisode {
+    /// Returns the machine as stored in a file of this title.
     pub fn of_file(title: String, recording: Recording, config: Option<ModelConfig>) -> Self {
         Self {
             recording,
@@ -153,9 +153,9 @@ impl Shown {
     }
 }
 
-/// What a file is chosen for.
+/// The purpose of a chosen file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
+pub enum FilePurpose {
     /// To be opened.
     Open,
     /// To be compared with what is on screen.
@@ -170,7 +170,7 @@ pub enum Aim {
     Run,
 }
 
-impl Aim {
+impl FilePurpose {
     /// True when the file is written.
     pub fn is_to_save(self) -> bool {
         matches!(
@@ -181,10 +181,10 @@ impl Aim {
 }
 
 /// Told how much is done by now, of how much; may give the rest up.
-pub type Watch<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
+pub type ProgressCallback<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
 
-/// Why nothing comes of it by itself.
-const NO_ACCESS: &str = ": this window was started without access to files.";
+/// The error of the default implementation.
+const NO_ACCESS: &str = ": this window has no access to files.";
 
 /// Opens and saves for the window. Errors are sentences for the person in front of it: what is wrong,
 /// where, and what to do.
@@ -193,15 +193,15 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
-    fn open(&self, path: &Path) -> Result<Opened, String> {
+    fn open(&self, path: &Path) -> Result<OpenedFile, String> {
         Err(format!("{} cannot be opened{NO_ACCESS}", path.display()))
     }
 
     /// [`Files::open`], where how far it is can be told; what `watch` gives up may end as an error.
     ///
     /// # Errors
-    /// As for [`Files::open`].
-    fn open_watched(&self, path: &Path, watch: Watch<'_>) -> Result<Opened, String> {
+    /// The errors of [`Files::open`].
+    fn open_watched(&self, path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
         let _ = watch;
         self.open(path)
     }
@@ -210,7 +210,7 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
-    fn save_trace(&self, path: &Path, shown: &Shown) -> Result<String, String> {
+    fn save_trace(&self, path: &Path, shown: &RecordedEpisode) -> Result<String, String> {
         let _ = shown;
         Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
     }
@@ -244,10 +244,10 @@ pub trait Files: Send + Sync {
         &self,
         folder: &Path,
         experiment: &Experiment,
-        handed: &Handed,
+        run_state: &RunState,
         replaces: bool,
     ) -> Result<String, String> {
-        let _ = (experiment, handed, replaces);
+        let _ = (experiment, run_state, replaces);
         Err(format!("{} cannot be written{NO_ACCESS}", folder.display()))
     }
 
@@ -258,7 +258,7 @@ pub trait Files: Send + Sync {
     }
 
     /// Fetches the machine of this name, whose weights are away.
-    fn fetch(&self, name: &str, answer: Fetched) {
+    fn fetch(&self, name: &str, answer: FetchCallback) {
         answer(Err(format!("{name} cannot be fetched{NO_ACCESS}")));
     }
 
@@ -268,10 +268,10 @@ pub trait Files: Send + Sync {
     }
 }
 
-/// Who is to know what was fetched.
-pub type Fetched = Box<dyn FnOnce(Result<Machine, String>) + Send>;
+/// The receiver of a fetched machine.
+pub type FetchCallback = Box<dyn FnOnce(Result<Machine, String>) + Send>;
 
-/// Who waits for a person to choose: where nothing is answered, nothing was chosen, or there is no such dialog.
+/// The receiver of a chosen file: no answer means that none was chosen, or no dialog exists.
 pub struct Answer(Option<Box<dyn FnOnce(Option<Chosen>) + Send>>);
 
 impl Answer {

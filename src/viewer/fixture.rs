@@ -1,10 +1,10 @@
-//! What the tests of the window begin with: copying two bits, and a machine of 8 rows for it.
+//! Fixtures of the tests: a task of copying two bits, and a machine of 8 rows.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::files::{Machine, Shown};
-use super::state::episode::{Open, Request, Wish};
+use super::files::{Machine, RecordedEpisode};
+use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
 use crate::model::{Model, NtmConfig};
 use crate::task::{Copy, Task};
 use crate::train::Recording;
@@ -22,7 +22,7 @@ pub fn config() -> NtmConfig {
     config
 }
 
-/// An episode of it, of so many vectors.
+/// Returns an episode of it with this number of vectors.
 pub fn recording(config: NtmConfig, length: usize, seed: u64) -> Recording {
     Recording::new(&Model::new(config, seed), &copying(length..=length), 1, 0)
 }
@@ -31,7 +31,7 @@ pub fn recording(config: NtmConfig, length: usize, seed: u64) -> Recording {
 pub fn opened(config: NtmConfig, length: usize, seed: u64) -> Open {
     let recording = recording(config.clone(), length, seed);
     Open::new(
-        Shown::of_file(String::new(), recording, Some(config.into())),
+        RecordedEpisode::of_file(String::new(), recording, Some(config.into())),
         None,
     )
 }
@@ -49,14 +49,14 @@ pub fn machine(config: NtmConfig, task: Task) -> Machine {
 }
 
 /// Two vectors of this seed.
-pub fn request(seed: u64) -> Request {
+pub fn inputs(seed: u64) -> RecordingInputs {
     let task = copying(2..=2);
     let machine = Arc::new(machine(config(), task.clone()));
-    let wish = Wish::of(0, &machine, seed);
-    Request {
+    let request = EpisodeRequest::of(0, &machine, seed);
+    RecordingInputs {
         machine,
         task,
-        wish,
-        mattered: None,
+        request,
+        gradients: None,
     }
 }

@@ -1,4 +1,4 @@
-//! What a person has pointed out, and everything that can be said about it at the current step: the
+//! The selected target and all facts about it at the current step: the
 //! equations with the numbers of this step, and the table behind them.
 
 mod card;
@@ -11,17 +11,17 @@ pub use table::{Form, Table};
 
 use std::ops::RangeInclusive;
 
+use super::narration;
 use super::state::episode::Open;
 use super::state::target::Target;
-use super::story;
+use crate::figure::equations::InStep;
 use crate::figure::stages::{Column, columns_of};
-use crate::figure::sums::InStep;
 use crate::figure::units::Units;
 use crate::math::Series;
 use crate::model::{HeadTrace, LayerTrace};
 
 impl Target {
-    /// What is said about it, or nothing if this episode has no such thing.
+    /// Returns its card; `None` if this episode has no such target.
     pub fn card(self, open: &Open, focus: usize, step: usize) -> Option<Card> {
         let trace = &open.shown.recording.trace;
         if step >= trace.steps() {
@@ -92,7 +92,7 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
             .map(move |column| column.values(head, t)[row])
     });
     Some(Card {
-        title: format!("{} row {row}", story::head_label(recording, focus)),
+        title: format!("{} row {row}", narration::head_label(recording, focus)),
         lines: lines.collect(),
         table: over_time,
     })
@@ -107,16 +107,16 @@ fn rows_card(open: &Open, focus: usize, rows: RangeInclusive<usize>, step: usize
         let weights = column.values(head, step).get(rows.clone())?;
         let most = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         Some(if column.is_signed() {
-            line(column.symbol, "the best match of these rows", most)
+            line(column.symbol, "best match among these rows", most)
         } else if column.array == "prior" {
-            line(column.symbol, "the most expected of these rows", most)
+            line(column.symbol, "largest prior among these rows", most)
         } else {
-            let words = format!("rows {first} to {last} together");
+            let words = format!("sum over rows {first} to {last}");
             line(column.symbol, words, weights.iter().sum())
         })
     });
     let table = rows_table(head, step);
-    let label = story::head_label(recording, focus);
+    let label = narration::head_label(recording, focus);
     Some(Card {
         title: format!("{label} rows {first} to {last}"),
         lines: lines.collect::<Option<_>>()?,
@@ -136,13 +136,13 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
         return None;
     }
     let memory = |t: usize| trace.memory_columns.row(t)[at];
-    let mut lines = vec![line("Mₜ₋₁", "as the heads find it", memory(step))];
+    let mut lines = vec![line("Mₜ₋₁", "before the step", memory(step))];
     let (mut kept, mut now) = (Vec::new(), vec![n(memory(step))]);
     // What the read heads see.
     let seen = memory(step + usize::from(open.writes_first()));
     let mut reads = Vec::new();
     for (index, head) in trace.heads.iter().enumerate() {
-        let label = story::head_label(recording, index);
+        let label = narration::head_label(recording, index);
         let Some(&w) = head.weighting.row(step).get(row) else {
             continue;
         };
@@ -218,7 +218,7 @@ fn step_card(open: &Open, step: usize) -> Card {
     let recording = &open.shown.recording;
     let (trace, episode) = (&recording.trace, &recording.episode);
     let (target, output) = (episode.target.row(step), trace.output.row(step));
-    let asked = story::is_asked(recording, step);
+    let asked = narration::is_asked(recording, step);
     let bits = |y: f32, p: f32| {
         let right = y * p.log2() + (1.0 - y) * (1.0 - p).log2();
         if right.is_finite() {
@@ -235,14 +235,14 @@ fn step_card(open: &Open, step: usize) -> Card {
             let sum = if asked {
                 format!("target {}, {} bits{wrong}", n(y), n(bits(y, p)))
             } else {
-                "nothing is asked".to_owned()
+                "not scored".to_owned()
             };
             line(&format!("y{channel}"), sum, p)
         })
         .collect();
     let loss = recording.loss.get(step).copied().unwrap_or_default();
     lines.push(line("loss", "cross-entropy, bits", loss));
-    let phase = story::phase_at(recording, step);
+    let phase = narration::phase_at(recording, step);
     let names = ("channel", &["output", "target"][..]);
     Card {
         title: format!("Step {step} {phase}"),
@@ -258,7 +258,7 @@ mod tests {
     use crate::viewer::fixture::{config, opened};
 
     #[test]
-    fn a_read_is_of_the_memory_that_its_head_sees() {
+    fn read_uses_memory_seen_by_head() {
         for (order, later) in [(Order::ReadFirst, 0), (Order::WriteFirst, 1)] {
             let mut config = config();
             config.order = order;

@@ -3,31 +3,31 @@
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 
 use super::command::{
-    Ask, Command, Compare, Edit, Episode, File, Instead, Learn, Look, Play, Rows, Steps, Subject,
-    Tour, Window,
+    Ask, Command, Compare, Edit, Episode, File, Learn, Look, Play, Replacement, Rows, Steps,
+    Subject, Tour, Window,
 };
-use super::files::Aim;
+use super::files::FilePurpose;
 use super::inspect::Form;
-use super::need::Need;
+use super::precondition::Precondition;
 use crate::figure::Format;
-use crate::model::Sampling;
+use crate::model::NoiseMode;
 use crate::platform::HAS_FILES;
 use crate::train::Quantity;
 
 /// A command with its name, its keys and what it does, in one line.
 #[derive(Debug)]
 pub struct Entry {
-    /// Where it stands in the list of keys.
+    /// The group in the list of keys.
     pub group: Group,
-    /// What it takes to do it.
-    pub need: Need,
+    /// The precondition.
+    pub need: Precondition,
     /// The command.
     pub command: Command,
-    /// As buttons and lists call it.
+    /// The name on buttons and in lists.
     pub name: &'static str,
     /// The keys: [`Entry::keys`].
     keys: &'static [KeyboardShortcut],
-    /// What it does.
+    /// The effect.
     pub help: &'static str,
 }
 
@@ -108,7 +108,7 @@ pub enum Group {
     Play,
     /// To other steps and stages.
     Time,
-    /// What is looked at, and how.
+    /// The selection and how it is shown.
     Look,
     /// Another episode, and files.
     Episode,
@@ -121,16 +121,16 @@ pub enum Group {
 }
 
 impl Group {
-    /// As the list calls it.
+    /// Returns the heading in the list.
     pub fn name(self) -> &'static str {
         match self {
             Self::Play => "Play",
             Self::Time => "Move in time",
-            Self::Look => "Look",
+            Self::Look => "View",
             Self::Episode => "Episode and files",
             Self::Window => "Window",
             Self::Compare => "Compare",
-            Self::Learn => "Learn",
+            Self::Learn => "Train",
         }
     }
 }
@@ -166,7 +166,7 @@ const HEAD_KEYS: [Key; 9] = [
 
 const fn entry(
     group: Group,
-    need: Need,
+    need: Precondition,
     command: Command,
     name: &'static str,
     keys: &'static [KeyboardShortcut],
@@ -182,9 +182,9 @@ const fn entry(
     }
 }
 
-/// Where there is no page to link to, a command stands for it.
+/// Name of the command that copies a link; without a page it copies a command.
 const COPY: &str = if HAS_FILES {
-    "Copy link as a command"
+    "Copy link as command"
 } else {
     "Copy link"
 };
@@ -193,134 +193,134 @@ const COPY: &str = if HAS_FILES {
 #[rustfmt::skip]
 const OTHER_WORDS: [(&str, &str); 26] = [
     ("Go to step", "jump seek"),
-    ("Layout", "view paper close-up arrangement"),
-    ("Present", "fullscreen projector slides"),
+    ("Change layout", "view paper close-up arrangement"),
+    ("Toggle presentation", "fullscreen projector slides"),
     ("Fit all rows", "zoom reset"),
-    ("Taller rows", "zoom"),
-    ("Scale of weightings", "log logarithm"),
-    ("Restart, same seed", "rewind reset"),
-    ("Next seed", "random new"),
-    ("Spread of samples", "uncertainty variance"),
-    ("What mattered", "gradients derivatives saliency backpropagation"),
-    ("Edit the input", "flip bits change"),
-    ("Open", "load import file"),
+    ("Make rows taller", "zoom"),
+    ("Toggle log scale", "scale of weightings logarithm"),
+    ("Restart episode", "rewind reset same seed"),
+    ("Go to next seed", "random new"),
+    ("Show spread of samples", "uncertainty variance epistemic aleatoric"),
+    ("Gradients", "derivatives saliency backpropagation what mattered"),
+    ("Edit input", "flip bits change"),
+    ("Open file", "load import file"),
     ("Save trace", "export download json"),
     ("Save figure as PNG", "export image picture screenshot"),
     ("Save figure as SVG", "export image picture vector"),
     ("Save animation", "export gif movie video"),
-    ("Give up", "cancel abort stop"),
-    ("Compare with", "diff"),
-    ("Learn", "train training"),
-    ("Learn ten seeds", "train sweep"),
-    ("Learn without each stage", "ablations lesion train"),
-    ("Earlier moment of training", "snapshot checkpoint"),
+    ("Cancel", "abort stop give up"),
+    ("Compare with file", "diff"),
+    ("Train live", "learn training"),
+    ("Train ten seeds", "learn sweep"),
+    ("Run ablations", "lesion learn train without each stage"),
+    ("Previous training snapshot", "earlier moment checkpoint"),
     ("Save run", "checkpoint weights export"),
     (COPY, "link url share address"),
-    ("Tour", "help introduction tutorial"),
-    ("Keys", "shortcuts help"),
+    ("Start tour", "help introduction tutorial"),
+    ("Show keys", "shortcuts help"),
 ];
 
-/// What a run becomes where there are folders, and where there are none.
+/// The help of *Save run*, with folders and without.
 const SAVE: &str = if HAS_FILES {
-    "into a folder from which it can go on"
+    "into a folder from which training can resume"
 } else {
-    "the weights, with their curve"
+    "the weights, with their learning curve"
 };
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
 pub static TABLE: [Entry; 91] = [
-    entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
-    entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
-    entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
-    entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(10)), "Ten steps forward", &[shift(Key::ArrowRight)], ""),
-    entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-10)), "Ten steps back", &[shift(Key::ArrowLeft)], ""),
-    entry(Group::Time, Need::Episode, Command::Play(Play::Stage(1)), "Next stage", &[key(Key::Period)], "controller, content, gate and so on"),
-    entry(Group::Time, Need::Episode, Command::Play(Play::Stage(-1)), "Previous stage", &[key(Key::Comma)], ""),
-    entry(Group::Time, Need::StepBefore, Command::Play(Play::First), "First step", &[key(Key::Home)], ""),
-    entry(Group::Time, Need::StepAfter, Command::Play(Play::Last), "Last step", &[key(Key::End)], ""),
-    entry(Group::Time, Need::Episode, Command::Ask(Ask::For(Subject::Step)), "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase"),
-    entry(Group::Play, Need::Episode, Command::Play(Play::Faster(-1)), "Slower", &[key(Key::OpenBracket)], "half the speed; when slow enough stage by stage"),
-    entry(Group::Play, Need::Episode, Command::Play(Play::Faster(1)), "Faster", &[key(Key::CloseBracket)], "twice the speed"),
-    entry(Group::Play, Need::Episode, Command::Play(Play::NormalSpeed), "Normal speed", &[key(Key::Backslash)], "4 steps per second; in the close-up slow enough to read"),
-    entry(Group::Play, Need::Episode, Command::Play(Play::ToggleLoop), "Loop", &[key(Key::L)], "off, all, the marked part"),
-    entry(Group::Play, Need::Episode, Command::Play(Play::LoopIn), "Loop from here", &[key(Key::I)], "or drag over the phases above the pictures"),
-    entry(Group::Play, Need::Episode, Command::Play(Play::LoopOut), "Loop to here", &[key(Key::O)], ""),
-    entry(Group::Time, Need::EventAfter, Command::Play(Play::Event(1)), "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
-    entry(Group::Time, Need::EventBefore, Command::Play(Play::Event(-1)), "Previous event", &[key(Key::PageUp)], ""),
-    entry(Group::Look, Need::Episode, Command::Look(Look::NextLayout), "Layout", &[key(Key::V)], "close-up, all stages, figure of the paper"),
-    entry(Group::Look, Need::Episode, Command::Window(Window::TogglePresent), "Present", &[key(Key::P)], "the pictures alone and large; Esc leaves"),
-    entry(Group::Look, Need::Memory, Command::Look(Look::AllHeads), "All heads", &[key(Key::Num0)], "side by side; Shift+click pins a second"),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::ToggleTouched), "Touched rows only", &[key(Key::U)], "hide what no head touches"),
-    entry(Group::Look, Need::RowsLeftOut, Command::Rows(Rows::Fit), "Fit all rows", &[key(Key::Z)], ""),
-    entry(Group::Look, Need::StepsLeftOut, Command::Steps(Steps::All), "Fit all steps", &[shift(Key::Z)], "the wheel over the pictures shows a part of them"),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::Taller(1)), "Taller rows", &[key(Key::Plus), key(Key::Equals)], "the wheel moves them"),
-    entry(Group::Look, Need::SomeRows, Command::Rows(Rows::Taller(-1)), "Lower rows", &[key(Key::Minus)], ""),
-    entry(Group::Look, Need::LowRows, Command::Rows(Rows::ToggleFollow), "Follow the head", &[key(Key::F)], "it stays on screen"),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::Select(1)), "Next row", &[key(Key::ArrowDown)], "selects it"),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::Select(-1)), "Previous row", &[key(Key::ArrowUp)], ""),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::Extend(1)), "Extend to the next row", &[shift(Key::ArrowDown)], "several rows together"),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::Extend(-1)), "Extend to the row before", &[shift(Key::ArrowUp)], ""),
-    entry(Group::Look, Need::Memory, Command::Look(Look::NextScale), "Scale of weightings", &[key(Key::N)], "linear or logarithmic"),
-    entry(Group::Episode, Need::StepBefore, Command::Episode(Episode::Restart), "Restart, same seed", &[key(Key::R)], "from its first step"),
-    entry(Group::Episode, Need::Machine, Command::Episode(Episode::NextSeed), "Next seed", &[shift(Key::R)], "another episode of this machine"),
-    entry(Group::Look, Need::Draws, Command::Episode(Episode::AnotherDraw), "Another draw", &[key(Key::A)], "the same episode, other rows by chance"),
-    entry(Group::Look, Need::Draws, Command::Episode(Episode::Spread), "Spread of samples", &[key(Key::S)], "many draws: mean, band, what is uncertain"),
-    entry(Group::Look, Need::Recording, Command::Episode(Episode::Mattered(Quantity::Loss)), "What mattered", &[key(Key::Y)], "derivatives of the loss in the place of values; of a bit by a right click on it"),
-    entry(Group::Look, Need::Draws, Command::Episode(Episode::Sampling(Sampling::Mean)), "Most likely rows", &[shift(Key::A)], "nothing is drawn; of random weights the mean"),
-    entry(Group::Look, Need::Draws, Command::Episode(Episode::Sampling(Sampling::Expected)), "Expected rows", &[], "a hard head attends to all, as likely as they are"),
-    entry(Group::Episode, Need::Recording, Command::Edit(Edit::Toggle), "Edit the input", &[key(Key::E)], "Space or a click flips, dragging paints"),
-    entry(Group::Episode, Need::Nothing, Command::Window(Window::ToggleWelcome), "Start page", &[key(Key::W)], "all machines, recent files"),
-    entry(Group::Episode, Need::Nothing, Command::Ask(Ask::For(Subject::File(Aim::Open))), "Open", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file"),
-    entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Save))), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz"),
-    entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Figure(Format::Png)))), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, or as .gif with every step"),
-    entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Figure(Format::Svg)))), "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
-    entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Motion))), "Save animation", &[key(Key::M)], "the close-up in motion: the marked part, or eight steps"),
-    entry(Group::Episode, Need::UnderWay, Command::File(File::GiveUp), "Give up", &[control(Key::Period)], "or Esc: what is recorded, read or drawn"),
-    entry(Group::Compare, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Compare))), "Compare with", &[control(Key::D)], "another trace or weights, on one clock"),
-    entry(Group::Compare, Need::Another, Command::Compare(Compare::KeepAsA), "Keep as A", &[key(Key::K)], "another machine, seed or bit is B"),
-    entry(Group::Compare, Need::Pair, Command::Compare(Compare::Swap), "Swap A and B", &[key(Key::X)], "all layouts show the other one"),
-    entry(Group::Compare, Need::Pair, Command::Compare(Compare::ToggleDifference), "Difference", &[key(Key::D)], "what B has more than A, or not"),
-    entry(Group::Compare, Need::Difference, Command::Compare(Compare::FirstDifference), "First difference", &[shift(Key::D)], "its step, stage and head"),
-    entry(Group::Compare, Need::Kept, Command::Compare(Compare::End), "End the comparison", &[control_shift(Key::D)], "or Esc in its layout"),
-    entry(Group::Learn, Need::Nothing, Command::Learn(Learn::Toggle), "Learn", &[key(Key::T)], "train from nothing and watch; then go on, or wait"),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Once), "One update", &[shift(Key::T)], "then wait"),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::SlowOrFull), "Slow or full speed", &[], "so slow that single updates can be followed, or all it can"),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Faster(-1)), "Train slower", &[shift(Key::OpenBracket)], "half as many updates per second"),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Faster(1)), "Train faster", &[shift(Key::CloseBracket)], "twice as many; in the end full speed"),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Instead(Instead::Again)), "Learn again, same seed", &[], "from nothing"),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Instead(Instead::NextSeed)), "Learn from the next seed", &[], "other weights to begin with, other episodes"),
-    entry(Group::Learn, Need::Nothing, Command::Learn(Learn::Instead(Instead::Seeds(10))), "Learn ten seeds", &[], "side by side: which of them learn it?"),
-    entry(Group::Learn, Need::Nothing, Command::Learn(Learn::Instead(Instead::Ablate)), "Learn without each stage", &[], "side by side, from one seed: what is each stage good for?"),
-    entry(Group::Learn, Need::Runs, Command::Learn(Learn::MoveRun(1)), "Next run", &[], "of those that learn side by side: its machine comes on screen"),
-    entry(Group::Learn, Need::Runs, Command::Learn(Learn::MoveRun(-1)), "Previous run", &[], ""),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::MoveMoment(-1)), "Earlier moment of training", &[shift(Key::Comma)], "the same episode by what the machine was"),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::MoveMoment(1)), "Later moment of training", &[shift(Key::Period)], "in the end what it is now"),
-    entry(Group::Learn, Need::Finding, Command::Learn(Learn::MoveFinding(-1)), "What was noticed before", &[shift(Key::PageUp)], "in words, with what the machine was then"),
-    entry(Group::Learn, Need::Finding, Command::Learn(Learn::MoveFinding(1)), "What was noticed next", &[shift(Key::PageDown)], ""),
-    entry(Group::Learn, Need::Learning, Command::Ask(Ask::For(Subject::File(Aim::Run))), "Save run", &[], SAVE),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Instead(Instead::Nothing)), "Stop learning", &[], "the machine stays as it is"),
-    entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
-    entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], ""),
-    entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Json)), "Copy as JSON", &[], "or a right click on a picture: any part of it"),
-    entry(Group::Episode, Need::Episode, Command::File(File::CopyLink), COPY, &[], "to this machine, episode, step and head, for others"),
-    entry(Group::Episode, Need::Undo, Command::Edit(Edit::Undo), "Undo", &[control(Key::Z)], "what is asked for, looked at, how it looks"),
-    entry(Group::Episode, Need::Redo, Command::Edit(Edit::Redo), "Redo", &[control_shift(Key::Z), control(Key::Y)], ""),
-    entry(Group::Window, Need::Episode, Command::Window(Window::ToggleLeft), "Episode panel", &[control_shift(Key::B)], ""),
-    entry(Group::Window, Need::Episode, Command::Window(Window::ToggleNumbers), "Numbers panel", &[control_shift(Key::S)], ""),
-    entry(Group::Window, Need::Episode, Command::Window(Window::ToggleTimeline), "Timeline panel", &[control_shift(Key::T)], ""),
-    entry(Group::Window, Need::Nothing, Command::Window(Window::NextTheme), "Theme", &[], "as the system, dark, light"),
-    entry(Group::Window, Need::Smaller, Command::Window(Window::Larger(1)), "Larger", &[control(Key::Plus), control(Key::Equals)], ""),
-    entry(Group::Window, Need::Larger, Command::Window(Window::Larger(-1)), "Smaller", &[control(Key::Minus)], ""),
-    entry(Group::Window, Need::Resized, Command::Window(Window::NormalSize), "Normal size", &[control(Key::Num0)], ""),
-    entry(Group::Look, Need::Nothing, Command::Window(Window::ToggleMotion), "Reduced motion", &[], "nothing glides or plays by itself"),
-    entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Settings)), "Settings", &[control(Key::Comma)], "theme, colours, size, motion"),
-    entry(Group::Look, Need::Nothing, Command::Ask(Ask::For(Subject::Messages)), "Messages", &[], "what was said so far, to be copied"),
-    entry(Group::Look, Need::Heads, Command::Tour(Tour::Start), "Tour", &[], "two machines in small steps, from where it was left"),
-    entry(Group::Look, Need::Nothing, Command::Ask(Ask::For(Subject::About)), "About", &[], "version and licences"),
-    entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Commands)), "Find a command", &[control(Key::K), control(Key::P)], "every command, by its name"),
-    entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Keys)), "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
-    entry(Group::Window, Need::Clutter, Command::Ask(Ask::Escape), "Close", &[key(Key::Escape)], "dialog, what is kept in view, messages"),
+    entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again"),
+    entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward"),
+    entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back"),
+    entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(10)), "Go 10 steps forward", &[shift(Key::ArrowRight)], ""),
+    entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-10)), "Go 10 steps back", &[shift(Key::ArrowLeft)], ""),
+    entry(Group::Time, Precondition::Episode, Command::Play(Play::Stage(1)), "Go to next stage", &[key(Key::Period)], "controller, content, gate and so on"),
+    entry(Group::Time, Precondition::Episode, Command::Play(Play::Stage(-1)), "Go to previous stage", &[key(Key::Comma)], ""),
+    entry(Group::Time, Precondition::StepBefore, Command::Play(Play::First), "Go to first step", &[key(Key::Home)], ""),
+    entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Last), "Go to last step", &[key(Key::End)], ""),
+    entry(Group::Time, Precondition::Episode, Command::Ask(Ask::For(Subject::Step)), "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase"),
+    entry(Group::Play, Precondition::Episode, Command::Play(Play::Faster(-1)), "Play slower", &[key(Key::OpenBracket)], "half the speed; at low speed stage by stage"),
+    entry(Group::Play, Precondition::Episode, Command::Play(Play::Faster(1)), "Play faster", &[key(Key::CloseBracket)], "twice the speed"),
+    entry(Group::Play, Precondition::Episode, Command::Play(Play::NormalSpeed), "Reset speed", &[key(Key::Backslash)], "4 steps per second; slower in the close-up"),
+    entry(Group::Play, Precondition::Episode, Command::Play(Play::ToggleLoop), "Toggle loop", &[key(Key::L)], "off, all, the marked part"),
+    entry(Group::Play, Precondition::Episode, Command::Play(Play::LoopIn), "Set loop start", &[key(Key::I)], "or drag over the phases above the pictures"),
+    entry(Group::Play, Precondition::Episode, Command::Play(Play::LoopOut), "Set loop end", &[key(Key::O)], ""),
+    entry(Group::Time, Precondition::EventAfter, Command::Play(Play::Event(1)), "Go to next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
+    entry(Group::Time, Precondition::EventBefore, Command::Play(Play::Event(-1)), "Go to previous event", &[key(Key::PageUp)], ""),
+    entry(Group::Look, Precondition::Episode, Command::Look(Look::NextLayout), "Change layout", &[key(Key::V)], "close-up, all stages, paper (Figure 6)"),
+    entry(Group::Look, Precondition::Episode, Command::Window(Window::TogglePresent), "Toggle presentation", &[key(Key::P)], "large pictures without panels; Esc leaves"),
+    entry(Group::Look, Precondition::Memory, Command::Look(Look::AllHeads), "Show all heads", &[key(Key::Num0)], "side by side; Shift+click adds a second head"),
+    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::ToggleTouched), "Show touched rows only", &[key(Key::U)], "hide rows that no head touches"),
+    entry(Group::Look, Precondition::RowsLeftOut, Command::Rows(Rows::Fit), "Fit all rows", &[key(Key::Z)], ""),
+    entry(Group::Look, Precondition::StepsLeftOut, Command::Steps(Steps::All), "Fit all steps", &[shift(Key::Z)], "the mouse wheel zooms over the pictures"),
+    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Taller(1)), "Make rows taller", &[key(Key::Plus), key(Key::Equals)], "the mouse wheel scrolls them"),
+    entry(Group::Look, Precondition::SomeRows, Command::Rows(Rows::Taller(-1)), "Make rows shorter", &[key(Key::Minus)], ""),
+    entry(Group::Look, Precondition::LowRows, Command::Rows(Rows::ToggleFollow), "Follow head", &[key(Key::F)], "keep its rows on screen"),
+    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Select(1)), "Select next row", &[key(Key::ArrowDown)], "after the last row comes the first"),
+    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Select(-1)), "Select previous row", &[key(Key::ArrowUp)], ""),
+    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Extend(1)), "Extend to next row", &[shift(Key::ArrowDown)], "select several rows"),
+    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Extend(-1)), "Extend to previous row", &[shift(Key::ArrowUp)], ""),
+    entry(Group::Look, Precondition::Memory, Command::Look(Look::NextScale), "Toggle log scale", &[key(Key::N)], "of weightings"),
+    entry(Group::Episode, Precondition::StepBefore, Command::Episode(Episode::Restart), "Restart episode", &[key(Key::R)], "same seed, from its first step"),
+    entry(Group::Episode, Precondition::Machine, Command::Episode(Episode::NextSeed), "Go to next seed", &[shift(Key::R)], "another episode of this machine"),
+    entry(Group::Look, Precondition::Draws, Command::Episode(Episode::AnotherDraw), "Sample again", &[key(Key::A)], "the same episode with other random numbers"),
+    entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Spread), "Show spread of samples", &[key(Key::S)], "mean, 5–95 % band and uncertainty of many samples"),
+    entry(Group::Look, Precondition::Recording, Command::Episode(Episode::Gradients(Quantity::Loss)), "Gradients", &[key(Key::Y)], "show gradients of the loss; right-click an output bit for its own"),
+    entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Mean)), "Use most likely rows", &[shift(Key::A)], "nothing is sampled; random weights take their mean"),
+    entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Expected)), "Use expected weighting", &[], "a hard head attends to all rows by their probability"),
+    entry(Group::Episode, Precondition::Recording, Command::Edit(Edit::Toggle), "Edit input", &[key(Key::E)], "Space or a click flips a bit, dragging paints"),
+    entry(Group::Episode, Precondition::Nothing, Command::Window(Window::ToggleWelcome), "Open start page", &[key(Key::W)], "all machines, recent files"),
+    entry(Group::Episode, Precondition::Nothing, Command::Ask(Ask::For(Subject::File(FilePurpose::Open))), "Open file", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file"),
+    entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Save))), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz"),
+    entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Figure(Format::Png)))), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, or as .gif with every step"),
+    entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Figure(Format::Svg)))), "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
+    entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Motion))), "Save animation", &[key(Key::M)], "the close-up in motion: the marked part, or eight steps"),
+    entry(Group::Episode, Precondition::UnderWay, Command::File(File::GiveUp), "Cancel", &[control(Key::Period)], "or Esc: stop recording, reading or drawing"),
+    entry(Group::Compare, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Compare))), "Compare with file", &[control(Key::D)], "another trace or weights, on one clock"),
+    entry(Group::Compare, Precondition::Another, Command::Compare(Compare::KeepAsA), "Keep as A", &[key(Key::K)], "the next machine, seed or changed bit is B"),
+    entry(Group::Compare, Precondition::Pair, Command::Compare(Compare::Swap), "Swap A and B", &[key(Key::X)], "all layouts show the other episode"),
+    entry(Group::Compare, Precondition::Pair, Command::Compare(Compare::ToggleDifference), "Toggle B − A", &[key(Key::D)], "show or hide the difference"),
+    entry(Group::Compare, Precondition::Difference, Command::Compare(Compare::FirstDifference), "Go to first difference", &[shift(Key::D)], "its step, stage and head"),
+    entry(Group::Compare, Precondition::Baseline, Command::Compare(Compare::End), "End comparison", &[control_shift(Key::D)], "or Esc in its layout"),
+    entry(Group::Learn, Precondition::Nothing, Command::Learn(Learn::Toggle), "Train live", &[key(Key::T)], "train from scratch and watch; then pause or resume"),
+    entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Once), "Run one update", &[shift(Key::T)], "then pause"),
+    entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::SlowOrFull), "Toggle full speed", &[], "single updates can be followed, or as fast as possible"),
+    entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Faster(-1)), "Train slower", &[shift(Key::OpenBracket)], "half as many updates per second"),
+    entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Faster(1)), "Train faster", &[shift(Key::CloseBracket)], "twice as many, up to full speed"),
+    entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Replace(Replacement::Again)), "Restart training, same seed", &[], "from scratch"),
+    entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Replace(Replacement::NextSeed)), "Train the next seed", &[], "other initial weights, other episodes"),
+    entry(Group::Learn, Precondition::Nothing, Command::Learn(Learn::Replace(Replacement::Seeds(10))), "Train ten seeds", &[], "side by side: which of them learn the task?"),
+    entry(Group::Learn, Precondition::Nothing, Command::Learn(Learn::Replace(Replacement::Ablate)), "Run ablations", &[], "side by side, one seed: what does each stage contribute?"),
+    entry(Group::Learn, Precondition::Runs, Command::Learn(Learn::MoveRun(1)), "Go to next run", &[], "of those side by side; shows its machine"),
+    entry(Group::Learn, Precondition::Runs, Command::Learn(Learn::MoveRun(-1)), "Go to previous run", &[], ""),
+    entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::MoveSnapshot(-1)), "Previous training snapshot", &[shift(Key::Comma)], "the same episode with earlier weights"),
+    entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::MoveSnapshot(1)), "Next training snapshot", &[shift(Key::Period)], "the last one is the machine now"),
+    entry(Group::Learn, Precondition::Finding, Command::Learn(Learn::MoveFinding(-1)), "Previous finding", &[shift(Key::PageUp)], "with the training snapshot of that time"),
+    entry(Group::Learn, Precondition::Finding, Command::Learn(Learn::MoveFinding(1)), "Next finding", &[shift(Key::PageDown)], ""),
+    entry(Group::Learn, Precondition::Learning, Command::Ask(Ask::For(Subject::File(FilePurpose::Run))), "Save run", &[], SAVE),
+    entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Replace(Replacement::Nothing)), "Stop training", &[], "the machine stays on screen"),
+    entry(Group::Episode, Precondition::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "the pinned value, or all rows"),
+    entry(Group::Episode, Precondition::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], ""),
+    entry(Group::Episode, Precondition::Value, Command::File(File::CopyTable(Form::Json)), "Copy as JSON", &[], "or right-click a picture for any part of it"),
+    entry(Group::Episode, Precondition::Episode, Command::File(File::CopyLink), COPY, &[], "to this machine, episode, step and head"),
+    entry(Group::Episode, Precondition::Undo, Command::Edit(Edit::Undo), "Undo", &[control(Key::Z)], "episode, input, heads, rows, pinned values"),
+    entry(Group::Episode, Precondition::Redo, Command::Edit(Edit::Redo), "Redo", &[control_shift(Key::Z), control(Key::Y)], ""),
+    entry(Group::Window, Precondition::Episode, Command::Window(Window::ToggleLeft), "Toggle episode panel", &[control_shift(Key::B)], ""),
+    entry(Group::Window, Precondition::Episode, Command::Window(Window::ToggleNumbers), "Toggle numbers panel", &[control_shift(Key::S)], ""),
+    entry(Group::Window, Precondition::Episode, Command::Window(Window::ToggleTimeline), "Toggle timeline panel", &[control_shift(Key::T)], ""),
+    entry(Group::Window, Precondition::Nothing, Command::Window(Window::NextTheme), "Change theme", &[], "system, dark or light"),
+    entry(Group::Window, Precondition::Smaller, Command::Window(Window::Larger(1)), "Zoom in", &[control(Key::Plus), control(Key::Equals)], ""),
+    entry(Group::Window, Precondition::Larger, Command::Window(Window::Larger(-1)), "Zoom out", &[control(Key::Minus)], ""),
+    entry(Group::Window, Precondition::Resized, Command::Window(Window::NormalSize), "Reset zoom", &[control(Key::Num0)], ""),
+    entry(Group::Look, Precondition::Nothing, Command::Window(Window::ToggleMotion), "Toggle reduced motion", &[], "no gliding, no automatic playback"),
+    entry(Group::Window, Precondition::Nothing, Command::Ask(Ask::For(Subject::Settings)), "Open settings", &[control(Key::Comma)], "theme, colours, size, motion"),
+    entry(Group::Look, Precondition::Nothing, Command::Ask(Ask::For(Subject::Messages)), "Show messages", &[], "all messages so far, to copy"),
+    entry(Group::Look, Precondition::Heads, Command::Tour(Tour::Start), "Start tour", &[], "two machines in small steps; resumes where you left"),
+    entry(Group::Look, Precondition::Nothing, Command::Ask(Ask::For(Subject::About)), "About Tapescope", &[], "version and licences"),
+    entry(Group::Window, Precondition::Nothing, Command::Ask(Ask::For(Subject::Commands)), "Find command", &[control(Key::K), control(Key::P)], "every command by name"),
+    entry(Group::Window, Precondition::Nothing, Command::Ask(Ask::For(Subject::Keys)), "Show keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
+    entry(Group::Window, Precondition::Clutter, Command::Ask(Ask::Escape), "Close", &[key(Key::Escape)], "dialog, pinned value, messages"),
 ];
 
 /// The entry of a command, if it has one.
@@ -381,14 +381,14 @@ pub enum Arrows {
     All,
 }
 
-/// Who has the keyboard, besides text that is being typed: while that is, only Esc counts.
+/// Owners of the keyboard besides text fields, in which only Esc counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Held {
     /// A dialog: Esc, the list of keys and that of commands count.
     pub dialog: bool,
     /// The input, edited by hand: it has keys of its own.
     pub editing: bool,
-    /// Which arrows a widget has for itself.
+    /// The arrow keys that a widget handles itself.
     pub arrows: Arrows,
 }
 
@@ -489,7 +489,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_words_are_those_of_commands() {
+    fn synonyms_belong_to_commands() {
         for (name, words) in OTHER_WORDS {
             assert!(TABLE.iter().any(|entry| entry.name == name), "{name}");
             assert_eq!(words, words.to_lowercase());
@@ -535,12 +535,15 @@ mod tests {
         assert_eq!(names.len(), all);
         assert_eq!(
             tooltip(&Command::Play(Play::Step(10))),
-            "Ten steps forward  (Shift+→)"
+            "Go 10 steps forward  (Shift+→)"
         );
         assert_eq!(
-            tooltip(&Command::Ask(Ask::For(Subject::File(Aim::Open)))),
-            "Open  (Ctrl+O)"
+            tooltip(&Command::Ask(Ask::For(Subject::File(FilePurpose::Open)))),
+            "Open file  (Ctrl+O)"
         );
-        assert_eq!(tooltip(&Command::Play(Play::Stage(1))), "Next stage  (.)");
+        assert_eq!(
+            tooltip(&Command::Play(Play::Stage(1))),
+            "Go to next stage  (.)"
+        );
     }
 }

@@ -5,12 +5,12 @@ use std::fmt::{self, Display, Formatter};
 
 use super::files::Machine;
 use super::state::State;
-use super::state::arrangement::Arrangement;
-use super::state::beginning::{Beginning, Lacks};
-use super::state::episode::Asked;
+use super::state::episode::ExternalEpisode;
+use super::state::layout::WindowLayout;
+use super::state::start::{InvalidStart, StartOptions};
 use crate::figure::head_label;
 use crate::io::{shell, weights};
-use crate::model::{Draw, Sampling};
+use crate::model::{Draw, NoiseMode};
 use crate::task::{MAX_REPEATS, Task};
 use crate::train::UNSEEN_SEED;
 
@@ -21,7 +21,7 @@ const NAMES: &str =
 /// Those that say where in an episode it is: of a recorded trace a link says nothing else.
 const PLACES: [&str; 4] = ["step", "stage", "head", "layout"];
 
-/// What a link says; what it does not say is as the window has it by itself.
+/// The contents of a link; missing ones have their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
     /// The address of a trace beside the page: it stands before the `#`.
@@ -40,7 +40,7 @@ pub struct Link {
     step: Option<usize>,
     stage: Option<usize>,
     head: Option<String>,
-    layout: Option<Arrangement>,
+    layout: Option<WindowLayout>,
 }
 
 impl Link {
@@ -65,14 +65,14 @@ impl Link {
     /// # Errors
     /// A sentence that names one that is not known, and those that are.
     pub fn first(&self) -> Result<&'static str, String> {
-        let mut names = weights::shipped_names();
+        let mut names = weights::included_names();
         let Some(name) = &self.machine else {
             return Ok(names.next().unwrap_or_default());
         };
         names.find(|known| known == name).ok_or_else(|| {
-            let known: Vec<_> = weights::shipped_names().collect();
+            let known: Vec<_> = weights::included_names().collect();
             let known = known.join(", ");
-            format!("The link says machine={name}; the machines are {known}.")
+            format!("Invalid link: machine={name}; the machines are {known}.")
         })
     }
 
@@ -90,14 +90,14 @@ impl Link {
             "stage" => self.stage = Some(number(name, value)?),
             "head" => self.head = Some(value.to_owned()),
             "layout" => {
-                let known = Arrangement::KEPT.map(Arrangement::name).join(", ");
-                let layout = Arrangement::named(value);
-                let unknown = format!("The link says layout={value}; the layouts are {known}.");
+                let known = WindowLayout::KEPT.map(WindowLayout::name).join(", ");
+                let layout = WindowLayout::named(value);
+                let unknown = format!("Invalid link: layout={value}; the layouts are {known}.");
                 self.layout = Some(layout.ok_or(unknown)?);
             }
             _ => {
                 return Err(format!(
-                    "The link says `{name}`, which is not known; known are {NAMES}."
+                    "Invalid link: unknown name `{name}`; known are {NAMES}."
                 ));
             }
         }
@@ -111,27 +111,30 @@ impl Link {
         let place = Self {
             step: Some(state.player.step()),
             stage: (!state.player.whole_steps()).then(|| state.player.stage()),
-            head: (state.sight.chosen).then(|| head_label(trace, state.sight.focus)),
-            layout: Arrangement::named(state.arrangement().name()),
+            head: (state.view.chosen).then(|| head_label(trace, state.view.focus)),
+            layout: WindowLayout::named(state.layout().name()),
             ..Self::default()
         };
         if let Some(address) = &open.shown.address {
             let trace = Some(address.clone());
             return Some(Self { trace, ..place });
         }
-        let wish = open.wish.as_ref().filter(|wish| wish.given.is_none())?;
-        let machine = state.session.machines.get(wish.machine)?;
-        weights::shipped_names().find(|name| *name == machine.name)?;
+        let request = open
+            .request
+            .as_ref()
+            .filter(|request| request.given.is_none())?;
+        let machine = state.session.machines.get(request.machine)?;
+        weights::included_names().find(|name| *name == machine.name)?;
         let own = machine.ntm.config.rows();
-        let is_drawn = wish.sampling == Sampling::Drawn;
+        let is_drawn = request.sampling == NoiseMode::Sampled;
         Some(Self {
             machine: Some(machine.name.clone()),
-            size: Some((machine.task.measure().name(), wish.size)),
-            repeats: machine.task.repeats().map(|_| wish.repeats),
-            seed: Some(wish.seed),
-            sample: is_drawn.then_some(wish.sample),
-            rows: (wish.rows != own).then_some(wish.rows),
-            flip: wish.flipped.clone(),
+            size: Some((machine.task.measure().name(), request.size)),
+            repeats: machine.task.repeats().map(|_| request.repeats),
+            seed: Some(request.seed),
+            sample: is_drawn.then_some(request.sample),
+            rows: (request.rows != own).then_some(request.rows),
+            flip: request.flipped.clone(),
             ..place
         })
     }
@@ -144,11 +147,11 @@ impl Link {
         }
     }
 
-    /// Where the window begins with it, on this machine.
+    /// Returns the initial state of the window for this machine.
     ///
     /// # Errors
     /// A sentence that names what the machine does not do, and what it does.
-    pub fn beginning(&self, machine: &Machine) -> Result<Beginning, String> {
+    pub fn beginning(&self, machine: &Machine) -> Result<StartOptions, String> {
         let asks = self.size.is_some() || self.repeats.is_some() || self.seed.is_some();
         let asks = asks || self.sample.is_some() || !self.flip.is_empty();
         if let Some(rows) = self.rows
@@ -156,10 +159,10 @@ impl Link {
         {
             let (name, allowed) = (&machine.name, error.allowed);
             return Err(format!(
-                "The link says rows={rows}; the machine {name} allows {allowed}."
+                "Invalid link: rows={rows}; the machine {name} allows {allowed}."
             ));
         }
-        Ok(Beginning {
+        Ok(StartOptions {
             rows: self.rows,
             asked: asks.then(|| self.asked(machine)).transpose()?,
             flipped: self.flip.clone(),
@@ -167,19 +170,19 @@ impl Link {
         })
     }
 
-    /// What a link says that the episode has not, in a sentence.
-    pub fn lacks(lacks: &Lacks) -> String {
-        let Lacks { option, value, has } = lacks;
-        format!("The link says {option}={value}; {has}.")
+    /// Describes the part of a link that the episode does not have.
+    pub fn lacks(lacks: &InvalidStart) -> String {
+        let InvalidStart { option, value, has } = lacks;
+        format!("Invalid link: {option}={value}; {has}.")
     }
 
-    /// Where it begins in the trace at this address.
+    /// Returns the initial place in the trace at this address.
     ///
     /// # Errors
     /// A sentence that names what is not known of a trace, or that there is no address.
-    pub fn place_in(&self, address: &str) -> Result<Beginning, String> {
+    pub fn place_in(&self, address: &str) -> Result<StartOptions, String> {
         if address.is_empty() {
-            let words = "The link says ?trace= without a file; that is the address of a trace beside the page, such as copy.ntmtrace.json.";
+            let words = "Invalid link: ?trace= without a file; give the address of a trace next to the page, such as copy.ntmtrace.json.";
             return Err(words.to_owned());
         }
         let pairs = self.pairs().into_iter();
@@ -187,23 +190,23 @@ impl Link {
         match others.next() {
             None => Ok(self.place()),
             Some((name, value)) => Err(format!(
-                "The link says {name}={value}; a trace is as it was recorded, and a link says of it {}.",
+                "Invalid link: {name}={value}; a recorded trace cannot be changed, a link to it may hold {}.",
                 PLACES.join(", ")
             )),
         }
     }
 
-    fn place(&self) -> Beginning {
-        Beginning {
+    fn place(&self) -> StartOptions {
+        StartOptions {
             step: self.step,
             stage: self.stage,
             head: self.head.clone(),
             layout: self.layout,
-            ..Beginning::default()
+            ..StartOptions::default()
         }
     }
 
-    fn asked(&self, machine: &Machine) -> Result<Asked, String> {
+    fn asked(&self, machine: &Machine) -> Result<ExternalEpisode, String> {
         let task = self.task(machine)?;
         let seed = self.seed.unwrap_or(UNSEEN_SEED);
         let mut origin = Draw::of(seed, 0);
@@ -211,20 +214,20 @@ impl Link {
             if !machine.ntm.config.is_random() {
                 let name = &machine.name;
                 return Err(format!(
-                    "The link says sample={sample}; no head of {name} draws."
+                    "Invalid link: sample={sample}; no head of {name} samples."
                 ));
             }
-            (origin.sample, origin.sampling) = (sample, Sampling::Drawn);
+            (origin.sample, origin.sampling) = (sample, NoiseMode::Sampled);
         }
         let episode = task.episode(seed, 0);
         let mut changed = episode.clone();
         for &(step, channel) in &self.flip {
             let other = task.flipped(&changed, step, channel);
             changed = other.ok_or_else(|| {
-                format!("The link says flip={step}.{channel}; the input of this episode has no such bit.")
+                format!("Invalid link: flip={step}.{channel}; the input of this episode has no such bit.")
             })?;
         }
-        Ok(Asked {
+        Ok(ExternalEpisode {
             episode,
             task,
             origin: Some(origin),
@@ -239,13 +242,13 @@ impl Link {
             if measure.name() != name {
                 let right = measure.name();
                 return Err(format!(
-                    "The link says {name}={size}; the task {kind} has {right}."
+                    "Invalid link: {name}={size}; the task {kind} has {right}."
                 ));
             }
             let most = measure.most();
             if !(least..=most).contains(&size) {
                 return Err(format!(
-                    "The link says {name}={size}; the task {kind} allows {least} to {most}."
+                    "Invalid link: {name}={size}; the task {kind} allows {least} to {most}."
                 ));
             }
             task = task.with_size(size);
@@ -257,7 +260,7 @@ impl Link {
                     Some(_) => format!("allows 1 to {MAX_REPEATS}"),
                 };
                 return Err(format!(
-                    "The link says repeats={repeats}; the task {kind} {allowed}."
+                    "Invalid link: repeats={repeats}; the task {kind} {allowed}."
                 ));
             }
             task = task.with_repeats(repeats);
@@ -298,7 +301,7 @@ impl Link {
     }
 }
 
-/// As it stands behind the `#`.
+/// Formats it as the text after `#`.
 impl Display for Link {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (index, (name, value)) in self.pairs().into_iter().enumerate() {
@@ -311,7 +314,8 @@ impl Display for Link {
 
 fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
     let whole = value.parse();
-    whole.map_err(|_| format!("The link says {name}={value}; that is a whole number from 0 on."))
+    whole
+        .map_err(|_| format!("Invalid link: {name}={value}; it must be a whole number, 0 or more."))
 }
 
 /// `3.1,4.0`: steps and channels.
@@ -322,7 +326,7 @@ fn flips(value: &str) -> Result<Vec<(usize, usize)>, String> {
     };
     let all: Option<Vec<_>> = value.split(',').map(one).collect();
     all.ok_or_else(|| {
-        format!("The link says flip={value}; those are bits of the input as STEP.CHANNEL, with commas between.")
+        format!("Invalid link: flip={value}; it must list input bits as STEP.CHANNEL, separated by commas.")
     })
 }
 
@@ -367,7 +371,7 @@ mod tests {
     use crate::viewer::state::settings::Settings;
 
     #[test]
-    fn a_link_reads_back_as_it_was() {
+    fn link_round_trips() {
         for text in [
             "machine=copy&length=20&seed=7&step=21&head=R0",
             "machine=repeat_copy&length=5&repeats=3&seed=18446744073709551615&rows=4096",
@@ -379,13 +383,13 @@ mod tests {
             assert_eq!(Link::parse(&format!("#{text}")), Ok(link));
         }
         let odd = Link::parse("layout=paper%2C+row%200%20at%20the%20top&&machine=a%zz").unwrap();
-        assert_eq!(odd.layout, Some(Arrangement::PaperDown));
+        assert_eq!(odd.layout, Some(WindowLayout::PaperDown));
         assert_eq!(odd.machine.as_deref(), Some("a%zz"));
         assert_eq!(Link::parse(&odd.to_string()), Ok(odd));
     }
 
     #[test]
-    fn what_a_link_cannot_say_is_named() {
+    fn invalid_link_part_is_named() {
         let tiny = machine(config(), copying(1..=3));
         let heads = Trace::new(&tiny.ntm.config);
         for (text, words) in [
@@ -404,7 +408,7 @@ mod tests {
             ("length=2&flip=0.1,9.0", "flip=9.0; the input"),
             ("flip=0.99", "flip=0.99; the input"),
             ("stage=99", "stage=99; a step has the stages 0 to "),
-            ("step=7", "step=7; the episode has the steps 0 to 6."),
+            ("step=7", "step=7; the episode has steps 0 to 6."),
             ("head=R9", "head=R9; the heads are R0"),
             ("head=", "head=; the heads are R0"),
         ] {
@@ -419,12 +423,12 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_a_trace_says_where_it_lies_and_where_in_it() {
+    fn link_to_trace_has_address_and_position() {
         let mut state = State::new(
             vec![machine(config(), copying(1..=3))],
             Some(1),
             Settings::default(),
-            Beginning::default(),
+            StartOptions::default(),
             None,
         );
         let mut open = opened(config(), 3, 1);

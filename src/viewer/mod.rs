@@ -14,41 +14,44 @@ mod fixture;
 mod inspect;
 mod keys;
 mod link;
-mod need;
+mod narration;
 mod options;
 #[cfg(target_arch = "wasm32")]
 mod page;
 mod panel;
-mod part;
-mod rows;
+mod precondition;
+mod row_zoom;
 mod state;
-mod story;
+mod status_text;
+mod step_zoom;
 mod theme;
 mod widget;
 #[cfg(not(target_arch = "wasm32"))]
 mod window;
-mod words;
 mod worker;
 
 pub use app::App;
 pub use choices::Choice;
 pub use command::Command;
-pub use disk::{Disk, shipped};
-pub use files::{Aim, Answer, Fetched, Files, Kept, Machine, NoFiles, Opened, Shown};
+pub use disk::{Disk, included_machines};
+pub use files::{
+    Answer, FetchCallback, FilePurpose, Files, LoadedRun, Machine, NoFiles, OpenedFile,
+    RecordedEpisode,
+};
 pub use inspect::{Card, Form, Line, Table};
 pub use link::Link;
-pub use options::{First, Options, Unfit};
+pub use narration::failure::{Cause, first_wrong, shown_in};
+pub use options::{First, Options, StartError};
 pub use state::State;
-pub use state::arrangement::Arrangement;
-pub use state::beginning::{Beginning, Lacks};
-pub use state::episode::{Asked, Wish};
+pub use state::episode::{EpisodeRequest, ExternalEpisode};
 pub use state::gallery::{FAILURES, Failure};
-pub use state::learning::{Learning, Told, ablated};
+pub use state::layout::WindowLayout;
+pub use state::learning::{LiveTraining, RunUpdates, ablated};
 pub use state::session::Session;
-pub use state::settings::{Look, Panels, Settings, Theme};
+pub use state::settings::{Appearance, Panels, Settings, Theme};
+pub use state::start::{InvalidStart, StartOptions};
 pub use state::target::Target;
-pub use story::failure::{Cause, first_wrong, shown_in};
-pub use theme::{Map, apply as dress};
+pub use theme::{Map, apply as apply_theme};
 #[cfg(not(target_arch = "wasm32"))]
 pub use window::{Error, run};
 

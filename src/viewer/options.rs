@@ -1,49 +1,49 @@
-//! What the window starts with.
+//! The options with which the window starts.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::disk::{Disk, shipped};
-use super::files::{Files, Machine, NoFiles, Opened};
+use super::disk::{Disk, included_machines};
+use super::files::{Files, Machine, NoFiles, OpenedFile};
 use super::link::Link;
-use super::state::beginning::{Beginning, Lacks};
 use super::state::session::Session;
 use super::state::settings::Settings;
+use super::state::start::{InvalidStart, StartOptions};
 use super::worker;
 use crate::io::Experiment;
 use crate::model::Trace;
 use crate::model::config::Order;
 
-/// What the window starts with.
+/// The options with which the window starts.
 #[derive(Clone)]
 pub struct Options {
     /// The machines to choose from; an episode of the first one is shown.
     pub machines: Vec<Machine>,
-    /// How files are opened and saved.
+    /// Access to files.
     pub files: Arc<dyn Files>,
     /// The seed of the first episode; where not given one whose input is worth looking at.
     pub seed: Option<u64>,
     /// A trace or weights to show instead of the first machine, and the file they came from.
-    pub open: Option<(PathBuf, Opened)>,
+    pub open: Option<(PathBuf, OpenedFile)>,
     /// A trace that is read behind the window, where nothing else is to be shown: it may be large.
     pub large: Option<PathBuf>,
     /// A trace or weights to compare it with.
-    pub compare: Option<(PathBuf, Opened)>,
+    pub compare: Option<(PathBuf, OpenedFile)>,
     /// The same, read behind the window: it may be large.
     pub large_compare: Option<PathBuf>,
-    /// Where in which episode it begins.
-    pub begin: Beginning,
-    /// What is to learn at once, side by side, and what each is called.
+    /// The initial episode and place.
+    pub begin: StartOptions,
+    /// Experiments to train side by side, with their names.
     pub learn: Vec<(String, Experiment)>,
-    /// What is remembered of earlier runs.
+    /// Settings stored by earlier sessions.
     pub settings: Settings,
 }
 
 impl Options {
     /// The machines inside the binary and the file system; `open` is shown first, if it is given.
-    pub fn shipped(open: Option<(PathBuf, Opened)>) -> Self {
+    pub fn included(open: Option<(PathBuf, OpenedFile)>) -> Self {
         Self {
-            machines: shipped(),
+            machines: included_machines(),
             files: Arc::new(Disk),
             open,
             ..Self::default()
@@ -54,33 +54,33 @@ impl Options {
     ///
     /// # Errors
     /// A sentence that names what is not known or not allowed, and what is.
-    pub fn linked(text: &str) -> Result<(&'static str, Beginning), String> {
+    pub fn linked(text: &str) -> Result<(&'static str, StartOptions), String> {
         let (page, place) = text.split_once('#').unwrap_or(("", text));
         if page.contains("?trace=") {
-            let words = "The link shows a trace beside its page; download that file, and open it.";
+            let words = "The link shows a trace next to its page. Download that file and open it.";
             return Err(words.to_owned());
         }
         let link = Link::parse(place)?;
         let first = link.first()?;
-        let options = Self::shipped(None).with_first(first);
+        let options = Self::included(None).with_first(first);
         let machine = options.machines.first();
         let begin = machine.map(|machine| link.beginning(machine)).transpose()?;
         Ok((first, begin.unwrap_or_default()))
     }
 
-    /// That the episode to begin with can be recorded, and has the step, the stage and the head to begin at.
+    /// Checks that the initial episode can be recorded and has the step, stage and head.
     ///
     /// # Errors
-    /// Which of them it has not, or why it is not recorded.
-    pub fn check(&self) -> Result<(), Unfit> {
+    /// The missing one, or the reason why it is not recorded.
+    pub fn check(&self) -> Result<(), StartError> {
         match &self.open {
-            Some((_, Opened::Trace(shown))) => {
+            Some((_, OpenedFile::Trace(shown))) => {
                 let trace = &shown.recording.trace;
                 let writes_first = shown.writes_first();
                 Ok(self.begin.check(trace.steps(), trace, writes_first)?)
             }
-            Some((_, Opened::Machine(machine))) => self.check_machine(machine),
-            Some((_, Opened::Run(_))) => Ok(()),
+            Some((_, OpenedFile::Machine(machine))) => self.check_machine(machine),
+            Some((_, OpenedFile::Run(_))) => Ok(()),
             None => self
                 .machines
                 .first()
@@ -88,18 +88,18 @@ impl Options {
         }
     }
 
-    fn check_machine(&self, machine: &Machine) -> Result<(), Unfit> {
+    fn check_machine(&self, machine: &Machine) -> Result<(), StartError> {
         let mut session = Session::new(vec![machine.clone()], self.seed);
         session.begin(self.begin.rows, self.begin.asked.clone());
-        let Some(request) = session.request() else {
+        let Some(inputs) = session.recording_inputs() else {
             return Ok(());
         };
-        let steps = request.wish.steps(&request.task);
+        let steps = inputs.request.steps(&inputs.task);
         // What does not run on so many rows is refused by whoever records.
-        let config = machine.ntm.config.with_rows(request.wish.rows);
+        let config = machine.ntm.config.with_rows(inputs.request.rows);
         let config = config.unwrap_or_else(|_| machine.ntm.config.clone());
         if let Some(sentence) = worker::too_large(&config, steps) {
-            return Err(Unfit::TooLarge(sentence));
+            return Err(StartError::TooLarge(sentence));
         }
         let writes_first = config.order() == Order::WriteFirst;
         Ok(self
@@ -115,31 +115,31 @@ impl Options {
     }
 }
 
-/// Why the window cannot begin as it is to.
+/// The reason why the window cannot start as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum StartError {
     /// The episode has no such step, or the machine no such head.
     #[error("{0}")]
-    Lacks(Lacks),
+    Invalid(InvalidStart),
     /// The episode is too large to be recorded; a sentence says so.
     #[error("{0}")]
     TooLarge(String),
 }
 
-impl From<Lacks> for Unfit {
-    fn from(lacks: Lacks) -> Self {
-        Self::Lacks(lacks)
+impl From<InvalidStart> for StartError {
+    fn from(lacks: InvalidStart) -> Self {
+        Self::Invalid(lacks)
     }
 }
 
-/// What the window shows first, if it is not the first machine inside the binary.
+/// The initial content, if it is not the first included machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum First {
     /// The machine of this name inside the binary.
     Machine(String),
     /// A trace, a weights file or the folder of a run.
     File(PathBuf),
-    /// What is to learn.
+    /// The experiments to train.
     Learning(Vec<(String, Experiment)>),
 }
 
@@ -153,7 +153,7 @@ impl Default for Options {
             large: None,
             compare: None,
             large_compare: None,
-            begin: Beginning::default(),
+            begin: StartOptions::default(),
             learn: Vec::new(),
             settings: Settings::default(),
         }

@@ -9,17 +9,17 @@ use web_sys::HtmlCanvasElement;
 use super::app::App;
 use super::command::Command;
 use super::disk::Disk;
-use super::files::{Files, Opened};
+use super::files::{Files, OpenedFile};
 use super::keys;
 use super::link::Link;
-use super::options::{Options, Unfit};
+use super::options::{Options, StartError};
 use super::state::State;
 use super::state::dialog::{Dialog, Subject};
-use super::state::learning::Learning;
+use super::state::jobs::Outcome;
+use super::state::learning::LiveTraining;
 use super::state::settings::Settings;
-use super::state::work::Outcome;
 use crate::figure::head_label;
-use crate::io::{held, weights};
+use crate::io::{memory_files, weights};
 use crate::platform;
 
 /// The application on its canvas.
@@ -61,24 +61,24 @@ pub async fn start(
     Ok(Page { runner })
 }
 
-/// What the page begins with.
+/// The initial state of the page.
 async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
     let link = Link::parse(link)?;
     if let Some(address) = trace {
         let begin = link.place_in(&address)?;
-        held::keep(address.clone().into(), platform::fetched(&address).await?);
+        memory_files::insert(address.clone().into(), platform::fetched(&address).await?);
         let mut opened = Disk.open(Path::new(&address))?;
-        if let Opened::Trace(trace) = &mut opened {
+        if let OpenedFile::Trace(trace) = &mut opened {
             trace.address = Some(address.clone());
         }
-        let mut options = Options::shipped(Some((address.into(), opened)));
+        let mut options = Options::included(Some((address.into(), opened)));
         options.begin = begin;
         return checked(options);
     }
     let first = link.first()?;
     let address = weights::address(first);
-    held::keep(address.clone().into(), platform::fetched(&address).await?);
-    let mut options = Options::shipped(None).with_first(first);
+    memory_files::insert(address.clone().into(), platform::fetched(&address).await?);
+    let mut options = Options::included(None).with_first(first);
     if let Some(machine) = options.machines.first() {
         options.begin = link.beginning(machine)?;
     }
@@ -89,8 +89,8 @@ async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
 fn checked(options: Options) -> Result<Options, String> {
     match options.check() {
         Ok(()) => Ok(options),
-        Err(Unfit::Lacks(lacks)) => Err(Link::lacks(&lacks)),
-        Err(Unfit::TooLarge(sentence)) => Err(sentence),
+        Err(StartError::Invalid(lacks)) => Err(Link::lacks(&lacks)),
+        Err(StartError::TooLarge(sentence)) => Err(sentence),
     }
 }
 
@@ -102,7 +102,7 @@ impl Page {
         keys::keeps(key, [control, shift, alt])
     }
 
-    /// True of a key that is the browser's own: nobody here sees it.
+    /// True for a key that the browser handles itself.
     pub fn leaves(&self, key: &str, control: bool, shift: bool, alt: bool) -> bool {
         keys::leaves(key, [control, shift, alt])
     }
@@ -113,7 +113,7 @@ impl Page {
         app.is_some_and(|app| app.would_lose())
     }
 
-    /// What is shown, as an object of names and values; `undefined` while a frame is drawn. `step`, `steps`, `stage` and
+    /// The state on screen as a JavaScript object; `undefined` while a frame is drawn. `step`, `steps`, `stage` and
     /// `seed` are numbers, `playing`, `busy` and `dark` say true or false, `machine`, `task`, `layout`, `head` and
     /// `dialog` are names; `pictures` is how many cards of the start page have theirs, `message` what was said last,
     /// `learning` how far what learns is.
@@ -134,29 +134,29 @@ fn object<const N: usize>(values: [(&str, JsValue); N]) -> Object {
 }
 
 fn shown(state: &State) -> Object {
-    let (session, player, wish) = (&state.session, &state.player, &state.session.wish);
+    let (session, player, request) = (&state.session, &state.player, &state.session.request);
     let open = session.open.as_ref();
     let machine = session.machine().map(|machine| machine.name.as_str());
     let of_file = open.is_some_and(|open| open.is_of_a_file());
     let task = open.map(|open| open.shown.recording.task.name());
     let trace = state
         .trace()
-        .filter(|trace| state.sight.focus < trace.heads.len());
-    let head = trace.map(|trace| head_label(trace, state.sight.focus));
+        .filter(|trace| state.view.focus < trace.heads.len());
+    let head = trace.map(|trace| head_label(trace, state.view.focus));
     let pictures = state.welcome.pictures.values().flatten().count();
     object([
         ("title", session.title().into()),
         ("machine", machine.filter(|_| !of_file).into()),
         ("task", task.into()),
-        ("size", (wish.size as f64).into()),
-        ("repeats", (wish.repeats as f64).into()),
-        ("seed", (wish.seed as f64).into()),
-        ("rows", (wish.rows as f64).into()),
+        ("size", (request.size as f64).into()),
+        ("repeats", (request.repeats as f64).into()),
+        ("seed", (request.seed as f64).into()),
+        ("rows", (request.rows as f64).into()),
         ("step", (player.step() as f64).into()),
         ("steps", (player.steps() as f64).into()),
         ("stage", (player.stage() as f64).into()),
         ("playing", player.playing().into()),
-        ("layout", state.arrangement().name().into()),
+        ("layout", state.layout().name().into()),
         ("head", head.into()),
         ("busy", (state.pending.asked || state.pending.busy).into()),
         ("welcome", state.welcome.shown.into()),
@@ -167,7 +167,7 @@ fn shown(state: &State) -> Object {
             "message",
             state
                 .toasts
-                .said()
+                .history()
                 .next()
                 .map(|said| said.1.as_str())
                 .into(),
@@ -194,21 +194,21 @@ fn name_of(dialog: &Dialog) -> &'static str {
         Subject::Episode => "episode",
         Subject::More => "more",
         Subject::File(_) => "file",
-        Subject::Ending => "ending",
+        Subject::EndRun => "ending",
     }
 }
 
-fn learned(learning: &Learning) -> Object {
+fn learned(learning: &LiveTraining) -> Object {
     let run = learning.run();
-    let account = run.account.as_ref();
-    let last = account.and_then(|account| account.history.last());
+    let progress = run.progress.as_ref();
+    let last = progress.and_then(|progress| progress.history.last());
     object([
-        ("goes", learning.goes.into()),
+        ("goes", learning.is_training.into()),
         (
             "sequences",
-            account.map(|account| account.sequences as f64).into(),
+            progress.map(|progress| progress.sequences as f64).into(),
         ),
-        ("seconds", account.map(|account| account.seconds).into()),
+        ("seconds", progress.map(|progress| progress.seconds).into()),
         (
             "bits",
             last.map(|point| point.validation.bits_per_sequence).into(),

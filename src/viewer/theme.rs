@@ -17,7 +17,7 @@ pub const PADDING: f32 = 12.0;
 pub const SECTION: f32 = 16.0;
 /// Height of a row of text, a button, a field.
 pub const ROW: f32 = 24.0;
-/// How long something takes to glide into place, in seconds.
+/// Duration of an animation into place, in seconds.
 const MOTION: f32 = 0.12;
 /// Width of a scroll bar that lies beside what it scrolls.
 pub const SCROLL_BAR: f32 = 10.0;
@@ -51,7 +51,7 @@ pub struct Palette {
     pub accent: Color32,
     /// Text on the accent colour.
     pub on_accent: Color32,
-    /// What went wrong: a mark beside words, never alone.
+    /// Colour of errors: a mark next to text, never alone.
     pub warning: Color32,
     /// A value that is not a number, or infinite.
     pub non_finite: Color32,
@@ -102,7 +102,7 @@ impl Palette {
     }
 }
 
-/// What the window has in common with its figures, and what only the window has.
+/// Colours shared with the figures, and those of the window.
 fn palette(dark: bool, map: Map) -> Palette {
     let data = Colours::with_map(dark, map);
     let (hovered, on_accent, veil, phases) = if dark {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn text_can_be_read_in_both_themes() {
+    fn text_has_contrast_in_both_themes() {
         for dark in [true, false] {
             let palette = Palette::for_theme(dark);
             let grounds = [
@@ -359,7 +359,7 @@ mod tests {
         }
     }
 
-    /// What everyone sees, and those who lack the cones for red, green or blue (Machado, Oliveira and
+    /// Normal vision, and vision without the cones for red, green or blue (Machado, Oliveira and
     /// Fernandes 2009, complete loss; on linear light).
     const EYES: [[[f32; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
@@ -404,7 +404,7 @@ mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// How different two colours look to whoever can tell them apart least.
+    /// Returns the smallest difference of two colours over all kinds of colour vision.
     fn least_difference(a: Color32, b: Color32) -> f32 {
         let differences = EYES.map(|eyes| {
             let pairs = seen(eyes, a).into_iter().zip(seen(eyes, b));

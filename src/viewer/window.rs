@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use super::app::{self, App};
 use super::disk::Disk;
-use super::files::{Files, Opened};
+use super::files::{Files, OpenedFile};
 use super::options::{First, Options};
-use super::state::beginning::Beginning;
 use super::state::settings::Settings;
+use super::state::start::StartOptions;
 
-/// Why there is no window.
+/// The reason why no window opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// What is to be shown cannot be; a sentence that names it and what is wrong with it.
+    /// The content cannot be shown; a sentence names it and the fault.
     File(String),
     /// The window could not be opened; the words say why.
     Window(String),
@@ -29,7 +29,7 @@ impl std::fmt::Display for Error {
             Self::File(sentence) => f.write_str(sentence),
             Self::Window(cause) => write!(
                 f,
-                "no window can be opened here ({cause}); without one, `tapescope render` draws the same pictures into files, and `tapescope eval` and `tapescope trace` do the same work in the terminal"
+                "no window can be opened here ({cause}); use `tapescope render` to draw the same pictures into files, or `tapescope eval` and `tapescope trace` in the terminal"
             ),
         }
     }
@@ -47,7 +47,7 @@ impl std::error::Error for Error {}
 pub fn run(
     first: Option<First>,
     compare: Option<First>,
-    begin: Beginning,
+    begin: StartOptions,
     stop: Arc<AtomicBool>,
 ) -> Result<(), Error> {
     let open = |path: PathBuf| {
@@ -55,19 +55,20 @@ pub fn run(
         Ok((path, opened))
     };
     let mut options = match first {
-        None => Options::shipped(None),
-        Some(First::Machine(name)) => Options::shipped(None).with_first(&name),
+        None => Options::included(None),
+        Some(First::Machine(name)) => Options::included(None).with_first(&name),
         Some(First::Learning(experiments)) => Options {
             learn: experiments,
-            ..Options::shipped(None)
+            ..Options::included(None)
         },
         Some(First::File(path)) if is_large(&path) => Options {
             large: Some(path),
-            ..Options::shipped(None)
+            ..Options::included(None)
         },
-        Some(First::File(path)) => Options::shipped(Some(open(path)?)),
+        Some(First::File(path)) => Options::included(Some(open(path)?)),
     };
-    if let (Some(task), Some((_, Opened::Machine(machine)))) = (&begin.task, &mut options.open) {
+    if let (Some(task), Some((_, OpenedFile::Machine(machine)))) = (&begin.task, &mut options.open)
+    {
         machine.task = task.clone();
     }
     options.begin = begin;
@@ -85,7 +86,7 @@ pub fn run(
         Some(First::File(path)) => Some(open(path)?),
         Some(First::Machine(name)) => {
             let machine = options.machines.iter().find(|machine| machine.name == name);
-            machine.map(|machine| (name.into(), Opened::Machine(Box::new(machine.clone()))))
+            machine.map(|machine| (name.into(), OpenedFile::Machine(Box::new(machine.clone()))))
         }
     };
     let native = eframe::NativeOptions {
@@ -93,7 +94,7 @@ pub fn run(
             .with_title("Tapescope")
             .with_app_id("tapescope")
             .with_inner_size([1440.0, 900.0])
-            .with_min_inner_size(app::look::SMALLEST)
+            .with_min_inner_size(app::appearance::SMALLEST)
             .with_drag_and_drop(true)
             .with_icon(icon()),
         renderer: eframe::Renderer::Glow,
@@ -160,7 +161,7 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// What a window error means to someone who did not write the window system.
+/// Explains an error of the window system in plain words.
 fn cause(text: &str) -> String {
     if text.contains("nor DISPLAY is set") {
         return "there is no display: neither WAYLAND_DISPLAY nor DISPLAY is set".to_owned();
@@ -184,7 +185,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("the window system gave up");
+        .unwrap_or("the window system failed");
     if text.contains("xkbcommon") {
         return "the library libxkbcommon-x11 is missing".to_owned();
     }
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_that_is_to_stop_is_asked_to_close() {
+    fn parent_exit_closes_window() {
         let ctx = egui::Context::default();
         close_when(Arc::new(AtomicBool::new(true)), ctx.clone());
         let mut frames = (0..1000).map(|_| {
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_said_in_words() {
+    fn error_causes_are_readable() {
         let os = "winit EventLoopError: os error at /home/x/winit/src/linux/mod.rs:788: ";
         for (said, words) in [
             (
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_cannot_open_is_one_sentence_with_a_way_on() {
+    fn failed_window_is_one_sentence_with_remedy() {
         let panic = "Library libxkbcommon-x11.so could not be loaded.";
         let error = Error::Window(panic_text(&panic));
         let text = error.to_string();

@@ -1,4 +1,4 @@
-//! What records episodes, touches files and asks for them beside the window, so that it never waits: threads, in a
+//! Background jobs that record episodes and access files, so that the window never blocks: threads, in a
 //! browser turns.
 
 use std::collections::VecDeque;
@@ -11,41 +11,43 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-use super::files::{Aim, Answer, Files, Machine, Shown};
-use super::state::episode::{Open, Request, Wish};
-use super::state::work::{Destination, Job, Outcome, Page, Same, Sampled, Saved, UnderWay};
+use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode};
+use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
+use super::state::jobs::{
+    Destination, Job, Outcome, Page, PendingJob, SameArc, SampledSpread, Saved,
+};
 use crate::figure::spread::{Samples, Spread};
-use crate::figure::{Derivatives, Figure, Format, Layer, Motion, Pages, Told, Walk, to_bytes};
-use crate::io::{Experiment, room};
+use crate::figure::{Figure, Format, Gradients, Layer, Motion, Pages, Progress, Walk, to_bytes};
+use crate::io::{Experiment, memory_limit};
 use crate::learn::Snapshots;
-use crate::model::{Draw, Model, ModelConfig, Sampling};
-use crate::platform::{self, Chosen, Queue, Turns, at_once};
+use crate::model::{Draw, Model, ModelConfig, NoiseMode};
+use crate::platform::{self, Chosen, Queue, TimeSlice, at_once};
 use crate::task::Task;
 use crate::train::{
     Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, Work, recording_bytes,
 };
 
-/// How long an animation shows each step, in hundredths of a second: as at normal speed.
+/// Duration of a step in an animation, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
 
-/// Does jobs in order, and asks for files beside them.
+/// Runs jobs in order, and file dialogs in parallel.
 pub struct Worker {
     files: Arc<dyn Files>,
-    /// Where jobs are done one after the other; without that everything is done at once: for tests.
-    jobs: Option<Queue<(Job, Arc<UnderWay>)>>,
+    /// The queue of jobs; without one they run immediately, for tests.
+    jobs: Option<Queue<(Job, Arc<PendingJob>)>>,
     outbox: Outbox,
     outcomes: Receiver<Outcome>,
     waiting: usize,
     /// Those that wait or are being done, as far as they are not done by now.
-    under_way: Vec<Weak<UnderWay>>,
+    under_way: Vec<Weak<PendingJob>>,
     choosing: bool,
     /// Small pictures that wait, and the one that was handed on last.
-    pictures: (VecDeque<(Job, Arc<UnderWay>)>, Weak<UnderWay>),
-    /// What waits for a machine that is being fetched, by its name.
-    fetching: Vec<(String, Job, Arc<UnderWay>)>,
+    pictures: (VecDeque<(Job, Arc<PendingJob>)>, Weak<PendingJob>),
+    /// Jobs that wait for a machine being fetched, by its name.
+    fetching: Vec<(String, Job, Arc<PendingJob>)>,
 }
 
-/// Where a thread leaves what came of its work.
+/// The shared list in which threads leave outcomes.
 #[derive(Clone)]
 struct Outbox {
     outcomes: Sender<Outcome>,
@@ -66,7 +68,7 @@ impl Worker {
     pub fn new(files: Arc<dyn Files>, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let mut worker = Self::of(files, wake);
         let (files, outbox) = (worker.files.clone(), worker.outbox.clone());
-        let work = async move |(job, under_way): (Job, Arc<UnderWay>)| {
+        let work = async move |(job, under_way): (Job, Arc<PendingJob>)| {
             let outcome = perform(job, files.as_ref(), &under_way).await;
             drop(under_way);
             outbox.put(outcome).is_some()
@@ -75,7 +77,7 @@ impl Worker {
         worker
     }
 
-    /// A worker that does every job at once.
+    /// Returns a worker that runs every job immediately.
     pub fn here(files: Arc<dyn Files>) -> Self {
         Self::of(files, || ())
     }
@@ -99,18 +101,18 @@ impl Worker {
     }
 
     /// Does something that may take long: no job waits for it.
-    fn aside(&self, work: impl AsyncFnOnce() + Send + 'static) {
+    fn spawn(&self, work: impl AsyncFnOnce() + Send + 'static) {
         if self.jobs.is_some() {
-            platform::aside(work);
+            platform::spawn(work);
         } else {
             at_once(work());
         }
     }
 
-    /// Hands over a job. A recording that waits or is under way is given up for a newer one.
+    /// Submits a job. A pending recording is cancelled for a newer one.
     pub fn start(&mut self, job: Job) {
         self.waiting += 1;
-        let under_way = Arc::new(UnderWay::new(&job));
+        let under_way = Arc::new(PendingJob::new(&job));
         if under_way.is_recording {
             for other in self.under_way().filter(|other| other.is_recording) {
                 other.outdated.store(true, Ordering::Relaxed);
@@ -124,7 +126,7 @@ impl Worker {
         }
     }
 
-    fn hand_on(&mut self, job: Job, under_way: Arc<UnderWay>) {
+    fn hand_on(&mut self, job: Job, under_way: Arc<PendingJob>) {
         match &self.jobs {
             Some(_) if matches!(job, Job::Picture(..)) => {
                 self.pictures.0.push_back((job, under_way));
@@ -134,7 +136,7 @@ impl Worker {
             // An animation takes long.
             _ => {
                 let (files, outbox) = (self.files.clone(), self.outbox.clone());
-                self.aside(async move || {
+                self.spawn(async move || {
                     outbox.put(perform(job, files.as_ref(), &under_way).await);
                 });
             }
@@ -153,13 +155,13 @@ impl Worker {
     }
 
     /// Fetches the machine of this name, for which the job waits.
-    fn fetch(&mut self, name: &str, job: Job, under_way: Arc<UnderWay>) {
+    fn fetch(&mut self, name: &str, job: Job, under_way: Arc<PendingJob>) {
         let is_first = !self.fetching.iter().any(|(other, ..)| other == name);
         self.fetching.push((name.to_owned(), job, under_way));
         if is_first {
             let (outbox, called) = (self.outbox.clone(), name.to_owned());
             let answer = move |fetched: Result<Machine, String>| {
-                outbox.put(Outcome::Fetched(called, fetched.map(Arc::new)));
+                outbox.put(Outcome::FetchCallback(called, fetched.map(Arc::new)));
             };
             self.files.fetch(name, Box::new(answer));
         }
@@ -174,8 +176,9 @@ impl Worker {
         for (_, job, under_way) in here {
             match (fetched, job) {
                 (Ok(machine), job) => self.hand_on(job.with_machine(machine), under_way),
-                (Err(why), Job::Record(request)) => {
-                    self.outbox.put(Outcome::Refused(request.wish, why.clone()));
+                (Err(why), Job::Record(inputs)) => {
+                    self.outbox
+                        .put(Outcome::Refused(inputs.request, why.clone()));
                 }
                 (Err(_), _) => {
                     self.outbox.put(Outcome::Outdated);
@@ -184,13 +187,13 @@ impl Worker {
         }
     }
 
-    /// What is not done yet, the oldest first.
-    pub fn under_way(&self) -> impl Iterator<Item = Arc<UnderWay>> {
+    /// Pending jobs, oldest first.
+    pub fn under_way(&self) -> impl Iterator<Item = Arc<PendingJob>> {
         self.under_way.iter().filter_map(Weak::upgrade)
     }
 
-    /// What is not done yet and can be given up.
-    pub fn can_be_given_up(&self) -> impl Iterator<Item = Arc<UnderWay>> {
+    /// Pending jobs that can be cancelled.
+    pub fn can_be_given_up(&self) -> impl Iterator<Item = Arc<PendingJob>> {
         self.under_way().filter(|job| job.can_be_given_up)
     }
 
@@ -203,39 +206,39 @@ impl Worker {
 
     /// Asks for a file to open, or for a place to save to, in a dialog of the desktop. It may stay open for
     /// long, so it keeps no job waiting; there is one at a time.
-    pub fn choose(&mut self, aim: Aim, suggestion: String) {
+    pub fn choose(&mut self, purpose: FilePurpose, suggestion: String) {
         if std::mem::replace(&mut self.choosing, true) {
             return;
         }
-        let (files, answer) = (self.files.clone(), self.answer(aim));
-        self.aside(async move || {
-            let choose = || files.choose(aim.is_to_save(), &suggestion, answer);
+        let (files, answer) = (self.files.clone(), self.answer(purpose));
+        self.spawn(async move || {
+            let choose = || files.choose(purpose.is_to_save(), &suggestion, answer);
             // A dialog that breaks has let go of the answer: nothing is chosen.
             drop(catch_unwind(AssertUnwindSafe(choose)));
         });
     }
 
     /// For whoever knows later which file was chosen for this.
-    pub fn answer(&self, aim: Aim) -> Answer {
+    pub fn answer(&self, purpose: FilePurpose) -> Answer {
         let (files, outbox) = (self.files.clone(), self.outbox.clone());
         Answer::new(move |chosen| {
             let taken_in = |Chosen { path, bytes }| {
                 if let Some(bytes) = bytes {
                     files.keep(path.clone(), bytes);
                 }
-                Outcome::Chosen { aim, path }
+                Outcome::Chosen { purpose, path }
             };
             outbox.put(chosen.map_or(Outcome::NotChosen, taken_in));
         })
     }
 
-    /// What has come of the work so far, oldest first.
+    /// Returns the outcomes so far, oldest first.
     pub fn outcomes(&mut self) -> Vec<Outcome> {
         let outcomes: Vec<_> = self.outcomes.try_iter().collect();
         for outcome in &outcomes {
             match outcome {
                 Outcome::Chosen { .. } | Outcome::NotChosen => self.choosing = false,
-                Outcome::Fetched(name, fetched) => self.fetched(name, fetched),
+                Outcome::FetchCallback(name, fetched) => self.fetched(name, fetched),
                 _ => self.waiting -= 1,
             }
         }
@@ -249,9 +252,9 @@ impl Worker {
     }
 }
 
-async fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
-    let wish = match &job {
-        Job::Record(request) => Some(request.wish.clone()),
+async fn perform(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome {
+    let request = match &job {
+        Job::Record(inputs) => Some(inputs.request.clone()),
         _ => None,
     };
     let fails = job.fails();
@@ -263,7 +266,7 @@ async fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         }
     };
     let outcome = unless_it_breaks(work).await.unwrap_or_else(|| {
-        fails("That could not be done: an internal error. The session is unchanged.".to_owned())
+        fails("An internal error occurred. The session is unchanged; try again.".to_owned())
     });
     if matches!(outcome, Outcome::Saved(_) | Outcome::RunSaved(..)) {
         // Too late: the file is there.
@@ -272,13 +275,13 @@ async fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         Outcome::Outdated
     } else if under_way.given_up.load(Ordering::Relaxed) {
         let words = &under_way.words;
-        Outcome::GivenUp(wish, format!("{words}: given up."))
+        Outcome::GivenUp(request, format!("{words}: cancelled."))
     } else {
         outcome
     }
 }
 
-/// What comes of it, unless it breaks.
+/// Runs a job and returns its outcome; may panic.
 async fn unless_it_breaks<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     let attempt = |context: &mut Context<'_>| {
@@ -288,12 +291,12 @@ async fn unless_it_breaks<T>(work: impl Future<Output = T>) -> Option<T> {
     poll_fn(attempt).await
 }
 
-async fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
-    let watch = |done, all| under_way.told(done, all);
-    let mut turns = Turns::begin();
-    let mut told = async |done, all| {
-        turns.give_way().await;
-        under_way.told(done, all)
+async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome {
+    let watch = |done, all| under_way.report(done, all);
+    let mut turns = TimeSlice::begin();
+    let mut progress = async |done, all| {
+        turns.yield_now().await;
+        under_way.report(done, all)
     };
     let left_alone = |to: &&Destination| !to.replaces && files.exists(&to.path);
     if let Some(to) = job.destination().filter(left_alone).cloned() {
@@ -303,27 +306,27 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         };
     }
     match job {
-        Job::Record(request) => match record(&request, &mut told).await {
+        Job::Record(inputs) => match record(&inputs, &mut progress).await {
             Ok(shown) => {
-                let mattered = request.mattered.and_then(|of| derived(&shown, of).ok());
-                let open = Open::new(shown, Some(request.wish));
+                let gradients = inputs.gradients.and_then(|of| derived(&shown, of).ok());
+                let open = Open::new(shown, Some(inputs.request));
                 Outcome::Recorded(Box::new(Open {
-                    mattered: mattered.map(Arc::new),
+                    gradients: gradients.map(Arc::new),
                     ..open
                 }))
             }
-            Err(sentence) => Outcome::Refused(request.wish, sentence),
+            Err(sentence) => Outcome::Refused(inputs.request, sentence),
         },
-        Job::Picture(place, request) => {
+        Job::Picture(place, inputs) => {
             let open = |shown| Box::new(Open::new(shown, None));
-            Outcome::Picture(place, record(&request, &mut told).await.ok().map(open))
+            Outcome::Picture(place, record(&inputs, &mut progress).await.ok().map(open))
         }
-        Job::Sample(request, count) => match sampled(&request, count, &mut told).await {
-            Ok(spread) => Outcome::Sampled(request.wish, Sampled(Arc::new(spread))),
+        Job::Sample(inputs, count) => match sampled(&inputs, count, &mut progress).await {
+            Ok(spread) => Outcome::SampledSpread(inputs.request, SampledSpread(Arc::new(spread))),
             Err(sentence) => Outcome::Failed(sentence),
         },
         Job::Derive(shown, of) => match derived(&shown, of) {
-            Ok(mattered) => Outcome::Derived(Same(shown), Same(Arc::new(mattered))),
+            Ok(gradients) => Outcome::Derived(SameArc(shown), SameArc(Arc::new(gradients))),
             Err(sentence) => Outcome::Failed(sentence),
         },
         Job::Open(path) => match files.open_watched(&path, &watch) {
@@ -346,24 +349,24 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             let figure = Figure::new(&shown.recording, *options);
             let figure = figure.with_initial(shown.initial_cells());
             let figure = figure.with_spread(seen.spread.as_deref());
-            let mattered = seen.mattered.as_deref();
-            let figure = figure.with_layer(mattered.map_or(Layer::Values, Layer::Derivative));
-            save_figure(files, (to, format), &figure, told).await
+            let gradients = seen.gradients.as_deref();
+            let figure = figure.with_layer(gradients.map_or(Layer::Values, Layer::Gradients));
+            save_figure(files, (to, format), &figure, progress).await
         }
         Job::Draw(to, format, Page::Two(picture)) => {
-            save_figure(files, (to, format), &picture.figure(), told).await
+            save_figure(files, (to, format), &picture.figure(), progress).await
         }
         Job::Draw(to, format, Page::Charts(charts)) => {
-            save_figure(files, (to, format), charts.as_ref(), told).await
+            save_figure(files, (to, format), charts.as_ref(), progress).await
         }
         Job::SaveRun(run) => {
-            let (saving, handed) = *run;
+            let (saving, run_state) = *run;
             let folder = files.absolute(saving.to.path);
-            match files.save_run(&folder, &saving.experiment, &handed, saving.to.replaces) {
+            match files.save_run(&folder, &saving.experiment, &run_state, saving.to.replaces) {
                 Ok(sentence) => {
                     let saved = Saved {
-                        sequences: handed.state.sequences,
-                        seconds: handed.state.time.as_secs_f64(),
+                        sequences: run_state.state.sequences,
+                        seconds: run_state.state.time.as_secs_f64(),
                     };
                     Outcome::RunSaved(saving.number, saved, sentence)
                 }
@@ -374,14 +377,14 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
     }
 }
 
-/// Pictures as a file, if they are still wanted when they are drawn.
+/// Renders pictures as a file, unless cancelled.
 async fn save_figure(
     files: &dyn Files,
     (to, format): (Destination, Format),
     pages: &dyn Pages,
-    mut told: impl Told,
+    mut progress: impl Progress,
 ) -> Outcome {
-    let moves = to.aim == Aim::Motion;
+    let moves = to.purpose == FilePurpose::Motion;
     let walk = if moves { Walk::Motion } else { Walk::Steps };
     // Pixels per unit of a page.
     let scale = if moves || format == Format::Gif {
@@ -393,12 +396,12 @@ async fn save_figure(
         walk,
         ..Motion::new(GIF_DELAY)
     };
-    let drawn = to_bytes(pages, format, scale, motion, &mut told).await;
+    let drawn = to_bytes(pages, format, scale, motion, &mut progress).await;
     let Some(bytes) = drawn else {
         return Outcome::Outdated;
     };
     // A page is drawn in one go: it may be given up only now.
-    if told(1, 1).await.is_break() {
+    if progress(1, 1).await.is_break() {
         return Outcome::Outdated;
     }
     saved(files.save_figure(&files.absolute(to.path), &bytes))
@@ -409,15 +412,18 @@ fn saved(said: Result<String, String>) -> Outcome {
 }
 
 /// The episode, or why it is not recorded.
-async fn record(request: &Request, told: impl Told) -> Result<Shown, String> {
-    let Request {
+async fn record(
+    inputs: &RecordingInputs,
+    progress: impl Progress,
+) -> Result<RecordedEpisode, String> {
+    let RecordingInputs {
         machine,
         task,
-        wish,
+        request,
         ..
-    } = request;
+    } = inputs;
     let own = &machine.ntm;
-    let (rows, own_rows) = (wish.rows, own.config.rows());
+    let (rows, own_rows) = (request.rows, own.config.rows());
     // A machine without heads has no rows to choose from.
     let config = (rows != own_rows).then(|| own.config.with_rows(rows));
     let config = config.transpose().map_err(|error| {
@@ -428,14 +434,14 @@ async fn record(request: &Request, told: impl Told) -> Result<Shown, String> {
         )
     })?;
     let config = config.unwrap_or_else(|| own.config.clone());
-    if let Some(sentence) = too_large(&config, wish.steps(task)) {
+    if let Some(sentence) = too_large(&config, request.steps(task)) {
         return Err(sentence);
     }
     let other = (rows != own_rows).then(|| own.with_rows(config.rows()));
     let other = other.transpose().map_err(|error| error.to_string())?;
-    let recording = play(other.as_ref().unwrap_or(own), task, wish, told).await;
-    Ok(Shown {
-        recording: recording.ok_or("The recording was given up.")?,
+    let recording = play(other.as_ref().unwrap_or(own), task, request, progress).await;
+    Ok(RecordedEpisode {
+        recording: recording.ok_or("The recording was cancelled.")?,
         config: Some(config),
         machine: Some(machine.clone()),
         file: None,
@@ -444,55 +450,59 @@ async fn record(request: &Request, told: impl Told) -> Result<Shown, String> {
     })
 }
 
-/// What so many samples of an episode say together, or why they are not drawn.
-async fn sampled(request: &Request, count: usize, mut told: impl Told) -> Result<Spread, String> {
-    let (heads, rows) = (request.machine.ntm.config.heads(), request.wish.rows);
-    let (mut samples, steps) = (Samples::default(), request.wish.steps(&request.task));
+/// Records a number of samples and returns their spread, or an error.
+async fn sampled(
+    inputs: &RecordingInputs,
+    count: usize,
+    mut progress: impl Progress,
+) -> Result<Spread, String> {
+    let (heads, rows) = (inputs.machine.ntm.config.heads(), inputs.request.rows);
+    let (mut samples, steps) = (Samples::default(), inputs.request.steps(&inputs.task));
     let bytes = Samples::bytes(count, steps, heads, rows);
     if bytes > LARGEST_RECORDING {
         let size = bytes >> 30;
         return Err(format!(
-            "{count} samples of {steps} steps on {rows} rows take {size} GB; ask for fewer, or for a shorter episode."
+            "{count} samples of {steps} steps on {rows} rows take {size} GB. Choose fewer samples or a shorter episode."
         ));
     }
     for sample in 0..count {
-        let mut request = request.clone();
-        request.wish.sampling = Sampling::Drawn;
-        request.wish.sample = sample as u64;
-        let told = async |done, all| told(sample * all + done, count * all).await;
-        samples.add(record(&request, told).await?.recording);
+        let mut inputs = inputs.clone();
+        inputs.request.sampling = NoiseMode::Sampled;
+        inputs.request.sample = sample as u64;
+        let progress = async |done, all| progress(sample * all + done, count * all).await;
+        samples.add(record(&inputs, progress).await?.recording);
     }
     samples
         .spread()
-        .ok_or_else(|| "No sample was asked for.".to_owned())
+        .ok_or_else(|| "The number of samples is 0. Choose 1 or more.".to_owned())
 }
 
-/// How much everything in an episode mattered, or why that is not known.
-fn derived(shown: &Shown, of: Quantity) -> Result<Derivatives, String> {
+/// Computes the gradients of an episode, or returns an error.
+fn derived(shown: &RecordedEpisode, of: Quantity) -> Result<Gradients, String> {
     let machine = shown.machine.as_ref();
-    let machine = machine
-        .ok_or("A recorded trace has no weights: what mattered in it cannot be worked out.")?;
+    let machine =
+        machine.ok_or("A recorded trace has no weights, so gradients cannot be computed.")?;
     let rows = shown.config.as_ref().map_or(0, |config| config.rows());
     let machine = machine
         .ntm
         .with_rows(rows)
         .map_err(|error| error.to_string())?;
-    let found = Derivatives::new(&machine, &shown.recording, of);
+    let found = Gradients::new(&machine, &shown.recording, of);
     found.ok_or_else(|| "This episode has no such output bit.".to_owned())
 }
 
-/// Why an episode of so many steps is not recorded, where it would be too large.
+/// Returns an error if recording this number of steps takes too much memory.
 pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
     let (bytes, rows) = (recording_bytes(config, steps), config.rows());
     if bytes > LARGEST_RECORDING {
         let size = bytes >> 30;
         return Some(format!(
-            "{steps} steps of a memory of {rows} rows take {size} GB to record; ask for a shorter episode or fewer rows."
+            "{steps} steps of a memory of {rows} rows take {size} GB to record. Choose a shorter episode or fewer rows."
         ));
     }
-    let short = room::claim(bytes, 0).err()?;
+    let short = memory_limit::claim(bytes, 0).err()?;
     Some(format!(
-        "Recording {steps} steps of a memory of {rows} rows {short}; ask for a shorter episode or fewer rows."
+        "Recording {steps} steps of a memory of {rows} rows {short}. Choose a shorter episode or fewer rows."
     ))
 }
 
@@ -503,7 +513,7 @@ pub fn learning_threads(count: usize) -> usize {
     if count > 1 { 1 } else { all() }
 }
 
-/// Why an experiment is not learned, so many of them side by side, where it would take too much memory.
+/// Returns an error if training this number of runs side by side takes too much memory.
 pub fn too_much_to_learn(experiment: &Experiment, count: usize) -> Option<String> {
     let threads = learning_threads(count);
     let (batch, steps) = (experiment.training.batch, experiment.task.longest());
@@ -518,41 +528,41 @@ pub fn too_much_to_learn(experiment: &Experiment, count: usize) -> Option<String
     };
     let snapshots = (Snapshots::LIMIT / count) as u64;
     let bytes = (demand.bytes() + snapshots).saturating_mul(count as u64);
-    let short = room::claim(bytes, demand.threads()).err()?;
+    let short = memory_limit::claim(bytes, demand.threads()).err()?;
     let (title, rows) = (&experiment.title, experiment.model.rows());
     Some(format!(
-        "{title} does not learn here: training on {steps} steps of a memory of {rows} rows, in batches of {batch}, {short}. Begin with shorter episodes, fewer rows or a smaller batch."
+        "{title} cannot be trained here: training on {steps} steps of a memory of {rows} rows, in batches of {batch}, {short}. Use shorter episodes, fewer rows or a smaller batch."
     ))
 }
 
-/// The episode of the seed, or the one that was given or changed by hand; `None` where it is given up.
+/// Returns the episode of the seed, or the given or edited one; `None` if cancelled.
 async fn play(
     machine: &Model<f32>,
     task: &Task,
-    wish: &Wish,
-    mut told: impl Told,
+    request: &EpisodeRequest,
+    mut progress: impl Progress,
 ) -> Option<Recording> {
     // By hand or not, the noise is that of the seed.
     let drawn = Some(Draw {
-        sample: wish.sample,
-        sampling: wish.sampling,
-        ..Draw::of(wish.seed, 0)
+        sample: request.sample,
+        sampling: request.sampling,
+        ..Draw::of(request.seed, 0)
     });
-    let by_hand = !wish.flipped.is_empty() || wish.given.is_some();
-    let episode = if by_hand {
-        wish.episode(task)
+    let manual = !request.flipped.is_empty() || request.given.is_some();
+    let episode = if manual {
+        request.episode(task)
     } else {
-        task.episode(wish.seed, 0)
+        task.episode(request.seed, 0)
     };
     let mut recorder = Recorder::new(machine, task, episode, drawn);
     while recorder.step() {
         let (done, all) = recorder.done();
-        if told(done, all).await.is_break() {
+        if progress(done, all).await.is_break() {
             return None;
         }
     }
     let recording = recorder.into_recording();
-    let origin = recording.origin.filter(|_| !by_hand);
+    let origin = recording.origin.filter(|_| !manual);
     Some(Recording {
         origin,
         ..recording
@@ -570,12 +580,12 @@ mod tests {
 
     use super::*;
     use crate::figure;
-    use crate::learn::Handed;
+    use crate::learn::RunState;
     use crate::task::Copy;
     use crate::train::State;
-    use crate::viewer::files::{Aim, Opened};
-    use crate::viewer::fixture::request;
-    use crate::viewer::state::work::{Place, Saving, Seen};
+    use crate::viewer::files::{FilePurpose, OpenedFile};
+    use crate::viewer::fixture::inputs;
+    use crate::viewer::state::jobs::{EpisodeExtras, Saving, ThumbnailSlot};
 
     /// Opening and choosing take until they are let go.
     #[derive(Debug)]
@@ -589,12 +599,12 @@ mod tests {
     }
 
     impl Files for Slow {
-        fn open(&self, _: &Path) -> Result<Opened, String> {
+        fn open(&self, _: &Path) -> Result<OpenedFile, String> {
             wait(&self.open);
             Err("not here".to_owned())
         }
 
-        fn save_trace(&self, _: &Path, _: &Shown) -> Result<String, String> {
+        fn save_trace(&self, _: &Path, _: &RecordedEpisode) -> Result<String, String> {
             Ok("saved".to_owned())
         }
 
@@ -616,7 +626,7 @@ mod tests {
             &self,
             _: &Path,
             _: &Experiment,
-            _: &Handed,
+            _: &RunState,
             _: bool,
         ) -> Result<String, String> {
             panic!("the disk is on fire")
@@ -638,7 +648,10 @@ mod tests {
         for _ in 0..2000 {
             said.extend(worker.outcomes().into_iter().map(|outcome| match outcome {
                 Outcome::Recorded(open) => {
-                    format!("recorded {}", open.wish.map_or(0, |wish| wish.seed))
+                    format!(
+                        "recorded {}",
+                        open.request.map_or(0, |request| request.seed)
+                    )
                 }
                 Outcome::Outdated => "outdated".to_owned(),
                 Outcome::Failed(sentence) => sentence,
@@ -654,11 +667,11 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_that_waits_gives_way_to_a_newer_one() {
+    fn waiting_recording_is_replaced_by_newer() {
         let (mut worker, open, _choose) = slow();
         worker.start(Job::Open(PathBuf::from("slow")));
         for seed in 1..=3 {
-            worker.start(Job::Record(request(seed)));
+            worker.start(Job::Record(inputs(seed)));
         }
         open.send(()).unwrap();
         let said = next(&mut worker, 4);
@@ -667,13 +680,13 @@ mod tests {
     }
 
     #[test]
-    fn an_episode_that_is_asked_for_comes_before_small_pictures() {
+    fn requested_episode_precedes_thumbnails() {
         let (mut worker, open, _choose) = slow();
         worker.start(Job::Open(PathBuf::from("slow")));
         for run in 1..=3 {
-            worker.start(Job::Picture(Place::Run(run), request(run)));
+            worker.start(Job::Picture(ThumbnailSlot::Run(run), inputs(run)));
         }
-        worker.start(Job::Record(request(4)));
+        worker.start(Job::Record(inputs(4)));
         open.send(()).unwrap();
         let said = next(&mut worker, 5);
         let place = |words: &str| said.iter().position(|said| said.starts_with(words));
@@ -683,28 +696,28 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_says_so_and_can_be_given_up() {
+    fn running_job_is_reported_and_can_be_cancelled() {
         let (mut worker, open, _choose) = slow();
         worker.start(Job::Open(PathBuf::from("folder/slow")));
-        worker.start(Job::Record(request(1)));
+        worker.start(Job::Record(inputs(1)));
         let words: Vec<_> = worker.under_way().map(|job| job.words.clone()).collect();
         assert_eq!(words, ["Reading slow", "Recording 5 steps × 8 rows"]);
         worker.give_up();
         open.send(()).unwrap();
         let said = next(&mut worker, 2);
-        assert!(said[0].contains("Reading slow: given up."), "{said:?}");
+        assert!(said[0].contains("Reading slow: cancelled."), "{said:?}");
         assert!(
-            said[1].contains("Recording 5 steps × 8 rows: given up."),
+            said[1].contains("Recording 5 steps × 8 rows: cancelled."),
             "{said:?}"
         );
         assert_eq!(worker.under_way().count(), 0);
     }
 
     #[test]
-    fn a_recording_ends_at_the_step_at_which_it_is_given_up() {
-        let request = request(1);
+    fn cancelled_recording_stops_at_current_step() {
+        let inputs = inputs(1);
         let last = AtomicUsize::new(0);
-        let told = async |done, all| {
+        let progress = async |done, all| {
             assert_eq!(all, 5);
             last.store(done, Ordering::Relaxed);
             if done < 3 {
@@ -713,25 +726,25 @@ mod tests {
                 ControlFlow::Break(())
             }
         };
-        let recorded = at_once(record(&request, told));
+        let recorded = at_once(record(&inputs, progress));
         assert_eq!((recorded.is_err(), last.into_inner()), (true, 3));
     }
 
     #[test]
-    fn what_breaks_off_is_told_to_whoever_waits_for_it() {
+    fn failed_job_reports_to_its_requester() {
         // A task that the machine has no channels for.
-        let mut wide = request(1);
+        let mut wide = inputs(1);
         wide.task = Task::Copy(Copy {
             bits: 7,
             length: 2..=2,
         });
-        let place = Place::Run(3);
+        let place = ThumbnailSlot::Run(3);
         let mut worker = Worker::here(Arc::new(Breaks));
         worker.start(Job::Picture(place.clone(), wide));
         assert_eq!(worker.outcomes(), [Outcome::Picture(place, None)]);
         let experiment = Experiment::find("copy", &[]).unwrap();
         let state = State::new(experiment.model.clone(), &experiment.training);
-        let handed = Handed {
+        let run_state = RunState {
             state,
             snapshots: Snapshots::new(0),
             keeps_weights: true,
@@ -739,7 +752,7 @@ mod tests {
         let to = Destination {
             path: PathBuf::from("folder"),
             replaces: true,
-            aim: Aim::Run,
+            purpose: FilePurpose::Run,
         };
         let saving = Saving {
             place: 0,
@@ -747,27 +760,27 @@ mod tests {
             experiment,
             to,
         };
-        worker.start(Job::SaveRun(Box::new((saving, handed))));
+        worker.start(Job::SaveRun(Box::new((saving, run_state))));
         let outcomes = worker.outcomes();
         assert!(matches!(outcomes[..], [Outcome::RunNotSaved(7, _)]));
         assert!(!worker.busy());
     }
 
     #[test]
-    fn a_figure_keeps_nothing_waiting_and_waits_for_nothing() {
+    fn figure_job_does_not_block() {
         let (mut worker, open, _choose) = slow();
-        let request = request(1);
-        let shown = at_once(record(&request, async |_, _| ControlFlow::Continue(())));
+        let inputs = inputs(1);
+        let shown = at_once(record(&inputs, async |_, _| ControlFlow::Continue(())));
         let shown = Arc::new(shown.unwrap());
         worker.start(Job::Open(PathBuf::from("slow")));
         let options = Box::new(figure::Options::new(figure::Layout::Paper));
         let (path, replaces) = (PathBuf::from("f.gif"), true);
-        let page = Page::One(shown, Seen::default(), options);
-        let aim = Aim::Figure(Format::Gif);
+        let page = Page::One(shown, EpisodeExtras::default(), options);
+        let purpose = FilePurpose::Figure(Format::Gif);
         let to = Destination {
             path,
             replaces,
-            aim,
+            purpose,
         };
         worker.start(Job::Draw(to, Format::Gif, page));
         let said = next(&mut worker, 1);
@@ -779,16 +792,16 @@ mod tests {
     }
 
     #[test]
-    fn a_dialog_keeps_nothing_waiting() {
+    fn dialog_does_not_block() {
         let (mut worker, _open, choose) = slow();
-        worker.choose(Aim::Open, String::new());
-        worker.choose(Aim::Open, String::new());
+        worker.choose(FilePurpose::Open, String::new());
+        worker.choose(FilePurpose::Open, String::new());
         assert!(!worker.busy());
-        worker.start(Job::Record(request(7)));
+        worker.start(Job::Record(inputs(7)));
         assert_eq!(next(&mut worker, 1), ["recorded 7"]);
         choose.send(()).unwrap();
         assert_eq!(next(&mut worker, 1), ["chosen"]);
-        worker.choose(Aim::Save, String::new());
+        worker.choose(FilePurpose::Save, String::new());
         choose.send(()).unwrap();
         assert_eq!(next(&mut worker, 1), ["chosen"]);
     }

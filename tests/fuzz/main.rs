@@ -102,7 +102,7 @@ fn damaged(target: &Target, seed: u64, run: u64) -> Vec<u8> {
 
 /// The files that once did harm to a reader, in the order of their names.
 fn found(target: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/found");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/regressions");
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
         .unwrap_or_default();

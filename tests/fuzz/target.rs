@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tapescope::io::trace::{self, Source};
 use tapescope::io::{Error, Experiment, Trained, bits, checkpoint, episodes, log, weights};
-use tapescope::model::{Draw, Model, Sampling};
+use tapescope::model::{Draw, Model, NoiseMode};
 use tapescope::task::{Episodes, Task};
 use tapescope::train::{Recording, Trainer};
 
@@ -35,7 +35,7 @@ const MACHINES: [&str; 5] = [
                                           "weighting": ["hard", "local-predictive", "weibull", "lognormal", "soft"],
                                           "gate": ["on", "off", "on", "on", "on"], "strength": "one",
                                           "units": 2, "position_units": 2, "prior_units": 2}}},
-        "training": {"hard": {"expected": 0.5}, "bayesian": {"rise": 0}}}"#,
+        "training": {"hard": {"expected": 0.5}, "bayesian": {"warmup": 0}}}"#,
 ];
 const PRESETS: [&str; 4] = [
     include_str!("../../tasks/copy.json"),
@@ -142,7 +142,7 @@ fn record(machine: &str) -> (Model<f32>, Recording) {
     let (machine, task) = (Model::new(experiment.model, 3), experiment.task);
     let draw = Draw {
         sample: 1,
-        sampling: Sampling::Drawn,
+        sampling: NoiseMode::Sampled,
         ..Draw::of(7, 2)
     };
     let drawn = machine.config.is_random().then_some(draw);
@@ -267,7 +267,7 @@ fn logs() -> Vec<Vec<u8>> {
             )
         });
         let changes = [
-            r#"{"change":{"sequences":3000,"set":["training.batch=4","training.optimizer.rate=3e-4"]}}"#,
+            r#"{"change":{"sequences":3000,"set":["training.batch=4","training.optimizer.learning_rate=3e-4"]}}"#,
         ];
         let changes = changes.map(str::to_owned);
         let lines: Vec<String> = std::iter::once(header)
@@ -421,7 +421,7 @@ fn read_episodes(file: &[u8]) -> Result<(), String> {
     };
     let task = Task::Episodes(task);
     for index in 0..3 {
-        for episode in [task.episode(1, index), task.lesson(1, index)] {
+        for episode in [task.episode(1, index), task.training_episode(1, index)] {
             assert_eq!(episode.steps(), episode.input.nrows());
             assert!(episode.scored_bits() > 0);
         }
@@ -429,7 +429,7 @@ fn read_episodes(file: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-fn check_episode(read: &bits::ByHand) {
+fn check_episode(read: &bits::ManualEpisode) {
     // What is too long to be recorded is refused later, by its size.
     let repeats = read.task.repeats().map_or(1, |repeats| *repeats.end());
     if repeats > 100 {
@@ -437,6 +437,6 @@ fn check_episode(read: &bits::ByHand) {
     }
     let episode = read.episode();
     assert_eq!(episode.steps(), episode.mask.len());
-    assert!(matches!(read.task, Task::Other(_)) || episode.scored_bits() > 0);
+    assert!(matches!(read.task, Task::External(_)) || episode.scored_bits() > 0);
     let _ = std::io::sink().write(&[u8::from(episode.input.is_empty())]);
 }

@@ -41,7 +41,7 @@ fn first(trace: &Imported, tolerance: f64) -> (Option<usize>, String, Vec<usize>
 
 #[test]
 fn own_traces_hold_to_the_bit() {
-    for trained in weights::shipped().unwrap() {
+    for trained in weights::all_included().unwrap() {
         let recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
         let found = trace::verify(&imported(&trained.machine, &recording), EXACT);
         assert_eq!(found.outcome(), Outcome::Holds);
@@ -176,7 +176,7 @@ fn shapes_come_first() {
 }
 
 #[test]
-fn what_only_one_of_two_files_has_is_no_sameness() {
+fn arrays_in_only_one_file_are_not_equal() {
     let whole = changed(|_| ());
     let text = super::again(&whole);
     for (lost, said) in [
@@ -270,7 +270,7 @@ fn what_two_machines_have_in_common_is_compared() {
             .sizes
             .contains(&"controller: lstm and feedforward".to_owned())
     );
-    let copy = &weights::shipped().unwrap()[0];
+    let copy = &weights::all_included().unwrap()[0];
     let other = Recording::new(&copy.machine, &copy.experiment.task, 1, 0);
     let lines = trace::obstacles(&a, &other);
     assert_eq!(

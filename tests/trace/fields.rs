@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use tapescope::io::Experiment;
 use tapescope::io::trace::{self, Source};
 use tapescope::io::weights::{self, Trained};
-use tapescope::model::{Draw, Model, Sampling};
+use tapescope::model::{Draw, Model, NoiseMode};
 use tapescope::train::{Quantity, Recording};
 
-use super::drawn::EVERY;
+use super::sampled::EVERY;
 
 /// What detects a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,12 +46,12 @@ enum Base {
     /// Associative recall.
     Items,
     /// Every score and weighting, drawn.
-    Drawn,
+    Sampled,
     /// 81 steps, of whose memory the file has the first, the last and a keyframe.
     Long,
 }
 
-use Base::{Drawn, Gradient, Items, Long, Plain};
+use Base::{Gradient, Items, Long, Plain, Sampled};
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -74,8 +74,8 @@ const FIELDS: &[Row] = &[
     ("task.params", Plain, "{}", &[Named, Diff]),
     ("task.seed", Plain, r#""8""#, &[Verify, Diff]),
     ("task.episode", Plain, r#""3""#, &[Verify, Diff]),
-    ("task.sample", Drawn, r#""5""#, &[Verify, Diff]),
-    ("task.sampling", Drawn, r#""mean""#, &[Verify, Diff]),
+    ("task.sample", Sampled, r#""5""#, &[Verify, Diff]),
+    ("task.sampling", Sampled, r#""mean""#, &[Verify, Diff]),
     ("task.length", Plain, "4", &[Verify, Diff]),
     ("task.items", Items, "7", &[Verify, Diff]),
     ("task.repeats", Gradient, "9", &[Verify, Diff]),
@@ -100,15 +100,15 @@ const FIELDS: &[Row] = &[
     ("model.config.attention.sharpening", Plain, r#""off""#, &[Refused]),
     ("model.config.attention.erase", Plain, r#""off""#, &[Refused]),
     ("model.config.attention.weighting", Plain, r#""hard""#, &[InPart, Weights, Diff]),
-    ("model.config.attention.units", Drawn, "5", &[Refused]),
-    ("model.config.attention.window", Drawn, "1", &[Verify, Diff]),
-    ("model.config.attention.position_units", Drawn, "2", &[Refused]),
-    ("model.config.attention.weibull_shape", Drawn, "2", &[Verify, Diff]),
-    ("model.config.attention.gamma_rate", Drawn, "0.5", &[Verify, Diff]),
-    ("model.config.attention.lognormal_sigma", Drawn, "0.5", &[Verify, Diff]),
-    ("model.config.attention.prior_sigma", Drawn, "0.5", &[Verify, Diff]),
-    ("model.config.attention.prior", Drawn, r#""code""#, &[Verify, Diff]),
-    ("model.config.attention.prior_units", Drawn, "3", &[Refused]),
+    ("model.config.attention.units", Sampled, "5", &[Refused]),
+    ("model.config.attention.window", Sampled, "1", &[Verify, Diff]),
+    ("model.config.attention.position_units", Sampled, "2", &[Refused]),
+    ("model.config.attention.weibull_shape", Sampled, "2", &[Verify, Diff]),
+    ("model.config.attention.gamma_rate", Sampled, "0.5", &[Verify, Diff]),
+    ("model.config.attention.lognormal_sigma", Sampled, "0.5", &[Verify, Diff]),
+    ("model.config.attention.prior_sigma", Sampled, "0.5", &[Verify, Diff]),
+    ("model.config.attention.prior", Sampled, r#""code""#, &[Verify, Diff]),
+    ("model.config.attention.prior_units", Sampled, "3", &[Refused]),
     ("model.config.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.config.add_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.config.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
@@ -159,24 +159,24 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("HEAD.read", Plain, &[Verify, Diff]),
     ("HEAD.erase", Plain, &[Verify, Diff]),
     ("HEAD.add", Plain, &[Verify, Diff]),
-    ("HEAD.draw", Drawn, &[Verify, Diff]),
-    ("HEAD.additive_key", Drawn, &[Verify, Diff]),
-    ("HEAD.additive_row", Drawn, &[Verify, Diff]),
-    ("HEAD.additive_vector", Drawn, &[Verify, Diff]),
-    ("HEAD.distribution", Drawn, &[Verify, Diff]),
-    ("HEAD.bilinear", Drawn, &[Verify, Diff]),
-    ("HEAD.position_weight", Drawn, &[Verify, Diff]),
-    ("HEAD.position_vector", Drawn, &[Verify, Diff]),
-    ("HEAD.centre", Drawn, &[Verify, Diff]),
-    ("HEAD.noise", Drawn, &[Verify, Diff]),
-    ("HEAD.location", Drawn, &[Verify, Diff]),
-    ("HEAD.prior_weight", Drawn, &[Verify, Diff]),
+    ("HEAD.draw", Sampled, &[Verify, Diff]),
+    ("HEAD.additive_key", Sampled, &[Verify, Diff]),
+    ("HEAD.additive_row", Sampled, &[Verify, Diff]),
+    ("HEAD.additive_vector", Sampled, &[Verify, Diff]),
+    ("HEAD.distribution", Sampled, &[Verify, Diff]),
+    ("HEAD.bilinear", Sampled, &[Verify, Diff]),
+    ("HEAD.position_weight", Sampled, &[Verify, Diff]),
+    ("HEAD.position_vector", Sampled, &[Verify, Diff]),
+    ("HEAD.centre", Sampled, &[Verify, Diff]),
+    ("HEAD.noise", Sampled, &[Verify, Diff]),
+    ("HEAD.location", Sampled, &[Verify, Diff]),
+    ("HEAD.prior_weight", Sampled, &[Verify, Diff]),
     // In the form `text` it is the same for all rows and cancels.
-    ("HEAD.prior_bias", Drawn, &[Named, Weights, Diff]),
-    ("HEAD.prior_vector", Drawn, &[Verify, Diff]),
-    ("HEAD.prior", Drawn, &[Verify, Diff]),
-    ("HEAD.divergence", Drawn, &[Verify, Diff]),
-    ("HEAD.normal", Drawn, &[Verify, Diff]),
+    ("HEAD.prior_bias", Sampled, &[Named, Weights, Diff]),
+    ("HEAD.prior_vector", Sampled, &[Verify, Diff]),
+    ("HEAD.prior", Sampled, &[Verify, Diff]),
+    ("HEAD.divergence", Sampled, &[Verify, Diff]),
+    ("HEAD.normal", Sampled, &[Verify, Diff]),
     ("gradient.*", Gradient, &[Named, Weights, Diff]),
 ];
 
@@ -192,7 +192,7 @@ impl Honest {
             Plain => COPY.to_owned(),
             Gradient => REPEAT.to_owned(),
             Items => RECALL.to_owned(),
-            Drawn => EVERY.to_owned(),
+            Sampled => EVERY.to_owned(),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
         let experiment = Experiment::from_json(&preset, "tiny.json", &[]).unwrap();
@@ -201,8 +201,8 @@ impl Honest {
         let all = machine.params.slices_mut().flatten();
         all.for_each(|weight| *weight *= 2.0);
         let mut draw = Draw::of(7, 2);
-        if base == Drawn {
-            (draw.sampling, draw.sample) = (Sampling::Drawn, 4);
+        if base == Sampled {
+            (draw.sampling, draw.sample) = (NoiseMode::Sampled, 4);
         }
         let (task, episode) = (&experiment.task, experiment.task.episode(7, 2));
         let recording = Recording::of(&machine, task, episode, Some(draw));
@@ -295,7 +295,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let bases = [Plain, Gradient, Items, Drawn, Long];
+        let bases = [Plain, Gradient, Items, Sampled, Long];
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {
             honest: honest.into(),
@@ -420,6 +420,44 @@ fn every_field_has_a_row() {
     let rows: BTreeSet<_> = ARRAYS.iter().map(|row| row.0.to_owned()).collect();
     assert_eq!(rows, of_schema);
     assert_eq!(rows, listed);
+}
+
+/// The same trace as an npz, with an entry of its `meta.json` changed.
+fn npz(change: impl Fn(&mut Value)) -> Vec<u8> {
+    let (machine, recording) = super::record(COPY);
+    let good = super::npz(&machine, &recording);
+    super::write_and_read::with_member(&good, "meta.json", |meta| {
+        let mut meta = serde_json::from_slice(&meta).unwrap();
+        change(&mut meta);
+        Some(meta.to_string().into_bytes())
+    })
+}
+
+#[test]
+fn the_description_of_an_array_in_an_npz_is_checked() {
+    let rows = FIELDS.iter().map(|row| (row.0, row.2));
+    let own = [
+        ("arrays.*.dtype", "7"),
+        ("arrays.*.shape", "7"),
+        ("arrays.*.dims", "7"),
+    ];
+    for (field, to) in rows.chain(own) {
+        // The values are not in this description.
+        if field.starts_with("arrays.") && field != "arrays.*.data" {
+            let changed = npz(|meta| {
+                *place(meta, field) = serde_json::from_str(to).unwrap();
+            });
+            let said = super::error(changed);
+            assert!(said.contains("`arrays.read0.key"), "{field}: {said}");
+        }
+    }
+    let lost = npz(|meta| {
+        let key = meta["arrays"]["read0.key"].as_object_mut().unwrap();
+        key.remove("shape").unwrap();
+    });
+    let said = super::error(lost);
+    assert!(said.contains("missing key `shape`"), "{said}");
+    assert!(trace::from_bytes(npz(|_| ()), "t").is_ok());
 }
 
 #[test]

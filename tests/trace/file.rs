@@ -75,7 +75,7 @@ fn a_title_names_file_and_episode() {
 }
 
 #[test]
-fn the_task_is_told_in_full() {
+fn the_task_is_written_completely() {
     let told = |source: &str| {
         let written = written(source);
         let read = opened(&written);
@@ -172,8 +172,8 @@ fn values_that_are_not_numbers_survive() {
 #[test]
 fn an_episode_by_hand_has_no_seed() {
     let (machine, recording) = record(TINY);
-    let by_hand = Recording::of(&machine, &recording.task, recording.episode.clone(), None);
-    let written = json(&machine, &by_hand);
+    let manual = Recording::of(&machine, &recording.task, recording.episode.clone(), None);
+    let written = json(&machine, &manual);
     assert!(written.contains(r#""seed":null,"episode":null"#));
     let read = opened(&written);
     assert_eq!(read.recording.origin, None);
@@ -181,13 +181,13 @@ fn an_episode_by_hand_has_no_seed() {
 }
 
 #[test]
-fn versions_and_unknown_keys() {
+fn other_versions_and_unknown_keys_are_refused() {
     assert!(trace::from_json(&tiny().replacen("\"1.1\"", "\"1.7\"", 1), "t").is_ok());
     let newer = tiny().replacen("\"numeric\":", "\"novelty\": [{}], \"numeric\":", 1);
     assert!(trace::from_json(&newer, "t").is_ok());
     assert_eq!(
         replaced("\"1.1\"", "\"2.0\""),
-        "t: `version`: is `2.0`; this program reads 1.x: a newer one may be needed"
+        "t: `version`: is `2.0`; this program reads 1.x; a newer version of Tapescope may be needed"
     );
     assert_eq!(
         replaced("ntm-trace", "npy"),
@@ -219,7 +219,7 @@ fn errors_name_the_array() {
     );
     assert_eq!(
         replaced("\"write0.gate\"", "\"read0.gate\""),
-        "t: `arrays`: the array `read0.gate` is there twice at line 193 column 73"
+        "t: `arrays`: duplicate array `read0.gate` at line 193 column 73"
     );
     assert_eq!(
         replaced("\"shape\": [7,5]", "\"shape\": [5,7]"),
@@ -230,7 +230,7 @@ fn errors_name_the_array() {
             "\"shape\": [7,3], \"data\": [\n",
             "\"shape\": [7,3], \"data\": [\n1,"
         ),
-        "t: `arrays.input`: has 22 values, which is not the shape [7, 3]"
+        "t: `arrays.input`: has 22 values, which do not fit the shape [7, 3]"
     );
     assert_eq!(
         replaced("\"data\": [\n", "\"data\": [\n[],"),
@@ -388,7 +388,7 @@ fn python_loads_it_with_three_lines() {
 }
 
 #[test]
-fn derivatives_stand_beside_their_arrays() {
+fn gradients_are_written_next_to_their_arrays() {
     let (machine, recording) = record(TINY);
     let bit = Quantity::Bit {
         step: 4,

@@ -1,13 +1,13 @@
 //! Traces: what is written and read back, what travels, what is verified and compared.
 
 mod compare;
-mod drawn;
 mod fields;
 mod file;
 #[path = "../numpy/mod.rs"]
 mod numpy;
-mod travel;
+mod sampled;
 mod verify;
+mod write_and_read;
 
 use serde_json::Value;
 use tapescope::io::trace::{self, Imported, Source};

@@ -24,9 +24,9 @@ fn tiny() -> Value {
     written(&machine, &recording)
 }
 
-/// The shipped copy machine on few rows: its weightings are sharp, its answers certain.
+/// The included copy machine on few rows: its weightings are sharp, its answers certain.
 fn trained() -> Value {
-    let copy = weights::shipped().unwrap().into_iter().next().unwrap();
+    let copy = weights::all_included().unwrap().into_iter().next().unwrap();
     let machine = copy.machine.with_rows(8).unwrap();
     let task = copy.experiment.task.with_size(3);
     written(&machine, &Recording::new(&machine, &task, 7, 2))
@@ -75,7 +75,7 @@ fn unchecked(found: &Verified) -> Vec<&str> {
 }
 
 #[test]
-fn own_traces_hold_wholly_and_say_what_was_taken_as_it_is() {
+fn own_traces_verify_completely_and_list_given_arrays() {
     for value in [tiny(), trained()] {
         let found = trace::verify(&read(&value), 0.0);
         assert_eq!(found.outcome(), Outcome::Holds, "{found:?}");
@@ -153,7 +153,7 @@ fn without_the_first_weighting_only_the_first_step_is_lost() {
 }
 
 #[test]
-fn output_loss_and_the_first_memory_are_looked_at() {
+fn output_loss_and_first_memory_are_verified() {
     for array in [
         "output",
         "loss",
@@ -192,7 +192,7 @@ fn output_loss_and_the_first_memory_are_looked_at() {
 }
 
 #[test]
-fn a_loss_of_which_no_step_can_be_checked_is_named() {
+fn an_uncheckable_loss_is_named() {
     let mut value = without(tiny(), &["logit"]);
     value["task"]["seed"] = Value::Null;
     data(&mut value, "mask").fill(json!(1.0));
@@ -204,13 +204,13 @@ fn a_loss_of_which_no_step_can_be_checked_is_named() {
 }
 
 #[test]
-fn an_array_is_unrecorded_where_none_of_its_values_is_there() {
+fn an_array_without_values_is_unrecorded() {
     assert!(is_unrecorded(&[ABSENT; 3]));
     assert!(!is_unrecorded(&[ABSENT, 1.0]) && !is_unrecorded(&[f32::NAN]) && !is_unrecorded(&[]));
 }
 
 #[test]
-fn no_nan_of_a_file_counts_as_not_recorded() {
+fn nan_in_a_file_counts_as_recorded() {
     let (machine, mut recording) = record(TINY);
     recording.trace.heads[0].gated.row_mut(0).fill(ABSENT);
     let read = trace::from_bytes(npz(&machine, &recording), "t.npz").unwrap();
@@ -246,7 +246,7 @@ fn a_seed_of_another_episode_is_noticed_or_named() {
 }
 
 #[test]
-fn a_last_memory_that_nothing_leads_to_is_named() {
+fn an_uncheckable_last_memory_is_named() {
     let mut honest = tiny();
     let arrays = honest["arrays"].as_object_mut().unwrap();
     let all = arrays.remove("memory").unwrap();
@@ -308,6 +308,23 @@ fn small_numbers_are_compared_by_their_size() {
     assert_eq!(first(&found), "read0.content");
 }
 
+/// A cosine does not change with the length of a key.
+#[test]
+fn keys_that_no_tanh_can_give_are_out_of_range() {
+    let mut value = tiny();
+    for array in ["read0.key", "write0.key"] {
+        for number in data(&mut value, array) {
+            *number = json!((1000.0 * number.as_f64().unwrap()) as f32);
+        }
+    }
+    let found = verified(&value);
+    assert_eq!(found.outcome(), Outcome::Differs);
+    assert!(first(&found).ends_with(".key"), "{}", first(&found));
+    // Without that word any key will do.
+    value["model"]["config"]["key_activation"] = json!("identity");
+    assert!(!first(&verified(&value)).ends_with(".key"));
+}
+
 /// Otherwise one large number that plays no part would excuse every other one.
 #[test]
 fn a_tolerance_is_a_share_of_the_terms_of_that_very_value() {
@@ -344,7 +361,7 @@ fn a_tolerance_is_a_share_of_the_terms_of_that_very_value() {
 }
 
 #[test]
-fn words_that_are_not_known_are_named_with_what_depends_on_them() {
+fn unknown_conventions_are_named_with_their_dependents() {
     let mut value = tiny();
     value["model"]["config"]["order"] = json!("backwards");
     let found = verified(&value);
@@ -653,7 +670,7 @@ fn every_score_that_is_known_is_recomputed() {
 }
 
 #[test]
-fn shifts_may_stand_in_any_order_and_leave_some_out() {
+fn shifts_may_be_in_any_order_and_incomplete() {
     for shifts in [&[0, 1, -1][..], &[0, 1], &[2, -1], &[0], &[-2, 2, 0, 1, -1]] {
         let value = Foreign {
             shifts,
@@ -672,7 +689,7 @@ fn shifts_may_stand_in_any_order_and_leave_some_out() {
 }
 
 #[test]
-fn what_follows_is_computed_and_marked() {
+fn dependent_arrays_are_computed_and_marked() {
     let honest = tiny();
     let lost = [
         "read0.similarity",
@@ -720,7 +737,7 @@ fn what_follows_is_computed_and_marked() {
 }
 
 #[test]
-fn weights_tell_what_nothing_else_can() {
+fn weights_verify_what_the_trace_cannot() {
     let (machine, recording) = record(WRITE_FIRST);
     let value = written(&machine, &recording);
     assert_eq!(trace::verify(&read(&value), 0.0).outcome(), Outcome::Holds);
@@ -747,7 +764,7 @@ fn weights_tell_what_nothing_else_can() {
 }
 
 #[test]
-fn a_difference_of_words_is_a_difference() {
+fn different_metadata_is_a_difference() {
     let honest = tiny();
     let lines = |change: &dyn Fn(&mut Value)| {
         let mut other = honest.clone();

@@ -2,7 +2,7 @@
 
 use super::*;
 use egui::accesskit::{Role, Toggled};
-use tapescope::viewer::command::{Instead, Learn};
+use tapescope::viewer::command::{Learn, Replacement};
 
 /// An episode in the middle, with something to undo in every respect.
 fn prepared() -> Screen {
@@ -42,12 +42,12 @@ fn differences(one: &Screen, other: &Screen) -> Vec<String> {
 }
 
 /// Why nothing can be told to what learns.
-const LEARNS: &str = "nothing learns";
+const LEARNS: &str = "no training is open";
 /// Why there is no other draw where all is certain.
-const DRAWS: &str = "no head of this machine draws";
+const DRAWS: &str = "no head of this machine samples";
 
 #[test]
-fn every_command_can_be_done_by_its_name() {
+fn every_command_runs_by_name() {
     let choices = prepared().state().choices();
     assert!(choices.len() > 30);
     let blocked = choices
@@ -57,35 +57,35 @@ fn every_command_can_be_done_by_its_name() {
         blocked.collect::<Vec<_>>(),
         [
             ("Fit all steps", "all steps are on screen"),
-            ("Lower rows", "all rows are on screen"),
-            ("Follow the head", "all rows are on screen"),
-            ("Another draw", DRAWS),
-            ("Spread of samples", DRAWS),
-            ("Most likely rows", DRAWS),
-            ("Expected rows", DRAWS),
-            ("Give up", "nothing is under way"),
-            ("Swap A and B", "nothing is compared"),
-            ("Difference", "nothing is compared"),
-            ("First difference", "nothing is compared"),
-            ("End the comparison", "nothing is compared"),
-            ("One update", LEARNS),
-            ("Slow or full speed", LEARNS),
+            ("Make rows shorter", "all rows are on screen"),
+            ("Follow head", "all rows are on screen"),
+            ("Sample again", DRAWS),
+            ("Show spread of samples", DRAWS),
+            ("Use most likely rows", DRAWS),
+            ("Use expected weighting", DRAWS),
+            ("Cancel", "nothing to cancel"),
+            ("Swap A and B", "no comparison is open"),
+            ("Toggle B − A", "no comparison is open"),
+            ("Go to first difference", "no comparison is open"),
+            ("End comparison", "no comparison is open"),
+            ("Run one update", LEARNS),
+            ("Toggle full speed", LEARNS),
             ("Train slower", LEARNS),
             ("Train faster", LEARNS),
-            ("Learn again, same seed", LEARNS),
-            ("Learn from the next seed", LEARNS),
-            ("Next run", "no two learn side by side"),
-            ("Previous run", "no two learn side by side"),
-            ("Earlier moment of training", LEARNS),
-            ("Later moment of training", LEARNS),
-            ("What was noticed before", LEARNS),
-            ("What was noticed next", LEARNS),
+            ("Restart training, same seed", LEARNS),
+            ("Train the next seed", LEARNS),
+            ("Go to next run", "only one run is open"),
+            ("Go to previous run", "only one run is open"),
+            ("Previous training snapshot", LEARNS),
+            ("Next training snapshot", LEARNS),
+            ("Previous finding", LEARNS),
+            ("Next finding", LEARNS),
             ("Save run", LEARNS),
-            ("Stop learning", LEARNS),
-            ("Redo", "nothing was changed"),
-            ("Normal size", "nothing would change"),
-            ("Theme: system", "nothing would change"),
-            ("Colours: Each head's", "nothing would change"),
+            ("Stop training", LEARNS),
+            ("Redo", "nothing to redo"),
+            ("Reset zoom", "already in effect"),
+            ("Theme: system", "already in effect"),
+            ("Colours: Each head's", "already in effect"),
         ]
     );
     let before = prepared();
@@ -114,7 +114,7 @@ fn every_command_can_be_done_by_its_name() {
         } else if choice.command == Command::Play(Play::Toggle) {
             assert!(harness.state().player.playing());
         } else if let Command::Learn(
-            Learn::Toggle | Learn::Instead(Instead::Seeds(_) | Instead::Ablate),
+            Learn::Toggle | Learn::Replace(Replacement::Seeds(_) | Replacement::Ablate),
         ) = choice.command
         {
             assert!(harness.state().learning.is_some());
@@ -136,12 +136,12 @@ fn the_list_of_commands_is_driven_by_keys() {
         let chosen = lines.find(|line| line.accesskit_node().toggled() == Some(Toggled::True));
         chosen.unwrap().accesskit_node().label().unwrap()
     };
-    assert_eq!(chosen(&harness), "Next step");
+    assert_eq!(chosen(&harness), "Go to next step");
     press(&mut harness, Key::ArrowDown);
-    assert_eq!(chosen(&harness), "Previous step");
+    assert_eq!(chosen(&harness), "Go to previous step");
     press(&mut harness, Key::ArrowUp);
     press(&mut harness, Key::ArrowUp);
-    assert_eq!(chosen(&harness), "Next step");
+    assert_eq!(chosen(&harness), "Go to next step");
     press(&mut harness, Key::Enter);
     assert_eq!(step(&harness), 5);
     assert!(!has(&harness, "Command"));
@@ -154,23 +154,23 @@ fn the_list_of_commands_is_driven_by_keys() {
 }
 
 #[test]
-fn what_cannot_be_done_now_says_why() {
+fn blocked_command_states_reason() {
     let mut harness = window_with(SMALL, Options::default());
     press_with(&mut harness, Modifiers::COMMAND, Key::K);
-    let line = harness.get_by_role_and_label(Role::ListBoxOption, "Next step");
+    let line = harness.get_by_role_and_label(Role::ListBoxOption, "Go to next step");
     assert!(line.accesskit_node().is_disabled());
     line.click();
     harness.run_steps(2);
     harness.get_by_label("Command");
     let choices = harness.state().choices();
     let why = |name: &str| choices.iter().find(|c| c.name == name).unwrap().blocked;
-    assert_eq!(why("Next step"), Some("no episode is on screen"));
-    assert_eq!(why("Next seed"), Some("no machine is loaded"));
-    assert_eq!(why("Open"), None);
+    assert_eq!(why("Go to next step"), Some("no episode is open"));
+    assert_eq!(why("Go to next seed"), Some("no machine is loaded"));
+    assert_eq!(why("Open file"), None);
 }
 
 #[test]
-fn the_list_of_keys_is_whole_and_fits_the_smallest_window() {
+fn key_list_is_complete_and_fits_smallest_window() {
     let mut harness = window_of(SMALL, Arc::default());
     press(&mut harness, Key::F1);
     let labels: Vec<_> = harness.root().children_recursive().collect();

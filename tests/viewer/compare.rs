@@ -13,8 +13,8 @@ fn open_other(harness: &mut Screen, path: &str) {
     act(harness, Compare::With(path.into()));
 }
 
-fn arrangement(harness: &Screen) -> Arrangement {
-    harness.state().arrangement()
+fn layout(harness: &Screen) -> WindowLayout {
+    harness.state().layout()
 }
 
 /// The episode on screen, and the one in the file.
@@ -32,7 +32,7 @@ fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
     press_with(&mut harness, Modifiers::COMMAND, Key::D);
     type_into(&mut harness, "Path", "theirs.ntmtrace.json");
     click(&mut harness, "Open file");
-    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    assert_eq!(layout(&harness), WindowLayout::Compare);
     for picture in [
         "Largest difference",
         "A: outputs: Copy first, length 5, seed 1",
@@ -51,22 +51,22 @@ fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
     }
     let [a, b] = recordings(&harness);
     let words = format!(
-        "A: {} of {} bits wrong, B: {} of {}; their heads ",
+        "A: {} wrong bits of {}, B: {} of {}; heads ",
         a.score.wrong, a.score.scored, b.score.wrong, b.score.scored
     );
     assert!(says(&harness, &words));
     // The other layouts show A; the comparison is one of them while there is a B.
     for next in [
-        Arrangement::CloseUp,
-        Arrangement::Debug,
-        Arrangement::Paper,
-        Arrangement::PaperDown,
+        WindowLayout::CloseUp,
+        WindowLayout::Debug,
+        WindowLayout::Paper,
+        WindowLayout::PaperDown,
     ] {
         press(&mut harness, Key::V);
-        assert_eq!(arrangement(&harness), next);
+        assert_eq!(layout(&harness), next);
     }
     press(&mut harness, Key::V);
-    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    assert_eq!(layout(&harness), WindowLayout::Compare);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn the_pointer_reads_both_values_and_their_difference() {
     let mut harness = two();
     let [a, b] = recordings(&harness);
     act(&mut harness, Play::Seek(3));
-    let head = harness.state().sight.focus;
+    let head = harness.state().view.focus;
     let place = |harness: &Screen, label: &str| {
         let found = harness.query_all_by_label_contains(label).next();
         found.unwrap().rect()
@@ -128,7 +128,7 @@ fn the_first_difference_is_one_key_away() {
     let mut harness = paused();
     act(&mut harness, Look::Focus(0));
     open_other(&mut harness, "changed.json");
-    let sentence = "The first above 1e−6 is at step 4, stage shift: write0.shifted[4, 7], A ";
+    let sentence = "First difference above 1e−6 at step 4, stage shift: write0.shifted[4, 7], A ";
     assert!(says(&harness, sentence));
     assert!(says(
         &harness,
@@ -137,7 +137,7 @@ fn the_first_difference_is_one_key_away() {
     press_with(&mut harness, Modifiers::SHIFT, Key::D);
     let player = &harness.state().player;
     assert_eq!((player.step(), stage(&harness).as_str()), (4, "shift"));
-    assert_eq!(harness.state().sight.focus, 1);
+    assert_eq!(harness.state().view.focus, 1);
     // The weighting of that stage is shown, and at the end of the step the final one.
     assert!(says(&harness, "B − A: w\u{303} of W0"));
     to_stage(&mut harness, "output");
@@ -146,17 +146,17 @@ fn the_first_difference_is_one_key_away() {
     act(&mut harness, Play::Seek(0));
     for (button, words) in [
         ("1e−2", "is at step 4"),
-        ("0", "The first above 0 is at step 4"),
+        ("0", "First difference above 0 at step 4"),
     ] {
         click(&mut harness, button);
         assert!(says(&harness, words), "{button}");
     }
-    click(&mut harness, "First difference");
+    click(&mut harness, "Go to first difference");
     assert_eq!(step(&harness), 4);
 }
 
 #[test]
-fn what_differs_before_the_first_step_is_looked_at_when_that_begins() {
+fn difference_before_first_step_shows_at_its_beginning() {
     let mut harness = paused();
     open_other(&mut harness, "before.json");
     assert!(says(&harness, "is before the first step: memory[0, 3, 0]"));
@@ -185,7 +185,7 @@ fn a_card_without_time_has_a_line_for_every_channel_or_row() {
     }
     act(&mut harness, Look::Select(Target::Rows { from: 4, to: 2 }));
     let card = harness.state().card().unwrap();
-    let head = harness.state().sight.focus;
+    let head = harness.state().view.focus;
     let [ours, theirs] = [&a, &b].map(|r| r.trace.heads[head].weighting.row(9).to_vec());
     assert_eq!(card.lines.len(), 3);
     assert_eq!(card.lines[1].symbol, "w row 3, B − A");
@@ -193,14 +193,14 @@ fn a_card_without_time_has_a_line_for_every_channel_or_row() {
 }
 
 #[test]
-fn undo_to_the_moment_of_keeping_compares_nothing_with_itself() {
+fn undo_to_keep_as_a_does_not_compare_with_itself() {
     let mut harness = paused();
     press(&mut harness, Key::K);
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
-    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    assert_eq!(layout(&harness), WindowLayout::Compare);
     act(&mut harness, Edit::Undo);
     assert!(says(&harness, "B  the next episode"));
-    assert!(!says(&harness, "A: outputs") && !says(&harness, "The same: "));
+    assert!(!says(&harness, "A: outputs") && !says(&harness, "No difference in "));
     // The same where a trace was kept.
     let mut harness = paused_with_file("theirs.ntmtrace.json");
     press(&mut harness, Key::K);
@@ -211,7 +211,7 @@ fn undo_to_the_moment_of_keeping_compares_nothing_with_itself() {
 }
 
 #[test]
-fn a_swap_and_a_changed_bit_keep_the_moment_and_the_loop() {
+fn swap_and_flip_keep_play_head_and_loop() {
     let mut harness = two();
     let marked = |harness: &Screen| {
         let player = &harness.state().player;
@@ -242,14 +242,14 @@ fn a_swap_and_a_changed_bit_keep_the_moment_and_the_loop() {
 }
 
 #[test]
-fn the_same_trace_twice_is_the_same() {
+fn identical_traces_have_no_difference() {
     let mut harness = paused();
     open_other(&mut harness, "again.json");
     assert!(!says(&harness, "B − A: inputs"));
-    assert!(says(&harness, "The same: "));
+    assert!(says(&harness, "No difference in "));
     let choices = harness.state().choices();
-    let first = choices.iter().find(|c| c.name == "First difference");
-    assert_eq!(first.unwrap().blocked, Some("nothing differs"));
+    let first = choices.iter().find(|c| c.name == "Go to first difference");
+    assert_eq!(first.unwrap().blocked, Some("A and B do not differ"));
 }
 
 #[test]
@@ -266,24 +266,24 @@ fn a_and_b_are_swapped_and_the_difference_is_hidden() {
     click(&mut harness, "B  Copy first, length 5, seed 1");
     let open = harness.state().session.open.as_ref().unwrap();
     assert_eq!(open.shown.recording.trace.output, a.trace.output);
-    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    assert_eq!(layout(&harness), WindowLayout::Compare);
     press(&mut harness, Key::D);
     assert!(says(&harness, "A: outputs") && !says(&harness, "B − A: outputs"));
     press(&mut harness, Key::V);
     press(&mut harness, Key::D);
-    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    assert_eq!(layout(&harness), WindowLayout::Compare);
     assert!(says(&harness, "B − A: outputs"));
 }
 
 #[test]
-fn what_is_kept_is_compared_with_what_is_recorded_next() {
+fn baseline_is_compared_with_next_recording() {
     let mut harness = paused();
     let [a, _] = recordings(&harness);
     press(&mut harness, Key::K);
     assert!(says(&harness, "B  the next episode"));
-    assert_eq!(arrangement(&harness), Arrangement::Debug);
+    assert_eq!(layout(&harness), WindowLayout::Debug);
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
-    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    assert_eq!(layout(&harness), WindowLayout::Compare);
     assert!(says(&harness, "A: outputs: Copy first, length 5, seed 1"));
     assert!(says(&harness, "B: outputs: Copy first, length 5, seed 2"));
     // An edited bit: what differs first is the input.
@@ -309,7 +309,7 @@ fn what_is_kept_is_compared_with_what_is_recorded_next() {
 }
 
 #[test]
-fn weights_run_on_the_episode_of_a_trace_also_where_no_seed_draws_it() {
+fn weights_run_on_trace_episode_without_seed() {
     let mut harness = paused_with_file("third.json");
     let input = |harness: &Screen| {
         let open = harness.state().session.open.as_ref().unwrap();
@@ -324,7 +324,7 @@ fn weights_run_on_the_episode_of_a_trace_also_where_no_seed_draws_it() {
         &harness,
         "B: outputs: Copy other, length 4, given input"
     ));
-    assert!(says(&harness, "the input is that of the other episode"));
+    assert!(says(&harness, "input of the other episode"));
     assert!(!says(&harness, "B − A: inputs"));
     assert_eq!(input(&harness), third.input);
     // Another machine, other bits, and back.
@@ -343,41 +343,41 @@ fn weights_run_on_the_episode_of_a_trace_also_where_no_seed_draws_it() {
 }
 
 #[test]
-fn how_two_are_compared_is_undone() {
+fn comparison_settings_can_be_undone() {
     let mut harness = two();
     act(&mut harness, Compare::Tolerance(1e-2));
-    assert!(says(&harness, "The first above 1e−2"));
+    assert!(says(&harness, "First difference above 1e−2"));
     act(&mut harness, Compare::ToggleDifference);
     assert!(!says(&harness, "B − A: outputs"));
     act(&mut harness, Edit::Undo);
-    assert!(says(&harness, "B − A: outputs") && says(&harness, "The first above 1e−2"));
+    assert!(says(&harness, "B − A: outputs") && says(&harness, "First difference above 1e−2"));
     act(&mut harness, Edit::Undo);
-    assert!(says(&harness, "The first above 1e−6"));
+    assert!(says(&harness, "First difference above 1e−6"));
     act(&mut harness, Edit::Redo);
-    assert!(says(&harness, "The first above 1e−2"));
+    assert!(says(&harness, "First difference above 1e−2"));
 }
 
 #[test]
-fn what_cannot_be_compared_leaves_everything_as_it_was() {
+fn failed_comparison_changes_nothing() {
     let mut harness = paused();
     let before = harness.state().session.title();
     for (path, words) in [
         (
             "wide.json",
-            "wide.json cannot be compared with what is on screen: input channels: 5 and 6; output channels: 4 and 5.",
+            "wide.json cannot be compared with the episode on screen: input channels: 5 and 6; output channels: 4 and 5.",
         ),
         ("nothing.json", "nothing.json does not exist."),
     ] {
         open_other(&mut harness, path);
         assert!(says(&harness, words), "{path}");
-        assert_eq!(arrangement(&harness), Arrangement::Debug);
+        assert_eq!(layout(&harness), WindowLayout::Debug);
         assert_eq!(harness.state().session.title(), before);
         assert!(!says(&harness, "A  Copy first"));
     }
     // A machine of another task, while one is kept: no pictures, but words.
     let mut harness = two();
     act(&mut harness, Episode::Machine(1));
-    assert!(says(&harness, "These two cannot be compared."));
+    assert!(says(&harness, "A and B cannot be compared."));
     assert!(says(&harness, "input channels: 6 and 5"));
     act(&mut harness, Episode::Machine(0));
     assert!(says(&harness, "B − A: outputs"));
@@ -388,9 +388,9 @@ fn a_comparison_ends_with_escape_and_comes_back_with_undo() {
     let mut harness = two();
     act(&mut harness, Look::Select(Target::Row(3)));
     press(&mut harness, Key::Escape);
-    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    assert_eq!(layout(&harness), WindowLayout::Compare);
     press(&mut harness, Key::Escape);
-    assert_eq!(arrangement(&harness), Arrangement::Debug);
+    assert_eq!(layout(&harness), WindowLayout::Debug);
     assert!(!says(&harness, "B  theirs"));
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
     assert!(says(&harness, "B  theirs") && says(&harness, "B − A: outputs"));
@@ -399,14 +399,14 @@ fn a_comparison_ends_with_escape_and_comes_back_with_undo() {
     for _ in 0..4 {
         press(&mut harness, Key::V);
     }
-    assert_eq!(arrangement(&harness), Arrangement::Debug);
+    assert_eq!(layout(&harness), WindowLayout::Debug);
 }
 
 #[test]
-fn the_window_opens_on_two() {
+fn window_opens_on_comparison() {
     let compare = machine("second", 6);
     let options = Options {
-        compare: Some(("second".into(), Opened::Machine(Box::new(compare)))),
+        compare: Some(("second".into(), OpenedFile::Machine(Box::new(compare)))),
         ..options(Arc::<Shelf>::default())
     };
     for size in [LARGE, SMALL] {
@@ -414,12 +414,12 @@ fn the_window_opens_on_two() {
         harness.run_steps(3);
         assert!(says(&harness, "A: outputs: Copy first, length 5, seed 1"));
         assert!(says(&harness, "B: outputs: Copy second, length 5, seed 1"));
-        assert!(says(&harness, "First difference"));
+        assert!(says(&harness, "Go to first difference"));
     }
 }
 
 #[test]
-fn unlike_heads_lengths_and_absent_arrays_are_said() {
+fn comparison_reports_unmatched_heads_lengths_and_arrays() {
     let mut harness = paused();
     act(&mut harness, Look::Focus(1));
     open_other(&mut harness, "partial.json");
@@ -434,7 +434,7 @@ fn unlike_heads_lengths_and_absent_arrays_are_said() {
     open_other(&mut harness, "3 reads 1 writes, read first");
     press(&mut harness, Key::X);
     // W0 stands in another place there.
-    assert_eq!(harness.state().sight.focus, 3);
+    assert_eq!(harness.state().view.focus, 3);
     assert!(
         says(&harness, "B − A: w of W0") && says(&harness, "read1 (12 arrays), read2 (12 arrays)")
     );
@@ -460,11 +460,11 @@ fn every_picture_offers_its_numbers() {
         assert!(says(&harness, all), "{picture}");
         press(&mut harness, Key::Escape);
     }
-    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    assert_eq!(layout(&harness), WindowLayout::Compare);
 }
 
 #[test]
-fn the_figure_of_two_is_saved() {
+fn comparison_figure_can_be_saved() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = window_of(LARGE, shelf.clone());
     open_other(&mut harness, "theirs.ntmtrace.json");

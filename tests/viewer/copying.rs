@@ -19,7 +19,7 @@ fn pictures(harness: &Screen) -> Vec<String> {
 }
 
 /// What the menu offers: the text behind every entry is copied once.
-fn every_form_is_offered(harness: &mut Screen, picture: &str) {
+fn every_copy_format_is_offered(harness: &mut Screen, picture: &str) {
     harness.get_by_label(picture).click_secondary();
     harness.run_steps(3);
     for form in ["TSV", "JSON", "NumPy"] {
@@ -40,42 +40,42 @@ fn every_form_is_offered(harness: &mut Screen, picture: &str) {
     assert!(!says(harness, "Copy the value, "));
 }
 
-fn all_are_copied(harness: &mut Screen, least: usize) {
+fn all_numbers_are_copied(harness: &mut Screen, least: usize) {
     let pictures = pictures(harness);
     assert!(pictures.len() >= least, "{pictures:?}");
     for picture in pictures {
-        every_form_is_offered(harness, &picture);
+        every_copy_format_is_offered(harness, &picture);
     }
 }
 
 #[test]
 fn every_picture_offers_its_numbers() {
-    all_are_copied(&mut paused(), 22);
+    all_numbers_are_copied(&mut paused(), 22);
 }
 
 #[test]
-fn so_do_those_of_many_heads_of_none_and_of_many_rows() {
+fn pictures_of_other_machines_offer_numbers() {
     for (name, least) in [("9 reads 2 writes", 30), ("0 reads 0 writes", 4)] {
         let mut harness = paused_with_file(name);
-        all_are_copied(&mut harness, least);
+        all_numbers_are_copied(&mut harness, least);
     }
     let mut harness = paused();
     act(&mut harness, Rows::ToggleTouched);
     act(&mut harness, Rows::Taller(1));
-    every_form_is_offered(&mut harness, "all rows: drag to move the rows on screen");
+    every_copy_format_is_offered(&mut harness, "all rows: drag to move the rows on screen");
     act(&mut harness, Look::AllHeads);
-    all_are_copied(&mut harness, 12);
+    all_numbers_are_copied(&mut harness, 12);
 }
 
 #[test]
-fn so_does_the_figure_of_the_paper() {
+fn paper_layout_offers_numbers() {
     let mut harness = paused();
     act(&mut harness, Look::NextLayout);
-    all_are_copied(&mut harness, 6);
+    all_numbers_are_copied(&mut harness, 6);
 }
 
 #[test]
-fn what_is_copied_is_what_is_pointed_at() {
+fn copied_value_is_value_under_pointer() {
     let mut harness = paused();
     act(&mut harness, Play::Seek(4));
     harness.get_by_label_contains("W0 gate: ").click_secondary();

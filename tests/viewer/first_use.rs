@@ -1,6 +1,6 @@
 //! What somebody reads and sees who uses the window for the first time: sentences, cards, names, messages.
 
-use super::whole::texts;
+use super::clipping::texts;
 use super::*;
 
 /// The texts on screen.
@@ -13,8 +13,8 @@ fn draws(harness: &Screen, words: &str) -> bool {
     drawn(harness).iter().any(|text| text.contains(words))
 }
 
-fn shipped(machine: &str, size: Vec2) -> Screen {
-    let mut options = Options::shipped(None).with_first(machine);
+fn included(machine: &str, size: Vec2) -> Screen {
+    let mut options = Options::included(None).with_first(machine);
     options.files = Arc::<Shelf>::default();
     options.settings.look.still = true;
     let mut screen = window_with(size, options);
@@ -23,7 +23,7 @@ fn shipped(machine: &str, size: Vec2) -> Screen {
 }
 
 #[test]
-fn a_headline_says_where_the_weight_went() {
+fn headline_states_where_weight_went() {
     // The shift has two peaks, and so has what it moves: most of it is one row back in the end.
     let mut harness = paused_with_file("two peaks.json");
     act(&mut harness, Look::Focus(1));
@@ -38,7 +38,7 @@ fn a_headline_says_where_the_weight_went() {
 }
 
 #[test]
-fn a_headline_speaks_of_the_head_whose_columns_are_shown() {
+fn headline_describes_shown_head() {
     for (file, stage, head, expected) in [
         ("1 reads 1 writes", "add", 0, "The read head reads"),
         ("1 reads 1 writes", "read", 1, "The write head waits"),
@@ -55,7 +55,7 @@ fn a_headline_speaks_of_the_head_whose_columns_are_shown() {
         act(&mut harness, Play::Seek(4));
         to_stage(&mut harness, stage);
         harness.run_steps(12);
-        while harness.state().arrangement() != Arrangement::CloseUp {
+        while harness.state().layout() != WindowLayout::CloseUp {
             press(&mut harness, Key::V);
         }
         let said = drawn(&harness);
@@ -64,7 +64,7 @@ fn a_headline_speaks_of_the_head_whose_columns_are_shown() {
 }
 
 #[test]
-fn the_head_looked_at_always_has_a_headline() {
+fn selected_head_always_has_headline() {
     let mut harness = paused_with_file("4 reads 1 writes");
     act(&mut harness, Look::Focus(4));
     press(&mut harness, Key::P);
@@ -74,26 +74,26 @@ fn the_head_looked_at_always_has_a_headline() {
 }
 
 #[test]
-fn the_bar_of_what_learns_is_under_what_learns() {
+fn training_bar_is_below_training_pictures() {
     let mut screen = window();
-    let begin = Instead::Begin(vec![learn::experiment(&[])]);
+    let begin = Replacement::Begin(vec![learn::experiment(&[])]);
     act(&mut screen, begin);
     screen.run_steps(5);
     assert!(has(&screen, "Pause training"));
     act(&mut screen, Episode::Machine(0));
     assert!(!has(&screen, "Pause training"));
-    assert_ne!(screen.state().arrangement(), Arrangement::Train);
+    assert_ne!(screen.state().layout(), WindowLayout::Train);
     // It goes on; a word in the status line leads back, and so does its key.
-    let goes = |screen: &Screen| screen.state().learning.as_ref().unwrap().goes;
+    let goes = |screen: &Screen| screen.state().learning.as_ref().unwrap().is_training;
     for back in [true, false] {
         act(&mut screen, Episode::Machine(0));
         if back {
-            click(&mut screen, "Show what learns");
+            click(&mut screen, "Show live training");
         } else {
             press(&mut screen, Key::T);
         }
         assert!(goes(&screen) && has(&screen, "Pause training"));
-        assert_eq!(screen.state().arrangement(), Arrangement::Train);
+        assert_eq!(screen.state().layout(), WindowLayout::Train);
     }
     press(&mut screen, Key::T);
     assert!(!goes(&screen));
@@ -106,14 +106,17 @@ fn the_bar_of_what_learns_is_under_what_learns() {
 #[test]
 fn learning_ends_the_tour_and_a_failure() {
     for begin in [Tour::Start.into(), Command::from(Episode::Failure(Some(0)))] {
-        let mut screen = shipped("copy", LARGE);
+        let mut screen = included("copy", LARGE);
         act(&mut screen, begin);
         let state = screen.state();
         assert!(state.tour.is_some() || state.failing.is_some());
-        act(&mut screen, Instead::Begin(vec![learn::experiment(&[])]));
+        act(
+            &mut screen,
+            Replacement::Begin(vec![learn::experiment(&[])]),
+        );
         let state = screen.state();
         assert!(state.tour.is_none() && state.failing.is_none());
-        assert!(!says(&screen, "Leave the tour") && !says(&screen, "Next failure"));
+        assert!(!says(&screen, "Leave tour") && !says(&screen, "Go to next failure"));
     }
 }
 
@@ -123,7 +126,7 @@ fn another_machine_or_a_file_ends_the_tour() {
         Command::from(Episode::Machine(2)),
         File::Open(PathBuf::from("theirs.ntmtrace.json")).into(),
     ] {
-        let mut screen = shipped("copy", LARGE);
+        let mut screen = included("copy", LARGE);
         act(&mut screen, Tour::Start);
         act(&mut screen, Tour::Next);
         act(&mut screen, command);
@@ -132,14 +135,14 @@ fn another_machine_or_a_file_ends_the_tour() {
 }
 
 #[test]
-fn escape_leaves_the_tour_as_its_button_does() {
-    let mut screen = shipped("copy", LARGE);
+fn escape_leaves_tour_like_its_button() {
+    let mut screen = included("copy", LARGE);
     act(&mut screen, Tour::Start);
     act(&mut screen, Tour::Next);
     act(&mut screen, Look::Focus(0));
     press(&mut screen, Key::Escape);
     let state = screen.state();
-    assert!(state.tour.is_none() && !state.sight.chosen);
+    assert!(state.tour.is_none() && !state.view.chosen);
 }
 
 /// The card of a message.
@@ -149,7 +152,7 @@ fn message(screen: &Screen) -> egui::Rect {
 }
 
 #[test]
-fn an_error_leaves_for_the_badge_and_stays_in_the_list() {
+fn error_moves_to_badge_and_stays_in_list() {
     let mut screen = paused();
     act(&mut screen, File::Open(PathBuf::from("missing.json")));
     screen.run_steps(100);
@@ -171,7 +174,7 @@ fn an_error_leaves_for_the_badge_and_stays_in_the_list() {
 }
 
 #[test]
-fn long_names_keep_what_tells_them_apart() {
+fn shortened_names_stay_distinguishable() {
     let named = |name: &str, title: &str| Machine {
         title: title.to_owned(),
         ..machine(name, 1)
@@ -195,14 +198,14 @@ fn long_names_keep_what_tells_them_apart() {
 }
 
 #[test]
-fn commands_are_found_by_other_words_for_them() {
+fn commands_are_found_by_synonyms() {
     for (typed, name) in [
-        ("ablat", "Learn without each stage"),
-        ("link", "Copy link as a command"),
-        ("gradient", "What mattered"),
-        ("train", "Learn"),
-        ("shortcuts", "Keys"),
-        ("cancel", "Give up"),
+        ("ablat", "Run ablations"),
+        ("link", "Copy link as command"),
+        ("gradient", "Gradients"),
+        ("train", "Train live"),
+        ("shortcuts", "Show keys"),
+        ("cancel", "Cancel"),
     ] {
         let mut screen = paused();
         press_with(&mut screen, Modifiers::COMMAND, Key::K);
@@ -212,8 +215,8 @@ fn commands_are_found_by_other_words_for_them() {
 }
 
 #[test]
-fn a_command_copied_shows_all_that_a_link_does() {
-    let mut screen = shipped("copy", LARGE);
+fn copied_command_covers_link() {
+    let mut screen = included("copy", LARGE);
     act(&mut screen, Edit::Flip(3, 2));
     act(&mut screen, Play::Seek(5));
     to_stage(&mut screen, "shift");
@@ -227,7 +230,7 @@ fn a_command_copied_shows_all_that_a_link_does() {
     assert_eq!(machine, "copy");
     assert_eq!((begin.step, begin.flipped), (Some(5), vec![(3, 2)]));
     assert_eq!(begin.stage, Some(screen.state().player.stage()));
-    assert_eq!(begin.layout, Some(screen.state().arrangement()));
+    assert_eq!(begin.layout, Some(screen.state().layout()));
     for (link, words) in [
         ("http://x/#machine=cpoy", "machine=cpoy; the machines are"),
         ("lenght=3", "`lenght`"),
@@ -239,48 +242,48 @@ fn a_command_copied_shows_all_that_a_link_does() {
 }
 
 #[test]
-fn the_speed_of_another_layout_is_said() {
+fn layout_change_reports_speed() {
     let mut screen = paused();
     for _ in 0..4 {
-        assert_eq!(screen.state().toasts.said().count(), 0);
+        assert_eq!(screen.state().toasts.history().count(), 0);
         press(&mut screen, Key::V);
-        if screen.state().arrangement() == Arrangement::CloseUp {
+        if screen.state().layout() == WindowLayout::CloseUp {
             break;
         }
     }
     assert!(says(&screen, "steps per second"));
-    assert_eq!(screen.state().toasts.said().count(), 1);
+    assert_eq!(screen.state().toasts.history().count(), 1);
     // A speed that was chosen stays, and there is nothing to say.
     press(&mut screen, Key::CloseBracket);
     press(&mut screen, Key::V);
-    assert_eq!(screen.state().toasts.said().count(), 1);
+    assert_eq!(screen.state().toasts.history().count(), 1);
 }
 
 #[test]
-fn the_opening_says_why_the_view_changes() {
+fn opening_explains_view_change() {
     let mut screen = window_with(LARGE, motion::first_time());
     for _ in 0..600 {
-        if screen.state().arrangement() != Arrangement::CloseUp {
+        if screen.state().layout() != WindowLayout::CloseUp {
             break;
         }
-        assert!(!says(&screen, "all at once"));
+        assert!(!says(&screen, "in all stages"));
         screen.run_steps(1);
     }
     screen.run_steps(2);
-    assert!(says(&screen, "all at once"));
+    assert!(says(&screen, "in all stages"));
 }
 
 #[test]
 fn the_tour_has_a_button() {
-    let mut screen = shipped("copy", SMALL);
+    let mut screen = included("copy", SMALL);
     act(&mut screen, Tour::Greet);
-    click(&mut screen, "Tour");
+    click(&mut screen, "Start tour");
     assert!(screen.state().tour.is_some());
 }
 
 #[test]
-fn other_rows_than_in_training_are_said() {
-    let mut screen = shipped("copy", LARGE);
+fn untrained_row_count_is_reported() {
+    let mut screen = included("copy", LARGE);
     assert!(!says(&screen, "trained with 128 rows"));
     act(&mut screen, Episode::Rows(4096));
     assert!(says(&screen, "trained with 128 rows"));
@@ -288,12 +291,12 @@ fn other_rows_than_in_training_are_said() {
 
 #[test]
 fn a_comparison_begins_with_the_answers_and_the_heads() {
-    let mut screen = shipped("copy", LARGE);
+    let mut screen = included("copy", LARGE);
     act(&mut screen, Compare::KeepAsA);
     act(&mut screen, Episode::NextSeed);
     let said = drawn(&screen);
     let at = |words: &str| said.iter().position(|text| text.contains(words));
-    let verdict = at("bits wrong, B: ").unwrap_or_else(|| panic!("{said:?}"));
+    let verdict = at("wrong bits of").unwrap_or_else(|| panic!("{said:?}"));
     assert!(said[verdict].starts_with("A: "), "{said:?}");
     assert!(said[verdict].contains("heads"), "{said:?}");
     let top = |words: &str| {
@@ -301,20 +304,20 @@ fn a_comparison_begins_with_the_answers_and_the_heads() {
         let mut found = texts(&screen).filter(|(text, _)| of(text.galley.text()));
         found.next().unwrap().0.pos.y
     };
-    assert!(top("bits wrong, B: ") < top("Largest difference"));
+    assert!(top("wrong bits of") < top("Largest difference"));
     // Another input: B can have that of A.
     let input = |screen: &Screen| recording(screen).episode.input.clone();
     let other = input(&screen);
-    click(&mut screen, "Same input for B");
+    click(&mut screen, "Use same input for B");
     assert_ne!(input(&screen), other);
-    assert!(!has(&screen, "Same input for B"));
-    assert!(screen.state().comparing.kept.is_some());
+    assert!(!has(&screen, "Use same input for B"));
+    assert!(screen.state().comparing.baseline.is_some());
 }
 
 #[test]
-fn a_card_covers_nothing_that_it_speaks_of() {
+fn card_covers_nothing_it_describes() {
     for size in [LARGE, Vec2::new(1280.0, 800.0)] {
-        let mut screen = shipped("copy", size);
+        let mut screen = included("copy", size);
         act(&mut screen, Tour::Start);
         for stop in 1..=9 {
             screen.run_steps(12);
@@ -337,28 +340,31 @@ fn a_card_covers_nothing_that_it_speaks_of() {
 
 #[test]
 fn the_close_up_says_what_dim_rows_and_colours_mean() {
-    let mut screen = shipped("copy", LARGE);
+    let mut screen = included("copy", LARGE);
     act(&mut screen, Play::Toggle);
-    super::gradients::lay_out(&mut screen, Arrangement::CloseUp);
+    super::gradients::lay_out(&mut screen, WindowLayout::CloseUp);
     assert!(draws(&screen, "(dim: not looked at)"));
     assert!(!draws(&screen, "memory, read"));
-    click(&mut screen, "What the colours mean");
+    click(&mut screen, "Colour legend");
     for words in ["weighting", "bit, erase", "memory, read", "key, add"] {
         assert!(draws(&screen, words), "{words}");
     }
 }
 
 #[test]
-fn a_caption_that_is_cut_is_read_in_full_under_the_pointer() {
+fn truncated_caption_has_full_tooltip() {
     let mut screen = window_of(SMALL, Arc::default());
-    act(&mut screen, Instead::Begin(vec![learn::experiment(&[])]));
+    act(
+        &mut screen,
+        Replacement::Begin(vec![learn::experiment(&[])]),
+    );
     let whole = |screen: &Screen| {
         let uncut = texts(screen).filter(|(text, _)| !text.galley.elided);
         let mut uncut = uncut.map(|(text, _)| text.galley.text().replace('\n', " "));
-        uncut.any(|text| text.contains("and sure of it"))
+        uncut.any(|text| text.contains("every bit right and certain"))
     };
     assert!(!whole(&screen));
-    let caption = screen.get_by_label_contains("What the answers still cost");
+    let caption = screen.get_by_label_contains("Over training");
     let place = caption.rect().center();
     screen.hover_at(place);
     screen.run_steps(20);

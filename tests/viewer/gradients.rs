@@ -3,7 +3,7 @@
 use tapescope::math::Series;
 use tapescope::model::Trace;
 use tapescope::train::Quantity;
-use tapescope::viewer::command::Instead;
+use tapescope::viewer::command::Replacement;
 
 use super::*;
 
@@ -23,16 +23,16 @@ const ROWS: usize = 16;
 
 /// Of what the derivatives on screen are.
 fn on_screen(harness: &Screen) -> Option<Quantity> {
-    harness.state().layer().derivatives().map(|by| by.of)
+    harness.state().layer().gradients().map(|by| by.of)
 }
 
-pub fn lay_out(harness: &mut Screen, arrangement: Arrangement) {
+pub fn lay_out(harness: &mut Screen, layout: WindowLayout) {
     for _ in 0..6 {
-        if harness.state().arrangement() != arrangement {
+        if harness.state().layout() != layout {
             press(harness, Key::V);
         }
     }
-    assert_eq!(harness.state().arrangement(), arrangement);
+    assert_eq!(harness.state().layout(), layout);
 }
 
 /// Where, what and with what meaning is read out in the middle of this picture.
@@ -71,7 +71,7 @@ fn cell((trace, output): (&Trace, &Series<f32>), task: &Task, picture: &str, pla
 }
 
 #[test]
-fn y_shows_what_mattered_and_y_esc_or_the_button_the_values_again() {
+fn y_toggles_gradients_and_esc_or_button_ends_them() {
     let mut harness = paused();
     let leaves: [fn(&mut Screen); 3] = [
         |harness| press(harness, Key::Y),
@@ -83,7 +83,7 @@ fn y_shows_what_mattered_and_y_esc_or_the_button_the_values_again() {
         press(&mut harness, Key::Y);
         assert_eq!(on_screen(&harness), Some(Quantity::Loss));
         assert!(says(&harness, OF_LOSS));
-        assert!(says(&harness, "Write that mattered most: step "));
+        assert!(says(&harness, "Largest gradient at write: step "));
         leave(&mut harness);
         assert_eq!(on_screen(&harness), None);
         assert!(!has(&harness, "Show values"));
@@ -91,7 +91,7 @@ fn y_shows_what_mattered_and_y_esc_or_the_button_the_values_again() {
 }
 
 #[test]
-fn the_value_is_read_out_beside_its_derivative() {
+fn readout_shows_value_and_gradient() {
     let mut harness = paused();
     act(&mut harness, Play::Seek(AT));
     press(&mut harness, Key::Y);
@@ -100,7 +100,7 @@ fn the_value_is_read_out_beside_its_derivative() {
         assert!(meaning.starts_with("d loss / d "), "{picture}: {meaning}");
         let (_, told) = meaning.split_once("\nof the value ").unwrap();
         let Recording { trace, task, .. } = recording(&harness);
-        let by = &harness.state().layer().derivatives().unwrap().trace;
+        let by = &harness.state().layer().gradients().unwrap().trace;
         // Of an output it is the logit that derivatives are for.
         let both = [(trace, &trace.output), (by, &by.logit)];
         let [value, expected] = both.map(|of| cell(of, task, picture, &place));
@@ -113,13 +113,13 @@ fn the_value_is_read_out_beside_its_derivative() {
 }
 
 #[test]
-fn a_right_click_on_an_output_bit_shows_what_mattered_for_it() {
+fn right_click_on_output_bit_shows_its_gradients() {
     let mut harness = paused();
     harness
         .get_by_label_contains("output: over time")
         .click_secondary();
     harness.run_steps(3);
-    click(&mut harness, "What mattered for this bit");
+    click(&mut harness, "Show gradients of this bit");
     let Some(Quantity::Bit { step, channel }) = on_screen(&harness) else {
         panic!("no bit");
     };
@@ -129,7 +129,7 @@ fn a_right_click_on_an_output_bit_shows_what_mattered_for_it() {
     let write = harness
         .state()
         .layer()
-        .derivatives()
+        .gradients()
         .unwrap()
         .heaviest
         .unwrap();
@@ -142,12 +142,12 @@ fn a_right_click_on_an_output_bit_shows_what_mattered_for_it() {
 }
 
 #[test]
-fn another_episode_of_the_machine_keeps_it_and_another_machine_does_not() {
+fn gradients_stay_for_new_episode_not_new_machine() {
     let mut harness = paused();
     press(&mut harness, Key::Y);
-    let before = harness.state().layer().derivatives().unwrap().trace.clone();
+    let before = harness.state().layer().gradients().unwrap().trace.clone();
     act(&mut harness, Episode::NextSeed);
-    let by = harness.state().layer().derivatives().unwrap();
+    let by = harness.state().layer().gradients().unwrap();
     assert_eq!(by.of, Quantity::Loss);
     assert_ne!(by.trace.input, before.input);
     act(&mut harness, Episode::Machine(1));
@@ -155,37 +155,40 @@ fn another_episode_of_the_machine_keeps_it_and_another_machine_does_not() {
 }
 
 #[test]
-fn where_values_are_seen_coming_about_there_are_values() {
+fn close_up_shows_values_not_gradients() {
     let mut harness = paused();
-    lay_out(&mut harness, Arrangement::CloseUp);
+    lay_out(&mut harness, WindowLayout::CloseUp);
     // Whoever asks for it there wants to see it.
     press(&mut harness, Key::Y);
-    assert_eq!(harness.state().arrangement(), Arrangement::Debug);
+    assert_eq!(harness.state().layout(), WindowLayout::Debug);
     assert_eq!(on_screen(&harness), Some(Quantity::Loss));
-    lay_out(&mut harness, Arrangement::CloseUp);
+    lay_out(&mut harness, WindowLayout::CloseUp);
     assert_eq!(on_screen(&harness), None);
     assert!(!says(&harness, OF_LOSS));
 }
 
 #[test]
-fn a_recorded_trace_has_no_derivatives() {
+fn trace_file_has_no_gradients() {
     let mut harness = paused_with_file("theirs.ntmtrace.json");
     press(&mut harness, Key::Y);
     assert_eq!(on_screen(&harness), None);
 }
 
 #[test]
-fn what_learns_shows_what_mattered_to_its_newest_weights() {
+fn training_shows_gradients_of_newest_weights() {
     let mut screen = window_of(LARGE, Arc::default());
-    act(&mut screen, Instead::Begin(vec![learn::experiment(&[])]));
+    act(
+        &mut screen,
+        Replacement::Begin(vec![learn::experiment(&[])]),
+    );
     screen.run_steps(5);
     press(&mut screen, Key::Y);
     screen.run_steps(2);
-    assert_eq!(screen.state().arrangement(), Arrangement::Train);
+    assert_eq!(screen.state().layout(), WindowLayout::Train);
     assert_eq!(on_screen(&screen), Some(Quantity::Loss));
     assert!(says(&screen, OF_LOSS));
     let memory = |screen: &Screen| {
-        let by = screen.state().layer().derivatives().unwrap();
+        let by = screen.state().layer().gradients().unwrap();
         by.trace.memory_columns.as_slice().to_vec()
     };
     let before = memory(&screen);
@@ -197,14 +200,14 @@ fn what_learns_shows_what_mattered_to_its_newest_weights() {
 }
 
 #[test]
-fn the_menu_of_a_column_copies_what_is_shown() {
+fn column_menu_copies_shown_values() {
     let mut screen = paused();
     act(&mut screen, Play::Seek(4));
     press(&mut screen, Key::Y);
     screen.get_by_label_contains("W0 gate: ").click_secondary();
     screen.run_steps(3);
     let gated = "Copy gated: 16 values as JSON";
-    let by = screen.state().layer().derivatives().unwrap();
+    let by = screen.state().layer().gradients().unwrap();
     let values = by.trace.heads[1].gated.row(4).iter().map(f32::to_string);
     let values: Vec<_> = values.collect();
     screen.get_by_label(gated).click();

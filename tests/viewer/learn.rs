@@ -3,10 +3,10 @@
 
 use egui::accesskit::Role;
 use egui::{ViewportCommand, ViewportEvent, ViewportId};
-use tapescope::io::{Experiment, Resumed, RunFolder};
-use tapescope::learn::{End, Finding, Handed, News, Pace};
+use tapescope::io::{Experiment, ResumedRun, RunFolder};
+use tapescope::learn::{End, Finding, Pace, RunState, RunUpdate};
 use tapescope::train::Trainer;
-use tapescope::viewer::{Learning, Told};
+use tapescope::viewer::{LiveTraining, RunUpdates};
 
 use super::*;
 
@@ -35,17 +35,17 @@ fn learning() -> Screen {
 
 pub fn learning_in(size: Vec2, more: &[&str]) -> Screen {
     let mut screen = window_of(size, Arc::default());
-    act(&mut screen, Instead::Begin(vec![experiment(more)]));
+    act(&mut screen, Replacement::Begin(vec![experiment(more)]));
     screen
 }
 
-fn state(screen: &Screen) -> &Learning {
+fn state(screen: &Screen) -> &LiveTraining {
     screen.state().learning.as_ref().unwrap()
 }
 
 fn sequences(screen: &Screen) -> u64 {
-    let account = state(screen).run().account.as_ref();
-    account.map_or(0, |account| account.sequences)
+    let progress = state(screen).run().progress.as_ref();
+    progress.map_or(0, |progress| progress.sequences)
 }
 
 fn batch(screen: &Screen) -> u64 {
@@ -54,18 +54,18 @@ fn batch(screen: &Screen) -> u64 {
 
 /// The bits of every update, by sequences.
 fn bits(screen: &Screen) -> Vec<(u64, f64)> {
-    let account = state(screen).run().account.as_ref().unwrap();
-    let points = account.curve.points().iter();
+    let progress = state(screen).run().progress.as_ref().unwrap();
+    let points = progress.curve.points().iter();
     points.map(|point| (point.sequences, point.bits)).collect()
 }
 
 #[test]
-fn t_begins_with_the_preset_and_the_probe_changes() {
+fn t_starts_preset_and_updates_probe() {
     let mut screen = paused();
     assert!(screen.state().learning.is_none());
     press(&mut screen, Key::T);
-    assert_eq!(screen.state().arrangement(), Arrangement::Train);
-    assert!(says(&screen, "Bits per sequence") && says(&screen, "Pause training"));
+    assert_eq!(screen.state().layout(), WindowLayout::Train);
+    assert!(says(&screen, "Loss per sequence (bits)") && says(&screen, "Pause training"));
     let (before, done) = (answers(&screen), sequences(&screen));
     screen.run_steps(3);
     assert!(sequences(&screen) > done);
@@ -73,14 +73,14 @@ fn t_begins_with_the_preset_and_the_probe_changes() {
 }
 
 #[test]
-fn t_waits_and_shift_t_is_one_update() {
+fn t_pauses_and_shift_t_runs_one_update() {
     let mut screen = learning();
     press(&mut screen, Key::T);
-    assert!(!state(&screen).goes);
+    assert!(!state(&screen).is_training);
     let done = sequences(&screen);
     screen.run_steps(5);
     assert_eq!(sequences(&screen), done);
-    assert!(says(&screen, "it waits"));
+    assert!(says(&screen, "paused"));
     for more in 1..=2 {
         press_with(&mut screen, Modifiers::SHIFT, Key::T);
         screen.run_steps(5);
@@ -92,7 +92,7 @@ fn t_waits_and_shift_t_is_one_update() {
 }
 
 #[test]
-fn however_often_it_is_asked_for_every_update_is_one() {
+fn repeated_single_updates_each_run_once() {
     let mut screen = learning();
     press(&mut screen, Key::T);
     let done = sequences(&screen);
@@ -125,30 +125,30 @@ fn the_pace_is_halved_and_doubled_and_full_again() {
 }
 
 #[test]
-fn the_same_seed_comes_to_the_same_numbers_and_the_next_one_to_others() {
+fn same_seed_repeats_numbers_next_seed_differs() {
     let mut screen = learning();
     screen.run_steps(20);
     let (first, seed) = (bits(&screen), state(&screen).run().begun.training.seed);
-    act(&mut screen, Instead::Again);
+    act(&mut screen, Replacement::Again);
     screen.run_steps(20);
     let again = bits(&screen);
     let same = first.len().min(again.len());
     assert!(same > 10);
     assert_eq!(again[..same], first[..same]);
-    act(&mut screen, Instead::NextSeed);
+    act(&mut screen, Replacement::NextSeed);
     screen.run_steps(20);
     assert_ne!(bits(&screen)[..10], first[..10]);
     assert_eq!(state(&screen).run().begun.training.seed, seed + 1);
 }
 
 #[test]
-fn the_lane_shows_the_same_step_by_the_machine_of_that_moment() {
+fn timeline_shows_same_step_of_snapshot() {
     let mut screen = learning();
     screen.run_steps(60);
     press(&mut screen, Key::T);
     act(&mut screen, Play::Seek(4));
     let now = answers(&screen);
-    let lane = screen.get_by_label_contains("Moments of training").rect();
+    let lane = screen.get_by_label_contains("Training snapshots").rect();
     let y = lane.center().y;
     drag(
         &mut screen,
@@ -165,20 +165,20 @@ fn the_lane_shows_the_same_step_by_the_machine_of_that_moment() {
     assert_ne!(answers(&screen), then);
     press_with(&mut screen, Modifiers::SHIFT, Key::Comma);
     assert_eq!(answers(&screen), then);
-    act(&mut screen, Learn::Moment(None));
+    act(&mut screen, Learn::Snapshot(None));
     assert_eq!(answers(&screen), now);
     assert_eq!(screen.state().player.step(), 4);
 }
 
 #[test]
-fn two_moments_are_compared() {
+fn two_snapshots_can_be_compared() {
     let mut screen = learning();
     screen.run_steps(40);
     press(&mut screen, Key::T);
-    act(&mut screen, Learn::Moment(Some(0)));
+    act(&mut screen, Learn::Snapshot(Some(0)));
     press(&mut screen, Key::K);
-    act(&mut screen, Learn::Moment(None));
-    assert_eq!(screen.state().arrangement(), Arrangement::Compare);
+    act(&mut screen, Learn::Snapshot(None));
+    assert_eq!(screen.state().layout(), WindowLayout::Compare);
     assert!(says(&screen, "after 0 sequences"));
     assert!(says(&screen, "B − A: outputs"));
     let pair = screen.state().pair().unwrap();
@@ -187,32 +187,32 @@ fn two_moments_are_compared() {
 }
 
 #[test]
-fn whoever_leaves_has_the_machine_as_it_is() {
+fn leaving_training_keeps_current_machine() {
     let mut screen = learning();
     screen.run_steps(10);
     let machine = state(&screen).machine;
     click(&mut screen, "Stop");
     assert!(screen.state().learning.is_none());
-    assert_ne!(screen.state().arrangement(), Arrangement::Train);
-    assert_eq!(screen.state().session.wish.machine, machine);
+    assert_ne!(screen.state().layout(), WindowLayout::Train);
+    assert_eq!(screen.state().session.request.machine, machine);
     let before = answers(&screen);
     screen.run_steps(5);
     assert_eq!(answers(&screen), before);
 }
 
 #[test]
-fn the_curves_leave_as_a_figure() {
+fn curves_are_exported_as_figure() {
     let shelf = Arc::<Shelf>::default();
     let mut screen = window_of(LARGE, shelf.clone());
-    act(&mut screen, Instead::Begin(vec![experiment(&[])]));
+    act(&mut screen, Replacement::Begin(vec![experiment(&[])]));
     screen.run_steps(60);
     act(&mut screen, File::Save("curves.svg".into()));
     let figures = shelf.figures.lock().unwrap();
     let svg = String::from_utf8(figures[0].clone()).unwrap();
     for words in [
         "Copy, seed",
-        "Bits per sequence",
-        "guessing",
+        "Loss per sequence (bits)",
+        "chance level",
         "Gradient",
         "Wrong bits by length",
         "Rows used",
@@ -222,13 +222,13 @@ fn the_curves_leave_as_a_figure() {
 }
 
 #[test]
-fn what_the_paper_reports_is_a_level_of_the_loss() {
+fn paper_result_is_a_level_of_the_loss_chart() {
     let shelf = Arc::<Shelf>::default();
     let mut screen = window_of(LARGE, shelf.clone());
     let small = ["rows=16", "columns=6"].map(|size| format!("model.memory.{size}"));
     let overrides = small.map(|text| text.parse().unwrap());
     let ngrams = Experiment::find("ngrams", &overrides).unwrap();
-    act(&mut screen, Instead::Begin(vec![ngrams]));
+    act(&mut screen, Replacement::Begin(vec![ngrams]));
     act(&mut screen, File::Save("curves.svg".into()));
     let figures = shelf.figures.lock().unwrap();
     let svg = String::from_utf8(figures[0].clone()).unwrap();
@@ -236,10 +236,10 @@ fn what_the_paper_reports_is_a_level_of_the_loss() {
 }
 
 #[test]
-fn what_is_no_longer_finite_is_said_and_the_last_good_machine_stays() {
-    let mut screen = learning_in(LARGE, &["training.optimizer.rate=3e38"]);
+fn divergence_is_reported_and_last_good_machine_stays() {
+    let mut screen = learning_in(LARGE, &["training.optimizer.learning_rate=3e38"]);
     screen.run_steps(30);
-    assert!(!state(&screen).run().goes_on());
+    assert!(!state(&screen).run().is_active());
     assert!(says(&screen, "is no longer finite") && says(&screen, "last good"));
     assert!(screen.state().toasts.is_empty());
     assert!(answers(&screen).iter().all(|value| value.is_finite()));
@@ -252,23 +252,23 @@ fn what_is_no_longer_finite_is_said_and_the_last_good_machine_stays() {
 }
 
 #[test]
-fn what_was_good_before_a_run_diverged_is_saved() {
+fn last_good_weights_of_diverged_run_are_saved() {
     let folder = folder("diverged");
     let mut screen = on_disk(&["training.validation_every=10"]);
     screen.run_steps(20);
     act(
         &mut screen,
-        Learn::Change(vec!["training.optimizer.rate=3e38".to_owned()]),
+        Learn::Change(vec!["training.optimizer.learning_rate=3e38".to_owned()]),
     );
     screen.run_steps(30);
     let run = state(&screen).run();
     assert!(!run.keeps_weights() && run.can_be_saved());
     // A change by hand is nothing that a seed brings back.
-    act(&mut screen, Instead::Again);
-    assert!(says(&screen, "What was learned is not saved"));
+    act(&mut screen, Replacement::Again);
+    assert!(says(&screen, "Training is not saved"));
     click(&mut screen, "Go back");
     act(&mut screen, Learn::Save(folder.clone(), false));
-    assert!(says(&screen, "as it was before it went wrong"));
+    assert!(says(&screen, "in its state before the failure"));
     let best = tapescope::io::weights::read(&folder.join("weights.safetensors")).unwrap();
     assert!(
         best.machine
@@ -294,19 +294,19 @@ fn folder(name: &str) -> PathBuf {
 
 fn on_disk(more: &[&str]) -> Screen {
     let mut screen = window_with(LARGE, options(Arc::new(Disk)));
-    act(&mut screen, Instead::Begin(vec![experiment(more)]));
+    act(&mut screen, Replacement::Begin(vec![experiment(more)]));
     screen.run_steps(20);
     screen
 }
 
 #[test]
-fn a_run_is_saved_while_it_learns_and_goes_on_to_the_same_bits() {
+fn run_saved_during_training_resumes_identically() {
     let folder = folder("saved");
     let mut screen = on_disk(&["training.sequences=160"]);
     act(&mut screen, Learn::Save(folder.clone(), false));
     assert!(says(&screen, "tapescope train --resume"));
     let resumed = RunFolder::resume(&folder, "test").unwrap();
-    let Resumed {
+    let ResumedRun {
         experiment,
         state: saved,
         ..
@@ -319,7 +319,7 @@ fn a_run_is_saved_while_it_learns_and_goes_on_to_the_same_bits() {
     for _ in 0..200 {
         screen.run_steps(1);
     }
-    assert!(!state(&screen).run().goes_on());
+    assert!(!state(&screen).run().is_active());
     let own = &state(&screen).run().machine;
     assert!(
         own.params
@@ -329,7 +329,7 @@ fn a_run_is_saved_while_it_learns_and_goes_on_to_the_same_bits() {
 }
 
 #[test]
-fn a_folder_that_holds_a_run_is_replaced_only_when_that_is_said() {
+fn run_folder_is_replaced_only_after_confirmation() {
     let folder = folder("replaced");
     let mut screen = on_disk(&[]);
     act(&mut screen, Learn::Save(folder.clone(), false));
@@ -337,7 +337,7 @@ fn a_folder_that_holds_a_run_is_replaced_only_when_that_is_said() {
     screen.run_steps(10);
     act(&mut screen, Learn::Save(folder.clone(), false));
     assert!(says(&screen, "Save run"));
-    click(&mut screen, "Replace it");
+    click(&mut screen, "Replace file");
     let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
     assert!(resumed.state.sequences > first);
 }
@@ -364,21 +364,21 @@ fn told_the_system(screen: &Screen, command: &ViewportCommand) -> bool {
 
 /// A window in which something was changed by hand: no seed brings that back.
 fn changed(screen: &mut Screen) {
-    let set = vec!["training.optimizer.rate=2e-3".to_owned()];
+    let set = vec!["training.optimizer.learning_rate=2e-3".to_owned()];
     act(screen, Learn::Change(set));
     screen.run_steps(3);
 }
 
 #[test]
-fn closing_the_window_while_it_learns_asks_first() {
+fn closing_during_training_asks_first() {
     let mut screen = learning();
     changed(&mut screen);
     close(&mut screen);
     assert!(told_the_system(&screen, &ViewportCommand::CancelClose));
     screen.run_steps(2);
     assert!(says(&screen, "tapescope train --resume runs/copy-1"));
-    click(&mut screen, "Go on learning");
-    assert!(screen.state().dialog.is_none() && state(&screen).goes);
+    click(&mut screen, "Continue training");
+    assert!(screen.state().dialog.is_none() && state(&screen).is_training);
     close(&mut screen);
     screen.run_steps(2);
     screen.get_by_label("Close without saving").click();
@@ -388,16 +388,16 @@ fn closing_the_window_while_it_learns_asks_first() {
 }
 
 #[test]
-fn a_moment_is_compared_with_what_learns_while_it_goes_on_whichever_is_a() {
+fn snapshot_is_compared_with_live_training_on_either_side() {
     let mut screen = learning();
     screen.run_steps(10);
     press(&mut screen, Key::K);
-    let kept = screen.state().comparing.kept.as_ref().unwrap();
+    let kept = screen.state().comparing.baseline.as_ref().unwrap();
     let kept = kept.open.name();
     // Every comparison comes to its end, however soon there is a newer machine.
     for is_a in [true, false, true] {
         screen.run_steps(12);
-        assert_eq!(screen.state().arrangement(), Arrangement::Compare);
+        assert_eq!(screen.state().layout(), WindowLayout::Compare);
         let pair = screen.state().pair().unwrap();
         assert!(pair.differences().is_some());
         let sides = [pair.a.name(), pair.b.name()];
@@ -408,93 +408,99 @@ fn a_moment_is_compared_with_what_learns_while_it_goes_on_whichever_is_a() {
 }
 
 /// What ends a run, and what the button says that does it in spite of all.
-fn endings() -> [(Instead, &'static str); 7] {
-    let anew = "Begin anew without saving";
+fn endings() -> [(Replacement, &'static str); 7] {
+    let anew = "Restart without saving";
     [
-        (Instead::Again, anew),
-        (Instead::NextSeed, anew),
-        (Instead::Preset("copy".to_owned()), anew),
-        (Instead::Begin(vec![experiment(&["training.seed=9"])]), anew),
-        (Instead::Seeds(3), anew),
-        (Instead::Ablate, anew),
-        (Instead::Nothing, "Stop without saving"),
+        (Replacement::Again, anew),
+        (Replacement::NextSeed, anew),
+        (Replacement::Preset("copy".to_owned()), anew),
+        (
+            Replacement::Begin(vec![experiment(&["training.seed=9"])]),
+            anew,
+        ),
+        (Replacement::Seeds(3), anew),
+        (Replacement::Ablate, anew),
+        (Replacement::Nothing, "Stop without saving"),
     ]
 }
 
 #[test]
-fn whatever_ends_a_run_asks_first() {
+fn every_command_that_ends_a_run_asks_first() {
     for (ends, without) in endings() {
         let mut screen = learning();
         changed(&mut screen);
         let number = state(&screen).run().number;
         act(&mut screen, ends.clone());
-        assert!(says(&screen, "What was learned is not saved"), "{ends:?}");
+        assert!(says(&screen, "Training is not saved"), "{ends:?}");
         assert_eq!(state(&screen).run().number, number, "{ends:?}");
-        click(&mut screen, "Go on learning");
-        assert!(state(&screen).goes && screen.state().ending.is_none());
+        click(&mut screen, "Continue training");
+        assert!(state(&screen).is_training && screen.state().ending.is_none());
         act(&mut screen, ends.clone());
         click(&mut screen, without);
         let learning = screen.state().learning.as_ref();
         let now = learning.map(|learning| learning.run().number);
         assert_ne!(now, Some(number), "{ends:?}");
-        assert_eq!(now.is_none(), ends == Instead::Nothing, "{ends:?}");
+        assert_eq!(now.is_none(), ends == Replacement::Nothing, "{ends:?}");
     }
 }
 
 /// News of the run on screen, as if it had taken so many seconds to come here.
-fn trained_for(screen: &Screen, seconds: f64) -> Told {
+fn trained_for(screen: &Screen, seconds: f64) -> RunUpdates {
     let run = state(screen).run();
-    let (mut account, machine) = (run.account.as_deref().unwrap().clone(), run.machine.clone());
-    account.seconds = seconds;
-    let news = News {
-        account: Arc::new(account),
+    let (mut progress, machine) = (
+        run.progress.as_deref().unwrap().clone(),
+        run.machine.clone(),
+    );
+    progress.seconds = seconds;
+    let news = RunUpdate {
+        progress: Arc::new(progress),
         machine,
         rate: None,
         followed: 1,
     };
-    Told(Arc::new(vec![(0, news)]))
+    RunUpdates(Arc::new(vec![(0, news)]))
 }
 
 #[test]
-fn a_run_just_begun_may_go_and_seconds_of_it_may_not() {
+fn only_runs_with_progress_need_confirmation() {
     let mut screen = learning();
     screen.run_steps(30);
-    act(&mut screen, Instead::Again);
+    act(&mut screen, Replacement::Again);
     assert!(screen.state().dialog.is_none());
     screen.run_steps(5);
     let news = trained_for(&screen, 5.0);
     screen.state_mut().held = true;
-    act(&mut screen, Learn::News(news));
-    act(&mut screen, Instead::Again);
-    assert!(says(&screen, "What was learned is not saved"));
+    act(&mut screen, Learn::Updates(news));
+    act(&mut screen, Replacement::Again);
+    assert!(says(&screen, "Training is not saved"));
 }
 
 #[test]
-fn it_saves_and_closes() {
+fn save_then_close_does_both() {
     let folder = folder("closing");
     let mut screen = on_disk(&[]);
     changed(&mut screen);
-    act(&mut screen, Instead::Close);
+    act(&mut screen, Replacement::Close);
     act(&mut screen, Learn::SaveAndEnd(folder.clone()));
     assert!(told_the_system(&screen, &ViewportCommand::Close));
     assert!(RunFolder::resume(&folder, "test").unwrap().is_some());
 }
 
 #[test]
-fn it_closes_after_a_run_that_was_there_is_replaced() {
+fn window_closes_after_existing_run_is_replaced() {
     let folder = folder("closing-twice");
     let mut screen = on_disk(&[]);
     act(&mut screen, Learn::Save(folder.clone(), false));
     let first = sequences(&screen);
     changed(&mut screen);
-    act(&mut screen, Instead::Close);
+    act(&mut screen, Replacement::Close);
     let path = folder.display().to_string();
     act(&mut screen, tapescope::viewer::command::Ask::Typed(path));
     press(&mut screen, Key::Enter);
     screen.run_steps(3);
-    assert!(says(&screen, "Replace it"));
+    assert!(says(&screen, "Replace file"));
     assert!(!told_the_system(&screen, &ViewportCommand::Close));
-    click(&mut screen, "Replace it");
+    click(&mut screen, "Replace file");
     screen.run_steps(1);
     assert!(told_the_system(&screen, &ViewportCommand::Close));
     let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
@@ -502,11 +508,11 @@ fn it_closes_after_a_run_that_was_there_is_replaced() {
 }
 
 #[test]
-fn what_else_fails_does_not_keep_it_from_closing_once_it_is_saved() {
+fn other_failure_does_not_block_closing_after_save() {
     let folder = folder("closing-after");
     let mut screen = on_disk(&[]);
     changed(&mut screen);
-    act(&mut screen, Instead::Close);
+    act(&mut screen, Replacement::Close);
     screen.state_mut().held = true;
     // It is told of this before the run is written.
     act(&mut screen, File::Open("no such file.safetensors".into()));
@@ -530,7 +536,7 @@ impl Files for ByName {
         &self,
         folder: &Path,
         _: &Experiment,
-        _: &Handed,
+        _: &RunState,
         _: bool,
     ) -> Result<String, String> {
         let name = folder.display().to_string();
@@ -545,15 +551,15 @@ impl Files for ByName {
 /// written to the second, and then closed.
 fn written_late(first: &str, second: &str) -> Screen {
     let mut screen = window_with(LARGE, options(Arc::new(ByName)));
-    act(&mut screen, Instead::Begin(vec![experiment(&[])]));
+    act(&mut screen, Replacement::Begin(vec![experiment(&[])]));
     changed(&mut screen);
     let seconds_later = trained_for(&screen, 5.0);
     screen.state_mut().held = true;
     act(&mut screen, Learn::Save(first.into(), false));
-    act(&mut screen, Instead::Again);
+    act(&mut screen, Replacement::Again);
     act(&mut screen, Learn::EndUnsaved);
-    act(&mut screen, Learn::News(seconds_later));
-    act(&mut screen, Instead::Close);
+    act(&mut screen, Learn::Updates(seconds_later));
+    act(&mut screen, Replacement::Close);
     act(&mut screen, Learn::SaveAndEnd(second.into()));
     assert!(state(&screen).saving.is_some() && screen.state().ending.is_some());
     screen.state_mut().held = false;
@@ -562,7 +568,7 @@ fn written_late(first: &str, second: &str) -> Screen {
 }
 
 #[test]
-fn a_run_that_is_written_late_ends_no_other() {
+fn late_save_does_not_end_another_run() {
     let screen = written_late("first", "refused");
     assert!(!told_the_system(&screen, &ViewportCommand::Close));
     assert!(says(&screen, "refused cannot be written"));
@@ -571,24 +577,24 @@ fn a_run_that_is_written_late_ends_no_other() {
 }
 
 #[test]
-fn a_run_that_could_not_be_written_keeps_no_other_from_being_saved() {
+fn failed_save_does_not_block_next_save() {
     let screen = written_late("refused first", "second");
     assert!(told_the_system(&screen, &ViewportCommand::Close));
     assert!(screen.state().learning.is_none());
 }
 
 #[test]
-fn it_saves_and_begins_anew_where_there_is_a_run_once_that_may_be_replaced() {
+fn save_and_restart_replaces_existing_run_after_confirmation() {
     let folder = folder("anew");
     let mut screen = on_disk(&[]);
     act(&mut screen, Learn::Save(folder.clone(), false));
     changed(&mut screen);
     let (number, done) = (state(&screen).run().number, sequences(&screen));
-    act(&mut screen, Instead::NextSeed);
+    act(&mut screen, Replacement::NextSeed);
     act(&mut screen, Learn::SaveAndEnd(folder.clone()));
-    assert!(says(&screen, "There is such a file."));
+    assert!(says(&screen, "File already exists."));
     assert_eq!(state(&screen).run().number, number);
-    click(&mut screen, "Replace it");
+    click(&mut screen, "Replace file");
     screen.run_steps(2);
     assert_ne!(state(&screen).run().number, number);
     let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
@@ -598,7 +604,7 @@ fn it_saves_and_begins_anew_where_there_is_a_run_once_that_may_be_replaced() {
 }
 
 #[test]
-fn a_saved_run_has_its_moments_and_a_finished_one_says_so() {
+fn saved_run_keeps_snapshots_and_finished_state() {
     let folder = folder("moments");
     let mut screen = on_disk(&["training.sequences=160"]);
     act(&mut screen, Learn::Save(folder.clone(), false));
@@ -606,58 +612,67 @@ fn a_saved_run_has_its_moments_and_a_finished_one_says_so() {
     assert!(snapshots.all().len() > 3);
     screen.run_steps(200);
     act(&mut screen, Learn::Save(folder.clone(), true));
-    assert!(says(&screen, "finished. How well it answers"));
+    assert!(says(&screen, "To evaluate it"));
     let begun = RunFolder::contents(&folder).unwrap().unwrap();
     assert!(begun.is_finished);
     assert!(RunFolder::resume(&folder, "test").unwrap().is_none());
 }
 
 #[test]
-fn what_breaks_is_one_message_that_says_what_is_kept() {
+fn training_error_is_one_message_with_what_is_kept() {
     let mut screen = learning();
     screen.run_steps(10);
     let run = state(&screen).run();
-    let (mut account, machine) = (run.account.as_deref().unwrap().clone(), run.machine.clone());
+    let (mut progress, machine) = (
+        run.progress.as_deref().unwrap().clone(),
+        run.machine.clone(),
+    );
     let words = "an index that was too large".to_owned();
-    account
+    progress
         .findings
-        .push(Finding::broken(account.sequences, &words, true));
-    account.end = Some(End::Broken {
+        .push(Finding::broken(progress.sequences, &words, true));
+    progress.end = Some(End::Broken {
         words,
         is_whole: true,
     });
-    let news = News {
-        account: Arc::new(account),
+    let news = RunUpdate {
+        progress: Arc::new(progress),
         machine,
         rate: None,
         followed: 1,
     };
     screen.state_mut().held = true;
-    act(&mut screen, Learn::News(Told(Arc::new(vec![(0, news)]))));
+    act(
+        &mut screen,
+        Learn::Updates(RunUpdates(Arc::new(vec![(0, news)]))),
+    );
     assert!(says(
         &screen,
-        "Training broke off by an error: an index that was too large"
+        "Training stopped with an error: an index that was too large"
     ));
-    assert!(says(&screen, "Save the run") && says(&screen, "broken off"));
+    assert!(says(&screen, "Save the run") && says(&screen, "stopped by an error"));
     assert_eq!(screen.state().toasts.problems(), 1);
     assert!(!state(&screen).expects_news());
 }
 
 #[test]
-fn what_cannot_learn_says_why() {
+fn untrainable_machine_states_reason() {
     let mut screen = window();
-    act(&mut screen, Instead::Preset("no such preset".to_owned()));
+    act(
+        &mut screen,
+        Replacement::Preset("no such preset".to_owned()),
+    );
     assert!(screen.state().learning.is_none());
     assert!(says(&screen, "no such preset"));
     press(&mut screen, Key::Escape);
     let large = experiment(&["model.controller.layers=16", "model.controller.size=16384"]);
-    act(&mut screen, Instead::Begin(vec![large]));
+    act(&mut screen, Replacement::Begin(vec![large]));
     assert!(screen.state().learning.is_none());
-    assert!(says(&screen, "does not learn here"));
+    assert!(says(&screen, "cannot be trained here"));
 }
 
 #[test]
-fn what_is_changed_holds_from_the_next_update_on_and_is_marked() {
+fn hyperparameter_change_applies_next_update_and_is_marked() {
     let mut screen = learning();
     screen.run_steps(10);
     press(&mut screen, Key::T);
@@ -672,7 +687,7 @@ fn what_is_changed_holds_from_the_next_update_on_and_is_marked() {
     assert_ne!(state(&screen).run().begun, state(&screen).run().experiment);
     let changes = state(&screen)
         .run()
-        .account
+        .progress
         .as_ref()
         .unwrap()
         .changes
@@ -683,7 +698,7 @@ fn what_is_changed_holds_from_the_next_update_on_and_is_marked() {
         &mut screen,
         Learn::Change(vec!["model.memory.rows=64".to_owned()]),
     );
-    assert!(says(&screen, "stays as it is while a machine learns"));
+    assert!(says(&screen, "cannot change during training"));
 }
 
 /// Types a value over the one that stands behind this name in the menu of what may be changed.
@@ -705,7 +720,7 @@ fn type_over(screen: &mut Screen, name: &str, text: &str) {
 }
 
 #[test]
-fn values_are_typed_and_the_run_is_repeated_from_its_log_to_the_same_bits() {
+fn run_with_typed_changes_repeats_from_log_identically() {
     let folder = folder("repeated");
     let mut screen = on_disk(&["training.sequences=160"]);
     press(&mut screen, Key::T);
@@ -724,7 +739,7 @@ fn values_are_typed_and_the_run_is_repeated_from_its_log_to_the_same_bits() {
     let run = state(&screen).run();
     let set = |change: &tapescope::train::Change| change.set[0].clone();
     let changes: Vec<_> = run
-        .account
+        .progress
         .as_ref()
         .unwrap()
         .changes
@@ -732,7 +747,7 @@ fn values_are_typed_and_the_run_is_repeated_from_its_log_to_the_same_bits() {
         .map(set)
         .collect();
     let expected = [
-        "training.optimizer.rate=3e-3",
+        "training.optimizer.learning_rate=3e-3",
         "training.batch=5",
         "task.length=[1,3]",
         "task.length=[2,3]",
@@ -741,7 +756,7 @@ fn values_are_typed_and_the_run_is_repeated_from_its_log_to_the_same_bits() {
     assert_eq!(changes, expected);
     press(&mut screen, Key::T);
     screen.run_steps(60);
-    assert!(!state(&screen).run().goes_on());
+    assert!(!state(&screen).run().is_active());
     act(&mut screen, Learn::Save(folder.clone(), false));
     let again = folder.with_file_name("learn-repeated-again");
     let _ = std::fs::remove_dir_all(&again);

@@ -15,7 +15,7 @@ pub fn first_time() -> Options {
 fn near() -> Screen {
     let mut harness = window_with(LARGE, first_time());
     press(&mut harness, Key::Escape);
-    assert_eq!(harness.state().arrangement(), Arrangement::CloseUp);
+    assert_eq!(harness.state().layout(), WindowLayout::CloseUp);
     if harness.state().player.playing() {
         act(&mut harness, Play::Toggle);
     }
@@ -35,7 +35,7 @@ fn delay(harness: &Screen) -> f64 {
 }
 
 #[test]
-fn a_key_lets_a_stage_move_and_then_nothing_is_drawn() {
+fn key_animates_stage_then_drawing_stops() {
     let mut harness = paused();
     to_stage(&mut harness, "content");
     assert!(through(&harness) >= 1.0 && delay(&harness) > 1.0);
@@ -92,7 +92,7 @@ fn the_row_of_stages_is_dragged_through() {
 }
 
 #[test]
-fn reduced_motion_switches_it_off() {
+fn reduced_motion_disables_stage_animation() {
     let mut harness = paused();
     act(&mut harness, Play::Through(0.5));
     assert!((through(&harness) - 0.5).abs() < 1e-6);
@@ -108,31 +108,31 @@ fn reduced_motion_switches_it_off() {
 }
 
 #[test]
-fn what_shows_no_stages_does_not_move() {
+fn layouts_without_stages_do_not_animate() {
     let mut harness = paused();
     press(&mut harness, Key::V);
-    assert_eq!(harness.state().arrangement(), Arrangement::Paper);
+    assert_eq!(harness.state().layout(), WindowLayout::Paper);
     harness.key_press(Key::Period);
     harness.run_steps(1);
     assert!(through(&harness) >= 1.0);
 }
 
 #[test]
-fn a_short_episode_opens_in_the_close_up_at_a_speed_that_can_be_followed() {
+fn short_episode_opens_in_close_up_at_slow_speed() {
     let mut harness = window_with(LARGE, first_time());
-    assert_eq!(harness.state().arrangement(), Arrangement::CloseUp);
+    assert_eq!(harness.state().layout(), WindowLayout::CloseUp);
     press(&mut harness, Key::Escape);
     let usual = harness.state().player.followed();
     assert!((harness.state().usual_speed() - usual).abs() < 1e-9);
     press(&mut harness, Key::V);
-    assert_eq!(harness.state().arrangement(), Arrangement::Debug);
+    assert_eq!(harness.state().layout(), WindowLayout::Debug);
     assert!((harness.state().player.speed() - 4.0).abs() < 1e-9);
     // A speed that was chosen stays.
     press(&mut harness, Key::OpenBracket);
     for _ in 0..3 {
         press(&mut harness, Key::V);
     }
-    assert_eq!(harness.state().arrangement(), Arrangement::CloseUp);
+    assert_eq!(harness.state().layout(), WindowLayout::CloseUp);
     assert!((harness.state().player.speed() - 2.0).abs() < 1e-9);
 }
 
@@ -145,11 +145,11 @@ fn a_long_episode_opens_on_all_stages() {
     });
     long.machines[0].task = task;
     let harness = window_with(LARGE, long);
-    assert_eq!(harness.state().arrangement(), Arrangement::Debug);
+    assert_eq!(harness.state().layout(), WindowLayout::Debug);
 }
 
 #[test]
-fn the_close_up_is_of_the_head_looked_at_and_of_the_one_pinned() {
+fn close_up_shows_selected_and_pinned_head() {
     let mut harness = near();
     let heads = |harness: &Screen| harness.state().figure().heads;
     press(&mut harness, Key::Num1);
@@ -161,7 +161,7 @@ fn the_close_up_is_of_the_head_looked_at_and_of_the_one_pinned() {
 }
 
 #[test]
-fn one_key_makes_an_animation_of_the_marked_part() {
+fn shortcut_exports_animation_of_marked_range() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = paused_with(shelf.clone());
     let steps = |harness: &Screen| harness.state().moving_figure().steps.unwrap();
@@ -174,7 +174,10 @@ fn one_key_makes_an_animation_of_the_marked_part() {
     press(&mut harness, Key::M);
     assert!(says(&harness, "The close-up in motion"));
     let path = PathBuf::from("two.gif");
-    act(&mut harness, File::Chosen(Aim::Motion, path.clone()));
+    act(
+        &mut harness,
+        File::Chosen(FilePurpose::Motion, path.clone()),
+    );
     assert_eq!(shelf.saved.lock().unwrap().last(), Some(&path));
     let bytes = shelf.figures.lock().unwrap()[0].clone();
     let mut options = gif::DecodeOptions::new();
@@ -188,8 +191,8 @@ fn one_key_makes_an_animation_of_the_marked_part() {
     assert!(frames > 20, "{frames} frames");
     // What is there is asked about, and stays an animation.
     act(&mut harness, File::Film(path, false));
-    assert!(has(&harness, "Replace it") && says(&harness, "The close-up in motion"));
-    let other = File::Chosen(Aim::Motion, PathBuf::from("two.svg"));
+    assert!(has(&harness, "Replace file") && says(&harness, "The close-up in motion"));
+    let other = File::Chosen(FilePurpose::Motion, PathBuf::from("two.svg"));
     act(&mut harness, other);
-    assert!(says(&harness, "ends in .gif or .png"));
+    assert!(says(&harness, "ending in .gif or .png"));
 }

@@ -11,11 +11,11 @@ fn opening() -> Screen {
 
 /// True while the panels around the pictures are there.
 fn has_panels(harness: &Screen) -> bool {
-    has(harness, "New episode") && has(harness, "Ruler: phases and steps of the episode")
+    has(harness, "Record episode") && has(harness, "Ruler: phases and steps of the episode")
 }
 
 #[test]
-fn it_walks_from_near_and_draws_back_to_the_whole() {
+fn opening_starts_in_close_up_and_zooms_out() {
     let mut harness = opening();
     let (mut walked, mut near, mut back) = (Vec::new(), 0, 0);
     for _ in 0..600 {
@@ -23,10 +23,10 @@ fn it_walks_from_near_and_draws_back_to_the_whole() {
         if app.opening.is_none() {
             break;
         }
-        match app.arrangement() {
-            Arrangement::CloseUp => {
+        match app.layout() {
+            WindowLayout::CloseUp => {
                 assert_eq!(back, 0, "the view draws back once");
-                assert!(!has(&harness, "New episode"));
+                assert!(!has(&harness, "Record episode"));
                 near += 1;
             }
             _ => back += 1,
@@ -47,15 +47,15 @@ fn it_walks_from_near_and_draws_back_to_the_whole() {
     let app = harness.state();
     assert_eq!(app.player.step(), app.player.steps() - 1);
     assert!(!app.player.playing() && app.opening.is_none());
-    assert_eq!(app.arrangement(), Arrangement::Debug);
+    assert_eq!(app.layout(), WindowLayout::Debug);
     assert!((app.player.speed() - 4.0).abs() < 1e-9);
     assert!(has_panels(&harness));
     // It is remembered that nobody has chosen.
-    assert_eq!(app.settings.arrangement, None);
+    assert_eq!(app.settings.layout, None);
 }
 
 #[test]
-fn any_key_and_any_click_take_over() {
+fn any_key_or_click_ends_opening() {
     let mut space = opening();
     press(&mut space, Key::Space);
     assert!(space.state().opening.is_none() && !space.state().player.playing());
@@ -66,10 +66,10 @@ fn any_key_and_any_click_take_over() {
         press(&mut harness, key);
         let app = harness.state();
         assert!(app.opening.is_none() && app.player.playing());
-        assert_eq!(app.arrangement(), Arrangement::CloseUp);
+        assert_eq!(app.layout(), WindowLayout::CloseUp);
         assert!((app.player.speed() - app.usual_speed()).abs() < 1e-9);
         assert!(app.player.stage() >= at && app.player.step() == 0);
-        assert!(has(&harness, "New episode"));
+        assert!(has(&harness, "Record episode"));
     }
     let mut harness = opening();
     let middle = egui::pos2(700.0, 420.0);
@@ -84,7 +84,7 @@ fn any_key_and_any_click_take_over() {
 }
 
 #[test]
-fn it_is_for_who_sees_a_machine_for_the_first_time() {
+fn opening_plays_only_at_first_use() {
     let none = |options: Options| {
         let harness = window_with(LARGE, options);
         assert!(harness.state().opening.is_none());
@@ -97,7 +97,7 @@ fn it_is_for_who_sees_a_machine_for_the_first_time() {
     still.settings.look.still = true;
     assert!(!none(still).state().player.playing());
     let mut chosen = first_time();
-    chosen.settings.arrangement = Some(Arrangement::CloseUp);
+    chosen.settings.layout = Some(WindowLayout::CloseUp);
     assert!(none(chosen).state().player.playing());
     let mut traced = first_time();
     let Ok(trace) = Shelf::default().open(Path::new("again.json")) else {
@@ -115,14 +115,14 @@ fn it_is_for_who_sees_a_machine_for_the_first_time() {
 }
 
 #[test]
-fn what_has_not_happened_is_not_shown_while_it_plays() {
+fn opening_hides_future_steps() {
     let mut harness = paused();
     act(&mut harness, Play::Seek(4));
     let well = tapescope::figure::Colours::for_theme(true).well;
     let well = egui::Color32::from_rgb(well[0], well[1], well[2]);
     let veiled = |harness: &Screen, picture: &str| {
         let place = harness.get_by_label_contains(picture).rect();
-        let mut shapes = whole::shapes(harness);
+        let mut shapes = clipping::shapes(harness);
         shapes.find_map(|(shape, _)| match shape {
             egui::Shape::Rect(rect) if rect.fill == well && rect.rect.right() == place.right() => {
                 let inside = place.expand(1.0).contains_rect(rect.rect);
@@ -146,13 +146,13 @@ fn what_has_not_happened_is_not_shown_while_it_plays() {
 }
 
 #[test]
-fn the_view_draws_back_to_where_everything_stands() {
+fn opening_ends_in_final_layout() {
     let mut harness = opening();
-    while harness.state().arrangement() == Arrangement::CloseUp {
+    while harness.state().layout() == WindowLayout::CloseUp {
         harness.run_steps(1);
     }
     let place = |harness: &Screen| {
-        let mut texts = whole::texts(harness);
+        let mut texts = clipping::texts(harness);
         let title = texts.find(|(text, _)| text.galley.text().contains("ADDRESSING"));
         title.map(|(text, _)| text.pos)
     };
@@ -160,7 +160,7 @@ fn the_view_draws_back_to_where_everything_stands() {
     for _ in 0..20 {
         places.extend(place(&harness));
         let window = harness.ctx.content_rect().expand(1.0);
-        assert!(whole::shapes(&harness).all(|(_, clip)| window.contains_rect(clip)));
+        assert!(clipping::shapes(&harness).all(|(_, clip)| window.contains_rect(clip)));
         harness.run_steps(1);
     }
     let end = *places.last().unwrap();

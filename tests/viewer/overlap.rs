@@ -18,7 +18,7 @@ fn product(harness: &Screen, step: usize, heads: [usize; 2]) -> f32 {
 }
 
 #[test]
-fn every_two_heads_have_a_number_that_is_read_out_and_kept() {
+fn every_head_pair_overlap_can_be_read_and_pinned() {
     let mut harness = paused_with_file("3 reads 2 writes");
     act(&mut harness, Play::Seek(4));
     let at = cell(&harness, 5, 1, 3);
@@ -44,7 +44,7 @@ fn every_two_heads_have_a_number_that_is_read_out_and_kept() {
 }
 
 #[test]
-fn the_penalty_is_there_at_the_step_and_over_time() {
+fn penalty_is_shown_at_step_and_over_time() {
     let mut harness = paused_with_file("3 reads 2 writes");
     act(&mut harness, Play::Seek(4));
     let mut cost = 0.0;
@@ -61,7 +61,7 @@ fn the_penalty_is_there_at_the_step_and_over_time() {
     let found: f32 = readout.value.parse().unwrap();
     assert!((found - cost).abs() < 1e-5, "{readout:?}");
     assert!(readout.meaning.contains("spread ") && readout.meaning.contains("shared "));
-    assert!(readout.meaning.contains("what training counts"));
+    assert!(readout.meaning.contains("training adds the mean"));
     // Of the heads that do what the one looked at does.
     for (head, who) in [(0, "reads"), (3, "writes")] {
         act(&mut harness, Look::Focus(head));
@@ -70,11 +70,11 @@ fn the_penalty_is_there_at_the_step_and_over_time() {
 }
 
 #[test]
-fn where_it_has_no_room_it_is_shown_on_demand_and_alone_no_head_has_it() {
+fn overlap_is_on_demand_in_small_windows_and_absent_for_one_head() {
     let mut harness = window_of(SMALL, Arc::default());
-    assert!(!says(&harness, MATRIX) && !has(&harness, "How much heads overlap"));
+    assert!(!says(&harness, MATRIX) && !has(&harness, "Overlap of heads"));
     open(&mut harness, "7 reads 3 writes");
     assert!(!says(&harness, MATRIX));
-    click(&mut harness, "How much heads overlap");
+    click(&mut harness, "Overlap of heads");
     assert!(says(&harness, MATRIX));
 }

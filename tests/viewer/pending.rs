@@ -28,7 +28,7 @@ fn heads(harness: &Screen) -> usize {
 
 fn seed_on_screen(harness: &Screen) -> Option<u64> {
     let open = harness.state().session.open.as_ref().unwrap();
-    open.wish.as_ref().map(|wish| wish.seed)
+    open.request.as_ref().map(|request| request.seed)
 }
 
 fn let_in(harness: &mut Screen) {
@@ -49,17 +49,17 @@ fn undo_to_a_machine_with_more_heads_waits_for_them() {
     harness.run_steps(5);
     act(&mut harness, File::Save("meanwhile.svg".into()));
     assert_eq!(heads(&harness), 2);
-    assert!(harness.state().sight.focus < 2);
+    assert!(harness.state().view.focus < 2);
     let_in(&mut harness);
     assert_eq!(heads(&harness), 3);
     assert_eq!(
-        (harness.state().sight.focus, harness.state().sight.pinned),
+        (harness.state().view.focus, harness.state().view.pinned),
         (2, Some(1))
     );
 }
 
 #[test]
-fn an_episode_that_comes_too_late_stays_away() {
+fn outdated_episode_is_discarded() {
     let mut harness = paused_with_file("theirs.ntmtrace.json");
     act(&mut harness, Episode::NextSeed);
     let asked = seed_on_screen(&harness);
@@ -77,31 +77,31 @@ fn an_episode_that_comes_too_late_stays_away() {
 }
 
 #[test]
-fn a_file_is_a_change_of_its_own() {
+fn opening_a_file_is_one_undo_step() {
     let mut harness = paused();
-    let touched = harness.state().sight.touched_only;
+    let touched = harness.state().view.touched_only;
     act(&mut harness, Rows::ToggleTouched);
     open(&mut harness, "theirs.ntmtrace.json");
     act(&mut harness, Edit::Undo);
     assert!(seed_on_screen(&harness).is_some(), "the trace is gone");
-    assert_ne!(harness.state().sight.touched_only, touched, "the rows stay");
+    assert_ne!(harness.state().view.touched_only, touched, "the rows stay");
     act(&mut harness, Edit::Undo);
-    assert_eq!(harness.state().sight.touched_only, touched);
+    assert_eq!(harness.state().view.touched_only, touched);
 }
 
 #[test]
-fn weights_from_a_file_are_a_change_of_their_own() {
+fn opening_weights_is_one_undo_step() {
     let mut harness = paused();
     act(&mut harness, Rows::ToggleTouched);
     open(&mut harness, "other.safetensors");
-    assert_eq!(harness.state().session.wish.machine, 2);
+    assert_eq!(harness.state().session.request.machine, 2);
     act(&mut harness, Edit::Undo);
-    assert_eq!(harness.state().session.wish.machine, 0);
-    assert!(!harness.state().sight.touched_only);
+    assert_eq!(harness.state().session.request.machine, 0);
+    assert!(!harness.state().view.touched_only);
 }
 
 #[test]
-fn a_figure_has_every_head_and_a_name_that_says_its_form() {
+fn figure_has_every_head_and_layout_in_name() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = paused_with(shelf.clone());
     act(&mut harness, File::Save("all.svg".into()));
@@ -117,7 +117,7 @@ fn a_figure_has_every_head_and_a_name_that_says_its_form() {
     }
     act(
         &mut harness,
-        Ask::For(Subject::File(Aim::Figure(Format::Svg))),
+        Ask::For(Subject::File(FilePurpose::Figure(Format::Svg))),
     );
     harness.get_by_label("Path").focus();
     harness.run_steps(1);
@@ -129,9 +129,9 @@ fn a_figure_has_every_head_and_a_name_that_says_its_form() {
 }
 
 #[test]
-fn the_head_of_the_same_name_is_looked_at_in_another_machine() {
+fn selection_moves_to_same_head_of_other_machine() {
     let mut harness = with_two_machines();
-    let looked_at = |harness: &Screen| (harness.state().sight.focus, harness.state().sight.pinned);
+    let looked_at = |harness: &Screen| (harness.state().view.focus, harness.state().view.pinned);
     act(&mut harness, Episode::Machine(1));
     act(&mut harness, Look::Focus(1));
     act(&mut harness, Look::Pin(0));
@@ -143,7 +143,7 @@ fn the_head_of_the_same_name_is_looked_at_in_another_machine() {
 }
 
 #[test]
-fn what_a_dialog_asks_for_is_a_command_like_any_other() {
+fn dialog_results_are_commands() {
     let mut harness = window_with(
         LARGE,
         Options {
@@ -167,7 +167,7 @@ fn what_a_dialog_asks_for_is_a_command_like_any_other() {
 }
 
 #[test]
-fn recent_files_have_whole_paths_those_compared_too() {
+fn recent_files_store_absolute_paths() {
     let folder = tempfile::tempdir_in(".").unwrap();
     let path = folder.path().join("kept.ntmtrace.json");
     let relative = path
@@ -187,11 +187,11 @@ fn recent_files_have_whole_paths_those_compared_too() {
 }
 
 #[test]
-fn a_click_that_does_two_things_is_one_change() {
+fn click_with_two_commands_is_one_undo_step() {
     let mut harness = paused();
     let looked_at = |harness: &Screen| {
-        let sight = &harness.state().sight;
-        (sight.focus, sight.selected.is_some())
+        let view = &harness.state().view;
+        (view.focus, view.selected.is_some())
     };
     assert_eq!(looked_at(&harness), (1, false));
     click(&mut harness, "weighting of R0: memory rows over time");
@@ -203,8 +203,8 @@ fn a_click_that_does_two_things_is_one_change() {
     harness.key_press(Key::N);
     harness.run_steps(2);
     act(&mut harness, Edit::Undo);
-    let sight = &harness.state().sight;
-    assert!(!sight.log_scale && !sight.touched_only);
+    let view = &harness.state().view;
+    assert!(!view.log_scale && !view.touched_only);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn drawing_changes_nothing() {
         act(&mut harness, Play::Seek(step));
         let seen = |harness: &Screen| {
             let state = harness.state();
-            (state.moment(), state.sight.zoom.first, step)
+            (state.undo_state(), state.view.row_zoom.first, step)
         };
         let before = seen(&harness);
         harness.run_steps(5);

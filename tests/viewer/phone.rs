@@ -19,8 +19,8 @@ fn tap(screen: &mut Screen, label: &str) {
     screen.run_steps(3);
 }
 
-fn shipped(size: Vec2) -> Screen {
-    let mut options = Options::shipped(None);
+fn included(size: Vec2) -> Screen {
+    let mut options = Options::included(None);
     options.settings.look.still = true;
     let mut screen = window_with(size, options);
     screen.run_steps(1);
@@ -49,7 +49,7 @@ fn targets(screen: &Screen) -> Vec<(String, Rect)> {
 }
 
 #[test]
-fn everything_that_can_be_hit_is_as_large_as_a_finger_and_on_screen() {
+fn touch_targets_are_large_and_on_screen() {
     let mut problems = Vec::new();
     for scene in ON_PHONE {
         for size in SIZES {
@@ -69,12 +69,12 @@ fn everything_that_can_be_hit_is_as_large_as_a_finger_and_on_screen() {
 }
 
 #[test]
-fn no_words_run_over_the_edge() {
+fn no_text_is_cut_off() {
     let mut problems = Vec::new();
     for scene in ON_PHONE {
         for size in SIZES {
             let screen = screens::screen(scene, size, Theme::Dark);
-            for (text, clip) in whole::texts(&screen) {
+            for (text, clip) in clipping::texts(&screen) {
                 let (words, rect) = (text.galley.text(), text.visual_bounding_rect());
                 let seen = rect.intersects(clip) && rect.is_positive();
                 if seen && (rect.left() < -0.5 || rect.right() > size.x + 0.5) {
@@ -87,22 +87,22 @@ fn no_words_run_over_the_edge() {
 }
 
 #[test]
-fn a_sheet_chooses_the_episode() {
+fn episode_sheet_chooses_episode() {
     for size in SIZES {
-        let mut screen = shipped(size);
+        let mut screen = included(size);
         click(&mut screen, "Episode");
         // It has come up.
         screen.run_steps(10);
         let steps = screen.state().player.steps();
         click(&mut screen, "More: Length");
         assert_eq!(screen.state().player.steps(), steps + 2);
-        let seed = screen.state().session.wish.seed;
-        click(&mut screen, "Next seed");
-        assert_eq!(screen.state().session.wish.seed, seed + 1);
+        let seed = screen.state().session.request.seed;
+        click(&mut screen, "Go to next seed");
+        assert_eq!(screen.state().session.request.seed, seed + 1);
         screen.get_by_label("Look at R0").scroll_to_me();
         screen.run_steps(3);
         click(&mut screen, "Look at R0");
-        assert!(screen.state().sight.keeps(0));
+        assert!(screen.state().view.keeps(0));
         click(&mut screen, "Leave");
         assert!(screen.state().dialog.is_none());
         click(&mut screen, "Machine");
@@ -112,8 +112,8 @@ fn a_sheet_chooses_the_episode() {
 }
 
 #[test]
-fn what_else_can_be_done_is_in_one_list() {
-    let mut screen = shipped(PHONE);
+fn other_commands_are_in_one_list() {
+    let mut screen = included(PHONE);
     let do_it = |screen: &mut Screen, name: &str| {
         click(screen, "More");
         screen
@@ -124,17 +124,17 @@ fn what_else_can_be_done_is_in_one_list() {
         screen.run_steps(3);
         tap(screen, name);
     };
-    do_it(&mut screen, "Theme");
+    do_it(&mut screen, "Change theme");
     assert!(screen.state().dialog.is_none() && !screen.state().frame.dark);
     for (name, subject) in [
-        ("Open", Subject::File(Aim::Open)),
-        ("Save trace", Subject::File(Aim::Save)),
+        ("Open file", Subject::File(FilePurpose::Open)),
+        ("Save trace", Subject::File(FilePurpose::Save)),
         (
             "Save figure as PNG",
-            Subject::File(Aim::Figure(Format::Png)),
+            Subject::File(FilePurpose::Figure(Format::Png)),
         ),
-        ("Settings", Subject::Settings),
-        ("About", Subject::About),
+        ("Open settings", Subject::Settings),
+        ("About Tapescope", Subject::About),
     ] {
         do_it(&mut screen, name);
         let dialog = screen.state().dialog.as_ref();
@@ -143,21 +143,21 @@ fn what_else_can_be_done_is_in_one_list() {
     }
     // What cannot be done is not offered.
     click(&mut screen, "More");
-    assert!(!has(&screen, "Stop learning"));
+    assert!(!has(&screen, "Stop training"));
     click(&mut screen, "Leave");
-    do_it(&mut screen, "Learn");
+    do_it(&mut screen, "Train live");
     assert!(screen.state().learning.is_some());
-    do_it(&mut screen, "Stop learning");
-    do_it(&mut screen, "Start page");
+    do_it(&mut screen, "Stop training");
+    do_it(&mut screen, "Open start page");
     assert!(screen.state().welcome.shown);
-    do_it(&mut screen, "Tour");
+    do_it(&mut screen, "Start tour");
     assert!(screen.state().tour.is_some());
 }
 
 #[test]
-fn dragging_along_the_strip_moves_in_time_and_a_swipe_does_not() {
+fn dragging_strip_seeks_and_swipe_does_not() {
     for size in SIZES {
-        let mut screen = shipped(size);
+        let mut screen = included(size);
         act(&mut screen, Play::Toggle);
         act(&mut screen, Play::First);
         let strip = screen.get_by_label("Time: drag to move in time").rect();
@@ -190,7 +190,7 @@ fn dragging_along_the_strip_moves_in_time_and_a_swipe_does_not() {
 #[test]
 fn the_start_page_is_a_column_of_cards() {
     for size in &SIZES[..2] {
-        let mut screen = shipped(*size);
+        let mut screen = included(*size);
         act(&mut screen, Window::ToggleWelcome);
         let titles = screen.state().session.machines.iter();
         let titles: Vec<_> = titles.map(|machine| machine.title.clone()).collect();
@@ -214,23 +214,23 @@ fn the_start_page_is_a_column_of_cards() {
 fn follow(screen: &mut Screen, stop: usize) {
     match stop {
         0 => tap(screen, "Play"),
-        1 => click(screen, "Next step"),
+        1 => click(screen, "Go to next step"),
         2 => touch(screen, "W0 sharpen"),
-        7 => click(screen, "First step"),
+        7 => click(screen, "Go to first step"),
         8 => touch(screen, "output: at this step"),
         10 => (0..20).for_each(|_| {
             if !met(screen) {
-                click(screen, "Next step");
+                click(screen, "Go to next step");
             }
         }),
-        11 => click(screen, "Flip the bit"),
+        11 => click(screen, "Flip bit"),
         12 => {
-            tap(screen, "Start page");
-            click(screen, "Back to the episode");
+            tap(screen, "Open start page");
+            click(screen, "Return to episode");
         }
         _ => (0..20).for_each(|_| {
             if !met(screen) {
-                click(screen, "Next stage");
+                click(screen, "Go to next stage");
             }
         }),
     }
@@ -259,9 +259,9 @@ fn touch(screen: &mut Screen, name: &str) {
 }
 
 #[test]
-fn the_tour_is_taken_by_finger_and_covers_nothing() {
+fn tour_works_by_touch_and_covers_nothing() {
     for size in SIZES {
-        let mut screen = shipped(size);
+        let mut screen = included(size);
         act(&mut screen, Tour::Start);
         for stop in 0..13 {
             screen.run_steps(3);
@@ -270,7 +270,7 @@ fn the_tour_is_taken_by_finger_and_covers_nothing() {
                     follow(&mut screen, stop);
                     assert!(met(&screen), "stop {stop} at {size}");
                 }
-                let leave = screen.get_by_label("Leave the tour").rect();
+                let leave = screen.get_by_label("Leave tour").rect();
                 let count = format!("{} of 13", stop + 1);
                 let count = screen.get_by_label(&count).rect();
                 let window = Rect::from_min_size(egui::Pos2::ZERO, size);
@@ -288,39 +288,39 @@ fn the_tour_is_taken_by_finger_and_covers_nothing() {
 }
 
 #[test]
-fn what_learns_is_one_column() {
-    let mut screen = shipped(PHONE);
+fn training_is_one_column() {
+    let mut screen = included(PHONE);
     let experiment = learn::experiment(&["training.batch=16"]);
-    act(&mut screen, Instead::Begin(vec![experiment]));
+    act(&mut screen, Replacement::Begin(vec![experiment]));
     screen.run_steps(40);
     let top = |label: &str| {
         let mut found = screen.query_all_by_label_contains(label);
         found.next().unwrap().rect().top()
     };
     let [words, loss, answer, toggle] = [
-        top("What is happening"),
-        top("Bits per sequence"),
+        top("Findings"),
+        top("Loss per sequence (bits)"),
         top("Time: drag"),
         top("Pause training"),
     ];
     assert!(words < loss && loss < answer && answer < toggle);
     click(&mut screen, "Pause training");
     let learning = screen.state().learning.as_ref();
-    assert!(learning.is_some_and(|learning| !learning.goes));
-    click(&mut screen, "One update");
-    click(&mut screen, "Learn again, same seed");
+    assert!(learning.is_some_and(|learning| !learning.is_training));
+    click(&mut screen, "Run one update");
+    click(&mut screen, "Restart training, same seed");
     assert!(screen.state().learning.is_some());
 }
 
 #[test]
-fn a_window_that_grows_has_its_panels_back() {
-    let mut screen = shipped(PHONE);
-    assert_eq!(screen.state().arrangement(), Arrangement::CloseUp);
+fn panels_return_when_window_grows() {
+    let mut screen = included(PHONE);
+    assert_eq!(screen.state().layout(), WindowLayout::CloseUp);
     act(&mut screen, Look::NextLayout);
-    assert_eq!(screen.state().arrangement(), Arrangement::CloseUp);
+    assert_eq!(screen.state().layout(), WindowLayout::CloseUp);
     screen.set_size(LARGE);
     screen.run_steps(3);
-    screen.get_by_label("New episode");
-    let button = screen.get_by_label("Next step").rect();
+    screen.get_by_label("Record episode");
+    let button = screen.get_by_label("Go to next step").rect();
     assert!(button.height() < FINGER);
 }

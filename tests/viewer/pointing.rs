@@ -2,11 +2,11 @@
 
 use egui::{Pos2, Rect, Shape, pos2};
 use tapescope::figure::{PanelId, Picture};
-use tapescope::viewer::command::Instead;
+use tapescope::viewer::command::Replacement;
 
+use super::clipping::{shapes, texts};
 use super::gradients::lay_out;
 use super::tour::rect_of;
-use super::whole::{shapes, texts};
 use super::*;
 
 /// What egui writes where two parts of a window have one id.
@@ -25,7 +25,7 @@ fn clashes(screen: &mut Screen) -> Vec<String> {
 #[track_caller]
 fn is_unique(screen: &mut Screen, what: &str) {
     let clashes = clashes(screen);
-    let layout = screen.state().arrangement().name();
+    let layout = screen.state().layout().name();
     assert!(clashes.is_empty(), "{what}, {layout}: {clashes:#?}");
 }
 
@@ -46,12 +46,12 @@ fn is_unique_in_all_layouts(screen: &mut Screen, what: &str) {
 }
 
 #[test]
-fn every_part_of_the_window_has_an_id_of_its_own() {
+fn every_widget_id_is_unique() {
     for size in [LARGE, SMALL, phone::PHONE] {
         let mut screen = window_of(size, Arc::default());
         act(&mut screen, Play::Toggle);
         act(&mut screen, Play::Seek(8));
-        lay_out(&mut screen, Arrangement::CloseUp);
+        lay_out(&mut screen, WindowLayout::CloseUp);
         is_unique_in_all_layouts(&mut screen, &format!("{size}"));
         for file in [
             "every mechanism",
@@ -66,23 +66,23 @@ fn every_part_of_the_window_has_an_id_of_its_own() {
 }
 
 #[test]
-fn parts_of_a_comparison_of_runs_and_of_many_rows_have_ids_of_their_own() {
+fn widget_ids_are_unique_in_comparison_runs_and_large_memory() {
     for size in [LARGE, SMALL] {
         let mut screen = window_of(size, Arc::default());
         act(&mut screen, Compare::KeepAsA);
         act(&mut screen, Episode::NextSeed);
         is_unique(&mut screen, "compared");
         let mut screen = window_of_machines(size, vec![big()]);
-        lay_out(&mut screen, Arrangement::Debug);
+        lay_out(&mut screen, WindowLayout::Debug);
         act(&mut screen, Rows::Taller(4));
         is_unique(&mut screen, "many rows");
         for count in [1, 4] {
-            let mut screen = several::several(size, count);
+            let mut screen = parallel_runs::several(size, count);
             screen.run_steps(10);
             is_unique(&mut screen, "learning");
         }
         let mut screen = window_of(size, Arc::default());
-        act(&mut screen, Instead::Ablate);
+        act(&mut screen, Replacement::Ablate);
         screen.run_steps(3);
         is_unique(&mut screen, "ablations");
     }
@@ -105,7 +105,7 @@ fn read_out(screen: &mut Screen, at: Pos2) -> String {
 
 fn close_up() -> Screen {
     let mut screen = paused();
-    lay_out(&mut screen, Arrangement::CloseUp);
+    lay_out(&mut screen, WindowLayout::CloseUp);
     act(&mut screen, Play::Seek(8));
     screen
 }
@@ -119,7 +119,7 @@ fn third(rect: Rect, bits: usize) -> Pos2 {
 }
 
 #[test]
-fn a_bit_of_the_close_up_is_read_out_and_a_click_stays_at_its_step() {
+fn close_up_bit_is_read_out_and_click_keeps_step() {
     let mut screen = close_up();
     let task = recording(&screen).task.clone();
     for (picture, name, bits, channel) in [
@@ -133,7 +133,7 @@ fn a_bit_of_the_close_up_is_read_out_and_a_click_stays_at_its_step() {
         assert_eq!(step(&screen), 8);
         let id = PanelId::new(picture);
         let selected = Some(Target::Value { id, column: 2 });
-        assert_eq!(screen.state().sight.selected, selected);
+        assert_eq!(screen.state().view.selected, selected);
     }
 }
 
@@ -176,27 +176,27 @@ fn lines(screen: &Screen) -> usize {
 
 #[test]
 fn the_path_of_an_answer_is_drawn_in_every_layout() {
-    let mut options = Options::shipped(None);
+    let mut options = Options::included(None);
     options.settings.look.still = true;
     let mut screen = window_with(LARGE, options);
     for layout in [
-        Arrangement::CloseUp,
-        Arrangement::Debug,
-        Arrangement::Paper,
-        Arrangement::PaperDown,
+        WindowLayout::CloseUp,
+        WindowLayout::Debug,
+        WindowLayout::Paper,
+        WindowLayout::PaperDown,
     ] {
         lay_out(&mut screen, layout);
         act(&mut screen, Play::Seek(30));
         assert_eq!(lines(&screen), 0, "{layout:?}");
         let steps = screen.state().player.steps() as f32;
         let label = match layout {
-            Arrangement::CloseUp => "output: at this step",
-            Arrangement::Debug => "output: over time",
+            WindowLayout::CloseUp => "output: at this step",
+            WindowLayout::Debug => "output: over time",
             _ => "Outputs",
         };
         let rect = rect_of(&screen, label);
         let mut at = third(rect, 8);
-        if layout != Arrangement::CloseUp {
+        if layout != WindowLayout::CloseUp {
             at.x = rect.left() + 30.5 / steps * rect.width();
         }
         click_at(&mut screen, at);
@@ -215,7 +215,7 @@ fn stages_controller_and_signs_of_the_close_up_are_pointed_at_and_clicked() {
     assert_eq!(stage(&screen), "shift");
     act(&mut screen, Look::Focus(0));
     click(&mut screen, "Sign of W0");
-    assert_eq!(screen.state().sight.focus, 1);
+    assert_eq!(screen.state().view.focus, 1);
     let rect = rect_of(&screen, "Controller");
     assert!(!read_out(&mut screen, rect.center()).is_empty());
 }

@@ -3,8 +3,8 @@
 //! differ and deletes those of no scene. Otherwise what was drawn is left beside a snapshot that differs: `.new.png`,
 //! `.new.txt`, and `.diff.png` with the pixels that differ.
 
+use super::clipping::parts;
 use super::snapshot::{Snapshots, differing, listed, reduced};
-use super::whole::parts;
 use super::*;
 use egui::{Rect, Shape};
 use image::RgbaImage;
@@ -15,7 +15,7 @@ pub type Scene = (&'static str, &'static str, fn(&mut Screen));
 fn learn_a_while(screen: &mut Screen) {
     act(
         screen,
-        Instead::Begin(vec![learn::experiment(&["training.batch=16"])]),
+        Replacement::Begin(vec![learn::experiment(&["training.batch=16"])]),
     );
     screen.run_steps(150);
 }
@@ -54,7 +54,7 @@ const SCENES: &[Scene] = &[
         screen.run_steps(1);
     }),
     ("ten learning", "copy", |screen| {
-        act(screen, Instead::Begin(several::runs(10)));
+        act(screen, Replacement::Begin(parallel_runs::runs(10)));
         screen.run_steps(80);
         press(screen, Key::T);
         screen.run_steps(1);
@@ -201,7 +201,7 @@ const SCENES: &[Scene] = &[
         act(screen, File::Open(PathBuf::from("7 reads 3 writes")));
         go_to(screen, 5, "output");
         // A large window has room for it.
-        if let Some(word) = screen.query_by_label("How much heads overlap") {
+        if let Some(word) = screen.query_by_label("Overlap of heads") {
             word.click();
         }
         screen.run_steps(3);
@@ -345,7 +345,7 @@ pub const ON_PHONE: &[Scene] = &[
     }),
     ("keys", "copy", |screen| press(screen, Key::F1)),
     ("save", "copy", |screen| {
-        act(screen, Ask::For(Subject::File(Aim::Save)));
+        act(screen, Ask::For(Subject::File(FilePurpose::Save)));
     }),
     ("settings", "copy", |screen| {
         act(screen, Ask::For(Subject::Settings));
@@ -367,7 +367,7 @@ fn go_to(screen: &mut Screen, step: usize, stage: &str) {
 }
 
 fn close_up(screen: &mut Screen) {
-    while screen.state().arrangement() != Arrangement::CloseUp {
+    while screen.state().layout() != WindowLayout::CloseUp {
         act(screen, Look::NextLayout);
     }
     // What is said about the speed would lie over the left panel.
@@ -408,7 +408,7 @@ pub fn screen(scene: &Scene, size: Vec2, theme: Theme) -> Screen {
 
 fn screen_with(scene: &Scene, size: Vec2, theme: Theme, raster: &Shared) -> Screen {
     let (name, machine, prepare) = scene;
-    let mut options = Options::shipped(None).with_first(machine);
+    let mut options = Options::included(None).with_first(machine);
     options.files = Arc::<Shelf>::default();
     options.settings.look.still = true;
     options.settings.greeted = *name != FIRST;
@@ -467,7 +467,7 @@ fn changed(scene: &Scene, size: Vec2, theme: Theme) -> Option<String> {
 }
 
 #[test]
-fn every_state_looks_as_it_did() {
+fn every_state_matches_its_snapshot() {
     let scenes = SCENES.iter().enumerate();
     let all = scenes.flat_map(|(index, scene)| {
         let kept = kept(index, scene).into_iter();
@@ -478,7 +478,7 @@ fn every_state_looks_as_it_did() {
 }
 
 #[test]
-fn every_state_on_a_phone_looks_as_it_did() {
+fn every_phone_state_matches_its_snapshot() {
     let all = ON_PHONE.iter();
     let problems = all.filter_map(|scene| changed(scene, phone::PHONE, theme(scene)));
     let problems: Vec<String> = problems.collect();
@@ -486,7 +486,7 @@ fn every_state_on_a_phone_looks_as_it_did() {
 }
 
 #[test]
-fn every_snapshot_is_of_a_scene() {
+fn every_snapshot_belongs_to_a_scene() {
     let scenes = SCENES.iter().enumerate();
     let desktop = scenes.flat_map(|(index, scene)| {
         let kept = kept(index, scene).into_iter();
@@ -502,7 +502,7 @@ fn every_snapshot_is_of_a_scene() {
 const MOST_BYTES: u64 = 6_000_000;
 
 #[test]
-fn the_pictures_are_light() {
+fn snapshot_files_are_small() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = [root.join("assets/pictures"), Snapshots::here().folder];
     let files = folders.iter().flat_map(|path| path.read_dir().unwrap());
@@ -704,7 +704,7 @@ fn a_label_that_has_moved_is_noticed() {
 /// scene in both themes and sizes into `target/screens`.
 #[test]
 #[ignore = "draws pictures for people"]
-fn every_scene_for_the_eye() {
+fn draw_every_scene() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screens");
     std::fs::create_dir_all(&folder).unwrap();
     let draw = |scene: &Scene, size: Vec2, theme: Theme| {

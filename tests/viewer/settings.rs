@@ -23,14 +23,14 @@ fn reread(harness: &Screen) -> Settings {
 }
 
 #[test]
-fn what_was_set_is_on_in_the_next_run() {
+fn settings_persist_between_sessions() {
     let mut harness = paused();
     press_with(&mut harness, Modifiers::COMMAND, Key::Comma);
     for label in [
         "Light",
         "Cividis",
         "115 %",
-        "Reduced: nothing glides or plays by itself",
+        "Reduced: no gliding, no automatic playback",
     ] {
         click(&mut harness, label);
     }
@@ -50,7 +50,7 @@ fn what_was_set_is_on_in_the_next_run() {
 }
 
 #[test]
-fn the_theme_of_an_earlier_run_can_be_the_system_again() {
+fn theme_can_return_to_system() {
     let mut harness = with_settings(Settings::default());
     let light = Command::Window(Window::Theme(Colours::Light));
     let system = Command::Window(Window::Theme(Colours::System));
@@ -97,17 +97,17 @@ fn panels_fold_away_and_the_transport_stays_whole() {
         let time = |harness: &Screen| harness.get_by_label("input: over time").rect();
         let before = time(&harness);
         press_with(&mut harness, BOTH, Key::B);
-        assert!(!has(&harness, "New episode"));
+        assert!(!has(&harness, "Record episode"));
         assert!(time(&harness).width() > before.width() + 20.0);
         let line = harness.get_by_label_contains("Timeline: ").rect();
-        for button in ["First step", "Next step", "Loop"] {
+        for button in ["Go to first step", "Go to next step", "Toggle loop"] {
             let button = harness.get_by_label(button).rect();
             assert!(!button.intersects(line), "{button} {line}");
             assert!(button.bottom() < size.y);
         }
         press_with(&mut harness, BOTH, Key::T);
         assert!(!says(&harness, "Timeline: "));
-        assert!(harness.get_by_label("Next step").rect().bottom() < size.y);
+        assert!(harness.get_by_label("Go to next step").rect().bottom() < size.y);
         // The keys go on working.
         press(&mut harness, Key::Space);
         press(&mut harness, Key::End);
@@ -129,9 +129,9 @@ fn changes_are_undone_and_done_again() {
         let card = state.card().map(|card| card.title);
         let steps = state.player.steps();
         (
-            state.session.wish.clone(),
-            state.sight.focus,
-            state.sight.touched_only,
+            state.session.request.clone(),
+            state.view.focus,
+            state.view.touched_only,
             card,
             steps,
         )
@@ -177,15 +177,15 @@ fn every_kind_of_change_is_undone() {
     let mut harness = paused();
     let state = |harness: &Screen| {
         let state = harness.state();
-        let heads = (state.sight.focus, state.sight.pinned, state.sight.all_heads);
+        let heads = (state.view.focus, state.view.pinned, state.view.all_heads);
         let rows = (
-            state.sight.touched_only,
-            state.sight.zoom.height,
-            state.sight.zoom.follow,
+            state.view.touched_only,
+            state.view.row_zoom.height,
+            state.view.row_zoom.follow,
         );
         let card = state.card().map(|card| card.title);
-        let flipped = state.session.wish.flipped.clone();
-        (heads, rows, card, state.sight.log_scale, flipped)
+        let flipped = state.session.request.flipped.clone();
+        (heads, rows, card, state.view.log_scale, flipped)
     };
     for command in [
         Command::Look(Look::Pin(0)),
@@ -214,13 +214,13 @@ fn every_kind_of_change_is_undone() {
     act(&mut harness, Play::Seek(5));
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
     assert_eq!(step(&harness), 5);
-    assert!(harness.state().session.wish.flipped.is_empty());
+    assert!(harness.state().session.request.flipped.is_empty());
 }
 
 #[test]
 fn undo_brings_an_opened_trace_back() {
     let mut harness = paused_with_file("theirs.ntmtrace.json");
-    click(&mut harness, "New episode");
+    click(&mut harness, "Record episode");
     assert!(!says(&harness, "as recorded"));
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
     harness.get_by_label("theirs.ntmtrace.json, as recorded");
@@ -229,18 +229,18 @@ fn undo_brings_an_opened_trace_back() {
 }
 
 #[test]
-fn a_refused_wish_is_nothing_to_undo() {
+fn refused_request_is_not_undoable() {
     let mut harness = paused();
     act(&mut harness, Episode::Size(200));
     act(&mut harness, Episode::Rows(1 << 20));
-    let size = |harness: &Screen| harness.state().session.wish.size;
+    let size = |harness: &Screen| harness.state().session.request.size;
     assert_eq!(size(&harness), 200);
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
     assert_eq!(size(&harness), 5);
 }
 
 #[test]
-fn everything_can_be_reached_by_tab_and_shows_it() {
+fn tab_reaches_everything_with_visible_focus() {
     let mut harness = paused();
     let mut reached = Vec::new();
     for _ in 0..120 {
@@ -252,14 +252,14 @@ fn everything_can_be_reached_by_tab_and_shows_it() {
     }
     for label in [
         "Machine",
-        "Open",
-        "Theme",
+        "Open file",
+        "Change theme",
         "Play",
-        "Next step",
+        "Go to next step",
         "Timeline",
-        "New episode",
+        "Record episode",
         "Head W0",
-        "Touched rows only",
+        "Show touched rows only",
         "memory",
         "input",
         "Stage content",
@@ -269,20 +269,20 @@ fn everything_can_be_reached_by_tab_and_shows_it() {
         assert!(found, "{label} is not among {reached:?}");
     }
     // Enter presses what has the focus; Space stays with playback.
-    harness.get_by_label("Next step").focus();
+    harness.get_by_label("Go to next step").focus();
     harness.run_steps(1);
     press(&mut harness, Key::Enter);
     assert_eq!(step(&harness), 1);
 }
 
 #[test]
-fn what_went_wrong_is_listed_and_can_be_copied() {
+fn errors_are_listed_and_can_be_copied() {
     let mut harness = paused();
     for name in ["one.json", "two.json", "three.json"] {
         act(&mut harness, File::Open(name.into()));
     }
     act(&mut harness, Ask::Escape);
-    assert!(!has(&harness, "Not done"));
+    assert!(!has(&harness, "Problem"));
     click(&mut harness, "3 problems");
     assert!(!has(&harness, "3 problems"));
     for name in ["one", "two", "three"] {
@@ -294,7 +294,7 @@ fn what_went_wrong_is_listed_and_can_be_copied() {
 }
 
 #[test]
-fn the_licences_are_on_board() {
+fn licences_are_included() {
     let mut harness = paused();
     act(&mut harness, Ask::For(Subject::About));
     for words in [
@@ -310,7 +310,7 @@ fn the_licences_are_on_board() {
 }
 
 #[test]
-fn numbers_fold_away_until_they_are_asked_for() {
+fn numbers_panel_stays_folded_until_opened() {
     let panels = Settings::read(|_| None).panels;
     let mut harness = with_settings(Settings {
         panels,

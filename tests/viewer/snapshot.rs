@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 
-use super::whole::texts;
+use super::clipping::texts;
 use super::*;
 use egui::Color32;
 use egui::epaint::TextShape;
@@ -321,7 +321,7 @@ fn a_pixel_that_differs_is_found() {
 }
 
 #[test]
-fn what_differs_is_reported_and_kept_on_request() {
+fn differences_are_reported_and_saved_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let snapshots = |update| Snapshots {
         folder: folder.path().to_owned(),

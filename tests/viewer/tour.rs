@@ -2,14 +2,14 @@
 
 use super::*;
 use egui::accesskit::Role;
-use tapescope::figure::trip::{self, Trip};
+use tapescope::figure::signal_path::{self, SignalPath};
 use tapescope::train::Recording;
 use tapescope::viewer::{Cause, FAILURES, first_wrong, shown_in};
 
-const STOPS: usize = 13;
+const TOUR_STEPS: usize = 13;
 
-fn shipped(size: Vec2, theme: Theme, still: bool) -> Screen {
-    let mut options = Options::shipped(None);
+fn included(size: Vec2, theme: Theme, still: bool) -> Screen {
+    let mut options = Options::included(None);
     options.settings.look.still = still;
     let mut screen = window_drawn((size, theme), options, Shared::default());
     screen.run_steps(1);
@@ -78,7 +78,7 @@ fn spoken_of(stop: usize, met: bool) -> &'static [&'static str] {
     match stop {
         0 if met => &["Pause"],
         0 => &["Play"],
-        1 => &["Next step"],
+        1 => &["Go to next step"],
         2 => &["weighting of W0: "],
         3 => &["W0 gate"],
         4 => &["W0 shift"],
@@ -94,17 +94,21 @@ fn spoken_of(stop: usize, met: bool) -> &'static [&'static str] {
 }
 
 fn next_of(stop: usize) -> &'static str {
-    if stop + 1 == STOPS { "Finish" } else { "Next" }
+    if stop + 1 == TOUR_STEPS {
+        "Finish"
+    } else {
+        "Next"
+    }
 }
 
 #[test]
-fn the_tour_waits_at_every_stop_and_its_card_covers_nothing_it_speaks_of() {
+fn tour_waits_at_every_step_and_card_covers_nothing_described() {
     for size in [LARGE, SMALL] {
-        let mut screen = shipped(size, Theme::Dark, false);
+        let mut screen = included(size, Theme::Dark, false);
         act(&mut screen, Tour::Start);
-        for stop in 0..STOPS {
+        for stop in 0..TOUR_STEPS {
             screen.run_steps(3);
-            screen.get_by_label(&format!("{} of {STOPS}", stop + 1));
+            screen.get_by_label(&format!("{} of {TOUR_STEPS}", stop + 1));
             assert!(!has(&screen, next_of(stop)), "stop {stop} waits");
             for is_met in [false, true] {
                 if is_met {
@@ -130,8 +134,8 @@ fn the_tour_waits_at_every_stop_and_its_card_covers_nothing_it_speaks_of() {
 }
 
 #[test]
-fn back_restores_what_the_stop_showed() {
-    let mut screen = shipped(LARGE, Theme::Dark, true);
+fn back_restores_previous_tour_step() {
+    let mut screen = included(LARGE, Theme::Dark, true);
     act(&mut screen, Tour::Start);
     let seen = |screen: &Screen| {
         let state = screen.state();
@@ -140,12 +144,12 @@ fn back_restores_what_the_stop_showed() {
         (
             state.settings.stop,
             (player.step(), player.stage(), player.whole_steps()),
-            (state.sight.focus, state.sight.selected, state.editing.mark),
-            open.wish.clone(),
+            (state.view.focus, state.view.selected, state.editing.mark),
+            open.request.clone(),
         )
     };
     let mut shown = Vec::new();
-    for stop in 0..STOPS - 1 {
+    for stop in 0..TOUR_STEPS - 1 {
         follow(&mut screen, stop);
         shown.push(seen(&screen));
         click(&mut screen, "Next");
@@ -163,15 +167,15 @@ fn back_restores_what_the_stop_showed() {
 }
 
 #[test]
-fn the_tour_is_left_and_gone_on_with() {
+fn tour_can_be_left_and_resumed() {
     let mut harness = paused();
     act(&mut harness, Tour::Start);
     for _ in 0..3 {
         click(&mut harness, "Skip");
     }
-    harness.get_by_label(&format!("4 of {STOPS}"));
+    harness.get_by_label(&format!("4 of {TOUR_STEPS}"));
     press(&mut harness, Key::Escape);
-    assert!(!has(&harness, &format!("4 of {STOPS}")));
+    assert!(!has(&harness, &format!("4 of {TOUR_STEPS}")));
     let lines = harness.state().settings.lines();
     let kept = Settings::read(|key| {
         let line = lines.iter().find(|(name, _)| *name == key)?;
@@ -183,38 +187,38 @@ fn the_tour_is_left_and_gone_on_with() {
     };
     let mut next = window_with(SMALL, options);
     press(&mut next, Key::Questionmark);
-    click(&mut next, &format!("Go on with the tour: 4 of {STOPS}"));
-    next.get_by_label(&format!("4 of {STOPS}"));
+    click(&mut next, &format!("Continue tour: 4 of {TOUR_STEPS}"));
+    next.get_by_label(&format!("4 of {TOUR_STEPS}"));
     // Nobody was at the stop before, but there is one.
     click(&mut next, "Back");
-    next.get_by_label(&format!("3 of {STOPS}"));
-    click(&mut next, "Leave the tour");
-    assert!(!has(&next, &format!("3 of {STOPS}")));
+    next.get_by_label(&format!("3 of {TOUR_STEPS}"));
+    click(&mut next, "Leave tour");
+    assert!(!has(&next, &format!("3 of {TOUR_STEPS}")));
 }
 
 #[test]
-fn without_a_machine_that_recalls_the_second_act_is_left_out() {
+fn tour_skips_second_act_without_recall_machine() {
     let mut harness = paused();
     act(&mut harness, Tour::Start);
     for _ in 0..9 {
         click(&mut harness, "Skip");
     }
-    harness.get_by_label(&format!("{STOPS} of {STOPS}"));
+    harness.get_by_label(&format!("{TOUR_STEPS} of {TOUR_STEPS}"));
     click(&mut harness, "Back");
-    harness.get_by_label(&format!("9 of {STOPS}"));
+    harness.get_by_label(&format!("9 of {TOUR_STEPS}"));
 }
 
 #[test]
 fn the_tour_needs_a_memory_and_finds_one() {
     let mut harness = window_of_machines(LARGE, vec![baseline(1, 8), machine("first", 1)]);
     act(&mut harness, Tour::Start);
-    assert_eq!(harness.state().session.wish.machine, 1);
-    harness.get_by_label(&format!("1 of {STOPS}"));
+    assert_eq!(harness.state().session.request.machine, 1);
+    harness.get_by_label(&format!("1 of {TOUR_STEPS}"));
 }
 
 #[test]
 fn the_head_of_the_second_act_is_the_one_that_finds_the_item() {
-    let mut screen = shipped(LARGE, Theme::Dark, true);
+    let mut screen = included(LARGE, Theme::Dark, true);
     act(&mut screen, Tour::Start);
     for stop in 0..9 {
         follow(&mut screen, stop);
@@ -222,7 +226,7 @@ fn the_head_of_the_second_act_is_the_one_that_finds_the_item() {
     }
     follow(&mut screen, 9);
     let recording = &shown(&screen).recording;
-    let (step, focus) = (step(&screen), screen.state().sight.focus);
+    let (step, focus) = (step(&screen), screen.state().view.focus);
     let query = recording
         .episode
         .phases
@@ -236,11 +240,11 @@ fn the_head_of_the_second_act_is_the_one_that_finds_the_item() {
         !head.is_write() && head.gate[step] * content > 0.3,
         "{content}"
     );
-    assert!(says(&screen, "the very vector that is shown again now"));
+    assert!(says(&screen, "the same vector as shown now"));
     // The answer follows the bit that is changed.
     click(&mut screen, "Next");
     follow(&mut screen, 10);
-    assert!(says(&screen, "the item behind the one that was asked for"));
+    assert!(says(&screen, "the item after the one in the query"));
     click(&mut screen, "Next");
     follow(&mut screen, 11);
     assert!(says(&screen, "the answer follows"));
@@ -248,7 +252,7 @@ fn the_head_of_the_second_act_is_the_one_that_finds_the_item() {
     assert_eq!(shown(&screen).recording.score.wrong, 0);
     // Whoever flips it back sees that too.
     press(&mut screen, Key::Space);
-    assert!(screen.state().session.wish.flipped.is_empty());
+    assert!(screen.state().session.request.flipped.is_empty());
 }
 
 fn failing(screen: &Screen) -> Option<bool> {
@@ -258,7 +262,7 @@ fn failing(screen: &Screen) -> Option<bool> {
 #[test]
 fn every_failure_plays_up_to_its_first_wrong_bit_and_says_why() {
     for (which, failure) in FAILURES.iter().enumerate() {
-        let mut screen = shipped(LARGE, Theme::Dark, false);
+        let mut screen = included(LARGE, Theme::Dark, false);
         press(&mut screen, Key::W);
         let label = format!("Show {}", failure.title);
         screen.get_by_label(&label).scroll_to_me();
@@ -293,7 +297,7 @@ fn every_failure_plays_up_to_its_first_wrong_bit_and_says_why() {
         }
         // On to the next, or back to what anyone does.
         if which == 0 {
-            click(&mut screen, "Next failure");
+            click(&mut screen, "Go to next failure");
             assert_eq!(failing(&screen), Some(false));
         }
         press(&mut screen, Key::Escape);
@@ -314,7 +318,7 @@ struct Failed {
 
 impl Failed {
     fn of(failure: &tapescope::viewer::Failure) -> Self {
-        let machines = Options::shipped(None).machines;
+        let machines = Options::included(None).machines;
         let mut machines = machines.into_iter();
         let machine = machines
             .find(|machine| machine.name == failure.machine)
@@ -367,7 +371,7 @@ impl Failed {
 }
 
 #[test]
-fn what_is_said_of_a_failure_is_true_of_its_recording() {
+fn failure_explanation_matches_recording() {
     for failure in FAILURES {
         let failed = Failed::of(&failure);
         let (recording, step, from) = (&failed.recording, failed.step, failed.from);
@@ -440,8 +444,8 @@ fn what_is_said_of_a_failure_is_true_of_its_recording() {
 }
 
 #[test]
-fn the_trip_of_an_answer_leads_to_the_step_in_which_its_vector_was_shown() {
-    let machines = Options::shipped(None).machines;
+fn signal_path_leads_to_step_of_its_input() {
+    let machines = Options::included(None).machines;
     // The first two read a step ahead: what they read comes out by way of the controller.
     for (name, ahead) in [("copy", 1), ("copy_feedforward", 1), ("repeat_copy", 0)] {
         let machine = machines
@@ -455,11 +459,11 @@ fn the_trip_of_an_answer_leads_to_the_step_in_which_its_vector_was_shown() {
         let asked: Vec<_> = asked.collect();
         assert!(asked.len() >= 8);
         for (step, shown) in asked {
-            assert_eq!(trip::ahead(&recording, false), ahead, "{name}");
-            let trip = Trip::read_in(&recording.trace, false, step - ahead).unwrap();
+            assert_eq!(signal_path::steps_ahead(&recording, false), ahead, "{name}");
+            let path = SignalPath::read_in(&recording.trace, false, step - ahead).unwrap();
             // Repeat copy writes to rows once more while it answers.
             if name != "repeat_copy" {
-                let origin = trip.origin.map(|origin| origin.step);
+                let origin = path.origin.map(|origin| origin.step);
                 assert_eq!(origin, Some(shown), "{name} in step {step}");
             }
         }
@@ -467,8 +471,8 @@ fn the_trip_of_an_answer_leads_to_the_step_in_which_its_vector_was_shown() {
 }
 
 #[test]
-fn failures_are_found_by_name_and_wait_for_their_machine() {
-    let screen = shipped(LARGE, Theme::Dark, false);
+fn failures_are_listed_and_wait_for_their_machine() {
+    let screen = included(LARGE, Theme::Dark, false);
     let names = |screen: &Screen| {
         let choices = screen.state().choices();
         let found = choices
@@ -486,7 +490,7 @@ fn failures_are_found_by_name_and_wait_for_their_machine() {
 /// `target/tour`.
 #[test]
 #[ignore = "draws pictures for people"]
-fn every_stop_for_the_eye() {
+fn draw_every_tour_step() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tour");
     std::fs::create_dir_all(&folder).unwrap();
     for (size, theme) in [
@@ -500,9 +504,9 @@ fn every_stop_for_the_eye() {
             let name = format!("{name}-{theme:?}-{}.png", size.x).to_lowercase();
             screen.render().unwrap().save(folder.join(name)).unwrap();
         };
-        let mut screen = shipped(size, theme, true);
+        let mut screen = included(size, theme, true);
         act(&mut screen, Tour::Start);
-        for stop in 0..STOPS {
+        for stop in 0..TOUR_STEPS {
             save(&mut screen, format!("stop{:02}a", stop + 1));
             follow(&mut screen, stop);
             save(&mut screen, format!("stop{:02}b", stop + 1));

@@ -1,4 +1,4 @@
-//! NumPy arrays that show what an object of Rust holds.
+//! NumPy arrays that share the memory of Rust objects.
 
 use ndarray::{CowArray, IxDyn};
 use numpy::{PyArray, PyArrayDyn, PyArrayMethods};
@@ -9,8 +9,8 @@ use pyo3::pyclass::boolean_struct::True;
 /// Arrays by name.
 pub type Named<'a> = Vec<(String, CowArray<'a, f32, IxDyn>)>;
 
-/// Arrays of what `owner` holds, by name: read-only, and without copying a value, where `of` did not copy it either. Each
-/// keeps the owner alive.
+/// Returns read-only NumPy arrays of the values that `of` borrows from `owner`, by name. Borrowed values are not copied; values
+/// that `of` copied are moved. Each array keeps the owner alive.
 pub fn shared<'py, T>(
     owner: &Bound<'py, T>,
     of: impl for<'a> FnOnce(&'a T) -> Named<'a>,
@@ -33,8 +33,8 @@ where
 
 #[expect(
     unsafe_code,
-    reason = "NumPy is told where the values are. They stay there as long as the array lives: it holds their owner, from \
-              which they are borrowed, and which nothing changes, because its class is frozen"
+    reason = "NumPy gets a pointer to the values. They stay valid as long as the array lives: it holds their owner, from \
+              which they are borrowed, and which cannot change, because its class is frozen"
 )]
 fn borrowed<'py>(
     values: &CowArray<'_, f32, IxDyn>,

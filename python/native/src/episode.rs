@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tapescope::cli::call;
+use tapescope::cli::in_process;
 use tapescope::io::{self, trace};
 
 use crate::arrays::shared;
@@ -12,11 +12,11 @@ use crate::errors::raised;
 
 /// A recorded episode.
 #[pyclass(frozen, module = "tapescope._native")]
-pub struct Episode(pub call::Episode);
+pub struct Episode(pub in_process::Episode);
 
 #[pymethods]
 impl Episode {
-    /// What a trace file says that is held in memory.
+    /// Reads a trace file from memory.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: Vec<u8>, name: &str) -> PyResult<Self> {
         let read = py.detach(|| trace::from_bytes(bytes, name));
@@ -24,40 +24,40 @@ impl Episode {
         Ok(Self(read.into()))
     }
 
-    /// It as an npz file.
+    /// Returns the trace as an npz file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let mut bytes = Vec::new();
-        // A vector takes every byte.
+        // Writing to a vector cannot fail.
         let _ = trace::write_npz(&mut bytes, &self.0.recording, &self.0.source());
         PyBytes::new(py, &bytes)
     }
 
-    /// Everything but the arrays, JSON.
+    /// Returns everything but the arrays as JSON.
     fn meta(&self) -> String {
         let meta = trace::meta(&self.0.recording, &self.0.source());
         String::from_utf8(meta.unwrap_or_default()).unwrap_or_default()
     }
 
-    /// The arrays by name, without copying them.
+    /// Returns the arrays by name, without copying them.
     fn arrays<'py>(this: &Bound<'py, Self>) -> Vec<(String, Bound<'py, PyAny>)> {
         shared(this, |episode| {
             trace::views(&episode.0.recording, &episode.0.source())
         })
     }
 
-    /// What is to be said where writes reach rows that are already written.
-    fn overrun(&self) -> Option<String> {
-        let overrun = self.0.recording.trace.overrun();
-        overrun.map(|overrun| overrun.to_string())
+    /// Returns the warning if the memory wrapped around.
+    fn wrap_around(&self) -> Option<String> {
+        let wrap_around = self.0.recording.trace.wrap_around();
+        wrap_around.map(|wrap_around| wrap_around.to_string())
     }
 
-    /// Writes it, by the end of the name.
+    /// Writes the trace; the ending of the name selects the format.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let written = py.detach(|| trace::write(&path, &self.0.recording, &self.0.source()));
         written.map_err(|error: io::Error| raised(py, error.into()))
     }
 
-    /// `tapescope render`.
+    /// Draws a figure, as `tapescope render` does, and returns the file.
     fn render<'py>(
         &self,
         py: Python<'py>,
@@ -65,13 +65,13 @@ impl Episode {
         options: Vec<String>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let order = self.0.config.order();
-        let file = py.detach(|| call::render(name, &self.0.recording, order, &options));
+        let file = py.detach(|| in_process::render(name, &self.0.recording, order, &options));
         let file = file.map_err(|why| raised(py, why))?;
         Ok(PyBytes::new(py, &file))
     }
 }
 
-/// `tapescope verify` of a trace file that is held in memory: one of four words, and what is said.
+/// Verifies a trace file in memory, as `tapescope verify` does. Returns the outcome, one of four words, and the report.
 #[pyfunction]
 pub fn verify(
     py: Python<'_>,
@@ -79,7 +79,7 @@ pub fn verify(
     name: &str,
     options: Vec<String>,
 ) -> PyResult<(&'static str, String)> {
-    let verified = py.detach(|| call::verify(name, bytes, &options));
+    let verified = py.detach(|| in_process::verify(name, bytes, &options));
     let (outcome, told) = verified.map_err(|why| raised(py, why))?;
     let word = match outcome {
         trace::Outcome::Holds => "holds",

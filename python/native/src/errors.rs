@@ -1,24 +1,24 @@
-//! What was refused, as the exceptions of `tapescope.errors`.
+//! Errors of the library as the exceptions of `tapescope.errors`.
 
 use std::io;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tapescope::cli::call::Refused;
+use tapescope::cli::in_process::CommandError;
 use tapescope::io::Error;
 
-/// The exception that says why something was not done.
-pub fn raised(py: Python<'_>, why: Refused) -> PyErr {
+/// Returns the Python exception for an error.
+pub fn raised(py: Python<'_>, why: CommandError) -> PyErr {
     let (class, problem, file, place) = match why {
-        Refused::Asked(words) => ("ArgumentError", in_python(&words), None, None),
-        Refused::Failed(words) => ("TrainingError", words, None, None),
-        Refused::File(Error::Content {
+        CommandError::InvalidArgument(words) => ("ArgumentError", in_python(&words), None, None),
+        CommandError::Failed(words) => ("TrainingError", words, None, None),
+        CommandError::File(Error::Content {
             file,
             place,
             problem,
         }) => {
             let place = (!place.is_empty()).then(|| format!("`{place}`"));
-            // What was typed behind an option is in no file, but has its name.
+            // The value of an option is in no file; the option's name takes its place.
             let file = if file == "--set" {
                 in_python(&file)
             } else {
@@ -26,11 +26,13 @@ pub fn raised(py: Python<'_>, why: Refused) -> PyErr {
             };
             ("FormatError", in_python(&problem), Some(file), place)
         }
-        Refused::File(error @ Error::Unknown { .. }) => {
+        CommandError::File(error @ Error::Unknown { .. }) => {
             ("ArgumentError", error.to_string(), None, None)
         }
-        Refused::File(Error::Read(file, why)) => return of_system(py, "cannot be read", file, why),
-        Refused::File(Error::Write(file, why)) => {
+        CommandError::File(Error::Read(file, why)) => {
+            return of_system(py, "cannot be read", file, why);
+        }
+        CommandError::File(Error::Write(file, why)) => {
             return of_system(py, "cannot be written", file, why);
         }
     };
@@ -44,7 +46,7 @@ pub fn raised(py: Python<'_>, why: Refused) -> PyErr {
     build().map_or_else(|error| error, PyErr::from_value)
 }
 
-/// What the system says of a file that `problem`.
+/// Returns the exception for an error of the system. `problem`: for example "cannot be read".
 fn of_system(py: Python<'_>, problem: &str, file: String, why: io::Error) -> PyErr {
     let build = || {
         let class = py.import("tapescope.errors")?.getattr("FileError")?;
@@ -62,12 +64,12 @@ fn of_system(py: Python<'_>, problem: &str, file: String, why: io::Error) -> PyE
     build().map_or_else(|error| error, PyErr::from_value)
 }
 
-/// An option of the command line is an argument of the same name here: `--lengths <L,L,…>` is `lengths`.
+/// Replaces options of the command line by the Python arguments of the same name: `--lengths <L,L,…>` becomes `lengths`.
 fn in_python(words: &str) -> String {
     let mut parts = words.split("--");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        // Inside of a word it is part of a name.
+        // Inside a word, `--` is part of a name.
         let is_option = !text.ends_with(|c: char| c.is_alphanumeric() || "-_./\\".contains(c))
             && part.starts_with(|c: char| c.is_ascii_lowercase());
         if !is_option {
@@ -78,7 +80,7 @@ fn in_python(words: &str) -> String {
         let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let end = part.find(|c| !is_of_name(c)).unwrap_or(part.len());
         let (name, mut rest) = part.split_at(end);
-        // What clap says that its value is.
+        // The placeholder that clap prints for its value.
         if let Some((_, behind)) = rest
             .strip_prefix(" <")
             .and_then(|rest| rest.split_once('>'))
@@ -88,7 +90,7 @@ fn in_python(words: &str) -> String {
         text += &match name {
             "force" => "force=True".to_owned(),
             "from" => "start".to_owned(),
-            // It goes on with what the program alone goes on with.
+            // Only the program can resume a run.
             "resume" => "`tapescope train --resume`".to_owned(),
             name => name.replace('-', "_"),
         };

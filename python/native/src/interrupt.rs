@@ -1,4 +1,4 @@
-//! Ctrl-C while something runs for long.
+//! Ctrl-C during long computations.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,11 +7,15 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// How often Python is asked for signals.
+/// Interval between checks for signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Does the work, without Python's lock. Only the thread that Python began with is told of signals: where that is this
-/// one, the work is in another, and is told to stop when Python raises KeyboardInterrupt, or what else it makes of one.
+/// Runs `work` in another thread, without Python's lock, and sets its flag when a signal raises an exception.
+///
+/// Python delivers signals to its main thread only, so this thread keeps checking for them while the work runs.
+///
+/// # Errors
+/// KeyboardInterrupt, or the exception of another signal handler.
 pub fn until_interrupted<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send,

@@ -1,9 +1,9 @@
-//! `tapescope._native`: what the Python module computes with. Its classes hold values of the library and are wrapped by
-//! those of `python/tapescope`, which have the documentation; `python/tapescope/_native.pyi` says what is here.
+//! `tapescope._native`: the extension of the Python module. Its classes hold values of the library. The documented classes
+//! of `python/tapescope` wrap them; `python/tapescope/_native.pyi` lists the interface.
 
 #![expect(
     clippy::needless_pass_by_value,
-    reason = "what comes from Python is made for the call"
+    reason = "arguments from Python are created for the call"
 )]
 
 mod arrays;
@@ -13,7 +13,7 @@ mod interrupt;
 mod machine;
 mod run;
 
-/// What `python/tapescope` computes with.
+/// The extension that `python/tapescope` wraps.
 #[pyo3::pymodule]
 mod _native {
     use std::ffi::OsString;
@@ -29,13 +29,13 @@ mod _native {
     use super::run::Run;
     use crate::errors::raised;
 
-    /// Runs a command line as the program does, and returns its exit code.
+    /// Runs a command line as the program does and returns its exit code.
     #[pyfunction]
     fn main(py: Python<'_>, again: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         py.detach(|| tapescope::cli::run_inside(again, arguments))
     }
 
-    /// The preset of this name, or, where there is one, what `json` says, as JSON with every default.
+    /// Returns a preset as JSON with every default: from `json` if given, otherwise by name.
     #[pyfunction]
     fn preset(py: Python<'_>, name: &str, json: Option<&str>) -> PyResult<String> {
         let experiment = match json {
@@ -46,22 +46,22 @@ mod _native {
         Ok(experiment.to_json())
     }
 
-    /// Holds a file of episodes that is in memory to what can be learned from.
+    /// Checks an episode file in memory.
     #[pyfunction]
     fn check_episodes(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<()> {
         let checked = py.detach(|| io::episodes::from_bytes(bytes, name).map(|_| ()));
         checked.map_err(|error| raised(py, error.into()))
     }
 
-    /// The names of all presets.
+    /// Returns the names of all presets.
     #[pyfunction]
     fn presets() -> Vec<&'static str> {
         io::preset::names().collect()
     }
 
-    /// The names of those whose weights are included.
+    /// Returns the names of the included machines.
     #[pyfunction]
     fn machines() -> Vec<&'static str> {
-        io::weights::shipped_names().collect()
+        io::weights::included_names().collect()
     }
 }

@@ -1,10 +1,10 @@
-//! A training run, a moment at a time.
+//! A training run in short intervals.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use tapescope::cli::call::{self, Refused, Start};
+use tapescope::cli::in_process::{self, CommandError, Start};
 use tapescope::io::measurement::history_json;
 
 use crate::errors::raised;
@@ -14,12 +14,12 @@ use crate::machine::Machine;
 #[pyclass(frozen, module = "tapescope._native")]
 pub struct Run {
     name: String,
-    /// None once it has ended.
-    run: Mutex<Option<call::Run>>,
+    /// None after the end.
+    run: Mutex<Option<in_process::Run>>,
 }
 
 impl Run {
-    fn with<T>(&self, what: impl FnOnce(&call::Run) -> T) -> PyResult<T> {
+    fn with<T>(&self, what: impl FnOnce(&in_process::Run) -> T) -> PyResult<T> {
         let held = self.run.lock().unwrap_or_else(PoisonError::into_inner);
         let run = held.as_ref().ok_or_else(ended)?;
         Ok(what(run))
@@ -32,7 +32,7 @@ fn ended() -> PyErr {
 
 #[pymethods]
 impl Run {
-    /// `tapescope train`, before the first update.
+    /// Starts a run, as `tapescope train` does, up to the first update.
     #[staticmethod]
     fn begin(
         py: Python<'_>,
@@ -47,16 +47,16 @@ impl Run {
             trained: &start.trained,
             is_found: start.is_found,
         });
-        let run = py.detach(|| call::Run::begin(&name, json.as_deref(), start, &options));
+        let run = py.detach(|| in_process::Run::begin(&name, json.as_deref(), start, &options));
         let run = run.map_err(|why| raised(py, why))?;
-        // A dictionary has no name but the one in it.
+        // A dictionary has its name inside.
         let name = json.map_or(name, |_| run.experiment().name.clone());
         let run = Mutex::new(Some(run));
         Ok(Self { name, run })
     }
 
-    /// Trains for about so many seconds, at least one update: the bits and wrong bits per sequence of the last update;
-    /// None at the end.
+    /// Trains for about `seconds` (0 to 60), at least one update. Returns the bits and wrong bits per sequence of the last
+    /// update, or None at the end.
     fn go(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<(f64, f64)>> {
         let went = py.detach(|| {
             let mut held = self.run.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,12 +67,12 @@ impl Run {
         went.ok_or_else(ended)?.map_err(|why| raised(py, why))
     }
 
-    /// Sequences seen, and those of the whole run.
+    /// Returns the sequences trained and those of the whole run.
     fn sequences(&self) -> PyResult<(u64, u64)> {
-        self.with(call::Run::sequences)
+        self.with(in_process::Run::sequences)
     }
 
-    /// The learning curve from a point on, JSON.
+    /// Returns the learning curve from a point on, JSON.
     fn history(&self, start: usize) -> PyResult<String> {
         self.with(|run| {
             let points = &run.state().history;
@@ -80,7 +80,7 @@ impl Run {
         })
     }
 
-    /// The best machine so far.
+    /// Returns the best machine so far.
     fn machine(&self) -> PyResult<Machine> {
         self.with(|run| Machine {
             name: self.name.clone(),
@@ -90,19 +90,19 @@ impl Run {
         })
     }
 
-    /// Keeps in its folder, where it has one, what it takes to go on, and ends.
+    /// Ends the run; writes a checkpoint if it has a folder and is unfinished.
     fn end(&self, py: Python<'_>) -> PyResult<()> {
         let run = self
             .run
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        let end = py.detach(|| run.map_or(Ok(()), call::Run::end));
+        let end = py.detach(|| run.map_or(Ok(()), in_process::Run::end));
         end.map_err(|why| raised(py, why))
     }
 }
 
-fn updates(run: &mut call::Run, until: Instant) -> Result<Option<(f64, f64)>, Refused> {
+fn updates(run: &mut in_process::Run, until: Instant) -> Result<Option<(f64, f64)>, CommandError> {
     let mut last = None;
     while let Some(update) = run.update()? {
         last = Some((update.bits, update.wrong));

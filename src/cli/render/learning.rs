@@ -4,24 +4,24 @@ use std::io::Write;
 use std::path::Path;
 
 use super::super::episode::Chosen;
-use super::super::{Usage, machine, refuse};
+use super::super::{machine, refuse};
 use super::Render;
-use crate::figure::learning::{Learned, Learning};
+use crate::figure::learning::{SnapshotEpisode, TrainingFigure};
 use crate::figure::{Format, Layout, Options, Picture};
-use crate::io::{Experiment, RunFolder, Trained, label, picture, room};
+use crate::io::{Experiment, RunFolder, Trained, label, picture};
 use crate::learn::{Snapshot, slot};
 use crate::train::{Recording, recording_bytes};
 
 /// The most moments while the number of sequences grows tenfold.
 const PER_DECADE: f64 = 24.0;
-/// What is drawn of the episode, where nothing is asked for.
+/// The pictures of the episode, unless others are requested.
 const PICTURES: [Picture; 3] = [Picture::Target, Picture::Output, Picture::Weightings];
 
 impl Render {
     pub(super) fn learning(&self, format: Format, out: &mut impl Write) -> anyhow::Result<()> {
         if format == Format::Svg {
             return refuse(
-                "--over-training: an SVG stands still; write the figure to a name that ends in .gif, or .png for an animated PNG",
+                "--over-training: SVG is not animated; use a file name that ends in .gif, or in .png for an animated PNG",
             );
         }
         let (experiment, moments) = self.moments()?;
@@ -36,10 +36,10 @@ impl Render {
                 ..options
             };
         }
-        let learning = Learning::new(&experiment.title, &moments, &options);
+        let learning = TrainingFigure::new(&experiment.title, &moments, &options);
         if learning.is_empty() {
             return refuse(
-                "--layout: the machine of this run has none of these pictures; leave --layout out",
+                "--layout: the machine of this run has none of these pictures; omit --layout",
             );
         }
         let (bytes, title) = self.written(&learning, format)?;
@@ -47,8 +47,8 @@ impl Render {
         Ok(writeln!(out, "{}: {title}", label(&self.out))?)
     }
 
-    /// What was learned, and the episode by the machine of every snapshot.
-    fn moments(&self) -> anyhow::Result<(Experiment, Vec<Learned>)> {
+    /// Returns the experiment, and the episode as recorded with every training snapshot.
+    fn moments(&self) -> anyhow::Result<(Experiment, Vec<SnapshotEpisode>)> {
         let path = Path::new(&self.source);
         if !path.exists() {
             return self.keeps_none();
@@ -83,15 +83,11 @@ impl Render {
             origin,
         } = self.episode.choose(&self.source, &machine(last)?)?;
         let bytes = recording_bytes(&machine(last)?.machine.config, episode.steps());
-        room::claim(bytes.saturating_mul(all.len() as u64), 0).map_err(|short| {
-            Usage(format!(
-                "recording the episode at {} moments {short}",
-                all.len()
-            ))
-        })?;
-        let learned = |snapshot: &Snapshot| -> anyhow::Result<Learned> {
+        let what = format!("recording the episode at {} training snapshots", all.len());
+        machine::claim(bytes.saturating_mul(all.len() as u64), 0, &what)?;
+        let learned = |snapshot: &Snapshot| -> anyhow::Result<SnapshotEpisode> {
             let machine = machine(snapshot)?.machine;
-            Ok(Learned {
+            Ok(SnapshotEpisode {
                 sequences: snapshot.sequences,
                 seconds: snapshot.seconds,
                 recording: Recording::of(&machine, &task, episode.clone(), origin),
@@ -104,13 +100,13 @@ impl Render {
 
     fn keeps_none<T>(&self) -> anyhow::Result<T> {
         refuse(format!(
-            "--over-training: {} is no run that keeps snapshots; train one that does: tapescope train copy --snapshots",
+            "--over-training: {} has no training snapshots; train a run with them: tapescope train copy --snapshots",
             self.source
         ))
     }
 }
 
-/// Those that lie evenly on a logarithmic axis, and the last: of the best that lie between them little would be new.
+/// Selects snapshots evenly spaced on a logarithmic axis, and the last; best snapshots between them add little.
 fn evenly(all: &[Snapshot]) -> Vec<&Snapshot> {
     let place = |sequences: u64| slot(sequences, PER_DECADE);
     let mut kept: Vec<&Snapshot> = Vec::new();

@@ -1,4 +1,4 @@
-//! A buffer whose first value stands at the start of a cache line.
+//! A buffer aligned to a cache line.
 //!
 //! A vector of 64 bytes that straddles two lines costs two reads; with this under every matrix and
 //! every series, none does.
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn starts_at_a_line_keeps_values_and_reuses_storage() {
+    fn starts_at_a_cache_line_and_keeps_values_and_storage() {
         let mut buffer = Aligned::<f32>::zeros(3);
         buffer[1] = 2.0;
         for len in [5, 1000, 7] {

@@ -66,16 +66,16 @@ pub fn digamma<R: Real, S: Simd>(x: Pack<R, S>) -> Pack<R, S> {
         sum += one / (x + R::from_f64(i as f64));
     }
     let z = x + R::from_f64(steps as f64);
-    let by_z = one / z;
-    let series = series(z, &DIGAMMA[..terms]) * by_z * by_z;
-    z.ln() + by_z.mul_add(R::from_f64(-0.5), series) - sum
+    let inverse_z = one / z;
+    let series = series(z, &DIGAMMA[..terms]) * inverse_z * inverse_z;
+    z.ln() + inverse_z.mul_add(R::from_f64(-0.5), series) - sum
 }
 
 /// c_0 + c_1·z^−2 + c_2·z^−4 + …
 #[inline(always)]
 fn series<R: Real, S: Simd>(z: Pack<R, S>, coefficients: &[f64]) -> Pack<R, S> {
-    let by_z = Pack::splat(z.simd(), R::ONE) / z;
-    let y = by_z * by_z;
+    let inverse_z = Pack::splat(z.simd(), R::ONE) / z;
+    let y = inverse_z * inverse_z;
     let mut sum = Pack::splat(z.simd(), R::ZERO);
     for &c in coefficients.iter().rev() {
         sum = sum.mul_add(y, R::from_f64(c));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_the_derivative_of_the_other() {
+    fn digamma_is_the_derivative_of_ln_gamma() {
         for (x, ..) in KNOWN.into_iter().filter(|(x, ..)| *x > 0.05) {
             let of = |x: f64| Pack::splat(SIMD, x);
             let gradient = digamma(of(x)).first();

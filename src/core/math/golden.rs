@@ -102,36 +102,36 @@ impl Case {
         self.assert_all_close(part, array, found, &self.transposed(part, array));
     }
 
-    /// Of a score: holds energies, their softmax and the context to the case; gives the gradient by the energies.
+    /// Compares energies, their softmax and the context with the case; returns the gradient w.r.t. the energies.
     #[track_caller]
-    pub(crate) fn gradient_by_energies(&self, energies: &[f64]) -> Vec<f64> {
+    pub(crate) fn energies_gradient(&self, energies: &[f64]) -> Vec<f64> {
         self.assert_close("outputs", "energies", energies);
         let mut weighting = energies.to_vec();
         softmax(PLAIN, 1.0, energies, &mut weighting);
         self.assert_close("outputs", "weighting", &weighting);
-        let (values, by_context) = (
+        let (values, d_context) = (
             self.transposed("inputs", "V"),
             self.numbers("upstream", "context"),
         );
         let columns = || values.chunks_exact(energies.len());
         let context: Vec<f64> = columns().map(|x| dot(PLAIN, x, &weighting)).collect();
         self.assert_close("outputs", "context", &context);
-        let by_values: Vec<f64> = by_context
+        let d_values: Vec<f64> = d_context
             .iter()
             .flat_map(|d| weighting.iter().map(move |w| d * w))
             .collect();
-        self.assert_transposed_close("gradients", "V", &by_values);
-        let mut by_weighting = self.numbers("upstream", "weighting");
-        for (column, d) in columns().zip(&by_context) {
-            let pairs = by_weighting.iter_mut().zip(column);
-            pairs.for_each(|(by_weighting, x)| *by_weighting += d * x);
+        self.assert_transposed_close("gradients", "V", &d_values);
+        let mut d_weighting = self.numbers("upstream", "weighting");
+        for (column, d) in columns().zip(&d_context) {
+            let pairs = d_weighting.iter_mut().zip(column);
+            pairs.for_each(|(d_weighting, x)| *d_weighting += d * x);
         }
-        let mut by_energies = vec![0.0; energies.len()];
-        softmax_backward(PLAIN, &weighting, &by_weighting, &mut by_energies);
+        let mut d_energies = vec![0.0; energies.len()];
+        softmax_backward(PLAIN, &weighting, &d_weighting, &mut d_energies);
         let upstream = self.numbers("upstream", "energies");
-        let pairs = by_energies.iter_mut().zip(upstream);
-        pairs.for_each(|(by_energies, upstream)| *by_energies += upstream);
-        by_energies
+        let pairs = d_energies.iter_mut().zip(upstream);
+        pairs.for_each(|(d_energies, upstream)| *d_energies += upstream);
+        d_energies
     }
 
     #[track_caller]

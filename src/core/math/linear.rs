@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn forward_is_the_definition_at_every_width() {
+    fn forward_matches_the_definition_at_every_width() {
         for (inputs, outputs) in [(1, 1), (3, 7), (9, 8), (5, 92), (13, 131), (2, 400)] {
             let linear = random_linear(inputs, outputs);
             let (mut x, mut y) = (Series::new(inputs), Series::new(outputs));

@@ -14,8 +14,7 @@ use super::{Real, Series};
 /// Rows begin at a cache line: 16 values of f32 fill one, 16 of f64 two.
 const PADDING: usize = 16;
 
-/// How many vectors are multiplied side by side, so that a matrix is read once for all of them: a few sums
-/// for each fit the registers of a processor while the rows go by.
+/// Number of vectors multiplied in one pass over a matrix: a few sums for each fit into the registers of a processor.
 pub const TOGETHER: usize = 4;
 
 /// This many columns and what is added so that every row begins at a cache line.
@@ -120,7 +119,7 @@ impl<R: Real> std::ops::IndexMut<[usize; 2]> for Matrix<R> {
 pub struct Rows<'a, R> {
     /// The values; when rows are longer than the vector beside them, zeros stand behind.
     pub data: &'a [R],
-    /// From the start of one row to the start of the next.
+    /// Distance from the start of one row to the start of the next.
     pub stride: usize,
 }
 
@@ -236,19 +235,19 @@ macro_rules! with_packs {
     };
 }
 
-/// Whether the registers hold 32 packs; those of a processor with fewer or smaller ones hold 8.
+/// True if the registers hold 32 packs; on processors with fewer or smaller ones they hold 8.
 #[inline(always)]
 pub(crate) const fn has_many<S: Simd>() -> bool {
     S::VECTORS >= 32
 }
 
-/// How many packs of every vector a tile has that holds the sums of up to four of them.
+/// Number of packs of every vector in a tile that holds the sums of up to four vectors.
 #[inline(always)]
 fn tile_size<S: Simd>(left: usize) -> usize {
     part_size(left, if has_many::<S>() { 6 } else { 1 })
 }
 
-/// How many packs the next part has, when `left` are to be split into parts of nearly equal size.
+/// Size of the next part in packs, when `left` packs are split into parts of nearly equal size.
 #[inline(always)]
 fn part_size(left: usize, most: usize) -> usize {
     left.div_ceil(left.div_ceil(most))
@@ -283,7 +282,7 @@ pub(crate) trait Blocks {
 pub(crate) trait Columns<S: Simd>: Copy {
     /// The first of them.
     fn start(self) -> usize;
-    /// How many packs they fill.
+    /// Number of packs that they fill.
     fn packs(self) -> usize;
     /// These columns of a row.
     #[inline(always)]
@@ -322,7 +321,7 @@ impl<S: Simd, const V: usize> Columns<S> for Whole<V> {
     }
 }
 
-/// From this column on so many packs.
+/// A number of whole packs, starting at this column.
 #[derive(Clone, Copy)]
 struct Several(usize, usize);
 
@@ -337,7 +336,7 @@ impl<S: Simd> Columns<S> for Several {
     }
 }
 
-/// What is left from this column on, less than a pack; zeros behind it.
+/// The rest from this column on, less than a pack, padded with zeros.
 #[derive(Clone, Copy)]
 struct Rest<S>(S, usize);
 
@@ -412,7 +411,7 @@ fn rest_of<S: Simd>(simd: S, start: usize, pass: &mut impl Blocks) {
     }
 }
 
-/// What registers hold of a vector while rows go by, where they hold so much; else it is loaded when it is used.
+/// The part of a vector that registers hold during a pass over the rows, if it fits; otherwise it is loaded on use.
 #[inline(always)]
 pub(crate) fn held<R: Real, S: Simd>(
     simd: S,
@@ -427,7 +426,7 @@ pub(crate) fn held<R: Real, S: Simd>(
     }
 }
 
-/// As many blocks of `V` packs as there are from `start` on; returns where they end.
+/// Processes as many blocks of `V` packs as fit from `start` on; returns their end.
 #[inline(always)]
 fn whole_blocks<R: Real, S: Simd, const V: usize>(
     simd: S,
@@ -966,7 +965,7 @@ mod tests {
 
     /// Every width around the size of a pack, a tile and a block, with padded and with bare rows.
     #[test]
-    fn products_are_the_definition_at_every_size() {
+    fn products_match_the_definition_at_every_size() {
         fn check_all<R: Real>() {
             let narrow = (1..=35).map(|n| (3, n));
             let wide = [
@@ -992,7 +991,7 @@ mod tests {
     }
 
     #[test]
-    fn products_of_series_are_the_definition_at_every_width() {
+    fn series_products_match_the_definition_at_every_width() {
         fn check<R: Real>(steps: &[usize], m: usize, n: usize) {
             let series = |seed: u64, steps: usize, width: usize| {
                 let mut series = Series::new(width);

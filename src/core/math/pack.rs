@@ -1,5 +1,4 @@
-//! As many numbers as fill a cache line, with the arithmetic of one number; and how to walk through slices
-//! with them.
+//! A pack: numbers that fill a cache line, with the arithmetic of one number; and loops over slices of packs.
 //!
 //! Rust keeps a·b + c as two roundings and leaves the end of a slice to slow scalar loops. What runs in
 //! every step of an episode is therefore written on packs, with `map_packs!` where a slice is filled from
@@ -18,7 +17,7 @@ pub struct Pack<R: Real, S: Simd> {
 }
 
 impl<R: Real, S: Simd> Pack<R, S> {
-    /// How many numbers it holds.
+    /// Number of values in a pack.
     pub const LANES: usize = size_of::<R::Pack<S>>() / size_of::<R>();
 
     /// The numbers in a vector of the instruction set.
@@ -140,9 +139,9 @@ impl<R: Real, S: Simd> Pack<R, S> {
     }
 }
 
-/// What a pack can be combined with: a pack, or one number for all of its numbers.
+/// An operand for a pack: another pack, or one number for all of its values.
 pub trait Operand<R: Real, S: Simd> {
-    /// As a vector of the instruction set.
+    /// Returns it as a vector of the instruction set.
     fn values(self, simd: S) -> R::Pack<S>;
 }
 
@@ -203,9 +202,9 @@ pub struct Whole<S> {
 #[derive(Clone, Copy)]
 pub struct Last<S> {
     pub(crate) simd: S,
-    /// Where it begins.
+    /// Its first index.
     pub(crate) start: usize,
-    /// How many of its numbers belong to the pack before.
+    /// The number of its values that belong to the previous pack.
     pub(crate) done: usize,
 }
 
@@ -304,7 +303,7 @@ impl<S: Simd> Part<S> {
     }
 }
 
-/// How many numbers of this slice a pack holds.
+/// Number of values of this slice in a pack.
 #[inline(always)]
 pub fn lanes_of<R: Real, S: Simd>(_simd: S, _slice: &[R]) -> usize {
     Pack::<R, S>::LANES
@@ -376,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_is_met_once_whatever_the_length() {
+    fn every_value_is_visited_once_at_every_length() {
         for len in 0..=70 {
             let (x, y) = (random_vector(1, len), random_vector(2, len));
             for (twice, both, indices, sum) in on_every_instruction_set(Passes(&x, &y)) {

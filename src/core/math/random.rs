@@ -3,7 +3,7 @@
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// The generator behind everything that is drawn: xoshiro256++.
+/// The random number generator of everything: xoshiro256++.
 pub type Random = Xoshiro256PlusPlus;
 
 /// The stream of episode `index` of the run with this seed.

@@ -1,4 +1,4 @@
-//! The number type of a machine: f32 ships, f64 checks it.
+//! The number type of a machine: f32 in use, f64 in tests.
 
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
@@ -36,7 +36,7 @@ pub trait Real:
     const TINY: Self;
     /// The distance from 1 to the next larger number.
     const EPSILON: Self;
-    /// As many of these as fill a cache line.
+    /// A pack of these numbers, which fills a cache line.
     type Pack<S: Simd>: Copy;
 
     /// The nearest value of this type.

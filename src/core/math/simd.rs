@@ -72,9 +72,9 @@ pub fn instruction_set() -> String {
         .to_string()
 }
 
-/// What is compiled for every instruction set.
+/// Code that is compiled for every instruction set.
 pub trait Kernel {
-    /// What comes out.
+    /// The result.
     type Output;
     /// Runs with the vectors of an instruction set; to be `#[inline(always)]`.
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output;
@@ -89,9 +89,9 @@ pub const PLAIN: Lines<Scalar256b, 2> = Lines(Scalar256b);
 
 /// An instruction set.
 pub trait Processor: pulp::Simd {
-    /// Whether it rounds a·b + c once, at no cost.
+    /// True if it rounds a·b + c once, at no cost.
     const FUSED: bool = true;
-    /// Whether max(a, b) and min(a, b) are b where one of them is not a number.
+    /// True if max(a, b) and min(a, b) are b when one of them is NaN.
     const KEEPS_NAN: bool = true;
 }
 
@@ -136,7 +136,7 @@ impl<S: Simd, F: Kernel> NullaryFnOnce for Call<S, F> {
     }
 }
 
-/// Which instruction set a test runs with, on its thread.
+/// The instruction set with which a test runs on its thread.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Choice {
@@ -160,7 +160,7 @@ impl Choice {
     }
 }
 
-/// What `run` gives with this instruction set.
+/// Returns the result of `run` with this instruction set.
 #[cfg(test)]
 pub(crate) fn with<T>(choice: Choice, run: impl FnOnce() -> T) -> T {
     CHOICE.set(choice);
@@ -169,7 +169,7 @@ pub(crate) fn with<T>(choice: Choice, run: impl FnOnce() -> T) -> T {
     output
 }
 
-/// What a kernel gives with each instruction set that rounds a·b + c once.
+/// Returns the results of a kernel with each instruction set that rounds a·b + c once.
 #[cfg(test)]
 pub(crate) fn on_every_instruction_set<F: Kernel + Copy>(kernel: F) -> [F::Output; 3] {
     Choice::all().map(|choice| with(choice, || dispatch(kernel)))
@@ -218,7 +218,7 @@ macro_rules! define {
     };
 }
 
-/// What two and four registers come to, always in halves: x_i and x_(i+8), then x_i and x_(i+4) and so on.
+/// Sums two or four registers, always in halves: x_i and x_(i+8), then x_i and x_(i+4) and so on.
 macro_rules! in_halves {
     ($a:ident, $self:ident.$operation:ident, [0]) => {
         $a[0]
@@ -238,7 +238,7 @@ macro_rules! in_halves {
 macro_rules! declare_numbers {
     ($type:ident $vector:ident $lines:ident $lines_mut:ident $load:ident $store:ident $splat:ident
      $first:ident $mul_add:ident $max:ident $min:ident $sum:ident $largest:ident) => {
-        /// As many numbers as fill a cache line.
+        /// Numbers that fill a cache line.
         type $vector: Copy;
         /// The whole vectors of a slice.
         fn $lines(slice: &[$type]) -> &[Self::$vector];
@@ -267,7 +267,7 @@ macro_rules! declare_numbers {
 
 /// The vectors of an instruction set, 64 bytes each, and what can be done with them.
 pub trait Simd: Copy + Debug + Send + Sync + 'static {
-    /// How many vectors the registers hold.
+    /// Number of vectors that the registers hold.
     const VECTORS: usize;
     declare_numbers!(f32 F32s as_simd_f32s as_mut_simd_f32s partial_load_f32s partial_store_f32s splat_f32s
         select_first_f32s mul_add_f32s max_f32s min_f32s reduce_sum_f32s reduce_max_f32s);
@@ -275,7 +275,7 @@ pub trait Simd: Copy + Debug + Send + Sync + 'static {
         select_first_f64s mul_add_f64s max_f64s min_f64s reduce_sum_f64s reduce_max_f64s);
     declare!(F32s: neg_f32s(a) abs_f32s(a) add_f32s(a b) sub_f32s(a b) mul_f32s(a b) div_f32s(a b));
     declare!(F64s: neg_f64s(a) abs_f64s(a) add_f64s(a b) sub_f64s(a b) mul_f64s(a b) div_f64s(a b));
-    /// As many whole numbers as there are of f32.
+    /// As many whole numbers as values of f32.
     type U32s: Copy;
     declare!(U32s: add_u32s(a b) sub_u32s(a b) and_u32s(a b) or_u32s(a b)
         wrapping_dyn_shl_u32s(a b) wrapping_dyn_shr_u32s(a b));

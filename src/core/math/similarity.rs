@@ -147,18 +147,18 @@ pub struct CosineGradient<'a, R> {
     /// K.
     pub similarity: &'a [R],
     /// The gradient by K; used up: it holds scaled values afterwards.
-    pub by_similarity: &'a mut [R],
+    pub d_similarity: &'a mut [R],
     /// The gradient by the key, to be set.
-    pub by_key: &'a mut [R],
+    pub d_key: &'a mut [R],
 }
 
-/// From the gradients by K: sets the gradients by the keys, adds to the gradient by the memory, in one
-/// pass over the memory. `scratch` has N values.
+/// Backward pass of K: sets the gradients w.r.t. the keys and adds to the gradient w.r.t. the memory, in one pass over
+/// the memory. `scratch` has N values.
 pub fn cosines_backward<R: Real, const H: usize>(
     heads: [CosineGradient<'_, R>; H],
     columns: &[R],
     (norms, epsilon): (&[R], R),
-    by_memory: &mut [R],
+    d_memory: &mut [R],
     scratch: &mut [R],
 ) {
     dispatch(CosinesBackward {
@@ -166,7 +166,7 @@ pub fn cosines_backward<R: Real, const H: usize>(
         columns,
         norms,
         epsilon,
-        by_memory,
+        d_memory,
         against_row: scratch,
     });
 }
@@ -179,7 +179,7 @@ struct CosinesBackward<'a, R, const H: usize> {
     columns: &'a [R],
     norms: &'a [R],
     epsilon: R,
-    by_memory: &'a mut [R],
+    d_memory: &'a mut [R],
     /// −along_row, to be set.
     against_row: &'a mut [R],
 }
@@ -193,13 +193,13 @@ impl<R: Real, const H: usize> Kernel for CosinesBackward<'_, R, H> {
         for head in &mut self.heads {
             let key_norm = key_norm(head.key, self.epsilon);
             let along_key = quotient(
-                dot(simd, head.by_similarity, head.similarity),
+                dot(simd, head.d_similarity, head.similarity),
                 key_norm * key_norm,
             );
-            for (dk, &k) in head.by_key.iter_mut().zip(head.key) {
+            for (dk, &k) in head.d_key.iter_mut().zip(head.key) {
                 *dk = -along_key * k;
             }
-            let rows = head.by_similarity.iter_mut().zip(&mut *self.against_row);
+            let rows = head.d_similarity.iter_mut().zip(&mut *self.against_row);
             for ((d, against_row), (&norm, &similarity)) in
                 rows.zip(self.norms.iter().zip(head.similarity))
             {
@@ -223,16 +223,16 @@ impl<R: Real, const H: usize> Blocks for CosinesBackward<'_, R, H> {
         let against_row = at.of(self.against_row);
         // Where the registers hold them, these are loaded once.
         let held_key: [[R::Pack<S>; V]; H] = std::array::from_fn(|h| {
-            let along_key = at.of(self.heads[h].by_similarity);
+            let along_key = at.of(self.heads[h].d_similarity);
             std::array::from_fn(|v| held(simd, at, along_key, v))
         });
         let held_row: [R::Pack<S>; V] = std::array::from_fn(|v| held(simd, at, against_row, v));
         let columns = self.columns.chunks_exact(n);
-        let gradients = self.by_memory.chunks_exact_mut(n);
+        let gradients = self.d_memory.chunks_exact_mut(n);
         for (m, (column, gradient)) in columns.zip(gradients).enumerate() {
             let (column, gradient) = (at.of(column), at.of_mut(gradient));
             let k: [R::Pack<S>; H] = std::array::from_fn(|h| R::splat(simd, self.heads[h].key[m]));
-            let along_key: [&[R]; H] = std::array::from_fn(|h| at.of(self.heads[h].by_similarity));
+            let along_key: [&[R]; H] = std::array::from_fn(|h| at.of(self.heads[h].d_similarity));
             let mut sums = [zero; H];
             for v in 0..at.packs() {
                 let (x, d) = (at.load(column, v), at.load(gradient, v));
@@ -254,7 +254,7 @@ impl<R: Real, const H: usize> Blocks for CosinesBackward<'_, R, H> {
                 at.store(gradient, v, d);
             }
             for (head, sum) in self.heads.iter_mut().zip(sums) {
-                head.by_key[m] += R::reduce(simd, sum);
+                head.d_key[m] += R::reduce(simd, sum);
             }
         }
     }
@@ -287,8 +287,8 @@ mod tests {
         let head = CosineGradient {
             key,
             similarity: &similarity,
-            by_similarity: &mut upstream.to_vec(),
-            by_key: &mut dk,
+            d_similarity: &mut upstream.to_vec(),
+            d_key: &mut dk,
         };
         let scratch = &mut [R::ZERO; N];
         cosines_backward([head], columns, (&norms, epsilon), &mut dm, scratch);
@@ -328,15 +328,15 @@ mod tests {
         ];
         cosines(pairs, &columns, 1e-3, &mut norms);
         let (mut dk, mut dm) = ([vec![0.0; M], vec![0.0; M]], vec![0.0; N * M]);
-        let mut by_similarity = upstreams.clone();
-        let mut parts = by_similarity.iter_mut().zip(&mut dk);
+        let mut d_similarity = upstreams.clone();
+        let mut parts = d_similarity.iter_mut().zip(&mut dk);
         let heads = std::array::from_fn::<_, 2, _>(|h| {
-            let (by_similarity, by_key) = parts.next().unwrap();
+            let (d_similarity, d_key) = parts.next().unwrap();
             CosineGradient {
                 key: &keys[h],
                 similarity: &k[h],
-                by_similarity,
-                by_key,
+                d_similarity,
+                d_key,
             }
         });
         cosines_backward(heads, &columns, (&norms, 1e-3), &mut dm, &mut [0.0; N]);
@@ -386,27 +386,27 @@ mod tests {
     }
 
     #[test]
-    fn the_score_is_the_golden_values() {
+    fn cosine_score_matches_golden_values() {
         let case = Case::load("score_cosine");
         let (key, columns) = (case.numbers("inputs", "q"), case.transposed("inputs", "K"));
         let (beta, n) = (case.numbers("parameters", "beta")[0], case.size("n"));
         let (mut norms, mut similarity) = (vec![0.0; n], vec![0.0; n]);
         cosines([(&key[..], &mut similarity[..])], &columns, 0.0, &mut norms);
         let times_beta = |x: &[f64]| x.iter().map(|x| beta * x).collect::<Vec<_>>();
-        let by_energies = case.gradient_by_energies(&times_beta(&similarity));
-        let by_beta = dot(crate::math::simd::PLAIN, &by_energies, &similarity);
-        case.assert_close("gradients", "beta", &[by_beta]);
-        let (mut by_key, mut by_memory) = (vec![0.0; key.len()], vec![0.0; columns.len()]);
+        let d_energies = case.energies_gradient(&times_beta(&similarity));
+        let d_beta = dot(crate::math::simd::PLAIN, &d_energies, &similarity);
+        case.assert_close("gradients", "beta", &[d_beta]);
+        let (mut d_key, mut d_memory) = (vec![0.0; key.len()], vec![0.0; columns.len()]);
         let head = CosineGradient {
             key: &key,
             similarity: &similarity,
-            by_similarity: &mut times_beta(&by_energies),
-            by_key: &mut by_key,
+            d_similarity: &mut times_beta(&d_energies),
+            d_key: &mut d_key,
         };
         let scratch = &mut vec![0.0; n];
-        cosines_backward([head], &columns, (&norms, 0.0), &mut by_memory, scratch);
-        case.assert_close("gradients", "q", &by_key);
-        case.assert_transposed_close("gradients", "K", &by_memory);
+        cosines_backward([head], &columns, (&norms, 0.0), &mut d_memory, scratch);
+        case.assert_close("gradients", "q", &d_key);
+        case.assert_transposed_close("gradients", "K", &d_memory);
     }
 
     #[test]

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn few_numbers_are_treated_like_many() {
+    fn softmax_of_few_equals_softmax_of_many() {
         let check = |x: [f64; 5]| {
             let mut wanted = [0.0; 5];
             softmax(SIMD, 1.0, &x, &mut wanted);

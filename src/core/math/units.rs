@@ -66,34 +66,34 @@ pub struct Units<'a, R> {
     pub activation: UnitActivation,
 }
 
-/// From the gradient by e to those by all that makes it.
+/// The backward pass from the gradient w.r.t. e to those w.r.t. its inputs.
 pub struct UnitsGradient<'a, R> {
     /// c [A].
     pub start: &'a [R],
     /// The gradient by e [N].
-    pub by_energies: &'a [R],
+    pub d_energies: &'a [R],
     /// The gradient by c [A], to be set.
-    pub by_start: &'a mut [R],
-    /// Those by W and v, to be added to: see [`sums`].
+    pub d_start: &'a mut [R],
+    /// The gradients w.r.t. W and v, to be added to: see [`sums`].
     pub sums: &'a mut [R],
-    /// That by the memory, to be added to.
-    pub by_memory: &'a mut [R],
+    /// The gradient w.r.t. the memory, to be added to.
+    pub d_memory: &'a mut [R],
 }
 
-/// How much scratch `units` units over `rows` rows take, there or back.
+/// Returns the scratch size for `units` units over `rows` rows, in either pass.
 pub fn scratch(units: usize, rows: usize) -> usize {
     (units + 1) * rows.min(PART)
 }
 
-/// How many values the sums of the gradients by W [M, A] and v [A] have, which [`add_up`] adds up: a pack for each.
+/// Returns the number of values for the gradients w.r.t. W [M, A] and v [A], which [`add_up`] sums: a pack for each.
 pub fn sums<R>(inputs: usize, units: usize) -> usize {
     (inputs + 1) * units * (LINE / size_of::<R>())
 }
 
 kernel! {
-    /// Adds what stands in the sums to the gradients by W [M, A] and by v [A].
-    pub fn add_up<'a, R>(simd; sums: &'a [R], by_weight: &'a mut [R], by_vector: &'a mut [R]) {
-        let by = by_weight.iter_mut().chain(by_vector);
+    /// Adds the sums to the gradients w.r.t. W [M, A] and v [A].
+    pub fn add_up<'a, R>(simd; sums: &'a [R], d_weight: &'a mut [R], d_vector: &'a mut [R]) {
+        let by = d_weight.iter_mut().chain(d_vector);
         for (by, &sum) in by.zip(R::packs::<S>(sums)) {
             *by += Pack::new(simd, sum).sum();
         }
@@ -114,7 +114,7 @@ impl<R: Real> Units<'_, R> {
         }
     }
 
-    /// What the units say of some rows, and e.
+    /// Computes the units of some rows, and e.
     fn say(&self, start: &[R], memory: Lines<&[R]>, values: &mut [R], energies: &mut [R]) {
         let width = memory.width;
         dispatch(Products {
@@ -126,8 +126,8 @@ impl<R: Real> Units<'_, R> {
         activate(*self, values, energies);
     }
 
-    /// From the gradient by e to those by all that makes it. `kept` is what [`Units::forward`] kept, if it did;
-    /// `scratch` has [`scratch`] values.
+    /// Computes the gradients w.r.t. all inputs from that w.r.t. e. `kept` holds the values of [`Units::forward`], if
+    /// it kept any; `scratch` has [`scratch`] values.
     pub fn backward(
         &self,
         by: UnitsGradient<'_, R>,
@@ -137,13 +137,13 @@ impl<R: Real> Units<'_, R> {
     ) {
         let UnitsGradient {
             start,
-            by_energies,
-            by_start,
+            d_energies,
+            d_start,
             sums,
-            by_memory,
+            d_memory,
         } = by;
-        let (units, rows) = (self.vector.len(), by_energies.len());
-        by_start.fill(R::ZERO);
+        let (units, rows) = (self.vector.len(), d_energies.len());
+        d_start.fill(R::ZERO);
         for first in (0..rows).step_by(PART) {
             let width = PART.min(rows - first);
             let memory = Lines::part(columns, rows, first, width);
@@ -152,12 +152,12 @@ impl<R: Real> Units<'_, R> {
             if kept.is_none() {
                 self.say(start, memory, values, &mut energies[..width]);
             }
-            let by_energies = &by_energies[first..first + width];
-            activate_backward(*self, by_energies, by_start, memory, kept, values, sums);
+            let d_energies = &d_energies[first..first + width];
+            activate_backward(*self, d_energies, d_start, memory, kept, values, sums);
             dispatch(ProductsBackward {
                 weight: self.weight,
                 units,
-                x: Lines::part(&mut *by_memory, rows, first, width),
+                x: Lines::part(&mut *d_memory, rows, first, width),
                 y: Lines::part(&*values, width, 0, width),
             });
         }
@@ -209,26 +209,26 @@ fn activate_in<R: Real, S: Simd>(
 }
 
 kernel! {
-    /// From what the units say of some rows, which stands in `kept` or in `values`: writes the gradient by what goes
-    /// into them to `values`, adds to those by c, W and v.
+    /// Writes the gradient w.r.t. the inputs of the units to `values` and adds those w.r.t. c, W and v. The activations
+    /// of some rows are in `kept` or in `values`.
     fn activate_backward<'a, R>(
-        simd; units: Units<'a, R>, by_energies: &'a [R], by_start: &'a mut [R], memory: Lines<&'a [R]>,
+        simd; units: Units<'a, R>, d_energies: &'a [R], d_start: &'a mut [R], memory: Lines<&'a [R]>,
         kept: Option<&'a [R]>, values: &'a mut [R], sums: &'a mut [R],
     ) {
         let (width, outputs) = (memory.width, units.vector.len());
         let inputs = units.weight.len() / outputs;
         let sums = R::packs_mut::<S>(sums);
-        let (by_weight, by_vector) = sums.split_at_mut(units.weight.len());
+        let (d_weight, d_vector) = sums.split_at_mut(units.weight.len());
         for (a, unit) in values.chunks_exact_mut(width).enumerate() {
             let kept = kept.map(|kept| &kept[a * width..(a + 1) * width]);
-            let (by_c, by_v) = with_activation!(units.activation, |activation| {
-                unit_backward(simd, activation, units.vector[a], by_energies, kept, unit)
+            let (d_c, d_v) = with_activation!(units.activation, |activation| {
+                unit_backward(simd, activation, units.vector[a], d_energies, kept, unit)
             });
-            by_start[a] += by_c.sum();
-            by_vector[a] = R::pack_add(simd, by_vector[a], by_v.values());
+            d_start[a] += d_c.sum();
+            d_vector[a] = R::pack_add(simd, d_vector[a], d_v.values());
         }
         let by_units = Lines::part(&*values, width, 0, width);
-        add_sums_over_rows(simd, (inputs, memory), (outputs, by_units), by_weight);
+        add_sums_over_rows(simd, (inputs, memory), (outputs, by_units), d_weight);
     }
 }
 
@@ -238,20 +238,20 @@ fn unit_backward<R: Real, S: Simd>(
     simd: S,
     activation: UnitActivation,
     v: R,
-    by_energies: &[R],
+    d_energies: &[R],
     kept: Option<&[R]>,
     unit: &mut [R],
 ) -> (Pack<R, S>, Pack<R, S>) {
     let zero = Pack::splat(simd, R::ZERO);
-    let (mut by_c, mut by_v) = (zero, zero);
-    each_pack!(simd, at in by_energies => {
-        let (y, d) = (at.load(kept.unwrap_or(unit)), at.load(by_energies));
-        by_v += at.new_or(d * y, R::ZERO);
-        let by_x = activation.backward(y, d * v);
-        by_c += at.new_or(by_x, R::ZERO);
-        at.store(unit, by_x);
+    let (mut d_c, mut d_v) = (zero, zero);
+    each_pack!(simd, at in d_energies => {
+        let (y, d) = (at.load(kept.unwrap_or(unit)), at.load(d_energies));
+        d_v += at.new_or(d * y, R::ZERO);
+        let d_x = activation.backward(y, d * v);
+        d_c += at.new_or(d_x, R::ZERO);
+        at.store(unit, d_x);
     });
-    (by_c, by_v)
+    (d_c, d_v)
 }
 
 /// Some columns of a matrix whose lines are `stride` long.
@@ -275,7 +275,7 @@ impl<D> Lines<D> {
         }
     }
 
-    /// Where line `line` stands.
+    /// Returns the start of line `line`.
     #[inline(always)]
     fn range(&self, line: usize) -> std::ops::Range<usize> {
         let start = line * self.stride + self.start;
@@ -603,22 +603,22 @@ mod tests {
             activation,
         };
         let zeros = |slice: &[R]| vec![R::ZERO; slice.len()];
-        let (mut by_start, mut by_weight) = (vec![R::ONE; start.len()], zeros(weight));
-        let (mut by_vector, mut by_memory) = (zeros(vector), zeros(columns));
+        let (mut d_start, mut d_weight) = (vec![R::ONE; start.len()], zeros(weight));
+        let (mut d_vector, mut d_memory) = (zeros(vector), zeros(columns));
         let mut sums = vec![R::ZERO; sums::<R>(size.1, size.2)];
         let by = UnitsGradient {
             start,
-            by_energies: upstream,
-            by_start: &mut by_start,
+            d_energies: upstream,
+            d_start: &mut d_start,
             sums: &mut sums,
-            by_memory: &mut by_memory,
+            d_memory: &mut d_memory,
         };
         let mut kept = vec![R::ONE; size.0 * size.2];
         units.forward(start, columns, &mut kept, &mut vec![R::ONE; size.0]);
         let scratch = &mut vec![R::ONE; scratch(size.2, size.0)];
         units.backward(by, columns, is_kept.then_some(&kept[..]), scratch);
-        add_up(&sums, &mut by_weight, &mut by_vector);
-        [by_start, by_weight, by_vector, by_memory].concat()
+        add_up(&sums, &mut d_weight, &mut d_vector);
+        [d_start, d_weight, d_vector, d_memory].concat()
     }
 
     /// The definition, one number at a time.
@@ -639,7 +639,7 @@ mod tests {
     }
 
     #[test]
-    fn forward_is_the_definition_and_backward_its_gradient() {
+    fn forward_matches_the_definition_and_backward_its_gradient() {
         for (size, activation) in SIZES
             .into_iter()
             .flat_map(|size| [Tanh, Relu, Identity].map(|activation| (size, activation)))
@@ -691,37 +691,37 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_is_added_to_and_a_unit_at_rest_has_no_slope() {
+    fn backward_adds_to_shared_gradients_and_relu_at_zero_has_none() {
         let activation = Relu;
         let units = Units {
             weight: &[1.0_f32, -1.0],
             vector: &[2.0, 3.0],
             activation,
         };
-        let (mut by_start, mut sums) = ([7.0; 2], vec![0.0; sums::<f32>(1, 2)]);
-        let (mut by_weight, mut by_vector, mut by_memory) = ([1.0; 2], [1.0; 2], [1.0; 3]);
+        let (mut d_start, mut sums) = ([7.0; 2], vec![0.0; sums::<f32>(1, 2)]);
+        let (mut d_weight, mut d_vector, mut d_memory) = ([1.0; 2], [1.0; 2], [1.0; 3]);
         // The first row is at the corner of both units, the others are within one of them.
         let memory = [0.0, 1e30, -1e-30];
         let by = UnitsGradient {
             start: &[0.0; 2],
-            by_energies: &[1.0; 3],
-            by_start: &mut by_start,
+            d_energies: &[1.0; 3],
+            d_start: &mut d_start,
             sums: &mut sums,
-            by_memory: &mut by_memory,
+            d_memory: &mut d_memory,
         };
         units.backward(by, &memory, None, &mut [0.0; 9]);
-        add_up(&sums, &mut by_weight, &mut by_vector);
-        assert_eq!((by_start, by_weight), ([2.0, 3.0], [2e30, 1.0]));
-        assert_eq!((by_vector, by_memory), ([1e30, 1.0], [1.0, 3.0, -2.0]));
+        add_up(&sums, &mut d_weight, &mut d_vector);
+        assert_eq!((d_start, d_weight), ([2.0, 3.0], [2e30, 1.0]));
+        assert_eq!((d_vector, d_memory), ([1e30, 1.0], [1.0, 3.0, -2.0]));
     }
 
     #[test]
-    fn the_additive_score_is_the_golden_values() {
+    fn additive_score_matches_golden_values() {
         let case = Case::load("score_additive");
         let (q, keys) = (case.numbers("inputs", "q"), case.transposed("inputs", "K"));
         let (a, d_q) = (case.size("A"), case.size("d_q"));
         let all = case.transposed("parameters", "score.W");
-        let (by_query, weight) = all.split_at(d_q * a);
+        let (query_weight, weight) = all.split_at(d_q * a);
         let vector = case.numbers("parameters", "score.v");
         let units = Units {
             weight,
@@ -729,33 +729,33 @@ mod tests {
             activation: Tanh,
         };
         let (n, mut start) = (case.size("n"), vec![0.0; a]);
-        vector_product(&q, by_query, &mut start);
+        vector_product(&q, query_weight, &mut start);
         let (mut energies, mut scratch) = (vec![0.0; n], vec![0.0; scratch(a, n)]);
         units.forward(&start, &keys, &mut scratch, &mut energies);
-        let by_energies = case.gradient_by_energies(&energies);
-        let (mut by_start, mut by_all) = (vec![0.0; a], vec![0.0; all.len()]);
-        let (mut by_vector, mut by_keys) = (vec![0.0; a], vec![0.0; keys.len()]);
-        let (to_query, to_keys) = by_all.split_at_mut(d_q * a);
+        let d_energies = case.energies_gradient(&energies);
+        let (mut d_start, mut d_all) = (vec![0.0; a], vec![0.0; all.len()]);
+        let (mut d_vector, mut d_keys) = (vec![0.0; a], vec![0.0; keys.len()]);
+        let (to_query, to_keys) = d_all.split_at_mut(d_q * a);
         let mut sums = vec![0.0; sums::<f64>(weight.len() / a, a)];
         let by = UnitsGradient {
             start: &start,
-            by_energies: &by_energies,
-            by_start: &mut by_start,
+            d_energies: &d_energies,
+            d_start: &mut d_start,
             sums: &mut sums,
-            by_memory: &mut by_keys,
+            d_memory: &mut d_keys,
         };
         units.backward(by, &keys, None, &mut scratch);
-        add_up(&sums, to_keys, &mut by_vector);
-        let mut by_q = vec![0.0; d_q];
-        vector_product_backward((&q, by_query), &by_start, &mut by_q, to_query);
-        case.assert_close("gradients", "q", &by_q);
-        case.assert_transposed_close("gradients", "K", &by_keys);
-        case.assert_close("gradients", "score.v", &by_vector);
-        case.assert_transposed_close("gradients", "score.W", &by_all);
+        add_up(&sums, to_keys, &mut d_vector);
+        let mut d_query = vec![0.0; d_q];
+        vector_product_backward((&q, query_weight), &d_start, &mut d_query, to_query);
+        case.assert_close("gradients", "q", &d_query);
+        case.assert_transposed_close("gradients", "K", &d_keys);
+        case.assert_close("gradients", "score.v", &d_vector);
+        case.assert_transposed_close("gradients", "score.W", &d_all);
     }
 
     #[test]
-    fn the_contextual_priors_are_the_golden_values() {
+    fn contextual_priors_match_golden_values() {
         for (name, activation) in [
             ("weibull_text", Identity),
             ("weibull_code", Relu),

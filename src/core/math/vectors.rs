@@ -23,19 +23,19 @@ pub fn vector_product<R: Real>(x: &[R], weight: &[R], y: &mut [R]) {
     }
 }
 
-/// From the gradient by y: sets that by x, W·dy, and adds to that by W, xᵀ·dy.
+/// Backward pass from the gradient w.r.t. y: sets that w.r.t. x, W·dy, and adds that w.r.t. W, xᵀ·dy.
 #[inline]
 pub fn vector_product_backward<R: Real>(
     (x, weight): (&[R], &[R]),
-    by_y: &[R],
-    by_x: &mut [R],
-    by_weight: &mut [R],
+    d_y: &[R],
+    d_x: &mut [R],
+    d_weight: &mut [R],
 ) {
-    if by_y.len() < FEW {
-        short_products_backward(x, weight, by_y, by_x, by_weight);
+    if d_y.len() < FEW {
+        short_products_backward(x, weight, d_y, d_x, d_weight);
     } else {
-        product_with_vector(flat(weight, by_y.len()), by_y, by_x);
-        add_outer_product(x, by_y, by_weight);
+        product_with_vector(flat(weight, d_y.len()), d_y, d_x);
+        add_outer_product(x, d_y, d_weight);
     }
 }
 
@@ -66,13 +66,13 @@ kernel! {
 kernel! {
     /// [`vector_product_backward`].
     fn short_products_backward<'a, R>(
-        _simd; x: &'a [R], weight: &'a [R], by_y: &'a [R], by_x: &'a mut [R], by_weight: &'a mut [R],
+        _simd; x: &'a [R], weight: &'a [R], d_y: &'a [R], d_x: &'a mut [R], d_weight: &'a mut [R],
     ) {
-        let rows = weight.chunks_exact(by_y.len()).zip(by_weight.chunks_exact_mut(by_y.len()));
-        for ((row, by_row), (&x, by_x)) in rows.zip(x.iter().zip(by_x)) {
-            *by_x = row.iter().zip(by_y).map(|(&w, &d)| w * d).sum();
-            for (by_w, &d) in by_row.iter_mut().zip(by_y) {
-                *by_w += x * d;
+        let rows = weight.chunks_exact(d_y.len()).zip(d_weight.chunks_exact_mut(d_y.len()));
+        for ((row, d_row), (&x, d_x)) in rows.zip(x.iter().zip(d_x)) {
+            *d_x = row.iter().zip(d_y).map(|(&w, &d)| w * d).sum();
+            for (d_w, &d) in d_row.iter_mut().zip(d_y) {
+                *d_w += x * d;
             }
         }
     }
@@ -94,10 +94,10 @@ mod tests {
     }
 
     /// The gradients by x and by W.
-    fn gradients<R: Real>(x: &[R], weight: &[R], by_y: &[R]) -> (Vec<R>, Vec<R>) {
-        let (mut by_x, mut by_weight) = (vec![R::ONE; x.len()], vec![R::ZERO; weight.len()]);
-        vector_product_backward((x, weight), by_y, &mut by_x, &mut by_weight);
-        (by_x, by_weight)
+    fn gradients<R: Real>(x: &[R], weight: &[R], d_y: &[R]) -> (Vec<R>, Vec<R>) {
+        let (mut d_x, mut d_weight) = (vec![R::ONE; x.len()], vec![R::ZERO; weight.len()]);
+        vector_product_backward((x, weight), d_y, &mut d_x, &mut d_weight);
+        (d_x, d_weight)
     }
 
     const SIZES: [(usize, usize); 9] = [
@@ -122,9 +122,9 @@ mod tests {
             let found = of(&x, &weight);
             assert!(found.iter().zip(wanted).all(|(y, w)| (y - w).abs() < 1e-12));
             let loss = |x: &[f64], weight: &[f64]| dot(PLAIN, &of(x, weight), &upstream);
-            let (by_x, by_weight) = gradients(&x, &weight, &upstream);
-            assert_gradient("x", &x, &by_x, |x| loss(x, &weight));
-            assert_gradient("weight", &weight, &by_weight, |weight| loss(&x, weight));
+            let (d_x, d_weight) = gradients(&x, &weight, &upstream);
+            assert_gradient("x", &x, &d_x, |x| loss(x, &weight));
+            assert_gradient("weight", &weight, &d_weight, |weight| loss(&x, weight));
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn dot_and_scaled_dot_are_the_golden_values() {
+    fn dot_and_scaled_dot_match_golden_values() {
         for (name, scale) in [("score_dot", 1.0), ("score_scaled_dot", 0.2_f64.sqrt())] {
             let case = Case::load(name);
             let scaled = |x: Vec<f64>| x.iter().map(|x| x * scale).collect::<Vec<_>>();
@@ -161,15 +161,15 @@ mod tests {
                 scaled(case.numbers("inputs", "q")),
                 case.transposed("inputs", "K"),
             );
-            let by_energies = case.gradient_by_energies(&of(&q, &keys));
-            let (by_q, by_keys) = gradients(&q, &keys, &by_energies);
-            case.assert_close("gradients", "q", &scaled(by_q));
-            case.assert_transposed_close("gradients", "K", &by_keys);
+            let d_energies = case.energies_gradient(&of(&q, &keys));
+            let (d_query, d_keys) = gradients(&q, &keys, &d_energies);
+            case.assert_close("gradients", "q", &scaled(d_query));
+            case.assert_transposed_close("gradients", "K", &d_keys);
         }
     }
 
     #[test]
-    fn the_general_score_is_the_golden_values() {
+    fn general_score_matches_golden_values() {
         // There W is [d_q, d_k] already: e_i = qᵀ·W·k_i.
         let case = Case::load("score_general");
         let (q, weight) = (
@@ -177,16 +177,16 @@ mod tests {
             case.numbers("parameters", "score.W"),
         );
         let (keys, through) = (case.transposed("inputs", "K"), of(&q, &weight));
-        let by_energies = case.gradient_by_energies(&of(&through, &keys));
-        let (by_through, by_keys) = gradients(&through, &keys, &by_energies);
-        let (by_q, by_weight) = gradients(&q, &weight, &by_through);
-        case.assert_close("gradients", "q", &by_q);
-        case.assert_close("gradients", "score.W", &by_weight);
-        case.assert_transposed_close("gradients", "K", &by_keys);
+        let d_energies = case.energies_gradient(&of(&through, &keys));
+        let (d_through, d_keys) = gradients(&through, &keys, &d_energies);
+        let (d_query, d_weight) = gradients(&q, &weight, &d_through);
+        case.assert_close("gradients", "q", &d_query);
+        case.assert_close("gradients", "score.W", &d_weight);
+        case.assert_transposed_close("gradients", "K", &d_keys);
     }
 
     #[test]
-    fn the_location_score_is_the_golden_values() {
+    fn location_score_matches_golden_values() {
         // There are more rows of weights than of the memory: those behind are not used.
         let case = Case::load("score_location");
         let (inputs, rows, most) = (case.size("d_q"), case.size("n"), case.size("n_max"));
@@ -196,13 +196,13 @@ mod tests {
         };
         let q = case.numbers("inputs", "q");
         let weight = first(case.transposed("parameters", "score.W"));
-        let by_energies = case.gradient_by_energies(&of(&q, &weight));
-        let (by_q, by_weight) = gradients(&q, &weight, &by_energies);
-        case.assert_close("gradients", "q", &by_q);
+        let d_energies = case.energies_gradient(&of(&q, &weight));
+        let (d_query, d_weight) = gradients(&q, &weight, &d_energies);
+        case.assert_close("gradients", "q", &d_query);
         let wanted = first(case.transposed("gradients", "score.W"));
-        assert_eq!(by_weight.len(), inputs * rows);
+        assert_eq!(d_weight.len(), inputs * rows);
         assert!(
-            by_weight
+            d_weight
                 .iter()
                 .zip(wanted)
                 .all(|(x, y)| (x - y).abs() < 1e-10)

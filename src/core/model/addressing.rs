@@ -8,7 +8,7 @@ use super::attention::Weighting;
 use super::controller::add;
 use super::head::HeadGradient;
 use super::machine::Terms;
-use super::noise::Sampling;
+use super::noise::NoiseMode;
 use super::trace::HeadTrace;
 use super::weighting;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
@@ -16,8 +16,8 @@ use crate::math::simd::{Simd, kernel};
 use crate::math::softmax::{dot, softmax, softmax_in_place};
 use crate::math::{Pack, Real, Series};
 
-/// What lies between the score of a key and the final weighting of its head, in the order of the computation. Which of
-/// them a head has is seen by the arrays that they make.
+/// The stages between the score of a key and the final weighting of its head, in order of computation. The arrays that
+/// a head makes show which stages it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Of a local head, where its window is.
@@ -95,7 +95,7 @@ impl Stage {
         simd: S,
         head: &mut HeadTrace<R>,
         t: usize,
-        sampling: Sampling,
+        sampling: NoiseMode,
     ) {
         match self {
             Self::Centre => {
@@ -157,7 +157,7 @@ impl Stage {
         simd: S,
         head: &HeadTrace<R>,
         t: usize,
-        sampling: Sampling,
+        sampling: NoiseMode,
         terms: &Terms<R>,
         by: &mut HeadGradient<R>,
     ) {
@@ -226,13 +226,13 @@ pub(super) fn strength<R: Real>(head: &HeadTrace<R>, t: usize) -> R {
     }
 }
 
-/// What the shift moves.
+/// Returns the input of the shift.
 #[inline(always)]
 fn unshifted<'a, R: Real>(gated: &'a Series<R>, content: &'a Series<R>) -> &'a Series<R> {
     if gated.width() > 0 { gated } else { content }
 }
 
-/// What the sharpening sees.
+/// Returns the input of the sharpening.
 #[inline(always)]
 fn unsharpened<'a, R: Real>(
     content: &'a Series<R>,
@@ -246,7 +246,7 @@ fn unsharpened<'a, R: Real>(
     }
 }
 
-/// What the sharpening makes.
+/// Returns the result of the sharpening.
 #[inline(always)]
 fn sharpened<R: Real>(head: &HeadTrace<R>) -> &Series<R> {
     if head.distribution.width() > 0 {
@@ -308,7 +308,7 @@ kernel! {
     /// All stages of all heads at one step, from their scores to their weightings: stage by stage, the sharpening in two
     /// passes, for the heads do not wait for each other while each stage waits for the one before. Or one stage `alone`.
     pub(super) fn address<'a, R>(
-        simd; heads: &'a mut [HeadTrace<R>], t: usize, sampling: Sampling, alone: Option<Stage>,
+        simd; heads: &'a mut [HeadTrace<R>], t: usize, sampling: NoiseMode, alone: Option<Stage>,
     ) {
         let takes_part = |stage| alone.is_none_or(|alone| alone == stage);
         walk!([Centre Content Divergence Interpolation Shift], |stage| {
@@ -339,7 +339,7 @@ kernel! {
     /// did and through the step after, to those by their scores. Or through one stage `alone`, once the gradients of the
     /// step after are added.
     pub(super) fn address_backward<'a, R>(
-        simd; heads: &'a [HeadTrace<R>], t: usize, sampling: Sampling, terms: &'a Terms<R>,
+        simd; heads: &'a [HeadTrace<R>], t: usize, sampling: NoiseMode, terms: &'a Terms<R>,
         gradients: &'a mut [HeadGradient<R>], alone: Option<Stage>,
     ) {
         if alone.is_none() {

@@ -8,13 +8,13 @@ use std::ops::Range;
 
 use super::attention::{Mechanism, Score};
 use super::controller::add;
-use super::derivatives::note;
+use super::derivatives::record;
 use super::machine::{Kind, Machine, Workspace, both, longest};
 use super::params::{LinearSpec, Params, Shape};
-use super::recompute::{Conventions, Rule, Size};
+use super::recompute::{Conventions, Dependency, Size};
 use super::trace::{ArraySpec, HeadTrace, Place, Trace};
 use super::{memory, readout};
-use crate::keys::{ConfigError, Field::Whole, Keys, Table, check};
+use crate::keys::{ConfigError, Field::Integer, Keys, Table, check};
 use crate::math::{Real, Series};
 
 /// Numbers in a row.
@@ -33,7 +33,7 @@ impl AppendedConfig {
 #[rustfmt::skip] // A line for every key.
 impl Keys for AppendedConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("memory.rows", Whole(&mut self.0[2], 1..=4096), "the most rows");
+        to.key("memory.rows", Integer(&mut self.0[2], 1..=4096), "the most rows");
     }
 }
 
@@ -67,12 +67,12 @@ impl Kind for AppendedConfig {
         }
     }
 
-    fn rules(&self, _: &Conventions) -> Vec<Rule> {
+    fn dependencies(&self, _: &Conventions) -> Vec<Dependency> {
         let (reads, all) = (Place::Head(0), Place::Machine);
         vec![
-            Rule::new(reads, "weighting", &[(reads, "key"), (reads, "noise"), (all, "memory")], Size::Terms),
-            Rule::new(reads, "read", &[(reads, "weighting"), (all, "memory")], Size::Terms),
-            Rule::new(all, "memory", &[(Place::Head(1), "add"), (all, "memory.initial")], Size::Terms),
+            Dependency::new(reads, "weighting", &[(reads, "key"), (reads, "noise"), (all, "memory")], Size::Terms),
+            Dependency::new(reads, "read", &[(reads, "weighting"), (all, "memory")], Size::Terms),
+            Dependency::new(all, "memory", &[(Place::Head(1), "add"), (all, "memory.initial")], Size::Terms),
         ]
     }
 }
@@ -116,28 +116,28 @@ impl<R: Real> Machine<R> for AppendedConfig {
         gradient: &mut Params<R>,
     ) {
         for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, (by_read, [by_key, by_add]), notes) = workspace.parts_mut::<Scratch<R>>();
-            by_read.backward(&params.linears[2], &by.logit);
-            for series in [&mut *by_key, by_add] {
+            let (by, (d_read, [d_key, d_add]), recorder) = workspace.parts_mut::<Scratch<R>>();
+            d_read.backward(&params.linears[2], &by.logit);
+            for series in [&mut *d_key, d_add] {
                 series.resize(trace.steps());
                 series.as_mut_slice().fill(R::ZERO);
             }
             let (reader, rows) = (&trace.heads[0], &trace.heads[1].add);
             let before = |t: usize| (0..t.min(self.0[2])).map(move |i| (t, i));
             for (t, i) in (0..trace.steps()).flat_map(before) {
-                let (row, by_read) = (rows.row(i), by_read.gradient.row(t));
-                let by_w: R = row.iter().zip(by_read).map(|(&m, &by)| m * by).sum();
-                let by_w = by.weightings[0].row(t).get(i).map_or(by_w, |&by| by_w + by);
+                let (row, d_read) = (rows.row(i), d_read.gradient.row(t));
+                let d_w: R = row.iter().zip(d_read).map(|(&m, &by)| m * by).sum();
+                let d_w = by.weightings[0].row(t).get(i).map_or(d_w, |&by| d_w + by);
                 let (w, key) = (reader.weighting.row(t)[i], reader.key.row(t));
                 for m in 0..M {
-                    by_key.row_mut(t)[m] += by_w * row[m];
-                    by_add.row_mut(i)[m] += w * by_read[m] + by_w * key[m];
+                    d_key.row_mut(t)[m] += d_w * row[m];
+                    d_add.row_mut(i)[m] += w * d_read[m] + d_w * key[m];
                 }
             }
-            if let Some(notes) = notes {
-                notes.note_logits(trace, by);
-                let back = [&by_read.gradient, by_key, by_add];
-                (0..trace.steps()).for_each(|t| note_step(params, trace, back, t, notes));
+            if let Some(recorder) = recorder {
+                recorder.record_logits(trace, by);
+                let back = [&d_read.gradient, d_key, d_add];
+                (0..trace.steps()).for_each(|t| record_step(params, trace, back, t, recorder));
             }
         }
         let all = both::<R, Scratch<R>>(traces, workspaces);
@@ -148,7 +148,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
         gradient.linears[2].set_gradient(output);
     }
 
-    fn follow(&self, _: &Conventions, trace: &mut Trace<R>, rule: &Rule, t: usize) {
+    fn recompute_step(&self, _: &Conventions, trace: &mut Trace<R>, rule: &Dependency, t: usize) {
         let (heads, memory) = (&mut trace.heads, &mut trace.memory_columns);
         let (before, after) = memory.previous_and_row_mut(t + 1);
         match rule.array {
@@ -160,24 +160,24 @@ impl<R: Real> Machine<R> for AppendedConfig {
 }
 
 /// Keeps the derivatives by what was read, the key, what was added and the input of one step.
-fn note_step<R: Real>(
+fn record_step<R: Real>(
     params: &Params<R>,
     trace: &Trace<R>,
     back: [&Series<R>; 3],
     t: usize,
     to: &mut Trace<R>,
 ) {
-    let [by_read, by_key, by_add] = back.map(|series| series.row(t));
-    note(&mut to.heads[0].read, &trace.heads[0].read, t, by_read);
-    note(&mut to.heads[0].key, &trace.heads[0].key, t, by_key);
-    note(&mut to.heads[1].add, &trace.heads[1].add, t, by_add);
+    let [d_read, d_key, d_add] = back.map(|series| series.row(t));
+    record(&mut to.heads[0].read, &trace.heads[0].read, t, d_read);
+    record(&mut to.heads[0].key, &trace.heads[0].key, t, d_key);
+    record(&mut to.heads[1].add, &trace.heads[1].add, t, d_add);
     let mut by = [0, 1].map(|_| vec![R::ZERO; trace.input.width()]);
-    for ((linear, from), to) in params.linears.iter().zip([by_key, by_add]).zip(&mut by) {
+    for ((linear, from), to) in params.linears.iter().zip([d_key, d_add]).zip(&mut by) {
         linear.backward_from(0, [(from, &mut to[..])]);
     }
     let [mut sum, other] = by;
     add(&mut sum, &other);
-    note(&mut to.input, &trace.input, t, &sum);
+    record(&mut to.input, &trace.input, t, &sum);
 }
 
 /// w_i = q·M(i) + u_i.

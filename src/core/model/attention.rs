@@ -5,28 +5,28 @@
 
 pub use super::bayesian::PriorForm;
 use super::config::{HeadColumns, ShiftForm};
-use crate::keys::Field::{Each as OfEach, Number, Whole, Word};
-use crate::keys::{ConfigError, Each, Keys, Rule, Table, Words};
+use crate::keys::Field::{Choice, ChoicePerHead, Integer, Number};
+use crate::keys::{ConfigError, Keys, PerHead, Rule, Table, Words};
 use crate::math::units;
 
 /// The mechanisms of the heads of a machine. Ranges and purposes stand in the table of its [`Keys`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionConfig {
     /// How a key is compared with a memory row.
-    pub score: Each<Score>,
+    pub score: PerHead<Score>,
     /// Units of the additive score, A.
     pub units: usize,
     /// Whether β is emitted.
-    pub strength: Each<Strength>,
+    pub strength: PerHead<Strength>,
     /// Whether there is a gate.
-    pub gate: Each<Switch>,
+    pub gate: PerHead<Switch>,
     /// Whether there is a sharpening.
-    pub sharpening: Each<Switch>,
+    pub sharpening: PerHead<Switch>,
     /// Whether a write head erases before it adds; read heads do neither.
-    pub erase: Each<Switch>,
+    pub erase: PerHead<Switch>,
     /// From energies to a weighting.
-    pub weighting: Each<Weighting>,
-    /// What the weightings other than the soft one need.
+    pub weighting: PerHead<Weighting>,
+    /// Parameters of the weightings other than the soft one.
     pub parameters: Parameters,
 }
 
@@ -158,19 +158,19 @@ impl Weighting {
 impl AttentionConfig {
     /// The heads of the paper.
     pub const DEFAULT: Self = Self {
-        score: Each::all(Score::Cosine),
+        score: PerHead::all(Score::Cosine),
         units: 4,
-        strength: Each::all(Strength::Emitted),
-        gate: Each::all(Switch::On),
-        sharpening: Each::all(Switch::On),
-        erase: Each::all(Switch::On),
-        weighting: Each::all(Weighting::Soft),
+        strength: PerHead::all(Strength::Emitted),
+        gate: PerHead::all(Switch::On),
+        sharpening: PerHead::all(Switch::On),
+        erase: PerHead::all(Switch::On),
+        weighting: PerHead::all(Weighting::Soft),
         parameters: Parameters::DEFAULT,
     };
 }
 
 impl Parameters {
-    /// What a preset without them means.
+    /// The attention of a preset without these keys.
     pub const DEFAULT: Self = Self {
         window: 4,
         position_units: 16,
@@ -193,48 +193,48 @@ impl Keys for AttentionConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
         let Self { score, units, strength, gate, sharpening, erase, weighting, parameters: of } = self;
-        to.key("score", OfEach(score), "how a key is compared with a memory row: the cosine of the paper, or another score (Bahdanau 2015, Luong 2015, Vaswani 2017)");
+        to.key("score", ChoicePerHead(score), "score function that compares the key with a memory row: the paper's cosine or another (Bahdanau 2015, Luong 2015, Vaswani 2017)");
         if score.any(|score| score == Score::Additive) {
-            to.key("units", Whole(units, 1..=1024), "units of the additive score");
+            to.key("units", Integer(units, 1..=1024), "units A of the additive score");
         }
-        to.key("strength", OfEach(strength), "the key strength β, by which the score is multiplied: emitted, or 1");
-        to.key("gate", OfEach(gate), "interpolation with the weighting of the step before, equation 7");
-        to.key("sharpening", OfEach(sharpening), "equation 9");
-        to.key("erase", OfEach(erase), "equation 3: whether a write head erases before it adds; where it is off, what was written stays, and more is added to it; a read head has none");
-        to.key("weighting", OfEach(weighting), "from energies to a weighting: over all rows, within a window, one row that is drawn, or random shares with a prior");
+        to.key("strength", ChoicePerHead(strength), "key strength β, which multiplies the score: emitted by the head, or fixed at 1");
+        to.key("gate", ChoicePerHead(gate), "interpolation with the previous weighting (equation 7)");
+        to.key("sharpening", ChoicePerHead(sharpening), "sharpening of the weighting (equation 9)");
+        to.key("erase", ChoicePerHead(erase), "whether a write head erases before it adds (equation 3); with `off` it only adds to the values already in memory; ignored for read heads");
+        to.key("weighting", ChoicePerHead(weighting), "how scores become a weighting: softmax over all rows, softmax within a window, one sampled row, or random weights with a prior");
         if weighting.any(Weighting::is_local) {
-            to.key("window", Whole(&mut of.window, 1..=1 << 20), "half the width D of the window, in rows; one that reaches beyond the memory ends with it");
+            to.key("window", Integer(&mut of.window, 1..=1 << 20), "half-width D of the window in rows; the window is cut off at the first and the last row");
         }
         if weighting.any(|weighting| weighting == Weighting::LocalPredictive) {
-            to.key("position_units", Whole(&mut of.position_units, 1..=1024), "units of the layer that predicts the centre of the window");
+            to.key("position_units", Integer(&mut of.position_units, 1..=1024), "units of the layer that predicts the window centre");
         }
         if weighting.any(|weighting| weighting == Weighting::Weibull) {
-            to.key("weibull_shape", Number(&mut of.weibull_shape, &POSITIVE), "k of the Weibull posterior: the larger, the less noise");
-            to.key("gamma_rate", Number(&mut of.gamma_rate, &POSITIVE), "β of the gamma prior, whose mean is the contextual one");
+            to.key("weibull_shape", Number(&mut of.weibull_shape, &POSITIVE), "shape k of the Weibull posterior; a larger k means less noise");
+            to.key("gamma_rate", Number(&mut of.gamma_rate, &POSITIVE), "rate β of the gamma prior, whose mean is computed from the memory rows");
         }
         if weighting.any(|weighting| weighting == Weighting::Lognormal) {
-            to.key("lognormal_sigma", Number(&mut of.lognormal_sigma, &POSITIVE), "σ of the lognormal posterior: the smaller, the less noise");
-            to.key("prior_sigma", Number(&mut of.prior_sigma, &POSITIVE), "σ of the lognormal prior, whose mean is the contextual one");
+            to.key("lognormal_sigma", Number(&mut of.lognormal_sigma, &POSITIVE), "σ of the lognormal posterior; a smaller σ means less noise");
+            to.key("prior_sigma", Number(&mut of.prior_sigma, &POSITIVE), "σ of the lognormal prior, whose mean is computed from the memory rows");
         }
         if weighting.any(Weighting::is_bayesian) {
-            to.key("prior", Word(&mut of.prior), "the contextual prior as the paper prints it, or as the authors' program has it");
-            to.key("prior_units", Whole(&mut of.prior_units, 1..=1024), "units of the layer that the prior comes from");
+            to.key("prior", Choice(&mut of.prior), "form of the contextual prior: `text` as printed in the paper, `code` as in the authors' code");
+            to.key("prior_units", Integer(&mut of.prior_units, 1..=1024), "units of the layer that computes the prior");
         }
     }
 }
 
-/// What one head does, and where what it emits stands.
+/// The mechanism of one head, and the position of its emitted parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mechanism {
     /// How a key is compared with a memory row.
     pub score: Score,
     /// From energies to a weighting.
     pub weighting: Weighting,
-    /// What the weighting needs.
+    /// Parameters of the weighting.
     pub parameters: Parameters,
     /// How the focus moves.
     pub shift_form: ShiftForm,
-    /// What it emits.
+    /// The parameters that it emits.
     pub columns: HeadColumns,
 }
 
@@ -245,7 +245,7 @@ impl Default for Mechanism {
 }
 
 impl AttentionConfig {
-    /// What a head does, but for its shift and its columns.
+    /// Returns the mechanism of a head without its shift and columns.
     pub(super) fn of(&self, head: usize) -> Mechanism {
         Mechanism {
             score: self.score.of(head),
@@ -310,7 +310,7 @@ impl AttentionConfig {
     pub(super) fn fits(
         &self,
         heads: usize,
-        shift_form: &Each<ShiftForm>,
+        shift_form: &PerHead<ShiftForm>,
     ) -> Result<(), ConfigError> {
         let fits = |field: &str, given: Option<usize>| {
             let count = given.unwrap_or(heads);

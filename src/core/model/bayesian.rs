@@ -23,9 +23,9 @@ pub fn perturb_weibull<R: Real, S: Simd>(
     k: R,
     logits: &mut [R],
 ) {
-    let (one, by_k) = (Pack::splat(simd, R::ONE), R::ONE / k);
+    let (one, inverse_k) = (Pack::splat(simd, R::ONE), R::ONE / k);
     map_packs!(simd, logits = [scores, u] => {
-        (-(one - u).ln()).ln().mul_add(by_k, scores * beta)
+        (-(one - u).ln()).ln().mul_add(inverse_k, scores * beta)
     });
 }
 
@@ -42,7 +42,7 @@ pub fn perturb_lognormal<R: Real, S: Simd>(
     map_packs!(simd, logits = [scores, eps] => eps.mul_add(sigma, scores * beta));
 }
 
-/// What the prior and the posterior are compared as.
+/// The form in which prior and posterior are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriorForm {
     /// As the paper has it: m = exp(softmax(z)), between 1 and e; ψ = β·K.
@@ -88,7 +88,7 @@ pub enum Family<R> {
 pub struct Divergence<'a, R> {
     /// Of posterior and prior.
     pub family: Family<R>,
-    /// What ψ is.
+    /// The form of ψ.
     pub form: PriorForm,
     /// β, which multiplies the scores.
     pub beta: R,
@@ -121,32 +121,32 @@ impl<R: Real> Divergence<'_, R> {
     /// softmax, they are D_i − e^ψ_i·Σ_j D_j and E_i − p_i·Σ_j E_j; in that of the text D_i and F_i − p_i·Σ_j F_j
     /// with F = p·E.
     #[inline(always)]
-    pub fn backward<S: Simd>(&self, simd: S, weight: R, by_logits: &mut [R], by_z: &mut [R]) {
+    pub fn backward<S: Simd>(&self, simd: S, weight: R, d_logits: &mut [R], d_z: &mut [R]) {
         if weight == R::ZERO {
-            by_logits.fill(R::ZERO);
-            return by_z.fill(R::ZERO);
+            d_logits.fill(R::ZERO);
+            return d_z.fill(R::ZERO);
         }
         let is_text = self.form == PriorForm::Text;
         let (row, psi) = (self.family.row(simd), self.psi(simd));
         let (mut d, mut f) = (Pack::splat(simd, R::ZERO), Pack::splat(simd, R::ZERO));
         each_pack!(simd, at in self.scores => {
             let (psi, m) = (psi.of(at.load(self.scores)), at.load(self.m));
-            let by_psi = row.by_psi(psi, m) * weight;
-            let by_log_m = row.by_log_m(psi, m) * weight;
-            let by_p = if is_text { m.ln() * by_log_m } else { by_log_m };
-            d += at.new_or(by_psi, R::ZERO);
-            f += at.new_or(by_p, R::ZERO);
-            at.store(by_logits, by_psi);
-            at.store(by_z, by_p);
+            let d_psi = row.d_psi(psi, m) * weight;
+            let d_log_m = row.d_log_m(psi, m) * weight;
+            let d_p = if is_text { m.ln() * d_log_m } else { d_log_m };
+            d += at.new_or(d_psi, R::ZERO);
+            f += at.new_or(d_p, R::ZERO);
+            at.store(d_logits, d_psi);
+            at.store(d_z, d_p);
         });
         let (d, f) = (d.sum(), f.sum());
         each_pack!(simd, at in self.scores => {
             let m = at.load(self.m);
             let p = if is_text { m.ln() } else { m };
-            at.store(by_z, at.load(by_z) - p * f);
+            at.store(d_z, at.load(d_z) - p * f);
             if !is_text {
                 let power = psi.of(at.load(self.scores)).exp();
-                at.store(by_logits, at.load(by_logits) - power * d);
+                at.store(d_logits, at.load(d_logits) - power * d);
             }
         });
     }
@@ -256,7 +256,7 @@ impl<R: Real> Row<R> {
 
     /// Its derivative by ψ.
     #[inline(always)]
-    fn by_psi<S: Simd>(self, psi: Pack<R, S>, m: Pack<R, S>) -> Pack<R, S> {
+    fn d_psi<S: Simd>(self, psi: Pack<R, S>, m: Pack<R, S>) -> Pack<R, S> {
         match self {
             Self::Weibull { rate, .. } => psi.exp() * rate - shape(m, rate),
             Self::Lognormal {
@@ -267,13 +267,13 @@ impl<R: Real> Row<R> {
 
     /// Its derivative by ln m, which is finite where m is next to 0.
     #[inline(always)]
-    fn by_log_m<S: Simd>(self, psi: Pack<R, S>, m: Pack<R, S>) -> Pack<R, S> {
+    fn d_log_m<S: Simd>(self, psi: Pack<R, S>, m: Pack<R, S>) -> Pack<R, S> {
         match self {
             Self::Weibull { rate, slope, .. } => {
                 let alpha = shape(m, rate);
                 alpha * (digamma(alpha) - psi + slope)
             }
-            Self::Lognormal { .. } => -self.by_psi(psi, m),
+            Self::Lognormal { .. } => -self.d_psi(psi, m),
         }
     }
 }
@@ -347,15 +347,15 @@ mod tests {
                     scores: &scores,
                     m,
                 };
-                let (mut by_logits, mut by_z) = (vec![7.0; n], vec![7.0; n]);
-                kl.backward(SIMD, weight, &mut by_logits, &mut by_z);
-                let by_scores: Vec<f64> = by_logits.iter().map(|d| d * beta).collect();
-                let by_beta = by_logits.iter().zip(&scores).map(|(d, k)| d * k).sum();
-                assert_gradient("beta", &[beta], &[by_beta], |x| loss(x[0], &scores, &z));
-                assert_gradient("K", &scores, &by_scores, |k| loss(beta, k, &z));
-                assert_gradient("z", &z, &by_z, |z| loss(beta, &scores, z));
-                kl.backward(SIMD, 0.0, &mut by_logits, &mut by_z);
-                assert!(by_logits.iter().chain(&by_z).all(|&d| d == 0.0));
+                let (mut d_logits, mut d_z) = (vec![7.0; n], vec![7.0; n]);
+                kl.backward(SIMD, weight, &mut d_logits, &mut d_z);
+                let d_scores: Vec<f64> = d_logits.iter().map(|d| d * beta).collect();
+                let d_beta = d_logits.iter().zip(&scores).map(|(d, k)| d * k).sum();
+                assert_gradient("beta", &[beta], &[d_beta], |x| loss(x[0], &scores, &z));
+                assert_gradient("K", &scores, &d_scores, |k| loss(beta, k, &z));
+                assert_gradient("z", &z, &d_z, |z| loss(beta, &scores, z));
+                kl.backward(SIMD, 0.0, &mut d_logits, &mut d_z);
+                assert!(d_logits.iter().chain(&d_z).all(|&d| d == 0.0));
             }
         }
     }
@@ -456,9 +456,9 @@ mod tests {
                         scores,
                         m: &m,
                     };
-                    let (mut by_logits, mut by_z) = (zeros(), zeros());
-                    kl.backward(simd, R::from_f64(0.3), &mut by_logits, &mut by_z);
-                    all.extend([vec![kl.sum(simd)], by_logits, by_z]);
+                    let (mut d_logits, mut d_z) = (zeros(), zeros());
+                    kl.backward(simd, R::from_f64(0.3), &mut d_logits, &mut d_z);
+                    all.extend([vec![kl.sum(simd)], d_logits, d_z]);
                 }
                 all.push(m);
             }
@@ -628,7 +628,7 @@ mod tests {
         }
     }
 
-    /// What a case has of every row of every step.
+    /// The values of a case for every row of every step.
     #[derive(Default)]
     struct Rows {
         psi: Vec<f64>,
@@ -683,7 +683,7 @@ mod tests {
         let z = ContextualPrior::of(&case, form, &[]).z;
         let m = prior(form, &z);
         let (mut rows, mut d_scores, mut loss) = (Rows::default(), vec![], 0.0);
-        let (mut d_z, mut by_v) = (vec![0.0; n], vec![0.0; v.len()]);
+        let (mut d_z, mut d_values) = (vec![0.0; n], vec![0.0; v.len()]);
         for (t, scores) in scores.chunks(n).enumerate() {
             let kl = Divergence {
                 family,
@@ -696,15 +696,16 @@ mod tests {
             let (omega, upstream) = (&rows.omega[t * n..], &upstream[t * d_v..][..d_v]);
             let d_omega: Vec<f64> = v.chunks(d_v).map(|v| dot(SIMD, v, upstream)).collect();
             loss += dot(SIMD, omega, &d_omega) + rho * kl.sum(SIMD);
-            let [mut by_weighting, mut by_divergence, mut by_z] = [(); 3].map(|()| vec![0.0; n]);
-            softmax_backward(SIMD, omega, &d_omega, &mut by_weighting);
-            kl.backward(SIMD, rho, &mut by_divergence, &mut by_z);
-            for (i, by_v) in by_v.chunks_mut(d_v).enumerate() {
-                d_scores.push(by_weighting[i] + by_divergence[i]);
-                d_z[i] += by_z[i];
-                by_v.iter_mut()
+            let [mut d_weighting, mut d_divergence, mut d_z_t] = [(); 3].map(|()| vec![0.0; n]);
+            softmax_backward(SIMD, omega, &d_omega, &mut d_weighting);
+            kl.backward(SIMD, rho, &mut d_divergence, &mut d_z_t);
+            for (i, d_values) in d_values.chunks_mut(d_v).enumerate() {
+                d_scores.push(d_weighting[i] + d_divergence[i]);
+                d_z[i] += d_z_t[i];
+                d_values
+                    .iter_mut()
                     .zip(upstream)
-                    .for_each(|(by_v, u)| *by_v += omega[i] * u);
+                    .for_each(|(d_values, u)| *d_values += omega[i] * u);
             }
         }
         let of_prior = [("z", z), ("m", m)];
@@ -719,7 +720,7 @@ mod tests {
         }
         case.assert_close("outputs", "loss", &[loss]);
         let by = ContextualPrior::of(&case, form, &d_z);
-        let of_inputs = [("energies", d_scores), ("K", by.keys), ("V", by_v)];
+        let of_inputs = [("energies", d_scores), ("K", by.keys), ("V", d_values)];
         let of_prior = [
             ("prior.W", by.weight),
             ("prior.b", by.bias),

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::attention::{AttentionConfig, Mechanism, Score, Weighting};
 use super::machine::{Extent, Kind, ModelConfig};
 use super::params::{LinearSpec, Shape, TensorSpec};
-use super::recompute::{self, Conventions, Rule};
+use super::recompute::{self, Conventions, Dependency};
 use super::trace::{ArraySpec, HeadTrace, Place};
-use crate::keys::Field::{Constant, Each as OfEach, Number, Whole, Word};
-use crate::keys::{self, ConfigError, Each, Keys, Table, Words, check};
+use crate::keys::Field::{Choice, ChoicePerHead, Constant, Integer, Number};
+use crate::keys::{self, ConfigError, Keys, PerHead, Table, Words, check};
 use crate::math::matrix::padded;
 
 /// Everything that fixes the shape of a machine's tensors and its equations. Ranges and purposes stand in the table
@@ -32,8 +32,8 @@ pub struct NtmConfig {
     /// Largest shift in either direction.
     pub shift_range: usize,
     /// How a head emits its shift weighting.
-    pub shift_form: Each<ShiftForm>,
-    /// What kind of attention each head is.
+    pub shift_form: PerHead<ShiftForm>,
+    /// The kind of attention of each head.
     pub attention: AttentionConfig,
     /// Applied to the key.
     pub key_activation: VectorActivation,
@@ -45,7 +45,7 @@ pub struct NtmConfig {
     pub initial_memory: InitialMemory,
     /// Every head's weighting before the first step.
     pub initial_weighting: InitialWeighting,
-    /// What happens first in a step.
+    /// The order of events in a step.
     pub order: Order,
 }
 
@@ -80,7 +80,7 @@ pub enum ShiftForm {
     None,
 }
 
-/// What bounds a key or an add vector. The paper does not say; tanh learns more reliably.
+/// The activation of a key or an add vector. The paper does not specify it; tanh learns more reliably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VectorActivation {
     /// Unbounded.
@@ -149,36 +149,36 @@ impl Words for Order {
 impl Keys for NtmConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("memory.rows", Whole(&mut self.rows, 1..=Self::MAX_ROWS), "locations N of the memory");
-        to.key("memory.columns", Whole(&mut self.columns, 1..=4096), "numbers M in a location");
+        to.key("memory.rows", Integer(&mut self.rows, 1..=Self::MAX_ROWS), "rows N of the memory (locations)");
+        to.key("memory.columns", Integer(&mut self.columns, 1..=4096), "columns M of the memory (values per row)");
         let mut constant = match self.initial_memory {
             InitialMemory::Constant(value) => Some(value),
             InitialMemory::Learned => None,
         };
-        to.key("memory.initial", Constant(&mut constant, &INITIAL), "the memory before the first step: a constant everywhere, or learned");
+        to.key("memory.initial", Constant(&mut constant, &INITIAL), "memory before the first step: one constant everywhere, or learned");
         self.initial_memory = constant.map_or(InitialMemory::Learned, InitialMemory::Constant);
         self.controller.keys(&mut to.section("controller"));
-        to.key("heads.read", Whole(&mut self.read_heads, 0..=Self::MAX_HEADS), "read heads; with no head at all this is the \
-            kind `plain`, and what else stands under `heads` and `memory` counts for nothing");
-        to.key("heads.write", Whole(&mut self.write_heads, 0..=Self::MAX_HEADS), "write heads");
-        to.key("heads.shift.form", OfEach(&mut self.shift_form), "how a shift is emitted (paper, section 3.3.2); with `none` the focus stays");
-        to.key("heads.shift.range", Whole(&mut self.shift_range, 0..=64), "largest shift k in either direction, 2·k < rows; 1 or more with `scalar`; where no head shifts it counts for nothing");
-        to.key("heads.key_activation", Word(&mut self.key_activation), "what bounds a key");
-        to.key("heads.add_activation", Word(&mut self.add_activation), "what bounds an add vector");
-        to.key("heads.similarity_epsilon", Number(&mut self.similarity_epsilon, &EPSILON), "added to each squared norm in the cosine");
-        to.key("heads.initial_weighting", Word(&mut self.initial_weighting), "of every head before the first step: all on row 0, or learned");
+        to.key("heads.read", Integer(&mut self.read_heads, 0..=Self::MAX_HEADS), "number of read heads; with no heads at all the \
+            machine is of the kind `plain`, and all other keys under `heads` and `memory` are ignored");
+        to.key("heads.write", Integer(&mut self.write_heads, 0..=Self::MAX_HEADS), "number of write heads");
+        to.key("heads.shift.form", ChoicePerHead(&mut self.shift_form), "how a head emits its shift (paper, section 3.3.2); with `none` the weighting is not shifted");
+        to.key("heads.shift.range", Integer(&mut self.shift_range, 0..=64), "largest shift k in either direction, 2·k < rows; 1 or more with `scalar`; ignored if no head shifts");
+        to.key("heads.key_activation", Choice(&mut self.key_activation), "activation of the key");
+        to.key("heads.add_activation", Choice(&mut self.add_activation), "activation of the add vector");
+        to.key("heads.similarity_epsilon", Number(&mut self.similarity_epsilon, &EPSILON), "ε added to each squared norm in the cosine");
+        to.key("heads.initial_weighting", Choice(&mut self.initial_weighting), "weighting of every head before the first step: all on row 0, or learned");
         self.attention.keys(&mut to.section("heads.attention"));
-        to.key("heads.order", Word(&mut self.order), "`read-first`: all heads address M_{t−1} and reads see \
-            it; `write-first`: the write heads address M_{t−1} and write, then the read heads address and see M_t");
+        to.key("heads.order", Choice(&mut self.order), "order of events in a step. `read-first`: all heads address M_{t−1}, and reads see M_{t−1}; \
+            `write-first`: the write heads address M_{t−1} and write, then the read heads address and read M_t");
     }
 }
 
 impl Keys for ControllerConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Word(&mut self.kind), "the network that drives the heads");
-        to.key("size", Whole(&mut self.size, 1..=16_384), "units of a layer");
-        to.key("layers", Whole(&mut self.layers, 1..=16), "layers, each of which sees the one below");
+        to.key("kind", Choice(&mut self.kind), "network that drives the heads");
+        to.key("size", Integer(&mut self.size, 1..=16_384), "units per layer");
+        to.key("layers", Integer(&mut self.layers, 1..=16), "number of layers; each receives the hidden state of the layer below");
     }
 }
 
@@ -231,7 +231,7 @@ impl NtmConfig {
             read_heads: 1,
             write_heads: 1,
             shift_range: 1,
-            shift_form: Each::all(ShiftForm::Softmax),
+            shift_form: PerHead::all(ShiftForm::Softmax),
             attention: AttentionConfig::DEFAULT,
             key_activation: VectorActivation::Tanh,
             add_activation: VectorActivation::Tanh,
@@ -327,7 +327,7 @@ impl NtmConfig {
         last.map_or(0, |last| self.head_columns(last).all().end)
     }
 
-    /// What the mechanism of a head learns, in the order of its arrays.
+    /// Returns the learned tensors of the mechanism of a head, in the order of its arrays.
     fn learned(&self, head: usize) -> impl Iterator<Item = TensorSpec> {
         let name = (self as &dyn Kind).head_name(head);
         let arrays = HeadTrace::<f32>::ARRAYS.iter();
@@ -360,7 +360,7 @@ impl NtmConfig {
         self.controller.size + self.read_heads * self.columns
     }
 
-    /// What the first layer of the controller sees: [x; reads].
+    /// Returns the number of inputs of the first controller layer: [x; reads].
     pub fn first_inputs(&self) -> usize {
         self.inputs + self.read_heads * self.columns
     }
@@ -488,8 +488,8 @@ impl Kind for NtmConfig {
         self.attention.weighting.of(head)
     }
 
-    fn rules(&self, conventions: &Conventions) -> Vec<Rule> {
-        recompute::rules(self, conventions)
+    fn dependencies(&self, conventions: &Conventions) -> Vec<Dependency> {
+        recompute::dependencies(self, conventions)
     }
 
     fn with_rows(&self, rows: usize) -> Result<ModelConfig, ConfigError> {
@@ -574,7 +574,7 @@ impl ControllerConfig {
         layers: 1,
     };
 
-    /// What makes it large, if it does.
+    /// Returns the extent that makes it large, if it has it.
     pub(super) fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize> {
         match extent {
             Extent::Units => Some(&mut self.size),

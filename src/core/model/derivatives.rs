@@ -25,7 +25,7 @@ use super::attention::Weighting;
 use super::controller::add;
 use super::head::HeadGradient;
 use super::machine::{AsKind, Model, Terms, Upstream, Workspace};
-use super::noise::Sampling;
+use super::noise::NoiseMode;
 use super::params::Params;
 use super::trace::{HeadTrace, Trace};
 use crate::math::{Real, Series};
@@ -35,7 +35,7 @@ impl<R: Real> Model<R> {
     /// `upstream`, in the arrays of the same names: see the module.
     pub fn derivatives(&self, trace: &Trace<R>, upstream: Upstream<R>) -> Trace<R> {
         let wanted = Trace::without_values(&self.config);
-        let mut workspace = Workspace::noting(&self.config, upstream, wanted);
+        let mut workspace = Workspace::recording(&self.config, upstream, wanted);
         let mut gradient = Params::zeros(&self.config);
         self.backward(
             std::slice::from_ref(trace),
@@ -59,77 +59,82 @@ impl<R: Real> Trace<R> {
     }
 
     /// Keeps the derivative by the logits.
-    pub(super) fn note_logits(&mut self, of: &Self, by: &Upstream<R>) {
+    pub(super) fn record_logits(&mut self, of: &Self, by: &Upstream<R>) {
         for t in 0..of.steps() {
-            note(&mut self.logit, &of.logit, t, by.logit.row(t));
+            record(&mut self.logit, &of.logit, t, by.logit.row(t));
         }
     }
 
     /// Keeps the derivatives by the reads of step `t`, which stand side by side.
-    pub(super) fn note_reads(&mut self, of: &Self, t: usize, reads: &[R]) {
+    pub(super) fn record_reads(&mut self, of: &Self, t: usize, reads: &[R]) {
         let columns = of.memory_size()[1].max(1);
         let heads = self.heads.iter_mut().zip(&of.heads);
         for ((to, head), by) in heads.zip(reads.chunks_exact(columns)) {
-            note(&mut to.read, &head.read, t, by);
+            record(&mut to.read, &head.read, t, by);
         }
     }
 
     /// Keeps the derivative by M_t.
-    pub(super) fn note_memory(&mut self, of: &Self, t: usize, memory: &[R]) {
-        note(&mut self.memory_columns, &of.memory_columns, t, memory);
+    pub(super) fn record_memory(&mut self, of: &Self, t: usize, memory: &[R]) {
+        record(&mut self.memory_columns, &of.memory_columns, t, memory);
     }
 }
 
 impl<R: Real> HeadTrace<R> {
     /// Whether what leads to the weighting leads to nothing but a draw.
-    fn is_drawn(&self, sampling: Sampling) -> bool {
-        self.mechanism.weighting == Weighting::Hard && sampling != Sampling::Expected
+    fn is_drawn(&self, sampling: NoiseMode) -> bool {
+        self.mechanism.weighting == Weighting::Hard && sampling != NoiseMode::Expected
     }
 
     /// Keeps the derivatives by what a head emitted in step `t`.
-    pub(super) fn note_emitted(
+    pub(super) fn record_emitted(
         &mut self,
         head: &Self,
         t: usize,
         by: &HeadGradient<R>,
-        (sampling, terms): (Sampling, &Terms<R>),
+        (sampling, terms): (NoiseMode, &Terms<R>),
     ) {
-        note(&mut self.erase, &head.erase, t, &by.erase);
-        note(&mut self.add, &head.add, t, &by.add);
+        record(&mut self.erase, &head.erase, t, &by.erase);
+        record(&mut self.add, &head.add, t, &by.add);
         if head.is_drawn(sampling) {
             return;
         }
-        note(&mut self.key, &head.key, t, &by.key);
-        note(&mut self.strength, &head.strength, t, &[by.strength]);
-        note(&mut self.gate, &head.gate, t, &[by.gate]);
-        note(&mut self.shift, &head.shift, t, &by.shift);
-        note(&mut self.sharpening, &head.sharpening, t, &[by.sharpening]);
+        record(&mut self.key, &head.key, t, &by.key);
+        record(&mut self.strength, &head.strength, t, &[by.strength]);
+        record(&mut self.gate, &head.gate, t, &[by.gate]);
+        record(&mut self.shift, &head.shift, t, &by.shift);
+        record(&mut self.sharpening, &head.sharpening, t, &[by.sharpening]);
         if head.mechanism.weighting == Weighting::LocalPredictive {
-            note(&mut self.centre, &head.centre, t, &[by.centre]);
+            record(&mut self.centre, &head.centre, t, &[by.centre]);
         }
-        let by_divergence = [terms.divergence];
-        note(&mut self.divergence, &head.divergence, t, &by_divergence);
+        let d_divergence = [terms.divergence];
+        record(&mut self.divergence, &head.divergence, t, &d_divergence);
     }
 
     /// Keeps, when the way back is at its end, the derivatives by the initial weighting and by what is learned.
-    pub(super) fn note_start(&mut self, head: &Self, by: &mut HeadGradient<R>, sampling: Sampling) {
+    pub(super) fn record_start(
+        &mut self,
+        head: &Self,
+        by: &mut HeadGradient<R>,
+        sampling: NoiseMode,
+    ) {
         if head.is_drawn(sampling) {
             return;
         }
-        note(&mut self.initial, &head.initial, 0, &by.previous);
+        record(&mut self.initial, &head.initial, 0, &by.previous);
         let learned = head
             .arrays()
             .zip(self.arrays_mut())
             .filter(|((spec, _), _)| spec.is_learned());
         for (((_, of), (_, to)), by) in learned.zip(by.learned.each_mut()) {
-            note(to, of, 0, by);
+            record(to, of, 0, by);
         }
     }
 }
 
 /// Keeps `values` as row `t` of the derivative by `of`, where there is such an array. Rows come from the last to the
 /// first.
-pub(super) fn note<R: Real>(to: &mut Series<R>, of: &Series<R>, t: usize, values: &[R]) {
+pub(super) fn record<R: Real>(to: &mut Series<R>, of: &Series<R>, t: usize, values: &[R]) {
     let width = of.width();
     if width > 0 {
         to.reshape(to.steps().max(t + 1), width);
@@ -141,7 +146,7 @@ pub(super) fn note<R: Real>(to: &mut Series<R>, of: &Series<R>, t: usize, values
 pub(super) fn address_backward_noting<R: Real>(
     heads: &[HeadTrace<R>],
     t: usize,
-    (sampling, terms): (Sampling, &Terms<R>),
+    (sampling, terms): (NoiseMode, &Terms<R>),
     gradients: &mut [HeadGradient<R>],
     derivatives: Option<&mut [HeadTrace<R>]>,
 ) {
@@ -156,20 +161,20 @@ pub(super) fn address_backward_noting<R: Real>(
         for ((head, by), to) in handed {
             let is_weighting = stage == Stage::Draw || head.distribution.width() == 0;
             if is_weighting || !head.is_drawn(sampling) {
-                note_stage(stage, head, t, &by.weighting, to);
+                record_stage(stage, head, t, &by.weighting, to);
             }
         }
         address_backward(heads, t, sampling, terms, gradients, Some(stage));
     }
     for ((head, by), to) in heads.iter().zip(gradients).zip(derivatives) {
         if !head.is_drawn(sampling) {
-            note(&mut to.similarity, &head.similarity, t, &by.weighting);
+            record(&mut to.similarity, &head.similarity, t, &by.weighting);
         }
     }
 }
 
 /// Keeps the derivative by what a stage made, where it is on the way of the weightings.
-fn note_stage<R: Real>(
+fn record_stage<R: Real>(
     stage: Stage,
     head: &HeadTrace<R>,
     t: usize,
@@ -184,6 +189,6 @@ fn note_stage<R: Real>(
     };
     let arrays = head.arrays().zip(to.arrays_mut());
     for ((_, of), (_, to)) in arrays.filter(|((spec, _), _)| spec.name == made) {
-        note(to, of, t, by);
+        record(to, of, t, by);
     }
 }

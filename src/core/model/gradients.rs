@@ -2,7 +2,7 @@
 
 use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::{
-    Draw, HeadTrace, Kind, Model, ModelConfig, NtmConfig, Params, PlainConfig, Sampling, Terms,
+    Draw, HeadTrace, Kind, Model, ModelConfig, NoiseMode, NtmConfig, Params, PlainConfig, Terms,
     Trace, Workspace,
 };
 use crate::math::Real;
@@ -32,9 +32,9 @@ fn config(kind: ControllerKind, layers: usize, form: ShiftForm) -> NtmConfig {
 
 /// Values for the gradient by the logits, [T, Y].
 fn set_upstream<R: Real>(workspace: &mut Workspace<R>, steps: usize, values: &[f64]) {
-    workspace.by.logit.resize(steps);
+    workspace.upstream.logit.resize(steps);
     for (t, values) in values.chunks(values.len() / steps).enumerate() {
-        for (to, &from) in workspace.by.logit.row_mut(t).iter_mut().zip(values) {
+        for (to, &from) in workspace.upstream.logit.row_mut(t).iter_mut().zip(values) {
             *to = R::from_f64(from);
         }
     }
@@ -42,7 +42,7 @@ fn set_upstream<R: Real>(workspace: &mut Workspace<R>, steps: usize, values: &[f
 
 /// Values for the gradient by the weightings of every head but the second, which has no penalty on it.
 fn set_weightings(workspace: &mut Workspace<f64>, trace: &Trace<f64>) {
-    let pairs = trace.heads.iter().zip(&mut workspace.by.weightings);
+    let pairs = trace.heads.iter().zip(&mut workspace.upstream.weightings);
     for (index, (head, by)) in pairs.enumerate().filter(|(index, _)| *index != 1) {
         by.reshape(trace.steps(), head.weighting.width());
         let values = random_vector(7 + index as u64, by.as_slice().len());
@@ -99,10 +99,10 @@ fn episodes_side_by_side_have_the_sum_of_their_gradients() {
 }
 
 fn check(config: impl Into<ModelConfig>) {
-    check_sampled(config, Sampling::Mean, Terms::default());
+    check_sampled(config, NoiseMode::Mean, Terms::default());
 }
 
-/// What heads that draw add to the loss of a recorded episode.
+/// Returns the terms that sampling heads add to the loss of a recorded episode.
 fn added(trace: &Trace<f64>, terms: &Terms<f64>) -> f64 {
     let of_head = |head: &HeadTrace<f64>| {
         let divergence: f64 = head.divergence.as_slice().iter().sum();
@@ -112,7 +112,7 @@ fn added(trace: &Trace<f64>, terms: &Terms<f64>) -> f64 {
             .iter()
             .zip(head.weighting.as_slice());
         let drawn = drawn.map(|(&alpha, &w)| {
-            let is_drawn = w == 1.0 && trace.sampling == Sampling::Drawn;
+            let is_drawn = w == 1.0 && trace.sampling == NoiseMode::Sampled;
             let log = if is_drawn { alpha.ln() } else { 0.0 };
             terms.entropy * alpha * alpha.ln() - terms.reward * log
         });
@@ -121,7 +121,7 @@ fn added(trace: &Trace<f64>, terms: &Terms<f64>) -> f64 {
     trace.heads.iter().map(of_head).sum()
 }
 
-fn check_sampled(config: impl Into<ModelConfig>, sampling: Sampling, terms: Terms<f64>) {
+fn check_sampled(config: impl Into<ModelConfig>, sampling: NoiseMode, terms: Terms<f64>) {
     const STEPS: usize = 5;
     let config = config.into();
     let mut machine = Model::<f64> {
@@ -146,10 +146,10 @@ fn check_sampled(config: impl Into<ModelConfig>, sampling: Sampling, terms: Term
     machine.run(&input, draw, &mut trace);
     let mut gradient = Params::zeros(&machine.config);
     let mut workspace = Workspace::new(&machine.config);
-    workspace.by.terms = terms;
+    workspace.upstream.terms = terms;
     set_upstream(&mut workspace, STEPS, &upstream);
     // One step outside the answer.
-    workspace.by.logit.row_mut(1).fill(0.0);
+    workspace.upstream.logit.row_mut(1).fill(0.0);
     set_weightings(&mut workspace, &trace);
     machine.backward(
         std::slice::from_ref(&trace),
@@ -190,9 +190,14 @@ fn check_sampled(config: impl Into<ModelConfig>, sampling: Sampling, terms: Term
                 }
                 let mut trace = Trace::new(&moved.config);
                 moved.run(&input, draw, &mut trace);
-                let logits = (0..STEPS)
-                    .flat_map(|t| trace.logit.row(t).iter().zip(workspace.by.logit.row(t)));
-                let heads = trace.heads.iter().zip(&workspace.by.weightings);
+                let logits = (0..STEPS).flat_map(|t| {
+                    trace
+                        .logit
+                        .row(t)
+                        .iter()
+                        .zip(workspace.upstream.logit.row(t))
+                });
+                let heads = trace.heads.iter().zip(&workspace.upstream.weightings);
                 let weightings = heads.flat_map(|(head, by)| {
                     let weighting = head.weighting.as_slice().iter();
                     weighting.zip(by.as_slice())
@@ -441,7 +446,7 @@ fn every_weighting() {
         Weighting::Lognormal,
     ] {
         for prior in [PriorForm::Text, PriorForm::Code] {
-            for sampling in [Sampling::Mean, Sampling::Drawn, Sampling::Expected] {
+            for sampling in [NoiseMode::Mean, NoiseMode::Sampled, NoiseMode::Expected] {
                 each_machine(|mut config| {
                     config.attention.weighting = weighting.into();
                     let of = &mut config.attention.parameters;
@@ -468,5 +473,5 @@ fn every_head_of_its_own_kind() {
         reward: -0.7,
         entropy: 0.2,
     };
-    check_sampled(config, Sampling::Drawn, terms);
+    check_sampled(config, NoiseMode::Sampled, terms);
 }

@@ -50,8 +50,8 @@ pub fn backward<R: Real, S: Simd>(
         gradient.fill(R::ZERO);
     }
     each_pack!(simd, at in distribution => {
-        let by_entropy = logarithm(at.load(distribution)) + R::ONE;
-        let sum = by_entropy.mul_add(entropy_weight, at.load(gradient));
+        let d_entropy = logarithm(at.load(distribution)) + R::ONE;
+        let sum = d_entropy.mul_add(entropy_weight, at.load(gradient));
         at.store(gradient, sum);
     });
     if let Some(row) = row {
@@ -166,10 +166,10 @@ mod tests {
     }
 
     /// The gradient by the energies of which α is the softmax.
-    fn by_energies(a: &[f64], by_a: &[f64]) -> Vec<f64> {
-        let mut by_energies = vec![0.0; a.len()];
-        softmax_backward(SIMD, a, by_a, &mut by_energies);
-        by_energies
+    fn softmax_gradient(a: &[f64], d_a: &[f64]) -> Vec<f64> {
+        let mut softmax_gradient = vec![0.0; a.len()];
+        softmax_backward(SIMD, a, d_a, &mut softmax_gradient);
+        softmax_gradient
     }
 
     fn softmax_of(energies: &[f64]) -> Vec<f64> {
@@ -189,7 +189,7 @@ mod tests {
             assert_gradient(
                 "drawn",
                 &energies,
-                &by_energies(&a, &gradient),
+                &softmax_gradient(&a, &gradient),
                 |energies| {
                     let a = &softmax_of(energies);
                     -reward * log_probability(SIMD, a, row) - weight * entropy(SIMD, a)
@@ -200,7 +200,7 @@ mod tests {
             assert_gradient(
                 "expected",
                 &energies,
-                &by_energies(&a, &gradient),
+                &softmax_gradient(&a, &gradient),
                 |energies| {
                     let a = &softmax_of(energies);
                     dot(SIMD, a, &upstream) - weight * entropy(SIMD, a)
@@ -226,7 +226,7 @@ mod tests {
             entropies += entropy(SIMD, &a);
             let mut gradient = random_vector(1, a.len());
             backward(SIMD, &a, Some(s), reward, weight, &mut gradient);
-            d_energies.extend(by_energies(&a, &gradient));
+            d_energies.extend(softmax_gradient(&a, &gradient));
             alpha.extend(a);
         }
         case.assert_close("outputs", "alpha", &alpha);

@@ -1,4 +1,4 @@
-//! What a head emits (paper §3.3): from the controller's numbers to parameters in their ranges, and back.
+//! Parameters of a head (paper §3.3): from the controller's numbers to their ranges, and back.
 //!
 //! | parameter | activation | range |
 //! |---|---|---|
@@ -169,7 +169,7 @@ kernel! {
     }
 }
 
-/// What β, γ and g are made of, together: they are few, and one pack has room for all. 0 where there is none.
+/// Combines the inputs of β, γ and g in one pack, as they are few. 0 for an absent one.
 #[inline(always)]
 fn scalars<R: Real>(columns: &HeadColumns, raw: &[R]) -> [R; MOST_LANES] {
     let mut scalars = [R::ZERO; MOST_LANES];

@@ -15,7 +15,7 @@ pub fn monotonic<R: Real>(t: usize, n: usize) -> R {
     R::from_f64(t.min(n - 1) as f64)
 }
 
-/// What local-p predicts the centre of the window from.
+/// The inputs from which local-p predicts the centre of the window.
 #[derive(Clone, Copy, Debug)]
 pub struct Position<'a, R> {
     /// The key k, [m].
@@ -110,12 +110,12 @@ impl<R: Real> Window<R> {
             return content(simd, beta, scores, w_c);
         }
         let (most, mut total) = (largest(simd, scores), Pack::splat(simd, R::ZERO));
-        let (start, by_square) = self.gaussian(rows.start);
+        let (start, inverse_square) = self.gaussian(rows.start);
         each_pack!(simd, at in scores => {
             let power = ((at.load(scores) - most) * beta).exp();
             total += at.new_or(power, R::ZERO);
             let distance = at.indices() + start;
-            at.store(w_c, (distance * distance * by_square).exp() * power);
+            at.store(w_c, (distance * distance * inverse_square).exp() * power);
         });
         let factor = R::ONE / total.sum();
         each_pack!(simd, at in w_c => { at.store(w_c, at.load(w_c) * factor) });
@@ -146,24 +146,24 @@ impl<R: Real> Window<R> {
         }
         let (mut d_beta, mut d_p) = (Pack::splat(simd, R::ZERO), Pack::splat(simd, R::ZERO));
         let mean = dot(simd, w_c, gradient);
-        let (start, by_square) = self.gaussian(rows.start);
+        let (start, inverse_square) = self.gaussian(rows.start);
         each_pack!(simd, at in scores => {
             let (distance, w_c) = (at.indices() + start, at.load(w_c));
-            let by_gaussian = (distance * distance * -by_square).exp();
+            let inverse_gaussian = (distance * distance * -inverse_square).exp();
             let both = w_c * at.load(gradient);
-            let dz = both - w_c * by_gaussian * mean;
+            let dz = both - w_c * inverse_gaussian * mean;
             d_p += at.new_or(both * distance, R::ZERO);
             d_beta += at.new_or(dz * at.load(scores), R::ZERO);
             at.store(gradient, dz * beta);
         });
-        (d_beta.sum(), d_p.sum() * (-by_square - by_square))
+        (d_beta.sum(), d_p.sum() * (-inverse_square - inverse_square))
     }
 
     /// i − p of the first row of the window, and −1/(2σ²) = −2/D².
     #[inline(always)]
     fn gaussian(self, first: usize) -> (R, R) {
-        let by_square = R::from_f64(-2.0) / (self.half * self.half);
-        (R::from_f64(first as f64) - self.centre, by_square)
+        let inverse_square = R::from_f64(-2.0) / (self.half * self.half);
+        (R::from_f64(first as f64) - self.centre, inverse_square)
     }
 }
 
@@ -503,8 +503,8 @@ mod tests {
         let zeros = [&q, &k, &v, &w, &weight, &vector].map(|x| vec![0.0; x.len()]);
         let [
             mut d_q,
-            mut by_k,
-            mut by_v,
+            mut d_keys,
+            mut d_values,
             mut d_w,
             mut d_weight,
             mut d_vector,
@@ -520,8 +520,12 @@ mod tests {
             let d_q = &mut d_q[t * width..][..width];
             for (i, (&d_e, k)) in gradient.iter().zip(k.chunks(d_k)).enumerate() {
                 add(d_q, d_e, &times(&w, k));
-                add(&mut by_k[i * d_k..][..d_k], d_e, &times(&w_transposed, key));
-                add(&mut by_v[i * d_v..][..d_v], w_c[i], of_context);
+                add(
+                    &mut d_keys[i * d_k..][..d_k],
+                    d_e,
+                    &times(&w_transposed, key),
+                );
+                add(&mut d_values[i * d_v..][..d_v], w_c[i], of_context);
                 for (d_w, q) in d_w.chunks_mut(d_k).zip(key) {
                     add(d_w, d_e * q, k);
                 }
@@ -535,7 +539,7 @@ mod tests {
             let to = [d_q, &mut d_weight, &mut d_vector];
             position.backward(SIMD, step.window.centre, d_p, to);
         }
-        for (array, found) in [("Q", d_q), ("K", by_k), ("V", by_v), ("score.W", d_w)] {
+        for (array, found) in [("Q", d_q), ("K", d_keys), ("V", d_values), ("score.W", d_w)] {
             case.assert_close("gradients", array, &found);
         }
         if is_predictive {

@@ -1,7 +1,7 @@
 //! A machine as trainer, evaluation, recording, files and window know it; and the registry of its kinds.
 //!
 //! A kind of machine is a configuration that says which tensors it has ([`Kind::shape`]), which arrays it records
-//! and how wide they are ([`Kind::width`]), what follows from what ([`Kind::rules`]), and how an episode goes
+//! and how wide they are ([`Kind::width`]), what follows from what ([`Kind::dependencies`]), and how an episode goes
 //! through it, forwards and backwards ([`Machine`]). Everything else follows.
 
 use std::any::Any;
@@ -16,7 +16,7 @@ use super::config::{NtmConfig, Order};
 use super::noise::{Draw, Noise};
 use super::params::{Params, Shape};
 use super::plain::PlainConfig;
-use super::recompute::{Conventions, Rule};
+use super::recompute::{Conventions, Dependency};
 use super::trace::{ArraySpec, Place, Trace};
 use crate::keys::{ConfigError, Field, Keys, Table, Words};
 use crate::math::matrix::padded;
@@ -25,7 +25,7 @@ use crate::math::{Random, Real, Series};
 /// How many episodes go through the machine side by side when it learns.
 pub use crate::math::matrix::TOGETHER;
 
-/// What there is to know of a machine before it has any weights.
+/// The description of a machine without weights.
 pub trait Kind: Keys + Debug + Send + Sync {
     /// Channels of the input.
     fn inputs(&self) -> usize;
@@ -74,7 +74,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
         None
     }
 
-    /// What a head does.
+    /// Returns the mechanism of a head.
     fn mechanism(&self, _head: usize) -> Mechanism {
         Mechanism::default()
     }
@@ -86,7 +86,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
 
     /// The arrays that follow from others, in the order of the computation; the output and the loss, which follow
     /// from the logit everywhere, are not among them.
-    fn rules(&self, _conventions: &Conventions) -> Vec<Rule> {
+    fn dependencies(&self, _conventions: &Conventions) -> Vec<Dependency> {
         Vec::new()
     }
 
@@ -114,7 +114,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
     /// Fits it to a task with so many channels.
     fn set_channels(&mut self, inputs: usize, outputs: usize);
 
-    /// What makes it large, if it has that.
+    /// Returns the extent that makes it large, if it has it.
     fn extent_mut(&mut self, _extent: Extent) -> Option<&mut usize> {
         None
     }
@@ -130,7 +130,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
     fn scratch_values(&self, steps: usize, limit: usize) -> u64;
 }
 
-/// What makes a machine large.
+/// The sizes that make a machine large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Rows of the memory.
@@ -192,7 +192,7 @@ pub fn head_name(read_heads: usize, head: usize) -> String {
     }
 }
 
-/// What is of some kind: a configuration of one kind, or of any.
+/// A value with a kind: a configuration of one kind, or of any.
 pub trait AsKind {
     /// The kind.
     fn kind(&self) -> &(dyn Kind + 'static);
@@ -215,7 +215,7 @@ pub trait Machine<R: Real>: Kind {
     /// the last one of the longest, at once or in several calls, in order.
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>);
 
-    /// What [`Machine::backward`] needs for one episode, allocated once and reused.
+    /// The scratch space of [`Machine::backward`] for one episode, allocated once and reused.
     fn scratch(&self) -> Box<dyn Any + Send>;
 
     /// Sets `gradient` to the derivative, by every weight, of the summed loss of recorded episodes (longest
@@ -228,12 +228,18 @@ pub trait Machine<R: Real>: Kind {
         gradient: &mut Params<R>,
     );
 
-    /// Makes step `t` of one of the [`Kind::rules`] again, in its place, from the arrays that it is made of: M_{t+1} is
+    /// Makes step `t` of one of the [`Kind::dependencies`] again, in its place, from the arrays that it is made of: M_{t+1} is
     /// made of M_t and what was written.
     ///
     /// Needs no weights: a trace of any program can be recomputed. A rule without an implementation changes nothing, which
     /// [`super::recompute`] makes visible.
-    fn follow(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule, t: usize) {
+    fn recompute_step(
+        &self,
+        conventions: &Conventions,
+        trace: &mut Trace<R>,
+        rule: &Dependency,
+        t: usize,
+    ) {
         let _ = (conventions, trace, rule, t);
     }
 }
@@ -323,13 +329,13 @@ impl std::ops::DerefMut for ModelConfig {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Word(self), "the Neural Turing Machine, or `plain`: a controller alone, without memory, which has only the keys of a `controller`");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`");
         self.kind_mut().keys(to);
     }
 }
 
 impl ModelConfig {
-    /// What happens first in a step: of the reads and the writes, where there are any.
+    /// Returns the order of reads and writes in a step.
     pub fn order(&self) -> Order {
         self.ntm().map_or(Order::ReadFirst, |ntm| ntm.order)
     }
@@ -372,7 +378,7 @@ pub struct Upstream<R = f32> {
     /// By the weightings themselves, a series [T, N] for each head that has a penalty on them; of width 0 for one
     /// that has none. What comes through the logits is not among it.
     pub weightings: Vec<Series<R>>,
-    /// What else the loss has in it.
+    /// The other terms of the loss.
     pub terms: Terms<R>,
 }
 
@@ -390,8 +396,8 @@ pub struct Terms<R = f32> {
 /// Where gradients enter, and what a machine needs on the way back; allocated once and reused.
 #[derive(Debug)]
 pub struct Workspace<R = f32> {
-    /// By what the machine did.
-    pub by: Upstream<R>,
+    /// The gradients with respect to logits and weightings.
+    pub upstream: Upstream<R>,
     /// See [`Model::derivatives`].
     derivatives: Option<Box<Trace<R>>>,
     scratch: Box<dyn Any + Send>,
@@ -412,22 +418,26 @@ impl<R: Real> Workspace<R> {
     /// Scratch for machines of this configuration.
     pub fn new(config: &ModelConfig) -> Self {
         Self {
-            by: Upstream::new(config),
+            upstream: Upstream::new(config),
             derivatives: None,
             scratch: config.machine::<R>().scratch(),
         }
     }
 
-    /// One that keeps, on the way back, the derivatives by everything.
-    pub(super) fn noting(config: &ModelConfig, by: Upstream<R>, derivatives: Trace<R>) -> Self {
+    /// A workspace that records all gradients during the backward pass.
+    pub(super) fn recording(
+        config: &ModelConfig,
+        upstream: Upstream<R>,
+        derivatives: Trace<R>,
+    ) -> Self {
         Self {
-            by,
+            upstream,
             derivatives: Some(Box::new(derivatives)),
             scratch: config.machine::<R>().scratch(),
         }
     }
 
-    /// What it kept.
+    /// Returns the derivatives that it kept.
     pub(super) fn into_derivatives(self) -> Trace<R> {
         let kept = self.derivatives;
         *kept.unwrap_or_else(|| unreachable!("a workspace that keeps derivatives was asked for"))
@@ -435,15 +445,17 @@ impl<R: Real> Workspace<R> {
 
     /// Where gradients enter, the scratch of the kind of machine for which it was made, and the derivatives that are to
     /// be kept, if any are.
-    pub(super) fn parts_mut<T: 'static>(&mut self) -> (&Upstream<R>, &mut T, Notes<'_, R>) {
+    pub(super) fn parts_mut<T: 'static>(
+        &mut self,
+    ) -> (&Upstream<R>, &mut T, GradientRecorder<'_, R>) {
         let scratch = self.scratch.downcast_mut();
         let scratch = scratch.unwrap_or_else(|| other_kind());
-        (&self.by, scratch, self.derivatives.as_deref_mut())
+        (&self.upstream, scratch, self.derivatives.as_deref_mut())
     }
 }
 
-/// Where the derivatives by everything in an episode are kept on the way back; mostly nobody asks for them.
-pub(super) type Notes<'a, R> = Option<&'a mut Trace<R>>;
+/// The recorder of all gradients of an episode during the backward pass; `None` unless requested.
+pub(super) type GradientRecorder<'a, R> = Option<&'a mut Trace<R>>;
 
 /// Recorded episodes with the gradients by their logits and with the scratch of their kind of machine.
 pub(super) fn both<'a, R: Real, T: 'static>(
@@ -453,7 +465,7 @@ pub(super) fn both<'a, R: Real, T: 'static>(
     traces.iter().zip(workspaces).map(|(trace, workspace)| {
         let scratch = workspace.scratch.downcast_ref();
         let scratch = scratch.unwrap_or_else(|| other_kind());
-        (trace, &workspace.by.logit, scratch)
+        (trace, &workspace.upstream.logit, scratch)
     })
 }
 

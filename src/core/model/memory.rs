@@ -114,7 +114,7 @@ fn written<R: Real>(before: R, w: R, e: R, a: R) -> R {
     before * (R::ONE - w * e) + w * a
 }
 
-/// What one write head did in one step.
+/// The write of one head in one step.
 #[derive(Clone, Copy)]
 struct Write<'a, R> {
     /// w, [N].
@@ -269,16 +269,16 @@ pub fn read_and_write_backward<R: Real>(
     t: usize,
     before: &[R],
     d_memory: &mut [R],
-    by_read: ReadGradient<'_, R>,
-    by_write: WriteGradient<'_, R>,
+    read_gradient: ReadGradient<'_, R>,
+    write_gradient: WriteGradient<'_, R>,
 ) {
     dispatch(ReadAndWriteBackward {
         reading: reader.weighting.row(t),
         write: Write::of(writer, t),
         before,
         d_memory,
-        by_read,
-        by_write,
+        read_gradient,
+        write_gradient,
     });
 }
 
@@ -288,8 +288,8 @@ struct ReadAndWriteBackward<'a, R> {
     write: Write<'a, R>,
     before: &'a [R],
     d_memory: &'a mut [R],
-    by_read: ReadGradient<'a, R>,
-    by_write: WriteGradient<'a, R>,
+    read_gradient: ReadGradient<'a, R>,
+    write_gradient: WriteGradient<'a, R>,
 }
 
 impl<R: Real> Kernel for ReadAndWriteBackward<'_, R> {
@@ -297,8 +297,8 @@ impl<R: Real> Kernel for ReadAndWriteBackward<'_, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        self.by_write.erase.fill(R::ZERO);
-        self.by_write.add.fill(R::ZERO);
+        self.write_gradient.erase.fill(R::ZERO);
+        self.write_gradient.add.fill(R::ZERO);
         by_blocks::<R, S, 4>(simd, &mut self);
     }
 }
@@ -319,7 +319,7 @@ impl<R: Real> Blocks for ReadAndWriteBackward<'_, R> {
             let (before, d) = (at.of(before), at.of_mut(d));
             let a = R::splat(simd, self.write.add[m]);
             let minus_e = R::splat(simd, -self.write.erase(m));
-            let d_read = R::splat(simd, self.by_read.read[m]);
+            let d_read = R::splat(simd, self.read_gradient.read[m]);
             let (mut da, mut minus_de) = (zero, zero);
             for v in 0..at.packs() {
                 let (before, dm) = (at.load(before, v), at.load(d, v));
@@ -334,14 +334,14 @@ impl<R: Real> Blocks for ReadAndWriteBackward<'_, R> {
                 at.store(d, v, R::mul_add(simd, d_read, at.load(reading, v), kept));
                 d_reading[v] = R::mul_add(simd, d_read, before, d_reading[v]);
             }
-            self.by_write.add[m] += R::reduce(simd, da);
-            if let Some(de) = self.by_write.erase.get_mut(m) {
+            self.write_gradient.add[m] += R::reduce(simd, da);
+            if let Some(de) = self.write_gradient.erase.get_mut(m) {
                 *de += -R::reduce(simd, minus_de);
             }
         }
-        let gradient = at.of_mut(self.by_read.weighting);
+        let gradient = at.of_mut(self.read_gradient.weighting);
         (0..at.packs()).for_each(|v| at.store(gradient, v, d_reading[v]));
-        let gradient = at.of_mut(self.by_write.weighting);
+        let gradient = at.of_mut(self.write_gradient.weighting);
         (0..at.packs()).for_each(|v| at.store(gradient, v, d_writing[v]));
     }
 }
@@ -587,25 +587,41 @@ mod tests {
         assert!(close(read_of(&pair[0]), read_of(&more[0])));
         assert!(close(&after, &written(&w, &e, &a, &before)));
 
-        let by_read_vector = random_vector(6, M);
+        let d_read_vector = random_vector(6, M);
         let run = |together: bool| {
             let (mut d_reading, mut dw) = (vec![9.0; N], vec![9.0; N]);
             let (mut de, mut da, mut dm) = (vec![9.0; M], vec![9.0; M], upstream.clone());
-            let by_read = ReadGradient {
+            let read_gradient = ReadGradient {
                 weighting: &mut d_reading,
-                read: &by_read_vector,
+                read: &d_read_vector,
             };
-            let by_write = WriteGradient {
+            let write_gradient = WriteGradient {
                 weighting: &mut dw,
                 erase: &mut de,
                 add: &mut da,
             };
             if together {
-                read_and_write_backward(&pair[0], &pair[1], 0, &before, &mut dm, by_read, by_write);
+                read_and_write_backward(
+                    &pair[0],
+                    &pair[1],
+                    0,
+                    &before,
+                    &mut dm,
+                    read_gradient,
+                    write_gradient,
+                );
             } else {
-                write_backward(&pair[1..], 0, 0, &before, &dm, by_write, &mut [0.0; N * M]);
+                write_backward(
+                    &pair[1..],
+                    0,
+                    0,
+                    &before,
+                    &dm,
+                    write_gradient,
+                    &mut [0.0; N * M],
+                );
                 write_backward_memory(&pair[1..], 0, &mut dm);
-                read_backward(&before, &reading, by_read, &mut dm);
+                read_backward(&before, &reading, read_gradient, &mut dm);
             }
             [d_reading, dw, de, da, dm].concat()
         };
@@ -632,20 +648,28 @@ mod tests {
                 read_and_write(&mut heads, 0, &before, &mut after);
                 let (mut de, mut da) = (vec![9.0; heads[1].erase.width()], vec![9.0; M]);
                 let (mut dw, mut dr, mut dm) = (vec![9.0; N], vec![9.0; N], upstream.clone());
-                let by_read = ReadGradient {
+                let read_gradient = ReadGradient {
                     weighting: &mut dr,
                     read: &a[..M],
                 };
-                let by_write = WriteGradient {
+                let write_gradient = WriteGradient {
                     weighting: &mut dw,
                     erase: &mut de,
                     add: &mut da,
                 };
                 if let [reader, writer] = &heads[..] {
-                    read_and_write_backward(reader, writer, 0, &before, &mut dm, by_read, by_write);
+                    read_and_write_backward(
+                        reader,
+                        writer,
+                        0,
+                        &before,
+                        &mut dm,
+                        read_gradient,
+                        write_gradient,
+                    );
                 } else {
                     let scratch = &mut [0.0; N * M];
-                    write_backward(&heads[1..], 0, 0, &before, &dm, by_write, scratch);
+                    write_backward(&heads[1..], 0, 0, &before, &dm, write_gradient, scratch);
                     write_backward_memory(&heads[1..], 0, &mut dm);
                 }
                 [after, dw, da, dm].concat()

@@ -18,7 +18,6 @@ pub mod memory;
 mod noise;
 mod ntm;
 mod overridden;
-mod overrun;
 mod params;
 mod plain;
 mod readout;
@@ -27,16 +26,19 @@ mod score;
 mod trace;
 mod weighting;
 mod window;
+mod wrap_around;
 
 pub use config::NtmConfig;
 pub use machine::{
     AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Terms, Upstream, Workspace,
     head_name,
 };
-pub use noise::{Draw, Noise, Sampling};
-pub use overrun::{Overrun, peak};
+pub use noise::{Draw, Noise, NoiseMode};
 pub use params::{LinearSpec, Params, Shape, Start, TensorSpec};
 pub use plain::PlainConfig;
 pub use readout::outputs;
-pub use recompute::{Conventions, Rule, Scoring, Size, Turns, Words, magnitudes, recompute};
+pub use recompute::{
+    Conventions, Dependency, Scoring, Size, Turns, UnknownConvention, magnitudes, recompute,
+};
 pub use trace::{ArraySpec, HeadTrace, LayerTrace, Place, Range, Trace};
+pub use wrap_around::{WrapAround, peak};

@@ -16,27 +16,27 @@ pub struct Draw {
     pub episode: u64,
     /// How often this episode was drawn for before.
     pub sample: u64,
-    /// What becomes of the noise.
-    pub sampling: Sampling,
+    /// The noise mode.
+    pub sampling: NoiseMode,
 }
 
-/// What becomes of the noise in an episode, where heads draw any.
+/// The noise mode of an episode, if heads sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sampling {
+pub enum NoiseMode {
     /// Nothing: a hard head takes its most likely row, a Bayesian one the means of its weights.
     #[default]
     Mean,
     /// It is used.
-    Drawn,
+    Sampled,
     /// A Bayesian head uses it; a hard head attends to all rows, as likely as they are: half of the episodes it learns
     /// from are like that (Xu 2015, §4.1).
     Expected,
 }
 
-impl Words for Sampling {
+impl Words for NoiseMode {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("mean", Self::Mean),
-        ("drawn", Self::Drawn),
+        ("drawn", Self::Sampled),
         ("expected", Self::Expected),
     ];
 }
@@ -168,7 +168,7 @@ mod tests {
             seed,
             episode,
             sample,
-            sampling: Sampling::Drawn,
+            sampling: NoiseMode::Sampled,
         };
         let (a, b) = (noise(draw(1, 2, 3), 9), noise(draw(1, 2, 3), 9));
         assert_eq!(a, b);

@@ -12,11 +12,13 @@ use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
 use super::controller::{Stack, StackGradient, add};
 use super::derivatives::address_backward_noting;
 use super::head::{HeadGradient, activate, activate_backward};
-use super::machine::{Machine, Notes, TOGETHER, Upstream, Workspace, both, longest, together};
+use super::machine::{
+    GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, longest, together,
+};
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
 use super::readout;
-use super::recompute::{self, Conventions, Rule};
+use super::recompute::{self, Conventions, Dependency};
 use super::score;
 use super::trace::{HeadTrace, Trace};
 use super::window::{After, Window};
@@ -76,8 +78,14 @@ impl<R: Real> Machine<R> for NtmConfig {
         ntm.set_gradients(traces, workspaces, gradient);
     }
 
-    fn follow(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule, t: usize) {
-        recompute::follow(self, conventions, trace, rule, t);
+    fn recompute_step(
+        &self,
+        conventions: &Conventions,
+        trace: &mut Trace<R>,
+        rule: &Dependency,
+        t: usize,
+    ) {
+        recompute::recompute_step(self, conventions, trace, rule, t);
     }
 }
 
@@ -277,13 +285,13 @@ impl<R: Real> Ntm<'_, R> {
         for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
             let running = traces.partition_point(|trace| trace.steps() > t);
             for (trace, workspace) in traces[..running].iter().zip(&mut *workspaces) {
-                let (by, scratch, notes) = workspace.parts_mut();
-                self.remember_backward(t, trace, by, scratch, notes);
+                let (by, scratch, recorder) = workspace.parts_mut();
+                self.remember_backward(t, trace, by, scratch, recorder);
             }
             together!(running, workspaces, |workspaces| {
                 let scratches = workspaces.each_mut().map(|workspace| {
-                    let (_, scratch, notes) = workspace.parts_mut();
-                    (scratch, notes)
+                    let (_, scratch, recorder) = workspace.parts_mut();
+                    (scratch, recorder)
                 });
                 self.step_backward(&stack, t, traces, scratches);
             });
@@ -297,16 +305,16 @@ impl<R: Real> Ntm<'_, R> {
         trace: &Trace<R>,
         by: &Upstream<R>,
         scratch: &mut Scratch<R>,
-        mut notes: Notes<'_, R>,
+        mut recorder: GradientRecorder<'_, R>,
     ) {
         let seen = scratch.seen.gradient.row(t);
         let (d_hidden, d_reads) = seen.split_at(self.config.controller.size);
         add(scratch.stack.top(), d_hidden);
         add(&mut scratch.stack.beside, d_reads);
-        if let Some(notes) = &mut notes {
-            notes.note_reads(trace, t, &scratch.stack.beside);
+        if let Some(recorder) = &mut recorder {
+            recorder.record_reads(trace, t, &scratch.stack.beside);
         }
-        let kept = notes.as_deref_mut();
+        let kept = recorder.as_deref_mut();
         match self.config.order {
             Order::ReadFirst => self.memory_backward(t, trace, by, scratch, kept),
             Order::WriteFirst => self.written_first_backward(t, trace, by, scratch, kept),
@@ -315,10 +323,10 @@ impl<R: Real> Ntm<'_, R> {
         for (head, by) in trace.heads.iter().zip(&scratch.heads) {
             activate_backward(self.config, head, t, by, trace.raw.row(t), d_raw);
         }
-        if let Some(notes) = notes {
+        if let Some(recorder) = recorder {
             let heads = trace.heads.iter().zip(&scratch.heads);
-            for ((head, of_head), to) in heads.zip(&mut notes.heads) {
-                to.note_emitted(head, t, of_head, (trace.sampling, &by.terms));
+            for ((head, of_head), to) in heads.zip(&mut recorder.heads) {
+                to.record_emitted(head, t, of_head, (trace.sampling, &by.terms));
             }
         }
     }
@@ -330,7 +338,7 @@ impl<R: Real> Ntm<'_, R> {
         trace: &Trace<R>,
         by: &Upstream<R>,
         scratch: &mut Scratch<R>,
-        mut notes: Notes<'_, R>,
+        mut recorder: GradientRecorder<'_, R>,
     ) {
         let Scratch {
             stack,
@@ -341,45 +349,48 @@ impl<R: Real> Ntm<'_, R> {
             window,
             ..
         } = scratch;
-        if let Some(notes) = &mut notes {
-            notes.note_memory(trace, t + 1, d_memory);
+        if let Some(recorder) = &mut recorder {
+            recorder.record_memory(trace, t + 1, d_memory);
         }
         let (readers, writers) = trace.heads.split_at(self.config.read_heads);
         let seen = window.at(trace, writers, t, self.epsilon);
-        let (by_readers, by_writers) = gradients.split_at_mut(readers.len());
-        if let ([reader], [writer], [by_reader], [by_writer]) =
-            (readers, writers, &mut *by_readers, &mut *by_writers)
-        {
-            let by_read = ReadGradient::of(by_reader, &stack.beside);
-            let by_write = WriteGradient::of(by_writer);
+        let (reader_gradients, writer_gradients) = gradients.split_at_mut(readers.len());
+        if let ([reader], [writer], [reader_gradient], [writer_gradient]) = (
+            readers,
+            writers,
+            &mut *reader_gradients,
+            &mut *writer_gradients,
+        ) {
+            let read_gradient = ReadGradient::of(reader_gradient, &stack.beside);
+            let write_gradient = WriteGradient::of(writer_gradient);
             memory::read_and_write_backward(
                 reader,
                 writer,
                 t,
                 seen.columns,
                 d_memory,
-                by_read,
-                by_write,
+                read_gradient,
+                write_gradient,
             );
         } else {
-            memory::writes_backward(writers, t, seen.columns, by_writers, d_memory, write);
+            memory::writes_backward(writers, t, seen.columns, writer_gradients, d_memory, write);
             memory::reads_backward(
                 readers,
                 t,
                 seen.columns,
-                by_readers,
+                reader_gradients,
                 &stack.beside,
                 d_memory,
             );
         }
         add_upstream(&by.weightings, t, gradients);
-        let notes = notes.map(|notes| &mut notes.heads[..]);
+        let recorder = recorder.map(|recorder| &mut recorder.heads[..]);
         address_backward_noting(
             &trace.heads,
             t,
             (trace.sampling, &by.terms),
             gradients,
-            notes,
+            recorder,
         );
         score::backward(&trace.heads, t, gradients, seen, d_memory, rows);
     }
@@ -392,7 +403,7 @@ impl<R: Real> Ntm<'_, R> {
         trace: &Trace<R>,
         by: &Upstream<R>,
         scratch: &mut Scratch<R>,
-        mut notes: Notes<'_, R>,
+        mut recorder: GradientRecorder<'_, R>,
     ) {
         let Scratch {
             stack,
@@ -406,7 +417,7 @@ impl<R: Real> Ntm<'_, R> {
         } = scratch;
         let how = (trace.sampling, &by.terms);
         let (readers, writers) = trace.heads.split_at(self.config.read_heads);
-        let (by_readers, by_writers) = gradients.split_at_mut(readers.len());
+        let (reader_gradients, writer_gradients) = gradients.split_at_mut(readers.len());
         let (on_readers, on_writers) = by.weightings.split_at(readers.len());
         let before = window.at(trace, writers, t, self.epsilon);
         let after = after.at(writers, t, before);
@@ -414,24 +425,31 @@ impl<R: Real> Ntm<'_, R> {
             readers,
             t,
             after.columns,
-            by_readers,
+            reader_gradients,
             &stack.beside,
             d_memory,
         );
-        add_upstream(on_readers, t, by_readers);
-        let of_heads = notes
+        add_upstream(on_readers, t, reader_gradients);
+        let of_heads = recorder
             .as_mut()
-            .map(|notes| &mut notes.heads[..readers.len()]);
-        address_backward_noting(readers, t, how, by_readers, of_heads);
-        score::backward(readers, t, by_readers, after, d_memory, rows);
-        if let Some(notes) = &mut notes {
-            notes.note_memory(trace, t + 1, d_memory);
+            .map(|recorder| &mut recorder.heads[..readers.len()]);
+        address_backward_noting(readers, t, how, reader_gradients, of_heads);
+        score::backward(readers, t, reader_gradients, after, d_memory, rows);
+        if let Some(recorder) = &mut recorder {
+            recorder.record_memory(trace, t + 1, d_memory);
         }
-        memory::writes_backward(writers, t, before.columns, by_writers, d_memory, write);
-        add_upstream(on_writers, t, by_writers);
-        let of_heads = notes.map(|notes| &mut notes.heads[readers.len()..]);
-        address_backward_noting(writers, t, how, by_writers, of_heads);
-        score::backward(writers, t, by_writers, before, d_memory, rows);
+        memory::writes_backward(
+            writers,
+            t,
+            before.columns,
+            writer_gradients,
+            d_memory,
+            write,
+        );
+        add_upstream(on_writers, t, writer_gradients);
+        let of_heads = recorder.map(|recorder| &mut recorder.heads[readers.len()..]);
+        address_backward_noting(writers, t, how, writer_gradients, of_heads);
+        score::backward(writers, t, writer_gradients, before, d_memory, rows);
     }
 
     /// From what the heads emitted in one step, through the controller, to what it saw.
@@ -440,15 +458,15 @@ impl<R: Real> Ntm<'_, R> {
         stack: &Stack<'_, R>,
         t: usize,
         traces: &[Trace<R>],
-        mut scratches: [(&mut Scratch<R>, Notes<'_, R>); B],
+        mut scratches: [(&mut Scratch<R>, GradientRecorder<'_, R>); B],
     ) {
         let raw_to_hidden = scratches
             .each_mut()
             .map(|(scratch, _)| (scratch.raw.row(t), &mut scratch.hidden[..]));
         self.heads().backward_from(0, raw_to_hidden);
-        let gradients = scratches.map(|(scratch, notes)| {
+        let gradients = scratches.map(|(scratch, recorder)| {
             add(scratch.stack.top(), &scratch.hidden);
-            (&mut scratch.stack, notes)
+            (&mut scratch.stack, recorder)
         });
         stack.backward(t, traces, gradients);
     }
@@ -464,11 +482,11 @@ impl<R: Real> Ntm<'_, R> {
             tensor.as_mut_slice().fill(R::ZERO);
         }
         for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, scratch, notes) = workspace.parts_mut::<Scratch<R>>();
+            let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
             self.add_initial(trace, scratch, &mut gradient.tensors);
-            if let Some(notes) = notes {
-                notes.note_logits(trace, by);
-                self.note_start(trace, scratch, notes);
+            if let Some(recorder) = recorder {
+                recorder.record_logits(trace, by);
+                self.record_start(trace, scratch, recorder);
             }
         }
         let all = both::<R, Scratch<R>>(traces, workspaces);
@@ -486,12 +504,12 @@ impl<R: Real> Ntm<'_, R> {
     }
 
     /// Keeps the derivatives by what was there before the first step, and by the input.
-    fn note_start(&self, trace: &Trace<R>, scratch: &mut Scratch<R>, notes: &mut Trace<R>) {
-        self.stack().note_inputs(trace, &scratch.stack, notes);
-        notes.note_memory(trace, 0, &scratch.memory);
+    fn record_start(&self, trace: &Trace<R>, scratch: &mut Scratch<R>, recorder: &mut Trace<R>) {
+        self.stack().record_inputs(trace, &scratch.stack, recorder);
+        recorder.record_memory(trace, 0, &scratch.memory);
         let heads = trace.heads.iter().zip(&mut scratch.heads);
-        for ((head, by), to) in heads.zip(&mut notes.heads) {
-            to.note_start(head, by, trace.sampling);
+        for ((head, by), to) in heads.zip(&mut recorder.heads) {
+            to.record_start(head, by, trace.sampling);
         }
     }
 

@@ -12,7 +12,7 @@ use super::config::{
 use super::head::activate;
 use super::recompute::Conventions;
 use super::{
-    Draw, Model, ModelConfig, NtmConfig, Params, Place, PlainConfig, Sampling, Terms, Trace,
+    Draw, Model, ModelConfig, NoiseMode, NtmConfig, Params, Place, PlainConfig, Terms, Trace,
     Upstream,
 };
 use crate::math::check::{assert_gradient, random_vector};
@@ -117,7 +117,7 @@ fn again(model: &Model<f64>, recorded: &Trace<f64>, by: &Override) -> Trace<f64>
     let written_first = model.config.order() == Order::WriteFirst;
     let reads = model.config.read_heads();
     // What is seen after the writes comes after them.
-    let mut rules = model.config.rules(&Conventions::default());
+    let mut rules = model.config.dependencies(&Conventions::default());
     rules.sort_by_key(|rule| match rule.place {
         Place::Head(head) if !written_first => (rule.array == "read", head),
         Place::Head(head) => (head < reads, head),
@@ -129,7 +129,7 @@ fn again(model: &Model<f64>, recorded: &Trace<f64>, by: &Override) -> Trace<f64>
         emit(model, trace, t, by);
         for rule in &rules {
             let machine = model.config.machine();
-            machine.follow(&Conventions::default(), trace, rule, t);
+            machine.recompute_step(&Conventions::default(), trace, rule, t);
             by.put(trace, rule.place, rule.array, rule.row(t));
         }
         answer(model, trace, t);
@@ -138,7 +138,7 @@ fn again(model: &Model<f64>, recorded: &Trace<f64>, by: &Override) -> Trace<f64>
     trace.clone()
 }
 
-/// What the controller and the heads emit in step `t`.
+/// Computes the outputs of the controller and the heads in step `t`.
 fn emit(model: &Model<f64>, trace: &mut Trace<f64>, t: usize, by: &Override) {
     match &model.config {
         ModelConfig::Ntm(config) => {
@@ -197,7 +197,7 @@ fn answer(model: &Model<f64>, trace: &mut Trace<f64>, t: usize) {
 }
 
 /// A machine with random weights of the size of 1, and an episode of it.
-fn recorded(config: ModelConfig, sampling: Sampling) -> (Model<f64>, Trace<f64>) {
+fn recorded(config: ModelConfig, sampling: NoiseMode) -> (Model<f64>, Trace<f64>) {
     let mut model = Model::<f64> {
         params: Params::zeros(&config),
         config,
@@ -296,7 +296,7 @@ fn hold(
     absent
 }
 
-fn check(config: impl Into<ModelConfig>, sampling: Sampling) -> Vec<String> {
+fn check(config: impl Into<ModelConfig>, sampling: NoiseMode) -> Vec<String> {
     let (model, trace) = recorded(config.into(), sampling);
     let nothing = Override {
         place: Place::Machine,
@@ -341,7 +341,7 @@ fn every_value_of_every_order_and_number_of_heads() {
             if (heads.1, order) == (0, Order::WriteFirst) {
                 continue;
             }
-            let absent = check(config(kind, layers, heads, order), Sampling::Mean);
+            let absent = check(config(kind, layers, heads, order), NoiseMode::Mean);
             assert_eq!(absent, ["output"]);
         }
     }
@@ -359,7 +359,7 @@ fn every_score_and_form_of_shift() {
         let mut config = config(ControllerKind::Lstm, 1, (1, 1), Order::WriteFirst);
         (config.attention.score, config.attention.units) = (score.into(), 5);
         config.shift_form = ShiftForm::Scalar.into();
-        assert_eq!(check(config, Sampling::Mean), ["output"]);
+        assert_eq!(check(config, NoiseMode::Mean), ["output"]);
     }
 }
 
@@ -372,7 +372,7 @@ fn stages_that_are_off() {
     config.shift_form = ShiftForm::None.into();
     config.attention.strength = Strength::One.into();
     config.attention.erase = Switch::Off.into();
-    assert_eq!(check(config, Sampling::Mean), ["output"]);
+    assert_eq!(check(config, NoiseMode::Mean), ["output"]);
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn heads_that_erase_nothing_beside_others() {
     for order in [Order::ReadFirst, Order::WriteFirst] {
         let mut config = config(ControllerKind::Lstm, 1, (1, 2), order);
         config.attention.erase = vec![On, Off, On].into();
-        assert_eq!(check(config, Sampling::Mean), ["output"]);
+        assert_eq!(check(config, NoiseMode::Mean), ["output"]);
     }
 }
 
@@ -396,7 +396,7 @@ fn what_cannot_be_had_is_absent() {
         absent.retain(|name| name != "output" && !name.starts_with("write0"));
         absent
     };
-    for sampling in [Sampling::Mean, Sampling::Drawn] {
+    for sampling in [NoiseMode::Mean, NoiseMode::Sampled] {
         let bayesian = absent_of(Weighting::Weibull, sampling);
         assert_eq!(bayesian, ["read0.noise", "read0.prior"]);
         let bayesian = absent_of(Weighting::Lognormal, sampling);
@@ -418,11 +418,11 @@ fn what_cannot_be_had_is_absent() {
         let drawn = drawn.map(|array| format!("read0.{array}"));
         assert_eq!(absent_of(Weighting::Hard, sampling), drawn);
     }
-    let expected = absent_of(Weighting::Hard, Sampling::Expected);
+    let expected = absent_of(Weighting::Hard, NoiseMode::Expected);
     assert_eq!(expected, ["read0.draw"]);
-    let local = absent_of(Weighting::LocalMonotonic, Sampling::Mean);
+    let local = absent_of(Weighting::LocalMonotonic, NoiseMode::Mean);
     assert_eq!(local, ["read0.centre"]);
-    let local = absent_of(Weighting::LocalPredictive, Sampling::Mean);
+    let local = absent_of(Weighting::LocalPredictive, NoiseMode::Mean);
     assert_eq!(local, [""; 0]);
 }
 
@@ -435,9 +435,9 @@ fn machines_without_addressing() {
             outputs: 2,
             controller,
         };
-        assert_eq!(check(config, Sampling::Mean), ["output"]);
+        assert_eq!(check(config, NoiseMode::Mean), ["output"]);
     }
-    let appended = check(super::appended::AppendedConfig::new(3, 2), Sampling::Mean);
+    let appended = check(super::appended::AppendedConfig::new(3, 2), NoiseMode::Mean);
     let absent = ["output", "memory", "read0.noise", "read0.weighting"];
     assert_eq!(appended, absent);
 }
@@ -445,7 +445,7 @@ fn machines_without_addressing() {
 #[test]
 fn the_loss_and_one_bit_of_an_episode() {
     let config = config(ControllerKind::Lstm, 1, (1, 1), Order::ReadFirst);
-    let (model, trace) = recorded(config.into(), Sampling::Mean);
+    let (model, trace) = recorded(config.into(), NoiseMode::Mean);
     let episode = crate::task::Episode {
         input: Array2::zeros((STEPS, 3)),
         target: Array2::from_shape_fn((STEPS, 2), |(t, y)| ((t + y) % 2) as f32),
@@ -470,7 +470,7 @@ fn the_loss_and_one_bit_of_an_episode() {
 #[test]
 fn a_wrong_derivative_is_found() {
     let config = config(ControllerKind::Lstm, 1, (1, 1), Order::ReadFirst);
-    let (model, trace) = recorded(config.into(), Sampling::Mean);
+    let (model, trace) = recorded(config.into(), NoiseMode::Mean);
     let by = upstream(&trace, &model.config);
     let mut wrong = model.derivatives(&trace, upstream(&trace, &model.config));
     wrong.heads[1].gated.row_mut(2)[3] += 1e-4;

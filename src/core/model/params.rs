@@ -24,7 +24,7 @@ pub struct Shape {
 /// A linear map with bias: weights [inputs, outputs] as `NAME.weight` and `NAME.bias`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinearSpec {
-    /// What it is made of, side by side: the name and the outputs of each.
+    /// Its parts, next to each other: the name and the number of outputs of each.
     pub parts: Vec<(String, usize)>,
     /// Inputs.
     pub inputs: usize,
@@ -39,11 +39,11 @@ pub struct TensorSpec {
     pub rows: usize,
     /// Columns.
     pub columns: usize,
-    /// What it holds before training.
+    /// Its initial values.
     pub start: Start,
 }
 
-/// What a tensor holds before training.
+/// The initial values of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// Zeros: a bias.
@@ -172,7 +172,7 @@ impl<R: Real> Params<R> {
         params
     }
 
-    /// What tensors these are.
+    /// Returns the shapes of the tensors.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }

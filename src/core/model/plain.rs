@@ -102,7 +102,7 @@ impl Kind for PlainConfig {
     }
 }
 
-/// What an episode needs on the way back.
+/// The scratch space of the backward pass of an episode.
 struct Scratch<R> {
     stack: StackGradient<R>,
     seen: readout::Seen<R>,
@@ -166,17 +166,17 @@ impl<R: Real> Machine<R> for PlainConfig {
                 let running = traces.partition_point(|trace| trace.steps() > t);
                 together!(running, workspaces, |workspaces| {
                     let gradients = workspaces.each_mut().map(|workspace| {
-                        let (_, Scratch { stack, seen }, notes) = workspace.parts_mut();
+                        let (_, Scratch { stack, seen }, recorder) = workspace.parts_mut();
                         add(stack.top(), seen.gradient.row(t));
-                        (stack, notes)
+                        (stack, recorder)
                     });
                     stack.backward(t, traces, gradients);
                 });
             }
             for (trace, workspace) in traces.iter().zip(workspaces) {
-                if let (by, Scratch { stack: back, .. }, Some(notes)) = workspace.parts_mut() {
-                    notes.note_logits(trace, by);
-                    stack.note_inputs(trace, back, notes);
+                if let (by, Scratch { stack: back, .. }, Some(recorder)) = workspace.parts_mut() {
+                    recorder.record_logits(trace, by);
+                    stack.record_inputs(trace, back, recorder);
                 }
             }
         }

@@ -47,7 +47,7 @@ pub enum Scoring {
     Dot,
     /// In words that are not known.
     Unknown {
-        /// What the score is called.
+        /// The name of the score.
         similarity: String,
         /// Its formula, where there is one.
         formula: Option<String>,
@@ -56,23 +56,23 @@ pub enum Scoring {
 
 /// An array that follows from others of its trace.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub struct Dependency {
     /// To what of the machine it belongs.
     pub place: Place,
     /// Its name.
     pub array: &'static str,
-    /// What a step of it is made of, as far as the trace has it.
+    /// The arrays that a step depends on, as far as the trace has them.
     pub needs: Vec<(Place, &'static str)>,
-    /// What its first step is made of besides, of the same place.
+    /// The array that the first step also depends on, of the same place.
     pub start: Option<&'static str>,
     /// Words of the file without which it cannot be computed, and which are not known.
-    pub unknown: Option<Words>,
+    pub unknown: Option<UnknownConvention>,
     /// As how large its values count, where they are smaller.
     pub size: Size,
 }
 
-impl Rule {
-    /// What every step is made of, in the same way for all machines.
+impl Dependency {
+    /// Returns the dependencies that every machine has.
     pub fn new(
         place: Place,
         array: &'static str,
@@ -95,9 +95,9 @@ impl Rule {
     }
 }
 
-/// The words of [`Conventions`].
+/// A convention of [`Conventions`] that is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Words {
+pub enum UnknownConvention {
     /// [`Conventions::turns`].
     Turns,
     /// [`Conventions::scoring`].
@@ -115,19 +115,19 @@ pub enum Size {
     Terms,
 }
 
-/// Recomputes step `t` of a rule in its place, as [`super::Machine::follow`]. The old values are NaN before, and stay
+/// Recomputes step `t` of a rule in its place, as [`super::Machine::recompute_step`]. The old values are NaN before, and stay
 /// so where the machine has no implementation of the rule.
 pub fn recompute<R: Real>(
     config: &ModelConfig,
     conventions: &Conventions,
     trace: &mut Trace<R>,
-    rule: &Rule,
+    rule: &Dependency,
     t: usize,
 ) {
     if let Some(series) = trace.series_mut(rule.place, rule.array) {
         series.row_mut(rule.row(t)).fill(R::from_f64(f64::NAN));
     }
-    config.machine().follow(conventions, trace, rule, t);
+    config.machine().recompute_step(conventions, trace, rule, t);
 }
 
 /// The sum of the magnitudes of the terms of every value that step `t` of a rule makes, such as Σ |w(i)·M(i)| of a read;
@@ -136,7 +136,7 @@ pub fn magnitudes<R: Real>(
     config: &ModelConfig,
     conventions: &Conventions,
     trace: &mut Trace<R>,
-    rule: &Rule,
+    rule: &Dependency,
     t: usize,
 ) -> Vec<R> {
     let mut kept = Vec::new();
@@ -168,10 +168,11 @@ pub fn magnitudes<R: Real>(
     made
 }
 
-/// What follows from what in a Neural Turing Machine: the stages of every head, the reads, the memory.
-pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> {
+/// Returns the dependencies in a Neural Turing Machine: the stages of every head, the reads, the memory.
+pub(super) fn dependencies(config: &NtmConfig, conventions: &Conventions) -> Vec<Dependency> {
     let heads = || (0..config.heads()).map(Place::Head);
-    let unknown_turns = matches!(conventions.turns, Turns::Unknown(_)).then_some(Words::Turns);
+    let unknown_turns =
+        matches!(conventions.turns, Turns::Unknown(_)).then_some(UnknownConvention::Turns);
     let unknown_score = matches!(conventions.scoring, Scoring::Unknown { .. });
     let is_dot = conventions.scoring == Scoring::Dot;
     let empty = Trace::<f32>::new(config);
@@ -199,16 +200,16 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
         let mut needs = seen(place, "key");
         needs.extend(of_head(place, &SCORED_WITH));
         let size = if is_cosine { score } else { Size::Terms };
-        let similarity = Rule {
-            unknown: unknown_turns.or(unknown.then_some(Words::Scoring)),
-            ..Rule::new(place, "similarity", &needs, size)
+        let similarity = Dependency {
+            unknown: unknown_turns.or(unknown.then_some(UnknownConvention::Scoring)),
+            ..Dependency::new(place, "similarity", &needs, size)
         };
         let prior = has(place, "prior").then(|| {
             let mut needs = seen(place, PRIOR_OF[0]);
             needs.extend(of_head(place, &PRIOR_OF[1..]));
-            Rule {
+            Dependency {
                 unknown: unknown_turns,
-                ..Rule::new(place, "prior", &needs, Size::Share)
+                ..Dependency::new(place, "prior", &needs, Size::Share)
             }
         });
         [similarity].into_iter().chain(prior)
@@ -225,21 +226,21 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
                 Stage::Centre | Stage::Divergence => Size::One,
                 _ => Size::Share,
             };
-            Rule {
+            Dependency {
                 start: (stage == Stage::Interpolation).then_some("initial"),
-                ..Rule::new(place, makes, &needs, size)
+                ..Dependency::new(place, makes, &needs, size)
             }
         });
         rules.collect::<Vec<_>>()
     };
-    let reads = heads().take(config.read_heads).map(|place| Rule {
+    let reads = heads().take(config.read_heads).map(|place| Dependency {
         unknown: unknown_turns,
-        ..Rule::new(place, "read", &seen(place, "weighting"), Size::Terms)
+        ..Dependency::new(place, "read", &seen(place, "weighting"), Size::Terms)
     });
     let of_memory = [&written[..], &[(Place::Machine, "memory.initial")]].concat();
-    let memory = Rule {
+    let memory = Dependency {
         unknown: unknown_turns,
-        ..Rule::new(Place::Machine, "memory", &of_memory, Size::Terms)
+        ..Dependency::new(Place::Machine, "memory", &of_memory, Size::Terms)
     };
     let similarity: Vec<_> = similarity.collect();
     let of_heads = similarity
@@ -251,12 +252,12 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
     of_heads.chain(reads).chain([memory]).collect()
 }
 
-/// As [`super::Machine::follow`].
-pub(super) fn follow<R: Real>(
+/// As [`super::Machine::recompute_step`].
+pub(super) fn recompute_step<R: Real>(
     config: &NtmConfig,
     conventions: &Conventions,
     trace: &mut Trace<R>,
-    rule: &Rule,
+    rule: &Dependency,
     t: usize,
 ) {
     let (heads, n) = (&mut trace.heads, trace.norms.width());
@@ -356,7 +357,7 @@ fn score<R: Real>(
     }
 }
 
-/// What scores are made with beside the key and the memory.
+/// The inputs of scores other than key and memory.
 const SCORED_WITH: [&str; 5] = [
     "additive_key",
     "additive_row",
@@ -365,7 +366,7 @@ const SCORED_WITH: [&str; 5] = [
     "location",
 ];
 
-/// What a prior is made of beside the memory.
+/// The inputs of a prior other than the memory.
 const PRIOR_OF: [&str; 3] = ["prior_weight", "prior_bias", "prior_vector"];
 
 /// The index of a head.
@@ -413,11 +414,11 @@ mod tests {
     fn again(config: &NtmConfig, trace: &Trace<f32>) -> Trace<f32> {
         let conventions = Conventions::default();
         let (mut work, mut again) = (trace.clone(), trace.clone());
-        for rule in config.rules(&conventions) {
+        for rule in config.dependencies(&conventions) {
             let (place, array) = (rule.place, rule.array);
             let recorded = trace.series(place, array).unwrap();
             for t in 0..trace.steps() {
-                follow(config, &conventions, &mut work, &rule, t);
+                recompute_step(config, &conventions, &mut work, &rule, t);
                 let row = rule.row(t);
                 let made = work.series_mut(place, array).unwrap().row_mut(row);
                 let to = again.series_mut(place, array).unwrap();
@@ -429,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machine_did_comes_out_again_to_the_bit() {
+    fn recomputed_arrays_are_bit_identical() {
         let heads = [
             (Order::ReadFirst, 2, 3),
             (Order::WriteFirst, 2, 3),
@@ -451,12 +452,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_what_follows_is_made_again() {
+    fn recompute_changes_only_dependent_arrays() {
         for (reads, writes) in [(2, 0), (0, 2), (1, 1), (2, 3)] {
             for order in [Order::ReadFirst, Order::WriteFirst] {
                 let (config, honest) = recorded(order, reads, writes);
                 let conventions = Conventions::default();
-                for rule in config.rules(&conventions) {
+                for rule in config.dependencies(&conventions) {
                     let mut trace = honest.clone();
                     for array in trace
                         .heads
@@ -466,7 +467,7 @@ mod tests {
                         array.as_mut_slice().fill(0.5);
                     }
                     let mut kept = trace.clone();
-                    follow(&config, &conventions, &mut trace, &rule, 2);
+                    recompute_step(&config, &conventions, &mut trace, &rule, 2);
                     let made = trace.series(rule.place, rule.array).unwrap().clone();
                     *kept.series_mut(rule.place, rule.array).unwrap() = made;
                     assert_eq!(trace, kept, "{rule:?}");
@@ -476,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_number_is_wrong_where_it_stands_and_in_what_is_made_of_it() {
+    fn a_wrong_value_affects_itself_and_its_dependents() {
         let (config, mut trace) = recorded(Order::ReadFirst, 2, 3);
         let honest = trace.clone();
         trace.heads[1].shifted.row_mut(2)[7] += 0.25;
@@ -492,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_recorded_is_computed_from_what_was() {
+    fn absent_arrays_are_computed_from_recorded_ones() {
         for order in [Order::ReadFirst, Order::WriteFirst] {
             let (config, honest) = recorded(order, 2, 3);
             for head in 0..config.heads() {
@@ -507,11 +508,12 @@ mod tests {
                     series.as_mut_slice().fill(f32::NAN);
                 }
                 let conventions = Conventions::default();
-                let of_head =
-                    |rule: &&Rule| rule.place == Place::Head(head) && rule.array != "weighting";
-                for rule in config.rules(&conventions).iter().filter(of_head) {
+                let of_head = |rule: &&Dependency| {
+                    rule.place == Place::Head(head) && rule.array != "weighting"
+                };
+                for rule in config.dependencies(&conventions).iter().filter(of_head) {
                     for t in 0..trace.steps() {
-                        follow(&config, &conventions, &mut trace, rule, t);
+                        recompute_step(&config, &conventions, &mut trace, rule, t);
                     }
                 }
                 assert_eq!(trace, honest, "{order:?}, head {head}");

@@ -143,13 +143,13 @@ pub(super) fn backward<R: Real>(
     let norms = (seen.norms, seen.epsilon);
     for pair in heads.chunks(2).zip(gradients.chunks_mut(2)) {
         match pair {
-            ([head, other], [by_head, by_other]) if are_cosines(head, other) => {
-                let heads = [of(head, t, by_head), of(other, t, by_other)];
+            ([head, other], [d_head, d_other]) if are_cosines(head, other) => {
+                let heads = [of(head, t, d_head), of(other, t, d_other)];
                 cosines_backward(heads, seen.columns, norms, d_memory, scratch);
             }
             (heads, gradients) => {
-                for (head, by_head) in heads.iter().zip(gradients) {
-                    of_one_backward(head, t, by_head, seen, d_memory, scratch);
+                for (head, d_head) in heads.iter().zip(gradients) {
+                    of_one_backward(head, t, d_head, seen, d_memory, scratch);
                 }
             }
         }
@@ -194,22 +194,22 @@ fn of_one_backward<R: Real>(
             vector_product_backward((key, weight), &by.query, &mut by.key, &mut learned.bilinear);
         }
         Score::Location => {
-            let (weight, by_weight) = (head.location.row(0), &mut learned.location);
-            vector_product_backward((key, weight), &by.weighting, &mut by.key, by_weight);
+            let (weight, d_weight) = (head.location.row(0), &mut learned.location);
+            vector_product_backward((key, weight), &by.weighting, &mut by.key, d_weight);
         }
         Score::Additive => {
-            let by_units = UnitsGradient {
+            let units_gradient = UnitsGradient {
                 start: head.query.row(t),
-                by_energies: &by.weighting,
-                by_start: &mut by.query,
+                d_energies: &by.weighting,
+                d_start: &mut by.query,
                 sums: &mut by.score_sums,
-                by_memory: d_memory,
+                d_memory,
             };
             let kept = (head.units.steps() > t).then(|| head.units.row(t));
             let units = score_units(&head.additive_row, &head.additive_vector);
-            units.backward(by_units, seen.columns, kept, &mut by.scratch);
-            let (weight, by_weight) = (head.additive_key.row(0), &mut learned.additive_key);
-            vector_product_backward((key, weight), &by.query, &mut by.key, by_weight);
+            units.backward(units_gradient, seen.columns, kept, &mut by.scratch);
+            let (weight, d_weight) = (head.additive_key.row(0), &mut learned.additive_key);
+            vector_product_backward((key, weight), &by.query, &mut by.key, d_weight);
         }
     }
 }
@@ -221,14 +221,14 @@ fn prior_backward<R: Real>(
     columns: &[R],
     d_memory: &mut [R],
 ) {
-    let by_units = UnitsGradient {
+    let units_gradient = UnitsGradient {
         start: head.prior_bias.row(0),
-        by_energies: &by.prior,
-        by_start: &mut by.prior_start,
+        d_energies: &by.prior,
+        d_start: &mut by.prior_start,
         sums: &mut by.prior_sums,
-        by_memory: d_memory,
+        d_memory,
     };
-    prior_units(head).backward(by_units, columns, None, &mut by.scratch);
+    prior_units(head).backward(units_gradient, columns, None, &mut by.scratch);
     for (to, &from) in by.learned.prior_bias.iter_mut().zip(&by.prior_start) {
         *to += from;
     }
@@ -255,7 +255,7 @@ fn of<'a, R: Real>(
     CosineGradient {
         key: head.key.row(t),
         similarity: head.similarity.row(t),
-        by_similarity: &mut by.weighting,
-        by_key: &mut by.key,
+        d_similarity: &mut by.weighting,
+        d_key: &mut by.key,
     }
 }

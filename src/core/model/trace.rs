@@ -9,11 +9,11 @@ use ndarray::ArrayView2;
 
 use super::attention::Mechanism;
 use super::machine::{AsKind, head_name};
-use super::noise::Sampling;
+use super::noise::NoiseMode;
 use super::params::Start;
 use crate::math::{Real, Series};
 
-/// What is known of an array before any episode.
+/// The description of an array, before any episode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArraySpec {
     /// Its name in files, behind the head it belongs to (`read0.key`).
@@ -24,13 +24,13 @@ pub struct ArraySpec {
     pub dims: &'static [&'static str],
     /// Its symbol in the paper.
     pub symbol: &'static str,
-    /// What its values can be.
+    /// The range of its values.
     pub range: Range,
-    /// What made it, with the number of its equation in Graves et al. 2014 in brackets.
+    /// Its equation, with the number in Graves et al. 2014 in brackets.
     pub equation: &'static str,
 }
 
-/// What the values of an array can be.
+/// The range of the values of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Range {
     /// Any number.
@@ -89,7 +89,7 @@ impl ArraySpec {
         self.start().is_some()
     }
 
-    /// What it holds before training, where it is learned.
+    /// Returns its initial values, if it is learned.
     pub(super) fn start(&self) -> Option<Start> {
         match self.range {
             Range::Learned(start) => Some(start),
@@ -116,7 +116,7 @@ macro_rules! arrays {
         }
 
         impl<R: Real> $name<R> {
-            /// What its series are, in the order of the computation.
+            /// Its series, in order of computation.
             pub const ARRAYS: &'static [ArraySpec] = &[$($spec),*];
 
             fn with_widths(width: impl Fn(&ArraySpec) -> usize, $($other: $type),*) -> Self {
@@ -149,7 +149,7 @@ arrays! {
     /// Shapes: T steps, X inputs, Y outputs, N memory rows, M columns, C units per controller layer.
     pub struct Trace {
         /// Input x_t, [T, X].
-        input: Spec::new("input", &["t", "x"], "x", Any, "the task, as it has them"),
+        input: Spec::new("input", &["t", "x"], "x", Any, "from the task"),
         /// Output before the sigmoid, [T, Y].
         logit: Spec::new("logit", &["t", "y"], "z", Any, "W·[h; r] + b, the output before σ"),
         /// Output y_t in (0, 1), [T, Y].
@@ -158,11 +158,11 @@ arrays! {
         /// more than 1, only some of it; see there.
         memory_columns: Spec::new(
             "memory", &["t+1", "n", "m"], "M", Any,
-            "M_{t−1} ∘ Π (1 − w·eᵀ) + Σ w·aᵀ over the write heads (3, 4): all erases, then all adds; without an `erase` a factor of 1. Up to a million values, or when asked for with `--full-memory`",
+            "M_{t−1} ∘ Π (1 − w·eᵀ) + Σ w·aᵀ over the write heads (3, 4): all erases, then all adds; a head without `erase` has the factor 1. Written up to a million values, or with `--full-memory`",
         ),
         /// Pre-activations of all heads, [T, P and padding].
         raw: Spec::scratch("raw"),
-        /// What the output layer sees: [h_t; r_t of every read head], [T, C + R·M].
+        /// The input of the output layer: [h_t; r_t of every read head], [T, C + R·M].
         features: Spec::scratch("features"),
         /// sqrt(|M_{t−1}(i)|² + ε), the norms of the cosine, [T, N]; where memory is not kept every step,
         /// [1, N], of the last step.
@@ -172,8 +172,8 @@ arrays! {
         layers: Vec<LayerTrace<R>>,
         /// Read heads, then write heads.
         heads: Vec<HeadTrace<R>>,
-        /// What became of the noise.
-        sampling: Sampling,
+        /// The noise mode.
+        sampling: NoiseMode,
         /// 1: every M_t is kept. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
         /// again, from what the heads wrote, to the same bits.
@@ -184,7 +184,7 @@ arrays! {
 arrays! {
     /// One controller layer.
     pub struct LayerTrace {
-        /// What the layer saw, [T, inputs].
+        /// The input of the layer, [T, inputs].
         input: Spec::scratch("controller.input"),
         /// LSTM: the activated gates i, f, g, o, [T, 4C and padding].
         gates: Spec::scratch("controller.gates"),
@@ -195,7 +195,7 @@ arrays! {
         /// Hidden state h_t, [T, C].
         hidden: Spec::new(
             "controller.hidden", &["t", "l", "c"], "h", Any,
-            "σ(z_o) ∘ tanh(c); in a feedforward controller tanh(z). z = W·u + b of what the layer sees",
+            "σ(z_o) ∘ tanh(c); feedforward controller: tanh(z). z = W·u + b, where u is the input of the layer",
         ),
     } beside {}
 }
@@ -206,36 +206,36 @@ arrays! {
         /// The weighting before the first step, [1, N].
         initial: Spec::new(
             "initial", &["n"], "w_0", Distribution,
-            "w before the first step: all on row 0, or the softmax of learned logits; elsewhere perhaps all 0",
+            "w before the first step: all on row 0, or the softmax of learned logits; may be all 0 in traces of other programs",
         ),
         /// Uniform noise of a Weibull head, [T, N].
-        noise: Spec::new("noise", &["t", "n"], "u", Uniform, "drawn, from the stream of the seed, the episode and the sample; the heads of the paper draw nothing"),
+        noise: Spec::new("noise", &["t", "n"], "u", Uniform, "sampled from the stream of seed, episode and sample; the paper's heads use no noise"),
         /// Uniform noise of a hard head, [T, 1].
-        draw: Spec::new("draw", &["t"], "u", Uniform, "drawn, from the stream of the seed, the episode and the sample"),
+        draw: Spec::new("draw", &["t"], "u", Uniform, "sampled from the stream of seed, episode and sample"),
         /// Normal noise of a lognormal head, [T, N].
-        normal: Spec::new("normal", &["t", "n"], "ε", Normal, "drawn, from the stream of the seed, the episode and the sample"),
+        normal: Spec::new("normal", &["t", "n"], "ε", Normal, "sampled from the stream of seed, episode and sample"),
         /// Additive score: W of the key, [M, A].
-        additive_key: Spec::new("additive_key", &["m", "a"], "W_k", LEARNED, "learned; of the additive score vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015)"),
+        additive_key: Spec::new("additive_key", &["m", "a"], "W_k", LEARNED, "learned; additive score vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015)"),
         /// Additive score: W of the memory row, [M, A].
-        additive_row: Spec::new("additive_row", &["m", "a"], "W_M", LEARNED, "learned; of the additive score"),
+        additive_row: Spec::new("additive_row", &["m", "a"], "W_M", LEARNED, "learned; additive score"),
         /// Additive score: v, [A].
-        additive_vector: Spec::new("additive_vector", &["a"], "v", LEARNED, "learned; of the additive score"),
+        additive_vector: Spec::new("additive_vector", &["a"], "v", LEARNED, "learned; additive score"),
         /// General score: W, [M, M].
-        bilinear: Spec::new("bilinear", &["m", "m"], "W", LEARNED, "learned; of the general score kᵀ·W·M(i) (Luong 2015)"),
+        bilinear: Spec::new("bilinear", &["m", "m"], "W", LEARNED, "learned; general score kᵀ·W·M(i) (Luong 2015)"),
         /// Location-base score: W, [M, N].
-        location: Spec::new("location", &["m", "n"], "W", LEARNED, "learned; of the location-base score (kᵀ·W)(i) (Luong 2015)"),
+        location: Spec::new("location", &["m", "n"], "W", LEARNED, "learned; location-based score (kᵀ·W)(i) (Luong 2015)"),
         /// Local attention: W of the centre, [M, P].
-        position_weight: Spec::new("position_weight", &["m", "p"], "W_p", LEARNED, "learned; of the centre N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)"),
+        position_weight: Spec::new("position_weight", &["m", "p"], "W_p", LEARNED, "learned; window centre N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)"),
         /// Local attention: v of the centre, [P].
-        position_vector: Spec::new("position_vector", &["p"], "v_p", LEARNED, "learned; of the centre"),
+        position_vector: Spec::new("position_vector", &["p"], "v_p", LEARNED, "learned; window centre"),
         /// Bayesian attention: W of the prior, [M, H].
-        prior_weight: Spec::new("prior_weight", &["m", "h"], "W_π", LEARNED, "learned; of the prior: z = h·f(W_πᵀ·M(i) + b_π), f a ReLU in the form `code` (Fan et al. 2020)"),
+        prior_weight: Spec::new("prior_weight", &["m", "h"], "W_π", LEARNED, "learned; prior: z = h_π·f(W_πᵀ·M(i) + b_π), where f is the identity, or a ReLU in the form `code` (Fan et al. 2020)"),
         /// Bayesian attention: b of the prior, [H].
-        prior_bias: Spec::new("prior_bias", &["h"], "b_π", Range::Learned(Start::Zero), "learned; of the prior"),
+        prior_bias: Spec::new("prior_bias", &["h"], "b_π", Range::Learned(Start::Zero), "learned; prior"),
         /// Bayesian attention: h of the prior, [H].
-        prior_vector: Spec::new("prior_vector", &["h"], "h_π", LEARNED, "learned; of the prior"),
+        prior_vector: Spec::new("prior_vector", &["h"], "h_π", LEARNED, "learned; prior"),
         /// Key k_t, [T, M].
-        key: Spec::new("key", &["t", "m"], "k", Any, "`key_activation` of the head's columns of W·h + b: with `tanh` −1 to 1"),
+        key: Spec::new("key", &["t", "m"], "k", Any, "`key_activation` of the head's columns of W·h + b; −1 to 1 with `tanh`"),
         /// Key strength β_t ≥ 0, [T, 1].
         strength: Spec::new("strength", &["t"], "β", AtLeast(0.0), "softplus"),
         /// Interpolation gate g_t in (0, 1), [T, 1].
@@ -243,49 +243,49 @@ arrays! {
         /// Shift weighting s_t, [T, 2k+1]: index j moves the focus by j − k rows.
         shift: Spec::new(
             "shift", &["t", "s"], "s", Distribution,
-            "softmax, or two neighbours of the scalar form; column j moves the focus by `shifts[j]` rows",
+            "softmax, or two neighbouring offsets in the scalar form; column j moves the focus by `shifts[j]` rows",
         ),
         /// Sharpening γ_t ≥ 1, [T, 1].
         sharpening: Spec::new("sharpening", &["t"], "γ", AtLeast(1.0), "1 + softplus"),
-        /// What the score makes of the key before it sees a row: kᵀ·W of the general score, W_kᵀ·k of the additive one.
+        /// The transformed key of the score, the same for all rows: kᵀ·W (general score), W_kᵀ·k (additive score).
         query: Spec::scratch("query"),
-        /// What the units of an additive score say of every row, for the way back: kept where every M_t is, and where
-        /// they are no more than the columns of the memory, [T, A·N].
+        /// The units of an additive score for every row, for the backward pass: kept if every M_t is kept and if they
+        /// are no more than the columns of the memory, [T, A·N].
         units: Spec::scratch("units"),
         /// Scratch of the layers over the memory rows.
         layer: Spec::scratch("layer"),
         /// Score of the key with every row of the memory that the head sees, [T, N]; of the cosine in [−1, 1].
         similarity: Spec::new(
             "similarity", &["t", "n"], "K", Any,
-            "score of k and every row of the memory (6), as below; of a cosine −1 to 1",
+            "score of k and every memory row (6), see below; −1 to 1 for a cosine",
         ),
         /// Centre p of the window of a local head, in rows, [T, 1].
         centre: Spec::new("centre", &["t"], "p", AtLeast(0.0), "min(t, N − 1), or N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)"),
         /// Mean m of the prior of a Bayesian head, [T, N].
-        prior: Spec::new("prior", &["t", "n"], "m", AtLeast(0.0), "exp(softmax(z)), in the form `code` softmax(z), over the rows (Fan et al. 2020)"),
+        prior: Spec::new("prior", &["t", "n"], "m", AtLeast(0.0), "exp(softmax(z)), or softmax(z) in the form `code`; softmax over the rows (Fan et al. 2020)"),
         /// Kullback-Leibler divergence of a Bayesian head from its prior, nats, summed over the rows, [T, 1].
-        divergence: Spec::new("divergence", &["t"], "KL", Any, "Σ_i KL of the weight of row i from its prior (Fan et al. 2020)"),
+        divergence: Spec::new("divergence", &["t"], "KL", Any, "Σ_i KL divergence of the weight of row i from its prior, nats (Fan et al. 2020)"),
         /// Content weighting w^c, [T, N].
         content: Spec::new(
             "content", &["t", "n"], "w^c", Within(0.0, 1.0),
-            "softmax over the rows of β·K (5); of a local head within the window, times its Gaussian; of a Bayesian head of β·K + ln(−ln(1 − u))/k or β·K + σ·ε",
+            "softmax over the rows of β·K (5); local head: over the window, with `local-predictive` times a Gaussian; Bayesian head: softmax of β·K + ln(−ln(1 − u))/k or β·K + σ·ε",
         ),
         /// Gated weighting w^g, [T, N].
         gated: Spec::new("gated", &["t", "n"], "w^g", Within(0.0, 1.0), "g·w^c + (1 − g)·w_{t−1} (7)"),
         /// Shifted weighting w̃, [T, N].
         shifted: Spec::new("shifted", &["t", "n"], "w̃", Within(0.0, 1.0), "w̃(i) = Σ_j w^g(i − j)·s(j), rows modulo N (8)"),
-        /// What a hard head draws its row from, [T, N].
-        distribution: Spec::new("distribution", &["t", "n"], "α", Distribution, "what the weighting of a soft head would be (Xu 2015)"),
+        /// The distribution from which a hard head samples its row, [T, N].
+        distribution: Spec::new("distribution", &["t", "n"], "α", Distribution, "weighting that a soft head would have; the row is selected from it (Xu 2015)"),
         /// Final weighting w, [T, N].
-        weighting: Spec::new("weighting", &["t", "n"], "w", Within(0.0, 1.0), "w̃(i)^γ / Σ_j w̃(j)^γ (9), or what the last stage made; of a hard head 1 in the row that u draws from α"),
-        /// What a read head read, r_t = Σ w(i)·M_{t−1}(i), [T, M].
+        weighting: Spec::new("weighting", &["t", "n"], "w", Within(0.0, 1.0), "w̃(i)^γ / Σ_j w̃(j)^γ (9), or the result of the last stage that is on; hard head: 1 in one row, selected from α as `sampling` says"),
+        /// The read vector of a read head, r_t = Σ w(i)·M_{t−1}(i), [T, M].
         read: Spec::new("read", &["t", "m"], "r", Any, "Σ_i w(i)·M(i) (2)"),
         /// Erase e_t of a write head, in (0, 1), [T, M]; nothing of one that erases nothing.
         erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "σ (3)"),
         /// Add a_t of a write head, [T, M].
-        add: Spec::new("add", &["t", "m"], "a", Any, "`add_activation` (4): with `tanh` −1 to 1"),
+        add: Spec::new("add", &["t", "m"], "a", Any, "`add_activation` (4); −1 to 1 with `tanh`"),
     } beside {
-        /// What the head does.
+        /// The mechanism of the head.
         mechanism: Mechanism,
     }
 }
@@ -338,7 +338,7 @@ impl<R: Real> Trace<R> {
         let heads = heads
             .map(|index| HeadTrace::with_widths(at(Place::Head(index)), config.mechanism(index)));
         let (layers, heads) = (layers.collect(), heads.collect());
-        Self::with_widths(at(Place::Machine), layers, heads, Sampling::Mean, 1)
+        Self::with_widths(at(Place::Machine), layers, heads, NoiseMode::Mean, 1)
     }
 
     /// Every series, with what it is and where it belongs.
@@ -553,7 +553,7 @@ impl<R: Real> HeadTrace<R> {
         (self.key.row(t), self.similarity.row_mut(t))
     }
 
-    /// What the mechanism learns, each as one row.
+    /// Returns the learned parameters of the mechanism, each as one row.
     pub(super) fn learned_mut(&mut self) -> impl Iterator<Item = &mut Series<R>> {
         let is_there =
             |(spec, series): &(&ArraySpec, &mut Series<R>)| series.width() > 0 && spec.is_learned();

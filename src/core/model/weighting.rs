@@ -8,7 +8,7 @@ use super::hard;
 use super::head::HeadGradient;
 use super::local::{self, Position, Window};
 use super::machine::Terms;
-use super::noise::Sampling;
+use super::noise::NoiseMode;
 use super::trace::HeadTrace;
 use crate::math::pack::each_pack;
 use crate::math::simd::kernel;
@@ -80,12 +80,12 @@ kernel! {
 kernel! {
     /// w^c of a Bayesian head: of the sampled weights, or of their means.
     pub(super) fn bayesian_content<'a, R>(
-        simd; head: &'a mut HeadTrace<R>, t: usize, sampling: Sampling,
+        simd; head: &'a mut HeadTrace<R>, t: usize, sampling: NoiseMode,
     ) {
         let (beta, of) = (strength(head, t), head.mechanism.parameters);
         let (similarity, w_c) = (head.similarity.row(t), head.content.row_mut(t));
         match head.mechanism.weighting {
-            _ if sampling == Sampling::Mean => return softmax(simd, beta, similarity, w_c),
+            _ if sampling == NoiseMode::Mean => return softmax(simd, beta, similarity, w_c),
             Weighting::Weibull => {
                 let (u, shape) = (head.noise.row(t), R::from_f64(of.weibull_shape));
                 bayesian::perturb_weibull(simd, beta, similarity, u, shape, w_c);
@@ -105,18 +105,18 @@ kernel! {
         simd; head: &'a HeadTrace<R>, t: usize, weight: R, by: &'a mut HeadGradient<R>,
     ) {
         let (similarity, beta) = (head.similarity.row(t), strength(head, t));
-        let by_logits = &mut by.logits;
-        divergence_from(head, t).backward(simd, weight, by_logits, &mut by.prior);
-        let (w_c, by_w) = (head.content.row(t), &mut by.weighting);
-        let mean = dot(simd, w_c, by_w);
-        let mut by_beta = Pack::splat(simd, R::ZERO);
+        let d_logits = &mut by.logits;
+        divergence_from(head, t).backward(simd, weight, d_logits, &mut by.prior);
+        let (w_c, d_w) = (head.content.row(t), &mut by.weighting);
+        let mean = dot(simd, w_c, d_w);
+        let mut d_beta = Pack::splat(simd, R::ZERO);
         each_pack!(simd, at in w_c => {
-            let through = at.load(w_c) * (at.load(by_w) - mean);
-            let sum = through + at.load(by_logits);
-            by_beta += at.new_or(sum * at.load(similarity), R::ZERO);
-            at.store(by_w, sum * beta);
+            let through = at.load(w_c) * (at.load(d_w) - mean);
+            let sum = through + at.load(d_logits);
+            d_beta += at.new_or(sum * at.load(similarity), R::ZERO);
+            at.store(d_w, sum * beta);
         });
-        by.strength = by_beta.sum();
+        by.strength = d_beta.sum();
     }
 }
 
@@ -160,12 +160,12 @@ kernel! {
 }
 
 /// The row of a hard head: all of its weight, or, where an episode is expected, what it would have been drawn from.
-pub(super) fn draw<R: Real>(head: &mut HeadTrace<R>, t: usize, sampling: Sampling) {
+pub(super) fn draw<R: Real>(head: &mut HeadTrace<R>, t: usize, sampling: NoiseMode) {
     let (alpha, w) = (head.distribution.row(t), head.weighting.row_mut(t));
     let row = match sampling {
-        Sampling::Expected => return w.copy_from_slice(alpha),
-        Sampling::Drawn => hard::drawn(alpha, head.draw[t]),
-        Sampling::Mean => hard::most_likely(alpha),
+        NoiseMode::Expected => return w.copy_from_slice(alpha),
+        NoiseMode::Sampled => hard::drawn(alpha, head.draw[t]),
+        NoiseMode::Mean => hard::most_likely(alpha),
     };
     w.fill(R::ZERO);
     w[row] = R::ONE;
@@ -174,12 +174,12 @@ pub(super) fn draw<R: Real>(head: &mut HeadTrace<R>, t: usize, sampling: Samplin
 kernel! {
     /// Turns the gradient by the weighting into that by α: through the draw goes what is learned from it alone.
     pub(super) fn draw_backward<'a, R>(
-        simd; head: &'a HeadTrace<R>, t: usize, sampling: Sampling, terms: &'a Terms<R>, gradient: &'a mut [R],
+        simd; head: &'a HeadTrace<R>, t: usize, sampling: NoiseMode, terms: &'a Terms<R>, gradient: &'a mut [R],
     ) {
         let (row, reward) = match sampling {
-            Sampling::Expected => (None, R::ZERO),
-            Sampling::Drawn => (Some(hard::most_likely(head.weighting.row(t))), terms.reward),
-            Sampling::Mean => (Some(0), R::ZERO),
+            NoiseMode::Expected => (None, R::ZERO),
+            NoiseMode::Sampled => (Some(hard::most_likely(head.weighting.row(t))), terms.reward),
+            NoiseMode::Mean => (Some(0), R::ZERO),
         };
         hard::backward(simd, head.distribution.row(t), row, reward, terms.entropy, gradient);
     }

@@ -31,7 +31,7 @@ use ndarray::{Array2, s};
 use rand::RngExt;
 
 use super::{BITS, Channels, Episode, Generate, MAX_ITEMS, Measure, Phase, Random, random_bits};
-use crate::keys::Field::{Ends, Whole};
+use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 
 /// Parameters of associative recall; the defaults are the paper's.
@@ -41,7 +41,7 @@ pub struct AssociativeRecall {
     pub bits: usize,
     /// Vectors per item, ≥ 1; default 3.
     pub item_length: usize,
-    /// Items, drawn uniformly; ≥ 2, because the last one is never queried; default 2 to 6.
+    /// Items, sampled uniformly; ≥ 2, because the last one is never queried; default 2 to 6.
     pub items: RangeInclusive<usize>,
 }
 
@@ -87,9 +87,9 @@ impl AssociativeRecall {
 impl Keys for AssociativeRecall {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("bits", Whole(&mut self.bits, BITS), "bits per vector");
-        to.key("item_length", Whole(&mut self.item_length, 1..=1000), "vectors per item");
-        to.key("items", Ends(&mut self.items, 2..=MAX_ITEMS), "items that are shown");
+        to.key("bits", Integer(&mut self.bits, BITS), "bits per vector");
+        to.key("item_length", Integer(&mut self.item_length, 1..=1000), "vectors per item");
+        to.key("items", Range(&mut self.items, 2..=MAX_ITEMS), "items per sequence");
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn the_picture_in_the_docs() {
+    fn docs_example_is_reproduced() {
         let task = AssociativeRecall {
             bits: 3,
             item_length: 2,

@@ -20,7 +20,7 @@ use ndarray::{Array2, s};
 use rand::RngExt;
 
 use super::{BITS, Channels, Episode, Generate, LENGTHS, Random, random_bits};
-use crate::keys::Field::{Ends, Whole};
+use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 
 /// Parameters of the copy task. The paper: 8 bits, lengths 1 to 20.
@@ -28,12 +28,12 @@ use crate::keys::{Keys, Table};
 pub struct Copy {
     /// Bits per vector, ≥ 1.
     pub bits: usize,
-    /// Vectors per sequence, drawn uniformly; ≥ 1.
+    /// Vectors per sequence, sampled uniformly; ≥ 1.
     pub length: RangeInclusive<usize>,
 }
 
 impl Copy {
-    /// What a preset may say; there is no default.
+    /// An example for a preset; there is no default.
     pub const EXAMPLE: Self = Self {
         bits: 8,
         length: 1..=20,
@@ -51,8 +51,8 @@ impl Copy {
 impl Keys for Copy {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.required("bits", Whole(&mut self.bits, BITS), "bits per vector");
-        to.required("length", Ends(&mut self.length, LENGTHS), "vectors per sequence");
+        to.required("bits", Integer(&mut self.bits, BITS), "bits per vector");
+        to.required("length", Range(&mut self.length, LENGTHS), "vectors per sequence");
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn the_picture_in_the_docs() {
+    fn docs_example_is_reproduced() {
         let task = Copy {
             bits: 3,
             length: 1..=4,

@@ -33,7 +33,7 @@ impl Task {
                 Some(task.episode_of(&bits))
             }
             Self::AssociativeRecall(task) => recalled(task, episode, step, channel),
-            Self::Episodes(_) | Self::Other(_) => None,
+            Self::Episodes(_) | Self::External(_) => None,
         }
     }
 }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_stands_there_twice_does_not_change_what_is_asked_for() {
+    fn a_repeated_item_keeps_the_query() {
         let task = AssociativeRecall {
             bits: 2,
             item_length: 1,

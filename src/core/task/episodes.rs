@@ -1,4 +1,4 @@
-//! Episodes that somebody else made: a task of one's own.
+//! Episodes from a file: a task of your own.
 //!
 //! They are kept one behind the other, as their file has them, and numbered from 0. Which of them are held out is
 //! said by their number alone ([`HeldOut`]): an episode that is measured or looked at is never one that was
@@ -13,7 +13,7 @@ use ndarray::{Array2, s};
 use rand::RngExt;
 
 use super::{Episode, Generate, LENGTHS, MAX_LENGTH, Phase, Random};
-use crate::keys::Field::{Ends, Text, Whole, Word};
+use crate::keys::Field::{Choice, Integer, Range, Text};
 use crate::keys::{Keys, Table, Words};
 
 /// Channels of an input or an answer.
@@ -21,7 +21,7 @@ const CHANNELS: RangeInclusive<usize> = 1..=1024;
 /// Numbers of episodes in a rule.
 const COUNTS: RangeInclusive<usize> = 1..=100_000_000;
 
-/// Which episodes are held out, by their numbers in the file.
+/// The held-out episodes, by their numbers in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldOut {
     /// The last of every so many: of 10 the episodes 9, 19, 29, … The default, of 10.
@@ -42,7 +42,7 @@ impl Default for HeldOut {
 }
 
 impl HeldOut {
-    /// Whether episode `number` of `count` is held out.
+    /// True if episode `number` of `count` is held out.
     pub fn holds(self, number: usize, count: usize) -> bool {
         match self {
             Self::Every(step) => number % step.max(1) + 1 == step,
@@ -61,12 +61,12 @@ impl fmt::Display for HeldOut {
     }
 }
 
-/// What is wrong with arrays of episodes, and where.
+/// An error in arrays of episodes, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The array, or the key of the task.
     pub array: &'static str,
-    /// Where in it, as episode, step and channel, all from 0; what was found there, and what was expected.
+    /// The problem: episode, step and channel, all from 0; the value found, and the expected values.
     pub problem: String,
 }
 
@@ -92,7 +92,7 @@ pub struct Recorded {
     inputs: Array2<f32>,
     targets: Array2<f32>,
     mask: Vec<f32>,
-    /// Where each episode begins, and behind them the number of all steps.
+    /// The start of each episode, followed by the number of all steps.
     starts: Vec<usize>,
     names: [Vec<String>; 2],
 }
@@ -159,7 +159,7 @@ impl Recorded {
         Ok(self)
     }
 
-    /// How many episodes there are, E.
+    /// Returns the number of episodes, E.
     pub fn count(&self) -> usize {
         self.starts.len() - 1
     }
@@ -198,7 +198,7 @@ impl Recorded {
     }
 }
 
-/// Where each episode begins.
+/// Returns the start of each episode.
 fn starts(lengths: &[usize]) -> Result<Vec<usize>, Fault> {
     if lengths.is_empty() {
         let problem = "is empty; expected the number of steps of every episode";
@@ -272,11 +272,11 @@ fn check_values(
 pub struct Episodes {
     /// The file, for who reads it; empty for arrays that come from elsewhere.
     pub file: String,
-    /// What tells these episodes from others, for who reads the file; empty where nobody said.
+    /// The SHA-256 that identifies these episodes in files; empty if not given.
     pub sha256: String,
-    /// Steps of an episode: others are left out.
+    /// Steps per episode; episodes with other lengths are ignored.
     pub length: RangeInclusive<usize>,
-    /// Which are held out.
+    /// The held-out episodes.
     pub held_out: HeldOut,
     /// Input channels, X.
     pub inputs: usize,
@@ -285,7 +285,7 @@ pub struct Episodes {
     recorded: Option<Arc<Split>>,
 }
 
-/// What is said of episodes, `sha256` among it, tells them apart: whether they are there makes no other task.
+/// Episodes are equal if their description, including `sha256`, is equal: having loaded them makes no difference.
 impl PartialEq for Episodes {
     fn eq(&self, other: &Self) -> bool {
         let said = |task: &Self| {
@@ -302,12 +302,12 @@ struct Split {
     recorded: Arc<Recorded>,
     /// To learn from: from the shortest to the longest.
     learned: Vec<usize>,
-    /// As the file has them.
+    /// The held-out episodes in the order of the file.
     held_out: Vec<usize>,
 }
 
 impl Split {
-    /// Those to learn from that have so many steps.
+    /// Returns the training episodes with these numbers of steps.
     fn learned_of(&self, length: &RangeInclusive<usize>) -> &[usize] {
         let (all, steps) = (&self.learned, |number: &usize| self.recorded.steps(*number));
         let start = all.partition_point(|number| steps(number) < *length.start());
@@ -322,7 +322,7 @@ impl Split {
 }
 
 impl Episodes {
-    /// What a preset says where it leaves things out; its episodes are not there.
+    /// The defaults of a preset, without episodes.
     pub const NONE: Self = Self {
         file: String::new(),
         sha256: String::new(),
@@ -360,10 +360,10 @@ impl Episodes {
             let (least, most) = (recorded.lengths().min(), recorded.lengths().max());
             self.length = least.unwrap_or(1)..=most.unwrap_or(1);
         }
-        for (numbers, what) in [(&learned, "left to learn from"), (&held_out, "held out")] {
+        for (numbers, what) in [(&learned, "used for training"), (&held_out, "held out")] {
             if numbers.is_empty() {
                 let problem = format!(
-                    r#"is {}: of {count} episodes none is {what}; {{"kind": "last", "count": 1}} holds out the last"#,
+                    r#"is {}: none of {count} episodes is {what}; {{"kind": "last", "count": 1}} holds out the last"#,
                     self.held_out
                 );
                 return Err(Fault::new("held_out", problem));
@@ -372,7 +372,7 @@ impl Episodes {
             if !numbers.iter().any(is_one) {
                 let (low, high) = (self.length.start(), self.length.end());
                 let problem = format!(
-                    "is [{low}, {high}]: of the {} episodes that are {what}, none has so many steps",
+                    "is [{low}, {high}]: none of the {} episodes that are {what} has such a length",
                     numbers.len()
                 );
                 return Err(Fault::new("length", problem));
@@ -386,13 +386,12 @@ impl Episodes {
         Ok(self)
     }
 
-    /// The episodes, where they are there.
+    /// The episodes, if they are loaded.
     pub fn recorded(&self) -> Option<&Arc<Recorded>> {
         self.recorded.as_ref().map(|split| &split.recorded)
     }
 
-    /// How many episodes there are of the lengths of this task: to learn from, and held out. 0 where they are not
-    /// there.
+    /// Returns the numbers of training and held-out episodes with the lengths of this task. 0 if they are not loaded.
     pub fn counts(&self) -> (usize, usize) {
         let Some(split) = &self.recorded else {
             return (0, 0);
@@ -410,8 +409,8 @@ impl Episodes {
         some.or_else(|| split.held_out.get(turn(split.held_out.len())).copied())
     }
 
-    /// An episode to learn from, of these lengths, or where there are none of any; silence where there are none at all.
-    pub(super) fn lesson(&self, random: &mut Random) -> Episode {
+    /// Returns a training episode of these lengths, or of any length without them; a blank one if there is none.
+    pub(super) fn training_episode(&self, random: &mut Random) -> Episode {
         let Some(split) = &self.recorded else {
             return Episode::silent(1, self);
         };
@@ -438,16 +437,16 @@ impl Episodes {
 impl Keys for Episodes {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.required("file", Text(&mut self.file), "the npz of the episodes, from the folder of the preset");
-        to.depends("sha256", Text(&mut self.sha256), "that of the file", "SHA-256 of the episodes: where it is given, no others are taken");
-        to.depends("length", Ends(&mut self.length, LENGTHS), "all there are", "steps per episode: others are left out");
-        to.key("held_out.kind", Word(&mut self.held_out), "which episodes are held out: never learned from, always measured");
+        to.required("file", Text(&mut self.file), "npz file with the episodes, relative to the folder of the preset");
+        to.depends("sha256", Text(&mut self.sha256), "that of the file", "SHA-256 of the episodes; if given, other episodes are refused");
+        to.depends("length", Range(&mut self.length, LENGTHS), "all lengths in the file", "steps per episode; episodes of other lengths are ignored");
+        to.key("held_out.kind", Choice(&mut self.held_out), "which episodes are held out: used for evaluation, never for training");
         match &mut self.held_out {
-            HeldOut::Every(step) => to.key("held_out.step", Whole(step, 2..=*COUNTS.end()), "of every so many episodes the last: of 10 the episodes 9, 19, 29, … of the file"),
-            HeldOut::Last(count) => to.key("held_out.count", Whole(count, COUNTS), "so many episodes at the end of the file"),
+            HeldOut::Every(step) => to.key("held_out.step", Integer(step, 2..=*COUNTS.end()), "one episode in this many is held out, the last of each group; with 10, episodes 9, 19, 29, … of the file"),
+            HeldOut::Last(count) => to.key("held_out.count", Integer(count, COUNTS), "number of episodes held out at the end of the file"),
         }
-        to.depends("inputs", Whole(&mut self.inputs, CHANNELS), "as in the file", "input channels");
-        to.depends("outputs", Whole(&mut self.outputs, CHANNELS), "as in the file", "output channels");
+        to.depends("inputs", Integer(&mut self.inputs, CHANNELS), "taken from the file", "number of input channels");
+        to.depends("outputs", Integer(&mut self.outputs, CHANNELS), "taken from the file", "number of output channels");
     }
 }
 
@@ -475,6 +474,6 @@ impl Generate for Episodes {
     }
 
     fn episode(&self, random: &mut Random) -> Episode {
-        self.lesson(random)
+        self.training_episode(random)
     }
 }

@@ -17,16 +17,16 @@ mod associative_recall;
 mod copy;
 mod edit;
 mod episodes;
+mod external;
 mod ngrams;
-mod other;
 mod priority_sort;
 mod repeat_copy;
 
 pub use associative_recall::AssociativeRecall;
 pub use copy::Copy;
 pub use episodes::{Episodes, Fault, HeldOut, Recorded};
+pub use external::External;
 pub use ngrams::{Ngrams, Prediction};
-pub use other::Other;
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
 
@@ -36,8 +36,7 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use crate::keys::Field::Word;
-use crate::keys::{Choice, ConfigError, Keys, Table, Words, check};
+use crate::keys::{Choice, ConfigError, Field, Keys, Table, Words, check};
 use crate::math::{Random, random};
 
 /// One episode: what the machine sees, what it should answer, and when it is asked.
@@ -53,7 +52,7 @@ pub struct Episode {
     pub phases: Vec<Phase>,
     /// The length of the sequence in this episode, or the number of its items: see [`Task::measure`].
     pub size: usize,
-    /// How often the sequence is to be repeated; 1 where the task has no repeats.
+    /// The number of repeats of the sequence; 1 if the task has no repeats.
     pub repeats: usize,
 }
 
@@ -140,7 +139,7 @@ impl Episode {
     }
 }
 
-/// What the size of an episode counts.
+/// The unit of the size of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Steps of a sequence.
@@ -192,14 +191,14 @@ struct Channels {
     output: &'static [&'static str],
 }
 
-/// What every task has; see the methods of [`Task`].
+/// The functions of every task; see the methods of [`Task`].
 trait Generate: Keys {
-    /// 0 where its vectors are not drawn here.
+    /// 0 if its vectors are not sampled here.
     fn bits(&self) -> usize {
         0
     }
 
-    /// Those beside the bits; none.
+    /// Returns the channels besides the bits; none by default.
     fn channels(&self) -> Channels {
         Channels {
             input: &[],
@@ -251,10 +250,10 @@ pub enum Task {
     Ngrams(Ngrams),
     /// Emit the vectors of highest priority, the highest first.
     PrioritySort(PrioritySort),
-    /// What the episodes of a file ask for.
+    /// A task whose episodes are in a file.
     Episodes(Episodes),
-    /// What another program recorded.
-    Other(Other),
+    /// A task recorded by another program.
+    External(External),
 }
 
 impl Words for Task {
@@ -273,7 +272,7 @@ impl Words for Task {
 
 impl Keys for Task {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.required("kind", Word(self), "what is to be learned");
+        to.required("kind", Field::Choice(self), "the task to learn");
         self.generator_mut().keys(to);
     }
 }
@@ -287,7 +286,7 @@ impl Task {
             Self::Ngrams(task) => task,
             Self::PrioritySort(task) => task,
             Self::Episodes(task) => task,
-            Self::Other(task) => task,
+            Self::External(task) => task,
         }
     }
 
@@ -299,14 +298,14 @@ impl Task {
             Self::Ngrams(task) => task,
             Self::PrioritySort(task) => task,
             Self::Episodes(task) => task,
-            Self::Other(task) => task,
+            Self::External(task) => task,
         }
     }
 
     /// The name that presets and traces use.
     pub fn name(&self) -> &str {
         match self {
-            Self::Other(task) => &task.name,
+            Self::External(task) => &task.name,
             _ => self.word(),
         }
     }
@@ -356,21 +355,20 @@ impl Task {
         }
     }
 
-    /// What the size of an episode counts.
+    /// Returns the unit of the size of an episode.
     pub fn measure(&self) -> Measure {
         self.generator().measure()
     }
 
-    /// What the size of an episode is called: `length` or `items`, and `steps` where the task is known from its
-    /// recordings alone.
+    /// Returns the name of the size: `length` or `items`, or `steps` if the task is known only from its recordings.
     pub fn size_name(&self) -> &'static str {
         match self {
-            Self::Other(_) => "steps",
+            Self::External(_) => "steps",
             _ => self.measure().name(),
         }
     }
 
-    /// The range from which the size of an episode is drawn, uniformly.
+    /// Returns the range from which the size of an episode is sampled uniformly.
     pub fn size(&self) -> RangeInclusive<usize> {
         self.generator().size().clone()
     }
@@ -388,7 +386,7 @@ impl Task {
         self
     }
 
-    /// The range from which the number of repeats is drawn; `None` where the task has none.
+    /// Returns the range from which the number of repeats is sampled; `None` without repeats.
     pub fn repeats(&self) -> Option<RangeInclusive<usize>> {
         match self {
             Self::RepeatCopy(task) => Some(task.repeats.clone()),
@@ -415,16 +413,16 @@ impl Task {
     pub fn episode(&self, seed: u64, index: u64) -> Episode {
         match self {
             Self::Episodes(task) => task.seen(seed, index),
-            _ => self.lesson(seed, index),
+            _ => self.training_episode(seed, index),
         }
     }
 
-    /// [`Task::episode`], to learn from: of a file, one of those that are not held out.
-    pub fn lesson(&self, seed: u64, index: u64) -> Episode {
+    /// Returns a training episode: as [`Task::episode`], but from a file one that is not held out.
+    pub fn training_episode(&self, seed: u64, index: u64) -> Episode {
         self.generator().episode(&mut random(seed, index))
     }
 
-    /// How many different episodes [`Task::episode`] has; `None` where they are made, and there is no end to them.
+    /// Returns the number of different episodes of [`Task::episode`]; `None` if they are generated without end.
     pub fn held_out(&self) -> Option<usize> {
         match self {
             Self::Episodes(task) => Some(task.counts().1),
@@ -432,7 +430,7 @@ impl Task {
         }
     }
 
-    /// So many episodes, or as many different ones as there are: to measure on.
+    /// Returns `episodes`, or the number of different episodes if there are fewer: for evaluation.
     pub fn at_most(&self, episodes: usize) -> usize {
         let there = self.held_out().filter(|there| *there > 0);
         there.map_or(episodes, |there| there.min(episodes))
@@ -444,8 +442,8 @@ impl Task {
         self.generator().chance(episode)
     }
 
-    /// What an episode costs the best predictor there is, in bits; `None` where the answer follows from
-    /// what was shown, so that the optimum is 0.
+    /// Returns the loss of the best possible predictor, in bits; `None` if the input determines the answer, so that the
+    /// optimum is 0.
     pub fn optimum(&self, episode: &Episode) -> Option<f64> {
         self.generator().optimum(episode)
     }
@@ -526,7 +524,7 @@ mod tests {
         }
     }
 
-    /// With the parameters of the paper.
+    /// Returns every task with the parameters of the paper.
     fn every_task() -> [Task; 5] {
         [
             Task::Copy(Copy {
@@ -579,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn episodes_are_whole_and_none_is_longer_than_the_longest() {
+    fn no_episode_is_longer_than_the_longest() {
         for task in every_task() {
             let mut longest = 0;
             for index in 0..1000 {
@@ -617,7 +615,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_can_be_set_and_have_a_least() {
+    fn sizes_can_be_set_and_have_a_minimum() {
         for task in every_task() {
             let task = task.with_repeats(3).with_size(7);
             assert_eq!((task.size(), task.episode(1, 0).size), (7..=7, 7));

@@ -26,7 +26,7 @@ use std::ops::RangeInclusive;
 use rand::RngExt;
 
 use super::{Episode, Generate, LENGTHS, Phase, Random};
-use crate::keys::Field::{Ends, Whole};
+use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 
 /// Parameters of dynamic N-grams; the defaults are the paper's 6-grams.
@@ -34,11 +34,11 @@ use crate::keys::{Keys, Table};
 pub struct Ngrams {
     /// Bits that the next one depends on, 1 to 16; default 5. N-grams have N − 1.
     pub context: usize,
-    /// Bits per sequence, drawn uniformly; ≥ 1; default 200.
+    /// Bits per sequence, sampled uniformly; ≥ 1; default 200.
     pub length: RangeInclusive<usize>,
 }
 
-/// What a predictor says of an episode.
+/// The predictions of a predictor for an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// Probability that the bit of a step is 1, before it is seen, [T].
@@ -150,8 +150,8 @@ fn beta_half(random: &mut Random) -> f64 {
 impl Keys for Ngrams {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("context", Whole(&mut self.context, 1..=16), "bits that the next one depends on: 5 make 6-grams");
-        to.key("length", Ends(&mut self.length, LENGTHS), "bits per sequence");
+        to.key("context", Integer(&mut self.context, 1..=16), "number of preceding bits that the next bit depends on; 5 gives 6-grams");
+        to.key("length", Range(&mut self.length, LENGTHS), "bits per sequence");
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_in_the_docs() {
+    fn docs_example_is_reproduced() {
         let episode = small().episode_of(&BITS);
         let (input, target, mask) = picture(include_str!("ngrams.rs"), &[]);
         assert_eq!(episode.input, input);

@@ -29,7 +29,7 @@ use ndarray::Array2;
 use rand::RngExt;
 
 use super::{BITS, Channels, Episode, Generate, MAX_ITEMS, Measure, Random, random_bits};
-use crate::keys::Field::{Ends, Whole};
+use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 
 /// Parameters of priority sort; the defaults are the paper's.
@@ -37,9 +37,9 @@ use crate::keys::{Keys, Table};
 pub struct PrioritySort {
     /// Bits per vector, ≥ 1; default 8.
     pub bits: usize,
-    /// Vectors that are shown, drawn uniformly; ≥ 1; default 20.
+    /// Vectors in the input, sampled uniformly; ≥ 1; default 20.
     pub items: RangeInclusive<usize>,
-    /// How many of them are asked for, ≥ 1; all of them where fewer are shown; default 16.
+    /// Vectors in the answer, ≥ 1; all of them if fewer are shown; default 16.
     pub sorted: usize,
 }
 
@@ -75,10 +75,10 @@ impl PrioritySort {
 impl Keys for PrioritySort {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("bits", Whole(&mut self.bits, BITS), "bits per vector");
+        to.key("bits", Integer(&mut self.bits, BITS), "bits per vector");
         let most = *self.items.end();
-        to.key("items", Ends(&mut self.items, 1..=MAX_ITEMS), "vectors that are shown");
-        to.depends("sorted", Whole(&mut self.sorted, 1..=most), "16, or all", "how many of them are asked for, up to the most `items`; all, where fewer are shown");
+        to.key("items", Range(&mut self.items, 1..=MAX_ITEMS), "vectors per sequence");
+        to.depends("sorted", Integer(&mut self.sorted, 1..=most), "16, or all if there are fewer", "vectors in the answer, at most the highest `items`; all of them in an episode with fewer");
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_in_the_docs() {
+    fn docs_example_is_reproduced() {
         let bits = array![[1., 0., 1.], [0., 1., 1.], [1., 1., 0.], [0., 0., 0.]];
         let priorities = [0.2, -0.9, 0.7, -0.1];
         let episode = small().episode_of(&bits, &priorities);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_priorities_keep_their_order_and_few_vectors_are_all_asked_for() {
+    fn equal_priorities_keep_order_and_short_lists_are_complete() {
         let bits = array![[1., 0., 0.], [0., 1., 0.]];
         let episode = small().episode_of(&bits, &[0.5, 0.5]);
         assert_eq!(episode.steps(), 5);

@@ -26,7 +26,7 @@ use ndarray::{Array2, s};
 use rand::RngExt;
 
 use super::{BITS, Channels, Episode, Generate, LENGTHS, MAX_REPEATS, Phase, Random, random_bits};
-use crate::keys::Field::{Ends, Whole};
+use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 
 /// Mean of the counts 1 to 10.
@@ -40,14 +40,14 @@ const COUNT_DEVIATION: f32 = 2.872_281_3;
 pub struct RepeatCopy {
     /// Bits per vector, ≥ 1.
     pub bits: usize,
-    /// Vectors per sequence, drawn uniformly; ≥ 1.
+    /// Vectors per sequence, sampled uniformly; ≥ 1.
     pub length: RangeInclusive<usize>,
-    /// Repeats, drawn uniformly; ≥ 1.
+    /// Repeats, sampled uniformly; ≥ 1.
     pub repeats: RangeInclusive<usize>,
 }
 
 impl RepeatCopy {
-    /// What a preset may say; there is no default.
+    /// An example for a preset; there is no default.
     pub const EXAMPLE: Self = Self {
         bits: 8,
         length: 1..=20,
@@ -86,9 +86,9 @@ impl RepeatCopy {
 impl Keys for RepeatCopy {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.required("bits", Whole(&mut self.bits, BITS), "bits per vector");
-        to.required("length", Ends(&mut self.length, LENGTHS), "vectors per sequence");
-        to.required("repeats", Ends(&mut self.repeats, 1..=MAX_REPEATS), "how often it is to be emitted");
+        to.required("bits", Integer(&mut self.bits, BITS), "bits per vector");
+        to.required("length", Range(&mut self.length, LENGTHS), "vectors per sequence");
+        to.required("repeats", Range(&mut self.repeats, 1..=MAX_REPEATS), "number of copies in the answer");
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn the_picture_in_the_docs() {
+    fn docs_example_is_reproduced() {
         let task = RepeatCopy {
             bits: 3,
             length: 1..=2,

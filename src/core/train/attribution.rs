@@ -1,4 +1,4 @@
-//! What mattered: the derivative of the loss, or of one output bit, by everything in a recorded episode.
+//! Attribution: gradients of the loss, or of one output bit, w.r.t. everything in a recorded episode.
 
 use super::loss::logit_gradient;
 use crate::math::Real;
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loss_is_in_bits_and_a_bit_is_its_logit() {
+    fn loss_is_in_bits_and_a_bit_is_its_logit() {
         let (model, episode, trace) = recorded();
         let found = Quantity::Loss.derivatives(&model, &episode, &trace);
         let found = found.unwrap();

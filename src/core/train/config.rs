@@ -1,7 +1,7 @@
-//! How a machine is trained. Checked once, in [`TrainingConfig::validate`]; trusted afterwards.
+//! Configuration of training. Checked once, in [`TrainingConfig::validate`]; trusted afterwards.
 
-use super::beside::{BayesianConfig, HardConfig, WEIGHT};
-use crate::keys::Field::{Long, Number, Whole, Word};
+use super::aux_losses::{BayesianConfig, HardConfig, WEIGHT};
+use crate::keys::Field::{Choice, Integer, Integer64, Number};
 use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
 
 /// Everything about a training run but the task and the machine. Ranges and purposes stand in the table of its
@@ -10,20 +10,20 @@ use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
 pub struct TrainingConfig {
     /// The update rule.
     pub optimizer: OptimizerConfig,
-    /// Rate at the end of the run, as a share of the rate at its start.
-    pub final_rate: f64,
+    /// Learning rate at the end of the run, as a fraction of the initial one.
+    pub final_lr_factor: f64,
     /// Bits per sequence. From the first validation below it the run is settled: what the machine has
     /// learned is kept by smaller steps, which do not throw it out of its minimum again.
-    pub settled_below: f64,
-    /// Rate of a settled run, as a share of the rate it would have otherwise.
-    pub settled_rate: f64,
+    pub lr_drop_below: f64,
+    /// Factor on the learning rate after this drop.
+    pub lr_drop_factor: f64,
     /// Gradient clipping.
     pub clip: Clip,
-    /// What joins the loss for heads that attend to the same rows.
+    /// The penalty on heads that attend to the same rows.
     pub redundancy: Redundancy,
-    /// How heads that draw a row learn.
+    /// Training of heads that sample a row.
     pub hard: HardConfig,
-    /// How heads with random weights learn.
+    /// Training of heads with random weights.
     pub bayesian: BayesianConfig,
     /// Episodes per update.
     pub batch: usize,
@@ -54,9 +54,9 @@ impl Default for TrainingConfig {
     fn default() -> Self {
         Self {
             optimizer: OptimizerConfig::WORDS[0].1,
-            final_rate: 1.0,
-            settled_below: 0.0,
-            settled_rate: 0.1,
+            final_lr_factor: 1.0,
+            lr_drop_below: 0.0,
+            lr_drop_factor: 0.1,
             clip: Clip::WORDS[0].1,
             redundancy: Redundancy::Off,
             hard: HardConfig::default(),
@@ -74,16 +74,16 @@ impl Keys for TrainingConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
         self.optimizer.keys(&mut to.section("optimizer"));
-        to.key("final_rate", Number(&mut self.final_rate, &Rule::SHARE), "rate at the end of the run, as a share of the first; it falls along half a cosine");
-        to.key("settled_below", Number(&mut self.settled_below, &BITS), "a validation below so many bits per sequence settles the run");
-        to.key("settled_rate", Number(&mut self.settled_rate, &Rule::SHARE), "rate of a settled run, as a share of what it would be otherwise");
+        to.key("final_lr_factor", Number(&mut self.final_lr_factor, &Rule::FRACTION), "learning rate at the end of the run as a fraction of the initial one; it falls along half a cosine");
+        to.key("lr_drop_below", Number(&mut self.lr_drop_below, &BITS), "loss in bits per sequence; the learning rate drops after the first validation below it; 0 means never");
+        to.key("lr_drop_factor", Number(&mut self.lr_drop_factor, &Rule::FRACTION), "factor on the learning rate after this drop");
         self.clip.keys(&mut to.section("clip"));
         self.redundancy.keys(&mut to.section("redundancy"));
-        to.key("batch", Whole(&mut self.batch, 1..=4096), "episodes per update; the gradient is their mean");
-        to.key("sequences", Long(&mut self.sequences, 1..=Self::MAX_SEQUENCES), "episodes in the whole run");
-        to.key("seed", Long(&mut self.seed, 0..=u64::MAX), "of the initial weights and of every episode");
-        to.key("validation_every", Long(&mut self.validation_every, 1..=Self::MAX_SEQUENCES), "sequences between validations; the best weights are kept");
-        to.key("validation_episodes", Whole(&mut self.validation_episodes, 1..=1_000_000), "episodes per validation, always the same ones");
+        to.key("batch", Integer(&mut self.batch, 1..=4096), "sequences per update; the gradient is their mean");
+        to.key("sequences", Integer64(&mut self.sequences, 1..=Self::MAX_SEQUENCES), "training sequences in the whole run");
+        to.key("seed", Integer64(&mut self.seed, 0..=u64::MAX), "seed of the initial weights and of every episode");
+        to.key("validation_every", Integer64(&mut self.validation_every, 1..=Self::MAX_SEQUENCES), "sequences between validations; the best weights are saved");
+        to.key("validation_episodes", Integer(&mut self.validation_episodes, 1..=1_000_000), "episodes per validation, the same ones every time");
     }
 }
 
@@ -98,7 +98,7 @@ pub enum OptimizerConfig {
     /// Graves' centred RMSProp with momentum (Graves 2013, equations 38 to 41).
     RmsProp {
         /// Learning rate, above 0; the paper: 1e-4 or 3e-5.
-        rate: f64,
+        learning_rate: f64,
         /// Decay of the running moments, 0 to less than 1; the paper: 0.95.
         decay: f64,
         /// Momentum, 0 to less than 1; the paper: 0.9.
@@ -109,7 +109,7 @@ pub enum OptimizerConfig {
     /// Adam (Kingma and Ba 2015), bias-corrected.
     Adam {
         /// Learning rate, above 0.
-        rate: f64,
+        learning_rate: f64,
         /// Decay of the first moment, 0 to less than 1.
         beta1: f64,
         /// Decay of the second moment, 0 to less than 1.
@@ -124,7 +124,7 @@ impl Words for OptimizerConfig {
         (
             "rmsprop",
             Self::RmsProp {
-                rate: 1e-4,
+                learning_rate: 1e-4,
                 decay: 0.95,
                 momentum: 0.9,
                 epsilon: 1e-4,
@@ -133,7 +133,7 @@ impl Words for OptimizerConfig {
         (
             "adam",
             Self::Adam {
-                rate: 1e-3,
+                learning_rate: 1e-3,
                 beta1: 0.9,
                 beta2: 0.999,
                 epsilon: 1e-8,
@@ -145,23 +145,23 @@ impl Words for OptimizerConfig {
 impl Keys for OptimizerConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Word(self), "the update rule");
-        let (Self::RmsProp { rate, .. } | Self::Adam { rate, .. }) = self;
-        to.key("rate", Number(rate, &Rule::POSITIVE), "learning rate");
+        to.key("kind", Choice(self), "optimizer");
+        let (Self::RmsProp { learning_rate, .. } | Self::Adam { learning_rate, .. }) = self;
+        to.key("learning_rate", Number(learning_rate, &Rule::POSITIVE), "learning rate");
         match self {
             Self::RmsProp {
                 decay, momentum, ..
             } => {
-                to.key("decay", Number(decay, &Rule::FADING), "of the running moments");
-                to.key("momentum", Number(momentum, &Rule::FADING), "what is kept of the last step");
+                to.key("decay", Number(decay, &Rule::BELOW_ONE), "decay of the running moments");
+                to.key("momentum", Number(momentum, &Rule::BELOW_ONE), "momentum: fraction of the previous update that is kept");
             }
             Self::Adam { beta1, beta2, .. } => {
-                to.key("beta1", Number(beta1, &Rule::FADING), "decay of the first moment");
-                to.key("beta2", Number(beta2, &Rule::FADING), "decay of the second moment");
+                to.key("beta1", Number(beta1, &Rule::BELOW_ONE), "decay of the first moment");
+                to.key("beta2", Number(beta2, &Rule::BELOW_ONE), "decay of the second moment");
             }
         }
         let (Self::RmsProp { epsilon, .. } | Self::Adam { epsilon, .. }) = self;
-        to.key("epsilon", Number(epsilon, &Rule::POSITIVE), "added to the root, or under it");
+        to.key("epsilon", Number(epsilon, &Rule::POSITIVE), "added under the root (`rmsprop`) or to the root (`adam`)");
     }
 }
 
@@ -187,9 +187,9 @@ impl Words for Clip {
 impl Keys for Clip {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Word(self), "what keeps gradients from exploding");
+        to.key("kind", Choice(self), "gradient clipping");
         if let Self::Elementwise(limit) | Self::GlobalNorm(limit) = self {
-            to.key("limit", Number(limit, &Rule::POSITIVE), "of every element, or of the norm of the whole");
+            to.key("limit", Number(limit, &Rule::POSITIVE), "largest absolute value of an element, or largest norm of the whole gradient");
         }
     }
 }
@@ -220,9 +220,9 @@ impl Words for Redundancy {
 impl Keys for Redundancy {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Word(self), "the heads whose attending to the same rows, or to many, costs (Lin et al. 2017, equation 8)");
+        to.key("kind", Choice(self), "heads whose redundancy is penalised: attention to the same rows, or to many rows (Lin et al. 2017, equation 8)");
         if let Self::Read(weight) | Self::Write(weight) | Self::Both(weight) = self {
-            to.key("weight", Number(weight, &WEIGHT), "of the mean of the penalty over the steps, beside the loss in nats; 0 only measures it. Of a hard head in expected episodes alone: nothing goes back through a draw");
+            to.key("weight", Number(weight, &WEIGHT), "weight of the penalty (mean over the steps) in the loss, which is in nats; 0 only measures it. A hard head contributes in expected episodes only: no gradient passes through a sampled row");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What many learning curves say together: how often a setting converges, how soon, and how surely.
+//! Statistics over many learning curves: how often, how soon and how reliably a setting converges.
 
 use super::HistoryPoint;
-use super::beside::Beside;
+use super::aux_losses::AuxLosses;
 
-/// How one run went, measured against a threshold in bits per sequence.
+/// Statistics of one run, with a threshold in bits per sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// The first validation below the threshold.
@@ -12,8 +12,8 @@ pub struct Outcome {
     pub worst_after: Option<f64>,
     /// The best validation; infinite where none is finite.
     pub best: Option<f64>,
-    /// What joined the loss there.
-    pub beside: Beside,
+    /// The auxiliary losses there.
+    pub aux: AuxLosses,
     /// The last validation.
     pub last: Option<f64>,
 }
@@ -28,7 +28,7 @@ impl Outcome {
             first_below: below.map(|first| points[first]),
             worst_after: after.iter().map(cost).reduce(f64::max),
             best: points.last().map(|_| best.map_or(f64::INFINITY, cost)),
-            beside: best.map_or_else(Beside::default, |point| point.validation.beside),
+            aux: best.map_or_else(AuxLosses::default, |point| point.validation.aux),
             last: points.last().map(cost),
         }
     }
@@ -55,13 +55,13 @@ pub fn best(points: &[HistoryPoint], sequences: u64) -> Option<usize> {
 pub struct Spread {
     /// Sequences trained on.
     pub sequences: u64,
-    /// How many runs were validated there.
+    /// The number of runs validated there.
     pub runs: usize,
     /// Half of the runs are at or below this.
     pub median: f64,
-    /// Of the run with the least.
+    /// The lowest value of a run.
     pub lowest: f64,
-    /// Of the run with the most.
+    /// The highest value of a run.
     pub highest: f64,
 }
 
@@ -70,13 +70,13 @@ pub fn spread(curves: &[&[HistoryPoint]]) -> Vec<Spread> {
     spread_of(curves, |point| Some(cost(point)))
 }
 
-/// The same of what joins the loss, each of [`Beside::NAMES`]: of the validations, where they have it, otherwise of the
+/// The same of what joins the loss, each of [`AuxLosses::NAMES`]: of the validations, where they have it, otherwise of the
 /// training since the last one. Nothing of what no run has.
-pub fn spread_beside(curves: &[&[HistoryPoint]]) -> [Vec<Spread>; 3] {
+pub fn spread_aux(curves: &[&[HistoryPoint]]) -> [Vec<Spread>; 3] {
     [0, 1, 2].map(|kind| {
         spread_of(curves, |point| {
-            let [validation, training] = [&point.validation.beside, &point.training_beside]
-                .map(|beside| beside.each()[kind]);
+            let [validation, training] =
+                [&point.validation.aux, &point.training_aux].map(|aux| aux.each()[kind]);
             let value = validation.or(training)?;
             Some(if value.is_nan() { f64::INFINITY } else { value })
         })
@@ -155,17 +155,17 @@ mod tests {
     }
 
     #[test]
-    fn what_joins_the_loss_has_curves_of_its_own() {
+    fn auxiliary_losses_have_their_own_curves() {
         let mut points = curve(&[(10, 5.0), (20, 0.5)]);
         let other = curve(&[(10, 4.0), (20, 0.1)]);
-        assert_eq!(spread_beside(&[&points, &other]), [const { Vec::new() }; 3]);
+        assert_eq!(spread_aux(&[&points, &other]), [const { Vec::new() }; 3]);
         for (point, value) in points.iter_mut().zip([0.25, 0.125]) {
-            point.validation.beside.redundancy = Some(value);
-            point.training_beside.redundancy = Some(9.0);
+            point.validation.aux.redundancy = Some(value);
+            point.training_aux.redundancy = Some(9.0);
             // Of an evaluation there is none.
-            point.training_beside.reward = Some(-value);
+            point.training_aux.reward = Some(-value);
         }
-        let [redundancy, divergence, reward] = spread_beside(&[&points, &other]);
+        let [redundancy, divergence, reward] = spread_aux(&[&points, &other]);
         let medians = |curve: &[Spread]| curve.iter().map(|of| of.median).collect::<Vec<_>>();
         assert_eq!(medians(&redundancy), [0.25, 0.125]);
         assert!(divergence.is_empty());
@@ -174,20 +174,17 @@ mod tests {
     }
 
     #[test]
-    fn the_redundancy_is_that_of_the_best_validation() {
+    fn redundancy_is_taken_at_the_best_validation() {
         let mut points = curve(&[(10, 5.0), (20, 0.5), (30, f64::NAN), (40, 2.0)]);
         for (point, redundancy) in points.iter_mut().zip([0.1, 0.2, 0.3, 0.4]) {
-            point.validation.beside.redundancy = Some(redundancy);
+            point.validation.aux.redundancy = Some(redundancy);
         }
-        assert_eq!(Outcome::of(&points, 1.0).beside.redundancy, Some(0.2));
-        assert_eq!(
-            Outcome::of(&curve(&[(10, 5.0)]), 1.0).beside.redundancy,
-            None
-        );
+        assert_eq!(Outcome::of(&points, 1.0).aux.redundancy, Some(0.2));
+        assert_eq!(Outcome::of(&curve(&[(10, 5.0)]), 1.0).aux.redundancy, None);
     }
 
     #[test]
-    fn the_best_is_the_first_of_the_smallest_finite_validations() {
+    fn best_is_the_first_smallest_finite_validation() {
         let points = curve(&[
             (10, f64::NAN),
             (20, 3.0),
@@ -220,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_never_converges_has_nothing_after() {
+    fn a_run_that_never_converges_has_no_worst_after() {
         let outcome = Outcome::of(&curve(&[(10, 5.0), (20, f64::NAN)]), 0.1);
         assert_eq!((outcome.first_below, outcome.worst_after), (None, None));
         assert_eq!(outcome.best, Some(5.0));
@@ -250,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thinned_curve_is_even_and_ends_where_it_did() {
+    fn thinned_curve_is_evenly_spaced_and_keeps_its_end() {
         let points: Vec<(u64, f64)> = (1..=10).map(|at| (at, 0.0)).collect();
         let curve = spread(&[&curve(&points)]);
         let thinned = |most| -> Vec<u64> {

@@ -1,4 +1,4 @@
-//! What heads learn that draw their row, against the expectation over every row that they could have drawn.
+//! Tests the gradient of sampling heads against the expectation over every row that they could have sampled.
 //!
 //! A machine so small that all choices can be listed: s says which of 3 rows every hard head drew in each of 3 steps.
 //! The loss is E = Σ_s p(s)·(−ln p(y|s)), and the gradient that training sees of one episode is g(s), with the reward
@@ -8,7 +8,7 @@ use super::{logit_gradient, score};
 use crate::math::check::{assert_gradient, random_vector};
 use crate::model::attention::Weighting;
 use crate::model::config::{ControllerKind, InitialMemory};
-use crate::model::{Draw, Model, Noise, NtmConfig, Params, Sampling, Terms, Trace, Workspace};
+use crate::model::{Draw, Model, Noise, NoiseMode, NtmConfig, Params, Terms, Trace, Workspace};
 use crate::task::{Copy, Episode, Task};
 use std::f64::consts::LN_2;
 
@@ -78,7 +78,7 @@ fn drawing(alpha: &[f64], row: usize) -> f64 {
 /// what was drawn before.
 fn chosen(machine: &Model<f64>, episode: &Episode, choices: &[usize]) -> Trace<f64> {
     let draw = Draw {
-        sampling: Sampling::Drawn,
+        sampling: NoiseMode::Sampled,
         ..Draw::default()
     };
     let mut trace = Trace::new(&machine.config);
@@ -135,7 +135,7 @@ fn expected(machine: &Model<f64>, episode: &Episode, all: &[Trace<f64>]) -> f64 
     losses.sum()
 }
 
-/// What back-propagation says of recorded episodes, one after the other, with room that is made once.
+/// The backward pass of recorded episodes, one after the other, with scratch space allocated once.
 struct Learner<'a> {
     machine: &'a Model<f64>,
     episode: &'a Episode,
@@ -157,7 +157,7 @@ impl<'a> Learner<'a> {
 
     /// g(s).
     fn gradient(&mut self, trace: &Trace<f64>) -> Vec<f64> {
-        let by = &mut self.workspace.by;
+        let by = &mut self.workspace.upstream;
         logit_gradient(self.episode, trace, 1.0, &mut by.logit);
         by.terms = Terms {
             reward: log_probability(trace, self.episode) - self.baseline,
@@ -192,7 +192,7 @@ const MACHINES: [[Weighting; 2]; 3] = [
 ];
 
 #[test]
-fn the_choices_are_all_there_are() {
+fn enumeration_covers_every_choice() {
     for (weightings, count) in MACHINES.into_iter().zip([27, 27, 729]) {
         let (machine, episode) = (machine(weightings), asked());
         let all = every_choice(&machine, &episode);
@@ -213,7 +213,7 @@ fn the_choices_are_all_there_are() {
 
 /// Σ_s p(s)·g(s) is the derivative of E to 1e-6 of its scale, in every weight, with any baseline.
 #[test]
-fn what_hard_heads_learn_is_the_gradient_of_the_expectation() {
+fn hard_gradient_equals_gradient_of_the_expectation() {
     for weightings in MACHINES {
         let (machine, episode) = (machine(weightings), asked());
         let all = every_choice(&machine, &episode);
@@ -230,7 +230,7 @@ fn what_hard_heads_learn_is_the_gradient_of_the_expectation() {
     }
 }
 
-/// Of this many drawn episodes the mean gradient is looked at.
+/// The number of sampled episodes for the mean gradient.
 const EPISODES: u64 = 40_000;
 
 /// The mean gradient over 40,000 drawn episodes is that of the expectation, within four standard errors in every
@@ -242,7 +242,7 @@ const EPISODES: u64 = 40_000;
 /// | the write head | 0.0043 | 0.0081 | 1.08 |
 /// | both | 0.0385 | 0.0288 | 0.99 |
 #[test]
-fn the_mean_over_drawn_episodes_is_the_gradient_of_the_expectation() {
+fn mean_sampled_gradient_equals_gradient_of_the_expectation() {
     let stated = [(0.0100, 0.0043), (0.0043, 0.0081), (0.0385, 0.0288)];
     for (weightings, (largest_bias, its_error)) in MACHINES.into_iter().zip(stated) {
         let (machine, episode) = (machine(weightings), asked());
@@ -254,7 +254,7 @@ fn the_mean_over_drawn_episodes_is_the_gradient_of_the_expectation() {
         let (mut sum, mut squares) = (vec![0.0; exact.len()], vec![0.0; exact.len()]);
         for index in 0..EPISODES {
             let draw = Draw {
-                sampling: Sampling::Drawn,
+                sampling: NoiseMode::Sampled,
                 ..Draw::of(7, index)
             };
             machine.run(&episode.input, draw, &mut trace);

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::beside::Beside;
+use super::aux_losses::AuxLosses;
 use super::config::Redundancy;
 use super::curves::median;
 use super::loss::{Score, score};
 use super::pool::Pool;
 use super::trainer::TAPE_LIMIT;
-use crate::model::{Draw, Model, Overrun, Trace};
+use crate::model::{Draw, Model, Trace, WrapAround};
 use crate::task::Task;
 
 /// The means over a set of episodes.
@@ -27,7 +27,7 @@ pub struct Evaluation {
     /// Share of episodes without a wrong bit, 0 to 1.
     pub perfect: f64,
     /// Mean [`Score::beside`].
-    pub beside: Beside,
+    pub aux: AuxLosses,
 }
 
 impl Evaluation {
@@ -53,7 +53,7 @@ impl Evaluation {
             wrong_bits: mean(|score| score.wrong as f64),
             scored_bits: mean(|score| score.scored as f64),
             perfect: mean(|score| f64::from(u8::from(score.wrong == 0))),
-            beside: Beside::sum(scores.iter().map(|score| score.beside)).over(scores.len() as f64),
+            aux: AuxLosses::sum(scores.iter().map(|score| score.aux)).over(scores.len() as f64),
         }
     }
 }
@@ -68,17 +68,17 @@ pub struct Measurement {
     pub half_width: Option<f64>,
     /// Median of the bits per sequence: a few bad episodes make a mean, not a median. 0 of no episodes.
     pub median: f64,
-    /// Episodes in which writes reach rows already written; see [`Overrun`].
-    pub overrun: usize,
-    /// The number of rows on which they would in none; 0 where there are none.
-    pub enough: usize,
+    /// The number of episodes in which memory wrapped around; see [`WrapAround`].
+    pub wrapped: usize,
+    /// The number of rows that avoids it in all of them; 0 without wrap-around.
+    pub rows_needed: usize,
 }
 
 impl Measurement {
-    fn of(measured: &[(Score, Option<Overrun>)]) -> Self {
+    fn of(measured: &[(Score, Option<WrapAround>)]) -> Self {
         let scores: Vec<Score> = measured.iter().map(|(score, _)| *score).collect();
         let bits: Vec<f64> = scores.iter().map(|score| score.bits).collect();
-        let overruns = || measured.iter().filter_map(|(_, overrun)| *overrun);
+        let wraps = || measured.iter().filter_map(|(_, wrap_around)| *wrap_around);
         let mean = Evaluation::of(&scores);
         let squares = bits
             .iter()
@@ -89,42 +89,42 @@ impl Measurement {
             mean,
             half_width: (degrees > 0).then(|| 1.96 * error()),
             median: median(&bits).unwrap_or_default(),
-            overrun: overruns().count(),
-            enough: overruns().map(|found| found.enough).max().unwrap_or(0),
+            wrapped: wraps().count(),
+            rows_needed: wraps().map(|found| found.rows_needed).max().unwrap_or(0),
         }
     }
 }
 
-/// A machine, and the episodes that it is measured on: 0 .. `episodes` of `seed`.
+/// An evaluator of a machine on the episodes 0 .. `episodes` of `seed`.
 #[derive(Clone, Copy, Debug)]
-pub struct Exam<'a> {
+pub struct Evaluator<'a> {
     /// The machine.
     pub machine: &'a Model<f32>,
-    /// What it is asked.
+    /// The task.
     pub task: &'a Task,
-    /// The penalty to be measured beside the answers.
+    /// The penalty to measure in addition to the answers.
     pub redundancy: Redundancy,
     /// Seed of the episodes.
     pub seed: u64,
-    /// How many.
+    /// The number of episodes.
     pub episodes: usize,
 }
 
-impl Exam<'_> {
+impl Evaluator<'_> {
     /// Runs the episodes; the result does not depend on `threads`.
     pub fn measure(&self, threads: usize) -> Measurement {
         let never = AtomicBool::new(false);
         self.measure_until(threads, &never).unwrap_or_default()
     }
 
-    /// [`Exam::measure`]; `None` where `stop` is set before its last episode.
+    /// [`Evaluator::measure`]; `None` where `stop` is set before its last episode.
     pub fn measure_until(&self, threads: usize, stop: &AtomicBool) -> Option<Measurement> {
-        let overrun = |trace: &Trace<f32>| trace.overrun();
-        let measured = self.each_within(TAPE_LIMIT, &Pool::new(threads), stop, overrun);
+        let wrap_around = |trace: &Trace<f32>| trace.wrap_around();
+        let measured = self.each_within(TAPE_LIMIT, &Pool::new(threads), stop, wrap_around);
         measured.map(|measured| Measurement::of(&measured))
     }
 
-    /// The means of [`Exam::measure`] alone, on threads that are there already.
+    /// Returns only the means of [`Evaluator::measure`], on existing threads.
     pub(super) fn means(&self, threads: &Pool) -> Evaluation {
         let never = AtomicBool::new(false);
         let measured = self.each_within(TAPE_LIMIT, threads, &never, |_| ());
@@ -150,7 +150,7 @@ impl Exam<'_> {
             self.machine
                 .run_together([input].into_iter(), limit, traces);
             let mut score = score(&episode, trace, &mut vec![0.0; episode.steps()]);
-            score.beside.redundancy = self.redundancy.mean(trace);
+            score.aux.redundancy = self.redundancy.mean(trace);
             (score, known(trace))
         };
         self.each(threads, stop, measure)
@@ -197,14 +197,14 @@ mod tests {
     use crate::task::Copy;
 
     #[test]
-    fn a_memory_kept_in_part_is_measured_to_the_same_bits() {
+    fn measuring_with_partial_memory_gives_identical_bits() {
         let task = Task::Copy(Copy {
             bits: 3,
             length: 1..=12,
         });
         let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.columns, config.write_heads) = (20, 6, 2);
-        let exam = Exam {
+        let evaluator = Evaluator {
             machine: &Model::new(config, 4),
             task: &task,
             redundancy: Redundancy::Read(0.1),
@@ -212,32 +212,32 @@ mod tests {
             episodes: 20,
         };
         let threads = Pool::new(1);
-        let overrun = |trace: &Trace<f32>| trace.overrun();
+        let wrap_around = |trace: &Trace<f32>| trace.wrap_around();
         let never = AtomicBool::new(false);
         let measured = |limit| {
-            let measured = exam.each_within(limit, &threads, &never, overrun);
+            let measured = evaluator.each_within(limit, &threads, &never, wrap_around);
             Measurement::of(&measured.unwrap())
         };
         assert_eq!(measured(usize::MAX), measured(0));
-        assert_eq!(measured(0), exam.measure(2));
-        assert_eq!(measured(0).mean, exam.means(&threads));
+        assert_eq!(measured(0), evaluator.measure(2));
+        assert_eq!(measured(0).mean, evaluator.means(&threads));
         assert!(
             measured(0)
                 .mean
-                .beside
+                .aux
                 .redundancy
                 .is_some_and(|mean| mean > 0.0)
         );
     }
 
     #[test]
-    fn a_measurement_ends_before_the_next_episode() {
+    fn stopping_ends_a_measurement_before_the_next_episode() {
         let task = Task::Copy(Copy {
             bits: 3,
             length: 1..=4,
         });
         let config = NtmConfig::new(task.inputs(), task.outputs());
-        let exam = Exam {
+        let evaluator = Evaluator {
             machine: &Model::new(config, 4),
             task: &task,
             redundancy: Redundancy::Off,
@@ -249,25 +249,33 @@ mod tests {
             begun.fetch_add(1, Ordering::Relaxed);
             stop.store(true, Ordering::Relaxed);
         };
-        assert_eq!(exam.each(&Pool::new(1), &stop, stopping), None);
+        assert_eq!(evaluator.each(&Pool::new(1), &stop, stopping), None);
         assert_eq!(begun.into_inner(), 1);
-        assert_eq!(exam.measure_until(2, &stop), None);
-        assert_eq!(exam.sample_until(3, 2, &stop), None);
+        assert_eq!(evaluator.measure_until(2, &stop), None);
+        assert_eq!(evaluator.sample_until(3, 2, &stop), None);
         let never = AtomicBool::new(false);
-        assert_eq!(exam.measure_until(2, &never), Some(exam.measure(1)));
+        assert_eq!(
+            evaluator.measure_until(2, &never),
+            Some(evaluator.measure(1))
+        );
     }
 
     #[test]
-    fn a_mean_has_its_interval_and_its_median() {
+    fn measurement_has_mean_interval_and_median() {
         let score = |bits: f64| Score {
             bits,
             ..Score::default()
         };
-        let overrun = |enough| Some(Overrun { step: 3, enough });
+        let wrap_around = |rows_needed| {
+            Some(WrapAround {
+                step: 3,
+                rows_needed,
+            })
+        };
         let measured = [
-            (score(1.0), overrun(20)),
+            (score(1.0), wrap_around(20)),
             (score(2.0), None),
-            (score(3.0), overrun(30)),
+            (score(3.0), wrap_around(30)),
             (score(10.0), None),
         ];
         let found = Measurement::of(&measured);
@@ -275,7 +283,10 @@ mod tests {
         // The squares are 9, 4, 1 and 36: 50 / 3 degrees of freedom / 4 episodes.
         let wanted = 1.96 * (50.0_f64 / 12.0).sqrt();
         assert!((found.half_width.unwrap() - wanted).abs() < 1e-12);
-        assert_eq!((found.median, found.overrun, found.enough), (2.5, 2, 30));
+        assert_eq!(
+            (found.median, found.wrapped, found.rows_needed),
+            (2.5, 2, 30)
+        );
         let one = Measurement::of(&measured[..1]);
         assert_eq!((one.half_width, one.median), (None, 1.0));
         assert_eq!(Measurement::of(&[]), Measurement::default());

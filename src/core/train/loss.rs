@@ -2,14 +2,14 @@
 
 use std::f64::consts::LN_2;
 
-use super::beside::{Beside, divergence};
+use super::aux_losses::{AuxLosses, divergence};
 use crate::math::pack::{MOST_LANES, each_pack};
 use crate::math::simd::kernel;
 use crate::math::{Pack, Real, Series, softplus};
 use crate::model::Trace;
 use crate::task::Episode;
 
-/// How well one episode was answered.
+/// The score of one episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
     /// Summed cross-entropy over the answer, in bits: the paper's metric.
@@ -18,8 +18,8 @@ pub struct Score {
     pub wrong: usize,
     /// Output bits that were scored.
     pub scored: usize,
-    /// What joins the loss.
-    pub beside: Beside,
+    /// The auxiliary losses.
+    pub aux: AuxLosses,
 }
 
 /// True where an output is on the wrong side of one half: its logit and the target.
@@ -33,7 +33,7 @@ pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Sc
         scored: episode.scored_bits(),
         ..Score::default()
     };
-    total.beside.divergence = divergence(trace);
+    total.aux.divergence = divergence(trace);
     cross_entropy(episode, trace, loss);
     for (t, loss) in loss.iter_mut().enumerate() {
         if episode.mask[t] > 0.0 {

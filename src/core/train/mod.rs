@@ -1,42 +1,42 @@
 //! Learning and measuring: loss, optimizer, trainer, evaluation.
 
 mod attribution;
-mod beside;
-mod bytes;
+mod aux_losses;
 mod config;
 mod curves;
+mod diagnostics;
 #[cfg(test)]
 mod enumeration;
 mod evaluate;
 mod loss;
+mod memory_demand;
 mod optimizer;
 mod pool;
 mod recording;
 mod redundancy;
 #[cfg(test)]
-mod same_bits;
+mod reproducibility;
 mod samples;
 mod state;
 mod trainer;
 pub mod uncertainty;
-mod vitals;
 
 pub use attribution::Quantity;
-pub use beside::{BayesianConfig, Beside, HardConfig};
-pub use bytes::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
+pub use aux_losses::{AuxLosses, BayesianConfig, HardConfig};
 pub use config::{Clip, OptimizerConfig, Redundancy, TrainingConfig};
 pub use curves::{
-    Outcome, Spread, after, best, median, median_and_worst, spread, spread_beside, thin,
+    Outcome, Spread, after, best, median, median_and_worst, spread, spread_aux, thin,
 };
-pub use evaluate::{Evaluation, Exam, Measurement, chance, optimum};
+pub use diagnostics::{Diagnostics, HeadDiagnostics, entropy};
+pub use evaluate::{Evaluation, Evaluator, Measurement, chance, optimum};
 pub use loss::{Score, logit_gradient, score};
+pub use memory_demand::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
 pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::{ABSENT, Recorder, Recording, is_absent, is_unrecorded};
 pub use redundancy::{Penalty, overlap};
 pub use samples::Sampled;
-pub use state::{Change, HistoryPoint, Since, State};
+pub use state::{Change, HistoryPoint, SinceValidation, State};
 pub use trainer::{Diverged, Trainer, Update};
-pub use vitals::{HeadVitals, Vitals, entropy};
 
 /// The seed of evaluations and of single episodes, where none is given: far from the small seeds of training
 /// runs (the presets' is 1), so that these are episodes that no machine was trained on.

@@ -1,4 +1,4 @@
-//! From a gradient to a step: clipping, Graves' centred RMSProp, Adam.
+//! From gradient to update: clipping, Graves' centred RMSProp, Adam.
 
 use super::config::{Clip, OptimizerConfig};
 use crate::math::Real;
@@ -38,7 +38,7 @@ impl<R: Real> Optimizer<R> {
         self.updates = self.updates.saturating_add(1);
         let moments = self.square.slices_mut().zip(self.mean.slices_mut());
         let mut momentum = self.momentum.iter_mut().flat_map(Params::slices_mut);
-        let rule = Rule::<R>::new(self.config, self.updates, rate_factor);
+        let rule = UpdateRule::<R>::new(self.config, self.updates, rate_factor);
         for ((square, mean), (params, gradient)) in
             moments.zip(params.slices_mut().zip(gradient.slices()))
         {
@@ -49,15 +49,15 @@ impl<R: Real> Optimizer<R> {
 }
 
 /// The constants of one update.
-enum Rule<R> {
+enum UpdateRule<R> {
     RmsProp {
-        rate: R,
+        learning_rate: R,
         decay: R,
         momentum: R,
         epsilon: R,
     },
     Adam {
-        rate: R,
+        learning_rate: R,
         beta1: R,
         beta2: R,
         epsilon: R,
@@ -65,28 +65,28 @@ enum Rule<R> {
     },
 }
 
-impl<R: Real> Rule<R> {
+impl<R: Real> UpdateRule<R> {
     fn new(config: OptimizerConfig, updates: i32, rate_factor: f64) -> Self {
         let real = R::from_f64;
         match config {
             OptimizerConfig::RmsProp {
-                rate,
+                learning_rate,
                 decay,
                 momentum,
                 epsilon,
             } => Self::RmsProp {
-                rate: real(rate * rate_factor),
+                learning_rate: real(learning_rate * rate_factor),
                 decay: real(decay),
                 momentum: real(momentum),
                 epsilon: real(epsilon),
             },
             OptimizerConfig::Adam {
-                rate,
+                learning_rate,
                 beta1,
                 beta2,
                 epsilon,
             } => Self::Adam {
-                rate: real(rate * rate_factor / (1.0 - beta1.powi(updates))),
+                learning_rate: real(learning_rate * rate_factor / (1.0 - beta1.powi(updates))),
                 beta1: real(beta1),
                 beta2: real(beta2),
                 epsilon: real(epsilon),
@@ -98,7 +98,7 @@ impl<R: Real> Rule<R> {
 
 kernel! {
     fn apply<'a, R>(
-        _simd; rule: &'a Rule<R>,
+        _simd; rule: &'a UpdateRule<R>,
         params: &'a mut [R],
         gradient: &'a [R],
         square: &'a mut [R],
@@ -109,20 +109,20 @@ kernel! {
         let all = params.iter_mut().zip(gradient).zip(moments);
         match *rule {
             // Graves 2013, equations 38 to 41.
-            Rule::RmsProp { rate, decay, momentum: friction, epsilon } => {
+            UpdateRule::RmsProp { learning_rate, decay, momentum: friction, epsilon } => {
                 for (((param, &d), (n, g)), delta) in all.zip(momentum) {
                     *n = decay * *n + (R::ONE - decay) * d * d;
                     *g = decay * *g + (R::ONE - decay) * d;
                     let variance = (*n - *g * *g).max(R::ZERO);
-                    *delta = friction * *delta - rate * d / (variance + epsilon).sqrt();
+                    *delta = friction * *delta - learning_rate * d / (variance + epsilon).sqrt();
                     *param += *delta;
                 }
             }
-            Rule::Adam { rate, beta1, beta2, epsilon, root_correction } => {
+            UpdateRule::Adam { learning_rate, beta1, beta2, epsilon, root_correction } => {
                 for ((param, &d), (v, m)) in all {
                     *m = beta1 * *m + (R::ONE - beta1) * d;
                     *v = beta2 * *v + (R::ONE - beta2) * d * d;
-                    *param -= rate * *m / ((*v).sqrt() * root_correction + epsilon);
+                    *param -= learning_rate * *m / ((*v).sqrt() * root_correction + epsilon);
                 }
             }
         }
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn rms_prop_is_graves_centred_form() {
         let config = OptimizerConfig::RmsProp {
-            rate: 0.1,
+            learning_rate: 0.1,
             decay: 0.95,
             momentum: 0.9,
             epsilon: 1e-4,
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn adam_is_bias_corrected() {
         let config = OptimizerConfig::Adam {
-            rate: 0.01,
+            learning_rate: 0.01,
             beta1: 0.9,
             beta2: 0.999,
             epsilon: 1e-8,
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn large_gradients_are_clipped_and_only_broken_ones_refused() {
+    fn large_gradients_are_clipped_and_only_nonfinite_ones_refused() {
         let model = NtmConfig::new(1, 1);
         let with = |values: [f32; 2]| {
             let mut gradient = Params::<f32>::zeros(&model);

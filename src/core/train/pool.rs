@@ -1,6 +1,6 @@
 //! The threads that share the episodes of a batch or of a measurement.
 
-/// So many threads; in a browser there are none, and whoever asks does everything in their place.
+/// A pool of threads; in a browser there are none, and the caller does the work.
 #[derive(Debug)]
 pub(super) struct Pool {
     #[cfg(not(target_arch = "wasm32"))]

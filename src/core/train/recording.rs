@@ -22,14 +22,14 @@ pub fn is_unrecorded(values: &[f32]) -> bool {
 /// A recorded episode: the unit that the viewer plays and the exporter writes.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// The task the episode was drawn from, with its parameters.
+    /// The task of the episode, with its parameters.
     pub task: Task,
     /// The seed and the index that recreate the episode, and the sample that recreates its noise; `None` when its bits
     /// were given by hand.
     pub origin: Option<Draw>,
     /// Input, target, mask, phases.
     pub episode: Episode,
-    /// What the machine computed.
+    /// The arrays that the machine computed.
     pub trace: Trace<f32>,
     /// Loss of every step in bits, zero outside the answer, [T].
     pub loss: Vec<f32>,
@@ -38,9 +38,9 @@ pub struct Recording {
     /// Arrays of the trace format that nobody recorded, by name: their values here are [`ABSENT`], and
     /// nothing is known of them, but of those that are `computed`. Empty for an episode of this program.
     pub absent: Vec<String>,
-    /// Those among the absent arrays that follow from others, and were computed from them.
+    /// The arrays that were not recorded, but computed from others.
     pub computed: Vec<String>,
-    /// How the machine works, where that is not as ours do.
+    /// The conventions of the machine, if they differ from ours.
     pub conventions: Conventions,
 }
 
@@ -89,7 +89,7 @@ impl Recording {
         asked && known && is_wrong(self.trace.logit.row(step)[channel], target)
     }
 
-    /// How many outputs of a step are on the wrong side of one half.
+    /// Returns the number of wrong bits of a step: outputs on the wrong side of one half.
     pub fn wrong_bits(&self, step: usize) -> usize {
         let channels = 0..self.trace.output.width();
         channels
@@ -164,12 +164,12 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// How many steps are recorded, of how many.
+    /// Returns the number of recorded steps, and of all steps.
     pub fn done(&self) -> (usize, usize) {
         (self.done, self.episode.steps())
     }
 
-    /// Records the next step; false once there is none.
+    /// Records the next step; returns false after the last one.
     pub fn step(&mut self) -> bool {
         let is_left = self.done < self.episode.steps();
         if is_left {
@@ -196,7 +196,7 @@ mod tests {
     use ndarray::s;
 
     use super::*;
-    use crate::model::{ModelConfig, NtmConfig, PlainConfig, Sampling};
+    use crate::model::{ModelConfig, NoiseMode, NtmConfig, PlainConfig};
     use crate::task::Copy;
 
     /// Bits of every number.
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_episode_in_pieces_is_the_whole() {
+    fn recording_in_pieces_equals_recording_at_once() {
         let task = Task::Copy(Copy {
             bits: 3,
             length: 4..=4,
@@ -234,7 +234,7 @@ mod tests {
         for config in [ModelConfig::from(ntm), ModelConfig::from(plain)] {
             let machine = Model::new(config, 5);
             let mut drawn = Draw::of(7, 0);
-            drawn.sampling = Sampling::Drawn;
+            drawn.sampling = NoiseMode::Sampled;
             for origin in [None, Some(drawn)] {
                 let all = task.episode(7, 0);
                 for steps in [all.steps(), 1, 0] {

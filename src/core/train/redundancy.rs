@@ -38,7 +38,7 @@ kernel! {
 }
 
 impl Redundancy {
-    /// How much it counts in the loss, in nats per unit of the mean of P over the steps; `None` where it is off.
+    /// Returns its weight in the loss, in nats per unit of the mean of P over the steps; `None` if it is off.
     fn weight(self) -> Option<f64> {
         match self {
             Self::Off => None,
@@ -46,7 +46,7 @@ impl Redundancy {
         }
     }
 
-    /// How many heads of a machine share in it.
+    /// Returns the number of penalised heads of a machine.
     pub fn heads(self, config: &ModelConfig) -> usize {
         match self {
             Self::Off => 0,
@@ -152,8 +152,8 @@ impl Redundancy {
 }
 
 kernel! {
-    /// What a pair of heads adds to Σ P over these steps; adds to the gradients by the weightings of both. A head with
-    /// itself counts once and has one gradient.
+    /// Returns the part of a pair of heads in Σ P over these steps; adds to the gradients w.r.t. the weightings of
+    /// both. A head with itself counts once and has one gradient.
     fn pair<'a, R>(
         simd; head: &'a Series<R>, other: &'a Series<R>, steps: Range<usize>, is_same: bool, scale: R,
         by: [Option<&'a mut Series<R>>; 2],
@@ -205,10 +205,10 @@ mod tests {
             Redundancy::Write(0.7),
             Redundancy::Both(0.7),
         ] {
-            workspace.by.weightings.fill(Series::new(0));
-            let mean = penalty.gradient(&trace, 0.5, &mut workspace.by);
+            workspace.upstream.weightings.fill(Series::new(0));
+            let mean = penalty.gradient(&trace, 0.5, &mut workspace.upstream);
             assert_eq!(mean, penalty.mean(&trace));
-            let found = trace.heads.iter().zip(&workspace.by.weightings);
+            let found = trace.heads.iter().zip(&workspace.upstream.weightings);
             let found = found.flat_map(|(head, by)| match by.width() {
                 0 => vec![0.0; head.weighting.as_slice().len()],
                 _ => by.as_slice().to_vec(),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn values_and_gradient_of_an_independent_program() {
+    fn values_and_gradient_match_an_independent_program() {
         let case = Case::load("redundancy");
         // There [steps, heads, rows]; here the steps of one head after those of another.
         let by_head = |of: &[f64]| -> Vec<f64> {
@@ -234,9 +234,11 @@ mod tests {
         let penalty = Redundancy::Read(1.0);
         let steps = (0..4).map(|t| penalty.at(&trace, t).unwrap().total());
         case.assert_close("outputs", "penalties", &steps.collect::<Vec<_>>());
-        let mean = penalty.gradient(&trace, 1.0, &mut workspace.by).unwrap();
+        let mean = penalty
+            .gradient(&trace, 1.0, &mut workspace.upstream)
+            .unwrap();
         case.assert_close("outputs", "penalty", &[mean]);
-        let found = workspace.by.weightings.iter().take(3);
+        let found = workspace.upstream.weightings.iter().take(3);
         let found: Vec<f64> = found.flat_map(|by| by.as_slice().to_vec()).collect();
         let off = found.iter().zip(by_head(&case.numbers("gradients", "A")));
         assert!(off.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs())) < 1e-10);
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_what_the_mean_is_of_and_their_parts_are_those_of_the_matrix() {
+    fn mean_is_over_steps_and_pairs_match_the_matrix() {
         let (trace, _) = with(&random_vector(5, 5 * 4 * 6));
         for (penalty, heads) in [
             (Redundancy::Read(1.0), 0..3),
@@ -277,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn every_head_on_a_row_of_its_own_costs_nothing() {
+    fn disjoint_heads_have_no_penalty() {
         let mut weightings = vec![0.0; 5 * 4 * 6];
         for head in 0..5 {
             for t in 0..4 {

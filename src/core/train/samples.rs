@@ -1,17 +1,17 @@
-//! Measuring a machine whose heads draw: every episode several times, each time with other noise.
+//! Evaluation of a machine that samples: every episode several times, each time with other noise.
 
 use std::sync::atomic::AtomicBool;
 
-use super::evaluate::Exam;
+use super::evaluate::Evaluator;
 use super::loss::score;
 use super::pool::Pool;
 use super::trainer::TAPE_LIMIT;
 use super::uncertainty::{Areas, Bit, Uncertainty, areas, bits};
 use crate::math::Series;
-use crate::model::{Draw, Sampling, Trace};
+use crate::model::{Draw, NoiseMode, Trace};
 use crate::task::Episode;
 
-/// What K samples of every episode say together. All in bits per sequence, but for the numbers and the areas.
+/// Statistics over K samples of every episode. All in bits per sequence, except for the numbers and the areas.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampled {
     /// Episodes measured.
@@ -31,20 +31,20 @@ pub struct Sampled {
     pub scored_bits: f64,
     /// Summed over the scored bits.
     pub uncertainty: Uncertainty,
-    /// Whether wrong bits are the more uncertain ones, over all episodes. None of fewer than two samples, which cannot
-    /// disagree.
+    /// The areas: whether wrong bits are more uncertain, over all episodes. Absent with fewer than two samples, which
+    /// cannot disagree.
     pub areas: Areas,
 }
 
-/// What the samples of one episode say.
+/// The statistics of the samples of one episode.
 struct Found {
     bits_of_mean: f64,
-    /// Of every sample.
+    /// The loss of every sample.
     bits: Vec<f64>,
     scored: Vec<Bit>,
 }
 
-impl Exam<'_> {
+impl Evaluator<'_> {
     /// Draws every episode with the samples 0 .. `samples`; the result does not depend on `threads`.
     pub fn sample(&self, samples: u64, threads: usize) -> Sampled {
         let never = AtomicBool::new(false);
@@ -52,7 +52,7 @@ impl Exam<'_> {
         sampled.unwrap_or_default()
     }
 
-    /// [`Exam::sample`]; `None` where `stop` is set before its last episode.
+    /// [`Evaluator::sample`]; `None` where `stop` is set before its last episode.
     pub fn sample_until(&self, samples: u64, threads: usize, stop: &AtomicBool) -> Option<Sampled> {
         let of = |trace: &mut Trace<f32>, index: usize| self.sampled(index as u64, samples, trace);
         let found = self.each(&Pool::new(threads), stop, of)?;
@@ -66,7 +66,7 @@ impl Exam<'_> {
         for sample in 0..samples {
             let draw = Draw {
                 sample,
-                sampling: Sampling::Drawn,
+                sampling: NoiseMode::Sampled,
                 ..Draw::of(self.seed, index)
             };
             let input = [(&episode.input, draw)].into_iter();
@@ -192,8 +192,8 @@ mod tests {
         machine
     }
 
-    fn exam<'a>(machine: &'a Model<f32>, task: &'a Task) -> Exam<'a> {
-        Exam {
+    fn evaluator<'a>(machine: &'a Model<f32>, task: &'a Task) -> Evaluator<'a> {
+        Evaluator {
             machine,
             task,
             redundancy: Redundancy::Off,
@@ -203,17 +203,17 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_those_that_a_recording_shows_and_no_thread_matters() {
+    fn samples_match_recordings_on_any_number_of_threads() {
         for weighting in [Weighting::Hard, Weighting::Weibull, Weighting::Lognormal] {
             let (machine, task) = (machine(weighting), task());
-            let exam = exam(&machine, &task);
-            let found = exam.sample(5, 2);
-            assert_eq!(found, exam.sample(5, 1));
+            let evaluator = evaluator(&machine, &task);
+            let found = evaluator.sample(5, 2);
+            assert_eq!(found, evaluator.sample(5, 1));
             assert_eq!((found.episodes, found.samples), (7, 5));
             let recorded = |index: u64, sample: u64| {
                 let origin = Draw {
                     sample,
-                    sampling: Sampling::Drawn,
+                    sampling: NoiseMode::Sampled,
                     ..Draw::of(11, index)
                 };
                 Recording::of(&machine, &task, task.episode(11, index), Some(origin))
@@ -228,16 +228,16 @@ mod tests {
             assert!(found.spread.unwrap() > 0.0 && found.uncertainty.model > 0.0);
             let of = found.uncertainty;
             assert!((of.noise + of.model - of.total).abs() < 1e-9);
-            let one = exam.sample(1, 1);
+            let one = evaluator.sample(1, 1);
             assert_eq!((one.spread, one.areas), (None, Areas::default()));
         }
     }
 
     #[test]
-    fn a_machine_that_draws_nothing_says_the_same_every_time() {
+    fn a_deterministic_machine_gives_identical_samples() {
         let (machine, task) = (machine(Weighting::Soft), task());
-        let (exam, threads) = (exam(&machine, &task), Pool::new(1));
-        let (found, means) = (exam.sample(3, 1), exam.means(&threads));
+        let (evaluator, threads) = (evaluator(&machine, &task), Pool::new(1));
+        let (found, means) = (evaluator.sample(3, 1), evaluator.means(&threads));
         assert!((found.bits_of_mean - means.bits_per_sequence).abs() < 1e-3);
         assert!((found.bits - means.bits_per_sequence).abs() < 1e-9);
         assert!(found.spread.unwrap() < 1e-9);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sure_sample_is_no_infinity() {
+    fn a_confident_wrong_sample_has_a_finite_loss() {
         let of = |all: &[f64]| nats_of_mean(all.iter().map(|&z| softplus(z)));
         // One of two is certain of the right value, the other of the wrong one: one bit.
         let one = of(&[-1e3, 1e3]);

@@ -1,8 +1,8 @@
-//! What a training run is at one moment: all that its next update depends on.
+//! State of a training run: everything on which its next update depends.
 
 use std::time::Duration;
 
-use super::beside::Beside;
+use super::aux_losses::AuxLosses;
 use super::config::TrainingConfig;
 use super::evaluate::Evaluation;
 use super::optimizer::Optimizer;
@@ -25,13 +25,13 @@ pub struct State {
     pub sequences: u64,
     /// Time spent in updates so far, without validations.
     pub time: Duration,
-    /// Updates left out, one after the other, because their gradient was not finite.
+    /// Consecutive updates skipped because their gradient was not finite.
     pub overflows: u32,
-    /// What came out of training since the last validation.
-    pub since_validation: Since,
+    /// Sums over training since the last validation.
+    pub since_validation: SinceValidation,
     /// The moving baseline of ln p(y|s), by which hard heads are rewarded, nats.
     pub baseline: f64,
-    /// What was changed while it ran, in order.
+    /// The changes made during training, in order.
     pub changes: Vec<Change>,
 }
 
@@ -40,19 +40,19 @@ pub struct State {
 pub struct Change {
     /// Sequences trained on before it.
     pub sequences: u64,
-    /// What was set, each as `path=value`.
+    /// The new values, each as `path=value`.
     pub set: Vec<String>,
 }
 
 /// Sums over the sequences trained on since the last validation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Since {
-    /// How many.
+pub struct SinceValidation {
+    /// The number of sequences.
     pub sequences: u64,
-    /// Of their bits.
+    /// The sum of their bits.
     pub bits: f64,
-    /// Of what joins the loss; of no sequence nothing is known.
-    pub beside: Beside,
+    /// The sums of the auxiliary losses; absent without sequences.
+    pub aux: AuxLosses,
 }
 
 /// The state of learning at one validation.
@@ -65,7 +65,7 @@ pub struct HistoryPoint {
     /// Mean training loss since the last point, bits per sequence (before the updates).
     pub training_bits: f64,
     /// Mean of what joins the loss, over the same sequences.
-    pub training_beside: Beside,
+    pub training_aux: AuxLosses,
     /// Validation.
     pub validation: Evaluation,
 }
@@ -81,7 +81,7 @@ impl State {
             sequences: 0,
             time: Duration::ZERO,
             overflows: 0,
-            since_validation: Since::default(),
+            since_validation: SinceValidation::default(),
             baseline: 0.0,
             changes: Vec::new(),
         }

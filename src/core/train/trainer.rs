@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use web_time::Instant;
 
-use super::beside::{Beside, Drawing, log_probability};
+use super::aux_losses::{AuxLosses, RandomHeads, log_probability};
 use super::config::TrainingConfig;
-use super::evaluate::{Evaluation, Exam};
+use super::diagnostics::{Diagnostics, HeadDiagnostics};
+use super::evaluate::{Evaluation, Evaluator};
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::pool::Pool;
 use super::state::{HistoryPoint, State};
-use super::vitals::{HeadVitals, Vitals};
 use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace, hard};
 use crate::task::{Episode, Task};
 
@@ -32,22 +32,22 @@ const OVERFLOWS_IN_A_ROW: u32 = 20;
 /// from its [`State`] between two updates ends in the same bits.
 #[derive(Debug)]
 pub struct Trainer {
-    /// What is learned.
+    /// The task.
     pub task: Task,
-    /// How.
+    /// The training configuration.
     pub config: TrainingConfig,
-    /// What it has come to.
+    /// The state so far.
     pub state: State,
-    heads: Drawing,
+    heads: RandomHeads,
     gradient: Params<f32>,
-    room: Room,
-    /// As many as were asked for: a small batch has no work for all of them.
+    buffers: BatchBuffers,
+    /// The requested number of threads: a small batch has no work for all of them.
     most_threads: usize,
     /// Groups of the last batch.
     learned: usize,
 }
 
-/// What one update did.
+/// The result of one update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Update {
     /// Mean loss of the batch before the update, bits per sequence.
@@ -55,7 +55,7 @@ pub struct Update {
     /// Mean wrong bits of the batch before the update, per sequence.
     pub wrong: f64,
     /// Means of what joins the loss, of the batch before the update.
-    pub beside: Beside,
+    pub aux: AuxLosses,
     /// Euclidean norm of the gradient over all tensors, before clipping; not finite where the update was left out.
     pub norm: f64,
     /// Set when this update ended with a validation.
@@ -88,7 +88,7 @@ impl std::fmt::Display for Diverged {
 
 impl std::error::Error for Diverged {}
 
-/// What a thread needs to learn from one group after the other, allocated once.
+/// The scratch space of a thread for one group after the other, allocated once.
 #[derive(Debug)]
 struct Tape {
     traces: Vec<Trace<f32>>,
@@ -97,22 +97,22 @@ struct Tape {
 }
 
 #[derive(Clone, Copy)]
-/// What there is to know when a batch is learned from.
-struct Lesson<'a> {
+/// The context of a batch.
+struct BatchContext<'a> {
     config: &'a TrainingConfig,
     /// One over the size of the batch.
     scale: f64,
     /// Learned from before.
     sequences: u64,
-    /// Of ln p(y|s), before this batch.
+    /// The mean of ln p(y|s) before this batch.
     baseline: f64,
-    heads: Drawing,
-    /// Whether its first group is looked at closely.
+    heads: RandomHeads,
+    /// True if diagnostics are taken of its first group.
     is_watched: bool,
 }
 
-impl Lesson<'_> {
-    /// By how much an answer is better than the baseline; `None` where no head draws a row.
+impl BatchContext<'_> {
+    /// The reward: the answer minus the baseline; `None` if no head samples a row.
     fn reward(&self, score: &Score) -> Option<f64> {
         self.heads
             .is_hard
@@ -120,15 +120,15 @@ impl Lesson<'_> {
     }
 }
 
-/// What a batch of so many episodes is learned with, whatever is learned: nothing in it lasts from one to the next.
+/// The scratch space for batches of a fixed number of episodes, without state between batches.
 #[derive(Debug)]
-struct Room {
+struct BatchBuffers {
     groups: Vec<Group>,
     tapes: Vec<Tape>,
     threads: Pool,
 }
 
-impl Room {
+impl BatchBuffers {
     fn new(model: &ModelConfig, batch: usize, threads: usize) -> Self {
         let (size, threads) = (group_size(batch), threads.min(batch));
         let group = |_| Group {
@@ -154,8 +154,8 @@ struct Group {
     scores: Vec<Score>,
     /// The sizes of the episodes, in the order of their scores.
     sizes: Vec<usize>,
-    /// What the heads did in the longest of them, where that is looked at.
-    heads: Vec<HeadVitals>,
+    /// The diagnostics of the heads in the longest episode, if they are taken.
+    heads: Vec<HeadDiagnostics>,
     /// ln p(y|s) of the episodes of machines with hard heads, by their index.
     drawn: Vec<(u64, f64)>,
     /// The first tensor, with its step, that was not finite.
@@ -176,7 +176,7 @@ impl Tape {
         &mut self,
         machine: &Model<f32>,
         mut episodes: Vec<(Episode, Draw)>,
-        lesson: &Lesson<'_>,
+        context: &BatchContext<'_>,
         group: &mut Group,
     ) {
         episodes.sort_by_key(|(episode, _)| Reverse(episode.steps()));
@@ -196,26 +196,26 @@ impl Tape {
         for ((episode, draw), ((trace, workspace), result)) in episodes.iter().zip(scored) {
             self.loss.resize(episode.steps(), 0.0);
             *result = score(episode, trace, &mut self.loss);
-            let (scale, by) = (lesson.scale, &mut workspace.by);
+            let (scale, by) = (context.scale, &mut workspace.upstream);
             logit_gradient(episode, trace, scale as f32, &mut by.logit);
-            result.beside.redundancy = lesson.config.redundancy.gradient(trace, scale, by);
-            if lesson.heads.is_random {
-                let reward = lesson.reward(result);
-                let sequences = lesson.sequences;
-                by.terms = lesson
+            result.aux.redundancy = context.config.redundancy.gradient(trace, scale, by);
+            if context.heads.is_random {
+                let reward = context.reward(result);
+                let sequences = context.sequences;
+                by.terms = context
                     .config
                     .terms(trace.sampling, reward, scale, sequences);
-                result.beside.reward = reward;
+                result.aux.reward = reward;
             }
-            if lesson.heads.is_hard {
+            if context.heads.is_hard {
                 group.drawn.push((draw.episode, log_probability(result)));
             }
         }
         group.heads.clear();
-        if lesson.is_watched
+        if context.is_watched
             && let Some(((episode, _), trace)) = episodes.iter().zip(&*traces).next()
         {
-            group.heads = HeadVitals::of(trace, episode);
+            group.heads = HeadDiagnostics::of(trace, episode);
         }
         group.not_finite = if group.scores.iter().all(|score| score.bits.is_finite()) {
             None
@@ -226,8 +226,8 @@ impl Tape {
     }
 }
 
-/// How many episodes of a batch form a group. The result of an update depends on it, so it follows from
-/// the batch alone: side by side as far as that leaves four groups for as many threads.
+/// Returns the number of episodes in a group. The result of an update depends on it, so it depends on the batch alone:
+/// large enough for vectors side by side, with four groups left for four threads.
 pub(super) fn group_size(batch: usize) -> usize {
     (batch / 4).clamp(1, TOGETHER)
 }
@@ -251,9 +251,9 @@ impl Trainer {
         Self {
             most_threads: threads,
             learned: 0,
-            heads: Drawing::of(model),
+            heads: RandomHeads::of(model),
             gradient: Params::zeros(model),
-            room: Room::new(model, config.batch, threads),
+            buffers: BatchBuffers::new(model, config.batch, threads),
             state,
             task,
             config,
@@ -264,7 +264,7 @@ impl Trainer {
     pub fn change(&mut self, task: Task, config: TrainingConfig) {
         if config.batch != self.config.batch {
             let model = &self.state.machine.config;
-            self.room = Room::new(model, config.batch, self.most_threads);
+            self.buffers = BatchBuffers::new(model, config.batch, self.most_threads);
         }
         self.state.optimizer.config = config.optimizer;
         (self.task, self.config, self.learned) = (task, config, 0);
@@ -272,7 +272,7 @@ impl Trainer {
 
     /// The size of every episode of the last batch, and how well it was answered.
     pub fn answered(&self) -> impl Iterator<Item = (usize, &Score)> {
-        let groups = self.room.groups[..self.learned].iter();
+        let groups = self.buffers.groups[..self.learned].iter();
         groups.flat_map(|group| group.sizes.iter().copied().zip(&group.scores))
     }
 
@@ -304,24 +304,31 @@ impl Trainer {
     ///
     /// # Errors
     /// As for [`Trainer::update`]; then the vitals, too, are of the batch that broke.
-    pub fn update_watched(&mut self, vitals: Option<&mut Vitals>) -> Result<Update, Diverged> {
+    pub fn update_watched(
+        &mut self,
+        diagnostics: Option<&mut Diagnostics>,
+    ) -> Result<Update, Diverged> {
         let start = Instant::now();
         // The last batch is as large as what is left.
         let batch =
             (self.config.sequences - self.state.sequences).clamp(1, self.config.batch as u64);
-        let groups = self.learn_batch(batch as usize, vitals.is_some());
+        let groups = self.learn_batch(batch as usize, diagnostics.is_some());
         self.learned = groups;
         let scores = || {
-            self.room.groups[..groups]
+            self.buffers.groups[..groups]
                 .iter()
                 .flat_map(|group| &group.scores)
         };
         let bits: f64 = scores().map(|score| score.bits).sum();
         let wrong: usize = scores().map(|score| score.wrong).sum();
-        let beside = Beside::sum(scores().map(|score| score.beside));
-        if let Some(vitals) = vitals {
-            let heads = self.room.groups.first().map(|group| group.heads.as_slice());
-            *vitals = Vitals::of(heads.unwrap_or_default(), &self.gradient);
+        let aux = AuxLosses::sum(scores().map(|score| score.aux));
+        if let Some(diagnostics) = diagnostics {
+            let heads = self
+                .buffers
+                .groups
+                .first()
+                .map(|group| group.heads.as_slice());
+            *diagnostics = Diagnostics::of(heads.unwrap_or_default(), &self.gradient);
         }
         let norm = clip(&mut self.gradient, self.config.clip);
         if norm.is_finite() {
@@ -349,17 +356,17 @@ impl Trainer {
         let since = &mut self.state.since_validation;
         since.sequences += batch;
         since.bits += bits;
-        since.beside = if since.sequences == batch {
-            beside
+        since.aux = if since.sequences == batch {
+            aux
         } else {
-            Beside::sum([since.beside, beside].into_iter())
+            AuxLosses::sum([since.aux, aux].into_iter())
         };
         let due = self.state.sequences / self.config.validation_every > before || self.finished();
         let validated = due.then(|| self.validate());
         Ok(Update {
             bits: bits / batch as f64,
             wrong: wrong as f64 / batch as f64,
-            beside: beside.over(batch as f64),
+            aux: aux.over(batch as f64),
             norm,
             validated,
         })
@@ -379,15 +386,15 @@ impl Trainer {
                     ..
                 },
             heads,
-            room:
-                Room {
+            buffers:
+                BatchBuffers {
                     groups,
                     tapes,
                     threads,
                 },
             ..
         } = self;
-        let lesson = Lesson {
+        let context = BatchContext {
             config,
             scale: f64::from(1.0 / count as f32),
             sequences: *sequences,
@@ -405,13 +412,13 @@ impl Trainer {
                 let episode = |index| {
                     let index = *sequences + index as u64;
                     let draw = config.draw(*heads, index);
-                    (task.lesson(config.seed, index), draw)
+                    (task.training_episode(config.seed, index), draw)
                 };
-                let lesson = Lesson {
+                let context = BatchContext {
                     is_watched: is_watched && index == 0,
-                    ..lesson
+                    ..context
                 };
-                tape.learn(machine, episodes.map(episode).collect(), &lesson, group);
+                tape.learn(machine, episodes.map(episode).collect(), &context, group);
             }
         };
         if let [tape] = &mut tapes[..] {
@@ -434,15 +441,15 @@ impl Trainer {
         count.div_ceil(size)
     }
 
-    /// Half a cosine from 1 to `final_rate` over the run, and less once a validation was good enough.
+    /// Half a cosine from 1 to `final_lr_factor` over the run, and less once a validation was good enough.
     fn rate_factor(&self) -> f64 {
         let progress = (self.state.sequences as f64 / self.config.sequences as f64).min(1.0);
-        let last = self.config.final_rate;
+        let last = self.config.final_lr_factor;
         let factor = last + (1.0 - last) * 0.5 * (1.0 + (std::f64::consts::PI * progress).cos());
-        let below = self.config.settled_below;
+        let below = self.config.lr_drop_below;
         let settled = |(_, best): &(_, Evaluation)| best.bits_per_sequence < below;
         if self.state.best.as_ref().is_some_and(settled) {
-            factor * self.config.settled_rate
+            factor * self.config.lr_drop_factor
         } else {
             factor
         }
@@ -450,14 +457,14 @@ impl Trainer {
 
     fn validate(&mut self) -> HistoryPoint {
         let seed = self.config.seed.wrapping_add(VALIDATION_SEED);
-        let exam = Exam {
+        let evaluator = Evaluator {
             machine: &self.state.machine,
             task: &self.task,
             redundancy: self.config.redundancy,
             seed,
             episodes: self.task.at_most(self.config.validation_episodes),
         };
-        let validation = exam.means(&self.room.threads);
+        let validation = evaluator.means(&self.buffers.threads);
         let best = self.state.best.as_ref().map(|(_, best)| best);
         if validation.is_better_than(best) {
             self.state.best = Some((self.state.machine.clone(), validation));
@@ -468,7 +475,7 @@ impl Trainer {
             sequences: self.state.sequences,
             seconds: self.seconds(),
             training_bits: since.bits / count,
-            training_beside: since.beside.over(count),
+            training_aux: since.aux.over(count),
             validation,
         };
         self.state.history.push(point);
@@ -478,7 +485,7 @@ impl Trainer {
     /// Names the first thing that is not finite.
     fn divergence(&self) -> Diverged {
         let in_trace = self
-            .room
+            .buffers
             .groups
             .iter()
             .find_map(|group| group.not_finite.clone());
@@ -530,14 +537,14 @@ mod tests {
         (model.rows, model.columns, model.controller.size) = (8, 6, 20);
         let config = TrainingConfig {
             optimizer: OptimizerConfig::Adam {
-                rate: 5e-3,
+                learning_rate: 5e-3,
                 beta1: 0.9,
                 beta2: 0.999,
                 epsilon: 1e-8,
             },
-            final_rate: 0.1,
-            settled_below: 0.0,
-            settled_rate: 0.1,
+            final_lr_factor: 0.1,
+            lr_drop_below: 0.0,
+            lr_drop_factor: 0.1,
             clip: Clip::GlobalNorm(10.0),
             batch,
             sequences,
@@ -567,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn a_penalty_takes_the_heads_apart_and_a_weight_of_0_only_measures_it() {
+    fn penalty_separates_heads_and_weight_0_only_measures() {
         let trained = |redundancy| {
             let mut trainer = small(4, 2000, 1);
             let mut model = trainer.state.machine.config.ntm().cloned().unwrap();
@@ -587,13 +594,11 @@ mod tests {
         .map(trained);
         assert_eq!(off.machine, measured.machine);
         let last = |state: &State| *state.history.last().unwrap();
-        assert_eq!(last(&off).training_beside.redundancy, None);
+        assert_eq!(last(&off).training_aux.redundancy, None);
         let of = |state: &State| {
             let point = last(state);
-            let validated = point.validation.beside.redundancy.unwrap();
-            assert!(
-                (point.training_beside.redundancy.unwrap() - validated).abs() < 0.3 * validated
-            );
+            let validated = point.validation.aux.redundancy.unwrap();
+            assert!((point.training_aux.redundancy.unwrap() - validated).abs() < 0.3 * validated);
             validated
         };
         let (without, with) = (of(&measured), of(&both));
@@ -615,9 +620,9 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_goes_on_from_any_state_ends_in_the_same_bits() {
+    fn resume_from_any_state_gives_identical_weights() {
         let rms_prop = OptimizerConfig::RmsProp {
-            rate: 1e-3,
+            learning_rate: 1e-3,
             decay: 0.95,
             momentum: 0.9,
             epsilon: 1e-4,
@@ -628,7 +633,7 @@ mod tests {
             trainer.config.validation_episodes = 2;
             if changed {
                 trainer.config.optimizer = rms_prop;
-                trainer.config.settled_below = 1e9;
+                trainer.config.lr_drop_below = 1e9;
                 trainer.config.redundancy = Redundancy::Both(0.1);
                 let model = trainer.state.machine.config.clone();
                 trainer.state = State::new(model, &trainer.config);
@@ -669,7 +674,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_that_draw_learn_the_same_on_any_number_of_threads_and_from_any_state() {
+    fn random_heads_train_identically_on_any_threads_and_from_any_state() {
         for weightings in [
             &[Weighting::Hard, Weighting::Soft, Weighting::Soft][..],
             &[Weighting::Hard, Weighting::Hard],
@@ -696,11 +701,11 @@ mod tests {
                 "a row that is drawn has a baseline"
             );
             let last = one.state.history.last().unwrap();
-            assert_eq!(last.training_beside.reward.is_some(), is_hard);
+            assert_eq!(last.training_aux.reward.is_some(), is_hard);
             // Nothing is drawn in a validation.
-            assert_eq!(last.validation.beside.reward, None);
+            assert_eq!(last.validation.aux.reward, None);
             let is_bayesian = weightings.iter().any(|weighting| weighting.is_bayesian());
-            assert_eq!(last.validation.beside.divergence.is_some(), is_bayesian);
+            assert_eq!(last.validation.aux.divergence.is_some(), is_bayesian);
             for state in states.into_iter().step_by(13) {
                 let (task, config) = (one.task.clone(), one.config.clone());
                 let mut again = Trainer::resume(task, config, state, 2);
@@ -713,9 +718,9 @@ mod tests {
     }
 
     #[test]
-    fn a_settled_run_takes_smaller_steps() {
+    fn learning_rate_drops_after_a_good_validation() {
         let mut trainer = small(4, 2000, 1);
-        trainer.config.settled_below = 1e9;
+        trainer.config.lr_drop_below = 1e9;
         let rates: Vec<f64> = std::iter::from_fn(|| {
             let rate = trainer.rate_factor();
             trainer.update().ok().filter(|_| !trainer.finished())?;
@@ -755,16 +760,16 @@ mod tests {
     }
 
     #[test]
-    fn being_watched_changes_nothing_and_says_the_same_on_any_number_of_threads() {
+    fn diagnostics_change_nothing_and_do_not_depend_on_threads() {
         let mut alone = small(5, 100, 1);
         let mut watched = [small(5, 100, 1), small(5, 100, 3)];
         while !alone.finished() {
             let update = alone.update().unwrap();
             let said = watched.each_mut().map(|trainer| {
-                let mut vitals = Vitals::default();
-                let found = trainer.update_watched(Some(&mut vitals)).unwrap();
+                let mut diagnostics = Diagnostics::default();
+                let found = trainer.update_watched(Some(&mut diagnostics)).unwrap();
                 assert_eq!((found.bits, found.norm), (update.bits, update.norm));
-                vitals
+                diagnostics
             });
             assert_eq!(said[0], said[1]);
             assert_eq!(said[0].heads.len(), 2);
@@ -780,16 +785,16 @@ mod tests {
     }
 
     #[test]
-    fn a_change_counts_from_the_next_update_on() {
+    fn a_change_applies_from_the_next_update() {
         let mut trainer = small(4, 100, 1);
         trainer.update().unwrap();
         let before = trainer.state.machine.clone();
         let mut config = trainer.config.clone();
         config.batch = 7;
-        let OptimizerConfig::Adam { rate, .. } = &mut config.optimizer else {
+        let OptimizerConfig::Adam { learning_rate, .. } = &mut config.optimizer else {
             unreachable!()
         };
-        *rate = 1e-30;
+        *learning_rate = 1e-30;
         let task = trainer.task.clone().with_size(2);
         trainer.change(task, config);
         assert_eq!(trainer.answered().count(), 0, "none of a changed run yet");
@@ -800,7 +805,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_whose_gradient_exceeds_f32_is_left_out_and_many_of_them_end_the_run() {
+    fn overflowing_updates_are_skipped_and_many_end_the_run() {
         let task = Copy {
             bits: 32,
             length: 8..=8,
@@ -822,7 +827,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_not_finite_stops_the_run_and_spares_the_weights() {
+    fn a_nonfinite_value_stops_the_run_and_keeps_the_weights() {
         let mut trainer = small(2, 100, 1);
         trainer.state.machine.params.linears[1]
             .bias
@@ -838,12 +843,12 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_breaks_the_weights_is_noticed_at_once() {
+    fn nonfinite_weights_are_detected_at_once() {
         let mut trainer = small(2, 100, 1);
-        let OptimizerConfig::Adam { rate, .. } = &mut trainer.config.optimizer else {
+        let OptimizerConfig::Adam { learning_rate, .. } = &mut trainer.config.optimizer else {
             unreachable!()
         };
-        *rate = 1e39;
+        *learning_rate = 1e39;
         let model = trainer.state.machine.config.clone();
         trainer.state.optimizer = Optimizer::new(trainer.config.optimizer, &model);
         let diverged = trainer.update().unwrap_err();

@@ -1,4 +1,4 @@
-//! What is uncertain in the answers of a machine that draws, and what of that is noise.
+//! Uncertainty in the answers of a machine that samples, and its aleatoric part.
 //!
 //! K samples of one episode say p_1 … p_K of an output bit, p̄ is their mean and H(p) = −p log₂ p − (1 − p) log₂(1 − p)
 //! the entropy of a bit. Then
@@ -25,7 +25,7 @@ pub struct Uncertainty {
     pub total: f64,
     /// The mean of H over the samples, 0 to 1.
     pub noise: f64,
-    /// What the samples disagree by: the mutual information, 0 to 1.
+    /// The disagreement between samples: the mutual information, 0 to 1.
     pub model: f64,
 }
 
@@ -34,7 +34,7 @@ pub struct Uncertainty {
 pub struct Bit {
     /// True where the mean of the samples is on the wrong side of one half.
     pub is_wrong: bool,
-    /// How uncertain it is.
+    /// Its uncertainty.
     pub uncertainty: Uncertainty,
 }
 
@@ -67,8 +67,8 @@ fn divergence(p: f64, q: f64) -> f64 {
 }
 
 impl Uncertainty {
-    /// Of a bit of which the samples say that it is 1 with these probabilities, each 0 to 1; and their mean. `None` of
-    /// no samples.
+    /// Returns the uncertainty of a bit with these probabilities of a 1 in its samples, each 0 to 1; and their mean.
+    /// `None` without samples.
     pub fn of(samples: impl Iterator<Item = f32> + Clone) -> Option<(f64, Self)> {
         let count = samples.clone().count();
         let samples = samples.map(f64::from);
@@ -104,7 +104,7 @@ pub fn bits(outputs: &[&Series<f32>], mask: &[f32], target: &Array2<f32>) -> Vec
     bits.collect()
 }
 
-/// Whether the wrong ones among these bits, of one episode or of many, are the more uncertain ones.
+/// Returns the areas: whether the wrong ones among these bits, of one episode or many, are more uncertain.
 pub fn areas(bits: &[Bit]) -> Areas {
     let against = |of: fn(&Uncertainty) -> f64| {
         area(bits.iter().map(|bit| (bit.is_wrong, of(&bit.uncertainty))))
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bit_is_uncertain_by_noise_by_disagreement_or_not_at_all() {
+    fn uncertainty_is_aleatoric_epistemic_or_zero() {
         // Each sample is sure of something else: all of it is the machine's.
         let (mean, found) = of(&[0.0, 1.0]);
         assert_eq!(
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_and_disagreement_are_all_there_is() {
+    fn aleatoric_and_epistemic_add_up_to_total() {
         for seed in 0..50 {
             let samples = random_vector(seed, 1 + seed as usize % 9);
             let samples: Vec<f32> = samples
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_those_that_are_asked_for() {
+    fn only_scored_bits_count() {
         let series = |values: [f32; 4]| {
             let mut series = Series::new(2);
             series.resize(2);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_area_is_the_share_of_pairs_in_order() {
+    fn area_is_the_fraction_of_ordered_pairs() {
         for seed in 0..200 {
             let count = 1 + seed as usize % 40;
             let values = random_vector(seed, 2 * count);

@@ -1,27 +1,27 @@
 //! The columns of the addressing, at the rows in view: what a row scores, and how a weighting becomes the next.
 
 use super::super::addressing::{Addressing, Bars};
-use super::super::marks::text_on;
+use super::super::annotations::text_on;
 use super::super::motion::{self, LIGHTER, OVER, between, within};
 use super::super::paint::{Draw, Paint};
-use super::super::panel::{Content, Place};
+use super::super::panel::{Content, PlacedPanel};
 use super::super::rows::Span;
 use super::super::stages::{Column, Stage, columns_of};
 use super::super::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, mix, numbers};
 use super::view::Slot;
-use super::{CloseUp, Of, fitting};
+use super::{CloseUp, HeadPane, fitting};
 use crate::model::attention::Score;
 use crate::train::is_absent;
 
-/// What is kept of the step before, beside what content brings: so much of its hue.
+/// The hue of the previous weighting relative to that of the content weighting.
 const KEPT: f32 = 0.55;
 /// When what the last step came to goes over to where it was.
-pub(super) const HOME: motion::Part = [0.1, 0.85];
+pub(super) const HOME: motion::Interval = [0.1, 0.85];
 /// Weight below this has no number.
 const PRINTED: f32 = 0.045;
 
 /// A column at its place.
-pub(super) struct Standing {
+pub(super) struct PlacedColumn {
     pub(super) column: &'static Column,
     pub(super) area: Area,
     /// How far its stage has come.
@@ -32,52 +32,60 @@ pub(super) struct Standing {
 
 impl<'a> CloseUp<'a, '_> {
     /// The columns of a head, where they stand.
-    pub(super) fn standing(&self, of: &Of<'a, '_>) -> Vec<Standing> {
+    pub(super) fn placed_columns(&self, of: &HeadPane<'a, '_>) -> Vec<PlacedColumn> {
         let kinds: Vec<_> = columns_of(of.head).collect();
         let areas = Addressing::areas(&of.pane.columns, &kinds);
         let stage = self.stage().filter(|at| at.has(of.head));
-        let all = kinds.into_iter().zip(areas).map(|(column, area)| Standing {
-            column,
-            area,
-            through: if self.now.glide().is_some() || column.stage == Stage::Controller {
-                1.0
-            } else {
-                self.now.come(column.stage, Some(of.head))
-            },
-            now: stage.is_some_and(|at| at.stage == column.stage),
-        });
+        let all = kinds
+            .into_iter()
+            .zip(areas)
+            .map(|(column, area)| PlacedColumn {
+                column,
+                area,
+                through: if self.now.glide().is_some() || column.stage == Stage::Controller {
+                    1.0
+                } else {
+                    self.now.progress(column.stage, Some(of.head))
+                },
+                now: stage.is_some_and(|at| at.stage == column.stage),
+            });
         all.collect()
     }
 
-    pub(super) fn columns(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
-        let all = self.standing(of);
+    pub(super) fn columns(
+        &self,
+        on: &mut dyn Paint,
+        of: &HeadPane<'a, '_>,
+        places: &mut Vec<PlacedPanel<'a>>,
+    ) {
+        let all = self.placed_columns(of);
         self.groups(on, of, &all);
         let size = self.size_of_words(on, &all);
-        for standing in &all {
-            self.ground(on, of, standing);
+        for placed in &all {
+            self.ground(on, of, placed);
         }
         if let Some(past) = self.past() {
             past.leaving(on, of);
         }
-        for (index, standing) in all.iter().enumerate() {
-            let id = PanelId::of(Picture::Stages, of.pane.head).part(standing.column.place());
+        for (index, placed) in all.iter().enumerate() {
+            let id = PanelId::of(Picture::Stages, of.pane.head).part(placed.column.place());
             let Some(panel) = self.seen.panel(id) else {
                 continue;
             };
             let Content::Bars(bars) = &panel.content else {
                 continue;
             };
-            self.words(on, (standing, bars), size);
+            self.words(on, (placed, bars), size);
             self.streams(on, of, &all, index);
-            self.column(on, of, standing, bars);
+            self.column(on, of, placed, bars);
             self.arrows(on, of, &all, index);
-            places.push(panel.along(standing.area, of.view.axis()));
+            places.push(panel.along(placed.area, of.view.axis()));
         }
         self.home(on, of, &all);
     }
 
     /// The hue of what is kept of the step before.
-    pub(super) fn kept(&self, hue: Rgb) -> Rgb {
+    pub(super) fn previous_hue(&self, hue: Rgb) -> Rgb {
         let colours = self.page.colours;
         let white = if colours.is_dark {
             colours.strong
@@ -87,11 +95,11 @@ impl<'a> CloseUp<'a, '_> {
         mix(white, hue, KEPT)
     }
 
-    /// What several columns do together, in plain words over them.
-    fn groups(&self, on: &mut dyn Paint, of: &Of<'a, '_>, all: &[Standing]) {
+    /// Paints the plain-language title of each group of columns above it.
+    fn groups(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, all: &[PlacedColumn]) {
         // A score of the place alone has nothing to match.
         let by_place = of.head.mechanism.score == Score::Location;
-        let what = |standing: &Standing| match standing.column.stage {
+        let what = |placed: &PlacedColumn| match placed.column.stage {
             Stage::Controller => ["where it was", "was"],
             Stage::Content if by_place => ["what scores", "scores"],
             Stage::Content => ["what matches", "matches"],
@@ -103,7 +111,7 @@ impl<'a> CloseUp<'a, '_> {
         for run in all.chunk_by(|a, b| what(a) == what(b)) {
             let (first, last) = (&run[0], &run[run.len() - 1]);
             let area = first.area.across(first.area.left, last.area.right);
-            let is_now = run.iter().any(|standing| standing.now);
+            let is_now = run.iter().any(|placed| placed.now);
             let colours = self.page.colours;
             let ink = if is_now { colours.strong } else { colours.text };
             let y = area.top - self.size(49.0).max(34.0);
@@ -128,10 +136,10 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The ground of a column, and the rows on it.
-    fn ground(&self, on: &mut dyn Paint, of: &Of<'a, '_>, standing: &Standing) {
-        let (colours, area) = (self.page.colours, standing.area);
+    fn ground(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, placed: &PlacedColumn) {
+        let (colours, area) = (self.page.colours, placed.area);
         on.rect(area, colours.well);
-        if standing.now {
+        if placed.now {
             on.rect(area, Ink::from(of.hue).faded(0.07));
             let top = self.size(3.0).max(2.0);
             on.rect(area.down(area.top - top, area.top), of.hue);
@@ -145,33 +153,33 @@ impl<'a> CloseUp<'a, '_> {
             let line = [[area.left, y], [area.right, y]];
             on.line(&line, Ink::from(colours.line).faded(0.45), 1.0);
         }
-        if standing.column.is_signed() {
+        if placed.column.is_signed() {
             let zero = [[area.middle(), area.top], [area.middle(), area.bottom]];
             on.line(&zero, colours.line, 1.0);
         }
     }
 
     /// Room for the words over a column.
-    fn room(&self, standing: &Standing) -> f32 {
-        standing.area.width() + self.size(6.0).max(3.0)
+    fn room(&self, placed: &PlacedColumn) -> f32 {
+        placed.area.width() + self.size(6.0).max(3.0)
     }
 
     /// The letters of the words over all columns: as large as the longest of them allows.
-    fn size_of_words(&self, on: &mut dyn Paint, all: &[Standing]) -> f32 {
+    fn size_of_words(&self, on: &mut dyn Paint, all: &[PlacedColumn]) -> f32 {
         let size = self.letters(12.5, self.page.colours.text).size;
-        let fits = all.iter().map(|standing| {
-            let long = on.width_of(standing.column.word, size).max(1.0);
-            self.room(standing) / long
+        let fits = all.iter().map(|placed| {
+            let long = on.width_of(placed.column.word, size).max(1.0);
+            self.room(placed) / long
         });
         (size * fits.fold(1.0, f32::min)).max(8.0)
     }
 
     /// A word over a column, and small what the equations call it, with the number that the head emits for it.
-    fn words(&self, on: &mut dyn Paint, (standing, bars): (&Standing, &Bars<'_>), size: f32) {
-        let (colours, area) = (self.page.colours, standing.area);
-        let has_come = standing.through > 0.0 || standing.now;
+    fn words(&self, on: &mut dyn Paint, (placed, bars): (&PlacedColumn, &Bars<'_>), size: f32) {
+        let (colours, area) = (self.page.colours, placed.area);
+        let has_come = placed.through > 0.0 || placed.now;
         let fade = if has_come { 1.0 } else { 0.65 };
-        let ink = if standing.now {
+        let ink = if placed.now {
             colours.strong
         } else {
             colours.subdued
@@ -179,8 +187,8 @@ impl<'a> CloseUp<'a, '_> {
         let y = |up: f32, least: f32| area.top - self.size(up).max(least);
         let style = self.letters(12.5, Ink::from(ink).faded(fade)).middle();
         let style = Style { size, ..style };
-        let room = self.room(standing);
-        let word = [standing.column.word];
+        let room = self.room(placed);
+        let word = [placed.column.word];
         fitting(
             on,
             &word,
@@ -190,14 +198,14 @@ impl<'a> CloseUp<'a, '_> {
             _ if !has_come => String::new(),
             "key k" => String::new(),
             // By how many rows, and how much of the weight: not one number.
-            shift if standing.column.array == "shifted" => shift.replacen(' ', ": ", 1),
+            shift if placed.column.array == "shifted" => shift.replacen(' ', ": ", 1),
             number => number.to_owned(),
         };
-        let both = format!("{} {number}", standing.column.symbol);
+        let both = format!("{} {number}", placed.column.symbol);
         let style = self
             .letters(10.5, Ink::from(colours.subdued).faded(fade))
             .middle();
-        let texts = [both.trim_end(), &number, standing.column.symbol];
+        let texts = [both.trim_end(), &number, placed.column.symbol];
         fitting(on, &texts, ([area.middle(), y(13.5, 9.0)], style, room));
     }
 
@@ -205,42 +213,42 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn column(
         &self,
         on: &mut dyn Paint,
-        of: &Of<'a, '_>,
-        standing: &Standing,
+        of: &HeadPane<'a, '_>,
+        placed: &PlacedColumn,
         bars: &Bars<'_>,
     ) {
         let colours = self.page.colours;
         let unrecorded = bars.cells.value(0, 0).is_some_and(is_absent);
         if unrecorded {
-            return super::super::marks::unrecorded(on, &standing.area, self.page);
+            return super::super::annotations::unrecorded(on, &placed.area, self.page);
         }
-        let (column, through) = (standing.column, standing.through);
+        let (column, through) = (placed.column, placed.through);
         if through > 0.0 {
             match column.array {
-                "shifted" if through < 1.0 => self.sliding(on, of, standing, bars),
+                "shifted" if through < 1.0 => self.sliding(on, of, placed, bars),
                 _ => {
                     for slot in of.view.slots() {
-                        self.bar(on, of, standing, (bars, slot));
+                        self.bar(on, of, placed, (bars, slot));
                     }
                 }
             }
         }
         if column.array == "distribution" {
-            self.drawing(on, of, standing, bars);
+            self.drawing(on, of, placed, bars);
         }
-        on.frame(standing.area, colours.line);
+        on.frame(placed.area, colours.line);
     }
 
     /// The place of a bar in a row.
     pub(super) fn bar_at(
-        standing: &Standing,
+        placed: &PlacedColumn,
         bars: &Bars<'_>,
         place: Span,
         [from, to]: [f32; 2],
     ) -> Area {
-        let area = standing.area;
+        let area = placed.area;
         let scale = bars.cells.scale;
-        let [left, right] = if standing.column.is_signed() {
+        let [left, right] = if placed.column.is_signed() {
             scale.bar(to, area.width())
         } else {
             [from, to].map(|value| scale.bar(value, area.width())[1])
@@ -257,19 +265,23 @@ impl<'a> CloseUp<'a, '_> {
     fn bar(
         &self,
         on: &mut dyn Paint,
-        of: &Of<'a, '_>,
-        standing: &Standing,
+        of: &HeadPane<'a, '_>,
+        placed: &PlacedColumn,
         (bars, slot): (&Bars<'_>, Slot),
     ) {
-        let (column, through) = (standing.column, standing.through);
+        let (column, through) = (placed.column, placed.through);
         let value = self
             .now
             .column(of.head, column, slot.row, of.view.share(&slot));
         if !value.is_finite() {
-            let area = Self::bar_at(standing, bars, slot.place, [0.0, 1.0]);
+            let area = Self::bar_at(placed, bars, slot.place, [0.0, 1.0]);
             return on.rect(area, self.page.colours.non_finite);
         }
-        let faint = if bars.says_little(slot.row) { 0.3 } else { 1.0 };
+        let faint = if bars.is_unwritten(slot.row) {
+            0.3
+        } else {
+            1.0
+        };
         let quiet = if column.is_signed() { 0.62 } else { 1.0 };
         let arrives = match column.stage {
             Stage::Sharpen | Stage::Draw => within(through, OVER),
@@ -278,26 +290,30 @@ impl<'a> CloseUp<'a, '_> {
         };
         let seen = slot.seen() * arrives * lighter(through) * self.fade;
         let was = column.array == "before";
-        let hue = if was { self.kept(of.hue) } else { of.hue };
+        let hue = if was {
+            self.previous_hue(of.hue)
+        } else {
+            of.hue
+        };
         let mut ink = Ink::from(hue).faded(quiet * faint * seen);
         let linear = !matches!(bars.cells.scale, Scale::LogWeighting);
         if column.array == "gated" && self.now.glide().is_none() && linear {
-            self.mixed(on, of, standing, (bars, slot, ink));
+            self.mixed(on, of, placed, (bars, slot, ink));
             if of.head.gate[self.step()] < 0.5 {
-                ink.colour = self.kept(of.hue);
+                ink.colour = self.previous_hue(of.hue);
             }
         } else {
-            let bar = Self::bar_at(standing, bars, slot.place, [0.0, value]);
+            let bar = Self::bar_at(placed, bars, slot.place, [0.0, value]);
             on.rect(bar, ink);
             let end = column.values(of.head, self.step())[slot.row];
             if (end - value).abs() > 0.01 {
-                self.tip(on, standing, (&bar, value));
+                self.tip(on, placed, (&bar, value));
             }
         }
         if through < 1.0 && matches!(column.stage, Stage::Sharpen | Stage::Draw) {
             // Where it comes from.
             let from = motion::before(of.head, column, self.step())[slot.row];
-            let bar = Self::bar_at(standing, bars, slot.place, [0.0, from]);
+            let bar = Self::bar_at(placed, bars, slot.place, [0.0, from]);
             if from > 0.01 {
                 let edge = [[bar.right, bar.top], [bar.right, bar.bottom]];
                 on.dashed(&edge, Ink::from(of.hue).faded(0.8), 1.0, &[3.0, 2.0]);
@@ -305,7 +321,7 @@ impl<'a> CloseUp<'a, '_> {
         }
         let rests = through >= 1.0 && self.now.glide().is_none() && arrives >= 1.0;
         if rests && self.fade >= 1.0 {
-            self.number(on, standing, (value, slot, ink));
+            self.number(on, placed, (value, slot, ink));
         }
     }
 
@@ -314,14 +330,14 @@ impl<'a> CloseUp<'a, '_> {
         if self.step() == 0 {
             return 1.0;
         }
-        let come = self.now.come(Stage::Controller, None);
+        let come = self.now.progress(Stage::Controller, None);
         within(come, [HOME[1] - 0.1, HOME[1]])
     }
 
     /// The moving end of a bar that is on its way.
-    fn tip(&self, on: &mut dyn Paint, standing: &Standing, (bar, value): (&Area, f32)) {
-        let moves = standing.through > 0.0 && standing.through < 1.0;
-        if !moves || bar.width() < 3.0 || standing.column.stage == Stage::Controller {
+    fn tip(&self, on: &mut dyn Paint, placed: &PlacedColumn, (bar, value): (&Area, f32)) {
+        let moves = placed.through > 0.0 && placed.through < 1.0;
+        if !moves || bar.width() < 3.0 || placed.column.stage == Stage::Controller {
             return;
         }
         let x = if value < 0.0 { bar.left } else { bar.right };
@@ -329,37 +345,37 @@ impl<'a> CloseUp<'a, '_> {
         on.line(&ends, self.page.colours.strong, 2.0);
     }
 
-    /// What content brings, and upon it what is kept, in two shades.
+    /// Paints the content weighting, and the previous weighting on top of it, in two shades.
     fn mixed(
         &self,
         on: &mut dyn Paint,
-        of: &Of<'a, '_>,
-        standing: &Standing,
+        of: &HeadPane<'a, '_>,
+        placed: &PlacedColumn,
         (bars, slot, ink): (&Bars<'_>, Slot, Ink),
     ) {
         let [content, kept] = self.now.poured(of.head, slot.row);
         let shade = Ink {
-            colour: self.kept(of.hue),
+            colour: self.previous_hue(of.hue),
             ..ink
         };
         let parts = [(0.0, content, ink), (content, content + kept, shade)];
         for (from, to, ink) in parts.into_iter().filter(|(from, to, _)| to > from) {
-            let bar = Self::bar_at(standing, bars, slot.place, [from, to]);
+            let bar = Self::bar_at(placed, bars, slot.place, [from, to]);
             on.rect(bar, ink);
         }
-        let bar = Self::bar_at(standing, bars, slot.place, [0.0, content + kept]);
-        self.tip(on, standing, (&bar, 1.0));
+        let bar = Self::bar_at(placed, bars, slot.place, [0.0, content + kept]);
+        self.tip(on, placed, (&bar, 1.0));
     }
 
     /// A number at the end of a column, on its bar or beside it.
     fn number(
         &self,
         on: &mut dyn Paint,
-        standing: &Standing,
+        placed: &PlacedColumn,
         (value, slot, ink): (f32, Slot, Ink),
     ) {
-        let (colours, area) = (self.page.colours, standing.area);
-        let signed = standing.column.is_signed();
+        let (colours, area) = (self.page.colours, placed.area);
+        let signed = placed.column.is_signed();
         let least = if signed { 0.15 } else { PRINTED };
         let size = self.size(11.0).max(8.5);
         let least_width = if signed { 5.5 } else { 3.3 };
@@ -391,7 +407,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 }
 
-/// What is on its way is lighter.
+/// Returns the lighter shade of moving parts.
 pub(super) fn lighter(through: f32) -> f32 {
     if through < 1.0 {
         between(LIGHTER, 1.0, within(through, [0.85, 1.0]))

@@ -1,4 +1,4 @@
-//! What goes from a column of the addressing to the next: streams, arrows, weight that slides along them.
+//! Flows from one column of the addressing to the next: streams, arrows, weight that slides along them.
 
 use super::super::addressing::Bars;
 use super::super::links;
@@ -7,30 +7,30 @@ use super::super::paint::{Draw, Paint};
 use super::super::panel::Content;
 use super::super::stages::Stage;
 use super::super::{Area, Ink, PanelId, Picture};
-use super::columns::{HOME, Standing, lighter};
-use super::{CloseUp, Of};
-use crate::model::{Sampling, peak};
+use super::columns::{HOME, PlacedColumn, lighter};
+use super::{CloseUp, HeadPane};
+use crate::model::{NoiseMode, peak};
 
-/// What flows from a column to the next.
+/// The width of a stream from one column to the next.
 const STREAM: f32 = 0.26;
 
 impl<'a> CloseUp<'a, '_> {
-    /// What the last step has left in the columns, on its way out.
-    pub(super) fn leaving(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
-        let all = self.standing(of);
-        for (index, standing) in all.iter().enumerate() {
-            let id = PanelId::of(Picture::Stages, of.pane.head).part(standing.column.place());
+    /// Paints the values of the last step as they leave the columns.
+    pub(super) fn leaving(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>) {
+        let all = self.placed_columns(of);
+        for (index, placed) in all.iter().enumerate() {
+            let id = PanelId::of(Picture::Stages, of.pane.head).part(placed.column.place());
             let panel = self.seen.panel(id);
             if let Some(Content::Bars(bars)) = panel.map(|panel| panel.content) {
-                self.column(on, of, standing, &bars);
+                self.column(on, of, placed, &bars);
                 self.arrows(on, of, &all, index);
             }
         }
     }
 
     /// Where the head looked in the last step is where it was: it goes over to the first column.
-    pub(super) fn home(&self, on: &mut dyn Paint, of: &Of<'a, '_>, all: &[Standing]) {
-        let come = self.now.come(Stage::Controller, None);
+    pub(super) fn home(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, all: &[PlacedColumn]) {
+        let come = self.now.progress(Stage::Controller, None);
         let (Some(first), Some(last)) = (all.first(), all.last()) else {
             return;
         };
@@ -40,7 +40,7 @@ impl<'a> CloseUp<'a, '_> {
         }
         let weighting = of.head.previous_weighting(self.step());
         let left = between(last.area.left, first.area.left, within(come, HOME));
-        let ink = Ink::from(self.kept(of.hue))
+        let ink = Ink::from(self.previous_hue(of.hue))
             .faded(0.8 * within(come, [0.0, 0.1]) * (1.0 - within(come, [0.9, 1.0])));
         for slot in of.view.slots() {
             let long = self.seen.shades[1].bar(weighting[slot.row], first.area.width())[1];
@@ -61,11 +61,11 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn sliding(
         &self,
         on: &mut dyn Paint,
-        of: &Of<'a, '_>,
-        standing: &Standing,
+        of: &HeadPane<'a, '_>,
+        placed: &PlacedColumn,
         bars: &Bars<'_>,
     ) {
-        let arrives = within(standing.through, OVER) * lighter(standing.through);
+        let arrives = within(placed.through, OVER) * lighter(placed.through);
         let total = of.head.weighting.width() as f32;
         for moving in self.now.shifted(of.head) {
             let row = moving.link.from as f32 + moving.by;
@@ -76,7 +76,7 @@ impl<'a> CloseUp<'a, '_> {
             }
             let values = [moving.before, moving.before + moving.link.weight];
             for place in spans.into_iter().filter_map(|span| of.view.clip(span)) {
-                let bar = Self::bar_at(standing, bars, place, values);
+                let bar = Self::bar_at(placed, bars, place, values);
                 on.rect(bar, Ink::from(of.hue).faded(arrives));
                 if bar.width() >= 3.0 && moving.link.by != 0 {
                     // The edge that goes first.
@@ -96,8 +96,8 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn arrows(
         &self,
         on: &mut dyn Paint,
-        of: &Of<'a, '_>,
-        all: &[Standing],
+        of: &HeadPane<'a, '_>,
+        all: &[PlacedColumn],
         index: usize,
     ) {
         let to = &all[index];
@@ -130,41 +130,41 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// What comes over from the columns before.
+    /// Paints the streams from the previous columns.
     pub(super) fn streams(
         &self,
         on: &mut dyn Paint,
-        of: &Of<'a, '_>,
-        all: &[Standing],
+        of: &HeadPane<'a, '_>,
+        all: &[PlacedColumn],
         index: usize,
     ) {
-        let standing = &all[index];
-        let through = standing.through;
+        let placed = &all[index];
+        let through = placed.through;
         if through <= 0.0 || through >= 1.0 || !self.now.moves() {
             return;
         }
         let from = |array: &str| all.iter().find(|other| other.column.array == array);
         let before = index.checked_sub(1).map(|before| &all[before]);
-        let lasts = |[start, end]: motion::Part| {
+        let lasts = |[start, end]: motion::Interval| {
             within(through, [start, start + 0.15]) * (1.0 - within(through, [end - 0.15, end]))
         };
         let gate = || of.head.gate[self.step()];
-        match standing.column.array {
+        match placed.column.array {
             "content" => self.stream(
                 on,
                 of,
-                [before, Some(standing)],
+                [before, Some(placed)],
                 (lasts(motion::SOFTMAX), 1.0),
             ),
             "gated" => {
                 let [first, then] = motion::pouring(gate());
                 let content = (lasts(first), gate());
-                self.stream(on, of, [from("content"), Some(standing)], content);
+                self.stream(on, of, [from("content"), Some(placed)], content);
                 let kept = (lasts(then), 1.0 - gate());
-                self.stream(on, of, [from("before"), Some(standing)], kept);
+                self.stream(on, of, [from("before"), Some(placed)], kept);
             }
             "similarity" | "prior" => {}
-            _ => self.stream(on, of, [before, Some(standing)], (lasts([0.0, 0.45]), 1.0)),
+            _ => self.stream(on, of, [before, Some(placed)], (lasts([0.0, 0.45]), 1.0)),
         }
     }
 
@@ -172,8 +172,8 @@ impl<'a> CloseUp<'a, '_> {
     fn stream(
         &self,
         on: &mut dyn Paint,
-        of: &Of<'a, '_>,
-        ends: [Option<&Standing>; 2],
+        of: &HeadPane<'a, '_>,
+        ends: [Option<&PlacedColumn>; 2],
         (strength, share): (f32, f32),
     ) {
         let [Some(from), Some(to)] = ends else { return };
@@ -215,13 +215,13 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn drawing(
         &self,
         on: &mut dyn Paint,
-        of: &Of<'a, '_>,
-        standing: &Standing,
+        of: &HeadPane<'a, '_>,
+        placed: &PlacedColumn,
         bars: &Bars<'_>,
     ) {
-        let through = self.now.come(Stage::Draw, Some(of.head));
+        let through = self.now.progress(Stage::Draw, Some(of.head));
         let drawn = peak(of.head.weighting.row(self.step())).map(|(row, _)| row);
-        let expected = self.trace().sampling == Sampling::Expected;
+        let expected = self.trace().sampling == NoiseMode::Expected;
         let Some(row) = drawn.filter(|_| through > 0.0 && !expected && !bars.computed) else {
             return;
         };
@@ -229,9 +229,9 @@ impl<'a> CloseUp<'a, '_> {
         let Some(to) = of.view.clip(of.view.span(row as f32)) else {
             return;
         };
-        let top = standing.area.top;
+        let top = placed.area.top;
         let y = between(top, to.center(), come);
-        let (area, ink) = (standing.area, self.page.colours.strong);
+        let (area, ink) = (placed.area, self.page.colours.strong);
         if come < 1.0 {
             on.line(&[[area.left, y], [area.right, y]], ink, 1.5);
         }
@@ -247,7 +247,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 }
 
-/// What of a line lies between the upper and the lower edge of an area.
+/// Returns the part of a line between the upper and the lower edge of an area.
 fn clipped([a, b]: [[f32; 2]; 2], area: &Area) -> Option<[[f32; 2]; 2]> {
     let at = |y: f32| {
         let share = if b[1] == a[1] {

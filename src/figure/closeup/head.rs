@@ -1,15 +1,20 @@
 //! Row numbers, and where the heads are.
 
+use super::super::annotations::sign;
 use super::super::facts::head_mark;
-use super::super::marks::sign;
 use super::super::paint::{Draw, Paint};
-use super::super::panel::{Panel, Place, Sign};
+use super::super::panel::{Panel, PlacedPanel, Sign};
 use super::super::{Area, HeadName, Ink, PanelId, Picture, Style};
-use super::{CloseUp, Of};
+use super::{CloseUp, HeadPane};
 
 impl<'a> CloseUp<'a, '_> {
     /// The numbers of the rows, between the weightings and the memory; the head at its row.
-    pub(super) fn spine(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
+    pub(super) fn spine(
+        &self,
+        on: &mut dyn Paint,
+        of: &HeadPane<'a, '_>,
+        places: &mut Vec<PlacedPanel<'a>>,
+    ) {
         let (colours, area) = (self.page.colours, of.pane.spine);
         let size = self.size(12.0).max(self.plan.letters);
         for slot in of.view.slots() {
@@ -40,7 +45,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Where row 0 follows the last one.
-    fn end_of_memory(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
+    fn end_of_memory(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>) {
         if of.view.is_whole() {
             return;
         }
@@ -58,7 +63,7 @@ impl<'a> CloseUp<'a, '_> {
 
     /// The signs of all heads at their rows, right of the memory. That of this one goes with its weight; others make room
     /// for it and for each other.
-    fn signs(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
+    fn signs(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, right) = (self.page.colours, of.pane.memory.right);
         let axis = of.view.axis();
         let own = self.middle(of);
@@ -90,7 +95,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Where the weight of this head is, where it is on rows that are seen.
-    fn middle(&self, of: &Of<'a, '_>) -> Option<f32> {
+    fn middle(&self, of: &HeadPane<'a, '_>) -> Option<f32> {
         let rows = of.view.slots().filter(|slot| slot.seen() > 0.4);
         let weight = rows.map(|slot| (self.now.attention(of.head, slot.row), slot));
         let weight: Vec<_> = weight.filter(|(weight, _)| *weight >= 0.15).collect();
@@ -106,9 +111,9 @@ impl<'a> CloseUp<'a, '_> {
         &self,
         on: &mut dyn Paint,
         [x, y]: [f32; 2],
-        (of, head): (&Of<'a, '_>, usize),
+        (of, head): (&HeadPane<'a, '_>, usize),
         (ink, bold): (Ink, bool),
-    ) -> Place<'a> {
+    ) -> PlacedPanel<'a> {
         let name = HeadName::of(self.trace(), head);
         let half = self.size(5.0).max(3.5);
         let x = x + self.size(11.0).max(7.0);

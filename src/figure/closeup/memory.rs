@@ -2,11 +2,11 @@
 
 use super::super::motion::{self, CHANGE, COME, FILL, SWEEP, TRAVEL, between, in_turn, within};
 use super::super::paint::{Draw, Paint};
-use super::super::panel::Place;
+use super::super::panel::PlacedPanel;
 use super::super::rows::Span;
 use super::super::stages::Stage;
 use super::super::{Area, Ink, PanelId, Picture, Scale};
-use super::{CloseUp, Of, fitting};
+use super::{CloseUp, HeadPane, fitting};
 use crate::model::attention::Score;
 
 /// A cell at least this wide stands a little apart from the next.
@@ -19,7 +19,7 @@ const SLIDES: f32 = 0.15;
 
 /// A vector of a head.
 pub(super) struct Vector {
-    /// What it is, in a word or two, and shorter.
+    /// Its description in a word or two, and a shorter one.
     words: [&'static str; 2],
     pub(super) picture: Picture,
     pub(super) area: Area,
@@ -28,7 +28,7 @@ pub(super) struct Vector {
 
 impl<'a> CloseUp<'a, '_> {
     /// The vectors of a head and where they stand: its key above the memory, the others below it.
-    pub(super) fn vectors(&self, of: &Of<'a, '_>) -> Vec<Vector> {
+    pub(super) fn vectors(&self, of: &HeadPane<'a, '_>) -> Vec<Vector> {
         let scales = self.seen.scales;
         let key = of.pane.key.map(|area| Vector {
             words: match of.head.mechanism.score {
@@ -72,7 +72,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// A value of a vector at this instant, and how much of it is there.
-    fn value(&self, of: &Of<'a, '_>, vector: &Vector, column: usize) -> (f32, f32) {
+    fn value(&self, of: &HeadPane<'a, '_>, vector: &Vector, column: usize) -> (f32, f32) {
         let head = of.head;
         let series = match vector.picture {
             Picture::Keys => &head.key,
@@ -89,7 +89,12 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    pub(super) fn memory(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
+    pub(super) fn memory(
+        &self,
+        on: &mut dyn Paint,
+        of: &HeadPane<'a, '_>,
+        places: &mut Vec<PlacedPanel<'a>>,
+    ) {
         let (colours, area) = (self.page.colours, of.pane.memory);
         let y = area.top - self.size(49.0).max(34.0);
         let style = self.letters(13.5, colours.text).bold().middle();
@@ -102,7 +107,7 @@ impl<'a> CloseUp<'a, '_> {
         fitting(on, &texts, ([area.middle(), y], style, room));
         on.rect(area, colours.well);
         let columns = self.trace().memory_size()[1];
-        let shift = self.now.come(Stage::Shift, Some(of.head));
+        let shift = self.now.progress(Stage::Shift, Some(of.head));
         let slides = shift > 0.0 && shift < 1.0;
         for slot in of.view.slots() {
             let looked_at = self.now.attention(of.head, slot.row);
@@ -172,7 +177,7 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    fn strips(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
+    fn strips(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, places: &mut Vec<PlacedPanel<'a>>) {
         let colours = self.page.colours;
         let stage = self.stage().filter(|at| at.has(of.head));
         for vector in self.vectors(of) {
@@ -209,14 +214,14 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// What travels between the rows and the vectors.
-    pub(super) fn travelling(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
+    /// Paints the values that move between rows and vectors.
+    pub(super) fn travelling(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>) {
         let Some(at) = self.stage().filter(|at| at.has(of.head)) else {
             return;
         };
         let through = match at.stage {
-            Stage::Controller | Stage::Output => self.now.come(at.stage, None),
-            stage => self.now.come(stage, Some(of.head)),
+            Stage::Controller | Stage::Output => self.now.progress(at.stage, None),
+            stage => self.now.progress(stage, Some(of.head)),
         };
         if through <= 0.0 || through >= 1.0 {
             return;
@@ -239,7 +244,7 @@ impl<'a> CloseUp<'a, '_> {
     fn copy(
         &self,
         on: &mut dyn Paint,
-        of: &Of<'a, '_>,
+        of: &HeadPane<'a, '_>,
         vector: &Vector,
         (place, seen): (Span, f32),
     ) {
@@ -256,8 +261,14 @@ impl<'a> CloseUp<'a, '_> {
         edge(on, area, Ink::from(of.hue).faded(seen), 1.6);
     }
 
-    /// What was read in the last step goes to the controller.
-    fn go_back(&self, on: &mut dyn Paint, of: &Of<'a, '_>, read: Option<&Vector>, through: f32) {
+    /// Paints the read vector of the last step as it returns to the controller.
+    fn go_back(
+        &self,
+        on: &mut dyn Paint,
+        of: &HeadPane<'a, '_>,
+        read: Option<&Vector>,
+        through: f32,
+    ) {
         let to = self.plan.controller;
         let (Some(read), Some(before), Some(to)) = (read, self.step().checked_sub(1), to) else {
             return;
@@ -280,7 +291,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The key goes down the rows.
-    fn sweep(&self, on: &mut dyn Paint, of: &Of<'a, '_>, key: Option<&Vector>, through: f32) {
+    fn sweep(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, key: Option<&Vector>, through: f32) {
         let Some(key) = key else { return };
         let (rows, half) = (of.pane.memory, 0.5 * key.area.height());
         // It is where a score has grown by half.
@@ -305,7 +316,13 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The rows go to what is read, each as much as it weighs.
-    fn gather(&self, on: &mut dyn Paint, of: &Of<'a, '_>, read: Option<&Vector>, through: f32) {
+    fn gather(
+        &self,
+        on: &mut dyn Paint,
+        of: &HeadPane<'a, '_>,
+        read: Option<&Vector>,
+        through: f32,
+    ) {
         let Some(read) = read else { return };
         let weighting = of.head.weighting.row(self.step());
         let come = within(through, TRAVEL);
@@ -340,8 +357,14 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// What is erased or added comes to the rows that are looked at, and goes into them from left to right.
-    fn bring(&self, on: &mut dyn Paint, of: &Of<'a, '_>, vector: Option<&Vector>, through: f32) {
+    /// Paints the erase or add vector as it moves to the visible rows and fills them from left to right.
+    fn bring(
+        &self,
+        on: &mut dyn Paint,
+        of: &HeadPane<'a, '_>,
+        vector: Option<&Vector>,
+        through: f32,
+    ) {
         let Some(vector) = vector else { return };
         let weighting = of.head.weighting.row(self.step());
         let come = within(through, COME);
@@ -397,7 +420,7 @@ pub(super) fn edge(on: &mut dyn Paint, area: Area, ink: Ink, width: f32) {
 }
 
 /// The line round a row that is looked at.
-fn lit(on: &mut dyn Paint, of: &Of<'_, '_>, place: Span, weight: f32) {
+fn lit(on: &mut dyn Paint, of: &HeadPane<'_, '_>, place: Span, weight: f32) {
     let ink = Ink::from(of.hue).faded(0.15 + 0.85 * weight.min(1.0));
     let row = of.pane.memory.down(place.min, place.max);
     edge(on, row, ink, 1.0 + 1.2 * weight.min(1.0));

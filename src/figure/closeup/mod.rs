@@ -7,28 +7,28 @@
 //!
 //! [`motion`]: super::motion
 
+mod captions;
 mod columns;
-mod ends;
 mod flows;
 mod head;
+mod input_output;
 mod memory;
 mod plan;
 mod strip;
 mod top;
 mod units;
 mod view;
-mod words;
 
 use super::catalogue::Catalogue;
 use super::motion::Instant;
 use super::paint::{Draw, Page, Paint};
-use super::panel::Place;
-use super::stages::Moment;
+use super::panel::PlacedPanel;
+use super::stages::StageRef;
 use super::{Area, HeadName, Ink, Rgb, Style, mix};
 use crate::model::{HeadTrace, Trace};
 use plan::{Pane, Plan};
 
-pub use words::{Sentence, sentence};
+pub use captions::{Sentence, sentence};
 
 /// The smallest page, in points.
 pub(super) const LEAST: (f32, f32) = plan::LEAST;
@@ -50,7 +50,7 @@ pub(super) fn paint<'a>(
     seen: Catalogue<'a>,
     heads: &[usize],
     (area, page): (Area, &Page<'_>),
-) -> Vec<Place<'a>> {
+) -> Vec<PlacedPanel<'a>> {
     let trace = &seen.recording.trace;
     if trace.steps() == 0 {
         return Vec::new();
@@ -79,7 +79,7 @@ pub(super) fn paint<'a>(
 }
 
 /// A pane with the head that it is of.
-struct Of<'a, 'c> {
+struct HeadPane<'a, 'c> {
     pane: &'c Pane,
     head: &'a HeadTrace,
     hue: Rgb,
@@ -91,7 +91,7 @@ impl<'a> CloseUp<'a, '_> {
         &self.seen.recording.trace
     }
 
-    /// What the last step came to, as far as it is still there while the next input comes in.
+    /// Returns the end of the previous step, as long as it is visible while the next input enters.
     fn past(&self) -> Option<Self> {
         let fade = 1.0 - self.now.gone();
         let moment = (self.step().checked_sub(1)?, self.seen.stages.len() - 1);
@@ -113,7 +113,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The stage that the step has come to; none where it is over.
-    fn stage(&self) -> Option<Moment> {
+    fn stage(&self) -> Option<StageRef> {
         let place = self.seen.moment.1;
         (place < self.seen.stages.len()).then(|| self.seen.stages.at(place))
     }
@@ -135,12 +135,12 @@ impl<'a> CloseUp<'a, '_> {
         mix(colours.well, colours.of(scale, value), loud)
     }
 
-    fn pane(&self, on: &mut dyn Paint, pane: &Pane, places: &mut Vec<Place<'a>>) {
+    fn pane(&self, on: &mut dyn Paint, pane: &Pane, places: &mut Vec<PlacedPanel<'a>>) {
         let Some(head) = self.trace().heads.get(pane.head) else {
             return;
         };
         let name = HeadName::of(self.trace(), pane.head);
-        let of = Of {
+        let of = HeadPane {
             pane,
             head,
             hue: self.page.colours.head(name),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn every_instant_of_every_machine_stays_on_its_page() {
+    fn close_up_stays_on_page_for_every_machine() {
         for recording in machines() {
             let stages = Stages::of(&recording.trace, false);
             let places = (0..stages.len()).map(Some).chain([None]);
@@ -247,8 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_row_that_a_head_goes_to_is_in_view_at_the_end_of_a_step_and_the_one_it_leaves_at_its_beginning()
-     {
+    fn view_follows_head_from_old_to_new_row() {
         let mut recording = machines().swap_remove(1);
         // It walks on by one, leaps, and goes round the end.
         let rows = [3, 4, 5, 30, 31, 39, 0, 1, 20];
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_that_is_over_is_drawn_as_the_next_one_begins() {
+    fn finished_stage_looks_like_next_stage_start() {
         // But for what is said of it, and the mark at its column.
         let recording = recording();
         let data = |stage, through| {

@@ -10,7 +10,7 @@ pub(super) const LEAST: (f32, f32) = (560.0, 360.0);
 const USUAL: [f32; 2] = [1200.0, 630.0];
 /// Two heads have room side by side where a column of their addressing is at least this wide.
 const TWO: f32 = 32.0;
-/// What makes of the input what the heads are told has room from this width on.
+/// The width from which the controller is shown between input and heads.
 const WIDE: f32 = 900.0;
 /// How high a row is.
 const ROW: f32 = 28.0;
@@ -34,11 +34,11 @@ pub(super) struct Plan {
     pub(super) letters: f32,
     /// Sentence, step, and the stages in a row.
     pub(super) top: Area,
-    /// What comes in.
+    /// The input.
     pub(super) input: Area,
-    /// What makes of it what the heads are told, where there is room.
+    /// The controller, if there is room.
     pub(super) controller: Option<Area>,
-    /// What comes out.
+    /// The output.
     pub(super) output: Area,
     /// All between them.
     pub(super) middle: Area,
@@ -63,7 +63,7 @@ pub(super) struct Pane {
     pub(super) rows: usize,
     /// Its key, above the memory.
     pub(super) key: Option<Area>,
-    /// What it reads; or erases, and adds: below the memory.
+    /// The read vector, or the erase and add vectors, below the memory.
     pub(super) vectors: Vec<Area>,
 }
 
@@ -209,7 +209,7 @@ impl Pane {
     }
 }
 
-/// What a head reads; or erases, and adds: how many vectors that is.
+/// Returns the number of vectors of a head: the read vector, or the erase and add vectors.
 fn vectors(head: &HeadTrace) -> usize {
     let widths = [head.read.width(), head.erase.width(), head.add.width()];
     widths.into_iter().filter(|width| *width > 0).count()

@@ -1,7 +1,7 @@
 //! The whole episode in a strip.
 
 use super::super::paint::{Draw, Paint};
-use super::super::panel::{Content, Place};
+use super::super::panel::{Content, PlacedPanel};
 use super::super::stages::Stage;
 use super::super::{Area, Ink, PanelId, Picture, Style};
 use super::CloseUp;
@@ -9,7 +9,7 @@ use super::memory::edge;
 
 impl<'a> CloseUp<'a, '_> {
     /// All steps of the episode: what comes in above, what has come out below, and where it is.
-    pub(super) fn episode(&self, on: &mut dyn Paint, places: &mut Vec<Place<'a>>) {
+    pub(super) fn episode(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, all) = (self.page.colours, self.plan.episode);
         let steps = self.trace().steps();
         let strip = all.down(all.top + self.size(17.0).max(12.0), all.bottom);
@@ -40,7 +40,7 @@ impl<'a> CloseUp<'a, '_> {
                 }
             }
             // What has not happened is not shown.
-            let out = self.now.come(Stage::Output, None) >= 1.0;
+            let out = self.now.progress(Stage::Output, None) >= 1.0;
             let (first, veil) = match picture {
                 Picture::Input => (self.step() + 1, 0.6),
                 _ => (self.step() + usize::from(out), 1.0),

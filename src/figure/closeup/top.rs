@@ -1,15 +1,15 @@
-//! What happens now in a sentence, where in the episode, and the stages of the step in a row.
+//! The top of the close-up: caption, place in the episode, and the stages of the step in a row.
 
-use super::super::marks::sign;
+use super::super::annotations::sign;
 use super::super::paint::{Draw, Paint};
-use super::super::panel::{Panel, Place, Sign};
-use super::super::stages::Moment;
+use super::super::panel::{Panel, PlacedPanel, Sign};
+use super::super::stages::StageRef;
 use super::super::{Area, HeadName, Ink, PanelId, Picture, Style};
-use super::{CloseUp, words};
+use super::{CloseUp, captions};
 
 impl<'a> CloseUp<'a, '_> {
-    /// What happens now, where in the episode, and the stages of the step in a row.
-    pub(super) fn top(&self, on: &mut dyn Paint, places: &mut Vec<Place<'a>>) {
+    /// Paints the caption, the place in the episode, and the stages of the step in a row.
+    pub(super) fn top(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
         let top = self.plan.top;
         self.clock(on);
         // Upright the sentence has lines of its own.
@@ -19,8 +19,9 @@ impl<'a> CloseUp<'a, '_> {
             (0.0, 14.0, self.size(150.0).max(76.0))
         };
         let room = top.width() - beside;
-        let told = words::sentence(&self.seen, self.plan.panes.first().map(|pane| pane.head));
-        let left = match told.head {
+        let description =
+            captions::sentence(&self.seen, self.plan.panes.first().map(|pane| pane.head));
+        let left = match description.head {
             Some(head) => {
                 let name = HeadName::of(self.trace(), head);
                 let half = self.size(9.0).max(6.0);
@@ -32,12 +33,12 @@ impl<'a> CloseUp<'a, '_> {
         };
         let room = room - left;
         let mut size = self.size(24.0).max(least);
-        let mut lines = wrapped(on, &told.text, size, room);
+        let mut lines = wrapped(on, &description.text, size, room);
         // Where it would be small to be on one line it is on two.
         let small = |size: f32| self.plan.is_upright || size < self.size(17.0);
         while (lines.len() > 2 || (lines.len() == 2 && !small(size))) && size > 9.0 {
             size *= 0.95;
-            lines = wrapped(on, &told.text, size, room);
+            lines = wrapped(on, &description.text, size, room);
         }
         for (index, line) in lines.iter().enumerate() {
             let y = top.top + above + self.size(17.0).max(10.0) + index as f32 * 1.22 * size;
@@ -77,11 +78,11 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The stages of the step, and how far it has come.
-    fn path(&self, on: &mut dyn Paint, places: &mut Vec<Place<'a>>) {
+    fn path(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, top) = (self.page.colours, self.plan.top);
         let style = self.letters(12.5, colours.subdued);
         let y = top.bottom - self.size(9.0).max(7.0);
-        let names: Vec<_> = self.seen.stages.iter().map(Moment::name).collect();
+        let names: Vec<_> = self.seen.stages.iter().map(StageRef::name).collect();
         let widths: Vec<_> = names
             .iter()
             .map(|name| on.width_of(name, style.size))

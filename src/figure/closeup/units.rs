@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::super::motion::{between, within};
 use super::super::paint::{Draw, Paint};
-use super::super::panel::Place;
+use super::super::panel::PlacedPanel;
 use super::super::rows::Span;
 use super::super::stages::Stage;
 use super::super::{Area, PanelId, Picture, Scale};
@@ -14,8 +14,8 @@ use super::CloseUp;
 const NEARLY: f32 = 0.8;
 
 impl<'a> CloseUp<'a, '_> {
-    /// What every layer remembers, a square per unit; what it passes on to the next below it.
-    pub(super) fn units(&self, on: &mut dyn Paint, places: &mut Vec<Place<'a>>) {
+    /// Paints the cells of every layer, a square per unit, and the hidden state below them.
+    pub(super) fn units(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
         let rows = self.plan.rows();
         let middle = self.plan.middle.down(rows.top, rows.bottom);
         let layers = &self.trace().layers;
@@ -66,19 +66,19 @@ impl<'a> CloseUp<'a, '_> {
         let each = side(across);
         let left = middle.middle() - 0.5 * each * across as f32;
         let mut top = middle.top;
-        for (layer, picture, told, values, scale) in grids {
+        for (layer, picture, description, values, scale) in grids {
             let colours = self.page.colours;
             let lines = values.width().div_ceil(across);
-            let told = format!("{told}: {} units of layer {layer}", values.width());
+            let description = format!("{description}: {} units of layer {layer}", values.width());
             on.text(
-                told,
+                description,
                 [left, top + 0.4 * words],
                 self.letters(13.5, colours.text).bold(),
             );
             top += words;
             let area = Area::new(left, top, each * across as f32, each * lines as f32);
             on.rect(area, colours.well);
-            let come = within(self.now.come(Stage::Controller, None), [0.3, 1.0]);
+            let come = within(self.now.progress(Stage::Controller, None), [0.3, 1.0]);
             for line in 0..lines {
                 let first = line * across;
                 let count = (values.width() - first).min(across);

@@ -10,7 +10,7 @@ use crate::model::{HeadTrace, peak};
 
 /// A head is at a row when it has so much of its weight there.
 const CLEAR: f32 = 0.2;
-/// So many steps back is looked for a row that a head was at.
+/// The number of steps searched backwards for a row that a head visited.
 const BACK: usize = 64;
 
 /// The rows in view, at their places: a part of a ring, for row 0 follows the last one.
@@ -30,7 +30,7 @@ pub(super) struct Slot {
     pub(super) row: usize,
     /// Where it would stand.
     pub(super) whole: Span,
-    /// What is in view of it.
+    /// The visible part of it.
     pub(super) place: Span,
 }
 
@@ -103,7 +103,7 @@ impl View {
         Span::new(top, top + self.height)
     }
 
-    /// What is in view of a place.
+    /// Returns the visible part of a span.
     pub(super) fn clip(&self, span: Span) -> Option<Span> {
         let clipped = Span::new(span.min.max(self.area.top), span.max.min(self.area.bottom));
         (clipped.span() > 0.2).then_some(clipped)

@@ -1,11 +1,11 @@
-//! What an experiment is without one stage of its heads.
+//! Ablations: an experiment without one stage of its heads.
 //!
 //! One list of stages for whoever trains a machine beside itself: the command line and the window.
 
 use super::{Experiment, Override};
 use crate::model::ModelConfig;
 
-/// What is taken away, the change that does it, and what the heads then do without.
+/// A stage to remove, the override that does it, and the effect on the heads.
 struct Stage {
     name: &'static str,
     set: &'static str,
@@ -17,7 +17,7 @@ const STAGES: [Stage; 6] = [
     Stage {
         name: "no content",
         set: "model.heads.attention.score=location",
-        about: "Rows are scored by their place; what is written in them is not compared.",
+        about: "Rows are scored by position; their contents are not compared.",
     },
     Stage {
         name: "no strength",
@@ -27,29 +27,29 @@ const STAGES: [Stage; 6] = [
     Stage {
         name: "no gate",
         set: "model.heads.attention.gate=off",
-        about: "Every step begins at the content weighting, not at that of the step before.",
+        about: "Every step starts from the content weighting; the previous weighting is ignored.",
     },
     Stage {
         name: "no shift",
         set: "model.heads.shift.form=none",
-        about: "The focus cannot move on to a neighbouring row.",
+        about: "The focus cannot move to a neighbouring row.",
     },
     Stage {
         name: "no sharpening",
         set: "model.heads.attention.sharpening=off",
-        about: "The weighting stays as wide as the shift has made it.",
+        about: "The weighting stays as wide as the shift leaves it.",
     },
     Stage {
         name: "no erase",
         set: "model.heads.attention.erase=off",
-        about: "What is written stays: a head can only add to what is in a row already.",
+        about: "A head can only add to the contents of a row; nothing is erased.",
     },
 ];
 
-/// What an experiment itself is called beside those that lack a stage.
-pub const WHOLE: &str = "as it is";
+/// The name of the unchanged experiment among its ablations.
+pub const WHOLE: &str = "unchanged";
 
-/// What may be taken away: the name, and a sentence on what heads do without it.
+/// Returns the stages that can be removed: the name, and a sentence on the effect.
 pub fn stages() -> impl Iterator<Item = (&'static str, &'static str)> {
     STAGES.iter().map(|stage| (stage.name, stage.about))
 }
@@ -57,7 +57,7 @@ pub fn stages() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// An experiment without one stage of its heads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ablation {
-    /// What is taken away, such as `no gate`.
+    /// The removed stage, such as `no gate`.
     pub name: &'static str,
     /// A sentence about it: what the heads do without it.
     pub about: &'static str,
@@ -67,12 +67,12 @@ pub struct Ablation {
     pub experiment: Experiment,
 }
 
-/// What an experiment can be without.
+/// The ablations of an experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ablations {
     /// In the order in which a head works; none for a machine without heads.
     pub variants: Vec<Ablation>,
-    /// What cannot be taken away, and why, in words.
+    /// The stages that cannot be removed, with reasons, as text.
     pub left_out: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ pub fn ablations(of: &Experiment) -> Ablations {
     let mut found = Ablations::default();
     let name = &of.name;
     if of.model.heads() == 0 {
-        let words = format!("{name}: its machine has no heads, so there is no stage to take away");
+        let words = format!("{name}: the machine has no heads, so there is no stage to remove");
         found.left_out.push(words);
         return found;
     }
@@ -101,7 +101,7 @@ pub fn ablations(of: &Experiment) -> Ablations {
         let changed = set.parse().and_then(|set| Ok((read(&set)?, set)));
         match changed {
             Ok((experiment, _)) if is_alike(&experiment.model, &of.model) => {
-                let words = format!("{what}: left out, {name} is so already");
+                let words = format!("{what}: skipped, already disabled");
                 found.left_out.push(words);
             }
             Ok((experiment, set)) => found.variants.push(Ablation {
@@ -110,7 +110,7 @@ pub fn ablations(of: &Experiment) -> Ablations {
                 set,
                 experiment,
             }),
-            Err(error) => found.left_out.push(format!("{what}: left out, {error}")),
+            Err(error) => found.left_out.push(format!("{what}: skipped, {error}")),
         }
     }
     found
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn every_preset_with_heads_can_be_without_what_it_has() {
+    fn every_preset_with_heads_has_its_ablations() {
         for name in preset::names() {
             let (whole, found) = of(name, &[]);
             if whole.model.heads() == 0 {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_off_already_is_left_out_and_said() {
+    fn disabled_stages_are_skipped_and_reported() {
         let all = [
             "no content",
             "no strength",
@@ -186,10 +186,7 @@ mod tests {
         assert_eq!(names(&of("copy", &[]).1), all);
         let (_, plain) = of("copy_plain", &[]);
         assert_eq!(names(&plain), ["no content", "no strength", "no erase"]);
-        assert_eq!(
-            plain.left_out[0],
-            "no gate: left out, copy_plain is so already"
-        );
+        assert_eq!(plain.left_out[0], "no gate: skipped, already disabled");
         // Off for one head is not off.
         let (_, one) = of("copy", &[r#"model.heads.attention.gate=["on","off"]"#]);
         assert_eq!(names(&one), all);
@@ -204,7 +201,7 @@ mod tests {
         let (_, none) = of("copy_lstm", &[]);
         assert_eq!(
             none.left_out,
-            ["copy_lstm: its machine has no heads, so there is no stage to take away"]
+            ["copy_lstm: the machine has no heads, so there is no stage to remove"]
         );
     }
 }

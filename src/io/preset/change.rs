@@ -1,4 +1,4 @@
-//! What of an experiment may change while it is learned.
+//! Changes of an experiment during training.
 
 use super::keys::paths;
 use super::{Experiment, Override};
@@ -7,45 +7,42 @@ use crate::train::Change;
 
 /// Keys, or sections of them, that stay as they are while a machine learns, and why. Every other key may change.
 const FIXED: [(&str, &str); 18] = [
-    ("name", "it is what the run is called"),
-    ("title", "it is what the run is called"),
-    ("description", "it says what the run began with"),
-    ("task.kind", "it is what the machine has been learning"),
+    ("name", "it names the run"),
+    ("title", "it names the run"),
+    ("description", "it describes the start of the run"),
+    ("task.kind", "the machine was trained on this task"),
     ("task.bits", "the machine has a channel for every bit"),
-    ("task.file", "it is what the machine has been learning"),
-    ("task.sha256", "it is what the machine has been learning"),
-    ("task.held_out", "what is held out is never learned from"),
-    ("task.inputs", "the machine has a channel for every one"),
-    ("task.outputs", "the machine has a channel for every one"),
-    ("model", "the weights are those of this machine"),
+    ("task.file", "the machine was trained on these episodes"),
+    ("task.sha256", "the machine was trained on these episodes"),
+    ("task.held_out", "held-out episodes are never trained on"),
+    ("task.inputs", "the machine has this number of channels"),
+    ("task.outputs", "the machine has this number of channels"),
+    ("model", "the weights belong to this machine"),
     (
         "training.optimizer.kind",
-        "the moments that it has gathered are of this kind",
+        "its running moments belong to this optimizer",
     ),
     (
         "training.redundancy.kind",
-        "a penalty is measured from the first update on",
+        "the penalty is measured from the first update on",
     ),
     (
         "training.sequences",
-        "the rate falls towards this end, and a run that is here is finished",
+        "the learning rate and the run end here",
     ),
-    ("training.seed", "every episode comes from it"),
+    ("training.seed", "all episodes depend on it"),
     (
         "training.validation_every",
-        "validations are compared with each other",
+        "validations must be comparable",
     ),
     (
         "training.validation_episodes",
-        "validations are compared with each other",
+        "validations must be comparable",
     ),
-    (
-        "evaluation",
-        "it says how the machine is measured afterwards",
-    ),
+    ("evaluation", "it is used only after training"),
 ];
 
-/// Why a key stays as it is while a machine learns; `None` for one that may change.
+/// Returns the reason why a key cannot change during training; `None` for a key that can.
 pub fn fixed(path: &str) -> Option<&'static str> {
     let found = FIXED.iter().find(|(fixed, _)| is_under(path, fixed));
     found.map(|(_, why)| *why)
@@ -64,7 +61,7 @@ fn free() -> Vec<String> {
 }
 
 impl Experiment {
-    /// The same experiment with other values, as a run goes on with it.
+    /// Returns the experiment with other values, as a run continues with it.
     ///
     /// # Errors
     /// A key that there is not, a value that it may not have, or a key that stays as it is while a machine learns.
@@ -74,7 +71,7 @@ impl Experiment {
             let mut touched = all.iter().filter(|path| is_under(path, change.path()));
             if let Some((path, why)) = touched.find_map(|path| Some((path, fixed(path)?))) {
                 let problem = format!(
-                    "stays as it is while a machine learns: {why}; what may change: {}",
+                    "cannot change during training: {why}; keys that can: {}",
                     free().join(", ")
                 );
                 return Err(Error::content("--set", path, problem));
@@ -144,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_change_changes_alone() {
+    fn a_change_sets_only_its_key() {
         let mut wanted = copy();
         wanted.training.batch = 7;
         assert_eq!(changed("training.batch=7").unwrap(), wanted);
@@ -156,7 +153,7 @@ mod tests {
             "task.items",
             "task.repeats",
             "training.batch",
-            "training.optimizer.rate",
+            "training.optimizer.learning_rate",
             "training.optimizer.beta1",
             "training.optimizer.momentum",
             "training.clip.kind",
@@ -170,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_is_refused_with_the_reason() {
+    fn changing_a_fixed_key_is_refused_with_the_reason() {
         let paths = paths();
         for (fixed, why) in FIXED {
             assert!(paths.iter().any(|path| is_under(path, fixed)), "{fixed}");

@@ -15,7 +15,7 @@ use super::keys::{at, check as check_keys, every_key, first, join, kind_of, last
 use super::{EvaluationConfig, Experiment};
 use crate::io::Error;
 use crate::io::error::{plain, short};
-use crate::keys::Field::{List, Text, Whole};
+use crate::keys::Field::{Integer, IntegerList, Text};
 use crate::keys::{Absent, Choice, Choices, ConfigError, Field, Key, Keys, Table, Words, check};
 use crate::model::{ModelConfig, PlainConfig};
 use crate::task::{MAX_REPEATS, Measure, Task};
@@ -24,9 +24,9 @@ use crate::train::TrainingConfig;
 impl Keys for Experiment {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.depends("name", Text(&mut self.name), "the file's name without `.json`", "what the command line calls it: usable as the name of a folder");
-        to.depends("title", Text(&mut self.title), "the name", "what people call it");
-        to.key("description", Text(&mut self.description), "a sentence about it");
+        to.depends("name", Text(&mut self.name), "the file's name without `.json`", "name on the command line; must be usable as a folder name");
+        to.depends("title", Text(&mut self.title), "the name", "display name");
+        to.key("description", Text(&mut self.description), "one sentence about the preset");
         self.task.keys(&mut to.section("task"));
         self.model.keys(&mut to.section("model"));
         self.training.keys(&mut to.section("training"));
@@ -38,21 +38,21 @@ impl Keys for Experiment {
         }
         let (measure, least) = (self.task.measure(), self.task.least_size());
         let (default, purpose) = match measure {
-            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`: its longest; `episodes`: all, whatever their lengths", "lengths to measure at, at least one"),
-            Measure::Items => ("the most of the task", "numbers of items to measure with, at least one"),
+            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`: the highest `length`; `episodes`: all lengths", "lengths to evaluate, at least one"),
+            Measure::Items => ("the highest `items` of the task", "numbers of items to evaluate, at least one"),
         };
         let EvaluationConfig { sizes, repeats, episodes } = &mut self.evaluation;
         let mut to = to.section("evaluation");
-        to.depends(measure.plural(), List(sizes, least..=measure.most()), default, purpose);
+        to.depends(measure.plural(), IntegerList(sizes, least..=measure.most()), default, purpose);
         if self.task.repeats().is_some() {
-            to.depends("repeats", List(repeats, 1..=MAX_REPEATS), "drawn as in training", "numbers of repeats, each with every length");
+            to.depends("repeats", IntegerList(repeats, 1..=MAX_REPEATS), "sampled as in training", "numbers of repeats, each evaluated with every length");
         }
-        to.key("episodes", Whole(episodes, 1..=10_000_000), "episodes of every measurement");
+        to.key("episodes", Integer(episodes, 1..=10_000_000), "episodes per measurement");
     }
 }
 
 impl Experiment {
-    /// What holds where nothing is given.
+    /// Returns the experiment with all defaults.
     pub(super) fn called(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -74,8 +74,7 @@ impl Experiment {
         let fail = |path: &str, problem: &str| Err(Error::content(file, path, problem));
         let name = &self.name;
         if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
-            let problem =
-                "must be usable as the name of a folder: not empty, no slash, no dot in front";
+            let problem = "must be a valid folder name: not empty, no slash, no leading dot";
             return fail("name", problem);
         }
         if at(given, "title").is_none() {
@@ -138,7 +137,7 @@ impl Experiment {
                     let but = if others.is_empty() {
                         others
                     } else {
-                        format!(", but of `{others}`")
+                        format!(", only of `{others}`")
                     };
                     format!("is not a key of `{kind}`{but}; allowed: {allowed}")
                 }
@@ -168,12 +167,12 @@ impl Experiment {
         all
     }
 
-    /// The words for the kind of a section with which there is a key of it.
+    /// Returns the kinds of a section that have a key.
     fn kinds_with(&self, section: &str, path: &str) -> Vec<&'static str> {
         let kind = format!("{section}.kind");
         let mut words = Vec::new();
         visit(&mut self.clone(), &mut |key| {
-            if let (Field::Word(word), true) = (&key.field, key.path == kind) {
+            if let (Field::Choice(word), true) = (&key.field, key.path == kind) {
                 words = word.words();
             }
         });
@@ -181,7 +180,7 @@ impl Experiment {
         words
     }
 
-    /// Where a key is there only with other heads: that they are not there.
+    /// Returns the error for a key that needs other heads.
     fn lacks(&self, path: &str) -> Option<String> {
         if let Some((choice, words)) = self.needed_for(path) {
             let words = words.join("` or `");
@@ -191,18 +190,17 @@ impl Experiment {
         with_heads.model.choose(ModelConfig::WORDS[0].0);
         let kind = self.model.word();
         let needs_heads = kind != with_heads.model.word() && with_heads.needed_for(path).is_some();
-        needs_heads
-            .then(|| format!("is given, but a machine of the kind `{kind}` has no such heads"))
+        needs_heads.then(|| format!("is given, but a `{kind}` machine has no such heads"))
     }
 
-    /// True where a key is there once this word is chosen.
+    /// True if choosing this word brings a key.
     fn brings(&self, choice: &str, word: &str, path: &str) -> bool {
         let (mut other, mut is_there) = (self.clone(), false);
         visit(&mut other, &mut |key| match key.field {
-            Field::Each(each) if key.path == choice => {
+            Field::ChoicePerHead(each) if key.path == choice => {
                 each.choose(word);
             }
-            Field::Word(one) if key.path == choice => {
+            Field::Choice(one) if key.path == choice => {
                 one.choose(word);
             }
             _ => {}
@@ -211,11 +209,11 @@ impl Experiment {
         is_there
     }
 
-    /// Where a key is there only with other words for the heads: what is chosen there, and the words.
+    /// Returns the choice and the words of the heads that a key needs, if it needs any.
     fn needed_for(&self, path: &str) -> Option<(String, Vec<&'static str>)> {
         let mut choices = Vec::new();
         visit(&mut self.clone(), &mut |key| {
-            if let Field::Each(each) = &key.field {
+            if let Field::ChoicePerHead(each) = &key.field {
                 choices.push((key.path.to_owned(), each.words()));
             }
         });
@@ -296,6 +294,15 @@ pub(in crate::io) fn complete_model(
     }
     model.set_channels(task.inputs(), task.outputs());
     valid(model.validate(), "model.", file)?;
+    // As many words as heads are one, where they are the same.
+    visit(&mut model, &mut |key| {
+        if let Field::ChoicePerHead(each) = key.field
+            && let [first, others @ ..] = &each.chosen()[..]
+            && others.iter().all(|word| word == first)
+        {
+            each.choose(first);
+        }
+    });
     Ok(model)
 }
 
@@ -320,9 +327,9 @@ pub(super) fn read<'de>(
     // Kinds first: they say which other keys there are.
     visit(config, &mut |key| {
         match (key.field, at(given, key.path)) {
-            (Field::Word(choice), Some(Value::String(word))) => drop(choice.choose(word)),
+            (Field::Choice(choice), Some(Value::String(word))) => drop(choice.choose(word)),
             // A wrong word is found when it is read.
-            (Field::Each(choices), Some(given)) => drop(choose(choices, given)),
+            (Field::ChoicePerHead(choices), Some(given)) => drop(choose(choices, given)),
             _ => {}
         }
     });
@@ -340,7 +347,7 @@ pub(super) fn visit(config: &mut dyn Keys, each: &mut dyn FnMut(Key<'_>)) {
     config.keys(&mut Table::new(each));
 }
 
-/// What a configuration is given at some path: an object of keys where what is known there is one, else a value.
+/// The configuration given at a path: an object with keys, or a value, like the known one there.
 struct At<'a>(&'a mut dyn Keys, &'a Value, &'a str);
 
 impl<'de> DeserializeSeed<'de> for At<'_> {
@@ -392,17 +399,17 @@ impl<'de> Visitor<'de> for At<'_> {
 
 fn set<'de, D: Deserializer<'de>>(field: Field<'_>, from: D) -> Result<(), D::Error> {
     match field {
-        Field::Whole(value, _) => *value = usize::deserialize(from)?,
-        Field::Long(value, _) => *value = u64::deserialize(from)?,
+        Field::Integer(value, _) => *value = usize::deserialize(from)?,
+        Field::Integer64(value, _) => *value = u64::deserialize(from)?,
         Field::Number(value, _) => *value = f64::deserialize(from)?,
         Field::Constant(value, _) => *value = Initial::deserialize(from)?.0,
-        Field::Word(choice) => from.deserialize_str(Chosen(choice))?,
-        Field::Each(choices) => {
+        Field::Choice(choice) => from.deserialize_str(Chosen(choice))?,
+        Field::ChoicePerHead(choices) => {
             let chosen = choose(choices, &Value::deserialize(from)?);
             chosen.map_err(D::Error::custom)?;
         }
         Field::Text(value) => *value = String::deserialize(from)?,
-        Field::Ends(value, _) => match Vec::deserialize(from)?[..] {
+        Field::Range(value, _) => match Vec::deserialize(from)?[..] {
             [low, high] => *value = low..=high,
             ref values => {
                 let count = values.len();
@@ -410,7 +417,7 @@ fn set<'de, D: Deserializer<'de>>(field: Field<'_>, from: D) -> Result<(), D::Er
                 return Err(D::Error::custom(problem));
             }
         },
-        Field::List(values, _) => *values = Vec::deserialize(from)?,
+        Field::IntegerList(values, _) => *values = Vec::deserialize(from)?,
     }
     Ok(())
 }
@@ -469,9 +476,8 @@ impl Visitor<'_> for Chosen<'_> {
 /// Chooses a word for all heads, or one for each. `Err`: what is wrong.
 fn choose(choices: &mut dyn Choices, given: &Value) -> Result<(), String> {
     let all = choices.words().join("`, `");
-    let expected = format!(
-        "expected one of `{all}`, or a list with one of them for each head, each in quotes"
-    );
+    let expected =
+        format!("expected one of `{all}`, or a list with one for each head, each in quotes");
     let unknown = |word: &str| format!("unknown variant `{word}`, {expected}");
     let other = || format!("is {}; {expected}", short(&given.to_string()));
     match given {
@@ -507,7 +513,7 @@ impl<'de, T: Words> Deserialize<'de> for Word<T> {
 
 fn example(key: &Key<'_>) -> String {
     match &key.field {
-        Field::Ends(ends, _) => {
+        Field::Range(ends, _) => {
             let (low, high) = (ends.start(), ends.end());
             format!("[lowest, highest], for example [{low}, {high}]")
         }
@@ -557,22 +563,22 @@ impl Written {
     }
 }
 
-/// The value of a field; a list without values is left out.
+/// Returns the value of a field; `None` for an empty list.
 pub(super) fn value(field: &Field<'_>) -> Option<Value> {
     Some(match field {
-        Field::Whole(value, _) => Value::from(**value),
-        Field::Long(value, _) => Value::from(**value),
+        Field::Integer(value, _) => Value::from(**value),
+        Field::Integer64(value, _) => Value::from(**value),
         Field::Number(value, _) => Value::from(**value),
         Field::Constant(value, _) => json!(Initial(**value)),
-        Field::Word(choice) => Value::from(choice.word()),
-        Field::Each(choices) => match choices.chosen()[..] {
+        Field::Choice(choice) => Value::from(choice.word()),
+        Field::ChoicePerHead(choices) => match choices.chosen()[..] {
             [one] => Value::from(one),
             ref each => json!(each),
         },
         Field::Text(value) => Value::from(value.as_str()),
-        Field::Ends(value, _) => json!([value.start(), value.end()]),
-        Field::List(values, _) if values.is_empty() => return None,
-        Field::List(values, _) => Value::from(values.as_slice()),
+        Field::Range(value, _) => json!([value.start(), value.end()]),
+        Field::IntegerList(values, _) if values.is_empty() => return None,
+        Field::IntegerList(values, _) => Value::from(values.as_slice()),
     })
 }
 

@@ -44,8 +44,8 @@ fn presets_of_every_kind() -> Vec<Experiment> {
         let mut words = Vec::new();
         visit(&mut preset.clone(), &mut |key| {
             let choices = match &key.field {
-                Field::Word(choice) => choice.words(),
-                Field::Each(choices) => choices.words(),
+                Field::Choice(choice) => choice.words(),
+                Field::ChoicePerHead(choices) => choices.words(),
                 _ => return,
             };
             let path = key.path.to_owned();
@@ -54,8 +54,8 @@ fn presets_of_every_kind() -> Vec<Experiment> {
         for (path, word) in words.into_iter().filter(|word| chosen.insert(word.clone())) {
             let mut other = preset.clone();
             visit(&mut other, &mut |key| match key.field {
-                Field::Word(choice) if key.path == path => drop(choice.choose(word)),
-                Field::Each(choices) if key.path == path => drop(choices.choose(word)),
+                Field::Choice(choice) if key.path == path => drop(choice.choose(word)),
+                Field::ChoicePerHead(choices) if key.path == path => drop(choices.choose(word)),
                 _ => {}
             });
             presets.push(other);
@@ -97,7 +97,7 @@ pub fn table() -> String {
         let mut heads = None;
         visit(&mut preset, &mut |key| {
             keys.push((key.path.to_owned(), key.word()));
-            if let Field::Each(choices) = &key.field
+            if let Field::ChoicePerHead(choices) = &key.field
                 && choices.chosen()[0] != choices.words()[0]
             {
                 heads = Some((section(key.path).to_owned(), choices.chosen()[0]));
@@ -141,12 +141,12 @@ fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>)
     let allowed = key.allowed();
     let allowed = match &key.field {
         Field::Text(_) => "text".to_owned(),
-        Field::Word(choice) => format!("`{}`", choice.words().join("`, `")),
-        Field::Each(choices) => format!(
+        Field::Choice(choice) => format!("`{}`", choice.words().join("`, `")),
+        Field::ChoicePerHead(choices) => format!(
             "`{}`; or a list, one for each head, read heads first",
             choices.words().join("`, `")
         ),
-        Field::List(..) => format!("a list, each {allowed}"),
+        Field::IntegerList(..) => format!("a list, each {allowed}"),
         Field::Constant(..) => {
             format!("`\"learned\"`, or `{{\"constant\": number}}` from {allowed}")
         }
@@ -154,7 +154,7 @@ fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>)
     };
     let rest = format!("{default} | {allowed} | {}", key.purpose);
     // The default of a choice is what was chosen first.
-    let is_choice = matches!(key.field, Field::Word(_) | Field::Each(_));
+    let is_choice = matches!(key.field, Field::Choice(_) | Field::ChoicePerHead(_));
     let is_same = |row: &&mut Row| row.path == key.path && (is_choice || row.rest == rest);
     if let Some(row) = rows.iter_mut().find(is_same) {
         let other = kind.filter(|kind| !row.kinds.contains(kind));
@@ -217,7 +217,7 @@ pub(super) fn set(root: &mut Value, path: &str, value: &Value) -> Result<(), Err
     Ok(())
 }
 
-/// Takes away what stands at a dotted path.
+/// Removes the value at a dotted path.
 pub(super) fn remove(root: &mut Value, path: &str) {
     let mut sections = section(path).split('.');
     let object = sections.try_fold(root, |object, key| object.get_mut(key));
@@ -239,8 +239,8 @@ fn sections_of(kind: &str) -> BTreeSet<String> {
 
 fn unknown_path(path: &str) -> Error {
     let paths = paths();
-    // What ends as the typed path does is meant more often than what is spelt like it: `training.rate` is
-    // `training.optimizer.rate`, and `rows` alone is `model.memory.rows`.
+    // What ends as the typed path does is meant more often than what is spelt like it: `training.learning_rate` is
+    // `training.optimizer.learning_rate`, and `rows` alone is `model.memory.rows`.
     let all = || paths.iter().map(String::as_str);
     let mut meant: Vec<&str> = all().filter(|known| last(known) == last(path)).collect();
     if meant.is_empty() {
@@ -252,7 +252,7 @@ fn unknown_path(path: &str) -> Error {
         let meant: Vec<_> = meant.iter().map(|known| format!("`{known}`")).collect();
         format!("; did you mean {}?", meant.join(" or "))
     };
-    Error::content("--set", path, format!("there is no such key{help}"))
+    Error::content("--set", path, format!("unknown key{help}"))
 }
 
 /// The first part of a path.
@@ -265,7 +265,7 @@ pub(super) fn last(path: &str) -> &str {
     path.rsplit_once('.').map_or(path, |(_, last)| last)
 }
 
-/// What stands before the last part of a path.
+/// Returns the path without its last part.
 fn section(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(section, _)| section)
 }
@@ -285,7 +285,7 @@ pub(super) fn paths() -> Vec<String> {
     paths
 }
 
-/// What stands at a path.
+/// Returns the value at a path.
 pub(super) fn at<'a>(given: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(given, |value, key| value.get(key))
 }

@@ -5,13 +5,13 @@
 
 mod ablation;
 mod change;
-mod differs;
+mod difference;
 pub(in crate::io) mod form;
 mod keys;
 
 pub use ablation::{Ablation, Ablations, WHOLE, ablations, stages};
 pub use change::fixed;
-pub(in crate::io) use differs::changes;
+pub(in crate::io) use difference::changes;
 pub use keys::table;
 
 use std::path::Path;
@@ -29,7 +29,7 @@ use crate::train::TrainingConfig;
 const LIMIT: u64 = 1 << 20;
 
 /// Embeds presets by their names in `tasks/`, in groups.
-macro_rules! built_in {
+macro_rules! included {
     ($($group:expr => $($name:literal)*;)*) => {
         &[$(($group, &[$(($name, include_str!(concat!("../../../tasks/", $name, ".json")))),*])),*]
     };
@@ -39,13 +39,13 @@ macro_rules! built_in {
 type Group = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// The group of presets whose heads attend otherwise than in the paper.
-pub const OTHER_WAYS: &str = "Other ways to attend";
+pub const OTHER_WAYS: &str = "Other attention mechanisms";
 
 /// The presets inside the binary: for each task three learners (an NTM with an LSTM controller, one with a feedforward
 /// controller, an LSTM without memory), with what converges soonest here; what other attentions make of copy and
 /// recall; the learners as in the paper.
-const BUILT_IN: &[Group] = built_in! {
-    "What converges soonest" =>
+const INCLUDED: &[Group] = included! {
+    "Fastest to converge" =>
         "copy" "copy_feedforward" "copy_lstm"
         "repeat_copy" "repeat_copy_feedforward" "repeat_copy_lstm"
         "associative_recall" "associative_recall_feedforward" "associative_recall_lstm"
@@ -72,23 +72,23 @@ pub struct Experiment {
     pub title: String,
     /// A sentence about it; default: empty.
     pub description: String,
-    /// What is to be learned.
+    /// The task.
     pub task: Task,
     /// The machine that learns it.
     pub model: ModelConfig,
-    /// How it learns.
+    /// The training configuration.
     pub training: TrainingConfig,
-    /// How it is measured.
+    /// The evaluation configuration.
     pub evaluation: EvaluationConfig,
 }
 
-/// How a trained machine is measured: every size with every number of repeats.
+/// The evaluation of a trained machine: every size with every number of repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvaluationConfig {
     /// Lengths of the sequences, or numbers of items, one measurement each: see [`Task::measure`]. Empty, of the
     /// episodes of a file: one of all lengths together.
     pub sizes: Vec<usize>,
-    /// Numbers of repeats; empty: drawn as in training.
+    /// Numbers of repeats; empty: sampled as in training.
     pub repeats: Vec<usize>,
     /// Episodes per measurement.
     pub episodes: usize,
@@ -126,7 +126,7 @@ impl Override {
     }
 }
 
-/// As it is typed: it reads back as the same override.
+/// Writes it as typed: it reads back as the same override.
 impl std::fmt::Display for Override {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.value {
@@ -202,8 +202,8 @@ impl Experiment {
     }
 
     /// The experiment inside the binary that has this name.
-    pub fn built_in(name: &str, overrides: &[Override]) -> Option<Result<Self, Error>> {
-        let mut all = BUILT_IN.iter().flat_map(|(_, presets)| *presets);
+    pub fn included(name: &str, overrides: &[Override]) -> Option<Result<Self, Error>> {
+        let mut all = INCLUDED.iter().flat_map(|(_, presets)| *presets);
         let (_, source) = all.find(|(known, _)| *known == name)?;
         let file = format!("tasks/{name}.json");
         Some(Self::from_json(source, &file, overrides))
@@ -227,22 +227,22 @@ impl Experiment {
             let help = help.unwrap_or_default();
             format!("is a folder; expected the JSON file of a preset{help}")
         } else if super::trace::is_named_so(path) {
-            format!("is a trace, not a preset; tapescope view {label} shows it")
+            format!("is a trace, not a preset; open it with: tapescope view {label}")
         } else if path.extension().is_some_and(|end| end == "safetensors") {
-            format!("is a weights file, not a preset; tapescope eval {label} measures it")
+            format!("is a weights file, not a preset; evaluate it with: tapescope eval {label}")
         } else {
             return Self::from_json(&file::read_text(path, LIMIT)?, &label, overrides);
         };
         Err(Error::about(path, problem))
     }
 
-    /// A built-in experiment by name, or the one in a file by path.
+    /// Finds an included preset by name, or a preset file by path.
     ///
     /// # Errors
     /// Neither exists (the nearest name is suggested), or the file is not an experiment.
     pub fn find(name: &str, overrides: &[Override]) -> Result<Self, Error> {
         let path = Path::new(name);
-        if let Some(experiment) = Self::built_in(name, overrides) {
+        if let Some(experiment) = Self::included(name, overrides) {
             return experiment?.with_episodes(path);
         }
         if path.exists() || path.extension().is_some_and(|end| end == "json") {
@@ -261,22 +261,22 @@ impl Experiment {
     }
 }
 
-/// The names of the built-in experiments.
+/// Returns the names of the included presets.
 pub fn names() -> impl Iterator<Item = &'static str> {
     groups().flat_map(|(_, names)| names)
 }
 
-/// Whether a built-in experiment is one whose heads attend otherwise than in the paper.
+/// True for an included preset whose heads use another attention mechanism than the paper.
 pub fn is_other_way(name: &str) -> bool {
     let mut others = groups().filter(|(group, _)| *group == OTHER_WAYS);
     others.any(|(_, mut names)| names.any(|other| other == name))
 }
 
-/// The names of the built-in experiments, group by group, each with what it is called.
+/// Returns the names of the included presets by group, each with the name of the group.
 pub fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
     let names =
         |presets: &'static [(&'static str, &'static str)]| presets.iter().map(|(name, _)| *name);
-    BUILT_IN
+    INCLUDED
         .iter()
         .map(move |(group, presets)| (*group, names(presets)))
 }

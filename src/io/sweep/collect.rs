@@ -1,4 +1,4 @@
-//! What many runs say together: runs that differ in nothing but their seed are a setting.
+//! Collected runs: runs that differ only in their seed form a setting.
 
 use std::cmp::Ordering;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -14,29 +14,29 @@ use crate::io::preset::changes;
 use crate::io::preset::form::Written;
 use crate::io::run::LOG;
 use crate::io::{Error, Experiment, file};
-use crate::train::{HistoryPoint, Outcome, Spread, median_and_worst, spread, spread_beside};
+use crate::train::{HistoryPoint, Outcome, Spread, median_and_worst, spread, spread_aux};
 
-/// How many folders below the one that is collected a run may lie.
+/// The depth to which run folders are searched.
 const MOST_LEVELS: usize = 8;
 
-/// What lies in a folder of runs.
+/// The runs found in folders.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundRuns {
     /// The runs that can be read, in the order of their folders.
     pub runs: Vec<Run>,
-    /// What is wrong with the others, and with plans.
+    /// Errors in the other runs, and in plans.
     pub damaged: Vec<Error>,
     /// The runs that the plans in these folders name, by where they really are.
-    pub planned: Places,
-    /// Those of them that have not begun, with the reason where one is known.
+    pub planned: RunPaths,
+    /// The planned runs that have not started, with the reason if it is known.
     pub missing: Vec<(PathBuf, Option<Failure>)>,
 }
 
 /// Folders by their canonical paths, each as it is shown: what is reached by two paths is there once.
-type Places = BTreeMap<PathBuf, PathBuf>;
+type RunPaths = BTreeMap<PathBuf, PathBuf>;
 
-impl Found {
-    /// What could be read; what is wrong with it, where it could not, is kept.
+impl FoundRuns {
+    /// Returns what could be read; keeps the error otherwise.
     fn readable<T>(&mut self, read: Result<T, Error>) -> Option<T> {
         read.map_err(|error| self.damaged.push(error)).ok()
     }
@@ -46,12 +46,12 @@ impl Found {
 ///
 /// # Errors
 /// A folder cannot be read, or none of them holds a run or the plan of one.
-pub fn find(folders: &[PathBuf]) -> Result<Found, Error> {
-    let (mut found, mut search) = (Found::default(), Search::default());
+pub fn find(folders: &[PathBuf]) -> Result<FoundRuns, Error> {
+    let (mut found, mut search) = (FoundRuns::default(), Search::default());
     for folder in folders {
         if !search.collect(folder, MOST_LEVELS, &mut found)? {
             let problem =
-                format!("holds no training run: there is no {LOG} in it, or in a folder inside it");
+                format!("contains no training run: no {LOG} in it or in a folder inside it");
             return Err(Error::about(folder, problem));
         }
     }
@@ -72,30 +72,37 @@ pub fn find(folders: &[PathBuf]) -> Result<Found, Error> {
 /// A search for runs.
 #[derive(Default)]
 struct Search {
-    runs: Places,
-    /// The folders looked at, and whether a run or a plan is in each, or in one inside it.
-    seen: BTreeMap<PathBuf, bool>,
+    runs: RunPaths,
+    /// The folders looked at, with how many levels of folders inside, and whether a run or a plan is in one of them.
+    seen: BTreeMap<PathBuf, (usize, bool)>,
 }
 
 impl Search {
     /// True when there is a run or a plan in this folder, or in one inside it.
-    fn collect(&mut self, folder: &Path, levels: usize, found: &mut Found) -> Result<bool, Error> {
+    fn collect(
+        &mut self,
+        folder: &Path,
+        levels: usize,
+        found: &mut FoundRuns,
+    ) -> Result<bool, Error> {
         let unreadable = Error::unreadable(folder);
         let place = fs::canonicalize(folder).map_err(&unreadable)?;
-        if let Some(is_any) = self.seen.get(&place) {
-            return Ok(*is_any);
+        let before = self.seen.get(&place).copied();
+        if let Some((_, is_any)) = before.filter(|(seen, _)| *seen >= levels) {
+            return Ok(is_any);
         }
-        let mut is_any = file::exists(&folder.join(LOG));
-        self.seen.insert(place.clone(), is_any);
-        if is_any {
+        if file::exists(&folder.join(LOG)) {
+            self.seen.insert(place.clone(), (MOST_LEVELS, true));
             self.runs.insert(place, folder.to_owned());
             return Ok(true);
         }
+        let mut is_any = before.is_some_and(|(_, is_any)| is_any);
+        self.seen.insert(place.clone(), (levels, is_any));
         for entry in fs::read_dir(folder).map_err(&unreadable)? {
             let path = entry.map_err(&unreadable)?.path();
             if path.is_dir() {
                 is_any |= levels > 1 && self.collect(&path, levels - 1, found)?;
-            } else if plan::is_plan(&path) {
+            } else if before.is_none() && plan::is_plan(&path) {
                 is_any = true;
                 let names = found.readable(plan::read(&path)).unwrap_or_default();
                 let planned = names.iter().map(|name| {
@@ -108,7 +115,7 @@ impl Search {
                 found.planned.extend(planned);
             }
         }
-        self.seen.insert(place, is_any);
+        self.seen.insert(place, (levels, is_any));
         Ok(is_any)
     }
 }
@@ -118,7 +125,7 @@ impl Search {
 pub struct Setting {
     /// A short name that no other setting of the collection has.
     pub label: String,
-    /// What is different between the settings of the collection, here: by the path in the preset.
+    /// The values in which this setting differs from others of the collection, by path in the preset.
     pub changes: BTreeMap<String, String>,
     /// The runs, in the order of their seeds.
     pub runs: Vec<Run>,
@@ -126,41 +133,41 @@ pub struct Setting {
 
 /// A run, how it went, and whether it succeeded: its best validation, or its best weights on fresh episodes, are below
 /// the threshold.
-type Judged<'a> = (&'a Run, Outcome, bool);
+type RunOutcome<'a> = (&'a Run, Outcome, bool);
 
-/// What the runs of a setting say together.
+/// The statistics over the runs of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many runs there are.
+    /// The number of runs.
     pub runs: usize,
-    /// How many have seen all their sequences.
+    /// The number of runs that have seen all their sequences.
     pub finished: usize,
-    /// How many succeeded: their best validation is below the threshold, or their best weights are on
-    /// fresh episodes, where they were measured.
+    /// The number of successful runs: with a best validation below the threshold, or, if measured, with best weights
+    /// below it on fresh episodes.
     pub successes: usize,
     /// Sequences until the first validation below the threshold, over the runs with one.
-    pub sequences: Option<Pair>,
+    pub sequences: Option<MedianAndWorst>,
     /// Seconds of training until then.
-    pub seconds: Option<Pair>,
+    pub seconds: Option<MedianAndWorst>,
     /// Last validations.
-    pub last: Option<Pair>,
+    pub last: Option<MedianAndWorst>,
     /// The worst validation of any run after its first one below the threshold.
     pub worst_after: Option<Number>,
     /// Best validations.
-    pub best: Option<Pair>,
+    pub best: Option<MedianAndWorst>,
     /// The redundancy of the heads at the best validation, where there is a penalty on it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub redundancy: Option<Pair>,
+    pub redundancy: Option<MedianAndWorst>,
     /// The divergence of Bayesian heads from their priors at the best validation, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub divergence: Option<Pair>,
+    pub divergence: Option<MedianAndWorst>,
     /// The best weights on fresh episodes.
-    pub fresh: Option<Pair>,
+    pub fresh: Option<MedianAndWorst>,
 }
 
-/// What several runs have: the middle one and the worst.
+/// The median and the worst value over several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Pair {
+pub struct MedianAndWorst {
     /// Half of the runs are at or below it.
     pub median: Number,
     /// The largest.
@@ -170,15 +177,15 @@ pub struct Pair {
 impl Setting {
     /// Judges the runs together; `is_fresh` when their best weights were measured on fresh episodes.
     pub fn summary(&self, threshold: f64, is_fresh: bool) -> Summary {
-        let each: Vec<Judged> = self.each(threshold, is_fresh).collect();
+        let each: Vec<RunOutcome> = self.each(threshold, is_fresh).collect();
         let of = |value: fn(&Run, &Outcome) -> Option<f64>| {
             let values = each
                 .iter()
                 .filter_map(|(run, outcome, _)| value(run, outcome));
             let [median, worst] = median_and_worst(values)?.map(Number);
-            Some(Pair { median, worst })
+            Some(MedianAndWorst { median, worst })
         };
-        let is_finished = |(run, ..): &&Judged| run.state == State::Finished;
+        let is_finished = |(run, ..): &&RunOutcome| run.state == State::Finished;
         Summary {
             runs: each.len(),
             finished: each.iter().filter(is_finished).count(),
@@ -188,17 +195,18 @@ impl Setting {
             last: of(|_, outcome| outcome.last),
             worst_after: of(|_, outcome| outcome.worst_after).map(|pair| pair.worst),
             best: of(|_, outcome| outcome.best),
-            redundancy: of(|_, outcome| outcome.beside.redundancy),
-            divergence: of(|_, outcome| outcome.beside.divergence),
-            fresh: of(|run, _| run.fresh),
+            redundancy: of(|_, outcome| outcome.aux.redundancy),
+            divergence: of(|_, outcome| outcome.aux.divergence),
+            fresh: of(|run, _| run.fresh_bits()),
         }
     }
 
     /// Judges every run.
-    fn each(&self, threshold: f64, is_fresh: bool) -> impl Iterator<Item = Judged<'_>> {
+    fn each(&self, threshold: f64, is_fresh: bool) -> impl Iterator<Item = RunOutcome<'_>> {
         self.runs.iter().map(move |run| {
             let outcome = Outcome::of(run.validations(), threshold);
-            let bits = if is_fresh { run.fresh } else { outcome.best };
+            let fresh = run.fresh_bits();
+            let bits = if is_fresh { fresh } else { outcome.best };
             (run, outcome, bits.is_some_and(|bits| bits < threshold))
         })
     }
@@ -209,10 +217,10 @@ impl Setting {
         spread(&curves)
     }
 
-    /// The same of what joins the loss, each of [`Beside::NAMES`](crate::train::Beside::NAMES).
-    pub fn curves_beside(&self) -> [Vec<Spread>; 3] {
+    /// The same of what joins the loss, each of [`AuxLosses::NAMES`](crate::train::Beside::NAMES).
+    pub fn aux_curves(&self) -> [Vec<Spread>; 3] {
         let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(Run::validations).collect();
-        spread_beside(&curves)
+        spread_aux(&curves)
     }
 }
 
@@ -281,13 +289,13 @@ fn label(own: &Setting, settings: &[Setting]) -> String {
     parts.join(", ")
 }
 
-/// What does not make another setting: the seed as well.
+/// The keys that do not make another setting, including the seed.
 const UNCOMPARED: [&str; 4] = ["title", "description", "training.seed", "evaluation"];
 
 /// A collection as one JSON object. `found` says what was planned; its runs are in `settings`.
 pub fn to_json(
     settings: &[Setting],
-    found: &Found,
+    found: &FoundRuns,
     threshold: f64,
     fresh: Option<usize>,
 ) -> String {
@@ -300,8 +308,9 @@ pub fn to_json(
             ("max", json!(Number(spread.highest))),
         ])
     };
-    let judged = |(run, outcome, success): Judged| {
+    let run_outcome = |(run, outcome, success): RunOutcome| {
         let first = outcome.first_below;
+        let half_width = run.fresh.map(|fresh| fresh.half_width.map(Number));
         Written::new(vec![
             ("folder", json!(file::label(&run.folder))),
             ("seed", json!(run.experiment.training.seed.to_string())),
@@ -314,7 +323,8 @@ pub fn to_json(
             ("last", json!(outcome.last.map(Number))),
             ("worst_after", json!(outcome.worst_after.map(Number))),
             ("best", json!(outcome.best.map(Number))),
-            ("fresh", json!(run.fresh.map(Number))),
+            ("fresh", json!(run.fresh_bits().map(Number))),
+            ("fresh_half_width", json!(half_width)),
         ])
     };
     let setting = |setting: &Setting| SettingForm {
@@ -324,11 +334,11 @@ pub fn to_json(
         curve: setting.curve().into_iter().map(spread).collect(),
         each: setting
             .each(threshold, fresh.is_some())
-            .map(judged)
+            .map(run_outcome)
             .collect(),
     };
     let missing = found.missing.iter();
-    file::json(&Collection {
+    file::json(&CollectionForm {
         format: "tapescope-sweep",
         version: "1.1",
         threshold,
@@ -340,7 +350,7 @@ pub fn to_json(
 }
 
 #[derive(Serialize)]
-struct Collection {
+struct CollectionForm {
     format: &'static str,
     version: &'static str,
     threshold: f64,
@@ -365,6 +375,7 @@ mod tests {
     use super::super::tests::{experiment, points, write_run};
     use super::super::{run_name, write_plan};
     use super::*;
+    use crate::train::{Evaluation, Measurement};
     use serde_json::Value;
 
     #[test]
@@ -402,7 +413,21 @@ mod tests {
     }
 
     #[test]
-    fn what_was_planned_and_has_not_begun_is_known() {
+    fn a_folder_that_was_too_deep_is_searched_when_it_is_given() {
+        let place = tempfile::tempdir().unwrap();
+        let deep = place.path().join("1/2/3/4/5/6/7/8");
+        write_run(&deep.join("seed=1"), &experiment(1, &[]), &[1.0, 0.5]);
+        write_run(
+            &place.path().join("seed=2"),
+            &experiment(2, &[]),
+            &[1.0, 0.5],
+        );
+        let found = find(&[place.path().to_owned(), deep]).unwrap();
+        assert_eq!(found.runs.len(), 2);
+    }
+
+    #[test]
+    fn planned_runs_that_never_started_are_listed() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("sweep");
         let names = |seeds: std::ops::Range<u64>| seeds.map(|seed| run_name(&[], seed)).collect();
@@ -436,7 +461,7 @@ mod tests {
             changed: String::new(),
             task_since: 0,
             points: points(bits),
-            unfounded: 0,
+            unbacked: 0,
             state: match bits.len() {
                 2 => State::Finished,
                 _ => State::Interrupted,
@@ -450,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_what_differs_but_the_seed() {
+    fn settings_differ_in_more_than_the_seed() {
         let [small, large] = [["model.memory.rows=64"], ["model.memory.rows=1000"]];
         let [titled, named] = [
             ["model.memory.rows=64", "title=X"],
@@ -481,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_run_is_judged_and_grouped_by_what_it_became() {
+    fn a_changed_run_is_grouped_by_its_final_preset() {
         let place = tempfile::tempdir().unwrap();
         let at = |name: &str| place.path().join(name);
         write_run(
@@ -526,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_in_order_beside_values_that_are_no_numbers() {
+    fn settings_are_sorted_with_values_that_are_not_numbers() {
         let names = ["-5", "+nan", "1", "+9", "x", "nan", "-nan"];
         let run = |(seed, name): (u64, &&str)| run(seed, &[&format!("name=\"{name}\"")], &[]);
         let (settings, _) = by_setting((1..).zip(&names).map(run).collect());
@@ -560,19 +585,30 @@ mod tests {
         assert_eq!(counts, [4, 3, 2]);
         let pair = |median, worst| {
             let [median, worst] = [median, worst].map(Number);
-            Some(Pair { median, worst })
+            Some(MedianAndWorst { median, worst })
         };
         assert_eq!(summary.sequences, pair(15.0, 20.0));
         assert_eq!(summary.seconds, pair(0.5, 1.0));
         assert_eq!(summary.worst_after, Some(Number(3.0)));
         assert_eq!(summary.last, pair(2.0, f64::INFINITY));
         assert_eq!(summary.fresh, None);
-        settings[0].runs[1].fresh = Some(0.01);
-        settings[0].runs[2].fresh = Some(0.3);
+        let fresh = |bits_per_sequence, half_width| {
+            let mean = Evaluation {
+                bits_per_sequence,
+                ..Evaluation::default()
+            };
+            Some(Measurement {
+                mean,
+                half_width,
+                ..Measurement::default()
+            })
+        };
+        settings[0].runs[1].fresh = fresh(0.01, Some(0.002));
+        settings[0].runs[2].fresh = fresh(0.3, None);
         let summary = settings[0].summary(0.1, true);
         assert_eq!((summary.successes, summary.fresh), (1, pair(0.155, 0.3)));
 
-        let json = to_json(&settings, &Found::default(), 0.1, Some(7));
+        let json = to_json(&settings, &FoundRuns::default(), 0.1, Some(7));
         let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["fresh_episodes"], 7);
         let setting = &json["settings"][0];
@@ -580,5 +616,8 @@ mod tests {
         assert_eq!(setting["last"]["worst"], "Infinity");
         assert_eq!(setting["curve"][0]["runs"], 4);
         assert_eq!(setting["each"][1]["success"], true);
+        assert_eq!(setting["each"][1]["fresh"], 0.01);
+        assert_eq!(setting["each"][1]["fresh_half_width"], 0.002);
+        assert_eq!(setting["each"][2]["fresh_half_width"], Value::Null);
     }
 }

@@ -1,4 +1,4 @@
-//! Why the training of a run ended before its end.
+//! Failures: reasons why the training of a run stopped early.
 
 use std::path::Path;
 
@@ -6,16 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::io::{Error, file};
 
-/// Where that is written down.
-const FILE: &str = "failure.json";
-/// Where version 0.1.0 wrote it, in words alone.
-const OLDER: &str = "error.txt";
-/// The words by which a divergence can be told from all else in such a file.
-const OLDER_DIVERGENCE: &str = "is no longer finite";
 const FORMAT: &str = "tapescope-failure";
 const LIMIT: u64 = 1 << 20;
 
-/// Why a run ended before its end.
+/// The reason why a run stopped early.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind", content = "problem")]
 pub enum Failure {
@@ -26,10 +20,10 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The names of the files that may hold one.
-    pub(in crate::io) const FILES: [&str; 2] = [FILE, OLDER];
+    /// The file that records it.
+    pub(in crate::io) const FILE: &str = "failure.json";
 
-    /// What happened, in words.
+    /// Returns the text of the failure.
     pub fn words(&self) -> &str {
         match self {
             Self::Diverged(words) | Self::Failed(words) => words,
@@ -41,35 +35,24 @@ impl Failure {
     /// # Errors
     /// The file cannot be written; there may be no such folder.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
-        file::write_json(&folder.join(FILE), FORMAT, self)
+        file::write_json(&folder.join(Self::FILE), FORMAT, self)
     }
 
-    /// What is written down in a folder.
+    /// Reads the failure recorded in a folder.
     ///
     /// # Errors
     /// A file that cannot be read or understood.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
-        let (path, older) = (folder.join(FILE), folder.join(OLDER));
-        if file::exists(&path) {
-            return file::read_json(&path, LIMIT, FORMAT).map(Some);
-        }
-        if !file::exists(&older) {
-            return Ok(None);
-        }
-        let words = file::read_text(&older, LIMIT)?.trim_end().to_owned();
-        Ok(Some(if words.contains(OLDER_DIVERGENCE) {
-            Self::Diverged(words)
-        } else {
-            Self::Failed(words)
-        }))
+        let path = folder.join(Self::FILE);
+        let read = file::exists(&path).then(|| file::read_json(&path, LIMIT, FORMAT));
+        read.transpose()
     }
 
-    /// Removes what is written down: the run begins again, or goes on.
+    /// Removes the record: the run starts again, or resumes.
     ///
     /// # Errors
-    /// A file cannot be removed.
+    /// The file cannot be removed.
     pub(in crate::io) fn forget(folder: &Path) -> Result<(), Error> {
-        let mut files = Self::FILES.iter();
-        files.try_for_each(|name| file::remove(&folder.join(name)))
+        file::remove(&folder.join(Self::FILE))
     }
 }

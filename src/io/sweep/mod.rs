@@ -6,10 +6,10 @@ mod failure;
 mod plan;
 mod state;
 
-pub use collect::{Found, Pair, Setting, Summary, by_setting, find, to_json};
+pub use collect::{FoundRuns, MedianAndWorst, Setting, Summary, by_setting, find, to_json};
 pub use failure::Failure;
 pub use plan::{run_name, write_plan};
-pub use state::{Progress, Run, State, progress};
+pub use state::{FolderState, Run, State, folder_state};
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Which runs a sweep is made of: the names of their folders, and the list of all that are planned.
+//! The plan of a sweep: the names of its run folders, and the list of all planned runs.
 //!
 //! Every sweep leaves its list beside the folders of its runs, as `plan-HASH.json`: the hash is that of the
 //! list, so that shards of one sweep, and a sweep that is repeated, write the same file, and no two sweeps
@@ -62,7 +62,7 @@ pub fn write_plan(folder: &Path, runs: BTreeSet<String>) -> Result<(), Error> {
         if read(&path)? == runs {
             return Ok(());
         }
-        let problem = "lists other runs than those it was written for; move it away to go on";
+        let problem = "lists other runs than its name says; move the file away to continue";
         return Err(Error::content(&file::label(&path), "runs", problem));
     }
     file::create_folder(folder)?;
@@ -83,7 +83,7 @@ pub(super) fn read(path: &Path) -> Result<BTreeSet<String>, Error> {
         name.file_name() != Some(name.as_os_str())
     };
     if let Some(name) = form.runs.iter().find(is_name) {
-        let problem = format!("`{name}` is not the name of a folder");
+        let problem = format!("`{name}` is not a valid folder name");
         return Err(Error::content(&file::label(path), "runs", problem));
     }
     Ok(form.runs)
@@ -103,8 +103,11 @@ mod tests {
         let name = |texts: &[&str]| run_name(&overrides(texts), 3);
         assert_eq!(name(&[]), "seed=3");
         assert_eq!(
-            name(&["model.memory.rows=64", "training.optimizer.rate=3e-4"]),
-            "model.memory.rows=64,training.optimizer.rate=0.0003,seed=3"
+            name(&[
+                "model.memory.rows=64",
+                "training.optimizer.learning_rate=3e-4"
+            ]),
+            "model.memory.rows=64,training.optimizer.learning_rate=0.0003,seed=3"
         );
         let odd = name(&["title=a/b c"]);
         assert!(odd.starts_with("title=a_b_c") && odd.ends_with(",seed=3"));
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_is_not_understood_is_left_as_it_is() {
+    fn an_unreadable_plan_is_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let runs = BTreeSet::from(["seed=1".to_owned()]);
         write_plan(folder.path(), runs.clone()).unwrap();
@@ -161,7 +164,7 @@ mod tests {
             (
                 "seed=1",
                 "../seed=1",
-                "`runs`: `../seed=1` is not the name of a folder",
+                "`runs`: `../seed=1` is not a valid folder name",
             ),
         ] {
             is_refused(&right.replace(from, to), words);

@@ -1,22 +1,23 @@
-//! How far a run is: what its log says, as far as its weights bear it out.
+//! State of a run: its log, as far as its weights back it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Failure;
 use crate::io::lock::Lock;
+use crate::io::log::Log;
 use crate::io::preset::changes;
-use crate::io::run::{CHECKPOINT, LOCK, is_finished, log_at};
-use crate::io::{Error, Experiment, RunFolder, file, weights};
-use crate::train::{HistoryPoint, after};
+use crate::io::run::{CHECKPOINT, LOCK, RunFiles, is_finished, log_at, not_ours};
+use crate::io::{Error, Experiment, RunFolder, Trained, file, weights};
+use crate::train::{HistoryPoint, Measurement, after};
 
-/// What does not change a run: words for people, and how the result is measured.
+/// The keys that do not change a run: texts, and its evaluation.
 const IMMATERIAL: [&str; 3] = ["title", "description", "evaluation"];
 
-/// What has become of a run that has begun.
+/// The state of a run that has started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It has seen all its sequences, and its weights are there.
+    /// It has seen all its sequences and has weights.
     Finished,
     /// It is being trained, by the process that this names.
     Running(String),
@@ -38,7 +39,7 @@ impl State {
         }
     }
 
-    /// Why the run ended before its end, where that is known.
+    /// Returns the reason why the run stopped early, if it is known.
     pub(super) fn failure(&self) -> Option<&str> {
         match self {
             Self::Failed(failure) => Some(failure.words()),
@@ -47,115 +48,121 @@ impl State {
     }
 }
 
-/// What a sweep does with the folder of a run.
+/// The state of a run folder, which decides how a sweep continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum FolderState {
     /// Nothing: the run is finished, or diverged, as it would again.
     Finished,
-    /// Nothing: somebody trains it, who is named.
+    /// Nothing: the named process trains it.
     Running(String),
     /// It begins the run.
     New,
     /// It goes on with a run that was stopped, was killed or has failed: from its checkpoint.
-    Begun,
+    Resumable,
     /// It begins such a run again, which has no checkpoint.
-    Broken,
+    Incomplete,
     /// It refuses: the folder is taken by another experiment; what is different, in words.
-    Other(String),
+    OtherExperiment(String),
 }
 
-/// How far the run of an experiment in this folder is.
+/// Returns the state of the run of an experiment in this folder.
 ///
 /// # Errors
 /// The folder is none that may be written into ([`RunFolder::contents`]), or a file of it cannot be read.
-pub fn progress(folder: &Path, experiment: &Experiment) -> Result<Progress, Error> {
+pub fn folder_state(folder: &Path, experiment: &Experiment) -> Result<FolderState, Error> {
     let holder = || Lock::holder(&folder.join(LOCK));
     if let Some(holder) = holder()? {
-        return Ok(Progress::Running(holder));
+        return Ok(FolderState::Running(holder));
     }
-    progress_of_free(folder, experiment).or_else(|error| match holder()? {
+    unlocked_folder_state(folder, experiment).or_else(|error| match holder()? {
         // Somebody has begun to write into it meanwhile.
-        Some(holder) => Ok(Progress::Running(holder)),
+        Some(holder) => Ok(FolderState::Running(holder)),
         None => Err(error),
     })
 }
 
-fn progress_of_free(folder: &Path, experiment: &Experiment) -> Result<Progress, Error> {
-    let Some(begun) = RunFolder::contents(folder)? else {
-        return Ok(Progress::New);
+fn unlocked_folder_state(folder: &Path, experiment: &Experiment) -> Result<FolderState, Error> {
+    let Some(RunFiles { log, weights, .. }) =
+        RunFolder::read_files(folder, |why| not_ours(folder, why))?
+    else {
+        return Ok(FolderState::New);
     };
-    let differs = changes(&[&begun.log.experiment, experiment], &IMMATERIAL);
+    let differs = changes(&[&log.experiment, experiment], &IMMATERIAL);
     if let Some(path) = differs.iter().flat_map(BTreeMap::keys).min() {
         let value = |index: usize| differs[index].get(path).map_or("absent", String::as_str);
         let (there, here) = (value(0), value(1));
         let difference = format!("`{path}` is {there} there, and {here} here");
-        return Ok(Progress::Other(difference));
+        return Ok(FolderState::OtherExperiment(difference));
     }
-    Ok(match Run::read(folder)?.state {
-        State::Finished | State::Failed(Failure::Diverged(_)) => Progress::Finished,
-        State::Running(holder) => Progress::Running(holder),
-        _ if file::exists(&folder.join(CHECKPOINT)) => Progress::Begun,
-        _ => Progress::Broken,
+    Ok(match Run::of(folder, log, weights)?.state {
+        State::Finished | State::Failed(Failure::Diverged(_)) => FolderState::Finished,
+        State::Running(holder) => FolderState::Running(holder),
+        _ if file::exists(&folder.join(CHECKPOINT)) => FolderState::Resumable,
+        _ => FolderState::Incomplete,
     })
 }
 
 /// A training run as it lies in its folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Where it is.
+    /// Its folder.
     pub folder: PathBuf,
-    /// What it learns now, after all changes.
+    /// The experiment now, after all changes.
     pub experiment: Experiment,
-    /// What was set while it ran, joined by commas; empty where nothing was.
+    /// The values changed during training, joined by commas; empty without changes.
     pub changed: String,
     /// Sequences after which its task last changed; 0 where it never did.
     pub task_since: u64,
     /// The validations, as far as the weights bear them out.
     pub points: Vec<HistoryPoint>,
-    /// How many validations of its log are left out: they speak of weights that are not there.
-    pub unfounded: usize,
-    /// What has become of it.
+    /// The number of validations in its log that are ignored: their weights were not saved.
+    pub unbacked: usize,
+    /// Its state.
     pub state: State,
-    /// Bits per sequence of its best weights on fresh episodes, where they were measured.
-    pub fresh: Option<f64>,
+    /// Its best weights on fresh episodes, where they were measured.
+    pub fresh: Option<Measurement>,
 }
 
 impl Run {
     pub(super) fn read(folder: &Path) -> Result<Self, Error> {
         // Weights are written before the line of the log that tells of them, so they are read after it.
-        let mut log = log_at(folder)?;
-        let (mut is_finished, mut history) = (false, Vec::new());
-        if RunFolder::is_taken(folder) {
-            let trained = weights::read(&RunFolder::weights_at(folder)?)?;
-            is_finished = self::is_finished(&log, &trained);
-            history = trained.history;
-        }
-        let founded = founded(&log.points, &history);
-        let unfounded = log.points.len() - founded;
-        log.points.truncate(founded);
-        let state = if is_finished && unfounded == 0 {
+        let log = log_at(folder)?;
+        let path = RunFolder::part(folder, RunFolder::WEIGHTS);
+        let weights = file::exists(&path).then(|| weights::read(&path));
+        Self::of(folder, log, weights.transpose()?)
+    }
+
+    /// The run of a folder, from its log and its weights.
+    fn of(folder: &Path, mut log: Log, weights: Option<Trained>) -> Result<Self, Error> {
+        let is_finished = is_finished(&log, weights.as_ref());
+        let history = weights.map_or_else(Vec::new, |weights| weights.history);
+        let backed = backed(&log.points, &history);
+        let unbacked = log.points.len() - backed;
+        log.points.truncate(backed);
+        let state = if is_finished && unbacked == 0 {
             State::Finished
         } else if let Some(holder) = Lock::holder(&folder.join(LOCK))? {
             State::Running(holder)
         } else {
             Failure::read(folder)?.map_or(State::Interrupted, State::Failed)
         };
-        let set: Vec<&str> = log
-            .changes
-            .iter()
-            .flat_map(|change| &change.set)
-            .map(String::as_str)
-            .collect();
+        let changes = log.changes.iter();
+        let set: Vec<String> = changes.flat_map(|change| change.set.clone()).collect();
         Ok(Self {
             folder: folder.to_owned(),
             experiment: log.experiment.after(&log.changes)?,
             changed: set.join(", "),
             task_since: log.experiment.task_since(&log.changes),
             points: log.points,
-            unfounded,
+            unbacked,
             state,
             fresh: None,
         })
+    }
+
+    /// Bits per sequence of its best weights on fresh episodes, where they were measured.
+    pub fn fresh_bits(&self) -> Option<f64> {
+        Some(self.fresh?.mean.bits_per_sequence)
     }
 
     /// The validations on its current task.
@@ -164,9 +171,9 @@ impl Run {
     }
 }
 
-/// How many of the validations of a log may be believed. The weights, which are those of the best one, hold
-/// the history until then; what is better than they are, or other than they say, is of weights that are lost.
-fn founded(points: &[HistoryPoint], history: &[HistoryPoint]) -> usize {
+/// Returns the number of validations of a log that are backed by saved weights. The weights, which are the best ones,
+/// hold the history up to them; better or differing validations belong to lost weights.
+fn backed(points: &[HistoryPoint], history: &[HistoryPoint]) -> usize {
     let key = |point: &HistoryPoint| {
         let bits = point.validation.bits_per_sequence;
         (point.sequences, bits.to_bits())
@@ -189,40 +196,46 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_run_is_finished_when_its_log_and_its_weights_say_so() {
+    fn a_run_is_finished_when_log_and_weights_agree() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("seed=1");
         let wanted = experiment(1, &[]);
-        let progress = |experiment: &Experiment| progress(&folder, experiment).unwrap();
-        assert_eq!(progress(&wanted), Progress::New);
+        let folder_state = |experiment: &Experiment| folder_state(&folder, experiment).unwrap();
+        assert_eq!(folder_state(&wanted), FolderState::New);
         write_run(&folder, &wanted, &[1.0]);
-        assert_eq!(progress(&wanted), Progress::Begun);
+        assert_eq!(folder_state(&wanted), FolderState::Resumable);
         fs::remove_dir_all(&folder).unwrap();
         write_run(&folder, &wanted, &[1.0, 0.5]);
-        assert_eq!(progress(&wanted), Progress::Finished);
+        assert_eq!(folder_state(&wanted), FolderState::Finished);
         assert_eq!(
-            progress(&experiment(2, &[])),
-            Progress::Other("`training.seed` is 1 there, and 2 here".into())
+            folder_state(&experiment(2, &[])),
+            FolderState::OtherExperiment("`training.seed` is 1 there, and 2 here".into())
         );
         fs::remove_file(folder.join("weights.safetensors")).unwrap();
-        assert_eq!(progress(&wanted), Progress::Begun, "no weights");
+        assert_eq!(folder_state(&wanted), FolderState::Resumable, "no weights");
         let checkpoint = folder.join("checkpoint.safetensors");
         fs::remove_file(checkpoint).unwrap();
-        assert_eq!(progress(&wanted), Progress::Broken);
+        assert_eq!(folder_state(&wanted), FolderState::Incomplete);
         for (failure, then) in [
-            (Failure::Failed("no space left".into()), Progress::Broken),
-            (Failure::Diverged("not finite".into()), Progress::Finished),
+            (
+                Failure::Failed("no space left".into()),
+                FolderState::Incomplete,
+            ),
+            (
+                Failure::Diverged("not finite".into()),
+                FolderState::Finished,
+            ),
         ] {
             failure.write(&folder).unwrap();
-            assert_eq!(progress(&wanted), then);
+            assert_eq!(folder_state(&wanted), then);
         }
     }
 
-    /// What the log says, what the weights say (they end with the best), and how much of the log stands.
+    /// The validations of the log, those of the weights (which end with the best), and the number of backed ones.
     type Case = (&'static [f64], Option<&'static [f64]>, usize);
 
     #[test]
-    fn a_log_that_is_ahead_of_its_weights_is_not_believed() {
+    fn validations_not_backed_by_weights_are_ignored() {
         let place = tempfile::tempdir().unwrap();
         let wanted = experiment(1, &[]);
         let cases: [Case; 9] = [
@@ -249,23 +262,9 @@ mod tests {
             }
             let run = Run::read(&folder).unwrap();
             assert_eq!(run.points.len(), stands, "case {index}");
-            assert_eq!(run.unfounded, log.len() - stands, "case {index}");
+            assert_eq!(run.unbacked, log.len() - stands, "case {index}");
             let is_finished = run.state == State::Finished;
             assert_eq!(is_finished, stands == 2, "case {index}");
         }
-    }
-
-    #[test]
-    fn what_version_0_1_0_wrote_is_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("error.txt");
-        fs::write(&path, "`output` is no longer finite, after 7 sequences\n").unwrap();
-        let words = "`output` is no longer finite, after 7 sequences".to_owned();
-        let read = || Failure::read(folder.path()).unwrap();
-        assert_eq!(read(), Some(Failure::Diverged(words)));
-        fs::write(&path, "no space left\n").unwrap();
-        assert_eq!(read(), Some(Failure::Failed("no space left".into())));
-        Failure::forget(folder.path()).unwrap();
-        assert_eq!(read(), None);
     }
 }

@@ -13,10 +13,10 @@ use crate::train::Recording;
 
 /// The most characters that are shown of what a file says.
 const MOST_SAID: usize = 160;
-/// How many numbers are drawn in a step, as it is called in a line.
+/// The label of the number of random numbers per step.
 const NOISE: &str = "noise";
 
-/// What came out of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
     /// How many pairs of values were compared.
@@ -33,11 +33,11 @@ pub struct Comparison {
     pub steps: Vec<f64>,
     /// Arrays that were not compared, because one of the two does not have them, or in another size.
     pub skipped: Vec<String>,
-    /// What is not of one size, a line for each.
+    /// The sizes that differ, a line for each.
     pub sizes: Vec<String>,
-    /// What the two files say differently, a line for each.
+    /// The metadata that differ between the two files, a line for each.
     pub declared: Vec<String>,
-    /// What only one of two files has, the first or the second: arrays, and what is said.
+    /// The arrays and metadata that only the first or only the second file has.
     pub only: [Vec<String>; 2],
 }
 
@@ -111,8 +111,10 @@ pub(super) struct Piece<'a> {
 /// # Errors
 /// The shapes differ.
 pub fn diff(a: &Imported, b: &Imported, tolerance: f64) -> Result<Comparison, Vec<String>> {
-    let mut declared = unlike(a.declared.iter().cloned(), b.declared.iter().cloned());
-    declared.retain(|line| !line.starts_with("generator"));
+    let [said, there] = [a, b].map(|file| file.declared.iter().cloned());
+    // Who wrote a file makes no difference.
+    let is_compared = |(key, _): &(&str, String)| *key != "generator";
+    let declared = unlike(said.filter(is_compared), there.filter(is_compared));
     let (files, only) = ((a, b), [a.only(b), b.only(a)]);
     let gradients = a.gradient.as_ref().zip(b.gradient.as_ref());
     let (a, b) = (Side::from(a), Side::from(b));
@@ -132,26 +134,22 @@ pub fn diff(a: &Imported, b: &Imported, tolerance: f64) -> Result<Comparison, Ve
 }
 
 impl Imported {
-    /// What this file has or says and the other one does not.
+    /// Returns the arrays and metadata that only this file has.
     fn only(&self, other: &Self) -> Vec<String> {
-        let said = self.declared.iter().filter(|(_, said)| !said.is_empty());
-        let said = said
-            .map(|(key, _)| *key)
-            .filter(|key| other.says(key).is_empty());
-        let derivatives = |file: &Self| {
-            let all = file.gradient.iter().flat_map(|(_, all)| all);
-            all.map(|(array, _)| array.name.clone()).collect::<Vec<_>>()
+        let names = |file: &Self| -> Vec<String> {
+            let said = file.declared.iter().filter(|(_, said)| !said.is_empty());
+            let said = said.map(|(key, _)| (*key).to_owned());
+            let derivatives = file.gradient.iter().flat_map(|(_, all)| all);
+            let derivatives = derivatives.map(|(array, _)| array.name.clone());
+            let ignored = file.ignored.iter().cloned();
+            said.chain(ignored).chain(derivatives).collect()
         };
-        let (own, others) = (derivatives(self), derivatives(other));
-        let differ = [
-            (&other.recording.absent, &self.recording.absent),
-            (&self.ignored, &other.ignored),
-            (&own, &others),
-        ];
-        let arrays =
-            differ.map(|(own, others)| own.iter().filter(move |array| !others.contains(array)));
-        said.map(str::to_owned)
-            .chain(arrays.into_iter().flatten().cloned())
+        let (others, absent) = (names(other), &self.recording.absent);
+        let lacks = other.recording.absent.iter();
+        let lacks = lacks.filter(|name| !absent.contains(name)).cloned();
+        let own = names(self).into_iter();
+        own.filter(|name| !others.contains(name))
+            .chain(lacks)
             .collect()
     }
 }
@@ -186,7 +184,7 @@ pub fn compare(a: Side<'_>, b: Side<'_>, tolerance: f64) -> Result<Comparison, V
     Ok(found)
 }
 
-/// What keeps two episodes from being compared at all, a line for each size that is not the same.
+/// Returns the sizes that prevent a comparison of two episodes, a line for each.
 pub fn obstacles(a: &Recording, b: &Recording) -> Vec<String> {
     // What a task fixes stands first.
     let channels = |recording: &Recording| widths(&recording.trace).into_iter().take(2);
@@ -208,8 +206,8 @@ pub(super) fn unlike(
         .collect()
 }
 
-/// What is not of one size in the traces of two machines, and by what their heads attend otherwise: where that is
-/// so, it is why their noise is of other sizes.
+/// Returns the sizes that differ between the traces of two machines, with the differing attention that makes their
+/// noise differ in size.
 pub(super) fn with_heads(mut lines: Vec<String>, a: &Imported, b: &ModelConfig) -> Vec<String> {
     let heads = unlike_heads(a, b);
     lines.retain(|line| heads.is_empty() || !line.starts_with(NOISE));
@@ -377,9 +375,9 @@ pub(super) fn piece(
 }
 
 /// An array of the machine: to what it belongs, and its values.
-type OfSteps<'a> = (Place, &'static ArraySpec, &'a Series<f32>);
+pub(super) type OfSteps<'a> = (Place, &'static ArraySpec, &'a Series<f32>);
 
-/// What one step has of an array of the machine.
+/// Returns the part of an array of the machine in one step.
 pub(super) fn of_step<'a>(
     trace: &Trace,
     (place, spec, series): OfSteps<'a>,
@@ -400,7 +398,7 @@ pub(super) fn of_step<'a>(
     piece
 }
 
-/// What is there before the first step.
+/// Returns the initial state, before the first step.
 pub(super) fn before(side: Side<'_>) -> Vec<Piece<'_>> {
     let trace = &side.recording.trace;
     let mut pieces = memory(side, trace, 0, None);
@@ -454,7 +452,7 @@ pub(super) fn memory<'a>(
     }]
 }
 
-/// What an episode was before any machine saw it.
+/// Returns the input and target of an episode, before any machine sees them.
 pub(super) fn asked(episode: &Episode, t: usize) -> Vec<Piece<'_>> {
     let rows = [("input", &episode.input), ("target", &episode.target)];
     let mut pieces: Vec<_> = rows
@@ -468,7 +466,7 @@ pub(super) fn asked(episode: &Episode, t: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// What was asked in a step, what the machine computed, in the order of the computation, and what it cost.
+/// Returns the input and target of a step, the computed arrays in order of computation, and the loss.
 fn of_a_step<'a>(side: Side<'a>, arrays: &[OfSteps<'a>], t: usize) -> Vec<Piece<'a>> {
     let Recording {
         trace,

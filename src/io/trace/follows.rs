@@ -1,11 +1,11 @@
-//! What follows from what in a trace, as far as its arrays and its words are known; and the computing of what was
-//! not recorded, but follows.
+//! Dependencies of the arrays in a trace, as far as its arrays and metadata are known; and the computation of arrays
+//! that were not recorded.
 
 use super::form::is_of_a_file;
 use super::{Imported, SCORES};
 use crate::io::error::short;
 use crate::keys::Words as _;
-use crate::model::{self, Draw, ModelConfig, Rule, Scoring, Trace, Turns, Words};
+use crate::model::{self, Dependency, Draw, ModelConfig, Scoring, Trace, Turns, UnknownConvention};
 use crate::task::{Episode, Task};
 use crate::train::{ABSENT, Recording, is_unrecorded, score};
 
@@ -14,7 +14,7 @@ const LARGEST_EPISODE: usize = 1 << 22;
 
 /// Computes what was not recorded and follows from what was.
 pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
-    for rule in config.rules(&recording.conventions) {
+    for rule in config.dependencies(&recording.conventions) {
         let name = config.array_name(rule.place, rule.array);
         // Memories are made when the file is read.
         let is_lost = rule.array != "memory" && !recording.knows(&name);
@@ -64,12 +64,12 @@ pub(super) fn is_recorded(recording: &Recording, array: &str) -> bool {
 }
 
 /// Why an array does not follow from what is known, if it does not.
-fn obstacle(config: &ModelConfig, recording: &Recording, rule: &Rule) -> Option<String> {
+fn obstacle(config: &ModelConfig, recording: &Recording, rule: &Dependency) -> Option<String> {
     let conventions = &recording.conventions;
     match (rule.unknown, &conventions.turns, &conventions.scoring) {
-        (Some(Words::Turns), Turns::Unknown(words), _) => Some(said(words)),
+        (Some(UnknownConvention::Turns), Turns::Unknown(words), _) => Some(said(words)),
         (
-            Some(Words::Scoring),
+            Some(UnknownConvention::Scoring),
             _,
             Scoring::Unknown {
                 similarity,
@@ -94,7 +94,7 @@ fn said(words: &str) -> String {
     format!("the file says `{}`", short(words))
 }
 
-/// What is needed and not known, in words.
+/// Describes the needed arrays that are unknown.
 fn absent(recording: &Recording, needs: impl IntoIterator<Item = String>) -> Option<String> {
     let absent: Vec<_> = needs
         .into_iter()
@@ -108,8 +108,8 @@ fn absent(recording: &Recording, needs: impl IntoIterator<Item = String>) -> Opt
 }
 
 /// How the memories follow from each other, where they do.
-pub(super) fn memory_rule(config: &ModelConfig, recording: &Recording) -> Option<Rule> {
-    let mut rules = config.rules(&recording.conventions).into_iter();
+pub(super) fn memory_dependency(config: &ModelConfig, recording: &Recording) -> Option<Dependency> {
+    let mut rules = config.dependencies(&recording.conventions).into_iter();
     rules.find(|rule| rule.array == "memory" && obstacle(config, recording, rule).is_none())
 }
 
@@ -120,12 +120,12 @@ fn loss_obstacle(recording: &Recording) -> Option<String> {
     let is_bit = |&value: &f32| value == 0.0 || value == 1.0;
     absent(recording, needs).or_else(|| {
         let bits = target.iter().chain(mask).all(is_bit);
-        (!bits).then(|| "not all of target and mask are 0 or 1".to_owned())
+        (!bits).then(|| "target and mask are not all 0 or 1".to_owned())
     })
 }
 
 /// True when the first step of an array is made of what nothing is known of.
-pub(super) fn lacks_start(trace: &Trace<f32>, rule: &Rule) -> bool {
+pub(super) fn lacks_start(trace: &Trace<f32>, rule: &Dependency) -> bool {
     let starts = rule.start.map(|array| (rule.place, array));
     let mut needs = rule.needs.iter().copied().chain(starts);
     let is_lost = |(place, array)| {
@@ -142,7 +142,7 @@ pub(super) fn obstacles(
     recording: &Recording,
     memories: &[bool],
 ) -> Vec<(String, String)> {
-    let rules = config.rules(&recording.conventions).into_iter();
+    let rules = config.dependencies(&recording.conventions).into_iter();
     let mut found: Vec<_> = rules
         .map(|rule| {
             let name = config.array_name(rule.place, rule.array);
@@ -170,20 +170,22 @@ pub(super) enum Again {
 }
 
 impl Again {
-    /// What the file says of it.
+    /// Returns the metadata of the file.
     pub(super) fn of(trace: &Imported) -> Self {
         let (task, steps) = (&trace.recording.task, trace.recording.episode.steps());
         let channels = task.inputs() + task.outputs() + 1;
         let name = short(task.name());
         let is_known = Task::WORDS.iter().any(|(word, _)| *word == task.name());
         let unknown = match (task, trace.recording.origin) {
-            (Task::Other(_), _) if is_of_a_file(&name) => {
-                format!("the episodes of the task `{name}` are in a file")
+            (Task::External(_), _) if is_of_a_file(&name) => {
+                format!("the episodes of the task `{name}` come from a file")
             }
-            (Task::Other(_), _) if is_known => format!("too little is said of the task `{name}`"),
-            (Task::Other(_), _) => format!("the task `{name}` is none of ours"),
+            (Task::External(_), _) if is_known => {
+                format!("the file lacks details of the task `{name}`")
+            }
+            (Task::External(_), _) => format!("the task `{name}` is unknown"),
             _ if task.longest().saturating_mul(channels) > LARGEST_EPISODE => {
-                format!("an episode of the task `{name}` may be too large to be made again")
+                format!("episodes of the task `{name}` may be too large to generate")
             }
             (_, None) => {
                 let said = trace.declared.iter().filter(|(_, said)| said.is_empty());

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::Path;
+use std::{fmt, iter};
 
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -11,16 +11,14 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::table::{AXES, Described};
-use super::{
-    IN_TURN, Imported, KEYFRAME, OF_FILES, READ_FIRST, SCORES, Source, UNCHECKED, WRITE_FIRST,
-};
+use super::{IN_TURN, Imported, KEYFRAME, OF_MACHINES, READ_FIRST, SCORES, WRITE_FIRST};
 use crate::io::Error;
 use crate::io::error::short;
 use crate::io::preset::form::{self, Initial, Word, Written, complete_model};
 use crate::keys::{Choice, Words, brief};
 use crate::model::config::{ControllerKind, InitialWeighting, Order, VectorActivation};
 use crate::model::{
-    Conventions, Draw, ModelConfig, NtmConfig, Sampling, Scoring, Turns, head_name,
+    Conventions, Draw, ModelConfig, NoiseMode, NtmConfig, Scoring, Turns, head_name,
 };
 use crate::task::{Episode, Episodes, Phase, Task};
 use crate::train::Recording;
@@ -52,10 +50,10 @@ pub(super) fn asked(recording: &Recording) -> Written {
     }
     let sampling = recording.trace.sampling;
     // Where nothing is drawn, nothing becomes of it.
-    if sampling != Sampling::Mean && recording.trace.noise().next().is_some() {
+    if sampling != NoiseMode::Mean && recording.trace.noise().next().is_some() {
         values.push(("sampling", json!(sampling.word())));
     }
-    if !matches!(task, Task::Other(_)) {
+    if !matches!(task, Task::External(_)) {
         values.push((task.size_name(), json!(episode.size)));
     }
     // Traces of plain copy say `"repeats": 1`, and always have.
@@ -95,8 +93,8 @@ pub(super) struct AskedForm {
     pub(super) seed: Option<Count>,
     pub(super) episode: Option<Count>,
     pub(super) sample: Option<Count>,
-    /// What became of the noise.
-    sampling: Option<Word<Sampling>>,
+    /// The noise mode.
+    sampling: Option<Word<NoiseMode>>,
     /// Of this episode, as what follows.
     length: Option<usize>,
     items: Option<usize>,
@@ -175,25 +173,21 @@ impl AskedForm {
         self.length.or(self.items).or_else(only)
     }
 
-    /// What became of the noise.
-    pub(super) fn sampling(&self) -> Sampling {
-        self.sampling.map_or(Sampling::Mean, |word| word.0)
+    /// Returns the noise mode.
+    pub(super) fn sampling(&self) -> NoiseMode {
+        self.sampling.map_or(NoiseMode::Mean, |word| word.0)
     }
 
     /// Parameters of the task and sizes of this episode, by key, as the file gives them.
     pub(super) fn sizes(&self) -> Vec<(&'static str, String)> {
-        let text = |size: Option<usize>| size.map_or_else(String::new, |size| size.to_string());
-        let params = json!(self.params).to_string();
-        let params = if self.params.is_empty() {
-            String::new()
-        } else {
-            params
-        };
-        let keys = ["params", "length", "items", "repeats"];
-        let [length, items, repeats] = [self.length, self.items, self.repeats].map(text);
-        keys.into_iter()
-            .zip([params, length, items, repeats])
-            .collect()
+        let params = (!self.params.is_empty()).then(|| json!(self.params));
+        let sizes = [
+            ("length", self.length),
+            ("items", self.items),
+            ("repeats", self.repeats),
+        ];
+        let sizes = sizes.into_iter().map(|(key, size)| (key, said(size)));
+        iter::once(("params", said(params))).chain(sizes).collect()
     }
 
     /// Seed and index, when both are there, and the sample.
@@ -209,11 +203,15 @@ impl AskedForm {
 
 /// `model`: who answered. The `config` of a Neural Turing Machine is in words that those of other programs can be
 /// told in too; that of another kind is as in a preset.
-pub(super) fn machine(source: &Source, conventions: &Conventions) -> Written {
-    let preset = Written::of(source.config).into_values();
-    let mut values = vec![("sha256".to_owned(), json!(source.sha256))];
+pub(super) fn machine(
+    config: &ModelConfig,
+    sha256: Option<&str>,
+    conventions: &Conventions,
+) -> Written {
+    let preset = Written::of(config).into_values();
+    let mut values = vec![("sha256".to_owned(), json!(sha256))];
     let mut keep = |key: &str, value: Value| values.push((format!("config.{key}"), value));
-    let ntm = source.config.ntm();
+    let ntm = config.ntm();
     let is_alike = |path: &str| path.starts_with("memory.") || path.starts_with("controller.");
     for (path, value) in &preset {
         if ntm.is_none() || is_alike(path) {
@@ -274,7 +272,7 @@ fn words(config: &NtmConfig, conventions: &Conventions) -> Vec<(&'static str, Va
     words
 }
 
-/// What a trace says as a preset does: the key, the path in a preset, and the value where it is given.
+/// A key that a trace and a preset share: the key, the path in a preset, and the value if it is given.
 type Alike = (&'static str, &'static str, fn(&ConfigForm) -> Value);
 const ALIKE: &[Alike] = &[
     ("epsilon", "heads.similarity_epsilon", |c| json!(c.epsilon)),
@@ -290,7 +288,7 @@ const ALIKE: &[Alike] = &[
     }),
 ];
 
-/// What holds of any machine, where a trace does not say more: by the path in a preset.
+/// The defaults of a trace, by path in a preset.
 const UNSAID: [(&str, &str); 4] = [
     ("heads.key_activation", "identity"),
     ("heads.add_activation", "identity"),
@@ -298,7 +296,7 @@ const UNSAID: [(&str, &str); 4] = [
     ("memory.initial", "learned"),
 ];
 
-/// What else a trace says as a preset does, in words of its own.
+/// The keys that a trace shares with a preset under another name.
 const RENAMED: [(&str, &str); 5] = [
     ("attention", "heads.attention"),
     ("shifts", "heads.shift.range"),
@@ -307,7 +305,7 @@ const RENAMED: [(&str, &str); 5] = [
     ("order", "heads.order"),
 ];
 
-/// What is wrong with the machine of a preset, at the key that a trace has for it.
+/// Returns the error in the machine of a preset at the key that a trace has for it.
 fn in_a_trace(error: Error) -> Error {
     let Error::Content {
         file,
@@ -336,21 +334,12 @@ fn in_a_trace(error: Error) -> Error {
     }
 }
 
-/// What is said of the heads of a machine besides their sizes, by its key; one word for a list of the same.
+/// Returns the metadata of the heads of a machine besides their sizes, by key; one word for a list of equal ones.
 fn attention(config: &ModelConfig) -> BTreeMap<String, Value> {
-    let source = Source {
-        config,
-        sha256: None,
-        full_memory: false,
-        gradient: None,
+    let said = machine(config, None, &Conventions::default()).into_values();
+    let is_it = |key: &str| {
+        key.starts_with("config.attention.") || OF_MACHINES.iter().any(|known| key.ends_with(known))
     };
-    let said = machine(&source, &Conventions::default()).into_values();
-    let is_of_weights = |key: &str| {
-        UNCHECKED[OF_FILES..]
-            .iter()
-            .any(|known| key.ends_with(known))
-    };
-    let is_it = |key: &str| key.starts_with("config.attention.") || is_of_weights(key);
     let said = said.into_iter().filter(|(key, _)| is_it(key));
     let one = |value: Value| match value.as_array().map(Vec::as_slice) {
         Some([first, others @ ..]) if others.iter().all(|other| other == first) => first.clone(),
@@ -431,7 +420,7 @@ struct ControllerForm {
     layers: Option<usize>,
 }
 
-/// What may be left out, but not be null.
+/// Reads an optional value that must not be null.
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
@@ -491,9 +480,8 @@ impl ConfigForm {
         Conventions { turns, scoring }
     }
 
-    /// What is said in words or numbers, and is neither a size nor an array; empty where it is not said.
+    /// Returns the metadata other than sizes and arrays; empty strings for absent ones.
     pub(super) fn declared(&self) -> Vec<(&'static str, String)> {
-        let said = |text: &Option<String>| text.clone().unwrap_or_default();
         let turns = match self.order.as_deref() {
             Some(IN_TURN) => self.heads.as_deref().unwrap_or_default().join(" "),
             _ => String::new(),
@@ -501,26 +489,20 @@ impl ConfigForm {
         let text = |value: Value| match value {
             Value::String(word) => word,
             list @ Value::Array(_) => list.to_string(),
-            value => value.as_f64().map_or_else(String::new, brief),
+            value => said(value.as_f64().map(brief)),
         };
         let mut declared = vec![
-            ("order", said(&self.order)),
+            ("order", said(self.order.as_ref())),
             ("turns", turns),
-            ("similarity", said(&self.similarity)),
-            ("similarity_formula", said(&self.similarity_formula)),
+            ("similarity", said(self.similarity.as_ref())),
+            ("similarity_formula", said(self.similarity_formula.as_ref())),
         ];
         declared.extend(ALIKE.iter().map(|(key, _, get)| (*key, text(get(self)))));
-        let initial = self
-            .memory
-            .as_ref()
-            .and_then(|memory| memory.initial.as_ref());
+        let memory = self.memory.as_ref();
+        let initial = memory.and_then(|memory| memory.initial.as_ref());
         let constant = |initial: &Initial| initial.0.map_or_else(|| "learned".to_owned(), brief);
-        declared.push(("memory.initial", initial.map_or_else(String::new, constant)));
-        let attention = self.attention.as_ref();
-        declared.push((
-            "attention",
-            attention.map_or_else(String::new, Value::to_string),
-        ));
+        declared.push(("memory.initial", said(initial.map(constant))));
+        declared.push(("attention", said(self.attention.as_ref())));
         declared
     }
 
@@ -616,6 +598,11 @@ pub(super) fn axes(recording: &Recording, arrays: &[Described]) -> Written {
     Written::new(values)
 }
 
+/// Returns the value under a key as it is compared: empty if absent.
+pub(super) fn said(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
 /// Phases in words, as they are compared.
 pub(super) fn in_words(phases: &[Phase]) -> String {
     let phases = phases.iter();
@@ -657,7 +644,7 @@ pub(super) fn title(task: &Task, episode: &Episode) -> String {
         Task::Copy(_) | Task::RepeatCopy(_) | Task::PrioritySort(_) => "vector",
         Task::AssociativeRecall(_) => "item",
         Task::Ngrams(_) => "bit",
-        Task::Episodes(_) | Task::Other(_) => "step",
+        Task::Episodes(_) | Task::External(_) => "step",
     };
     let plural = if size == 1 { "" } else { "s" };
     let times = task

@@ -26,7 +26,7 @@
 //! ```
 //! use tapescope::{io::{trace, weights}, train::Recording};
 //!
-//! let copy = &weights::shipped().unwrap()[0];
+//! let copy = &weights::all_included().unwrap()[0];
 //! let recording = Recording::new(&copy.machine, &copy.experiment.task, 7, 0);
 //! let source = trace::Source { config: &copy.machine.config, sha256: None, full_memory: false, gradient: None };
 //! let mut file = Vec::new();
@@ -49,7 +49,7 @@ mod write;
 
 pub use compare::{Comparison, Difference, Side, compare, diff, obstacles};
 pub use read::{from_bytes, from_json, read, read_watched};
-pub use source::Watch;
+pub use source::ReadProgress;
 pub use table::{AXES, Listed, arrays, is_needed, recomputed};
 pub use verify::{Outcome, Verified, replay, verify};
 pub use write::{meta, views, write, write_npz, write_to};
@@ -98,7 +98,7 @@ const SCORES: [(Scoring, &str, &str); 5] = [
     (Scoring::Dot, "dot", "k.m"),
 ];
 
-/// What stands beside a recording in its file.
+/// The contents of a trace file besides the recording.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// The machine that was recorded.
@@ -133,29 +133,33 @@ pub struct Imported {
     pub ignored: Vec<String>,
     /// The derivatives of a number.
     gradient: Option<(Quantity, Derivatives)>,
-    /// What the file says of the episode and its machine, in words; empty where it does not.
+    /// The metadata of episode and machine, as text; empty strings for absent ones.
     declared: Vec<(&'static str, String)>,
 }
 
 /// Gradients with respect to the arrays of a file, each with its description.
 type Derivatives = Vec<(table::Described, Vec<f32>)>;
 
-/// What a file says that its arrays need not show, by its key: of the file, then of the machine.
-const UNCHECKED: [&str; 8] = [
-    "generator",
-    "sample",
-    "weights",
+/// The metadata of a file that its arrays need not show, by key.
+const OF_FILES: [&str; 3] = ["generator", "sample", "weights"];
+/// The same of its machine.
+const OF_MACHINES: [&str; 5] = [
     "shift_form",
     "key_activation",
     "add_activation",
     "initial_weighting",
     "memory.initial",
 ];
-/// How many of them are not of the machine.
-const OF_FILES: usize = 3;
+/// The metadata of an episode that its seed also determines.
+const OF_EPISODES: [&str; 4] = ["phases", "length", "items", "repeats"];
 
 impl Imported {
-    /// What the file says under a key; empty where it does not.
+    /// True where the file has gradients.
+    pub fn has_gradient(&self) -> bool {
+        self.gradient.is_some()
+    }
+
+    /// Returns the metadata under a key; empty if absent.
     fn says(&self, key: &str) -> &str {
         let found = self.declared.iter().find(|(known, _)| *known == key);
         found.map_or("", |(_, said)| said)
@@ -170,12 +174,11 @@ impl Imported {
             _ if key == size => again.size.to_string(),
             _ => "none".to_owned(),
         };
-        let keys = ["phases", "length", "items", "repeats"];
-        let said = keys.map(|key| (key, self.says(key).to_owned()));
-        compare::unlike(said, keys.map(|key| (key, expected(key))))
+        let said = OF_EPISODES.map(|key| (key, self.says(key).to_owned()));
+        compare::unlike(said, OF_EPISODES.map(|key| (key, expected(key))))
     }
 
-    /// What it says that nothing in it was compared with: keys, and arrays that were not read.
+    /// Returns the metadata that nothing was compared with: keys, and arrays that were not read.
     fn unchecked(&self) -> impl Iterator<Item = String> {
         let has_noise = self.recording.trace.noise().next().is_some();
         let is_open = move |key: &str| match (key, self.says(key)) {
@@ -185,12 +188,13 @@ impl Imported {
             ("memory.initial" | "initial_weighting", said) => said == "learned",
             _ => true,
         };
-        let keys = UNCHECKED.into_iter().filter(move |key| is_open(key));
+        let keys = OF_FILES.into_iter().chain(OF_MACHINES);
+        let keys = keys.filter(move |key| is_open(key));
         keys.map(str::to_owned).chain(self.ignored.iter().cloned())
     }
 }
 
-/// Who wrote a file.
+/// The program that wrote a file.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Generator {
     name: &'static str,

@@ -8,7 +8,9 @@ use std::io::{self, Cursor, Read, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
 
-use super::source::{ArraySource, Fault, Inline, Told, Watch, check_shape, wrong_count};
+use super::source::{
+    ArraySource, Fault, Inline, ProgressReader, ReadProgress, check_shape, wrong_count,
+};
 use super::table::Described;
 use crate::io::input::read_up_to;
 use crate::io::npy::{self, Header, MAGIC, header};
@@ -56,21 +58,25 @@ pub(super) fn start_array<W: Write + Seek>(
 /// The members of a file that was read.
 pub(super) struct Members<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
-    /// How many more bytes may come out of the archive.
+    /// The number of bytes that may still be unpacked.
     left: u64,
-    /// How many have come out of it, of how many, and who is told.
+    /// The unpacked bytes, their total, and the receiver of progress.
     read: usize,
     all: usize,
-    watch: Watch<'a>,
+    watch: ReadProgress<'a>,
     /// Dims, dtype and shape of the arrays, where `meta.json` has them.
     pub(super) said: Inline<'a>,
 }
 
 impl<'a> Members<'a> {
-    pub(super) fn new(bytes: &'a [u8], limit: u64, watch: Watch<'a>) -> Result<Self, String> {
+    pub(super) fn new(
+        bytes: &'a [u8],
+        limit: u64,
+        watch: ReadProgress<'a>,
+    ) -> Result<Self, String> {
         let archive = ZipArchive::new(Cursor::new(bytes));
         let mut archive = archive.map_err(|error| {
-            format!("is no npz file, or not all of it: its end, the list of its arrays, is missing or damaged ({error}); copy or record it again")
+            format!("is not a complete npz file: the list of arrays at its end is missing or damaged ({error}); copy or record it again")
         })?;
         // Of two members with one name the archive shows the last alone.
         if archive.has_duplicate_names() {
@@ -97,12 +103,10 @@ impl<'a> Members<'a> {
         })?;
         let mut text = String::new();
         let read = file.take(META_LIMIT + 1).read_to_string(&mut text);
-        read.map_err(|error| format!("{error}; expected a whole member, as JSON"))?;
+        read.map_err(|error| format!("{error}; expected a complete member, as JSON"))?;
         if text.len() as u64 > META_LIMIT {
             let most = META_LIMIT >> 20;
-            return Err(format!(
-                "unpacks to more than {most} MB, the most that is read"
-            ));
+            return Err(format!("unpacks to more than the limit of {most} MB"));
         }
         self.left = self.left.saturating_sub(text.len() as u64);
         Ok(text)
@@ -130,9 +134,7 @@ impl ArraySource for Members<'_> {
     /// f64 is rounded to f32.
     fn values(&mut self, expected: &Described) -> Result<Vec<f32>, Fault> {
         let array = &expected.name;
-        if let Some(said) = self.said.said(array) {
-            said.check(expected)?;
-        }
+        self.said.said(expected)?;
         let mut file = self.archive.by_name(&format!("{array}.npy"));
         let file = file.as_mut().map_err(|error| error.to_string())?;
         let Header { shape, kind } = header(file, ALLOWED)?;
@@ -145,19 +147,19 @@ impl ArraySource for Members<'_> {
         let sizes = shape.iter().map(|&size| size as u64);
         let length = sizes.fold(bytes as u64, u64::saturating_mul);
         if length > self.left {
-            let problem = "makes the file larger than all that is read";
+            let problem = "makes the file larger than the limit";
             return Err(problem.to_owned().into());
         }
         let mut data = Vec::new();
-        let mut told = Told {
+        let mut reader = ProgressReader {
             from: file,
             read: self.read,
             all: self.all,
             watch: self.watch,
         };
-        let read = read_up_to(&mut told, length, length, &mut data);
-        self.read = told.read;
-        read.map_err(|error| format!("{error}; expected a whole array"))?;
+        let read = read_up_to(&mut reader, length, length, &mut data);
+        self.read = reader.read;
+        read.map_err(|error| format!("{error}; expected a complete array"))?;
         let (there, count) = (data.len() as u64, data.len() / bytes);
         if there != length {
             let is_more = there > length;

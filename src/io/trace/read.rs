@@ -10,21 +10,22 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
-use super::follows::{complete, memory_rule};
-use super::form::{AskedForm, Count, MachineForm, TimeForm, axes, in_words, must_be, title};
+use super::follows::{complete, memory_dependency};
+use super::form::{AskedForm, Count, MachineForm, TimeForm, axes, in_words, must_be, said, title};
 use super::npz::{META, Members};
-use super::source::{ArraySource, Inline, Watch, check_shape};
+use super::source::{ArraySource, Inline, ReadProgress, check_shape};
 use super::table::{self, Described, Listed};
 use super::unpack::unpacked;
 use super::write::{GRADIENT, Gradient, NUMERIC};
 use super::{Derivatives, FORMAT, Imported, KEYFRAME};
 use crate::io::error::{plain, short};
-use crate::io::{Error, file, room};
+use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
-use crate::model::{self, ModelConfig, Sampling, Trace};
-use crate::task::{Episode, Other, Phase, Task};
+use crate::model::{self, ModelConfig, NoiseMode, Trace};
+use crate::task::{Episode, External, Phase, Task};
 use crate::train::{
-    ABSENT, Beside, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded, recording_bytes,
+    ABSENT, AuxLosses, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
+    recording_bytes,
 };
 
 /// The largest file that is read, in bytes.
@@ -42,7 +43,7 @@ pub fn read(path: &Path) -> Result<Imported, Error> {
 ///
 /// # Errors
 /// As for [`read`]; and that it was given up.
-pub fn read_watched(path: &Path, watch: Watch<'_>) -> Result<Imported, Error> {
+pub fn read_watched(path: &Path, watch: ReadProgress<'_>) -> Result<Imported, Error> {
     bytes_watched(file::read(path, LIMIT, begins)?, &file::label(path), watch)
 }
 
@@ -51,7 +52,7 @@ fn begins(bytes: &[u8]) -> Result<(), String> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     match first {
         Some(b'P' | 0x1f | b'{' | b'[') | None => Ok(()),
-        Some(_) => Err("is not a trace: begins like neither JSON nor gzip nor npz".to_owned()),
+        Some(_) => Err("is not a trace: expected JSON, gzip or npz".to_owned()),
     }
 }
 
@@ -64,7 +65,7 @@ pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
     bytes_watched(bytes, label, &|_, _| ControlFlow::Continue(()))
 }
 
-fn bytes_watched(bytes: Vec<u8>, label: &str, watch: Watch<'_>) -> Result<Imported, Error> {
+fn bytes_watched(bytes: Vec<u8>, label: &str, watch: ReadProgress<'_>) -> Result<Imported, Error> {
     let fail = |problem: String| Error::content(label, "", problem);
     if bytes.starts_with(b"PK") {
         let mut members = Members::new(&bytes, LIMIT, watch).map_err(fail)?;
@@ -100,7 +101,7 @@ fn with_arrays(
     source: &str,
     label: &str,
     members: Option<Members>,
-    watch: Watch<'_>,
+    watch: ReadProgress<'_>,
 ) -> Result<Imported, Error> {
     check_format(source, label)?;
     let mut json = serde_json::Deserializer::from_str(source);
@@ -122,7 +123,7 @@ fn with_arrays(
     }
 }
 
-/// What every file begins with, and what tells a preset from a trace.
+/// The start of every file, which distinguishes a preset from a trace.
 #[derive(Deserialize)]
 struct Preamble<'a> {
     #[serde(default)]
@@ -156,13 +157,13 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
         return fail("format", format!("is `{format}`; expected `{FORMAT}`"));
     }
     if found.version.split('.').next() != Some("1") {
-        let problem = "this program reads 1.x: a newer one may be needed";
+        let problem = "this program reads 1.x; a newer version of Tapescope may be needed";
         return fail("version", format!("is `{version}`; {problem}"));
     }
     Ok(())
 }
 
-/// What is needed of a trace; other keys are ignored.
+/// The needed parts of a trace; other keys are ignored.
 #[derive(Deserialize)]
 struct TraceForm<'a> {
     generator: Option<Value>,
@@ -190,9 +191,9 @@ pub(super) struct AxesForm<'a> {
 struct Arrays<'a> {
     from: &'a mut dyn ArraySource,
     label: &'a str,
-    /// What was asked for and is not there.
+    /// The requested arrays that are absent.
     absent: Vec<String>,
-    /// What the whole recording takes, in bytes: what is absent takes room too.
+    /// The size of the whole recording, in bytes, including absent arrays.
     bytes: u64,
     /// Where the columns of a shift stand among -k ..= k.
     shift_places: Vec<usize>,
@@ -233,20 +234,26 @@ impl Arrays<'_> {
         for (index, array) in all.iter().enumerate() {
             // The steps are there: now the whole recording is made.
             if index == 1 {
-                for array in all.iter().filter(|array| table::is_needed(array.spec)) {
-                    self.is_there(array)?;
-                    let shape = self.from.shape(&array.name);
-                    let shape = shape.as_deref().unwrap_or(&array.shape);
-                    check_shape(shape, &array.shape)
-                        .map_err(|problem| self.error(&array.name, problem))?;
-                }
+                let needed = || all.iter().filter(|array| table::is_needed(array.spec));
+                needed().try_for_each(|array| self.is_there(array))?;
                 let there = all.iter().filter(|array| self.from.has(&array.name));
                 let largest = there.map(Described::values).max().unwrap_or(0);
                 // An array that is read stands there as bytes and as numbers before it is put in its place.
                 let bytes = self.bytes.saturating_add(12 * largest as u64);
-                room::claim(bytes, 0).map_err(|short| {
-                    Error::content(self.label, "", format!("to read it {short}"))
-                })?;
+                if let Err(short) = memory_limit::claim(bytes, 0) {
+                    // A wrong shape may be why; where there is room it is found when the array is read.
+                    for array in needed() {
+                        let shape = self.from.shape(&array.name);
+                        let shape = shape.as_deref().unwrap_or(&array.shape);
+                        check_shape(shape, &array.shape)
+                            .map_err(|problem| self.error(&array.name, problem))?;
+                    }
+                    return Err(Error::content(
+                        self.label,
+                        "",
+                        format!("to read it {short}"),
+                    ));
+                }
             }
             let values = match array.spec.name {
                 "target" | "loss" => Some(self.take_or_absent(array)?),
@@ -276,10 +283,8 @@ impl Arrays<'_> {
         if trace.memory_columns.width() == 0 {
             self.has_no_memory()?;
         }
-        for mut array in all
-            .into_iter()
-            .take(self.derivatives_of.map_or(0, |_| usize::MAX))
-        {
+        let has_derivatives = self.derivatives_of.is_some();
+        for mut array in all.into_iter().filter(|_| has_derivatives) {
             array.name = format!("{GRADIENT}{}", array.name);
             let values = self.optional(&array)?;
             self.derivatives
@@ -306,7 +311,8 @@ impl Arrays<'_> {
             let is_ours =
                 |known: &Listed| known.name == name || is_head && known.spec.name == array;
             if owner != "memory" && known.iter().any(is_ours) {
-                let problem = format!("is given, but by model.config {owner} has no {array}");
+                let problem =
+                    format!("is given, but according to model.config {owner} has no {array}");
                 return Err(self.error(&name, problem));
             }
             self.ignored.push(name);
@@ -421,7 +427,7 @@ fn task(form: &TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Tas
     };
     let (inputs, outputs) = (channels(&["input"]), channels(&["output", "target"]));
     let steps = form.axes.t.size;
-    Ok(Task::Other(Other {
+    Ok(Task::External(External {
         name,
         inputs,
         outputs,
@@ -429,15 +435,14 @@ fn task(form: &TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Tas
     }))
 }
 
-/// What the file says of the episode and its machine, in words.
+/// Returns the metadata of episode and machine, as text.
 fn declared(
     form: &TraceForm,
     phases: &[Phase],
     of: Option<Quantity>,
 ) -> Vec<(&'static str, String)> {
-    let said = |text: &Option<String>| text.clone().unwrap_or_default();
     // Where noise has a seed, it is the first of it that was drawn.
-    let count = |of: Option<Count>| of.map_or_else(String::new, |count| count.0.to_string());
+    let count = |of: Option<Count>| said(of.map(|count| count.0));
     let sample = form.task.sample.or(form.task.seed.map(|_| Count(0)));
     let mut declared = vec![
         ("task", form.task.name.clone()),
@@ -446,17 +451,9 @@ fn declared(
         ("sample", count(sample)),
         ("sampling", form.task.sampling().word().to_owned()),
         ("phases", in_words(phases)),
-        ("weights", said(&form.model.sha256)),
-        (
-            "gradient",
-            of.map_or_else(String::new, |of| format!("{of:?}")),
-        ),
-        (
-            "generator",
-            form.generator
-                .as_ref()
-                .map_or_else(String::new, Value::to_string),
-        ),
+        ("weights", said(form.model.sha256.as_ref())),
+        ("gradient", said(of.map(|of| format!("{of:?}")))),
+        ("generator", said(form.generator.as_ref())),
     ];
     declared.extend(form.task.sizes());
     declared.extend(form.model.config.declared());
@@ -550,23 +547,19 @@ fn quantity(form: &Map<String, Value>, label: &str) -> Result<Quantity, Error> {
         None => Quantity::Loss,
     };
     let expected = json!(Gradient::from(of));
-    must_be(
-        form,
-        "gradient",
-        expected.as_object().cloned().into_iter().flatten(),
-        label,
-    )?;
+    let expected = expected.as_object().cloned().unwrap_or_default();
+    must_be(form, "gradient", expected, label)?;
     Ok(of)
 }
 
-/// What became of the noise, where there is any.
-fn sampling(task: &AskedForm, trace: &Trace, label: &str) -> Result<Sampling, Error> {
-    let (sampling, mean) = (task.sampling(), Sampling::Mean.word());
-    if sampling == Sampling::Mean || trace.noise().next().is_some() {
+/// Returns the noise mode, if there is noise.
+fn sampling(task: &AskedForm, trace: &Trace, label: &str) -> Result<NoiseMode, Error> {
+    let (sampling, mean) = (task.sampling(), NoiseMode::Mean.word());
+    if sampling == NoiseMode::Mean || trace.noise().next().is_some() {
         return Ok(sampling);
     }
     let word = sampling.word();
-    let problem = format!("is `{word}`, but no head draws; allowed: `{mean}`");
+    let problem = format!("is `{word}`, but no head samples; allowed: `{mean}`");
     Err(Error::content(label, "task.sampling", problem))
 }
 
@@ -598,7 +591,7 @@ fn phases(time: &TimeForm, label: &str) -> Result<Vec<Phase>, Error> {
     Ok(phases)
 }
 
-/// What a file has of the memory, row after row, by the names of its arrays.
+/// The memory of a file, row after row, by the names of its arrays.
 struct Memories(BTreeMap<&'static str, Vec<f32>>);
 
 impl Memories {
@@ -622,7 +615,7 @@ impl Memories {
         recording: &mut Recording,
     ) -> (Vec<bool>, Option<Vec<f32>>) {
         let steps = recording.episode.steps();
-        let rule = memory_rule(config, recording);
+        let rule = memory_dependency(config, recording);
         let [_, m] = recording.trace.memory_size();
         let (conventions, trace) = (&recording.conventions, &mut recording.trace);
         trace.memory_columns.resize(steps + 1);
@@ -659,6 +652,6 @@ fn score(recording: &Recording) -> Score {
         bits: recording.loss.iter().map(|&bits| f64::from(bits)).sum(),
         wrong: steps.map(|step| recording.wrong_bits(step)).sum(),
         scored,
-        beside: Beside::default(),
+        aux: AuxLosses::default(),
     }
 }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::table::Described;
 use crate::io::error::{plain, short};
 
-/// What all values are.
+/// The type of all values.
 const DTYPE: &str = "float32";
 
 /// Arrays by name, from a file that anyone may have written.
@@ -28,7 +28,7 @@ pub(super) trait ArraySource {
     fn values(&mut self, expected: &Described) -> Result<Vec<f32>, Fault>;
 }
 
-/// What is wrong with an array.
+/// An error in an array.
 pub(super) struct Fault {
     /// Where in it, with what leads there: `.shape[0]`; empty of the whole.
     pub(super) within: String,
@@ -52,7 +52,7 @@ pub(super) fn check_shape(shape: &[usize], expected: &[usize]) -> Result<(), Str
 
 /// There are as many values as the shape says.
 pub(super) fn wrong_count(count: impl fmt::Display, shape: &[usize]) -> String {
-    format!("has {count} values, which is not the shape {shape:?}")
+    format!("has {count} values, which do not fit the shape {shape:?}")
 }
 
 /// Arrays by name, as they stand in the text of a file; no name twice. What a later version adds may look as it
@@ -62,22 +62,22 @@ pub(super) struct Inline<'a> {
     arrays: BTreeMap<String, &'a RawValue>,
     /// The whole file.
     pub(super) text: &'a str,
-    /// Who is told how far the numbers are read.
-    pub(super) watch: Option<Watch<'a>>,
+    /// The receiver of reading progress.
+    pub(super) watch: Option<ReadProgress<'a>>,
 }
 
-/// Told how much of a file is read by now, of how much, in bytes; may give the rest up.
-pub type Watch<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
+/// The callback for reading progress: bytes read and bytes in all; it may cancel.
+pub type ReadProgress<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
 
-/// What is read through it is told, in bytes.
-pub(super) struct Told<'a, R> {
+/// A reader that reports its progress, in bytes.
+pub(super) struct ProgressReader<'a, R> {
     pub(super) from: R,
     pub(super) read: usize,
     pub(super) all: usize,
-    pub(super) watch: Watch<'a>,
+    pub(super) watch: ReadProgress<'a>,
 }
 
-impl<R: io::Read> io::Read for Told<'_, R> {
+impl<R: io::Read> io::Read for ProgressReader<'_, R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(into)?;
         self.read += read;
@@ -88,8 +88,8 @@ impl<R: io::Read> io::Read for Told<'_, R> {
     }
 }
 
-/// So many numbers are read before somebody is told.
-const TOLD_EVERY: usize = 1 << 14;
+/// The number of values between two progress reports.
+const REPORT_EVERY: usize = 1 << 14;
 
 impl<'de: 'a, 'a> Deserialize<'de> for Inline<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -106,7 +106,7 @@ impl<'de: 'a, 'a> Visitor<'de> for Inline<'a> {
         while let Some(name) = map.next_key::<String>()? {
             let array = map.next_value()?;
             if self.arrays.contains_key(&name) {
-                let message = format!("the array `{name}` is there twice");
+                let message = format!("duplicate array `{name}`");
                 return Err(serde::de::Error::custom(message));
             }
             self.arrays.insert(name, array);
@@ -161,16 +161,8 @@ impl ArraySource for Inline<'_> {
     }
 
     fn values(&mut self, expected: &Described) -> Result<Vec<f32>, Fault> {
-        let raw = self.arrays.get(&expected.name).copied();
-        let raw = raw.unwrap_or(RawValue::NULL);
-        let mut json = serde_json::Deserializer::from_str(raw.get());
-        let form: ArrayForm = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            let path = error.path().to_string();
-            let path = path.trim_start_matches('.');
-            let dot = if path.is_empty() { "" } else { "." };
-            self.misread(format!("{dot}{path}"), raw, error.inner())
-        })?;
-        form.check(expected)?;
+        let form = self.said(expected)?;
+        let form = form.ok_or_else(|| "is missing".to_owned())?;
         let (shape, data) = (form.shape, form.data);
         let data =
             data.ok_or_else(|| "has no `data`; expected a flat list of numbers".to_owned())?;
@@ -183,7 +175,7 @@ impl ArraySource for Inline<'_> {
         let mut kept = Vec::new();
         kept.try_reserve_exact(room)
             .map_err(|error| error.to_string())?;
-        let told = |text: &str| {
+        let reader = |text: &str| {
             let read = (text.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
             self.watch.map_or(ControlFlow::Continue(()), |watch| {
                 watch(read, self.text.len())
@@ -192,7 +184,7 @@ impl ArraySource for Inline<'_> {
         let (values, count) = Numbers {
             kept,
             expected,
-            told: &told,
+            reader: &reader,
         }
         .deserialize(&mut serde_json::Deserializer::from_str(data.get()))
         .map_err(|error| self.misread(".data".to_owned(), data, &error))?;
@@ -204,9 +196,20 @@ impl ArraySource for Inline<'_> {
 }
 
 impl Inline<'_> {
-    /// Dims, dtype and shape of an array whose values are in an npz member.
-    pub(super) fn said(&self, array: &str) -> Option<ArrayForm<'_>> {
-        serde_json::from_str(self.arrays.get(array)?.get()).ok()
+    /// Compares the metadata of an array, if given, with the expected ones.
+    pub(super) fn said(&self, expected: &Described) -> Result<Option<ArrayForm<'_>>, Fault> {
+        let Some(raw) = self.arrays.get(&expected.name).copied() else {
+            return Ok(None);
+        };
+        let mut json = serde_json::Deserializer::from_str(raw.get());
+        let form: ArrayForm = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let path = error.path().to_string();
+            let path = path.trim_start_matches('.');
+            let dot = if path.is_empty() { "" } else { "." };
+            self.misread(format!("{dot}{path}"), raw, error.inner())
+        })?;
+        form.check(expected)?;
+        Ok(Some(form))
     }
 
     /// An error of a part of the file, with its line and column in the whole.
@@ -236,7 +239,7 @@ struct Numbers<'a> {
     kept: Vec<f32>,
     expected: usize,
     /// Told at which of them it is.
-    told: &'a dyn Fn(&str) -> ControlFlow<()>,
+    reader: &'a dyn Fn(&str) -> ControlFlow<()>,
 }
 
 impl<'de> DeserializeSeed<'de> for Numbers<'_> {
@@ -255,7 +258,8 @@ impl<'de> Visitor<'de> for Numbers<'_> {
         while self.kept.len() < self.expected
             && let Some(text) = seq.next_element::<&RawValue>()?
         {
-            if self.kept.len().is_multiple_of(TOLD_EVERY) && (self.told)(text.get()).is_break() {
+            if self.kept.len().is_multiple_of(REPORT_EVERY) && (self.reader)(text.get()).is_break()
+            {
                 return Err(serde::de::Error::custom("was given up"));
             }
             self.kept

@@ -9,14 +9,14 @@ use crate::model::{
 
 use Range::{Any, AtLeast, Within};
 
-/// What stands in a file beside what the machine computed.
+/// The arrays in a file besides those that the machine computed.
 const BESIDE: [Spec; 6] = [
     Spec::new(
         "target",
         &["t", "y"],
         "",
         Within(0.0, 1.0),
-        "the task: 0 or 1",
+        "from the task: 0 or 1",
     ),
     Spec::new(
         "mask",
@@ -30,7 +30,7 @@ const BESIDE: [Spec; 6] = [
         &["t"],
         "",
         AtLeast(0.0),
-        "in bits: −Σ log2(y where the target is 1, 1 − y where it is 0), from the logit: an output of exactly 1 says too little; 0 where nothing is scored",
+        "bits: −Σ log2(y where the target is 1, 1 − y where it is 0), computed from the logit, because an output rounded to 1 is not precise enough; 0 in unscored steps",
     ),
     // M_0, also where all of the memory is there.
     Spec::new(
@@ -38,21 +38,21 @@ const BESIDE: [Spec; 6] = [
         &["n", "m"],
         "M_0",
         Any,
-        "a constant, or learned",
+        "constant, or learned",
     ),
     Spec::new(
         "memory.last",
         &["n", "m"],
         "M_T",
         Any,
-        "instead of `memory` where that is large",
+        "in place of `memory` if that is large",
     ),
     Spec::new(
         "memory.keyframes",
         &["f", "n", "m"],
         "M_64, M_128, …",
         Any,
-        "instead of `memory`: frame i is M_t with t = 64·(i + 1)",
+        "in place of `memory`: frame i is M_t with t = 64·(i + 1)",
     ),
 ];
 
@@ -67,8 +67,8 @@ pub const AXES: [(&str, &str); 12] = [
     ("l", "controller layers"),
     ("s", "shifts"),
     ("a", "units of the additive score"),
-    ("p", "units of the layer that predicts a centre"),
-    ("h", "units of the layer that a prior comes from"),
+    ("p", "units of the layer that predicts the window centre"),
+    ("h", "units of the layer that computes the prior"),
     ("f", "keyframes of the memory"),
 ];
 
@@ -101,7 +101,7 @@ pub struct Listed {
     pub name: String,
     /// The kinds of heads that have it.
     pub heads: Vec<&'static str>,
-    /// What is known of it.
+    /// Its description.
     pub spec: &'static Spec,
 }
 
@@ -143,7 +143,7 @@ pub fn arrays() -> Vec<Listed> {
 /// The arrays that follow from others, by their names, those of heads first, in the order of the computation.
 pub fn recomputed() -> Vec<&'static str> {
     let config = ModelConfig::from(NtmConfig::with_every_mechanism());
-    let rules = config.rules(&Conventions::default());
+    let rules = config.dependencies(&Conventions::default());
     let follows = |spec: &&Spec| rules.iter().any(|rule| rule.array == spec.name);
     let tables = [HeadTrace::<f32>::ARRAYS, Trace::<f32>::ARRAYS];
     let all = tables.into_iter().flatten().filter(follows);
@@ -162,8 +162,8 @@ pub(super) struct Described {
     pub(super) spec: &'static Spec,
 }
 
-/// What a machine has and what stands beside it in an episode of so many steps, each once, in the order of a file;
-/// `trace` may be empty.
+/// Returns the arrays of a machine and of an episode of `steps` steps, each once, in the order of a file; `trace` may
+/// be empty.
 pub(super) fn described(trace: &Trace, steps: usize) -> Vec<Described> {
     let has_memory = trace.memory_columns.width() > 0;
     let there = trace.everything().filter(|(place, spec, series)| {

@@ -4,19 +4,19 @@ use std::io;
 
 use flate2::read::MultiGzDecoder;
 
-use super::source::{Told, Watch};
+use super::source::{ProgressReader, ReadProgress};
 use crate::io::Error;
 use crate::io::input::read_up_to;
 
-/// What was gzipped, which has at most `limit` bytes.
+/// Unpacks gzip data of at most `limit` bytes.
 pub(super) fn unpacked(
     bytes: &[u8],
     limit: u64,
     label: &str,
-    watch: Watch<'_>,
+    watch: ReadProgress<'_>,
 ) -> Result<Vec<u8>, Error> {
     let fail = |problem: String| Error::content(label, "", problem);
-    let from = MultiGzDecoder::new(Told {
+    let from = MultiGzDecoder::new(ProgressReader {
         from: bytes,
         read: 0,
         all: bytes.len(),
@@ -26,13 +26,11 @@ pub(super) fn unpacked(
     let expected = 8 * bytes.len() as u64;
     read_up_to(from, expected, limit, &mut whole).map_err(|error| match error.kind() {
         io::ErrorKind::OutOfMemory => fail(format!("unpacking it {error}")),
-        _ => fail(format!("is not a whole gzip file: {error}")),
+        _ => fail(format!("is not a complete gzip file: {error}")),
     })?;
     if whole.len() as u64 > limit {
         let most = limit >> 20;
-        return Err(fail(format!(
-            "unpacks to more than {most} MB, the most that is read"
-        )));
+        return Err(fail(format!("unpacks to more than the limit of {most} MB")));
     }
     Ok(whole)
 }
@@ -53,7 +51,7 @@ mod tests {
         to.finish().unwrap()
     }
 
-    const GO_ON: Watch<'_> = &|_, _| std::ops::ControlFlow::Continue(());
+    const GO_ON: ReadProgress<'_> = &|_, _| std::ops::ControlFlow::Continue(());
 
     #[test]
     fn a_bomb_is_unpacked_up_to_the_limit() {
@@ -63,7 +61,7 @@ mod tests {
         let refused = unpacked(&bomb, (3 << 20) - 1, "t", GO_ON).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "t: unpacks to more than 2 MB, the most that is read"
+            "t: unpacks to more than the limit of 2 MB"
         );
     }
 }

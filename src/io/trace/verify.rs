@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::iter;
 
 use super::compare::{
-    Comparison, Difference, Piece, Side, asked, before, compare, initial, memory, of_step, part,
-    piece, unlike, widths, with_heads,
+    Comparison, Difference, OfSteps, Piece, Side, asked, before, compare, initial, memory, of_step,
+    part, piece, unlike, widths, with_heads,
 };
 use super::follows::{Again, Losses, is_recorded, lacks_start, obstacles};
-use super::{Imported, Source, write};
+use super::{Imported, OF_EPISODES, Source, write};
 use crate::math::Series;
 use crate::model::config::InitialMemory;
-use crate::model::{self, Model, Range, Rule, Size, Trace};
+use crate::model::{self, ArraySpec, Dependency, Model, Range, Size, Trace};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -21,7 +21,7 @@ const SLACK: f64 = 1e-5;
 /// As how large every value counts at least: a share of 1e-5 of it is the smallest normal number of 32 bits.
 const LEAST: f64 = f32::MIN_POSITIVE as f64 / 1e-5;
 
-/// What came out of verifying a trace.
+/// The result of verifying a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verified {
     /// The recorded values against those that follow.
@@ -46,7 +46,7 @@ pub struct Verified {
 pub enum Outcome {
     /// Everything that follows from something does.
     Holds,
-    /// What could be checked holds; something could not.
+    /// Everything that could be checked holds; something could not be checked.
     InPart,
     /// Something does not follow.
     Differs,
@@ -87,12 +87,12 @@ impl Verified {
 /// A value may differ by `tolerance`, and one above 1 by this share of it. Of weightings, memories, reads and products it
 /// is always a share: of a weighting's own size or of 1/N, of all others of the sum of the magnitudes of their terms.
 pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
-    let rules = trace.config.rules(&trace.recording.conventions);
-    by_rules(trace, tolerance, &rules)
+    let rules = trace.config.dependencies(&trace.recording.conventions);
+    with_dependencies(trace, tolerance, &rules)
 }
 
 /// [`verify`], of the arrays that these rules make.
-fn by_rules(trace: &Imported, tolerance: f64, rules: &[Rule]) -> Verified {
+fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency]) -> Verified {
     let recording = &trace.recording;
     let (again, loss) = (Again::of(trace), Losses::again(recording));
     let mut unchecked = obstacles(&trace.config, recording, &trace.memories);
@@ -113,8 +113,9 @@ fn by_rules(trace: &Imported, tolerance: f64, rules: &[Rule]) -> Verified {
         Again::Unknown(why) => undrawn = Some((why, asked.collect())),
     }
     if episode.is_none() {
-        let keys = ["phases", "length", "items", "repeats"].into_iter();
-        let said = keys.filter(|key| !trace.says(key).is_empty());
+        let said = OF_EPISODES
+            .into_iter()
+            .filter(|key| !trace.says(key).is_empty());
         declared.extend(said.map(str::to_owned));
     }
     let mut check = Check {
@@ -133,6 +134,7 @@ fn by_rules(trace: &Imported, tolerance: f64, rules: &[Rule]) -> Verified {
         },
     };
     check.start();
+    let ranges = ranges(trace, rules);
     let mut again = recording.trace.clone();
     // Noise is compared where the episode is.
     let draw = recording.origin.filter(|_| episode.is_some());
@@ -142,7 +144,7 @@ fn by_rules(trace: &Imported, tolerance: f64, rules: &[Rule]) -> Verified {
         if let Some(episode) = &episode {
             check.asked(episode, &noise, t);
         }
-        check.ranges(t);
+        check.in_range(&ranges, t);
         check.followed(&mut again, t);
         check.answer(&loss, t);
     }
@@ -169,7 +171,7 @@ pub fn replay(
         return Err(lines);
     }
     let again = recording.again(machine);
-    let again = again.ok_or("noise: neither recorded nor that of a seed".to_owned());
+    let again = again.ok_or("noise: neither recorded nor determined by a seed".to_owned());
     let again = again.map_err(|why| vec![why])?;
     let side = Side::of(&again, Some(&machine.config));
     let mut found = compare(Side::from(trace), side, tolerance)?;
@@ -190,12 +192,33 @@ pub fn replay(
     Ok(found)
 }
 
+/// An array, by its name, and the lowest and the highest value that it may have.
+type Ranged<'a> = (String, &'static ArraySpec, &'a Series<f32>, (f32, f32));
+
+/// The arrays that do not follow from anything, and the ends of their ranges.
+fn ranges<'a>(imported: &'a Imported, rules: &[Dependency]) -> Vec<Ranged<'a>> {
+    let trace = &imported.recording.trace;
+    let ranged = |(place, spec, series): OfSteps<'a>| {
+        let is_it = |rule: &Dependency| rule.place == place && rule.array == spec.name;
+        let follows = spec.name == "output" || rules.iter().any(is_it);
+        let is_given = spec.is_in_files() && spec.dims[0] == "t" && !follows;
+        let ends = match imported.says(&format!("{}_activation", spec.name)) {
+            "tanh" => (-1.0, 1.0),
+            _ => spec.range.ends(),
+        };
+        let is_any = ends == Range::Any.ends();
+        let name = trace.array_name(place, spec);
+        (is_given && !is_any && series.width() > 0).then_some((name, spec, series, ends))
+    };
+    trace.everything().filter_map(ranged).collect()
+}
+
 /// A trace on its way to being verified.
 struct Check<'a> {
     trace: &'a Imported,
     recording: &'a Recording,
     tolerance: f64,
-    rules: &'a [Rule],
+    rules: &'a [Dependency],
     /// Arrays that do not follow from what is known.
     skip: Vec<String>,
     /// How many values of an array are NaN as they were recorded and as they follow.
@@ -228,7 +251,7 @@ impl Check<'_> {
         }
     }
 
-    /// What is there before the first step: `memory.initial` is M_0.
+    /// Checks the initial state: `memory.initial` is M_0.
     fn start(&mut self) {
         let side = Side::from(self.trace);
         let first = Side {
@@ -290,29 +313,16 @@ impl Check<'_> {
         }
     }
 
-    /// What does not follow from anything is at least what it can be.
-    fn ranges(&mut self, t: usize) {
-        let trace = &self.recording.trace;
-        for (place, spec, series) in trace.everything() {
-            let is_it = |rule: &Rule| rule.place == place && rule.array == spec.name;
-            let follows = spec.name == "output" || self.rules.iter().any(is_it);
-            let is_given = spec.is_in_files() && spec.dims[0] == "t" && !follows;
-            let activation = format!("{}_activation", spec.name);
-            let (low, high) = match self.trace.says(&activation) {
-                "tanh" => (-1.0, 1.0),
-                _ => spec.range.ends(),
-            };
-            let is_any = (low, high) == Range::Any.ends();
-            if !is_given || is_any || series.width() == 0 {
-                continue;
-            }
-            let (values, array) = (series.row(t), trace.array_name(place, spec));
+    /// Checks that arrays without dependencies are within their range.
+    fn in_range(&mut self, ranges: &[Ranged<'_>], t: usize) {
+        for (array, spec, series, (low, high)) in ranges {
+            let values = series.row(t);
             for (at, &value) in values.iter().enumerate() {
                 let index = &[t, at][..spec.dims.len().min(2)];
-                self.range(&array, index, value, value.clamp(low, high));
+                self.range(array, index, value, value.clamp(*low, *high));
             }
             if spec.range == Range::Distribution {
-                self.range(&array, &[t], values.iter().sum(), 1.0);
+                self.range(array, &[t], values.iter().sum(), 1.0);
             }
         }
     }
@@ -337,8 +347,8 @@ impl Check<'_> {
         }
     }
 
-    /// What follows, in the order of the computation. Each is made again in `again`, which is otherwise as it was
-    /// recorded: one wrong number does not make all wrong that follow.
+    /// Recomputes the dependent arrays in order of computation. Each is computed in `again`, which otherwise holds the
+    /// recorded values: one wrong number does not make all later ones wrong.
     fn followed(&mut self, again: &mut Trace, t: usize) {
         let recorded = &self.recording.trace;
         for rule in self.rules {
@@ -348,19 +358,23 @@ impl Check<'_> {
                 continue;
             };
             let (config, conventions) = (&self.trace.config, &self.recording.conventions);
+            model::recompute(config, conventions, again, rule, t);
+            let row = series.row(rule.row(t));
+            let made = again.series(place, array).map(|made| made.row(rule.row(t)));
+            let mut pairs = made.into_iter().flatten().zip(row);
+            let is_same = pairs.all(|(a, b)| a.to_bits() == b.to_bits());
             let terms = match rule.size {
+                // What is the same to the bit needs no tolerance.
+                _ if is_same => vec![0.0],
                 Size::One => vec![1.0],
                 Size::Share => vec![1.0 / series.width() as f32],
                 Size::Terms => model::magnitudes(config, conventions, again, rule, t),
             };
-            let term = |at: usize| f64::from(terms[at % terms.len()]);
-            // What is too large to be summed up allows for nothing.
-            let size = |at| {
-                Some(term(at))
-                    .filter(|size| size.is_finite())
-                    .unwrap_or(0.0)
+            let size = |at: usize| {
+                let size = f64::from(terms[at % terms.len()]);
+                // What is too large to be summed up allows for nothing.
+                if size.is_finite() { size } else { 0.0 }
             };
-            model::recompute(config, conventions, again, rule, t);
             if array == "memory" {
                 let side = Side::from(self.trace);
                 let [n, m] = recorded.memory_size();
@@ -376,8 +390,7 @@ impl Check<'_> {
                 }
             }
             if let Some(made) = again.series_mut(place, array) {
-                let row = rule.row(t);
-                made.row_mut(row).copy_from_slice(series.row(row));
+                made.row_mut(rule.row(t)).copy_from_slice(row);
             }
         }
     }
@@ -403,13 +416,13 @@ impl Check<'_> {
         }
     }
 
-    /// What is left to be said when all steps are through.
+    /// Returns the result after all steps.
     fn finish(mut self, losses: &Losses) -> Verified {
         let unchecked = &mut self.found.unchecked;
         for (array, count) in self.neither {
             unchecked.push((
                 array,
-                format!("{count} values are NaN, and so is what they follow from"),
+                format!("{count} values are NaN, and so are their inputs"),
             ));
         }
         if losses.unknown > 0
@@ -418,7 +431,7 @@ impl Check<'_> {
         {
             let steps = losses.unknown;
             let why = format!(
-                "in {steps} steps an output near 0 or 1 says too little; logit would say more"
+                "in {steps} steps an output near 0 or 1 is not precise enough; logit would be"
             );
             unchecked.push(("loss".to_owned(), why));
         }
@@ -475,8 +488,8 @@ mod tests {
             let trace = recorded(preset);
             assert_eq!(verify(&trace, 0.0).outcome(), Outcome::Holds);
             for size in [Size::One, Size::Share, Size::Terms] {
-                let rules = [Rule::new(place, array, &[], size)];
-                let found = by_rules(&trace, 1e-5, &rules);
+                let rules = [Dependency::new(place, array, &[], size)];
+                let found = with_dependencies(&trace, 1e-5, &rules);
                 assert_eq!(found.outcome(), Outcome::Differs, "{array}");
                 assert!(found.comparison.first.unwrap().array.ends_with(array));
             }

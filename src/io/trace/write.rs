@@ -21,7 +21,7 @@ use crate::math::Series;
 use crate::model::{Place, Trace};
 use crate::train::{Quantity, Recording, is_unrecorded};
 
-/// What stands before the name of an array in that of the derivative by it.
+/// The prefix of the name of a gradient array.
 pub(super) const GRADIENT: &str = "gradient.";
 
 /// How numbers are written.
@@ -119,7 +119,7 @@ fn write_preamble(to: &mut dyn Write, recording: &Recording, source: &Source) ->
     )?;
     entry(to, "generator", &Generator::default())?;
     entry(to, "task", &form::asked(recording))?;
-    let machine = form::machine(source, &recording.conventions);
+    let machine = form::machine(source.config, source.sha256, &recording.conventions);
     entry(to, "model", &machine)?;
     write!(to, ",\n\"numeric\": {NUMERIC}")?;
     entry(

@@ -7,11 +7,11 @@ use crate::io::trace;
 use crate::viewer::command::Compare;
 use crate::viewer::files::{Machine, file_name};
 use crate::viewer::state::State;
-use crate::viewer::state::arrangement::Arrangement;
-use crate::viewer::state::compare::{self, Found, Picture};
+use crate::viewer::state::compare::{self, CompareResult, ComparedFigure};
 use crate::viewer::state::episode::Open;
+use crate::viewer::state::jobs::{Effect, Job, Outcome};
+use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::work::{Effect, Job, Outcome};
 
 impl State {
     /// Commands about two episodes.
@@ -21,22 +21,22 @@ impl State {
             Compare::KeepAsA => self.keep_as_a(),
             Compare::Swap => self.swap_sides(),
             Compare::SameInput => {
-                if let Some(kept) = self.comparing.kept.clone() {
-                    let (machine, rows) = (self.session.wish.machine, self.session.wish.rows);
-                    self.session.choose_like(machine, &kept.open);
-                    self.session.wish.rows = rows;
+                if let Some(baseline) = self.comparing.baseline.clone() {
+                    let (machine, rows) = (self.session.request.machine, self.session.request.rows);
+                    self.session.choose_same_episode_as(machine, &baseline.open);
+                    self.session.request.rows = rows;
                     self.record();
                 }
             }
             Compare::ToggleDifference => {
                 // Whoever asks for it in another arrangement wants to see it.
-                let on = self.arrangement() != Arrangement::Compare;
-                self.sight.difference = on || !self.sight.difference;
+                let on = self.layout() != WindowLayout::Compare;
+                self.view.difference = on || !self.view.difference;
                 self.show_both();
             }
             Compare::FirstDifference => self.go_to_first_difference(),
             Compare::Tolerance(tolerance) => {
-                self.sight.tolerance = tolerance;
+                self.view.tolerance = tolerance;
                 self.compare_now();
             }
             Compare::End => self.end_comparison(),
@@ -44,9 +44,9 @@ impl State {
     }
 
     fn show_both(&mut self) {
-        if self.pair().is_some() && self.settings.arrangement != Some(Arrangement::Compare) {
-            self.sight.before = self.settings.arrangement;
-            self.settings.arrangement = Some(Arrangement::Compare);
+        if self.pair().is_some() && self.settings.layout != Some(WindowLayout::Compare) {
+            self.view.before = self.settings.layout;
+            self.settings.layout = Some(WindowLayout::Compare);
             self.welcome.shown = false;
         }
     }
@@ -60,8 +60,8 @@ impl State {
         self.toasts.add(Kind::Done, text.to_owned());
     }
 
-    /// What a file to compare with turned out to hold.
-    pub(super) fn take_other(&mut self, other: Outcome) {
+    /// Takes the contents of a file to compare with.
+    pub(super) fn receive_other(&mut self, other: Outcome) {
         match (other, self.session.open.clone()) {
             (Outcome::Trace(path, open), Some(screen)) => self.take_b(&path, *open, &screen),
             (Outcome::Weights(path, machine), Some(screen)) => {
@@ -71,7 +71,7 @@ impl State {
                 self.take_machine(&path, run.machine(&path), screen);
             }
             // With nothing to compare it with it is opened.
-            (other, _) => self.take_in(other),
+            (other, _) => self.handle_outcome(other),
         }
     }
 
@@ -105,7 +105,7 @@ impl State {
         self.settings.opened(path.to_owned());
         self.comparing.keep(screen, true);
         let index = self.session.add(machine);
-        self.session.choose_alike(index);
+        self.session.choose_same_episode(index);
         self.session.begin(self.pending.begin.rows, None);
         self.record();
     }
@@ -116,7 +116,7 @@ impl State {
             return false;
         }
         let (name, sizes) = (file_name(path), obstacles.join("; "));
-        let text = format!("{name} cannot be compared with what is on screen: {sizes}.");
+        let text = format!("{name} cannot be compared with the episode on screen: {sizes}.");
         self.toasts.add(Kind::Problem, text);
         true
     }
@@ -126,24 +126,24 @@ impl State {
         if self.session.open.is_some()
             && let Some((path, opened)) = self.comparing.waiting.take()
         {
-            self.take_other(Outcome::opened(path, opened));
+            self.receive_other(Outcome::opened(path, opened));
             return;
         }
         let screen = self.session.open.as_ref();
         if let Some(sides) =
-            screen.and_then(|screen| self.comparing.due(screen, self.sight.tolerance))
+            screen.and_then(|screen| self.comparing.due(screen, self.view.tolerance))
         {
             self.effects.push(Effect::Start(Job::Compare(sides)));
         }
     }
 
     /// Both have been compared.
-    pub(super) fn compared(&mut self, found: Found) {
+    pub(super) fn compared(&mut self, found: CompareResult) {
         self.comparing.found = Some(found);
         let outcome = self.pair().and_then(|pair| pair.found);
         match outcome.map(|outcome| outcome.as_ref().map(|_| ()).map_err(|e| e.join("; "))) {
             Some(Ok(())) if std::mem::take(&mut self.comparing.is_new) => self.show_both(),
-            Some(Err(sizes)) if self.arrangement() != Arrangement::Compare => {
+            Some(Err(sizes)) if self.layout() != WindowLayout::Compare => {
                 let text = format!("A and B cannot be compared: {sizes}.");
                 self.toasts.add(Kind::Notice, text);
             }
@@ -158,19 +158,19 @@ impl State {
         }
         // What learns stays on screen, on whichever side: the other one is kept.
         if self.shows_learner()
-            && let Some(kept) = &mut self.comparing.kept
+            && let Some(baseline) = &mut self.comparing.baseline
         {
-            kept.is_a = !kept.is_a;
+            baseline.is_a = !baseline.is_a;
             return self.compare_now();
         }
-        let Some(kept) = self.comparing.kept.take() else {
+        let Some(baseline) = self.comparing.baseline.take() else {
             return;
         };
-        let is_a = kept.is_a;
+        let is_a = baseline.is_a;
         let heads = self.head_labels();
-        let before = self.session.exchange(kept.open);
-        self.look_at_named(heads);
-        self.comparing.kept = before.map(|open| compare::Kept { open, is_a });
+        let before = self.session.exchange(baseline.open);
+        self.select_named_head(heads);
+        self.comparing.baseline = before.map(|open| compare::Baseline { open, is_a });
         self.opened(true);
     }
 
@@ -182,20 +182,20 @@ impl State {
         self.player.seek(step);
         self.player.seek_stage(stage);
         if let Some(head) = head {
-            self.look_at(head);
+            self.select_head(head);
         }
     }
 
     fn end_comparison(&mut self) {
         self.comparing.end();
-        if self.settings.arrangement == Some(Arrangement::Compare) {
-            self.settings.arrangement = self.sight.before.take();
+        if self.settings.layout == Some(WindowLayout::Compare) {
+            self.settings.layout = self.view.before.take();
         }
     }
 
     /// Ends the comparison if that is what is on screen.
     pub(super) fn leave_comparison(&mut self) -> bool {
-        let here = self.arrangement() == Arrangement::Compare;
+        let here = self.layout() == WindowLayout::Compare;
         if here {
             self.end_comparison();
         }
@@ -203,13 +203,13 @@ impl State {
     }
 
     /// The pictures of both, if they are on screen.
-    pub fn two(&self, options: &figure::Options) -> Option<Picture> {
+    pub fn two(&self, options: &figure::Options) -> Option<ComparedFigure> {
         let options = figure::Options {
             step: Some(self.player.step()),
             ..options.clone()
         };
         let pair = self.pair_on_screen()?;
-        let focus = self.sight.focus;
+        let focus = self.view.focus;
         let stage = compare::shown_at(pair.screen, &self.player, focus);
         pair.picture(options, focus, stage)
     }

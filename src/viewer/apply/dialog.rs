@@ -2,11 +2,11 @@
 
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Play, Subject, Window};
-use crate::viewer::files::Aim;
+use crate::viewer::files::FilePurpose;
+use crate::viewer::narration;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
-use crate::viewer::state::work::Effect;
-use crate::viewer::story;
+use crate::viewer::state::jobs::Effect;
 
 impl State {
     /// Commands about dialogs.
@@ -18,11 +18,11 @@ impl State {
             Ask::Chosen(chosen) => open.map(|open| Dialog { chosen, ..open }),
             Ask::GoTo(text) => self.go_to(text),
             Ask::Leave => {
-                self.go_on();
+                self.proceed();
                 None
             }
             Ask::Escape => {
-                self.go_on();
+                self.proceed();
                 if open.is_none() {
                     self.escape();
                 }
@@ -33,25 +33,25 @@ impl State {
 
     /// The dialog about this, after the one that was open.
     fn dialog_about(&mut self, subject: Subject, open: Option<Subject>) -> Option<Dialog> {
-        let needs_episode = !matches!(subject, Subject::File(Aim::Open));
+        let needs_episode = !matches!(subject, Subject::File(FilePurpose::Open));
         let text = match subject {
             Subject::Commands if open == Some(subject) => return None,
             Subject::Keys if open.is_some() => return None,
             Subject::Step | Subject::File(_) if needs_episode && self.trace().is_none() => {
                 return None;
             }
-            Subject::File(Aim::Run) if self.learning.is_none() => return None,
+            Subject::File(FilePurpose::Run) if self.learning.is_none() => return None,
             // Where a path says nothing the file is chosen at once.
-            Subject::File(aim) if !HAS_FILES && !aim.is_to_save() => {
-                self.browse(aim);
+            Subject::File(purpose) if !HAS_FILES && !purpose.is_to_save() => {
+                self.browse(purpose);
                 return None;
             }
-            Subject::Ending if self.ending.is_none() => return None,
-            Subject::Ending => self.suggestion(Aim::Run),
-            Subject::File(aim) => self.suggestion(aim),
+            Subject::EndRun if self.ending.is_none() => return None,
+            Subject::EndRun => self.suggestion(FilePurpose::Run),
+            Subject::File(purpose) => self.suggestion(purpose),
             other => {
                 if other == Subject::Messages {
-                    self.toasts.look_up();
+                    self.toasts.mark_read();
                 }
                 String::new()
             }
@@ -62,8 +62,8 @@ impl State {
     /// Goes to the step that is meant; the dialog stays where it is unclear which that is.
     fn go_to(&mut self, text: String) -> Option<Dialog> {
         let recording = &self.session.open.as_ref()?.shown.recording;
-        let Some(step) = story::step_meant(recording, self.player.step(), &text) else {
-            return Some(Dialog::doubting(Subject::Step, text));
+        let Some(step) = narration::step_meant(recording, self.player.step(), &text) else {
+            return Some(Dialog::with_error(Subject::Step, text));
         };
         self.player.pause();
         self.act(Command::Play(Play::Seek(step)));
@@ -80,8 +80,8 @@ impl State {
             // It is left before what stands in it.
         } else if !self.leave_tour()
             && self.failing.take().is_none()
-            && self.sight.selected.take().is_none()
-            && !self.leave_what_mattered()
+            && self.view.selected.take().is_none()
+            && !self.hide_gradients()
         {
             if self.pending.busy {
                 self.effects.push(Effect::GiveUp);

@@ -58,7 +58,7 @@ impl State {
         };
         if open.is_of_a_file() {
             let text =
-                "A recorded trace stays as it is. Choose a machine to record another episode.";
+                "A recorded trace cannot be changed. Choose a machine to record another episode.";
             self.toasts.add(Kind::Notice, text.to_owned());
             return;
         }
@@ -89,7 +89,7 @@ impl State {
         if self.session.flip(step, channel) {
             self.record();
         } else {
-            let text = "Only the bits that the task shows can be changed.";
+            let text = "Only input bits of the task can be changed.";
             self.toasts.add(Kind::Notice, text.to_owned());
         }
     }

@@ -1,42 +1,42 @@
-//! Which episode is on screen: what is asked for, and what happens when it comes.
+//! Requests for episodes, and their arrival.
 
 use std::sync::Arc;
 
 use crate::figure::{self, head_named};
-use crate::model::Sampling;
+use crate::model::NoiseMode;
 use crate::train::Quantity;
 use crate::viewer::command::Episode;
-use crate::viewer::files::Opened;
-use crate::viewer::part::Part;
-use crate::viewer::rows::Zoom;
+use crate::viewer::files::OpenedFile;
+use crate::viewer::row_zoom::RowZoom;
 use crate::viewer::state::State;
-use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::episode::Open;
+use crate::viewer::state::jobs::{Effect, Job};
+use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::session::SAMPLES;
-use crate::viewer::state::work::{Effect, Job};
+use crate::viewer::step_zoom::StepZoom;
 
 impl State {
     /// Commands that ask for another episode.
-    pub(super) fn wish(&mut self, episode: Episode) {
-        let before = self.session.wish.clone();
+    pub(super) fn request(&mut self, episode: Episode) {
+        let before = self.session.request.clone();
         let limit = match episode {
             Episode::Restart => return self.player.first(),
             Episode::Spread => return self.ask_samples(),
-            Episode::Mattered(of) => return self.look_at_what_mattered(of),
+            Episode::Gradients(of) => return self.show_gradients(of),
             Episode::Samples(count) => {
                 self.session.samples = count.clamp(*SAMPLES.start(), *SAMPLES.end());
                 return;
             }
             Episode::NextSeed => {
-                self.session.wish.seed = before.seed.wrapping_add(1);
-                self.say_who_records();
+                self.session.request.seed = before.seed.wrapping_add(1);
+                self.explain_recording();
                 None
             }
             Episode::Machine(index) => {
-                self.leave_stop();
-                if self.comparing.kept.is_some() {
-                    self.session.choose_alike(index);
+                self.leave_tour_step();
+                if self.comparing.baseline.is_some() {
+                    self.session.choose_same_episode(index);
                 } else {
                     self.session.choose(index);
                 }
@@ -46,20 +46,21 @@ impl State {
             Episode::Size(size) => self.session.set_size(size),
             Episode::Repeats(repeats) => self.session.set_repeats(repeats),
             Episode::Seed(seed) => {
-                self.session.wish.seed = seed;
+                self.session.request.seed = seed;
                 None
             }
             Episode::Rows(rows) => self.session.set_rows(rows),
             Episode::AnotherDraw => {
-                self.session.draw_again();
+                self.session.sample_again();
                 None
             }
             Episode::Sample(sample) => {
-                (self.session.wish.sampling, self.session.wish.sample) = (Sampling::Drawn, sample);
+                (self.session.request.sampling, self.session.request.sample) =
+                    (NoiseMode::Sampled, sample);
                 None
             }
             Episode::Sampling(sampling) => {
-                self.session.wish.sampling = sampling;
+                self.session.request.sampling = sampling;
                 None
             }
         };
@@ -69,13 +70,13 @@ impl State {
         );
         if !is_same {
             // The bits of another episode are others.
-            self.session.wish.flipped.clear();
-            self.session.wish.given = None;
+            self.session.request.flipped.clear();
+            self.session.request.given = None;
         }
         if let Some(sentence) = limit {
             self.toasts.add(Kind::Notice, sentence);
         }
-        if self.session.wish != before {
+        if self.session.request != before {
             self.record();
         }
     }
@@ -86,30 +87,30 @@ impl State {
             .session
             .open
             .as_ref()
-            .and_then(|open| open.wish.as_ref());
-        if shown.is_some_and(|wish| wish.is_alike(&self.session.wish))
-            && let Some(request) = self.session.request()
+            .and_then(|open| open.request.as_ref());
+        if shown.is_some_and(|request| request.is_same_episode(&self.session.request))
+            && let Some(inputs) = self.session.recording_inputs()
         {
-            let job = Job::Sample(request, self.session.samples);
+            let job = Job::Sample(inputs, self.session.samples);
             self.effects.push(Effect::Start(job));
         }
     }
 
     /// Shows how much everything mattered, or the values again where that is on screen already: by the key of the loss
     /// whatever it is that mattered.
-    fn look_at_what_mattered(&mut self, of: Quantity) {
-        let on_screen = self.layer().derivatives().map(|by| by.of);
+    fn show_gradients(&mut self, of: Quantity) {
+        let on_screen = self.layer().gradients().map(|by| by.of);
         if on_screen.is_some_and(|now| of == now || of == Quantity::Loss) {
-            self.leave_what_mattered();
+            self.hide_gradients();
             return;
         }
-        if !self.arrangement().has_layers() {
-            self.settings.arrangement = Some(Arrangement::Debug);
+        if !self.layout().has_layers() {
+            self.settings.layout = Some(WindowLayout::Debug);
         }
-        self.work_out_what_mattered(of);
+        self.compute_gradients(of);
     }
 
-    pub(super) fn work_out_what_mattered(&mut self, of: Quantity) {
+    pub(super) fn compute_gradients(&mut self, of: Quantity) {
         if let Some(open) = &self.session.open {
             let job = Job::Derive(open.shown.clone(), of);
             self.effects.push(Effect::Start(job));
@@ -117,19 +118,18 @@ impl State {
     }
 
     /// The values again; false where they are on screen.
-    pub(super) fn leave_what_mattered(&mut self) -> bool {
-        let is_shown = self.layer().derivatives().is_some();
+    pub(super) fn hide_gradients(&mut self) -> bool {
+        let is_shown = self.layer().gradients().is_some();
         let open = self.session.open.as_mut().filter(|_| is_shown);
-        open.is_some_and(|open| open.mattered.take().is_some())
+        open.is_some_and(|open| open.gradients.take().is_some())
     }
 
     /// A recorded trace has no machine to record another episode: says which one does.
-    fn say_who_records(&mut self) {
+    fn explain_recording(&mut self) {
         let of_a_file = self.session.open.as_ref().is_some_and(Open::is_of_a_file);
         if let (true, Some(machine)) = (of_a_file, self.session.machine()) {
             let title = &machine.title;
-            let text =
-                format!("A new episode of the machine {title}. Ctrl+Z brings the trace back.");
+            let text = format!("New episode of {title}. Ctrl+Z restores the trace.");
             self.toasts.add(Kind::Notice, text);
         }
     }
@@ -146,15 +146,15 @@ impl State {
         self.session.begin(self.pending.begin.rows, asked);
         let flipped = std::mem::take(&mut self.pending.begin.flipped);
         if !flipped.is_empty() {
-            self.session.wish.flipped = flipped;
+            self.session.request.flipped = flipped;
         }
         self.record();
     }
 
     pub(super) fn record(&mut self) {
-        if let Some(request) = self.session.request() {
+        if let Some(inputs) = self.session.recording_inputs() {
             self.pending.asked = true;
-            self.effects.push(Effect::Start(Job::Record(request)));
+            self.effects.push(Effect::Start(Job::Record(inputs)));
         }
     }
 
@@ -172,35 +172,35 @@ impl State {
         let same_name = machines.is_some_and(|(before, now)| before.name == now.name);
         if same_machine
             && let Some(before) = &self.session.open
-            && let (Some(own), Some(other)) = (&open.wish, &before.wish)
-            && own.is_alike(other)
+            && let (Some(own), Some(other)) = (&open.request, &before.request)
+            && own.is_same_episode(other)
         {
             // What many draws say is true of each of them.
             open.spread.clone_from(&before.spread);
         }
-        let mattered = self
+        let gradients = self
             .session
             .open
             .as_ref()
-            .and_then(|open| open.mattered.as_ref());
-        let mattered = mattered.map(|now| now.of);
+            .and_then(|open| open.gradients.as_ref());
+        let gradients = gradients.map(|now| now.of);
         // They come with it, unless something else was asked for since.
-        open.mattered = open.mattered.filter(|by| Some(by.of) == mattered);
-        let lacking = mattered.filter(|_| same_machine && open.mattered.is_none());
+        open.gradients = open.gradients.filter(|by| Some(by.of) == gradients);
+        let lacking = gradients.filter(|_| same_machine && open.gradients.is_none());
         self.session.show(open);
         lacking
             .into_iter()
-            .for_each(|of| self.work_out_what_mattered(of));
-        self.look_at_named(heads);
+            .for_each(|of| self.compute_gradients(of));
+        self.select_named_head(heads);
         self.opened(same_name || self.editing.mark.is_some());
     }
 
-    /// An episode has come on screen. Where it `goes_on`, the moment stays: to see what is another there.
-    pub(super) fn opened(&mut self, goes_on: bool) {
+    /// An episode has come on screen. Where it `is_active`, the moment stays: to see what is another there.
+    pub(super) fn opened(&mut self, is_active: bool) {
         self.pending.asked = false;
         let undone = self.pending.coming.take();
         if let Some((focus, pinned)) = undone {
-            (self.sight.focus, self.sight.pinned) = (focus, pinned);
+            (self.view.focus, self.view.pinned) = (focus, pinned);
         }
         let Some(open) = &self.session.open else {
             return;
@@ -212,22 +212,22 @@ impl State {
         self.editing.mark = mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1)));
         let before = self.player.clone();
         self.player.load(trace.steps(), open.stages.len());
-        if !goes_on {
-            self.suits = Arrangement::that_suits(open);
+        if !is_active {
+            self.suits = WindowLayout::that_suits(open);
         }
-        if (goes_on || undone.is_some()) && self.tour.is_none() {
-            self.player.go_on_from(&before);
+        if (is_active || undone.is_some()) && self.tour.is_none() {
+            self.player.resume_from(&before);
         }
-        if !goes_on {
-            self.sight.part = Part::default();
+        if !is_active {
+            self.view.step_zoom = StepZoom::default();
         }
-        if !goes_on && undone.is_none() {
-            self.sight.zoom = Zoom::default();
+        if !is_active && undone.is_none() {
+            self.view.row_zoom = RowZoom::default();
         }
-        let sight = &mut self.sight;
-        sight.pinned = sight.pinned.filter(|head| *head < trace.heads.len());
-        sight.chosen &= sight.focus < trace.heads.len();
-        self.look_by_itself();
+        let view = &mut self.view;
+        view.pinned = view.pinned.filter(|head| *head < trace.heads.len());
+        view.chosen &= view.focus < trace.heads.len();
+        self.auto_focus();
         self.opening = None;
         if std::mem::take(&mut self.pending.play) {
             self.begin_opening();
@@ -236,18 +236,18 @@ impl State {
         self.go_to_beginning();
         self.follow_low_rows();
         self.begin_failure();
-        self.tour_has_come();
+        self.tour_episode_ready();
         self.compare_now();
     }
 
-    /// Where rows are too low to be told from one another, those about the head are on screen.
+    /// Scrolls to the rows around the head where rows are too low to distinguish.
     fn follow_low_rows(&mut self) {
         let room = self.frame.room;
         if let Some(rows) = self.whole()
-            && self.sight.zoom.is_lost(&rows, room)
+            && self.view.row_zoom.is_lost(&rows, room)
         {
-            self.sight.zoom.follow = false;
-            self.sight.zoom.toggle_follow(&rows, room);
+            self.view.row_zoom.follow = false;
+            self.view.row_zoom.toggle_follow(&rows, room);
             self.scroll();
         }
     }
@@ -255,7 +255,7 @@ impl State {
     /// Goes where the window is to begin.
     fn go_to_beginning(&mut self) {
         // A machine to compare with comes on screen next, and begins there too.
-        let once_more = matches!(self.comparing.waiting, Some((_, Opened::Machine(_))));
+        let once_more = matches!(self.comparing.waiting, Some((_, OpenedFile::Machine(_))));
         let begin = &mut self.pending.begin;
         let begin = if once_more {
             begin.clone()
@@ -269,17 +269,17 @@ impl State {
             self.player.seek_stage(stage);
         }
         if begin.layout.is_some() {
-            self.settings.arrangement = begin.layout;
+            self.settings.layout = begin.layout;
         }
         let head = |label: String| head_named(self.trace()?, &label);
         if let Some(head) = begin.head.and_then(head) {
-            self.look_at(head);
+            self.select_head(head);
         }
     }
 
-    /// The labels of the head looked at and of the one pinned.
+    /// Returns the labels of the selected head and the pinned one.
     pub(super) fn head_labels(&self) -> [Option<String>; 2] {
-        [Some(self.sight.focus), self.sight.pinned].map(|head| {
+        [Some(self.view.focus), self.view.pinned].map(|head| {
             let label = figure::head_label(self.trace()?, head?);
             (!label.is_empty()).then_some(label)
         })
@@ -287,10 +287,10 @@ impl State {
 
     /// Looks at the heads of these labels, if the episode on screen has them: heads of two machines that do
     /// the same may stand in other places.
-    pub(super) fn look_at_named(&mut self, labels: [Option<String>; 2]) {
+    pub(super) fn select_named_head(&mut self, labels: [Option<String>; 2]) {
         let named = |label: Option<String>| head_named(self.trace()?, &label?);
         let [focus, pinned] = labels.map(named);
-        self.sight.focus = focus.unwrap_or(self.sight.focus);
-        self.sight.pinned = pinned.filter(|head| *head != self.sight.focus);
+        self.view.focus = focus.unwrap_or(self.view.focus);
+        self.view.pinned = pinned.filter(|head| *head != self.view.focus);
     }
 }

@@ -1,22 +1,24 @@
 //! An episode in which a machine fails: it plays up to its first wrong bit.
 
 use crate::player::NORMAL;
-use crate::viewer::part::Part;
-use crate::viewer::rows::Zoom;
+use crate::viewer::narration::failure::{Cause, first_wrong};
+use crate::viewer::row_zoom::RowZoom;
 use crate::viewer::state::State;
-use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::gallery::{FAILURES, Failing};
-use crate::viewer::story::failure::{Cause, first_wrong};
+use crate::viewer::state::layout::WindowLayout;
+use crate::viewer::step_zoom::StepZoom;
 
 impl State {
     /// Asks for the episode of a failure, or leaves it at that.
     pub(super) fn show_failure(&mut self, which: Option<usize>) {
         self.failing = None;
         let one = which.and_then(|which| Some((which, FAILURES.get(which)?)));
-        let wish = one.and_then(|(which, one)| Some((which, one.wish(&self.session)?)));
-        let Some((which, wish)) = wish else { return };
+        let request = one.and_then(|(which, one)| Some((which, one.request(&self.session)?)));
+        let Some((which, request)) = request else {
+            return;
+        };
         self.leave_tour();
-        (self.session.wish, self.presenting) = (wish, false);
+        (self.session.request, self.presenting) = (request, false);
         // Its card stands there.
         self.settings.panels.left = true;
         self.failing = Some(Failing {
@@ -29,17 +31,21 @@ impl State {
 
     /// All pictures over time beside the stages of the step, whatever else suits the episode.
     pub(super) fn see_all(&mut self) {
-        self.suits = Arrangement::Debug;
-        if self.settings.arrangement.is_some() {
-            self.settings.arrangement = Some(self.suits);
+        self.suits = WindowLayout::Debug;
+        if self.settings.layout.is_some() {
+            self.settings.layout = Some(self.suits);
         }
     }
 
     /// An episode has come on screen: that of a failure is played up to its first wrong bit, another one ends it.
     pub(super) fn begin_failure(&mut self) {
         let Some(failing) = self.failing else { return };
-        let wish = failing.of().wish(&self.session);
-        let open = self.session.open.as_ref().filter(|open| open.wish == wish);
+        let request = failing.of().request(&self.session);
+        let open = self
+            .session
+            .open
+            .as_ref()
+            .filter(|open| open.request == request);
         let wrong = open.and_then(|open| {
             let recording = &open.shown.recording;
             let (step, channel) = first_wrong(recording)?;
@@ -47,7 +53,7 @@ impl State {
             Some((step, channel, head))
         });
         let Some((step, channel, head)) = wrong else {
-            (self.failing, self.sight.chosen) = (None, false);
+            (self.failing, self.view.chosen) = (None, false);
             return;
         };
         self.failing = Some(Failing {
@@ -56,11 +62,11 @@ impl State {
         });
         self.see_all();
         // The whole of it, however low its rows are.
-        (self.sight.part, self.sight.zoom) = (Part::default(), Zoom::default());
+        (self.view.step_zoom, self.view.row_zoom) = (StepZoom::default(), RowZoom::default());
         if let Some(head) = head {
-            self.look_at(head);
+            self.select_head(head);
         }
-        self.player.whole();
+        self.player.show_whole_steps();
         if self.settings.look.still {
             self.player.pause();
             self.player.seek(step);
@@ -87,7 +93,7 @@ impl State {
         if self.player.playing() {
             self.player.pause();
             self.player.seek(step);
-            self.player.whole();
+            self.player.show_whole_steps();
             self.player.set_speed(NORMAL);
         }
     }

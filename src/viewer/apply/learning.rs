@@ -3,40 +3,40 @@
 use std::sync::Arc;
 
 use crate::io::Experiment;
-use crate::learn::{End, News, Order};
+use crate::learn::{End, RunCommand, RunUpdate};
 use crate::train::Change;
-use crate::viewer::command::{Episode, Instead, Learn};
+use crate::viewer::command::{Episode, Learn, Replacement};
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
-use crate::viewer::state::arrangement::Arrangement;
-use crate::viewer::state::learning::{Learning, Taught, ablated, by_seed, landmarks};
+use crate::viewer::state::jobs::{Effect, TrainingAction};
+use crate::viewer::state::layout::WindowLayout;
+use crate::viewer::state::learning::{LiveTraining, RunView, ablated, by_seed, landmarks};
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::work::{Effect, Teach};
 use crate::viewer::worker::too_much_to_learn;
 
 /// The machine that learns, among those of the session.
 const NAME: &str = "learning";
-/// What learns where the machine on screen belongs to no preset.
+/// The preset to train when the machine on screen belongs to none.
 const PRESET: &str = "copy";
 
 impl State {
     /// Commands about machines that learn.
     pub(super) fn learn(&mut self, learn: Learn) {
-        if self.is_looked_back_at(&learn) {
+        if self.is_read_only(&learn) {
             return;
         }
         match learn {
             Learn::Toggle if self.learning.is_none() => {
-                self.begin_learning(vec![self.own_preset()]);
+                self.begin_learning(vec![self.preset_of_machine()]);
             }
             // What goes on unseen comes on screen first.
             Learn::Toggle if !self.shows_learner() => {
                 if let Some(learning) = &self.learning {
-                    self.wish(Episode::Machine(learning.machine));
+                    self.request(Episode::Machine(learning.machine));
                 }
             }
-            Learn::Instead(instead) => self.end_for(instead),
-            Learn::News(told) => self.learned(&told.0),
+            Learn::Replace(replacement) => self.request_end(replacement),
+            Learn::Updates(description) => self.receive_updates(&description.0),
             Learn::Refused(sentence) => {
                 self.leave_learning();
                 self.toasts.add(Kind::Problem, sentence);
@@ -49,22 +49,22 @@ impl State {
         }
     }
 
-    /// Whatever learns ends, and this comes in its place.
-    pub(super) fn replace(&mut self, instead: Instead) {
-        match instead {
-            Instead::Again => self.begin_anew(0),
-            Instead::NextSeed => self.begin_anew(1),
-            Instead::Preset(name) => match Experiment::find(&name, &[]) {
+    /// Ends all training and puts this in its place.
+    pub(super) fn replace(&mut self, replacement: Replacement) {
+        match replacement {
+            Replacement::Again => self.restart(0),
+            Replacement::NextSeed => self.restart(1),
+            Replacement::Preset(name) => match Experiment::find(&name, &[]) {
                 Ok(experiment) => self.begin_learning(vec![experiment]),
                 Err(error) => self.toasts.add(Kind::Problem, error.to_string()),
             },
-            Instead::Begin(experiments) => self.begin_learning(experiments),
-            Instead::BeginNamed(experiments) => self.begin_named(experiments),
-            Instead::Seeds(count) => self.begin_seeds(count),
-            Instead::Ablate => self.begin_ablations(),
-            Instead::LookBack(path, run) => self.look_back(path, *run),
-            Instead::Nothing => self.leave_learning(),
-            Instead::Close => {
+            Replacement::Begin(experiments) => self.begin_learning(experiments),
+            Replacement::BeginNamed(experiments) => self.begin_named(experiments),
+            Replacement::Seeds(count) => self.begin_seeds(count),
+            Replacement::Ablate => self.begin_ablations(),
+            Replacement::LookBack(path, run) => self.show_loaded_run(path, *run),
+            Replacement::Nothing => self.leave_learning(),
+            Replacement::Close => {
                 self.leave_learning();
                 self.effects.push(Effect::Close);
             }
@@ -76,14 +76,14 @@ impl State {
         let Some(learning) = &mut self.learning else {
             return;
         };
-        let moment = (learning.chosen, learning.moment);
+        let moment = (learning.chosen, learning.snapshot_at);
         match *learn {
-            Learn::Toggle => learning.goes = !learning.goes,
-            Learn::Once => learning.goes = false,
+            Learn::Toggle => learning.is_training = !learning.is_training,
+            Learn::Once => learning.is_training = false,
             Learn::Faster(times) => learning.faster(times),
             Learn::SlowOrFull => learning.slow_or_full(),
-            Learn::Moment(place) => learning.look_at(place),
-            Learn::MoveMoment(by) => learning.move_moment(by),
+            Learn::Snapshot(place) => learning.select_snapshot(place),
+            Learn::MoveSnapshot(by) => learning.move_snapshot(by),
             Learn::MoveFinding(by) => learning.move_finding(by),
             Learn::Below(below) => learning.below = below,
             Learn::Run(run) => learning.chosen = run.min(learning.runs.len() - 1),
@@ -93,63 +93,64 @@ impl State {
                 learning.chosen = next.cast_unsigned();
             }
             // Handled by `learn`.
-            Learn::Instead(_)
+            Learn::Replace(_)
             | Learn::Change(_)
             | Learn::Save(..)
             | Learn::Refused(_)
             | Learn::SaveAndEnd(_)
             | Learn::EndUnsaved
-            | Learn::News(_) => {}
+            | Learn::Updates(_) => {}
         }
         let paces = matches!(learn, Learn::Toggle | Learn::Faster(_) | Learn::SlowOrFull);
         let order = if *learn == Learn::Once {
-            Some(Order::Once)
-        } else if paces && learning.goes {
-            Some(Order::Go(learning.pace))
+            Some(RunCommand::Once)
+        } else if paces && learning.is_training {
+            Some(RunCommand::Go(learning.pace))
         } else {
-            (*learn == Learn::Toggle).then_some(Order::Pause)
+            (*learn == Learn::Toggle).then_some(RunCommand::Pause)
         };
         if let Some(order) = order {
             // What goes on is seen as it is now.
-            (learning.moment, learning.finding) = (None, None);
+            (learning.snapshot_at, learning.finding) = (None, None);
             let effect = learning.order(order);
             self.effects.push(effect);
-        } else if (learning.chosen, learning.moment) != moment {
+        } else if (learning.chosen, learning.snapshot_at) != moment {
             let run = learning.chosen;
-            self.effects.push(Effect::Teach(Teach::Choose(run)));
+            self.effects
+                .push(Effect::Train(TrainingAction::Choose(run)));
             self.show_learner();
             self.probe_next(run);
         }
     }
 
     /// The preset of the machine on screen, or the first one.
-    fn own_preset(&self) -> Experiment {
+    fn preset_of_machine(&self) -> Experiment {
         let name = self.session.machine().map(|machine| machine.name.as_str());
-        let named = |name: &str| Experiment::built_in(name, &[])?.ok();
+        let named = |name: &str| Experiment::included(name, &[])?.ok();
         let own = name.and_then(named).or_else(|| named(PRESET));
         own.unwrap_or_else(|| unreachable!("copy is built in"))
     }
 
     /// The preset that learns, or that of the machine on screen.
-    fn preset_at_hand(&self) -> Experiment {
+    fn current_preset(&self) -> Experiment {
         let begun = self.learning.as_ref().map(|all| all.run().begun.clone());
-        begun.unwrap_or_else(|| self.own_preset())
+        begun.unwrap_or_else(|| self.preset_of_machine())
     }
 
     /// It begins whole, and without each of the stages of its heads.
     fn begin_ablations(&mut self) {
-        let whole = self.preset_at_hand();
+        let whole = self.current_preset();
         let all = ablated(&whole);
         if all.is_empty() {
-            let text = format!("{} has no stages to leave out.", whole.title);
+            let text = format!("{} has no stages to remove.", whole.title);
             return self.toasts.add(Kind::Notice, text);
         }
         self.begin_named(all);
     }
 
-    /// It begins from so many seeds.
+    /// Starts training from a number of seeds.
     fn begin_seeds(&mut self, count: usize) {
-        let own = self.preset_at_hand();
+        let own = self.current_preset();
         let seeds = (0..count as u64).map(|by| {
             let mut experiment = own.clone();
             let seed = &mut experiment.training.seed;
@@ -160,7 +161,7 @@ impl State {
     }
 
     /// The same experiments begin anew, so many times as many seeds on as they have.
-    fn begin_anew(&mut self, times: u64) {
+    fn restart(&mut self, times: u64) {
         if let Some(learning) = &self.learning {
             let by = times * learning.seeds();
             self.begin_named(learning.runs.iter().map(|run| run.next(by)).collect());
@@ -187,21 +188,21 @@ impl State {
         if let Some(sentence) = too_much {
             return self.toasts.add(Kind::Problem, sentence);
         }
-        let taught = |(label, experiment)| Taught::new(self.number_run(), label, experiment);
-        let runs: Vec<_> = named.into_iter().map(taught).collect();
+        let run_view = |(label, experiment)| RunView::new(self.number_run(), label, experiment);
+        let runs: Vec<_> = named.into_iter().map(run_view).collect();
         let first = &runs[0];
         let machine = Machine {
             name: NAME.to_owned(),
-            title: format!("{}, learning", first.begun.title),
+            title: format!("{}, training", first.begun.title),
             other_way: None,
             away: false,
             task: first.begun.task.clone(),
             ntm: first.machine.as_ref().clone(),
         };
         let place = self.session.add(machine);
-        self.session.wish.size = *first.begun.task.size().end();
-        let mut learning = Learning::new(runs, place);
-        let goes = learning.order(Order::Go(learning.pace));
+        self.session.request.size = *first.begun.task.size().end();
+        let mut learning = LiveTraining::new(runs, place);
+        let goes = learning.order(RunCommand::Go(learning.pace));
         self.learning = Some(learning);
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
         self.leave_tour();
@@ -209,7 +210,8 @@ impl State {
         self.player.pause();
         self.show_curves();
         self.record();
-        self.effects.push(Effect::Teach(Teach::Begin(experiments)));
+        self.effects
+            .push(Effect::Train(TrainingAction::Begin(experiments)));
         self.effects.push(goes);
     }
 
@@ -221,15 +223,15 @@ impl State {
 
     /// The curves come on screen; the arrangement before them comes back when nothing learns any more.
     pub(super) fn show_curves(&mut self) {
-        if self.settings.arrangement != Some(Arrangement::Train) {
-            self.sight.before = self.settings.arrangement;
-            self.settings.arrangement = Some(Arrangement::Train);
+        if self.settings.layout != Some(WindowLayout::Train) {
+            self.view.before = self.settings.layout;
+            self.settings.layout = Some(WindowLayout::Train);
         }
     }
 
     pub(super) fn leave_learning(&mut self) {
         if self.learning.take().is_some() {
-            self.effects.push(Effect::Teach(Teach::End));
+            self.effects.push(Effect::Train(TrainingAction::End));
         }
     }
 
@@ -239,11 +241,11 @@ impl State {
             return;
         };
         let [run] = learning.runs.as_mut_slice() else {
-            let text = "One machine alone can be changed while it learns.";
+            let text = "Several runs cannot be changed together. Train one machine to change it.";
             return self.toasts.add(Kind::Problem, text);
         };
-        if !run.goes_on() {
-            let text = "The run has ended: there is no next update that could be another one.";
+        if !run.is_active() {
+            let text = "The run has ended and cannot be changed. Restart training.";
             return self.toasts.add(Kind::Notice, text);
         }
         let change = Change { sequences: 0, set };
@@ -255,7 +257,7 @@ impl State {
                 run.landmarks = landmarks(&experiment);
                 run.experiment = experiment.clone();
                 let to = Box::new((experiment.task, experiment.training));
-                let effect = learning.order(Order::Change(to, change.set));
+                let effect = learning.order(RunCommand::Change(to, change.set));
                 self.effects.push(effect);
             }
             Err(error) => self.toasts.add(Kind::Problem, error.without_file()),
@@ -263,7 +265,7 @@ impl State {
     }
 
     /// News of the runs.
-    fn learned(&mut self, news: &[(usize, News)]) {
+    fn receive_updates(&mut self, news: &[(usize, RunUpdate)]) {
         let Some(learning) = &mut self.learning else {
             return;
         };
@@ -272,20 +274,22 @@ impl State {
             let Some(run) = learning.runs.get_mut(*place) else {
                 continue;
             };
-            if news.account.end == Some(End::Finished) && run.goes_on() && *place == learning.chosen
+            if news.progress.end == Some(End::Finished)
+                && run.is_active()
+                && *place == learning.chosen
             {
-                let (all, seconds) = (news.account.sequences, news.account.seconds);
+                let (all, seconds) = (news.progress.sequences, news.progress.seconds);
                 let text = format!("Trained on all {all} sequences in {seconds:.1} s.");
                 said.push((Kind::Done, text));
             }
-            if let (Some(End::Broken { .. }), true) = (&news.account.end, run.goes_on()) {
-                let found = news.account.findings.last();
+            if let (Some(End::Broken { .. }), true) = (&news.progress.end, run.is_active()) {
+                let found = news.progress.findings.last();
                 let words = found.map_or("", |found| found.words.as_str());
                 said.push((Kind::Problem, format!("{}: {words}", run.label)));
             }
-            is_new |= run.take_in(news) && *place == learning.chosen;
+            is_new |= run.apply_update(news) && *place == learning.chosen;
         }
-        let is_now = learning.moment.is_none();
+        let is_now = learning.snapshot_at.is_none();
         let last = news.last().map_or(0, |(place, _)| *place);
         for (kind, text) in said {
             self.toasts.add(kind, text);

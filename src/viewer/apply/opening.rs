@@ -1,7 +1,7 @@
 //! The opening: how it begins, goes on and ends.
 
 use crate::viewer::state::State;
-use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::opening::Opening;
 
@@ -15,28 +15,28 @@ impl State {
         };
         let alone =
             self.tour.is_none() && self.failing.is_none() && self.comparing.waiting.is_none();
-        let near = self.arrangement() == Arrangement::CloseUp;
-        let unarranged = self.settings.arrangement.is_none() && !self.presenting;
+        let near = self.layout() == WindowLayout::CloseUp;
+        let unarranged = self.settings.layout.is_none() && !self.presenting;
         if is_first && near && unarranged && alone && !open.is_of_a_file() {
             self.opening = Some(Opening::of(&open.shown.recording));
-            self.direct(0.0);
+            self.apply_opening(0.0);
         }
     }
 
-    /// The opening says how the present step is seen; it has lasted for so many seconds more.
-    pub(super) fn direct(&mut self, seconds: f32) {
+    /// Advances the opening by a number of seconds and applies its view.
+    pub(super) fn apply_opening(&mut self, seconds: f32) {
         let Some(opening) = &mut self.opening else {
             return;
         };
         let scene = opening.scene(self.player.step(), self.player.stages());
-        if scene.arrangement != Arrangement::CloseUp {
-            if self.suits == Arrangement::CloseUp {
-                let text = "The same episode, all at once: every stage, the whole memory, all steps. V changes the layout.";
+        if scene.layout != WindowLayout::CloseUp {
+            if self.suits == WindowLayout::CloseUp {
+                let text = "The same episode in all stages: whole memory, all steps. V changes the layout.";
                 self.toasts.add(Kind::Notice, text);
             }
             opening.draw_back(seconds);
         }
-        self.suits = scene.arrangement;
+        self.suits = scene.layout;
         self.player.set_speed(scene.speed);
         match (self.player.stage_by_stage(), self.player.whole_steps()) {
             (true, true) => {
@@ -44,7 +44,7 @@ impl State {
                 self.player.seek_stage(0);
                 self.player.seek_through(0.0);
             }
-            (false, false) => self.player.whole(),
+            (false, false) => self.player.show_whole_steps(),
             (true, false) | (false, true) => {}
         }
         if self.player.at_end() && opening.drawn_back() >= 1.0 {

@@ -1,36 +1,36 @@
-//! What the worker has done.
+//! Outcomes of the worker.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::figure::Derivatives;
-use crate::viewer::command::Instead;
-use crate::viewer::files::{Machine, Shown, file_name};
+use crate::figure::Gradients;
+use crate::viewer::command::Replacement;
+use crate::viewer::files::{Machine, RecordedEpisode, file_name};
+use crate::viewer::narration;
 use crate::viewer::state::State;
-use crate::viewer::state::episode::{Open, Wish};
+use crate::viewer::state::episode::{EpisodeRequest, Open};
+use crate::viewer::state::jobs::{Outcome, SampledSpread, ThumbnailSlot};
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::work::{Outcome, Place, Sampled};
-use crate::viewer::story;
 
 impl State {
-    pub(super) fn take_in(&mut self, outcome: Outcome) {
+    pub(super) fn handle_outcome(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Recorded(open) => self.recorded(*open),
-            Outcome::Refused(wish, sentence) => {
-                self.refuse(&wish);
+            Outcome::Refused(request, sentence) => {
+                self.refuse(&request);
                 self.toasts.add(Kind::Problem, sentence);
             }
-            Outcome::GivenUp(wish, sentence) => {
-                wish.iter().for_each(|wish| self.refuse(wish));
+            Outcome::GivenUp(request, sentence) => {
+                request.iter().for_each(|request| self.refuse(request));
                 self.toasts.add(Kind::Notice, sentence);
             }
-            Outcome::Picture(place, open) => self.drawn_small(place, open),
-            Outcome::Sampled(wish, spread) => self.sampled(&wish, spread),
-            Outcome::Derived(shown, mattered) => self.derived(&shown.0, mattered.0),
+            Outcome::Picture(place, open) => self.thumbnail_recorded(place, open),
+            Outcome::SampledSpread(request, spread) => self.sampled(&request, spread),
+            Outcome::Derived(shown, gradients) => self.derived(&shown.0, gradients.0),
             Outcome::Weights(path, machine) => self.add(path, *machine),
-            Outcome::Run(path, run) => self.end_for(Instead::LookBack(path, run)),
+            Outcome::Run(path, run) => self.request_end(Replacement::LookBack(path, run)),
             Outcome::Trace(path, open) => self.show_file(path, *open),
-            Outcome::Other(other) => self.take_other(*other),
+            Outcome::Other(other) => self.receive_other(*other),
             Outcome::Recent(files) => self.welcome.recent = files,
             Outcome::Compared(found) => self.compared(found),
             Outcome::IsThere(to) => self.ask_to_replace(&to),
@@ -42,8 +42,8 @@ impl State {
             }
             Outcome::RunNotSaved(run, sentence) => self.run_is_not_saved(run, sentence),
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
-            Outcome::Chosen { aim, path } => self.chosen(aim, path, true),
-            Outcome::Fetched(name, machine) => self.fetched(name, machine.ok()),
+            Outcome::Chosen { purpose, path } => self.chosen(purpose, path, true),
+            Outcome::FetchCallback(name, machine) => self.fetched(name, machine.ok()),
             Outcome::Outdated | Outcome::NotChosen => {}
         }
     }
@@ -54,59 +54,59 @@ impl State {
             // It learns on behind the start page.
             self.pending.asked = false;
             self.show_learner();
-        } else if self.pending.asked && open.wish.as_ref() == Some(&self.session.wish) {
+        } else if self.pending.asked && open.request.as_ref() == Some(&self.session.request) {
             self.show(open);
         }
     }
 
     /// An episode that is shown small, if it could be recorded.
-    fn drawn_small(&mut self, place: Place, open: Option<Box<Open>>) {
+    fn thumbnail_recorded(&mut self, place: ThumbnailSlot, open: Option<Box<Open>>) {
         let picture = open.map(|open| self.session.numbered(*open));
         match place {
-            Place::Card(name) => drop(self.welcome.pictures.insert(name, picture)),
-            Place::Run(number) => self.probed(number, picture),
+            ThumbnailSlot::Card(name) => drop(self.welcome.pictures.insert(name, picture)),
+            ThumbnailSlot::Run(number) => self.probed(number, picture),
         }
     }
 
-    /// What many samples of the episode of this wish say.
-    fn sampled(&mut self, wish: &Wish, spread: Sampled) {
+    /// The spread of many samples of the requested episode.
+    fn sampled(&mut self, request: &EpisodeRequest, spread: SampledSpread) {
         let is_it = |open: &&mut Open| {
-            let own = open.wish.as_ref();
-            own.is_some_and(|own| own.is_alike(wish))
+            let own = open.request.as_ref();
+            own.is_some_and(|own| own.is_same_episode(request))
         };
         if let Some(open) = self.session.open.as_mut().filter(is_it) {
             open.spread = Some(spread.0);
         }
     }
 
-    /// How much everything in this episode mattered.
-    fn derived(&mut self, shown: &Arc<Shown>, mattered: Arc<Derivatives>) {
+    /// The gradients of this episode.
+    fn derived(&mut self, shown: &Arc<RecordedEpisode>, gradients: Arc<Gradients>) {
         let fits = |open: &&mut Open| open.shown.is_of_the_same(shown);
         if let Some(open) = self.session.open.as_mut().filter(fits) {
-            let (of, is_newest) = (mattered.of, Arc::ptr_eq(&open.shown, shown));
-            open.mattered = Some(mattered);
+            let (of, is_newest) = (gradients.of, Arc::ptr_eq(&open.shown, shown));
+            open.gradients = Some(gradients);
             if !is_newest {
                 // What learns has gone on meanwhile.
-                self.work_out_what_mattered(of);
+                self.compute_gradients(of);
             }
         }
     }
 
     /// The episode that was asked for does not come.
-    fn refuse(&mut self, wish: &Wish) {
-        if *wish == self.session.wish {
+    fn refuse(&mut self, request: &EpisodeRequest) {
+        if *request == self.session.request {
             (self.pending.asked, self.pending.coming) = (false, None);
         }
-        self.session.refuse(wish);
+        self.session.refuse(request);
     }
 
     /// A machine from a file.
     fn add(&mut self, path: PathBuf, machine: Machine) {
         self.welcome.pictures.remove(&machine.name);
-        self.leave_stop();
+        self.leave_tour_step();
         self.session.add(machine);
         self.record_first();
-        self.say_open(&path, "weights", 0);
+        self.report_opened(&path, "weights", 0);
         self.settings.opened(path);
     }
 
@@ -119,16 +119,16 @@ impl State {
             (begin.step, begin.stage, begin.head) = (None, None, None);
         }
         let broken = open.non_finite;
-        self.leave_stop();
+        self.leave_tour_step();
         self.show(open);
-        self.say_open(&path, "a trace", broken);
+        self.report_opened(&path, "a trace", broken);
         self.settings.opened(path);
     }
 
-    pub(super) fn say_open(&mut self, path: &Path, what: &str, broken: usize) {
+    pub(super) fn report_opened(&mut self, path: &Path, what: &str, broken: usize) {
         let name = file_name(path);
         if broken > 0 {
-            let text = format!("{name} is open, but {}.", story::not_finite(broken));
+            let text = format!("{name} is open, but {}.", narration::not_finite(broken));
             self.toasts.add(Kind::Notice, text);
         } else {
             let text = format!("{name} is open: {what}.");
@@ -142,79 +142,79 @@ mod tests {
     use super::*;
     use crate::io::Experiment;
     use crate::viewer::command::{Command, Learn};
-    use crate::viewer::files::Aim;
+    use crate::viewer::files::FilePurpose;
     use crate::viewer::fixture::{config, copying, machine};
-    use crate::viewer::state::beginning::Beginning;
-    use crate::viewer::state::learning::{Ending, Learning};
+    use crate::viewer::state::jobs::{Destination, Effect, Saved, TrainingAction};
+    use crate::viewer::state::learning::{EndRequest, LiveTraining};
     use crate::viewer::state::settings::Settings;
-    use crate::viewer::state::work::{Destination, Effect, Saved, Teach};
+    use crate::viewer::state::start::StartOptions;
 
     /// A run is being written, and then the window is to be closed; its number.
     fn saving() -> (State, u64) {
         let machines = vec![machine(config(), copying(1..=2))];
-        let (settings, begin) = (Settings::default(), Beginning::default());
+        let (settings, begin) = (Settings::default(), StartOptions::default());
         let mut state = State::new(machines, Some(1), settings, begin, None);
         let experiment = Experiment::find("copy", &[]).unwrap();
-        state.apply(Instead::Begin(vec![experiment]).into());
+        state.apply(Replacement::Begin(vec![experiment]).into());
         let number = state.learning.as_ref().map(|all| all.run().number);
         state.learning.as_mut().unwrap().saving = number;
-        state.ending = Some(Ending {
-            instead: Instead::Close,
+        state.ending = Some(EndRequest {
+            replacement: Replacement::Close,
             saves: true,
             next: None,
         });
         (state, number.unwrap())
     }
 
-    fn destination(aim: Aim) -> Destination {
+    fn destination(purpose: FilePurpose) -> Destination {
         Destination {
             path: PathBuf::from("there"),
             replaces: false,
-            aim,
+            purpose,
         }
     }
 
-    fn take_in(state: &mut State, outcome: Outcome) -> Vec<Effect> {
+    fn handle_outcome(state: &mut State, outcome: Outcome) -> Vec<Effect> {
         state.apply(Command::Done(outcome))
     }
 
     fn is_saving(state: &State) -> bool {
-        let saving = |learning: &Learning| learning.saving.is_some();
+        let saving = |learning: &LiveTraining| learning.saving.is_some();
         state.learning.as_ref().is_some_and(saving) && state.ending.is_some()
     }
 
     #[test]
-    fn what_else_is_done_or_fails_leaves_a_run_alone_that_is_being_written() {
+    fn other_outcomes_do_not_affect_run_being_saved() {
         let (mut state, number) = saving();
         let why = || "no".to_owned();
         for other in [
             Outcome::Failed(why()),
-            Outcome::IsThere(destination(Aim::Save)),
-            Outcome::RunIsThere(number + 1, destination(Aim::Run)),
+            Outcome::IsThere(destination(FilePurpose::Save)),
+            Outcome::RunIsThere(number + 1, destination(FilePurpose::Run)),
             Outcome::RunNotSaved(number + 1, why()),
             Outcome::RunSaved(number + 1, Saved::default(), why()),
         ] {
-            let told = format!("{other:?}");
-            let effects = take_in(&mut state, other);
-            assert!(is_saving(&state) && effects.is_empty(), "{told}");
+            let description = format!("{other:?}");
+            let effects = handle_outcome(&mut state, other);
+            assert!(is_saving(&state) && effects.is_empty(), "{description}");
         }
         let saved = Outcome::RunSaved(number, Saved::default(), why());
-        let effects = take_in(&mut state, saved);
+        let effects = handle_outcome(&mut state, saved);
         let closes = |effect: &Effect| matches!(effect, Effect::Close);
         assert!(effects.iter().any(closes) && state.learning.is_none());
     }
 
     #[test]
-    fn save_and_close_beside_a_save_under_way_saves_once_more() {
+    fn save_and_close_during_save_saves_again() {
         let (mut state, number) = saving();
         state.ending = None;
-        state.apply(Instead::Close.into());
+        state.apply(Replacement::Close.into());
         assert!(state.ending.is_some());
         let path = PathBuf::from("second");
         let effects = state.apply(Command::Learn(Learn::SaveAndEnd(path.clone())));
         let saves = |effects: &[Effect]| {
             effects.iter().any(|effect| {
-                matches!(effect, Effect::Teach(Teach::Save(saving)) if saving.to.path == path)
+                matches!(effect, Effect::Train(TrainingAction::Save(saving)) if saving.to.path == path)
             })
         };
         let closes = |effects: &[Effect]| {
@@ -223,23 +223,23 @@ mod tests {
         };
         assert!(!saves(&effects) && !closes(&effects), "one at a time");
         let saved = || Outcome::RunSaved(number, Saved::default(), "saved".to_owned());
-        let effects = take_in(&mut state, saved());
+        let effects = handle_outcome(&mut state, saved());
         assert!(
             saves(&effects) && !closes(&effects),
             "the older one is written"
         );
-        assert!(closes(&take_in(&mut state, saved())));
+        assert!(closes(&handle_outcome(&mut state, saved())));
     }
 
     #[test]
-    fn its_own_failure_ends_the_wait_and_a_folder_that_is_there_is_asked_about() {
+    fn failed_save_ends_wait_and_existing_folder_asks() {
         let (mut state, number) = saving();
-        take_in(&mut state, Outcome::RunNotSaved(number, "no".to_owned()));
+        handle_outcome(&mut state, Outcome::RunNotSaved(number, "no".to_owned()));
         let learning = state.learning.as_ref().unwrap();
         assert!(learning.saving.is_none() && state.ending.is_none());
         let (mut state, number) = saving();
-        let to = destination(Aim::Run);
-        take_in(&mut state, Outcome::RunIsThere(number, to));
+        let to = destination(FilePurpose::Run);
+        handle_outcome(&mut state, Outcome::RunIsThere(number, to));
         let learning = state.learning.as_ref().unwrap();
         assert!(learning.saving.is_none() && state.ending.is_some());
         assert!(state.dialog.as_ref().unwrap().doubted);

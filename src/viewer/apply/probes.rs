@@ -6,27 +6,27 @@ use std::sync::Arc;
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
-use crate::viewer::state::work::{Effect, Job, Place};
+use crate::viewer::state::jobs::{Effect, Job, ThumbnailSlot};
 
 impl State {
-    /// Has the next probe recorded, unless one is under way or nobody sees it.
+    /// Records the next probe, unless one is in progress or none is visible.
     pub(super) fn probe_next(&mut self, after: usize) {
         if !self.shows_learner() {
             return;
         }
-        let wish = &self.session.wish;
+        let request = &self.session.request;
         let Some(learning) = self.learning.as_mut().filter(|all| all.probing.is_none()) else {
             return;
         };
-        let next = learning.next_probe(after, wish);
+        let next = learning.next_probe(after, request);
         let Some((next, ntm)) = next.and_then(|next| Some((next, learning.machine_of(next)?)))
         else {
             return;
         };
-        let Some(mut request) = self.session.request() else {
+        let Some(mut inputs) = self.session.recording_inputs() else {
             return;
         };
-        let of = (ntm.clone(), wish.clone());
+        let of = (ntm.clone(), request.clone());
         let run = &mut learning.runs[next];
         let experiment = &run.experiment;
         let machine = Arc::new(Machine {
@@ -37,11 +37,11 @@ impl State {
             task: experiment.task.clone(),
             ntm: of.0.as_ref().clone(),
         });
-        request.task = request.wish.task(&machine);
-        request.machine = machine;
+        inputs.task = inputs.request.task(&machine);
+        inputs.machine = machine;
         run.probe.of = Some(of);
         learning.probing = Some(run.number);
-        let job = Job::Picture(Place::Run(run.number), request);
+        let job = Job::Picture(ThumbnailSlot::Run(run.number), inputs);
         self.effects.push(Effect::Start(job));
     }
 

@@ -1,11 +1,11 @@
-//! Which rows are on screen: all, or a window of them that scrolls, follows a head and keeps the selection
+//! The rows on screen: all, or a window of them that scrolls, follows a head and keeps the selection
 //! in view; and which steps.
 
 use crate::viewer::command::{Rows as About, Steps};
-use crate::viewer::part::Part;
-use crate::viewer::rows::{Rows, Zoom};
+use crate::viewer::row_zoom::{RowZoom, Rows};
 use crate::viewer::state::State;
 use crate::viewer::state::target::Target;
+use crate::viewer::step_zoom::StepZoom;
 
 /// By how much a key makes rows taller or lower.
 const FACTOR: f32 = 1.5;
@@ -14,11 +14,11 @@ impl State {
     /// Commands about the rows on screen.
     pub(super) fn move_rows(&mut self, about: About) {
         if about == About::ToggleTouched {
-            self.sight.touched_only = !self.sight.touched_only;
+            self.view.touched_only = !self.view.touched_only;
         }
         if about == About::Fit {
-            self.sight.touched_only = false;
-            self.sight.zoom = Zoom::default();
+            self.view.touched_only = false;
+            self.view.row_zoom = RowZoom::default();
         }
         if let Some(rows) = self.whole().filter(|rows| rows.shown() > 0) {
             self.move_among(&rows, about);
@@ -28,16 +28,16 @@ impl State {
 
     /// Commands about the steps on screen.
     pub(super) fn move_steps(&mut self, about: Steps) {
-        let (part, steps) = (&mut self.sight.part, self.player.steps());
+        let (part, steps) = (&mut self.view.step_zoom, self.player.steps());
         match about {
             Steps::Widen { at, by } => part.zoom(at, by, steps),
             Steps::Pan(by) => part.pan(by, steps),
-            Steps::All => *part = Part::default(),
+            Steps::All => *part = StepZoom::default(),
         }
     }
 
     fn move_among(&mut self, rows: &Rows, about: About) {
-        let (zoom, room) = (&mut self.sight.zoom, self.frame.room);
+        let (zoom, room) = (&mut self.view.row_zoom, self.frame.room);
         match about {
             About::Taller(by) => self.scale_rows(rows, FACTOR.powi(by)),
             About::ToggleFollow => zoom.toggle_follow(rows, room),
@@ -60,7 +60,7 @@ impl State {
     pub(super) fn scroll(&mut self) {
         let Some(whole) = self.whole() else { return };
         let peak = self.peak(&whole);
-        let (zoom, room) = (&mut self.sight.zoom, self.frame.room);
+        let (zoom, room) = (&mut self.view.row_zoom, self.frame.room);
         if let (true, Some(index)) = (zoom.follow, peak) {
             zoom.keep(index, &whole, room);
         }
@@ -69,26 +69,26 @@ impl State {
     }
 
     fn scale_rows(&mut self, rows: &Rows, factor: f32) {
-        let began = self.sight.zoom.height.is_none();
-        self.sight.zoom.scale(factor, rows, self.frame.room);
+        let began = self.view.row_zoom.height.is_none();
+        self.view.row_zoom.scale(factor, rows, self.frame.room);
         if began {
             self.open_window();
         }
     }
 
-    /// A window of rows opens where the head looked at is.
+    /// Opens a window of rows around the selected head.
     pub(super) fn open_window(&mut self) {
         let Some(rows) = self.whole() else {
             return;
         };
         if let Some(index) = self.peak(&rows) {
-            self.sight.zoom.centre(index, &rows, self.frame.room);
+            self.view.row_zoom.centre(index, &rows, self.frame.room);
         }
     }
 
-    /// Selects the row so many places on, round the end, and brings it on screen.
+    /// Selects the row a number of rows away, wraps around, and scrolls to it.
     fn select_row(&mut self, rows: &Rows, by: isize) {
-        let selected = match self.sight.selected {
+        let selected = match self.view.selected {
             Some(Target::Rows { to, .. }) => rows.index_of(to),
             selected => selected.and_then(|target| rows.index_of(*target.rows()?.start())),
         };
@@ -100,16 +100,16 @@ impl State {
             None => self.peak(rows).unwrap_or(0),
         };
         let row = rows.numbers()[index];
-        self.sight.selected = Some(match self.sight.selected {
+        self.view.selected = Some(match self.view.selected {
             Some(Target::Cell { column, .. }) => Target::Cell { row, column },
             Some(_) | None => Target::Row(row),
         });
         self.bring_on_screen(index, rows);
     }
 
-    /// Selects the rows up to that so many places on as well; back over the first one they become fewer again.
+    /// Extends the selection by a number of rows; moving back shrinks it.
     fn extend(&mut self, rows: &Rows, by: isize) {
-        let (from, to) = match self.sight.selected {
+        let (from, to) = match self.view.selected {
             Some(Target::Rows { from, to }) => (from, to),
             Some(Target::Row(row) | Target::Cell { row, .. }) => (row, row),
             Some(_) | None => return self.select_row(rows, 0),
@@ -119,7 +119,7 @@ impl State {
         };
         let index = index.saturating_add_signed(by).min(rows.shown() - 1);
         let to = rows.numbers()[index];
-        self.sight.selected = Some(if from == to {
+        self.view.selected = Some(if from == to {
             Target::Row(from)
         } else {
             Target::Rows { from, to }
@@ -130,10 +130,10 @@ impl State {
     /// The row at this place of those shown comes on screen, unless it is there.
     fn bring_on_screen(&mut self, index: usize, rows: &Rows) {
         if let Some(count) = self.part()
-            && !(self.sight.zoom.first..self.sight.zoom.first + count).contains(&index)
+            && !(self.view.row_zoom.first..self.view.row_zoom.first + count).contains(&index)
         {
-            self.sight.zoom.follow = false;
-            self.sight.zoom.centre(index, rows, self.frame.room);
+            self.view.row_zoom.follow = false;
+            self.view.row_zoom.centre(index, rows, self.frame.room);
         }
     }
 }

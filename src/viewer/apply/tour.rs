@@ -3,17 +3,17 @@
 use crate::figure::Picture;
 use crate::train::Recording;
 use crate::viewer::command::{Command, Look, Play, Tour as About};
-use crate::viewer::part::Part;
+use crate::viewer::narration;
+use crate::viewer::narration::failure::shown_in;
 use crate::viewer::state::State;
-use crate::viewer::state::episode::Wish;
+use crate::viewer::state::episode::EpisodeRequest;
 use crate::viewer::state::target::Target;
-use crate::viewer::state::tour::{Act, Recorded, STOPS, Scene, Tour, Wait, found};
-use crate::viewer::story;
-use crate::viewer::story::failure::shown_in;
+use crate::viewer::state::tour::{Act, Recorded, TOUR_STEPS, Tour, TourState, Wait, best_query};
+use crate::viewer::step_zoom::StepZoom;
 
-/// What a person did, as far as the tour asks for it.
+/// The user actions that the tour waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum UserAction {
     /// A step on or back.
     Step,
     /// A click in a picture.
@@ -22,7 +22,7 @@ pub(super) enum Deed {
     Other,
 }
 
-impl Deed {
+impl UserAction {
     /// None while the tour waits for nothing.
     pub(super) fn of(tour: &Tour, command: &Command) -> Option<Self> {
         // Nobody did that, or it changes nothing.
@@ -30,14 +30,14 @@ impl Deed {
             command,
             Command::File(_) | Command::Ask(_) | Command::Tour(_) | Command::Play(Play::TakeOver)
         );
-        let deed = if let Command::Play(Play::Step(_)) = command {
+        let action = if let Command::Play(Play::Step(_)) = command {
             Self::Step
         } else if let Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)) = command {
             Self::Click
         } else {
             Self::Other
         };
-        (!tour.met && !is_nothing && !command.is_news()).then_some(deed)
+        (!tour.met && !is_nothing && !command.is_update()).then_some(action)
     }
 }
 
@@ -47,8 +47,8 @@ impl State {
         self.settings.greeted = true;
         match about {
             About::Start => self.start_tour(),
-            About::Next => self.next_stop(),
-            About::Back => self.stop_before(),
+            About::Next => self.next_tour_step(),
+            About::Back => self.previous_tour_step(),
             About::Leave => {
                 self.leave_tour();
             }
@@ -61,7 +61,7 @@ impl State {
         self.presenting = false;
         self.settings.panels.left = true;
         self.settings.panels.timeline = true;
-        self.go_to_stop(self.settings.stop, Vec::new());
+        self.go_to_tour_step(self.settings.stop, Vec::new());
     }
 
     /// Leaves the tour; false where none is taken.
@@ -69,15 +69,15 @@ impl State {
         let Some(tour) = self.tour.take() else {
             return false;
         };
-        self.sight.chosen = false;
+        self.view.chosen = false;
         if tour.at().wait == Wait::Flip {
             self.editing.mark = None;
         }
         true
     }
 
-    /// Leaves the tour for another episode, unless its stop speaks of any machine.
-    pub(super) fn leave_stop(&mut self) {
+    /// Leaves the tour for another episode, unless its step applies to any machine.
+    pub(super) fn leave_tour_step(&mut self) {
         if self
             .tour
             .as_ref()
@@ -88,28 +88,30 @@ impl State {
     }
 
     /// On, past what there is no machine for.
-    fn next_stop(&mut self) {
+    fn next_tour_step(&mut self) {
         let next = self.tour.as_ref().map_or(0, |tour| tour.stop + 1);
-        let next = (next..STOPS.len()).find(|&stop| self.can_be_told(stop));
+        let next = (next..TOUR_STEPS.len()).find(|&stop| self.has_machine_for(stop));
         let scene = self.scene();
         let trail = self.tour.take().map_or_else(Vec::new, |tour| tour.trail);
         self.editing.mark = None;
         self.settings.stop = next.unwrap_or(0);
         match next {
-            Some(next) => self.go_to_stop(next, trail.into_iter().chain(scene).collect()),
-            None => self.sight.chosen = false,
+            Some(next) => self.go_to_tour_step(next, trail.into_iter().chain(scene).collect()),
+            None => self.view.chosen = false,
         }
     }
 
-    /// Back to what the stop before showed when it was left.
-    fn stop_before(&mut self) {
+    /// Restores the view of the previous tour step.
+    fn previous_tour_step(&mut self) {
         let Some(mut tour) = self.tour.take() else {
             return;
         };
         self.editing.mark = None;
         let Some(scene) = tour.trail.pop() else {
-            let before = (0..tour.stop).rev().find(|&stop| self.can_be_told(stop));
-            return self.go_to_stop(before.unwrap_or(0), Vec::new());
+            let before = (0..tour.stop)
+                .rev()
+                .find(|&stop| self.has_machine_for(stop));
+            return self.go_to_tour_step(before.unwrap_or(0), Vec::new());
         };
         (tour.stop, tour.met) = (scene.stop, scene.met);
         self.settings.stop = scene.stop;
@@ -117,11 +119,11 @@ impl State {
             .session
             .open
             .as_ref()
-            .and_then(|open| open.wish.as_ref());
-        if shown == Some(&scene.wish) && self.session.wish == scene.wish {
+            .and_then(|open| open.request.as_ref());
+        if shown == Some(&scene.request) && self.session.request == scene.request {
             self.show_scene(scene);
         } else {
-            self.session.wish = scene.wish.clone();
+            self.session.request = scene.request.clone();
             tour.coming = Some(scene);
             self.record();
         }
@@ -129,40 +131,40 @@ impl State {
     }
 
     /// True where there is a machine for a stop.
-    fn can_be_told(&self, stop: usize) -> bool {
-        let act = STOPS[stop].act;
-        act != Act::Content || act.wish(&self.session).is_some()
+    fn has_machine_for(&self, stop: usize) -> bool {
+        let act = TOUR_STEPS[stop].act;
+        act != Act::Content || act.request(&self.session).is_some()
     }
 
-    /// The episode that a stop is told of, where it is not on screen.
-    fn missing(&self, act: Act) -> Option<Wish> {
-        let wish = act.wish(&self.session);
+    /// Returns the episode of a tour step, where it is not on screen.
+    fn missing(&self, act: Act) -> Option<EpisodeRequest> {
+        let request = act.request(&self.session);
         let open = self.session.open.as_ref();
-        let shown = open.and_then(|open| open.wish.as_ref());
+        let shown = open.and_then(|open| open.request.as_ref());
         let is_there = match act {
             Act::Any => true,
-            Act::Content => shown.is_some() && shown == wish.as_ref(),
+            Act::Content => shown.is_some() && shown == request.as_ref(),
             // Whatever episode of copying is on screen.
             Act::Place => open.is_some_and(|open| {
                 let recording = &open.shown.recording;
                 let unchanged = shown.is_some_and(|shown| shown.flipped.is_empty());
-                let task = wish.is_none() || (unchanged && act.is_of(&recording.task));
+                let task = request.is_none() || (unchanged && act.is_of(&recording.task));
                 task && !recording.trace.heads.is_empty()
             }),
         };
         let any = || {
             let index = self.session.first_with_heads()?;
-            Some(Wish::of(
+            Some(EpisodeRequest::of(
                 index,
                 &self.session.machines[index],
-                self.session.wish.seed,
+                self.session.request.seed,
             ))
         };
-        if is_there { None } else { wish.or_else(any) }
+        if is_there { None } else { request.or_else(any) }
     }
 
     /// A stop, with those that led to it.
-    fn go_to_stop(&mut self, stop: usize, trail: Vec<Scene>) {
+    fn go_to_tour_step(&mut self, stop: usize, trail: Vec<TourState>) {
         let tour = Tour {
             trail,
             ..Tour::new(stop)
@@ -172,56 +174,56 @@ impl State {
         self.tour = Some(tour);
         self.pending.play = false;
         match self.missing(act) {
-            Some(wish) => {
+            Some(request) => {
                 self.player.pause();
-                self.session.wish = wish;
+                self.session.request = request;
                 self.record();
             }
             None => self.set_scene(),
         }
     }
 
-    /// What is on screen, to come back to.
-    fn scene(&self) -> Option<Scene> {
+    /// Returns the state on screen, to restore it later.
+    fn scene(&self) -> Option<TourState> {
         let tour = self.tour.as_ref()?;
-        Some(Scene {
+        Some(TourState {
             stop: tour.stop,
             met: tour.met,
             player: self.player.clone(),
-            chosen: self.sight.chosen.then_some(self.sight.focus),
-            selected: self.sight.selected,
+            chosen: self.view.chosen.then_some(self.view.focus),
+            selected: self.view.selected,
             mark: self.editing.mark,
-            wish: self.session.wish.clone(),
+            request: self.session.request.clone(),
         })
     }
 
-    fn show_scene(&mut self, scene: Scene) {
+    fn show_scene(&mut self, scene: TourState) {
         self.player = scene.player;
         self.player.pause();
-        self.sight.chosen = scene.chosen.is_some();
-        self.sight.focus = scene.chosen.unwrap_or(self.sight.focus);
-        self.sight.selected = scene.selected;
+        self.view.chosen = scene.chosen.is_some();
+        self.view.focus = scene.chosen.unwrap_or(self.view.focus);
+        self.view.selected = scene.selected;
         self.editing.mark = scene.mark;
         self.see_all();
     }
 
     /// An episode has come on screen while the tour is taken.
-    pub(super) fn tour_has_come(&mut self) {
+    pub(super) fn tour_episode_ready(&mut self) {
         let Some(tour) = &mut self.tour else { return };
         let flips = tour.at().wait == Wait::Flip;
         if let Some(scene) = tour.coming.take() {
             return self.show_scene(scene);
         }
-        let flipped = self.session.wish.flipped.last().copied();
+        let flipped = self.session.request.flipped.last().copied();
         let Some((step, _)) = flipped.filter(|_| flips) else {
             return self.set_scene();
         };
-        if let Some(answer) = self.answer_of(step).or_else(|| self.first_asked()) {
-            self.player.whole();
+        if let Some(answer) = self.answer_of(step).or_else(|| self.first_answer_step()) {
+            self.player.show_whole_steps();
             self.player.seek(answer);
         }
         self.see_all();
-        self.tell_tour(Deed::Other);
+        self.notify_tour(UserAction::Other);
     }
 
     /// The step in which the vector is asked for that was shown in a step.
@@ -231,17 +233,17 @@ impl State {
     }
 
     /// The first step in which an answer is asked for.
-    fn first_asked(&self) -> Option<usize> {
+    fn first_answer_step(&self) -> Option<usize> {
         let recording = &self.session.open.as_ref()?.shown.recording;
-        (0..recording.trace.steps()).find(|&step| story::is_asked(recording, step))
+        (0..recording.trace.steps()).find(|&step| narration::is_asked(recording, step))
     }
 
-    /// The head that a stop looks at, if not at the one with something to say, and the step at which it begins.
+    /// Returns the head that a tour step selects, if any, and its first step.
     fn view_of(&self, tour: &Tour, recording: &Recording) -> (Option<usize>, usize) {
         let stop = tour.at();
         let is_content = stop.act == Act::Content;
-        let found = found(&recording.trace, &recording.episode).filter(|_| is_content);
-        let (steps, asked) = (self.player.steps(), self.first_asked().unwrap_or(0));
+        let found = best_query(&recording.trace, &recording.episode).filter(|_| is_content);
+        let (steps, asked) = (self.player.steps(), self.first_answer_step().unwrap_or(0));
         let step = match (stop.wait, found) {
             (Wait::Play, _) => 0,
             (Wait::First, _) => steps,
@@ -252,21 +254,21 @@ impl State {
             (_, None) => (steps / 4).max(1),
         };
         // What was looked at before.
-        let before = (stop.act == Act::Any && self.sight.chosen).then_some(self.sight.focus);
+        let before = (stop.act == Act::Any && self.view.chosen).then_some(self.view.focus);
         let head = before.or(found.map(|(_, head)| head));
         (head, step)
     }
 
-    /// Goes where a stop begins, and looks at its head.
+    /// Goes to the start of a tour step, and selects its head.
     fn set_scene(&mut self) {
         self.see_all();
-        (self.sight.selected, self.sight.part) = (None, Part::default());
+        (self.view.selected, self.view.step_zoom) = (None, StepZoom::default());
         let (Some(tour), Some(open)) = (&self.tour, &self.session.open) else {
             return;
         };
         let (stop, recording) = (tour.at(), &open.shown.recording);
         let (chosen, step) = self.view_of(tour, recording);
-        let head = chosen.or_else(|| open.telling.at(step));
+        let head = chosen.or_else(|| open.salient.at(step));
         let traced = head.and_then(|head| recording.trace.heads.get(head));
         let stage = tour.begins_at(&open.stages, traced);
         // A bit of what is the answer.
@@ -274,16 +276,16 @@ impl State {
         let before = mark.map(|_| Recorded(open.shown.clone()));
         let player = &mut self.player;
         player.pause();
-        let goes_on = stop.act == Act::Place && !player.whole_steps();
+        let is_active = stop.act == Act::Place && !player.whole_steps();
         match stage {
             // In the middle of a step: on from there.
-            Some(stage) if goes_on && player.stage() == stage => {}
+            Some(stage) if is_active && player.stage() == stage => {}
             Some(stage) => {
                 player.seek(step);
                 player.seek_stage(stage);
             }
             None => {
-                player.whole();
+                player.show_whole_steps();
                 player.seek(step);
             }
         }
@@ -292,37 +294,37 @@ impl State {
             tour.before = before;
         }
         if let Some(head) = head {
-            self.look_at(head);
+            self.select_head(head);
         }
-        self.sight.chosen = chosen.is_some();
+        self.view.chosen = chosen.is_some();
     }
 
     /// Something was done: it may be what the tour waits for.
-    pub(super) fn tell_tour(&mut self, deed: Deed) {
+    pub(super) fn notify_tour(&mut self, action: UserAction) {
         let (Some(tour), Some(open)) = (&self.tour, &self.session.open) else {
             return;
         };
         let (player, recording) = (&self.player, &open.shown.recording);
-        let head = recording.trace.heads.get(self.sight.focus);
-        let is_asked = story::is_asked(recording, player.step());
+        let head = recording.trace.heads.get(self.view.focus);
+        let is_asked = narration::is_asked(recording, player.step());
         let of_answer = |target: Target| matches!(target, Target::Value { id, .. } if id.picture == Picture::Output);
         let met = match tour.at().wait {
             Wait::Play => player.playing(),
-            Wait::Step => deed == Deed::Step,
-            Wait::Click => deed == Deed::Click,
+            Wait::Step => action == UserAction::Step,
+            Wait::Click => action == UserAction::Click,
             // What the machine leaves out nobody can wait for.
             Wait::Stage => tour.about().is_none_or(|about| {
                 let reached = open.stages.reached(player.stage(), about, head);
                 tour.lacks(&open.stages) || (!player.whole_steps() && reached)
             }),
             Wait::First => player.step() == 0,
-            Wait::Answer => is_asked && self.sight.selected.is_some_and(of_answer),
+            Wait::Answer => is_asked && self.view.selected.is_some_and(of_answer),
             Wait::Asked => is_asked,
             Wait::Flip => open
-                .wish
+                .request
                 .as_ref()
-                .is_some_and(|wish| !wish.flipped.is_empty()),
-            Wait::Start => self.welcome.shown || story::attends_otherwise(&recording.trace),
+                .is_some_and(|request| !request.flipped.is_empty()),
+            Wait::Start => self.welcome.shown || narration::attends_otherwise(&recording.trace),
         };
         let begins = met && tour.at().wait == Wait::First;
         if let Some(tour) = &mut self.tour {

@@ -1,30 +1,30 @@
 //! Undo and redo.
 
-use crate::viewer::rows::Zoom;
+use crate::viewer::row_zoom::RowZoom;
 use crate::viewer::state::State;
-use crate::viewer::state::sight::Sight;
+use crate::viewer::state::view_state::ViewState;
 
 impl State {
     /// Undoes, or does again.
     pub(super) fn travel(&mut self, redo: bool) {
-        let now = self.moment();
-        let Some(moment) = self.history.travel(now.clone(), redo) else {
+        let now = self.undo_state();
+        let Some(undo_state) = self.history.travel(now.clone(), redo) else {
             return;
         };
-        let on_screen = (self.sight.focus, self.sight.pinned);
-        self.look_as(moment.sight);
-        self.comparing.take_back(moment.kept);
-        let other_wish = moment.wish != now.wish;
-        self.session.wish = moment.wish;
-        let comes = match (&moment.file, &now.file) {
+        let on_screen = (self.view.focus, self.view.pinned);
+        self.restore_view(undo_state.view);
+        self.comparing.take_back(undo_state.baseline);
+        let other_request = undo_state.request != now.request;
+        self.session.request = undo_state.request;
+        let comes = match (&undo_state.file, &now.file) {
             (Some(file), on) => !on.as_ref().is_some_and(|on| on.is_same(file)),
-            (None, on) => other_wish || on.is_some(),
+            (None, on) => other_request || on.is_some(),
         };
         if comes {
             // The heads are those of the episode that comes, not of the one still on screen.
-            self.pending.coming = Some((self.sight.focus, self.sight.pinned));
-            (self.sight.focus, self.sight.pinned) = on_screen;
-            match moment.file {
+            self.pending.coming = Some((self.view.focus, self.view.pinned));
+            (self.view.focus, self.view.pinned) = on_screen;
+            match undo_state.file {
                 Some(file) => self.show(file),
                 None => self.record(),
             }
@@ -32,11 +32,11 @@ impl State {
         self.compare_now();
     }
 
-    fn look_as(&mut self, sight: Sight) {
-        let before = std::mem::replace(&mut self.sight, sight).zoom;
-        self.sight.zoom = Zoom {
+    fn restore_view(&mut self, view: ViewState) {
+        let before = std::mem::replace(&mut self.view, view).row_zoom;
+        self.view.row_zoom = RowZoom {
             first: before.first,
-            ..self.sight.zoom
+            ..self.view.row_zoom
         };
         if before.height.is_none() {
             self.open_window();

@@ -6,8 +6,8 @@ use crate::viewer::command::Window;
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::gallery::FAILURES;
+use crate::viewer::state::jobs::{Effect, Job, ThumbnailSlot};
 use crate::viewer::state::settings::Theme;
-use crate::viewer::state::work::{Effect, Job, Place};
 
 impl State {
     /// Commands about the window.
@@ -80,19 +80,19 @@ impl State {
         let mut is_fetching = session.machines.iter().any(comes);
         let machines = session.machines.iter().enumerate();
         let machines =
-            machines.map(|(index, machine)| (machine.name.clone(), session.first_request(index)));
+            machines.map(|(index, machine)| (machine.name.clone(), session.first_inputs(index)));
         let failures = FAILURES.iter().map(|failure| {
-            let wish = failure.wish(session);
+            let request = failure.request(session);
             (
                 failure.key(),
-                wish.and_then(|wish| session.request_for(wish)),
+                request.and_then(|request| session.inputs_for(request)),
             )
         });
-        for (name, request) in machines.chain(failures) {
-            let Some(request) = request.filter(|_| !welcome.pictures.contains_key(&name)) else {
+        for (name, inputs) in machines.chain(failures) {
+            let Some(inputs) = inputs.filter(|_| !welcome.pictures.contains_key(&name)) else {
                 continue;
             };
-            let machine = &request.machine;
+            let machine = &inputs.machine;
             if machine.away {
                 if is_fetching || welcome.out_of_reach.contains(&machine.name) {
                     continue;
@@ -100,8 +100,10 @@ impl State {
                 is_fetching = true;
             }
             welcome.pictures.insert(name.clone(), None);
-            self.effects
-                .push(Effect::Start(Job::Picture(Place::Card(name), request)));
+            self.effects.push(Effect::Start(Job::Picture(
+                ThumbnailSlot::Card(name),
+                inputs,
+            )));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What is said about something, in equations and a table.
+//! A card about a target: equations and a table.
 
 use super::table::Table;
 use crate::figure::numbers;
@@ -10,18 +10,18 @@ pub struct Line {
     pub symbol: String,
     /// The equation with the numbers of this step.
     pub sum: String,
-    /// What comes out.
+    /// The result.
     pub value: String,
 }
 
-/// All that is said about a target at one step.
+/// The facts about a target at one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
-    /// What it is about.
+    /// The subject.
     pub title: String,
     /// The equations, in the order in which the machine works.
     pub lines: Vec<Line>,
-    /// What can be copied, and what it is.
+    /// The table that can be copied.
     pub table: Table,
 }
 

@@ -1,6 +1,6 @@
 //! Numbers to be copied, in the forms that other programs read.
 
-/// How numbers are copied.
+/// The formats in which numbers are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Lines of values between tabs: for a spreadsheet.
@@ -15,7 +15,7 @@ impl Form {
     /// Every form.
     pub const ALL: [Self; 3] = [Self::Tsv, Self::Json, Self::NumPy];
 
-    /// As people call it.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tsv => "TSV",
@@ -45,7 +45,7 @@ fn number(value: f32, [nan, least, most]: [&str; 3]) -> String {
 }
 
 impl Table {
-    /// So many lines with their numbers, counted from 0: what a line is, and what stands in it.
+    /// Builds a table of lines counted from 0: the name of a line, and its columns.
     pub fn counted<V: IntoIterator<Item = f32>>(
         (first, names): (&str, &[&str]),
         lines: usize,
@@ -76,7 +76,7 @@ impl Table {
         names.chain(lines).collect::<Vec<_>>().join("\n")
     }
 
-    /// What is not finite is a word, as in the trace files.
+    /// Formats a number; values that are not finite are strings, as in trace files.
     fn json(&self) -> String {
         let words = ["\"NaN\"", "\"-Infinity\"", "\"Infinity\""];
         let columns = self.columns.iter().enumerate().map(|(index, name)| {

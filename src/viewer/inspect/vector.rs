@@ -1,18 +1,18 @@
-//! What is said about a head, and about one number of what a head emits or the machine is given and answers.
+//! Cards of a head, and of one value that it emits or that the machine receives or outputs.
 
 use super::card::{Card, Line, line, n};
 use super::table::Table;
 use crate::figure::catalogue::Source;
+use crate::figure::equations::{self, InStep};
 use crate::figure::overlap::{self, Redundant};
 use crate::figure::signed;
 use crate::figure::stages::columns_of;
-use crate::figure::sums::{self, InStep};
 use crate::figure::{HeadName, PanelId, Picture, Scale, expected_shift};
 use crate::model::attention::Score;
 use crate::model::{HeadTrace, Trace};
 use crate::train::Recording;
+use crate::viewer::narration;
 use crate::viewer::state::episode::Open;
-use crate::viewer::story;
 
 /// One number of what the machine has one of in every step, if this episode has it.
 pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card> {
@@ -36,20 +36,20 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
                 let count = spread.map_or(0, |spread| spread.samples);
                 lines.extend([
                     line("p", format!("mean of {count} samples"), mean as f32),
-                    line("H(p)", "bits: what is uncertain", of.total as f32),
+                    line("H(p)", "bits: total uncertainty", of.total as f32),
                     line(
                         "H",
-                        "bits: noise, the mean of H over the samples",
+                        "bits: aleatoric, the mean of H over the samples",
                         of.noise as f32,
                     ),
                     line(
                         "I",
-                        "bits: not known, by which the samples disagree",
+                        "bits: epistemic, disagreement between samples",
                         of.model as f32,
                     ),
                 ]);
             }
-            format!("{} channel {column}", source.told())
+            format!("{} channel {column}", source.describe())
         }
         Some(_) if id.picture == Picture::Overlap => {
             let heads = [id.of?, column];
@@ -69,10 +69,10 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
             let memory = recording.trace.memory_columns.row(seen);
             lines.extend(of_head((trace, memory), &source, column, step)?);
             if id.picture == Picture::Shifts {
-                let by = signed(story::offset(column, trace.shift.width() / 2));
+                let by = signed(narration::offset(column, trace.shift.width() / 2));
                 format!("{} shift by {by}", source.whose)
             } else {
-                format!("{} {} column {column}", source.whose, source.told())
+                format!("{} {} column {column}", source.whose, source.describe())
             }
         }
     };
@@ -99,10 +99,10 @@ fn of_machine(
             let z = recording.trace.logit.row(step)[column];
             let target = recording.episode.target.row(step)[column];
             let name = task.output_name(column);
-            let said = if story::is_asked(recording, step) {
+            let said = if narration::is_asked(recording, step) {
                 format!("target {}", n(target))
             } else {
-                "nothing is asked".to_owned()
+                "not scored".to_owned()
             };
             let sum = format!("{name}: σ(z) = 1 / (1 + exp(−({})))\n{said}", n(z));
             line("y", sum, value)
@@ -130,7 +130,7 @@ fn of_head(
                 head.mechanism.score,
                 Score::Cosine | Score::Dot | Score::ScaledDot
             );
-            let best = story::peak(head.similarity.row(step)).filter(|_| is_product);
+            let best = narration::peak(head.similarity.row(step)).filter(|_| is_product);
             if let Some((row, _)) = best {
                 let (k, m) = (n(value), n(at(row)));
                 let sum = format!("best match, row {row}: this column gives\n{k} · {m}");
@@ -138,13 +138,13 @@ fn of_head(
             }
         }
         Picture::Shifts => {
-            let by = story::offset(column, head.shift.width() / 2);
-            let text = format!("this share of every row moves by {}", signed(by));
+            let by = narration::offset(column, head.shift.width() / 2);
+            let text = format!("this share of each weight moves by {} rows", signed(by));
             lines.push(line("s", text, value));
         }
         Picture::Erases | Picture::Adds => {
             lines.push(line(symbol, "emitted by the controller", value));
-            let (row, w) = story::peak(weighting)?;
+            let (row, w) = narration::peak(weighting)?;
             lines.push(if picture == Picture::Erases {
                 let sum = format!("kept of row {row}: 1 − {} · {}", n(w), n(value));
                 line("1 − w·e", sum, 1.0 - w * value)
@@ -165,13 +165,13 @@ fn penalty(of: &Redundant, trace: &Trace, step: usize) -> Line {
     line("P", sum, of.at(step)[2])
 }
 
-/// What a number of A·A′ is, with the rows that count most.
+/// Describes an entry of A·A′, with the rows that contribute most.
 pub fn overlap_told(trace: &Trace, step: usize, heads: [usize; 2]) -> String {
     let [a, b] = heads.map(|head| HeadName::of(trace, head));
     let what = if heads[0] == heads[1] {
-        format!("how much {a} is on one row: 1 on one row only, less when it is spread")
+        format!("concentration of {a}: 1 on a single row, less when spread")
     } else {
-        format!("how much {a} and {b} look at the same rows: 0 apart, 1 on one same row")
+        format!("overlap of {a} and {b}: 0 apart, 1 on the same single row")
     };
     format!("{what}\n{}", overlap_sum(trace, step, heads))
 }
@@ -192,7 +192,7 @@ fn overlap_sum(trace: &Trace, step: usize, heads: [usize; 2]) -> String {
     let rest = (rest > LEAST * most).then(|| format!("{} from the other rows", n(rest)));
     let terms: Vec<_> = terms.chain(rest).collect();
     if terms.is_empty() {
-        return "no row in common".to_owned();
+        return "no common row".to_owned();
     }
     terms.join("\n+ ")
 }
@@ -218,7 +218,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     let mut shares: Vec<_> = shares.collect();
     shares.sort_by(|a, b| b.1.total_cmp(a.1));
     let shares = shares.iter().take(3).map(|(offset, s)| {
-        let by = signed(story::offset(*offset, range));
+        let by = signed(narration::offset(*offset, range));
         format!("s({by}) {}", n(**s))
     });
     let shares: Vec<_> = shares.collect();
@@ -231,7 +231,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
         let sum = match emitted.symbol {
             "g" => {
                 let (content, before) = (n(value), n(1.0 - value));
-                format!("{content} by content, {before} of the step before")
+                format!("{content} content, {before} previous weighting")
             }
             "s" => shares.join("\n"),
             _ => format!("{}: {}", emitted.words, column.equation(head)),
@@ -239,18 +239,18 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
         Some(line(emitted.symbol, sum, value))
     });
     let mut lines: Vec<_> = columns.collect();
-    if let Some((row, weight)) = story::peak(weighting) {
-        lines.push(line("w", format!("most, at row {row}"), weight));
+    if let Some((row, weight)) = narration::peak(weighting) {
+        lines.push(line("w", format!("largest, at row {row}"), weight));
     }
     let at = InStep::of(&recording.trace, open.writes_first(), index, step)?;
-    let facts = sums::facts(&at).into_iter();
+    let facts = equations::facts(&at).into_iter();
     lines.extend(facts.map(|(symbol, words, value)| line(symbol, words, value)));
-    let entropy = story::entropy(weighting);
+    let entropy = narration::entropy(weighting);
     lines.push(line("H", "−Σ w log₂ w, in bits", entropy));
     // Worked out once for the episode: a pass over the weightings in every frame would be too much.
     let scalars = &open.heads[index].scalars;
     let columns: Vec<_> = scalars.iter().map(|scalar| scalar.of.array).collect();
-    let label = story::head_label(recording, index);
+    let label = narration::head_label(recording, index);
     let verb = if head.is_write() { "write" } else { "read" };
     Some(Card {
         title: format!("{label}, a {verb} head"),
@@ -262,7 +262,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
 }
 
 /// The first line of a card, for the pointer.
-pub fn told(card: &Card) -> String {
+pub fn describe(card: &Card) -> String {
     let lines = card.lines.iter().take(3);
     let lines = lines.map(|line| format!("{} = {}", line.symbol, line.sum.replace('\n', "\n    ")));
     lines.collect::<Vec<_>>().join("\n")
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_the_sum_that_is_shown() {
+    fn read_value_equals_shown_sum() {
         for order in [Order::ReadFirst, Order::WriteFirst] {
             read_is_the_sum(&opened(order));
         }
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn every_vector_has_a_card_and_none_that_is_not_there() {
+    fn only_existing_vectors_have_cards() {
         let open = opened(Order::ReadFirst);
         let recording = &open.shown.recording;
         let write = (0..2)

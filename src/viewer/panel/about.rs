@@ -1,4 +1,4 @@
-//! What this is, and whose.
+//! The program, its version and licences.
 
 use egui::Ui;
 
@@ -28,8 +28,8 @@ pub fn about_ui(ui: &mut Ui) {
     let version = concat!("Version ", env!("CARGO_PKG_VERSION"));
     words(ui, version, theme::text(13.0), palette.text);
     ui.label(
-        "A Neural Turing Machine you can watch think, after Graves, Wayne and Danihelka (2014). \
-         Licensed under MIT or Apache-2.0, at your choice.",
+        "A simulator and viewer for Neural Turing Machines (Graves, Wayne and Danihelka 2014). Licensed under MIT or \
+         Apache-2.0, at your choice.",
     );
     note(
         ui,

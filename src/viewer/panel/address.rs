@@ -11,7 +11,7 @@ use crate::figure::facts::MemoryAt;
 use crate::figure::panel::{Panel, shades};
 use crate::figure::{HeadName, PanelId, Picture, numbers};
 use crate::train::Quantity;
-use crate::viewer::rows::Axis;
+use crate::viewer::row_zoom::Axis;
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::focus_ring;
 use crate::viewer::widget::canvas::{Canvas, area};
@@ -22,7 +22,7 @@ fn memory_now<'a>(view: &View<'a>) -> MemoryAt<'a> {
     MemoryAt::new(trace, stages, view.step(), view.player.stage())
 }
 
-/// Which memory is on screen, and how large it is.
+/// Shows which memory is on screen, and its size.
 fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     let (painter, top) = (ui.painter(), bands.ruler.min + 8.0);
     let font = theme::heading(11.0);
@@ -57,7 +57,7 @@ fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     let shown = view.rows.numbers();
     let size = match (shown.first(), shown.last()) {
         (Some(first), Some(last)) if columns.minimap.is_some() => {
-            let follow = if view.state.sight.zoom.follow {
+            let follow = if view.state.view.row_zoom.follow {
                 ", follows"
             } else {
                 ""
@@ -87,7 +87,13 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
 }
 
 /// The vectors of the moment under the memory, column under column, and the legends.
-pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
+pub fn vectors_at_step_ui(
+    ui: &mut Ui,
+    columns: &Columns,
+    bands: &Bands,
+    axis: &Axis,
+    view: &mut View<'_>,
+) {
     let Some(head) = view.head() else { return };
     let mut top = if bands.others.span() > 0.0 {
         bands.others.min
@@ -133,7 +139,7 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
     below_stages(ui, columns, Rangef::new(start + words, bottom), room, view);
 }
 
-/// What all heads emit, and what the colours mean in the room that is left.
+/// Shows the table of all heads, and the colour legends in the remaining room.
 fn below_stages(
     ui: &mut Ui,
     columns: &Columns,
@@ -194,7 +200,7 @@ fn vector_now(ui: &mut Ui, columns: &Columns, y: Rangef, now: Panel<'_>, view: &
     picture_ui(ui, &place, view);
 }
 
-/// What the colours mean, so many legends beside each other; false where there is no room for them.
+/// Shows legends side by side; returns false where they do not fit.
 fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) -> bool {
     const FOOTNOTE: f32 = 14.0;
     let weighting = view.weighting_scale;
@@ -202,14 +208,14 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) ->
         Some(_) => weighting.of_head(HeadName::of(view.trace(), view.focus)),
         None => weighting,
     };
-    let derivatives = view.state.layer().derivatives();
+    let gradients = view.state.layer().gradients();
     let mut heads = view.trace().heads.iter();
     let bits = if heads.any(|head| head.erase.width() > 0) {
         "bit, erase"
     } else {
         "bit"
     };
-    let entries = derivatives.map_or(
+    let entries = gradients.map_or(
         [
             ("weighting", weighting),
             (bits, Scale::Bits),
@@ -236,11 +242,13 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) ->
     }
     if with_footnote >= 22.0 {
         let at = pos2(x.min, y.min + 8.0 + lines as f32 * each);
-        let words = match (derivatives.map(|by| by.of), across > 1) {
-            (Some(Quantity::Loss), true) => "derivative by each · blue: the loss grows with it",
-            (Some(Quantity::Bit { .. }), true) => "derivative by each · blue: for a 1 in that bit",
-            (Some(_), false) => "derivative by each of them",
-            (None, true) => "± fixed for the episode · faint match: not yet written",
+        let words = match (gradients.map(|by| by.of), across > 1) {
+            (Some(Quantity::Loss), true) => "∂ loss / ∂ value · blue: the loss grows with it",
+            (Some(Quantity::Bit { .. }), true) => {
+                "∂ logit / ∂ value · blue: favours a 1 in that bit"
+            }
+            (Some(_), false) => "gradient w.r.t. each value",
+            (None, true) => "± fixed for the episode · faint match: row not yet written",
             (None, false) => "± fixed for this episode",
         };
         quiet_text(ui, at, Align2::LEFT_CENTER, words, theme::text(10.0), view);
@@ -252,7 +260,7 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) ->
 pub fn legends_on_demand(ui: &mut Ui, at: egui::Pos2, view: &mut View<'_>) {
     let rect = Rect::from_min_max(at - vec2(0.0, 16.0), at + vec2(70.0, 0.0));
     let response = ui.interact(rect, ui.scope_id().with("legends"), Sense::click());
-    let name = "What the colours mean";
+    let name = "Colour legend";
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
     let (font, ink) = (theme::text(10.5), view.palette.accent);
     ui.painter().text(
@@ -271,7 +279,7 @@ pub fn legends_on_demand(ui: &mut Ui, at: egui::Pos2, view: &mut View<'_>) {
     response.on_hover_ui(show);
 }
 
-/// What the colours of one scale mean.
+/// Shows the legend of one scale.
 pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, view: &mut View<'_>) {
     let painter = ui.painter();
     let (low, high) = scale.ends();

@@ -2,16 +2,16 @@
 
 use egui::{Align2, Rangef, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
+use super::copy_menu::Sheet;
 use super::parts::pointer;
-use super::sheet::Sheet;
 use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scalars, scrub};
-use crate::figure::marks::unrecorded;
+use crate::figure::annotations::unrecorded;
 use crate::figure::numbers;
 use crate::player::{Loop, Player};
 use crate::train::is_absent;
 use crate::viewer::command::{Ask, Command, Learn, Play, Subject};
+use crate::viewer::narration;
 use crate::viewer::state::State;
-use crate::viewer::story;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button, on_click};
 use crate::viewer::widget::canvas::{Canvas, area};
@@ -144,7 +144,7 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     sheet.menu(&response, cell, view.commands);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, steps);
-        let (loss, phase) = (loss[step], story::phase_at(view.recording(), step));
+        let (loss, phase) = (loss[step], narration::phase_at(view.recording(), step));
         let mut events = view.open.events.iter();
         let here = events.find(|event| event.step == step);
         let here = here.map_or("", |event| &event.words);
@@ -161,7 +161,7 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     ui.painter().circle_filled(knob, 5.5, view.palette.accent);
 }
 
-/// Which steps the pictures above have, while that is a part: what lies outside is veiled.
+/// Shows the part of the steps in the pictures above: the rest is veiled.
 fn shown_part(ui: &Ui, above: &Columns, y: Rangef, view: &View<'_>) {
     let (time, whole) = (above.time, above.whole);
     if !above.is_part() {
@@ -181,7 +181,7 @@ fn shown_part(ui: &Ui, above: &Columns, y: Rangef, view: &View<'_>) {
     let stroke = egui::Stroke::new(1.5, view.palette.accent);
     ui.painter().rect_stroke(rect, 2.0, stroke, kind);
     let [first, last] = [time.min + 0.5, time.max - 0.5].map(|x| above.step_at(x, view.steps()));
-    let words = format!("The pictures have the steps {first} to {last}");
+    let words = format!("The pictures show steps {first} to {last}");
     let response = ui.interact(rect, ui.scope_id().with("shown part"), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
 }
@@ -267,7 +267,7 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let name = if view.player.whole_steps() {
         "whole step".to_owned()
     } else {
-        view.moment().name()
+        view.stage_ref().name()
     };
     let mut right = x.min - 6.0;
     for (words, font, ink) in [
@@ -318,7 +318,7 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
 fn scrub_stages(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let rect = Rect::from_x_y_ranges(x, y.shrink(8.0));
     let response = ui.interact(rect, ui.scope_id().with("stages"), Sense::DRAG);
-    let words = "Stages: drag to any moment of them";
+    let words = "Stages: drag to any point";
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
     let Some(at) = response.interact_pointer_pos() else {
         return;
@@ -334,7 +334,7 @@ fn scrub_stages(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 
 /// The keys of the stages, under their row: whoever watches whole steps learns that there is more.
 fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
-    let text = "keys , and . step through the stages";
+    let text = "Press , and . to step through the stages";
     let (font, ink) = (theme::text(10.5), view.palette.subdued);
     let galley = ui.painter().layout_no_wrap(text.to_owned(), font, ink);
     let left = (room.max - galley.size().x).max(room.min - 200.0);
@@ -354,7 +354,7 @@ pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let row = ui.spacing().interact_size.y;
     icon_button(ui, Icon::Minus, Play::Faster(-1), false, commands);
     let (rect, response) = ui.allocate_exact_size(vec2(PACE, row), Sense::click());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Normal speed"));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Reset speed"));
     let text = format!("{:>4} /s", numbers::speed(state.player.speed()));
     let (align, font) = (Align2::CENTER_CENTER, theme::mono(12.0));
     let ink = Palette::of(ui).text;
@@ -368,12 +368,12 @@ pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ""
     };
     response.on_hover_text(format!(
-        "Steps per second{walks}; a click goes back to {usual}  (\\)"
+        "Steps per second{walks}; click to reset to {usual}  (\\)"
     ));
     icon_button(ui, Icon::Plus, Play::Faster(1), false, commands);
 }
 
-/// How many errors were not looked at; a click lists them.
+/// Shows the number of unread errors; a click lists them.
 pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let problems = state.toasts.problems();
     if problems > 0 {
@@ -389,15 +389,15 @@ pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     let text = match view.state.editing.mark {
         Some((step, channel)) => format!(
-            "editing the input: step {step}, channel {channel}; arrows move, Space flips, dragging paints, Esc leaves; play keys wait"
+            "editing input: step {step}, channel {channel}; arrows move, Space flips, dragging paints, Esc leaves; play keys are off"
         ),
-        None => story::status(view.open, view.player, view.focus),
+        None => narration::status(view.open, view.player, view.focus),
     };
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     ui.with_layout(layout, |ui| {
         problems_ui(ui, view.state, view.commands);
         if view.state.learning.is_some() && !view.state.shows_learner() {
-            let words = RichText::new("Show what learns").size(11.5);
+            let words = RichText::new("Show live training").size(11.5);
             let button = ui.add(egui::Button::new(words).small());
             on_click(&button, Learn::Toggle, view.commands);
         }

@@ -4,12 +4,13 @@ use egui::{Rangef, Rect, Ui};
 
 use super::parts::{Bands, clipped};
 use super::{
-    Columns, View, address, heads, minimap, pipeline, play_head, step_pill, time, trip, units,
+    Columns, View, address, heads, minimap, pipeline, play_head, signal_path, step_pill, time,
+    units,
 };
 use crate::train::Recording;
 use crate::viewer::command::{Command, Rows, Steps};
-use crate::viewer::rows::Axis;
-use crate::viewer::rows::ON_SCREEN;
+use crate::viewer::row_zoom::Axis;
+use crate::viewer::row_zoom::ON_SCREEN;
 
 /// Height of the rows where the pictures have this height.
 pub fn rows_room(height: f32, recording: &Recording) -> f32 {
@@ -83,10 +84,10 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         let places = pipeline::stages_ui(ui, columns, &bands, &axis, view);
         heads::final_weightings_ui(ui, &places, &axis, view);
         address::memory_ui(ui, columns, &bands, &axis, view);
-        address::moment_ui(ui, columns, &bands, &axis, view);
+        address::vectors_at_step_ui(ui, columns, &bands, &axis, view);
         address::row_cursor(ui, columns, &axis, view);
         clipped(ui, columns, |ui| {
-            trip::trip_ui(ui, columns, &bands, &axis, view);
+            signal_path::signal_path_ui(ui, columns, &bands, &axis, view);
         });
         minimap::minimap_ui(ui, columns, bands.rows, view);
         wheel(ui, columns, &bands, &axis, view);

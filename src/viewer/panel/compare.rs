@@ -4,11 +4,11 @@ use egui::{Align, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2};
 
 use super::page::page_ui;
 use super::{Columns, View, step_pill};
-use crate::figure::{Options, Picture, Place};
+use crate::figure::{Options, Picture, PlacedPanel};
 use crate::viewer::command::{Command, Compare};
 use crate::viewer::keys::tooltip;
+use crate::viewer::narration::comparison;
 use crate::viewer::state::compare::{Differences, Pair, TOLERANCES};
-use crate::viewer::story::two;
 use crate::viewer::theme;
 use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::canvas::{Canvas, area};
@@ -24,8 +24,8 @@ pub fn compare_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let Some(pair) = view.pair else { return };
     let rect = ui.max_rect().shrink2(egui::vec2(2.0, 4.0));
     match pair.found {
-        None => quiet_ui(ui, "Comparing …", &[]),
-        Some(Err(sizes)) => quiet_ui(ui, "These two cannot be compared.", sizes),
+        None => message_ui(ui, "Comparing …", &[]),
+        Some(Err(sizes)) => message_ui(ui, "A and B cannot be compared.", sizes),
         Some(Ok(found)) => {
             let options = Options {
                 density: ui.pixels_per_point(),
@@ -38,7 +38,7 @@ pub fn compare_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
             let places = picture.figure().paint(&mut canvas, area(rect));
             page_ui(ui, &places, columns, view);
             step_pill(ui, columns, rect.top() + 5.0, view);
-            let is_memory = |place: &&Place<'_>| place.panel.id.picture == Picture::Memory;
+            let is_memory = |place: &&PlacedPanel<'_>| place.panel.id.picture == Picture::Memory;
             let memory = places.iter().find(is_memory);
             let bottom = memory.map_or(rect.bottom(), |memory| memory.area.top - NAME);
             let left = columns.memory.min - 36.0;
@@ -52,7 +52,7 @@ pub fn compare_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
 }
 
 /// Words where there are no pictures.
-fn quiet_ui(ui: &mut Ui, title: &str, lines: &[String]) {
+fn message_ui(ui: &mut Ui, title: &str, lines: &[String]) {
     let middle = ui.max_rect().center();
     let size = egui::vec2(ui.max_rect().width() - 80.0, 120.0);
     let rect = Rect::from_center_size(middle, size);
@@ -65,12 +65,12 @@ fn quiet_ui(ui: &mut Ui, title: &str, lines: &[String]) {
     if !lines.is_empty() {
         note(
             &mut ui,
-            "Choose a machine of the same task, or end the comparison with Esc.",
+            "Choose a machine of the same task, or press Esc to end the comparison.",
         );
     }
 }
 
-/// How the two differ, in words, and what can be done about it.
+/// Shows the differences as text, and the commands.
 fn outcome_ui(ui: &mut Ui, room: Rect, found: &Differences, pair: &Pair<'_>, view: &mut View<'_>) {
     let mut ui = ui.new_child(
         UiBuilder::new()
@@ -83,14 +83,14 @@ fn outcome_ui(ui: &mut Ui, room: Rect, found: &Differences, pair: &Pair<'_>, vie
         .show(&mut ui, |ui| {
             ui.spacing_mut().item_spacing.y = if room.height() < LOW { 2.0 } else { 4.0 };
             let strong = |text: String| RichText::new(text).size(12.0).color(view.palette.text);
-            ui.label(strong(two::verdicts(pair)));
-            ui.label(strong(two::largest(&found.values)));
-            let first = two::first(pair, &found.values);
+            ui.label(strong(comparison::verdicts(pair)));
+            ui.label(strong(comparison::largest(&found.values)));
+            let first = comparison::first_difference(pair, &found.values);
             if !first.is_empty() {
                 ui.label(strong(first));
             }
             controls_ui(ui, found, pair, view);
-            for line in two::left_out(&found.values) {
+            for line in comparison::not_compared(&found.values) {
                 let low = room.height() < LOW;
                 note_ui(ui, &line, low, view);
             }
@@ -113,7 +113,7 @@ fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut Vie
         ui.spacing_mut().item_spacing.x = 4.0;
         let command = Command::Compare(Compare::FirstDifference);
         ui.add_enabled_ui(found.values.first.is_some(), |ui| {
-            text_button(ui, "First difference", command.clone(), view.commands)
+            text_button(ui, "Go to first difference", command.clone(), view.commands)
                 .on_hover_text(tooltip(&command));
         });
         let words = if pair.difference {
@@ -124,7 +124,12 @@ fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut Vie
         let command = Command::Compare(Compare::ToggleDifference);
         text_button(ui, words, command.clone(), view.commands).on_hover_text(tooltip(&command));
         if pair.can_have_same_input() {
-            text_button(ui, "Same input for B", Compare::SameInput, view.commands);
+            text_button(
+                ui,
+                "Use same input for B",
+                Compare::SameInput,
+                view.commands,
+            );
         }
     });
     ui.horizontal_wrapped(|ui| {
@@ -136,9 +141,7 @@ fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut Vie
                 view.commands
                     .push(Command::Compare(Compare::Tolerance(tolerance)));
             }
-            button.on_hover_text(
-                "The difference that counts as none; of values above 1 a share of them",
-            );
+            button.on_hover_text("Differences up to this are ignored; relative for values above 1");
         }
     });
 }

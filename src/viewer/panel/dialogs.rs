@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use egui::{Context, Ui};
 
 use super::about::about_ui;
-use super::finder::finder_ui;
+use super::command_palette::command_palette_ui;
 use super::keys::keys_ui;
 use super::messages::messages_ui;
 use super::phone;
 use super::settings::settings_ui;
 use crate::io::shell;
 use crate::platform::HAS_FILES;
-use crate::viewer::command::{Ask, Command, File, Instead, Learn, Subject};
-use crate::viewer::files::Aim;
+use crate::viewer::command::{Ask, Command, File, Learn, Replacement, Subject};
+use crate::viewer::files::FilePurpose;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::{self, Palette};
@@ -26,16 +26,16 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
     let Some(dialog) = &state.dialog else { return };
     let settings = &state.settings;
     let (title, width) = match dialog.subject {
-        Subject::Commands => return finder_ui(ctx, dialog, &state.choices(), commands),
+        Subject::Commands => return command_palette_ui(ctx, dialog, &state.choices(), commands),
         Subject::Keys => ("Keys", 860.0),
         Subject::Settings => ("Settings", 420.0),
         Subject::About => ("About Tapescope", 560.0),
         Subject::Messages => ("Messages", 520.0),
         Subject::Step => ("Go to step", 300.0),
-        Subject::Episode => ("Which episode", 300.0),
+        Subject::Episode => ("Change episode", 300.0),
         Subject::More => ("More", 300.0),
-        Subject::File(aim) => (file_words(aim).0, 520.0),
-        Subject::Ending => ("What was learned is not saved", 520.0),
+        Subject::File(purpose) => (file_words(purpose).0, 520.0),
+        Subject::EndRun => ("Training is not saved", 520.0),
     };
     let left = dialog_ui(ctx, title, width, |ui| match dialog.subject {
         Subject::Commands => {}
@@ -46,8 +46,8 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Subject::Step => step_ui(ui, dialog, commands),
         Subject::Episode => phone::episode_ui(ui, state, commands),
         Subject::More => phone::more_ui(ui, state, commands),
-        Subject::File(aim) => path_ui(ui, (dialog, aim), state, commands),
-        Subject::Ending => ending_ui(ui, dialog, state, commands),
+        Subject::File(purpose) => path_ui(ui, (dialog, purpose), state, commands),
+        Subject::EndRun => ending_ui(ui, dialog, state, commands),
     });
     // An answer leaves it open where it is unclear.
     let is_answer = |command: &Command| {
@@ -63,7 +63,10 @@ fn step_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
     let line = ("12, +5, −1 or answer", "Step");
     let (text, mut entered) = line_ui(ui, &dialog.text, line, commands);
     if dialog.doubted {
-        doubt(ui, "There is no such step or phase in this episode.");
+        error_ui(
+            ui,
+            "This episode has no such step or phase. Type a step number, +5, −1 or a phase.",
+        );
     }
     ui.add_space(8.0);
     entered |= primary_button(ui, "Go").clicked();
@@ -80,8 +83,8 @@ fn folder_ui(ui: &mut Ui, state: &State, path: &str) {
     }
 }
 
-/// Why what was typed is not done.
-fn doubt(ui: &mut Ui, sentence: &str) {
+/// Shows why the typed text is rejected.
+fn error_ui(ui: &mut Ui, sentence: &str) {
     words(ui, sentence, theme::text(13.0), Palette::of(ui).warning);
 }
 
@@ -101,34 +104,34 @@ fn line_ui(
 }
 
 /// The title of a dialog, what it asks for, and the button that does it.
-fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
-    match aim {
-        Aim::Open => (
+fn file_words(purpose: FilePurpose) -> (&'static str, &'static str, &'static str) {
+    match purpose {
+        FilePurpose::Open => (
             "Open",
-            "A trace (.json, .json.gz or .npz), weights (.safetensors) or the folder of a run. Dropping it on the window does the same.",
+            "A trace (.json, .json.gz or .npz), weights (.safetensors) or a run folder. You can also drop it on the window.",
             "Open file",
         ),
-        Aim::Compare => (
-            "Compare with",
-            "A trace becomes B, beside the episode on screen, which is A. Weights record the same episode once more.",
+        FilePurpose::Compare => (
+            "Compare with file",
+            "The episode on screen is A, the trace becomes B. Weights record the same episode again as B.",
             "Open file",
         ),
-        Aim::Save => (
+        FilePurpose::Save => (
             "Save trace",
             "The episode on screen with every stage of every step, as .json, .json.gz or .npz.",
             "Save file",
         ),
-        Aim::Motion => (
+        FilePurpose::Motion => (
             "Save animation",
-            "The close-up in motion, over the marked part of the episode or some eight steps about this one: .gif, or .png for an animated PNG.",
+            "The close-up in motion, for the marked part or about eight steps around this one: .gif, or .png for an animated PNG.",
             "Save file",
         ),
-        Aim::Run => (
+        FilePurpose::Run => (
             "Save run",
             if HAS_FILES { RUN } else { MACHINE },
             "Save run",
         ),
-        Aim::Figure(_) => (
+        FilePurpose::Figure(_) => (
             "Save figure",
             "The pictures in the centre: .svg, .png, or .gif with every step.",
             "Save file",
@@ -136,42 +139,44 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// What a run is saved as.
-const RUN: &str = "A folder: the machine, its curve and all that it takes to go on, with `tapescope train --resume` and that folder, to the same bits.";
-/// What is saved of it where there are no folders.
-const MACHINE: &str = "The weights of the machine as it is now, with its curve (.safetensors), to be opened here or by the program.";
+/// The explanation of a saved run.
+const RUN: &str = "A run folder: weights, learning curve and checkpoint. `tapescope train --resume` with it continues to the same bits.";
+/// The explanation of a saved run without folders.
+const MACHINE: &str =
+    "The current weights with the learning curve (.safetensors), to open here or with the program.";
 
-/// What becomes of a machine that learns.
+/// Shows the dialog that ends training.
 fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Command>) {
     let (Some(learning), Some(ending)) = (&state.learning, &state.ending) else {
         return;
     };
     let (lost, line) = if HAS_FILES {
-        let lost = "It is lost unless the run is saved into a folder, with all its moments.";
-        (lost, ("folder of the run", "Folder"))
+        let lost = "The run is lost unless you save it into a folder, with all training snapshots.";
+        (lost, ("run folder", "Folder"))
     } else {
-        let lost = "It is lost unless the weights are saved, with the curve (.safetensors).";
-        (lost, ("name of the file", "Path"))
+        let lost =
+            "The run is lost unless you save the weights, with the learning curve (.safetensors).";
+        (lost, ("file name", "Path"))
     };
     let run = learning.run();
     let others = match learning.runs.len() {
         1 => String::new(),
         count => format!(
-            " Of the {count} side by side this saves the one on screen, {}.",
+            " Of the {count} runs this saves the one on screen, {}.",
             run.label
         ),
     };
-    let then = match run.goes_on() {
+    let then = match run.is_active() {
         _ if !HAS_FILES => "",
-        true => " From there it goes on, and comes to the same bits:",
-        false => " From there it is looked back at:",
+        true => " Resume it from there, to the same bits:",
+        false => " Open it again from there:",
     };
     note(ui, &format!("{lost}{others}{then}"));
     let (text, entered) = line_ui(ui, &dialog.text, line, commands);
     folder_ui(ui, state, &text);
     let folder = text.trim();
     if HAS_FILES {
-        let go_on = if run.goes_on() {
+        let go_on = if run.is_active() {
             shell::resume(Path::new(folder))
         } else {
             shell::command(&["view", folder])
@@ -179,14 +184,14 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
         words(ui, go_on, theme::mono(12.0), Palette::of(ui).text);
     }
     ui.add_space(8.0);
-    let (save, without) = match ending.instead {
-        Instead::Close => ("Save and close", "Close without saving"),
-        Instead::Nothing => ("Save and stop", "Stop without saving"),
-        Instead::LookBack(..) => ("Save, then open the other", "Open it without saving"),
-        _ => ("Save and begin anew", "Begin anew without saving"),
+    let (save, without) = match ending.replacement {
+        Replacement::Close => ("Save and close", "Close without saving"),
+        Replacement::Nothing => ("Save and stop", "Stop without saving"),
+        Replacement::LookBack(..) => ("Save and open", "Open without saving"),
+        _ => ("Save and restart", "Restart without saving"),
     };
     let stay = if learning.expects_news() {
-        "Go on learning"
+        "Continue training"
     } else {
         "Go back"
     };
@@ -200,35 +205,40 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
     });
 }
 
-fn path_ui(ui: &mut Ui, (dialog, aim): (&Dialog, Aim), state: &State, commands: &mut Vec<Command>) {
-    let (_, what, action) = file_words(aim);
+fn path_ui(
+    ui: &mut Ui,
+    (dialog, purpose): (&Dialog, FilePurpose),
+    state: &State,
+    commands: &mut Vec<Command>,
+) {
+    let (_, what, action) = file_words(purpose);
     note(ui, what);
     ui.add_space(4.0);
-    let hint = if HAS_FILES {
-        "path of the file"
-    } else {
-        "name of the file"
-    };
+    let hint = if HAS_FILES { "file path" } else { "file name" };
     let line = (hint, "Path");
     let (text, entered) = line_ui(ui, &dialog.text, line, commands);
-    if aim.is_to_save() {
+    if purpose.is_to_save() {
         folder_ui(ui, state, &text);
     }
     // What is there is replaced by whoever presses the button that says so.
     let mut entered = entered && !dialog.doubted;
     ui.add_space(8.0);
     ui.horizontal(|ui| {
-        let action = if dialog.doubted { "Replace it" } else { action };
+        let action = if dialog.doubted {
+            "Replace file"
+        } else {
+            action
+        };
         entered |= primary_button(ui, action).clicked();
         if HAS_FILES {
-            text_button(ui, "Browse …", File::Browse(aim), commands);
+            text_button(ui, "Browse …", File::Browse(purpose), commands);
         }
     });
     if entered && !text.trim().is_empty() {
         let path = PathBuf::from(text.trim());
-        commands.push(File::Chosen(aim, path).into());
+        commands.push(File::Chosen(purpose, path).into());
     }
     if dialog.doubted {
-        doubt(ui, "There is such a file.");
+        error_ui(ui, "File already exists.");
     }
 }

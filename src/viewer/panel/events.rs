@@ -1,4 +1,4 @@
-//! What happens when: the steps in which something changes, around the current one, beside the lines over time.
+//! The list of events around the current step, next to the lines over time.
 
 use egui::text::LayoutJob;
 use egui::{Align2, Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2};
@@ -31,7 +31,7 @@ pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let top = pos2(x.min + 6.0, y.min + 6.0);
     let (left, font) = (Align2::LEFT_CENTER, theme::heading(11.0));
     quiet_text(ui, top, left, &title, font, view);
-    let hint = "Page Up and Page Down go from one to the next";
+    let hint = "Page Up and Page Down go to the previous and next event";
     if x.span() > 420.0 {
         let at = pos2(x.max, y.min + 6.0);
         quiet_text(ui, at, Align2::RIGHT_CENTER, hint, theme::text(11.0), view);

@@ -6,12 +6,12 @@ use super::Columns;
 use super::card::{card_ui, veil};
 use crate::train::Recording;
 use crate::viewer::command::{Command, Episode, Window};
+use crate::viewer::narration::failure::describe;
 use crate::viewer::state::gallery::{FAILURES, Failing};
 use crate::viewer::state::{NARROW, State};
-use crate::viewer::story::failure::told;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{on_click, primary_button, text_button};
-use crate::viewer::widget::place;
+use crate::viewer::widget::named_rects;
 use crate::viewer::widget::property::words;
 
 /// The card of the failure that is shown.
@@ -25,7 +25,7 @@ pub fn failure_ui(
     let (Some(open), Some(wrong)) = (&state.session.open, failing.wrong) else {
         return;
     };
-    let answers = ["target", "output"].map(|name| place::find(ctx, name));
+    let answers = ["target", "output"].map(|name| named_rects::find(ctx, name));
     let spot = answers.into_iter().flatten().reduce(Rect::union);
     let spot = spot.map(|answers| {
         let step = columns.step(wrong.0, open.shown.recording.trace.steps());
@@ -36,12 +36,12 @@ pub fn failure_ui(
     }
     let narrow = ctx.content_rect().width() < NARROW;
     card_ui(ctx, "failure", |ui| {
-        said_ui(ui, failing, &open.shown.recording, narrow, commands);
+        failure_text_ui(ui, failing, &open.shown.recording, narrow, commands);
     });
 }
 
-/// What is asked of the machine; once it has gone wrong, where and why; and what to do next.
-pub fn said_ui(
+/// Shows the task; after the first wrong bit, where and why it is wrong; and the next commands.
+pub fn failure_text_ui(
     ui: &mut Ui,
     failing: Failing,
     recording: &Recording,
@@ -68,7 +68,7 @@ pub fn said_ui(
         ui.add_space(2.0);
         words(
             ui,
-            told(recording, wrong),
+            describe(recording, wrong),
             theme::text(size),
             palette.strong,
         );
@@ -76,10 +76,10 @@ pub fn said_ui(
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
         if failing.met {
-            let next = primary_button(ui, "Next failure");
+            let next = primary_button(ui, "Go to next failure");
             let following = (failing.which + 1) % FAILURES.len();
             on_click(&next, Episode::Failure(Some(following)), commands);
-            text_button(ui, "Start page", Window::ToggleWelcome, commands);
+            text_button(ui, "Open start page", Window::ToggleWelcome, commands);
         }
         text_button(ui, "Close", Episode::Failure(None), commands);
     });

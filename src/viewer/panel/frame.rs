@@ -11,24 +11,24 @@ use super::present;
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{
-    Columns, STATUS, TOP, View, bottom, centre, guide, learn, left, mattered, right,
+    Columns, STATUS, TOP, View, bottom, centre, gradients, learn, left, right, tour,
     transport_height,
 };
 use crate::viewer::command::Command;
-use crate::viewer::state::arrangement::Arrangement;
-use crate::viewer::state::learning::Learning;
+use crate::viewer::narration;
+use crate::viewer::state::jobs::PendingJob;
+use crate::viewer::state::layout::WindowLayout;
+use crate::viewer::state::learning::LiveTraining;
 use crate::viewer::state::settings::Panels;
-use crate::viewer::state::work::UnderWay;
 use crate::viewer::state::{NARROW, State};
-use crate::viewer::story;
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::canvas::Textures;
 use crate::viewer::widget::readout::{Readout, readout_ui};
 use crate::viewer::widget::toast::toasts_ui;
 
-/// What was drawn last: pictures that are kept, and what the pointer was on.
+/// State of the last frame: cached pictures, and the target of the pointer.
 #[derive(Debug, Default)]
-pub struct Drawn {
+pub struct FrameCache {
     /// Pictures.
     pub textures: Textures,
     /// The value under the pointer.
@@ -42,10 +42,7 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
     let around = if state.is_folded() {
         present::words_height(state)
     } else {
-        let mark = state
-            .layer()
-            .derivatives()
-            .map_or(0.0, |_| mattered::HEIGHT);
+        let mark = state.layer().gradients().map_or(0.0, |_| gradients::HEIGHT);
         TOP + status(state) + mark + below(state, window.y)
     };
     let open = state.session.open.as_ref();
@@ -80,14 +77,14 @@ fn shows_numbers(state: &State, width: f32) -> bool {
 }
 
 fn columns_of(state: &State, width: f32) -> Columns {
-    let pinned = state.sight.pinned.is_some() && !state.sight.all_heads;
+    let pinned = state.view.pinned.is_some() && !state.view.all_heads;
     let panels = (state.panels().left, shows_numbers(state, width));
-    if state.arrangement() == Arrangement::Compare {
+    if state.layout() == WindowLayout::Compare {
         return Columns::of_two(width, panels.0, panels.1);
     }
     let heads = (state.heads(), pinned);
     let columns = Columns::new(width, panels, heads, state.part().is_some());
-    columns.during(state.sight.part, state.player.steps())
+    columns.during(state.view.step_zoom, state.player.steps())
 }
 
 /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers, or on the
@@ -101,7 +98,7 @@ fn message_corner(state: &State, window: Rect) -> (Align2, Pos2) {
     let below = if state.welcome.shown { 0.0 } else { below };
     let bottom = window.bottom() - below - status(state) - 12.0;
     let is_alone = state.session.open.is_none() || state.welcome.shown;
-    if state.arrangement() == Arrangement::CloseUp && state.panels().left && !is_alone {
+    if state.layout() == WindowLayout::CloseUp && state.panels().left && !is_alone {
         return (Align2::LEFT_BOTTOM, pos2(window.left() + 4.0, bottom));
     }
     let numbers = shows_numbers(state, window.width());
@@ -117,8 +114,8 @@ fn message_corner(state: &State, window: Rect) -> (Align2, Pos2) {
 pub fn panels_ui(
     ui: &mut Ui,
     state: &State,
-    under_way: Option<&UnderWay>,
-    drawn: &mut Drawn,
+    under_way: Option<&PendingJob>,
+    drawn: &mut FrameCache,
     commands: &mut Vec<Command>,
 ) {
     let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
@@ -129,7 +126,7 @@ pub fn panels_ui(
         numbers,
         ..state.panels()
     };
-    let frames = Frames::of(palette);
+    let frames = PanelFrames::of(palette);
     if !state.is_folded() {
         Panel::top("top")
             .exact_size(TOP)
@@ -155,16 +152,16 @@ pub fn panels_ui(
             commands,
         );
     };
-    let sight = &state.sight;
+    let view = &state.view;
     let (mut row, mut unit, mut readout) = (None, None, None);
     let mut view = View {
         state,
         open,
         player: &state.player,
-        focus: sight.focus,
+        focus: view.focus,
         rows: &rows,
         whole: &whole,
-        weighting_scale: if sight.log_scale {
+        weighting_scale: if view.log_scale {
             Scale::LogWeighting
         } else {
             Scale::Weighting
@@ -188,14 +185,14 @@ pub fn panels_ui(
     (drawn.row, drawn.unit, drawn.readout) = (row, unit, readout);
 }
 
-/// How panels are filled, and what room they leave at their edges.
-struct Frames {
+/// Returns the fill and margins of panels.
+struct PanelFrames {
     plain: Frame,
     padded: Frame,
     slim: Frame,
 }
 
-impl Frames {
+impl PanelFrames {
     fn of(palette: &Palette) -> Self {
         let plain = Frame::new().fill(palette.panel);
         Self {
@@ -210,7 +207,7 @@ impl Frames {
 fn start_ui(
     ui: &mut Ui,
     state: &State,
-    (palette, under_way): (&'static Palette, Option<&UnderWay>),
+    (palette, under_way): (&'static Palette, Option<&PendingJob>),
     textures: &mut Textures,
     commands: &mut Vec<Command>,
 ) {
@@ -230,8 +227,8 @@ fn start_ui(
     });
 }
 
-/// What lies over the panels: the value under the pointer, messages, the tour.
-pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command>) {
+/// Shows the overlays: readout at the pointer, notifications, tour.
+pub fn over_ui(ui: &Ui, state: &State, drawn: &FrameCache, commands: &mut Vec<Command>) {
     let (ctx, dark) = (ui.ctx(), ui.visuals().dark_mode);
     let covered = state.dialog.is_some() || egui::Popup::is_any_open(ctx) || rests(ctx, state);
     if let (Some(readout), false) = (&drawn.readout, covered) {
@@ -245,16 +242,16 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command
     };
     present::floating_ui(ctx, state, commands);
     if let Some(tour) = &state.tour {
-        let label = story::head_label(&open.shown.recording, state.sight.focus);
+        let label = narration::head_label(&open.shown.recording, state.view.focus);
         if state.is_on_phone() {
-            return guide::ring_ui(ctx, tour, &label);
+            return tour::ring_ui(ctx, tour, &label);
         }
-        let told = if tour.met {
-            state.told(tour)
+        let description = if tour.met {
+            state.describe(tour)
         } else {
             String::new()
         };
-        guide::tour_ui(ctx, tour, &label, &told, commands);
+        tour::tour_ui(ctx, tour, &label, &description, commands);
     } else if let Some(failing) = state.failing.filter(|_| !state.is_on_phone()) {
         let columns = columns_of(state, ctx.content_rect().width());
         failure_ui(ctx, state, failing, &columns, commands);
@@ -262,7 +259,7 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command
 }
 
 /// The bar of what learns, under the machine that does.
-fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &Frames, commands: &mut Vec<Command>) {
+fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &PanelFrames, commands: &mut Vec<Command>) {
     if let Some(learning) = state.learning.as_ref().filter(|_| state.shows_learner()) {
         Panel::bottom("learn")
             .exact_size(learn::height(state.is_on_phone()))
@@ -272,9 +269,9 @@ fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &Frames, commands: &mut Ve
     }
 }
 
-/// What the tour or a failure says, on a phone: below the pictures, or beside them where it is turned; there it covers
+/// Shows the tour or a failure on a phone: below the pictures, or beside them in landscape; there it covers
 /// nothing.
-fn said_panel_ui(ui: &mut Ui, frames: &Frames, view: &mut View<'_>) {
+fn failure_panel_ui(ui: &mut Ui, frames: &PanelFrames, view: &mut View<'_>) {
     /// Its width beside the pictures.
     const BESIDE: f32 = 350.0;
     let state = view.state;
@@ -290,15 +287,15 @@ fn said_panel_ui(ui: &mut Ui, frames: &Frames, view: &mut View<'_>) {
     };
     let add = |ui: &mut Ui| match (&state.tour, failing) {
         (Some(tour), _) => {
-            let told = if tour.met {
-                state.told(tour)
+            let description = if tour.met {
+                state.describe(tour)
             } else {
                 String::new()
             };
-            guide::stop_ui(ui, tour, &told, view.commands);
+            tour::stop_ui(ui, tour, &description, view.commands);
         }
         (None, Some(failing)) => {
-            failure::said_ui(ui, failing, view.recording(), false, view.commands);
+            failure::failure_text_ui(ui, failing, view.recording(), false, view.commands);
         }
         (None, None) => {}
     };
@@ -315,7 +312,7 @@ fn rests(ctx: &Context, state: &State) -> bool {
     /// For how long a pointer that has stopped points at something, in seconds.
     const POINTS: f32 = 3.0;
     let learning = state.learning.as_ref();
-    let learns = learning.is_some_and(Learning::expects_news);
+    let learns = learning.is_some_and(LiveTraining::expects_news);
     let moves = state.player.playing() || state.tour.is_some() || learns;
     moves && ctx.input(|input| input.pointer.time_since_last_movement()) > POINTS
 }
@@ -325,7 +322,7 @@ fn episode_panels_ui(
     ui: &mut Ui,
     columns: &Columns,
     shown: Panels,
-    frames: &Frames,
+    frames: &PanelFrames,
     view: &mut View<'_>,
 ) {
     if view.state.is_folded() {
@@ -353,14 +350,14 @@ fn episode_panels_ui(
         });
     learn_panel_ui(ui, view.state, frames, view.commands);
     if view.state.is_on_phone() {
-        said_panel_ui(ui, frames, view);
+        failure_panel_ui(ui, frames, view);
     }
-    if let Some(by) = view.state.layer().derivatives() {
+    if let Some(by) = view.state.layer().gradients() {
         Panel::top("mattered")
-            .exact_size(mattered::HEIGHT)
+            .exact_size(gradients::HEIGHT)
             .resizable(false)
             .frame(frames.slim)
-            .show(ui, |ui| mattered::mattered_ui(ui, by, view));
+            .show(ui, |ui| gradients::gradients_ui(ui, by, view));
     }
     if shown.left {
         Panel::left("left")
@@ -387,7 +384,7 @@ fn centre_panel_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         .state
         .opening
         .map_or(1.0, |opening| opening.drawn_back());
-    let is_near = view.state.arrangement() == Arrangement::CloseUp;
+    let is_near = view.state.layout() == WindowLayout::CloseUp;
     let palette = view.palette;
     CentralPanel::default()
         .frame(Frame::new().fill(palette.background))
@@ -402,12 +399,12 @@ fn centre_panel_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
 }
 
 fn pictures_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
-    match view.state.arrangement() {
-        Arrangement::CloseUp => close_up_ui(ui, columns, view),
-        Arrangement::Debug => centre::centre_ui(ui, columns, view),
-        Arrangement::Compare => compare_ui(ui, columns, view),
-        Arrangement::Paper | Arrangement::PaperDown => paper_ui(ui, columns, view),
-        Arrangement::Train => learn::train_ui(ui, columns, view),
+    match view.state.layout() {
+        WindowLayout::CloseUp => close_up_ui(ui, columns, view),
+        WindowLayout::Debug => centre::centre_ui(ui, columns, view),
+        WindowLayout::Compare => compare_ui(ui, columns, view),
+        WindowLayout::Paper | WindowLayout::PaperDown => paper_ui(ui, columns, view),
+        WindowLayout::Train => learn::train_ui(ui, columns, view),
     }
 }
 

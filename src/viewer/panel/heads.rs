@@ -4,19 +4,19 @@
 use egui::{Align2, Pos2, Rangef, Rect, Sense, Ui, pos2, vec2};
 
 use super::View;
+use super::copy_menu::Sheet;
 use super::page::picture_ui;
 use super::parts::{choose, dash_ui, pointer, rows_range};
-use super::pipeline::Places;
-use super::sheet::Sheet;
+use super::pipeline::ColumnSpans;
 use crate::figure::heads::Emitted;
 use crate::figure::panel::Content;
 use crate::figure::stages::columns_of;
 use crate::figure::{EMITTED, PanelId, Picture, numbers};
 use crate::model::HeadTrace;
 use crate::train::{ABSENT, is_absent};
-use crate::viewer::rows::Axis;
+use crate::viewer::narration;
+use crate::viewer::row_zoom::Axis;
 use crate::viewer::state::episode::HeadLines;
-use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::focus_ring;
 use crate::viewer::widget::canvas::area;
@@ -30,7 +30,7 @@ const LEAST_LINE: f32 = 11.5;
 const LABEL: f32 = 17.0;
 
 /// The final weighting of every head that is not expanded, a column each.
-pub fn final_weightings_ui(ui: &mut Ui, places: &Places, axis: &Axis, view: &mut View<'_>) {
+pub fn final_weightings_ui(ui: &mut Ui, places: &ColumnSpans, axis: &Axis, view: &mut View<'_>) {
     let pitch = match places.thin[..] {
         [(_, first), (_, second), ..] => second.min - first.min,
         _ => LABEL,
@@ -70,7 +70,7 @@ fn column_sign(ui: &Ui, at: Pos2, head: usize, view: &mut View<'_>) {
     let write = view.trace().heads[head].is_write();
     let (color, painter) = (view.head_color(head), ui.painter());
     head_sign(painter, at - vec2(0.0, 13.0), 12.0, write, color);
-    let label = story::head_label(view.recording(), head);
+    let label = narration::head_label(view.recording(), head);
     let (font, ink) = (theme::heading(10.0), view.palette.subdued);
     painter.text(at, Align2::CENTER_CENTER, &label, font, ink);
     dash_ui(
@@ -88,7 +88,7 @@ fn column_sign(ui: &Ui, at: Pos2, head: usize, view: &mut View<'_>) {
     focus_ring(ui, &response);
     choose(ui, &response, head, view);
     response.on_hover_text(format!(
-        "Look at {label}; with Shift, pin it beside the other"
+        "Select head {label}; Shift+click adds it as the second"
     ));
 }
 
@@ -97,7 +97,7 @@ pub fn table_height(heads: usize, room: f32) -> f32 {
     (heads + 1) as f32 * (room / (heads + 1) as f32).clamp(LEAST_LINE, LINE)
 }
 
-/// What every head emits at this step: β, g, s, γ, and how spread out its weighting is.
+/// A table of what every head emits at this step: β, g, s, γ, and its entropy.
 pub fn table_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let count = view.trace().heads.len();
     let line = (y.span() / (count + 1) as f32).clamp(LEAST_LINE, LINE);
@@ -135,7 +135,7 @@ fn cells(x: Rangef) -> [Rangef; 5] {
 
 fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     let (trace, t) = (&view.trace().heads[head], view.step());
-    let label = story::head_label(view.recording(), head);
+    let label = narration::head_label(view.recording(), head);
     let values = EMITTED.each_ref().map(|emitted| {
         let value = number_of(&view.open.heads[head], emitted, t);
         match emitted.symbol {
@@ -146,7 +146,8 @@ fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         }
     });
     let response = ui.interact(rect, ui.scope_id().with(("chip", head)), Sense::click());
-    let shift = story::main_shift(trace, t).map_or(String::new(), |(by, _)| story::signed(by));
+    let shift =
+        narration::main_shift(trace, t).map_or(String::new(), |(by, _)| narration::signed(by));
     let name = format!(
         "{label} emits β {}, g {}, shift {shift}, γ {}; entropy {} bits",
         values[0].trim(),
@@ -154,7 +155,7 @@ fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         values[3].trim(),
         values[4].trim()
     );
-    let focused = head == view.focus || view.state.sight.pinned == Some(head);
+    let focused = head == view.focus || view.state.view.pinned == Some(head);
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, focused, &name));
     let (palette, painter, middle) = (view.palette, ui.painter().clone(), rect.center().y);
     if focused || response.hovered() {
@@ -192,10 +193,10 @@ fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     focus_ring(ui, &response);
     choose(ui, &response, head, view);
     emitted_menu(&response, rect, head, view);
-    response.on_hover_text("A click looks at this head; with Shift it is pinned beside the other");
+    response.on_hover_text("Click to select this head; Shift+click adds it as the second");
 }
 
-/// What a head emits at a step; nothing where it has no such number.
+/// Returns an emitted value of a head at a step; `None` where it has none.
 fn number_of(lines: &HeadLines, emitted: &Emitted, step: usize) -> f32 {
     let mut scalars = lines.scalars.iter();
     let scalar = scalars.find(|scalar| scalar.of.symbol == emitted.symbol);
@@ -225,8 +226,8 @@ fn emitted_menu(response: &egui::Response, rect: Rect, head: usize, view: &mut V
 /// A bar for every offset of the shift, and the heaviest offset in numbers.
 fn shift_sign(ui: &Ui, cell: Rect, head: usize, trace: &HeadTrace<f32>, view: &View<'_>) {
     let (shift, painter) = (trace.shift.row(view.step()), ui.painter());
-    let text = story::main_shift(trace, view.step());
-    let text = text.map_or(String::new(), |(by, _)| story::signed(by));
+    let text = narration::main_shift(trace, view.step());
+    let text = text.map_or(String::new(), |(by, _)| narration::signed(by));
     let at = pos2(cell.right(), cell.center().y);
     let ink = view.palette.strong;
     painter.text(at, Align2::RIGHT_CENTER, text, theme::mono(10.5), ink);

@@ -6,7 +6,7 @@ use egui::{RichText, TextFormat, Ui, vec2};
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Subject, Tour};
 use crate::viewer::keys::{Group, TABLE, key_text};
-use crate::viewer::state::tour::STOPS;
+use crate::viewer::state::tour::TOUR_STEPS;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::dialog::scrolled_ui;
@@ -23,31 +23,23 @@ const ROOMY: f32 = 600.0;
 /// Windows lower than this have the names alone; what a command does is said under the pointer.
 const LOW: f32 = 700.0;
 
-/// What no command is bound to.
+/// Keys and gestures that are not commands.
 const OTHERS: [(&str, &str, &str); 4] = [
-    (
-        "1 … 9",
-        "Look at a head",
-        "with Shift and a click: beside the other",
-    ),
+    ("1 … 9", "Select head", "Shift+click adds a second one"),
     (
         "Tab  Enter",
-        "Reach and press",
+        "Focus and press",
         "every button; Shift+Tab goes back",
     ),
-    (
-        "click",
-        "Keep in view",
-        "a value of any picture, with its equation",
-    ),
+    ("click", "Pin value", "of any picture, with its equation"),
     ("drag", "Move in time", "in any picture over time"),
 ];
 
 /// The same in a browser, which has its own keys to itself.
 const THE_BROWSERS: (&str, &str, &str) = (
     "Ctrl+P  Ctrl+E …",
-    "The browser's",
-    "to print, search, load again; size, tabs, bookmarks, tools",
+    "Browser keys",
+    "print, search, reload; zoom, tabs, bookmarks, tools",
 );
 
 /// The list, in columns; under it what else helps. `stop` is where the tour was left.
@@ -56,12 +48,12 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
     ui.add_space(8.0);
     ui.horizontal_wrapped(|ui| {
         let tour = match stop {
-            0 => "Take the tour".to_owned(),
-            stop => format!("Go on with the tour: {} of {}", stop + 1, STOPS.len()),
+            0 => "Start tour".to_owned(),
+            stop => format!("Continue tour: {} of {}", stop + 1, TOUR_STEPS.len()),
         };
         text_button(ui, &tour, Tour::Start, commands);
-        text_button(ui, "Settings", Ask::For(Subject::Settings), commands);
-        text_button(ui, "About", Ask::For(Subject::About), commands);
+        text_button(ui, "Open settings", Ask::For(Subject::Settings), commands);
+        text_button(ui, "About Tapescope", Ask::For(Subject::About), commands);
     });
 }
 

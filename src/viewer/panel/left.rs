@@ -8,18 +8,18 @@ use egui::{DragValue, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2,
 use super::View;
 use super::parts::{choose, dash_ui};
 use crate::figure::{TOUCHED, numbers};
-use crate::model::Sampling;
+use crate::model::NoiseMode;
 use crate::task::{Measure, Task};
 use crate::viewer::command::{Command, Edit, Episode, Rows};
-use crate::viewer::need::Need;
-use crate::viewer::state::episode::{self, Open, Wish};
+use crate::viewer::precondition::Precondition;
+use crate::viewer::state::episode::{self, EpisodeRequest, Open};
 use crate::viewer::state::session::{self, Session, stops};
 use crate::viewer::widget::button::{field, named_icon_button, on_click, text_button, wide_button};
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{control, note, section, warning, words};
 use crate::viewer::widget::track::track_ui;
-use crate::viewer::{keys, story, theme};
+use crate::viewer::{keys, narration, theme};
 
 /// A track belongs to the number above it, in points.
 const TOGETHER: f32 = -5.0;
@@ -37,23 +37,23 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         return note(ui, words);
     };
     section(ui, "Episode");
-    let wish = &session.wish;
+    let request = &session.request;
     control(ui, "Task", |ui| {
         ui.label(episode::task_name(&machine.task));
     });
     let next = if let Some(count) = machine.task.held_out() {
-        held_out_ui(ui, wish.seed, count, commands);
-        "The next one that is held out  (Shift+R)"
+        held_out_ui(ui, request.seed, count, commands);
+        "Go to the next held-out episode  (Shift+R)"
     } else {
-        size_ui(ui, &machine.task, wish, commands);
-        seed_ui(ui, wish.seed, commands);
-        "The next seed  (Shift+R)"
+        size_ui(ui, &machine.task, request, commands);
+        seed_ui(ui, request.seed, commands);
+        "Go to the next seed  (Shift+R)"
     };
     if session.draws() {
         draw_ui(ui, session, commands);
     }
     rows_ui(ui, session, commands);
-    overrun_ui(ui, session);
+    wrap_around_ui(ui, session);
     trained(ui, session);
     // The input is edited in a picture that has no room on a phone.
     if machine.task.held_out().is_none() && !theme::is_by_finger(ui.ctx()) {
@@ -63,21 +63,21 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
 }
 
 /// Of what size, and how often repeated, an episode is drawn.
-fn size_ui(ui: &mut Ui, task: &Task, wish: &Wish, commands: &mut Vec<Command>) {
+fn size_ui(ui: &mut Ui, task: &Task, request: &EpisodeRequest, commands: &mut Vec<Command>) {
     let (label, sizes) = (session::size_label(task), session::sizes(task));
-    let size = whole(ui, label, wish.size, &sizes);
+    let size = integer_field(ui, label, request.size, &sizes);
     commands.extend(size.map(|size| Episode::Size(size).into()));
     if task.repeats().is_some() {
-        let repeats = whole(ui, "Repeats", wish.repeats, &(1..=episode::MOST_REPEATS));
+        let repeats = integer_field(ui, "Repeats", request.repeats, &(1..=episode::MOST_REPEATS));
         commands.extend(repeats.map(|repeats| Episode::Repeats(repeats).into()));
     }
 }
 
-/// Which of the episodes that a file holds out, from 0.
+/// Shows the index of the held-out episode of a file, from 0.
 fn held_out_ui(ui: &mut Ui, seed: u64, count: usize, commands: &mut Vec<Command>) {
     let last = count.saturating_sub(1);
     let place = (seed % count.max(1) as u64) as usize;
-    let chosen = whole(ui, "Held out", place, &(0..=last));
+    let chosen = integer_field(ui, "Held out", place, &(0..=last));
     commands.extend(chosen.map(|place| Episode::Seed(place as u64).into()));
 }
 
@@ -108,11 +108,11 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
         }
         None => fact("Seed", "not recorded"),
     }
-    if let Some(said) = story::sampling(&recording.trace) {
-        fact("Draw", said);
+    if let Some(said) = narration::sampling(&recording.trace) {
+        fact("Sampling", said);
         let drawn = recording
             .origin
-            .filter(|draw| draw.sampling != Sampling::Mean);
+            .filter(|draw| draw.sampling != NoiseMode::Mean);
         if let Some(draw) = drawn {
             fact("Sample", &draw.sample.to_string());
         }
@@ -120,33 +120,36 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
     if open.all.total() > 0 {
         fact("Memory", &format!("{} rows", open.all.total()));
     }
-    overrun_ui(ui, session);
+    wrap_around_ui(ui, session);
     let unknown: Vec<_> = recording.unknown().cloned().collect();
-    let computed = "computed from what was recorded:";
+    let computed = "computed from recorded arrays:";
     absent_ui(ui, &recording.computed, computed, note);
-    absent_ui(ui, &unknown, "not recorded; values unknown:", warning);
+    absent_ui(ui, &unknown, "not recorded, unknown:", warning);
     if let Some(machine) = session.machine() {
-        let hint = format!("Record one with {}  (Shift+R)", machine.title);
+        let hint = format!("Record an episode of {}  (Shift+R)", machine.title);
         new_episode_ui(ui, &hint, commands);
     }
 }
 
 /// The input by hand, and how far it is from what the seed draws.
 fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-    let hint = "Change bits of the input by hand  (E)";
+    let hint = "Change bits of the input  (E)";
     let height = ui.spacing().interact_size.y;
     wide_button(ui, ("Edit input", height, hint), Edit::Toggle, commands);
-    let words = match (session.wish.flipped.len(), session.wish.given.is_some()) {
-        (0, true) => "the input is that of the other episode",
+    let words = match (
+        session.request.flipped.len(),
+        session.request.given.is_some(),
+    ) {
+        (0, true) => "input of the other episode",
         (0, false) => return,
-        (n, true) => &format!("{n} of the bits are not those of the other episode"),
-        (1, false) => "1 bit differs from what the seed draws",
-        (n, false) => &format!("{n} bits differ from what the seed draws"),
+        (n, true) => &format!("{n} bits differ from the other episode"),
+        (1, false) => "1 bit differs from the seed's input",
+        (n, false) => &format!("{n} bits differ from the seed's input"),
     };
     note(ui, words);
 }
 
-/// What a trace does not hold, and what is known of it in spite of that.
+/// Shows the arrays missing in a trace, and those computed instead.
 fn absent_ui(ui: &mut Ui, absent: &[String], words: &str, say: fn(&mut Ui, &str)) {
     if absent.is_empty() {
         return;
@@ -165,7 +168,7 @@ fn absent_ui(ui: &mut Ui, absent: &[String], words: &str, say: fn(&mut Ui, &str)
 fn new_episode_ui(ui: &mut Ui, hint: &str, commands: &mut Vec<Command>) {
     ui.add_space(2.0);
     let height = ui.spacing().interact_size.y + 4.0;
-    let button = ("New episode", height, hint);
+    let button = ("Record episode", height, hint);
     wide_button(ui, button, Episode::NextSeed, commands);
 }
 
@@ -178,7 +181,12 @@ fn number_field<N: egui::emath::Numeric>(number: &mut N, speed: f64, width: f32)
 }
 
 /// A whole number with buttons for less and more; typing, dragging and the track under it work too.
-fn whole(ui: &mut Ui, label: &str, value: usize, allowed: &RangeInclusive<usize>) -> Option<usize> {
+fn integer_field(
+    ui: &mut Ui,
+    label: &str,
+    value: usize,
+    allowed: &RangeInclusive<usize>,
+) -> Option<usize> {
     let (least, most) = (*allowed.start(), *allowed.end());
     let asked = control(ui, label, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
@@ -208,9 +216,9 @@ fn whole(ui: &mut Ui, label: &str, value: usize, allowed: &RangeInclusive<usize>
 fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
     control(ui, "Seed", |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        let next = named_icon_button(ui, Icon::Again, "Next seed", false, false);
+        let next = named_icon_button(ui, Icon::Again, "Go to next seed", false, false);
         on_click(&next, Episode::NextSeed, commands);
-        next.on_hover_text("Next seed  (Shift+R)");
+        next.on_hover_text("Go to next seed  (Shift+R)");
         let mut changed = seed;
         // What is slid goes through f64; what is shown and typed does not, and keeps every digit.
         let typed = Cell::new(None);
@@ -228,51 +236,55 @@ fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
     });
 }
 
-/// What becomes of chance, and which draw it is.
+/// Shows the sampling mode and the number of the sample.
 fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-    let wish = &session.wish;
+    let request = &session.request;
     let config = session.machine().map(|machine| &machine.ntm.config);
     let hard = config.is_some_and(|config| config.is_hard());
     let (mean, means) = if hard {
         (
             "likely",
-            "Every hard head takes its most likely row; random weights have their mean",
+            "Use the most likely row of every hard head and the mean of random weights",
         )
     } else {
-        ("mean", "The weights have their mean: nothing is drawn")
+        ("mean", "Use the mean of the random weights")
     };
     let expected = hard.then_some((
         "expected",
-        Sampling::Expected,
-        "A hard head attends to all rows, as likely as they are",
+        NoiseMode::Expected,
+        "A hard head attends to all rows by their probability",
     ));
-    let drawn = ("drawn", Sampling::Drawn, "Rows and weights by chance  (A)");
-    let choices = [(mean, Sampling::Mean, means), drawn];
+    let drawn = (
+        "sampled",
+        NoiseMode::Sampled,
+        "Sample rows and weights at random  (A)",
+    );
+    let choices = [(mean, NoiseMode::Mean, means), drawn];
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
         for (word, sampling, hint) in choices.into_iter().chain(expected) {
-            let button = ui.selectable_label(wish.sampling == sampling, word);
+            let button = ui.selectable_label(request.sampling == sampling, word);
             on_click(&button, Episode::Sampling(sampling), commands);
             button.on_hover_text(hint);
         }
     });
     control(ui, "Sample", |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        let next = named_icon_button(ui, Icon::Again, "Another draw", false, false);
+        let next = named_icon_button(ui, Icon::Again, "Sample again", false, false);
         on_click(&next, Episode::AnotherDraw, commands);
-        next.on_hover_text("Another draw of the same episode  (A)");
-        let mut sample = wish.sample;
+        next.on_hover_text("Sample the same episode again  (A)");
+        let mut sample = request.sample;
         let number = number_field(&mut sample, 0.1, 72.0);
         let response = field(ui, true, number).accessible_name("Sample");
-        if response.changed() && sample != wish.sample {
+        if response.changed() && sample != request.sample {
             commands.push(Episode::Sample(sample).into());
         }
     });
     control(ui, "Spread", |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let show = text_button(ui, "show", Episode::Spread, commands);
-        let show = show.accessible_name("Show the spread of samples");
-        show.on_hover_text("Where many draws attend, and how sure they are  (S)");
+        let show = show.accessible_name("Show spread of samples");
+        show.on_hover_text("Show mean, 5–95 % band and uncertainty of many samples  (S)");
         let mut count = session.samples;
         let number = number_field(&mut count, 0.1, 36.0);
         let response = field(ui, true, number).accessible_name("Samples");
@@ -281,7 +293,7 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         }
     });
     let open = session.open.as_ref();
-    if let Some(said) = open.and_then(|open| story::sampling(&open.shown.recording.trace)) {
+    if let Some(said) = open.and_then(|open| narration::sampling(&open.shown.recording.trace)) {
         note(ui, said);
     }
 }
@@ -294,9 +306,9 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     if config.heads() == 0 {
         return;
     }
-    let (rows, free) = (session.wish.rows, config.runs_on_any_rows());
+    let (rows, free) = (session.request.rows, config.runs_on_any_rows());
     let why =
-        "This machine has learned its initial memory or weighting: that fixes the number of rows.";
+        "The number of rows is fixed: the initial memory or weighting of this machine is learned.";
     let asked = control(ui, "Memory", |ui| {
         let mut changed = rows;
         let number = number_field(&mut changed, 0.5, 96.0).suffix(" rows");
@@ -309,10 +321,10 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let track = |ui: &mut Ui| track_ui(ui, "Slide memory rows", rows, &stops);
     let (response, slid) = ui.add_enabled_ui(free, track).inner;
     if free {
-        response.on_hover_text("The same weights on other numbers of rows");
+        response.on_hover_text("Run the same weights with another number of rows");
     } else {
         response.on_disabled_hover_text(why);
-        note(ui, "rows fixed: what memory starts from is learned");
+        note(ui, "rows fixed: initial memory is learned");
     }
     if machine.is_trained() && rows != config.rows() {
         note(ui, &format!("trained with {} rows", config.rows()));
@@ -320,14 +332,14 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     commands.extend(slid.or(asked).map(|rows| Episode::Rows(rows).into()));
 }
 
-/// That the memory of the episode on screen has too few rows, and how many would do.
-fn overrun_ui(ui: &mut Ui, session: &Session) {
-    if let Some(overrun) = session.open.as_ref().and_then(|open| open.overrun) {
-        note(ui, &overrun.to_string());
+/// Shows that memory wrapped around, and how many rows avoid it.
+fn wrap_around_ui(ui: &mut Ui, session: &Session) {
+    if let Some(wrap_around) = session.open.as_ref().and_then(|open| open.wrap_around) {
+        note(ui, &wrap_around.to_string());
     }
 }
 
-/// What the machine was trained on, when the wish goes beyond it.
+/// Shows the training range of the machine, and whether the request exceeds it.
 fn trained(ui: &mut Ui, session: &Session) {
     let Some(machine) = session.machine() else {
         return;
@@ -336,11 +348,11 @@ fn trained(ui: &mut Ui, session: &Session) {
         note(ui, "not trained: random weights");
         return;
     }
-    let (wish, task) = (&session.wish, &machine.task);
+    let (request, task) = (&session.request, &machine.task);
     if let Task::Episodes(task) = task {
         let (learned, held_out) = task.counts();
         let words =
-            format!("learned from {learned} other episodes of its file; {held_out} are held out");
+            format!("trained on {learned} other episodes of its file; {held_out} are held out");
         return note(ui, &words);
     }
     let size = task.size();
@@ -357,10 +369,10 @@ fn trained(ui: &mut Ui, session: &Session) {
     if let Some(repeats) = task.repeats() {
         text = format!("{text}, repeats {} to {}", repeats.start(), repeats.end());
     }
-    let beyond = !size.contains(&wish.size)
+    let beyond = !size.contains(&request.size)
         || task
             .repeats()
-            .is_some_and(|range| !range.contains(&wish.repeats));
+            .is_some_and(|range| !range.contains(&request.repeats));
     if beyond {
         text = format!("beyond training: {text}");
     }
@@ -396,10 +408,7 @@ fn network_ui(ui: &mut Ui, view: &View<'_>) {
             ui.label(format!("{kind}, {} units", layer.hidden.width()));
         });
     }
-    note(
-        ui,
-        "no external memory: the baseline that a memory is compared with",
-    );
+    note(ui, "controller only, without external memory: a baseline");
 }
 
 /// Height of a head in the list: many heads move together.
@@ -412,21 +421,21 @@ fn head_row(view: &View<'_>) -> f32 {
 }
 
 fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
-    let label = story::head_label(view.recording(), head);
-    let focused = head == view.focus || view.state.sight.pinned == Some(head);
+    let label = narration::head_label(view.recording(), head);
+    let focused = head == view.focus || view.state.view.pinned == Some(head);
     let info = WidgetInfo::selected(Role::Button, true, focused, format!("Head {label}"));
     let line = Line::to_press(ui, head_row(view), &info);
     head_line(&line, head, &label, view);
     let response = line.response;
     choose(ui, &response, head, view);
     let key = keys::head_key(head).map_or(String::new(), |key| format!("  ({key})"));
-    let sight = &view.state.sight;
-    let why = if sight.keeps(head) {
-        format!("{label} was chosen and stays. Once more{key}: the head with something to say.")
-    } else if head == view.focus && !sight.chosen {
-        format!("{label} has something to say now. A click{key}: it stays.")
+    let view = &view.state.view;
+    let why = if view.keeps(head) {
+        format!("{label} stays selected. Click again{key} to unpin it.")
+    } else if head == view.focus && !view.chosen {
+        format!("{label} is the most active head now. Click{key} to keep it selected.")
     } else {
-        format!("Look at {label}{key}")
+        format!("Select head {label}{key}")
     };
     response.on_hover_text(format!("{why}\nrow and weight of its peak"));
 }
@@ -449,7 +458,7 @@ fn head_line(line: &Line<'_>, head: usize, label: &str, view: &View<'_>) {
     // As much room for the row as the last one takes: nothing moves while time does.
     let digits = view.rows.total().saturating_sub(1).to_string().len();
     let width = if rect.width() > 180.0 { 5 } else { 4 };
-    let text = match story::peak(trace.weighting.row(view.step())) {
+    let text = match narration::peak(trace.weighting.row(view.step())) {
         Some((row, weight)) => format!("{row:>digits$} {}", numbers::plain(weight, 2, width)),
         None => " ".repeat(digits + 1 + width),
     };
@@ -463,22 +472,22 @@ fn head_line(line: &Line<'_>, head: usize, label: &str, view: &View<'_>) {
     }
 }
 
-/// Which rows are on screen.
+/// Shows the options for rows on screen.
 pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
     section(ui, "Rows");
-    let sight = &view.state.sight;
+    let shown = &view.state.view;
     let count = format!("{}/{}", view.whole.shown(), view.rows.total());
-    let names = ["Touched rows only", "Touched only", &count];
-    let touched = check_ui(ui, names, sight.touched_only);
+    let names = ["Show touched rows only", "Touched only", &count];
+    let touched = check_ui(ui, names, shown.touched_only);
     on_click(&touched, Rows::ToggleTouched, view.commands);
-    touched.on_hover_text("Hide the rows that no head touches  (U)");
-    if view.state.lacks(Need::LowRows).is_none() || sight.zoom.follow {
-        let names = ["Follow the head", "Follow head", ""];
-        let follow = check_ui(ui, names, sight.zoom.follow);
+    touched.on_hover_text("Hide rows that no head touches  (U)");
+    if view.state.lacks(Precondition::LowRows).is_none() || shown.row_zoom.follow {
+        let names = ["Follow head", "Follow head", ""];
+        let follow = check_ui(ui, names, shown.row_zoom.follow);
         on_click(&follow, Rows::ToggleFollow, view.commands);
-        follow.on_hover_text("Keep the rows about the head on screen  (F)");
+        follow.on_hover_text("Keep the rows around the head on screen  (F)");
     }
-    note(ui, &format!("touched: with a weight of {TOUCHED} or more"));
+    note(ui, &format!("touched: weight of {TOUCHED} or more"));
 }
 
 /// A line with a box to check: its name, and what stands in it at the left and at the right.
@@ -502,19 +511,19 @@ fn check_ui(ui: &mut Ui, [name, text, right]: [&str; 3], on: bool) -> Response {
     line.response
 }
 
-/// How the machine did.
+/// Shows the result: wrong bits and loss.
 pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
     section(ui, "Answer");
     let recording = view.recording();
     words(
         ui,
-        story::verdict(recording),
+        narration::verdict(recording),
         theme::text(13.0),
         view.palette.text,
     );
-    note(ui, &story::loss(recording));
+    note(ui, &narration::loss(recording));
     if view.open.non_finite > 0 {
-        let text = story::not_finite(view.open.non_finite);
+        let text = narration::not_finite(view.open.non_finite);
         words(ui, text, theme::text(13.0), view.palette.warning);
     }
 }

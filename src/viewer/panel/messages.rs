@@ -1,4 +1,4 @@
-//! What was said so far: nothing that went wrong is lost with its message.
+//! The list of messages so far: no error is lost with its notification.
 
 use egui::Ui;
 
@@ -12,9 +12,9 @@ use crate::viewer::widget::property::{note, words};
 /// All messages, the newest first.
 pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
-    let said: Vec<_> = toasts.said().collect();
+    let said: Vec<_> = toasts.history().collect();
     if said.is_empty() {
-        return note(ui, "Nothing was said so far.");
+        return note(ui, "No messages.");
     }
     let most = (ui.ctx().content_rect().height() - 180.0).max(60.0);
     scrolled_ui(ui, most, |ui| {

@@ -10,8 +10,8 @@ use crate::figure::panel::Content;
 use crate::figure::stages::columns_of;
 use crate::figure::{At, Paint, PanelId, Picture};
 use crate::viewer::command::{Command, Rows};
-use crate::viewer::rows::WITHOUT_GAPS;
-use crate::viewer::story;
+use crate::viewer::narration;
+use crate::viewer::row_zoom::WITHOUT_GAPS;
 use crate::viewer::widget::canvas::{Canvas, area};
 
 /// The weighting of the head looked at over all rows, the peaks of all heads, and the rows on screen as a
@@ -70,7 +70,7 @@ pub fn minimap_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>
 fn peaks(ui: &Ui, rect: Rect, view: &View<'_>) {
     let rows = view.whole.shown().max(1) as f32;
     for (index, head) in view.trace().heads.iter().enumerate() {
-        let peak = story::peak(head.weighting.row(view.step()));
+        let peak = narration::peak(head.weighting.row(view.step()));
         let Some(at) = peak.and_then(|(row, _)| view.whole.index_of(row)) else {
             continue;
         };

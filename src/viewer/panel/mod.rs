@@ -7,18 +7,18 @@ pub mod bottom;
 mod card;
 pub mod centre;
 pub mod closeup;
+pub mod command_palette;
 pub mod compare;
+pub mod copy_menu;
 pub mod dialogs;
 mod events;
 mod failure;
-pub mod finder;
 pub mod frame;
-pub mod guide;
+mod gradients;
 pub mod heads;
 pub mod keys;
 pub mod learn;
 pub mod left;
-mod mattered;
 pub mod messages;
 pub mod minimap;
 mod overlap;
@@ -31,33 +31,33 @@ mod present;
 pub mod right;
 pub mod scalars;
 pub mod settings;
-pub mod sheet;
+mod signal_path;
 pub mod time;
 pub mod top;
-mod trip;
+pub mod tour;
 pub mod units;
 pub mod welcome;
 
 use egui::{Color32, Id, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::{Command, Play};
-use super::part::Part;
-use super::rows::Rows;
+use super::row_zoom::Rows;
 use super::state::compare::Pair;
 use super::state::episode::Open;
 use super::state::settings::Panels;
 use super::state::target::Target;
 use super::state::{NARROW, State};
+use super::step_zoom::StepZoom;
 use super::theme::{Palette, Scale};
 use super::widget::button::focus_ring;
 use super::widget::canvas::Textures;
-use super::widget::place;
+use super::widget::named_rects;
 use super::widget::readout::Readout;
 use crate::figure::catalogue::Catalogue;
 use crate::figure::compare::page_columns;
 use crate::figure::paint::{NO_DERIVATIVE, NOT_RECORDED, Page};
-use crate::figure::stages::{COLUMNS, Moment};
-use crate::figure::trip::Trip;
+use crate::figure::signal_path::SignalPath;
+use crate::figure::stages::{COLUMNS, StageRef};
 use crate::figure::{HeadName, Layer, PanelId, Picture, Stage};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
@@ -101,10 +101,10 @@ pub fn transport_height(window: f32, lines: usize, panels: Panels) -> f32 {
 /// Height of the status line.
 pub const STATUS: f32 = 26.0;
 
-/// How much is seen of what has not happened yet.
+/// Opacity of steps that have not happened yet.
 const TO_COME: f32 = 0.25;
 
-/// What a panel sees of an open episode, and where it leaves its wishes.
+/// The view of a panel on an open episode, with its list of commands.
 pub struct View<'a> {
     /// All that the window knows.
     pub state: &'a State,
@@ -118,7 +118,7 @@ pub struct View<'a> {
     pub rows: &'a Rows,
     /// All rows that scrolling brings on screen.
     pub whole: &'a Rows,
-    /// What the colours of weightings mean.
+    /// The colour scale of weightings.
     pub weighting_scale: Scale,
     /// Colours.
     pub palette: &'static Palette,
@@ -137,7 +137,7 @@ pub struct View<'a> {
     /// Layer and unit under the pointer.
     pub unit: &'a mut Option<(usize, usize)>,
     /// The step of the answer under the pointer, and where that comes from, if it is asked for.
-    pub answer: Option<(usize, Option<Trip>)>,
+    pub answer: Option<(usize, Option<SignalPath>)>,
     /// Both episodes, while two are on screen.
     pub pair: Option<Pair<'a>>,
 }
@@ -148,7 +148,7 @@ impl<'a> View<'a> {
         &self.open.shown.recording
     }
 
-    /// What the machine computed.
+    /// Returns the trace.
     pub fn trace(&self) -> &'a Trace<f32> {
         &self.open.shown.recording.trace
     }
@@ -169,12 +169,12 @@ impl<'a> View<'a> {
     }
 
     /// The stage that the step has come to.
-    pub fn moment(&self) -> Moment {
+    pub fn stage_ref(&self) -> StageRef {
         self.open.stages.at(self.player.stage())
     }
 
-    /// How many steps of a picture over time have come.
-    pub fn come(&self, id: PanelId) -> usize {
+    /// Returns how many steps of a picture over time have happened.
+    pub fn steps_done(&self, id: PanelId) -> usize {
         let (stages, now) = (&self.open.stages, self.player.stage());
         let head = id.of.and_then(|head| self.trace().heads.get(head));
         let place = match id.picture {
@@ -196,7 +196,7 @@ impl<'a> View<'a> {
     /// The rows that a line through all pictures marks, and how strongly: the one under the pointer in the
     /// frame before, and those kept in view that are on screen.
     pub fn rows_lit(&self) -> Vec<(usize, f32)> {
-        let kept = self.state.sight.selected.and_then(Target::rows);
+        let kept = self.state.view.selected.and_then(Target::rows);
         let shown = self.rows.numbers().iter().copied();
         let kept = shown.filter(|row| kept.as_ref().is_some_and(|kept| kept.contains(row)));
         let pointed = self.row_before.map(|row| (row, 0.10));
@@ -240,7 +240,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What they have in common on screen.
+    /// The shared geometry on screen.
     pub fn page(&self, density: f32) -> Page<'static> {
         Page {
             stage: Some(self.player.stage()),
@@ -248,7 +248,7 @@ impl<'a> View<'a> {
             to_come: TO_COME,
             lacking: match self.state.layer() {
                 Layer::Values => NOT_RECORDED,
-                Layer::Derivative(_) => NO_DERIVATIVE,
+                Layer::Gradients(_) => NO_DERIVATIVE,
             },
             ..Page::on_screen(self.palette.data, density)
         }
@@ -265,7 +265,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Where the pictures stand from left to right: one time axis, then the columns that share the
+/// The horizontal positions of the pictures: one time axis, then the columns that share the
 /// address axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Columns {
@@ -367,7 +367,7 @@ impl Columns {
     }
 
     /// With this part of so many steps on screen.
-    pub fn during(self, part: Part, steps: usize) -> Self {
+    pub fn during(self, part: StepZoom, steps: usize) -> Self {
         let (first, count) = part.of(steps);
         let width = self.time.span() / count.max(1.0);
         let start = self.time.min - first * width;
@@ -430,7 +430,7 @@ pub fn interact_as(ui: &Ui, id: Id, rect: Rect, name: &str, description: &str) -
     };
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &label));
     focus_ring(ui, &response);
-    place::mark(ui.ctx(), name, rect);
+    named_rects::mark(ui.ctx(), name, rect);
     response
 }
 

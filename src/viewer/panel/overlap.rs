@@ -1,4 +1,4 @@
-//! What heads have in common at the step, under the table of what they emit: A·A′ and the penalty on it.
+//! The overlap of heads at the step, under their table: A·A′ and the penalty on it.
 
 use egui::{Align2, Pos2, Rangef, Rect, Sense, Ui, pos2, vec2};
 
@@ -60,13 +60,13 @@ pub fn overlap_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) -> Opt
 fn penalties_ui(ui: &Ui, overlap: &Overlap<'_>, view: &mut View<'_>) {
     let all = &view.open.redundancies;
     for (of, line) in all.0.iter().zip(overlap.lines()) {
-        let told = penalty(of, view.trace(), view.step());
+        let description = penalty(of, view.trace(), view.step());
         let id = ui.scope_id().with(("penalty", of.who));
         let response = ui.interact(rect(&line), id, Sense::hover());
-        let name = format!("redundancy of heads, {}: {}", of.who, told.value);
+        let name = format!("redundancy of heads, {}: {}", of.who, description.value);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &name));
         if response.hovered() {
-            *view.readout = Some(told);
+            *view.readout = Some(description);
         }
     }
 }
@@ -75,14 +75,13 @@ fn penalties_ui(ui: &Ui, overlap: &Overlap<'_>, view: &mut View<'_>) {
 pub fn penalty(of: &Redundant, trace: &Trace, step: usize) -> Readout {
     let [spread, shared, total] = of.at(step);
     let meaning = if is_absent(total) {
-        "the weightings are not recorded".to_owned()
+        "weightings not recorded".to_owned()
     } else {
         let [own, pairs] = of.terms(trace, step);
         let short = |value: f32| numbers::short(value, 4);
         format!(
-            "redundancy P = ‖A·A′ − I‖², 0 where every head is on a row of its own\n\
-             spread {} = {own}\nshared {} = {pairs}\n\
-             the mean over the steps, {}, is what training counts",
+            "redundancy P = ‖A·A′ − I‖², 0 when each head is on one row of its own\nspread {} = {own}\nshared {} = \
+             {pairs}\ntraining adds the mean over the steps, {}",
             short(spread),
             short(shared),
             short(of.mean),
@@ -102,7 +101,7 @@ pub fn on_demand_ui(ui: &mut Ui, at: Pos2, view: &mut View<'_>) {
     };
     let rect = Rect::from_min_max(at - vec2(0.0, 16.0), at + vec2(62.0, 0.0));
     let response = ui.interact(rect, ui.scope_id().with("overlap"), Sense::click());
-    let name = "How much heads overlap";
+    let name = "Overlap of heads";
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
     let (font, ink) = (theme::text(10.5), view.palette.accent);
     let corner = rect.left_center();

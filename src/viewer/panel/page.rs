@@ -4,31 +4,31 @@
 
 use egui::{Response, Role, Sense, Ui, WidgetInfo};
 
+use super::copy_menu::{More, Sheet};
 use super::parts::{choose, pointer, row_line};
-use super::sheet::{More, Sheet};
-use super::trip;
+use super::signal_path;
 use super::{Columns, View, interact_as, play_head, scrub};
 use crate::figure::addressing::Bars;
 use crate::figure::catalogue::{Catalogue, learned_axes, learned_of};
 use crate::figure::compare::SIDES;
+use crate::figure::equations::InStep;
 use crate::figure::facts::MemoryAt;
 use crate::figure::panel::{Content, Hit, Sign};
-use crate::figure::sums::InStep;
-use crate::figure::{Layer, PanelId, Picture, Place, numbers};
+use crate::figure::{Layer, PanelId, Picture, PlacedPanel, numbers};
 use crate::train::{ABSENT, Quantity};
 use crate::viewer::command::{Command, Episode, Look, Play};
 use crate::viewer::inspect;
-use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::narration;
+use crate::viewer::narration::comparison::value_text;
+use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::target::Target;
-use crate::viewer::story;
-use crate::viewer::story::two::words_of;
 use crate::viewer::theme;
 use crate::viewer::widget::button::{focus_ring, on_click};
 use crate::viewer::widget::canvas::{Canvas, rect};
 use crate::viewer::widget::readout::Readout;
 
 /// All pictures of a page, and the play-head through each of them.
-pub fn page_ui(ui: &mut Ui, places: &[Place<'_>], columns: &Columns, view: &mut View<'_>) {
+pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], columns: &Columns, view: &mut View<'_>) {
     let lit = view.rows_lit();
     for place in places {
         let rect = rect(&place.area);
@@ -50,11 +50,11 @@ pub fn page_ui(ui: &mut Ui, places: &[Place<'_>], columns: &Columns, view: &mut 
             _ => point_ui(ui, place, places, view),
         }
     }
-    trip::trip_on_page(ui, places, view);
+    signal_path::on_page_ui(ui, places, view);
 }
 
 /// A stage or a head: a click goes there.
-fn sign_ui(ui: &Ui, place: &Place<'_>, sign: Sign, view: &mut View<'_>) {
+fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
     let (name, id) = (&place.panel.name, ui.scope_id().with(place.panel.id));
     let response = ui.interact(rect(&place.area), id, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
@@ -62,14 +62,15 @@ fn sign_ui(ui: &Ui, place: &Place<'_>, sign: Sign, view: &mut View<'_>) {
     let meaning = match sign {
         Sign::Head(head) => {
             choose(ui, &response, head, view);
-            "A click selects this head; with Shift it is pinned.".to_owned()
+            "Click to select this head; Shift+click adds it as the second.".to_owned()
         }
         Sign::Stage(stage) => {
             on_click(&response, Play::SeekStage(stage), view.commands);
             let has_come = stage <= view.player.stage() || view.player.whole_steps();
-            let moment = view.open.stages.at(stage);
-            let told = || story::caption(view.open, view.step(), moment, view.focus);
-            has_come.then(told).unwrap_or_default()
+            let stage_ref = view.open.stages.at(stage);
+            let description =
+                || narration::narrate_stage(view.open, view.step(), stage_ref, view.focus);
+            has_come.then(description).unwrap_or_default()
         }
     };
     if response.hovered() {
@@ -88,13 +89,13 @@ fn has_rows(id: PanelId) -> bool {
 }
 
 /// Paints a picture at its place in the window, and lets it be pointed at.
-pub fn picture_ui(ui: &mut Ui, place: &Place<'_>, view: &mut View<'_>) {
+pub fn picture_ui(ui: &mut Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     paint_ui(ui, place, view);
     point_ui(ui, place, &[], view);
 }
 
 /// Paints a picture at its place in the window.
-pub fn paint_ui(ui: &Ui, place: &Place<'_>, view: &mut View<'_>) {
+pub fn paint_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     let page = view.page(ui.pixels_per_point());
     let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
     place.paint(&mut canvas, &page);
@@ -108,13 +109,13 @@ fn is_given(id: PanelId) -> bool {
 
 /// While it plays, what has not happened yet is not shown: of a picture over time an outline. What the machine is given
 /// is there from the start.
-fn veil_ui(ui: &Ui, place: &Place<'_>, view: &View<'_>) {
+fn veil_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &View<'_>) {
     let given = is_given(place.panel.id);
     let (Some(steps), true, false) = (place.steps(), view.player.playing(), given) else {
         return;
     };
     let whole = rect(&place.area);
-    let come = view.come(place.panel.id) as f32 / steps.max(1) as f32;
+    let come = view.steps_done(place.panel.id) as f32 / steps.max(1) as f32;
     let to_come = whole.with_min_x(whole.left() + come * whole.width());
     let painter = ui.painter();
     painter.rect_filled(to_come, 0.0, theme::color(view.palette.data.well));
@@ -122,8 +123,13 @@ fn veil_ui(ui: &Ui, place: &Place<'_>, view: &View<'_>) {
     painter.rect_stroke(to_come, 0.0, view.palette.hairline(), kind);
 }
 
-/// What can be done with a picture; `others` are those beside it on its page.
-pub fn point_ui(ui: &mut Ui, place: &Place<'_>, others: &[Place<'_>], view: &mut View<'_>) {
+/// Handles interaction with a picture; `others` are those beside it on its page.
+pub fn point_ui(
+    ui: &mut Ui,
+    place: &PlacedPanel<'_>,
+    others: &[PlacedPanel<'_>],
+    view: &mut View<'_>,
+) {
     let (response, hit) = hover_ui(ui, place, others, view);
     if place.steps().is_some() {
         scrub(&response, rect(&place.area).x_range(), view);
@@ -138,11 +144,11 @@ pub fn point_ui(ui: &mut Ui, place: &Place<'_>, others: &[Place<'_>], view: &mut
     }
 }
 
-/// What is pointed at is read out and offered to be copied.
+/// Reads out the value under the pointer and offers to copy it.
 pub fn hover_ui(
     ui: &Ui,
-    place: &Place<'_>,
-    others: &[Place<'_>],
+    place: &PlacedPanel<'_>,
+    others: &[PlacedPanel<'_>],
     view: &mut View<'_>,
 ) -> (Response, Option<Hit>) {
     let (id, rect) = (place.panel.id, rect(&place.area));
@@ -163,14 +169,14 @@ pub fn hover_ui(
     let answers = [Picture::Output, Picture::Target, Picture::Error];
     if answers.contains(&id.picture) && id.side.is_none() {
         let step = if id.now { view.step() } else { at.column };
-        view.answer = Some((step, trip::trip(step, view)));
+        view.answer = Some((step, signal_path::signal_path(step, view)));
     }
     *view.readout = Some(readout(place, at, others, view));
     (response, hit)
 }
 
 /// The same cell on both sides of a comparison.
-fn values_of(places: &[Place<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
+fn values_of(places: &[PlacedPanel<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
     id.side?;
     let value = |side: usize| {
         let mut places = places.iter();
@@ -181,8 +187,8 @@ fn values_of(places: &[Place<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
 }
 
 /// The value by which a picture shows a derivative.
-fn value_of(place: &Place<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
-    view.state.layer().derivatives()?;
+fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
+    view.state.layer().gradients()?;
     let (layer, id) = (Layer::Values, place.panel.id);
     let seen = Catalogue {
         layer,
@@ -199,8 +205,13 @@ fn value_of(place: &Place<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
     of.value(at.column, at.row).filter(|_| is_derivative)
 }
 
-/// What is said about a value under the pointer.
-fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) -> Readout {
+/// Returns the text about a value under the pointer.
+fn readout(
+    place: &PlacedPanel<'_>,
+    at: Hit,
+    others: &[PlacedPanel<'_>],
+    view: &View<'_>,
+) -> Readout {
     let (panel, step) = (&place.panel, view.step());
     let (id, whose, row_name) = (panel.id, &panel.whose, panel.down.label);
     let Hit { column, row, value } = at;
@@ -241,8 +252,8 @@ fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) ->
         _ => format!("{whose}  step {step}  {row_name} {row}  column {column}"),
     };
     let shown = place.steps().map_or(step, |_| column);
-    let hides = view.player.playing() || view.state.arrangement() == Arrangement::CloseUp;
-    if hides && !is_given(id) && id.side.is_none() && shown >= view.come(id) {
+    let hides = view.player.playing() || view.state.layout() == WindowLayout::CloseUp;
+    if hides && !is_given(id) && id.side.is_none() && shown >= view.steps_done(id) {
         return Readout {
             place: said,
             value: "not yet".to_owned(),
@@ -253,7 +264,7 @@ fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) ->
         return Readout {
             place: said,
             value: format!("{} {}", SIDES[2], numbers::exact(b - a)),
-            meaning: words_of([a, b]),
+            meaning: value_text([a, b]),
         };
     }
     let of = value_of(place, at, view);
@@ -268,14 +279,14 @@ fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) ->
     }
 }
 
-/// What a value is, in words or as an equation.
-fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
+/// Returns the meaning of a value, as text or as an equation.
+fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
     let (panel, id, step) = (&place.panel, place.panel.id, view.step());
     match &panel.content {
         Content::Bars(bars) => {
             let of = InStep::of(view.trace(), view.open.writes_first(), bars.head, step);
             let sum = of.map_or_else(String::new, |of| bars.column.sum(&of, at.row));
-            let unwritten = if bars.says_little(at.row) {
+            let unwritten = if bars.is_unwritten(at.row) {
                 "\nno head has written this row yet"
             } else {
                 ""
@@ -308,11 +319,15 @@ fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
         }
         _ if id.now && id.of.is_some() => {
             let card = target(id, at).card(view.open, view.focus, step);
-            card.map_or(String::new(), |card| inspect::vector::told(&card))
+            card.map_or(String::new(), |card| inspect::vector::describe(&card))
         }
         _ => match view.answer {
-            Some((step, Some(trip))) => {
-                format!("{}\n{}", panel.note, trip::told(step, trip, view))
+            Some((step, Some(path))) => {
+                format!(
+                    "{}\n{}",
+                    panel.note,
+                    signal_path::describe(step, path, view)
+                )
             }
             _ => panel.note.clone(),
         },
@@ -325,7 +340,7 @@ fn head_of(id: PanelId) -> Option<usize> {
     id.of.filter(|_| is_one && id.side.is_none())
 }
 
-/// What a click on a cell keeps in view.
+/// Returns the target that a click on a cell pins.
 fn target(id: PanelId, at: Hit) -> Target {
     let value = |id, column| Target::Value { id, column };
     let (row, column) = (at.row, at.column);
@@ -349,7 +364,7 @@ fn target(id: PanelId, at: Hit) -> Target {
 
 /// The same as commands; on the weighting of a head, with that head.
 fn keep(id: PanelId, at: Hit, view: &View<'_>) -> Vec<Command> {
-    let other = |head: &usize| *head != view.focus || view.state.sight.all_heads;
+    let other = |head: &usize| *head != view.focus || view.state.view.all_heads;
     let head = head_of(id).filter(other);
     let focus = head.map(Look::Focus).into_iter();
     let looks = focus.chain([Look::Select(target(id, at))]);
@@ -359,9 +374,9 @@ fn keep(id: PanelId, at: Hit, view: &View<'_>) -> Vec<Command> {
 /// The menu of a picture: over time a line is a step, as in the trace files; at one step it is a row.
 fn menu(
     response: &Response,
-    place: &Place<'_>,
+    place: &PlacedPanel<'_>,
     hit: Option<Hit>,
-    others: &[Place<'_>],
+    others: &[PlacedPanel<'_>],
     view: &mut View<'_>,
 ) {
     let (panel, Some(cells)) = (&place.panel, place.cells()) else {
@@ -391,7 +406,7 @@ fn menu(
             .iter()
             .map(|place| place.panel.note.as_str())
             .collect();
-        let is_it = |other: &Place<'_>| other.panel.id == panel.id;
+        let is_it = |other: &PlacedPanel<'_>| other.panel.id == panel.id;
         let value = |unit, of: usize| others[of].cells().and_then(|cells| cells.value(0, unit));
         let sheet = Sheet {
             name: &format!("{} at step {}", panel.whose, view.step()),
@@ -404,12 +419,12 @@ fn menu(
         sheet.menu(response, cell, view.commands);
     } else if place.steps().is_some() {
         let cell = hit.map(|hit| (hit.column, hit.row));
-        let mattered =
-            |step, channel| Command::Episode(Episode::Mattered(Quantity::Bit { step, channel }));
+        let gradients =
+            |step, channel| Command::Episode(Episode::Gradients(Quantity::Bit { step, channel }));
         let is_known = panel.id.picture == Picture::Output
             && panel.id.side.is_none()
             && view.open.shown.machine.is_some();
-        let more: Option<More<'_>> = is_known.then_some(("What mattered for this bit", &mattered));
+        let more: Option<More<'_>> = is_known.then_some(("Show gradients of this bit", &gradients));
         over_time.menu_with(response, cell, more, view.commands);
     } else if panel.id.now {
         let all = view.catalogue().panel(PanelId {
@@ -465,10 +480,10 @@ pub fn stages_menu(response: &Response, bars: &Bars<'_>, row: Option<usize>, vie
         .position(|other| std::ptr::eq(*other, bars.column));
     let names: Vec<_> = columns.iter().map(|column| column.array).collect();
     let label = crate::figure::head_label(view.trace(), bars.head);
-    let derivatives = view.state.layer().derivatives();
-    let whose = derivatives.map_or_else(|| label.clone(), |by| by.by(&label));
+    let gradients = view.state.layer().gradients();
+    let whose = gradients.map_or_else(|| label.clone(), |by| by.by(&label));
     // What is copied is what is shown.
-    let value = |row: usize, stage: usize| match derivatives {
+    let value = |row: usize, stage: usize| match gradients {
         None => columns[stage].values(head, step)[row],
         Some(by) => {
             let values = by.column(bars.head, columns[stage], step);

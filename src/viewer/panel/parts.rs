@@ -1,16 +1,16 @@
-//! What panels of pictures have in common: where the pictures stand from top to bottom, words beside them, clicks on
+//! Shared parts of the panels of pictures: positions from top to bottom, labels beside them, clicks on
 //! heads.
 
 use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Stroke, Ui, pos2};
 
 use super::{Columns, View};
-use crate::figure::marks::dashes;
+use crate::figure::annotations::dashes;
 use crate::figure::{HUES, HeadName};
 use crate::viewer::command::{Command, Look};
-use crate::viewer::rows::{Axis, Span};
+use crate::viewer::row_zoom::{Axis, Span};
 use crate::viewer::widget::canvas::dashed;
 
-/// Where the pictures stand from top to bottom.
+/// The vertical positions of the pictures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bands {
     /// Phases and step numbers; the names of the stages.
@@ -21,7 +21,7 @@ pub struct Bands {
     pub target: Rangef,
     /// Output strip.
     pub output: Rangef,
-    /// The rows: weighting of the head looked at, stages, memory.
+    /// The rows: weighting of the selected head, stages, memory.
     pub rows: Rangef,
     /// The weightings of the other heads, together.
     pub others: Rangef,
@@ -82,7 +82,7 @@ pub fn pointer(response: &egui::Response) -> Option<egui::Pos2> {
     }
 }
 
-/// What is drawn over time, cut off where steps are not on screen.
+/// Clips a drawing over time to the steps on screen.
 pub fn clipped<T>(ui: &mut Ui, columns: &Columns, draw: impl FnOnce(&mut Ui) -> T) -> T {
     let before = ui.clip_rect();
     if columns.is_part() {
@@ -94,7 +94,7 @@ pub fn clipped<T>(ui: &mut Ui, columns: &Columns, draw: impl FnOnce(&mut Ui) -> 
     drawn
 }
 
-/// Words beside the pictures, for the eye and for everyone who has them read aloud.
+/// Labels beside the pictures, also for screen readers.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
     let rect = ui
         .painter()

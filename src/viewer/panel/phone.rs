@@ -1,18 +1,18 @@
-//! What a phone has in the place of the panels: a bar above, the transport below, and sheets for all that a finger asks
+//! The phone layout: a bar at the top, the transport at the bottom, and sheets for all that a finger asks
 //! for.
 
 use egui::{Align, Id, Layout, Rangef, Rect, Role, Ui, WidgetInfo, vec2};
 
 use super::bottom::{self, PACE, keys_ui, paces_ui};
-use super::finder::quiet_words;
+use super::command_palette::quiet_words;
 use super::{View, interact, left, scrub_by_finger, top};
-use crate::figure::{Format, Place};
-use crate::viewer::command::{Ask, Command, File, Instead, Learn, Look, Subject, Tour, Window};
-use crate::viewer::files::Aim;
+use crate::figure::{Format, PlacedPanel};
+use crate::viewer::command::{Ask, Command, File, Learn, Look, Replacement, Subject, Tour, Window};
+use crate::viewer::files::FilePurpose;
 use crate::viewer::keys;
+use crate::viewer::narration;
 use crate::viewer::state::State;
-use crate::viewer::state::work::UnderWay;
-use crate::viewer::story;
+use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{icon_button, named_icon_button, on_click};
 use crate::viewer::widget::canvas::rect;
@@ -26,25 +26,25 @@ pub const TRANSPORT: f32 = theme::FINGER + 8.0;
 const MARGIN: f32 = 6.0;
 /// Buttons of the transport.
 const BUTTONS: f32 = 7.0;
-/// How long it may take until it is said what is under way, in seconds.
+/// Delay before a job in progress is shown, in seconds.
 const LONG: f64 = 0.4;
 /// Height of a command in the list of what else can be done.
 const LINE: f32 = 52.0;
 
-/// What else can be done, as far as it can be done now.
+/// Further commands, as far as they are available.
 static MORE: [Command; 17] = [
-    Command::Learn(Learn::Instead(Instead::NextSeed)),
-    Command::Learn(Learn::Instead(Instead::Nothing)),
-    Command::Ask(Ask::For(Subject::File(Aim::Run))),
+    Command::Learn(Learn::Replace(Replacement::NextSeed)),
+    Command::Learn(Learn::Replace(Replacement::Nothing)),
+    Command::Ask(Ask::For(Subject::File(FilePurpose::Run))),
     Command::Window(Window::ToggleWelcome),
     Command::Tour(Tour::Start),
     Command::Learn(Learn::Toggle),
     Command::File(File::CopyLink),
-    Command::Ask(Ask::For(Subject::File(Aim::Save))),
-    Command::Ask(Ask::For(Subject::File(Aim::Figure(Format::Png)))),
-    Command::Ask(Ask::For(Subject::File(Aim::Figure(Format::Svg)))),
-    Command::Ask(Ask::For(Subject::File(Aim::Motion))),
-    Command::Ask(Ask::For(Subject::File(Aim::Open))),
+    Command::Ask(Ask::For(Subject::File(FilePurpose::Save))),
+    Command::Ask(Ask::For(Subject::File(FilePurpose::Figure(Format::Png)))),
+    Command::Ask(Ask::For(Subject::File(FilePurpose::Figure(Format::Svg)))),
+    Command::Ask(Ask::For(Subject::File(FilePurpose::Motion))),
+    Command::Ask(Ask::For(Subject::File(FilePurpose::Open))),
     Command::File(File::GiveUp),
     Command::Window(Window::NextTheme),
     Command::Ask(Ask::For(Subject::Settings)),
@@ -56,10 +56,10 @@ static MORE: [Command; 17] = [
 pub fn top_ui(
     ui: &mut Ui,
     state: &State,
-    under_way: Option<&UnderWay>,
+    under_way: Option<&PendingJob>,
     commands: &mut Vec<Command>,
 ) {
-    let under_way = top::to_tell(state, under_way);
+    let under_way = top::job_to_show(state, under_way);
     let takes_long = takes_long(ui, under_way);
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
@@ -92,8 +92,8 @@ pub fn top_ui(
 }
 
 /// True of what is under way longer than it takes to see that.
-fn takes_long(ui: &Ui, under_way: Option<&UnderWay>) -> bool {
-    let (id, now) = (Id::unique("under way"), ui.input(|input| input.time));
+fn takes_long(ui: &Ui, under_way: Option<&PendingJob>) -> bool {
+    let (id, now) = (Id::unique("in progress"), ui.input(|input| input.time));
     let Some(job) = under_way else {
         ui.data_mut(|data| data.remove::<(String, f64)>(id));
         return false;
@@ -122,7 +122,7 @@ pub fn transport_ui(ui: &mut Ui, view: &mut View<'_>) {
 }
 
 /// All that is shown over time is one place to move in time, as tall as a finger.
-pub fn strip_ui(ui: &Ui, places: &[Place<'_>], view: &mut View<'_>) {
+pub fn strip_ui(ui: &Ui, places: &[PlacedPanel<'_>], view: &mut View<'_>) {
     let over_time = places.iter().filter(|place| place.steps().is_some());
     let Some(strip) = over_time.map(|place| rect(&place.area)).reduce(Rect::union) else {
         return;
@@ -132,7 +132,7 @@ pub fn strip_ui(ui: &Ui, places: &[Place<'_>], view: &mut View<'_>) {
     scrub_by_finger(&response, strip.x_range(), view);
 }
 
-/// Which episode is on screen, and at which head it is looked.
+/// Shows the episode on screen and the selected head.
 pub fn episode_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     left::episode_ui(ui, &state.session, commands);
     let Some(open) = &state.session.open else {
@@ -146,12 +146,15 @@ pub fn episode_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     section(ui, "Head");
     ui.horizontal_wrapped(|ui| {
         for head in 0..recording.trace.heads.len() {
-            let (label, kept) = (story::head_label(recording, head), state.sight.keeps(head));
-            let button = ui.selectable_label(head == state.sight.focus, &label);
+            let (label, kept) = (
+                narration::head_label(recording, head),
+                state.view.keeps(head),
+            );
+            let button = ui.selectable_label(head == state.view.focus, &label);
             let name = if kept {
-                format!("Let go of {label}")
+                format!("Unpin head {label}")
             } else {
-                format!("Look at {label}")
+                format!("Select head {label}")
             };
             on_click(&button, Look::Focus(head), commands);
             button.widget_info(|| WidgetInfo::selected(Role::Button, true, kept, &name));
@@ -159,7 +162,7 @@ pub fn episode_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     });
 }
 
-/// What else can be done now, by its name.
+/// Shows the further commands that are available, by name.
 pub fn more_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.y = 0.0;
     let entries = MORE.iter().filter_map(keys::entry_of);

@@ -13,9 +13,9 @@ use crate::figure::spread::Spread;
 use crate::figure::stages::{Column, Stage, columns_of};
 use crate::figure::{Area, PanelId, Picture, links};
 use crate::viewer::command::{Command, Look, Play};
-use crate::viewer::rows::Axis;
+use crate::viewer::narration;
+use crate::viewer::row_zoom::Axis;
 use crate::viewer::state::target::Target;
-use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::focus_ring;
 use crate::viewer::widget::canvas::{Canvas, area};
@@ -31,20 +31,20 @@ const THINNEST: f32 = 15.0;
 /// Room between two expanded heads, in points.
 const APART: f32 = 18.0;
 
-/// Where the columns of the heads stand: those of one or two expanded heads, then the final weighting of
+/// The positions of the columns of the heads: those of one or two expanded heads, then the final weighting of
 /// every other head.
-pub struct Places {
+pub struct ColumnSpans {
     /// Heads with all their stages.
     pub expanded: Vec<(usize, Rangef)>,
     /// Heads with their final weighting only.
     pub thin: Vec<(usize, Rangef)>,
 }
 
-impl Places {
+impl ColumnSpans {
     /// The places for the heads of this view.
     pub fn of(columns: &Columns, view: &View<'_>) -> Self {
         let (x, count) = (columns.stages, view.trace().heads.len());
-        if view.state.sight.all_heads {
+        if view.state.view.all_heads {
             let each = x.span() / count.max(1) as f32;
             let width = (each - 4.0).max(each * 0.7).min(44.0);
             let place = |head: usize| {
@@ -54,7 +54,7 @@ impl Places {
             let (expanded, thin) = (Vec::new(), (0..count).map(place).collect());
             return Self { expanded, thin };
         }
-        let both = Self::around(x, view, &[Some(view.focus), view.state.sight.pinned]);
+        let both = Self::around(x, view, &[Some(view.focus), view.state.view.pinned]);
         if both.fit(view) {
             return both;
         }
@@ -108,13 +108,13 @@ pub fn stages_ui(
     bands: &Bands,
     axis: &Axis,
     view: &mut View<'_>,
-) -> Places {
-    let places = Places::of(columns, view);
+) -> ColumnSpans {
+    let places = ColumnSpans::of(columns, view);
     for (head, x) in &places.expanded {
         expanded_ui(ui, *x, axis, *head, view);
     }
-    let derivatives = view.state.layer().derivatives();
-    if !view.state.sight.all_heads && derivatives.is_none() {
+    let gradients = view.state.layer().gradients();
+    if !view.state.view.all_heads && gradients.is_none() {
         let at = pos2(columns.stages.min - 6.0, rows_range(axis).max + 2.0);
         quiet_text(ui, at, Align2::RIGHT_TOP, "max", theme::text(9.5), view);
     }
@@ -126,11 +126,11 @@ pub fn stages_ui(
     places
 }
 
-/// What has to be said below the rows: that there are no bars, or what the band over them is.
+/// Returns the note below the rows: that bars are missing, or the meaning of the band.
 pub fn legend(axis: &Axis, view: &View<'_>) -> Option<String> {
     let spread = view.open.spread.as_deref();
     match (as_bars(axis), spread) {
-        (true, spread) => spread.map(Spread::told),
+        (true, spread) => spread.map(Spread::describe),
         (false, None) => Some("colour strips: too many rows for bars".to_owned()),
         (false, Some(spread)) => Some(format!(
             "colour strips: too many rows for bars and {} samples",
@@ -167,13 +167,13 @@ fn expanded_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &mut View
     }
 }
 
-/// Where the shift moves the weight, in words, between the column before it and its own.
+/// Shows the movement by the shift as text, between its column and the one before.
 fn moves_ui(ui: &Ui, x: Rangef, axis: &Axis, (head, moved): (usize, &Column), view: &mut View<'_>) {
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
-    let label = story::head_label(view.recording(), head);
+    let label = narration::head_label(view.recording(), head);
     let (trace, step) = (&view.trace().heads[head], view.step());
     let moves = links::shifted(trace, step, moved.values(trace, step));
-    let moves = links::told(&moves, view.rows.total());
+    let moves = links::describe(&moves, view.rows.total());
     let response = interact(
         ui,
         rect,
@@ -190,30 +190,30 @@ fn moves_ui(ui: &Ui, x: Rangef, axis: &Axis, (head, moved): (usize, &Column), vi
 }
 
 /// `Addressing of W0 at step 12`, and what is beside it.
-fn heading(ui: &Ui, columns: &Columns, bands: &Bands, places: &Places, view: &mut View<'_>) {
+fn heading(ui: &Ui, columns: &Columns, bands: &Bands, places: &ColumnSpans, view: &mut View<'_>) {
     let top = bands.ruler.min + 8.0;
     let font = theme::heading(11.0);
     for (head, x) in &places.expanded {
-        let label = story::head_label(view.recording(), *head);
+        let label = narration::head_label(view.recording(), *head);
         let lost = view
             .state
-            .sight
+            .view
             .pinned
             .filter(|_| places.expanded.len() == 1);
-        let text = match lost.map(|head| story::head_label(view.recording(), head)) {
+        let text = match lost.map(|head| narration::head_label(view.recording(), head)) {
             _ if places.expanded.len() > 1 => label,
-            Some(other) => format!("{label}  NO ROOM FOR {other} BESIDE IT"),
+            Some(other) => format!("{label}  NO ROOM FOR {other}"),
             None => format!("{label}  ADDRESSING"),
         };
         head_title(ui, pos2(x.min, top), *head, &text, view);
     }
-    if view.state.sight.all_heads {
+    if view.state.view.all_heads {
         let text = format!("FINAL WEIGHTING OF ALL {} HEADS", places.thin.len());
         let at = pos2(columns.stages.min, top);
         quiet_text(ui, at, Align2::LEFT_CENTER, &text, font, view);
     }
     let room = Rangef::new(top + 10.0, bands.rows.min - NAMES);
-    caption(ui, columns.stages, room, view);
+    caption_ui(ui, columns.stages, room, view);
 }
 
 /// The sign of a head and what stands beside it.
@@ -226,7 +226,7 @@ fn head_title(ui: &Ui, at: Pos2, head: usize, text: &str, view: &mut View<'_>) {
     let rect = Rect::from_min_size(at - vec2(18.0, 9.0), vec2(100.0, 18.0));
     let id = ui.scope_id().with(("title", head));
     let response = ui.interact(rect, id, Sense::click());
-    let name = format!("Keep {} in view", story::head_label(view.recording(), head));
+    let name = format!("Pin {}", narration::head_label(view.recording(), head));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     if response.clicked() {
         view.commands
@@ -237,12 +237,15 @@ fn head_title(ui: &Ui, at: Pos2, head: usize, text: &str, view: &mut View<'_>) {
 }
 
 /// The step or its current stage in words, in as many lines as there is room for; at least one.
-pub fn caption(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
-    let (step, moment, painter) = (view.step(), view.moment(), ui.painter());
+pub fn caption_ui(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
+    let (step, stage_ref, painter) = (view.step(), view.stage_ref(), ui.painter());
     let (title, text) = if view.player.whole_steps() {
         (
-            format!("step {step}  {}", story::phase_at(view.recording(), step)),
-            story::whole_step(view.open, step, view.focus),
+            format!(
+                "step {step}  {}",
+                narration::phase_at(view.recording(), step)
+            ),
+            narration::narrate_step(view.open, step, view.focus),
         )
     } else {
         (
@@ -250,9 +253,9 @@ pub fn caption(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
                 "{} of {}  {}",
                 view.player.stage() + 1,
                 view.player.stages(),
-                moment.name()
+                stage_ref.name()
             ),
-            story::caption(view.open, step, moment, view.focus),
+            narration::narrate_stage(view.open, step, stage_ref, view.focus),
         )
     };
     let (left, mut top) = (x.min, y.min);
@@ -293,12 +296,12 @@ fn words_ui(ui: &Ui, column: &Area, bars: &Bars<'_>, view: &mut View<'_>) {
             .push(Command::Play(Play::SeekStage(bars.place)));
     }
     focus_ring(ui, &response);
-    response.on_hover_text(bars.told.as_str());
+    response.on_hover_text(bars.description.as_str());
     let Some(most) = &bars.most else { return };
     let y = Rangef::new(column.bottom + 2.0, column.bottom + FOOT + 2.0);
     let id = ui.scope_id().with(("foot", bars.head, word));
     let response = ui.interact(Rect::from_x_y_ranges(x, y), id, Sense::hover());
-    let label = story::head_label(view.recording(), bars.head);
+    let label = narration::head_label(view.recording(), bars.head);
     let words = format!("{label}, largest value of {word}: {most}");
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
     response.on_hover_text(words);

@@ -10,7 +10,7 @@ use crate::figure::HeadName;
 use crate::figure::closeup::{Sentence, sentence};
 use crate::viewer::command::{Command, Window};
 use crate::viewer::state::State;
-use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::icon_button;
 use crate::viewer::widget::icon::{Icon, head_sign};
@@ -21,13 +21,13 @@ const TOLD: usize = 4;
 const LINE: f32 = 30.0;
 /// For how long the transport stays after the pointer has moved, and how long it takes to fade, in seconds.
 const STAYS: [f32; 2] = [2.0, 0.3];
-/// How much nearer the view is before it draws back.
+/// Zoom of the view before it zooms out.
 const NEARER: f32 = 1.7;
 
 /// The heads of which it is said what they do: from near the picture says it of the first.
-fn told(state: &State) -> impl Iterator<Item = usize> + use<> {
+fn narrated_heads(state: &State) -> impl Iterator<Item = usize> + use<> {
     let near = is_near(state);
-    let focus = state.sight.focus;
+    let focus = state.view.focus;
     let heads = if state.presenting { state.heads() } else { 0 };
     // The one looked at is always among them.
     let first = TOLD - usize::from(focus >= TOLD);
@@ -42,18 +42,18 @@ fn told(state: &State) -> impl Iterator<Item = usize> + use<> {
 }
 
 fn is_near(state: &State) -> bool {
-    state.arrangement() == Arrangement::CloseUp
+    state.layout() == WindowLayout::CloseUp
 }
 
 /// Height of the words.
 pub fn words_height(state: &State) -> f32 {
-    match told(state).count() {
+    match narrated_heads(state).count() {
         0 => 0.0,
         lines => lines as f32 * LINE + 12.0,
     }
 }
 
-/// What the heads do, a line for each, with its sign.
+/// Shows one line per head with its sign.
 pub fn words_ui(ui: &mut Ui, frame: Frame, view: &mut View<'_>) {
     let height = words_height(view.state);
     if height == 0.0 {
@@ -73,7 +73,7 @@ pub fn words_ui(ui: &mut Ui, frame: Frame, view: &mut View<'_>) {
         // What the picture says, and what all do together, is said once.
         let own = is_near(view.state).then(|| sentence(&seen, Some(view.focus)));
         let mut said: Vec<Sentence> = own.into_iter().collect();
-        for head in told(view.state) {
+        for head in narrated_heads(view.state) {
             let sentence = sentence(&seen, Some(head));
             if !said.contains(&sentence) {
                 line_ui(ui, &sentence, view);
@@ -117,7 +117,7 @@ pub fn floating_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
     area.anchor(Align2::CENTER_BOTTOM, vec2(0.0, -above))
         .show(ctx, |ui| {
             if !state.presenting {
-                let words = RichText::new("any key or a click takes over");
+                let words = RichText::new("press any key or click to take over");
                 let ink = Palette::of(ui).subdued;
                 ui.label(words.size(11.0).color(ink));
                 return;
@@ -136,7 +136,7 @@ pub fn floating_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         });
 }
 
-/// How much of the transport is seen.
+/// Returns the opacity of the transport.
 fn opacity(ctx: &Context, id: Id) -> f32 {
     let (now, moved) = ctx.input(|input| (input.time, input.pointer.time_since_last_movement()));
     let began = ctx.data_mut(|data| *data.get_temp_mut_or(id, now));

@@ -4,9 +4,9 @@ use egui::{Align, Align2, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, p
 
 use super::View;
 use super::page::{hover_ui, paint_ui};
+use crate::figure::equations::{self, InStep};
 use crate::figure::panel::Content;
 use crate::figure::stages::columns_of;
-use crate::figure::sums::{self, InStep};
 use crate::figure::{PanelId, Picture, numbers};
 use crate::model::HeadTrace;
 use crate::train::is_absent;
@@ -18,7 +18,7 @@ use crate::viewer::widget::canvas::area;
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{note, number, section, warning, words};
-use crate::viewer::{keys, story, theme};
+use crate::viewer::{keys, narration, theme};
 
 /// The numbers of the head looked at.
 pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
@@ -49,7 +49,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
         equation(ui, view, &column.equation(head), column.number(head));
         if scores {
             ui.add_space(-6.0);
-            note(ui, story::about_score(head.mechanism.score));
+            note(ui, narration::about_score(head.mechanism.score));
             ui.add_space(8.0);
         }
     }
@@ -62,7 +62,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     learned_ui(ui, view);
 }
 
-/// What the mechanism of the head makes of the step, besides weightings.
+/// Shows the values of the head's mechanism in this step, besides weightings.
 fn facts_ui(ui: &mut Ui, view: &View<'_>) {
     let at = InStep::of(
         view.trace(),
@@ -71,20 +71,20 @@ fn facts_ui(ui: &mut Ui, view: &View<'_>) {
         view.step(),
     );
     let Some(at) = at else { return };
-    let facts = sums::facts(&at);
+    let facts = equations::facts(&at);
     if facts.is_empty() {
         return;
     }
-    section(ui, story::mechanism(at.head));
+    section(ui, narration::mechanism(at.head));
     for (symbol, words, value) in facts {
         number(ui, symbol, "", &numbers::fixed(value));
         note(ui, &words);
     }
-    note(ui, story::about(at.head));
+    note(ui, narration::about(at.head));
     ui.add_space(8.0);
 }
 
-/// What the mechanism of the head has learned, each array as a small picture.
+/// Shows the learned parameters of the head's mechanism, each array as a small picture.
 fn learned_ui(ui: &mut Ui, view: &mut View<'_>) {
     let catalogue = view.catalogue();
     let arrays = (0..).map(|part| PanelId::of(Picture::Learned, view.focus).part(part));
@@ -92,7 +92,7 @@ fn learned_ui(ui: &mut Ui, view: &mut View<'_>) {
     for (index, panel) in panels.into_iter().enumerate() {
         if index == 0 {
             ui.add_space(8.0);
-            section(ui, "Learned");
+            section(ui, "Learned parameters");
         }
         let Content::Cells(cells) = &panel.content else {
             continue;
@@ -117,30 +117,30 @@ fn learned_ui(ui: &mut Ui, view: &mut View<'_>) {
     }
 }
 
-/// How sure many samples are of the answer of the step.
+/// Shows the uncertainty of many samples in this step.
 fn spread_ui(ui: &mut Ui, view: &View<'_>) {
     let (Some(spread), step) = (&view.open.spread, view.step()) else {
         return;
     };
     section(ui, &format!("{} samples", spread.samples));
     match spread.step(step) {
-        None => note(ui, "Nothing is asked in this step."),
+        None => note(ui, "No output is scored in this step."),
         Some(of) => {
             for (symbol, words, bits) in [
-                ("H", "uncertain", of.total),
-                ("", "of that noise", of.noise),
-                ("I", "not known", of.model),
+                ("H", "total", of.total),
+                ("", "aleatoric", of.noise),
+                ("I", "epistemic", of.model),
             ] {
                 number(ui, symbol, words, &numbers::fixed(bits as f32));
             }
-            note(ui, story::UNCERTAIN);
+            note(ui, narration::UNCERTAIN);
         }
     }
     ui.add_space(8.0);
 }
 
 fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
-    let label = story::head_label(view.recording(), view.focus);
+    let label = narration::head_label(view.recording(), view.focus);
     let line = Line::new(ui, theme::ROW, Sense::hover());
     let (palette, write) = (view.palette, head.is_write());
     let sign = pos2(line.rect.left() + 8.0, line.rect.center().y);
@@ -194,7 +194,7 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
         offsets.sort_unstable();
     }
     for column in offsets {
-        let by = story::signed(story::offset(column, range));
+        let by = narration::signed(narration::offset(column, range));
         let words = format!("shift by {by}: {}", numbers::exact(shift[column]));
         let line = Line::new(ui, 18.0, Sense::click());
         let info = || WidgetInfo::labeled(Role::Label, true, &words);
@@ -256,10 +256,10 @@ fn cells(line: &Line<'_>, cells: &[String], widths: &[usize], view: &View<'_>) {
     }
 }
 
-/// What is kept in view, with its equations in the numbers of this step.
+/// Shows the pinned value, with its equations in the numbers of this step.
 fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
     let Some(card) = view.state.card() else {
-        let words = "Click a value in any picture to keep it here, with its equation.";
+        let words = "Click a value in any picture to pin it here, with its equation.";
         note(ui, words);
         return ui.add_space(8.0);
     };
@@ -268,9 +268,9 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
         let (font, ink) = (theme::heading(14.0), view.palette.strong);
         words(ui, &card.title, font, ink);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let close = named_icon_button(ui, Icon::Close, "Let go", false, false);
+            let close = named_icon_button(ui, Icon::Close, "Unpin", false, false);
             on_click(&close, Look::Deselect, view.commands);
-            close.on_hover_text("Keep nothing in view  (Esc)");
+            close.on_hover_text("Unpin the value  (Esc)");
             let step = format!("step {:>3}", view.step());
             ui.label(RichText::new(step).font(theme::mono(12.0)));
         });
@@ -301,7 +301,7 @@ fn copy_ui(ui: &mut Ui, what: &str, view: &mut View<'_>) {
     });
 }
 
-/// Where the weighting stands, and how sharp it is.
+/// Shows the heaviest rows of the weighting, and its entropy.
 fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     let weighting = head.weighting.row(view.step());
     let columns: Vec<_> = columns_of(head).collect();
@@ -317,7 +317,7 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     for row in inspect::heaviest(head, view.step(), ROWS) {
         let weights = columns.iter().map(|weights| numbers::cell(weights[row]));
         let values: Vec<_> = std::iter::once(row.to_string()).chain(weights).collect();
-        let kept = view.state.sight.selected.and_then(Target::rows);
+        let kept = view.state.view.selected.and_then(Target::rows);
         let kept = kept.is_some_and(|rows| rows.contains(&row));
         let name = format!("Row {row}: {}", values[1..].join(" "));
         let info = WidgetInfo::selected(Role::Button, true, kept, name);
@@ -328,10 +328,10 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
             Look::Select(Target::Row(row)),
             view.commands,
         );
-        let hint = "A click keeps this row in view, with its equations";
+        let hint = "Click to pin this row, with its equations";
         line.response.on_hover_text(hint);
     }
-    if view.state.sight.selected.is_none() {
+    if view.state.view.selected.is_none() {
         copy_ui(ui, "all rows", view);
     }
     ui.add_space(4.0);
@@ -341,15 +341,15 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     if weighting.iter().any(|weight| !weight.is_finite()) {
         number(ui, "H", "entropy, bits", "not finite");
         ui.add_space(4.0);
-        return warning(ui, "not finite: some weights of this step are no numbers");
+        return warning(ui, "some weights of this step are not finite");
     }
-    let entropy = story::entropy(weighting);
+    let entropy = narration::entropy(weighting);
     number(ui, "H", "entropy, bits", &numbers::fixed(entropy));
     ui.add_space(4.0);
     let rows = weighting.len();
     let most = (100.0 * (rows as f32).log2()).round() / 100.0;
     note(
         ui,
-        &format!("0: one row alone · {most}: all {rows} rows alike"),
+        &format!("0: a single row · {most}: even over all {rows} rows"),
     );
 }

@@ -1,13 +1,13 @@
-//! What the head looked at emitted, over time: a line for each number, under the loss.
+//! The numbers of the selected head over time, one line each, under the loss.
 
 use egui::{Align2, Painter, Rangef, Rect, Response, Stroke, Ui, pos2};
 
+use super::copy_menu::Sheet;
 use super::parts::pointer;
-use super::sheet::Sheet;
 use super::{Columns, LANE, RIBBON, View, interact, overlap, scrub};
 use crate::figure::{EMITTED, HeadName, Scalar, lanes, numbers};
 use crate::model::HeadTrace;
-use crate::viewer::story;
+use crate::viewer::narration;
 use crate::viewer::theme;
 use crate::viewer::widget::canvas::{Canvas, area};
 use crate::viewer::widget::readout::Readout;
@@ -22,11 +22,11 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
     let other = |index: &usize| heads[*index].is_write() != head.is_write();
     let beside = view
         .state
-        .sight
+        .view
         .pinned
         .or_else(|| (0..heads.len()).find(other));
-    let told = std::iter::once(view.focus).chain(beside);
-    for (index, head) in told.enumerate() {
+    let description = std::iter::once(view.focus).chain(beside);
+    for (index, head) in description.enumerate() {
         let top = top + index as f32 * RIBBON;
         ribbon_ui(
             ui,
@@ -37,7 +37,7 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
         );
     }
     let top = top + 2.0 * RIBBON + 2.0;
-    let label = story::head_label(view.recording(), view.focus);
+    let label = narration::head_label(view.recording(), view.focus);
     let open = view.open;
     let scalars = &open.heads[view.focus].scalars;
     // A head that has more than the usual five has them in the same room.
@@ -70,7 +70,7 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
     unknown_ui(ui, columns, Rangef::new(top, top + LANE - 3.0), view);
 }
 
-/// What many samples of the episode are unsure of, over time: what they do not know.
+/// Shows the epistemic uncertainty of many samples over time.
 fn unknown_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let Some(spread) = view.open.spread.as_deref() else {
         return;
@@ -90,7 +90,7 @@ fn unknown_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let Some(step) = step.filter(|_| response.hover_pos().is_some()) else {
         return;
     };
-    let told = lines.each_ref().map(|line| {
+    let description = lines.each_ref().map(|line| {
         let value = numbers::exact(line.values[step]);
         format!("{} {value}  {}", line.of.symbol, line.of.words)
     });
@@ -98,8 +98,8 @@ fn unknown_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
         place: format!("{} samples  step {step}  I", spread.samples),
         value: numbers::exact(lines[2].values[step]),
         meaning: match spread.step(step) {
-            Some(_) => format!("{}\n{}", told.join("\n"), story::UNCERTAIN),
-            None => "nothing is asked in this step".to_owned(),
+            Some(_) => format!("{}\n{}", description.join("\n"), narration::UNCERTAIN),
+            None => "no output is scored in this step".to_owned(),
         },
     });
 }
@@ -127,7 +127,7 @@ fn redundancy_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>)
     }
 }
 
-/// What is drawn from left to right, no finer than pixels.
+/// Returns the steps to draw from left to right, no finer than pixels.
 #[derive(Default)]
 struct Pixels(Option<f32>);
 
@@ -145,7 +145,7 @@ impl Pixels {
 /// The stretches themselves: of those that share a pixel the first.
 fn stretches_ui(painter: &Painter, columns: &Columns, y: Rangef, head: usize, view: &View<'_>) {
     let (palette, steps) = (view.palette, view.steps());
-    let range = story::reach(&view.trace().heads[head]);
+    let range = narration::reach(&view.trace().heads[head]);
     let (mut filled, mut marked) = (Pixels::default(), Pixels::default());
     for (index, stretch) in view.open.heads[head].stretches.iter().enumerate() {
         let first = columns.step(stretch.start, steps).min;
@@ -173,14 +173,14 @@ fn stretches_ui(painter: &Painter, columns: &Columns, y: Rangef, head: usize, vi
     }
 }
 
-/// How a head moves, stretch by stretch: `+1 ×20`.
+/// Shows the movement of a head, stretch by stretch: `+1 ×20`.
 fn ribbon_ui(ui: &mut Ui, columns: &Columns, y: Rangef, head: usize, view: &mut View<'_>) {
     let (trace, steps) = (&view.trace().heads[head], view.steps());
-    let (palette, painter, range) = (view.palette, ui.painter().clone(), story::reach(trace));
+    let (palette, painter, range) = (view.palette, ui.painter().clone(), narration::reach(trace));
     let open = view.open;
     let stretches = &open.heads[head].stretches;
     stretches_ui(&painter, columns, y, head, view);
-    let label = story::head_label(view.recording(), head);
+    let label = narration::head_label(view.recording(), head);
     let ink = palette.subdued;
     let at = pos2(columns.time.min - 8.0, y.center());
     let name = format!("{label} moves");
@@ -208,7 +208,7 @@ fn ribbon_ui(ui: &mut Ui, columns: &Columns, y: Rangef, head: usize, view: &mut 
         *view.readout = here.map(|stretch| Readout {
             place: format!("{label}  steps {} to {}", stretch.start, stretch.end - 1),
             value: stretch.words(range),
-            meaning: "by how many rows its peak moves in every step".to_owned(),
+            meaning: "rows by which its peak moves per step".to_owned(),
         });
     }
 }

@@ -1,4 +1,4 @@
-//! How everything looks and moves.
+//! The settings of appearance and motion.
 
 use egui::{Rect, Response, Role, Ui, WidgetInfo, pos2, vec2};
 
@@ -20,12 +20,12 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
             on_click(&button, Window::Theme(theme), commands);
         }
     });
-    next_section(ui, "Colours of weightings, from 0 to 1");
+    next_section(ui, "Colours of weightings, 0 to 1");
     for map in Map::ALL {
         let line = map_ui(ui, map, look.map == map);
         on_click(&line, Window::Colors(map), commands);
     }
-    let words = "Cividis looks the same to everyone who cannot tell red from green.";
+    let words = "Cividis looks the same with red–green colour blindness.";
     note(ui, words);
     // A phone has room for one size.
     if !theme::is_by_finger(ui.ctx()) {
@@ -52,7 +52,7 @@ fn sizes_ui(ui: &mut Ui, scale: u16, commands: &mut Vec<Command>) {
             on_click(&button, Window::Scale(percent), commands);
         }
     });
-    note(ui, "As large as the window has room for, at most.");
+    note(ui, "Limited by the size of the window.");
 }
 
 fn next_section(ui: &mut Ui, title: &str) {
@@ -66,7 +66,7 @@ fn motion_ui(ui: &mut Ui, still: bool, commands: &mut Vec<Command>) {
         // A box that is not ticked has to be seen, too.
         let edge = egui::Stroke::new(1.0, Palette::of(ui).subdued);
         ui.visuals_mut().widgets.inactive.bg_stroke = edge;
-        let text = "Reduced: nothing glides or plays by itself";
+        let text = "Reduced: no gliding, no automatic playback";
         let response = ui.checkbox(&mut ticked, text);
         focus_ring(ui, &response);
         if response.changed() {

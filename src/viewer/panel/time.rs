@@ -8,9 +8,9 @@ use super::{Columns, View, interact, scrub};
 use crate::figure::rows::numbered_every;
 use crate::figure::{PanelId, Picture};
 use crate::viewer::command::{Command, Edit, Look, Play};
-use crate::viewer::rows::{Axis, ON_SCREEN, Span};
+use crate::viewer::narration;
+use crate::viewer::row_zoom::{Axis, ON_SCREEN, Span};
 use crate::viewer::state::target::Target;
-use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::focus_ring;
 use crate::viewer::widget::canvas::{area, rect};
@@ -54,7 +54,7 @@ fn on_ruler_ui(ui: &mut Ui, columns: &Columns, y: Rangef, names: Rangef, view: &
     loop_handles(ui, columns, names, view);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, steps);
-        let phase = story::phase_at(view.recording(), step);
+        let phase = narration::phase_at(view.recording(), step);
         if response.clicked() {
             view.commands
                 .push(Command::Look(Look::Select(Target::Step)));
@@ -182,7 +182,7 @@ fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, channels: usize, view: &mut Vi
     painter.rect_stroke(cell, 0.0, egui::Stroke::new(2.0, accent), kind);
     let id = ui.scope_id().with("edit input");
     let response = ui.interact(whole, id, Sense::click_and_drag());
-    let name = "Bits of the input: a click flips one, dragging paints";
+    let name = "Input bits: click to flip one, drag to paint";
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
     focus_ring(ui, &response);
     let here = response.interact_pointer_pos().map(|at| {
@@ -269,7 +269,7 @@ fn thumbnails_ui(
 
 fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     let (trace, steps) = (&view.trace().heads[head], view.steps());
-    let label = story::head_label(view.recording(), head);
+    let label = narration::head_label(view.recording(), head);
     let name = Rangef::new(rect.top(), rect.top() + 13.0);
     let axis = view
         .whole
@@ -281,7 +281,7 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         return;
     };
     panel.name = format!("thumbnail of {label}");
-    "a click looks at this head, with Shift it is pinned".clone_into(&mut panel.note);
+    "click to select this head, Shift+click adds it as the second".clone_into(&mut panel.note);
     let place = panel.along(area(rect), axis);
     page::paint_ui(ui, &place, view);
     let (response, _) = hover_ui(ui, &place, &[], view);
@@ -359,7 +359,7 @@ fn lane_name(
     view: &mut View<'_>,
 ) {
     let (label, trace) = (
-        story::head_label(view.recording(), head),
+        narration::head_label(view.recording(), head),
         &view.trace().heads[head],
     );
     let color = view.head_color(head);
@@ -402,7 +402,7 @@ fn lane_name(
         Rangef::new(top, (top + 30.0).min(y.max)),
     );
     let response = ui.interact(rect, ui.scope_id().with(("lane", head)), Sense::click());
-    let name = format!("Look at {label}");
+    let name = format!("Select head {label}");
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, focused, &name));
     focus_ring(ui, &response);
     if response.clicked() {
@@ -414,7 +414,7 @@ fn lane_name(
 fn row_numbers(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
     let font: FontId = theme::mono(10.0);
     // In the gutter the name of the head comes first: beside it there is room for five letters in all.
-    let name = story::head_label(view.recording(), view.focus);
+    let name = narration::head_label(view.recording(), view.focus);
     let free = rows_range(axis).min + 20.0;
     for x in [columns.time.min, columns.stages.min, columns.memory.min] {
         let has_room = |(row, place): &(usize, Span)| {
@@ -434,7 +434,7 @@ fn row_numbers(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
     }
 }
 
-/// What is added to the memory and what is read from it, over time.
+/// Shows the vectors added and read, over time.
 pub fn vectors_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<'_>) {
     let recording = view.recording();
     let heads = &recording.trace.heads;
@@ -455,7 +455,7 @@ pub fn vectors_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View
             } else {
                 "reads"
             };
-            let label = story::head_label(recording, head);
+            let label = narration::head_label(recording, head);
             gutter_text(ui, columns, y.center() - 6.0, what, view);
             gutter_text(ui, columns, y.center() + 7.0, &label, view);
         }

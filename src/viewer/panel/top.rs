@@ -1,17 +1,17 @@
 //! The top bar: what is open, and what to do with it.
 
 use super::bottom::problems_ui;
-use super::guide::{invitation_ui, invites};
+use super::tour::{invitation_ui, invites};
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 
 use crate::viewer::command::{Ask, Command, Compare, Episode, File, Subject, Tour, Window};
-use crate::viewer::files::Aim;
+use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
+use crate::viewer::narration::comparison::{self, Names};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
+use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::session::Session;
-use crate::viewer::state::work::UnderWay;
-use crate::viewer::story::two::{self, Names};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{icon_button, on_click, text_button};
 use crate::viewer::widget::icon::Icon;
@@ -22,12 +22,12 @@ pub fn top_ui(
     ui: &mut Ui,
     state: &State,
     numbers: bool,
-    under_way: Option<&UnderWay>,
+    under_way: Option<&PendingJob>,
     commands: &mut Vec<Command>,
 ) {
     let session = &state.session;
-    let both = state.comparing.kept.as_ref().zip(session.open.as_ref());
-    let two = both.map(|(kept, open)| two::names(kept, open));
+    let both = state.comparing.baseline.as_ref().zip(session.open.as_ref());
+    let two = both.map(|(kept, open)| comparison::names(kept, open));
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
         let cards = Window::ToggleWelcome;
@@ -36,7 +36,7 @@ pub fn top_ui(
         ui.add_space(8.0);
         let width = (ui.available_width() * 0.4).clamp(80.0, 340.0);
         machine_ui(ui, width, state, commands);
-        if let (Some(job), true) = (to_tell(state, under_way), session.open.is_some()) {
+        if let (Some(job), true) = (job_to_show(state, under_way), session.open.is_some()) {
             let text = RichText::new(format!("{} …", job.words)).color(palette.subdued);
             let room = (ui.available_width() - BUTTONS - SHARE).max(60.0);
             ui.scope(|ui| {
@@ -54,14 +54,17 @@ pub fn top_ui(
                 problems_ui(ui, state, commands);
             } else if state.heads() > 0 && state.tour.is_none() && two.is_none() && !invites(state)
             {
-                let about = "In small steps: how a machine finds a row of its memory";
-                text_button(ui, "Tour", Tour::Start, commands).on_hover_text(about);
+                let about = "Learn in small steps how a machine finds a row of its memory";
+                text_button(ui, "Start tour", Tour::Start, commands).on_hover_text(about);
             }
             let panel = Window::ToggleNumbers;
             icon_button(ui, Icon::Panel, panel, numbers, commands);
             icon_button(ui, Icon::Theme, Window::NextTheme, false, commands);
-            for (icon, aim) in [(Icon::Save, Aim::Save), (Icon::Open, Aim::Open)] {
-                let ask = Ask::For(Subject::File(aim));
+            for (icon, purpose) in [
+                (Icon::Save, FilePurpose::Save),
+                (Icon::Open, FilePurpose::Open),
+            ] {
+                let ask = Ask::For(Subject::File(purpose));
                 icon_button(ui, icon, ask, false, commands);
             }
             ui.add_space(8.0);
@@ -74,8 +77,8 @@ pub fn top_ui(
     });
 }
 
-/// What is under way and worth a word: what learns is recorded again and again.
-pub fn to_tell<'a>(state: &State, under_way: Option<&'a UnderWay>) -> Option<&'a UnderWay> {
+/// Returns the job in progress that is worth showing: not the repeated recording of live training.
+pub fn job_to_show<'a>(state: &State, under_way: Option<&'a PendingJob>) -> Option<&'a PendingJob> {
     under_way.filter(|job| !(job.is_recording && state.shows_learner()))
 }
 
@@ -84,8 +87,8 @@ const BUTTONS: f32 = 180.0;
 /// Room for how far a job is, and the button that gives it up.
 const SHARE: f32 = 160.0;
 
-/// How far a job is, and a button that gives it up.
-pub fn under_way_ui(ui: &mut Ui, job: &UnderWay, width: f32, commands: &mut Vec<Command>) {
+/// Shows the progress of a job, and a button that cancels it.
+pub fn under_way_ui(ui: &mut Ui, job: &PendingJob, width: f32, commands: &mut Vec<Command>) {
     if let Some(share) = job.share() {
         let palette = Palette::of(ui);
         let bar = egui::ProgressBar::new(share).desired_width(width);
@@ -93,19 +96,19 @@ pub fn under_way_ui(ui: &mut Ui, job: &UnderWay, width: f32, commands: &mut Vec<
             .accessible_name(format!("{}: {:.0} %", job.words, 100.0 * share));
     }
     if job.can_be_given_up {
-        text_button(ui, "Give up", File::GiveUp, commands)
+        text_button(ui, "Cancel", File::GiveUp, commands)
             .on_hover_text(tooltip(&File::GiveUp.into()));
     }
 }
 
-/// Which machine it is, and all others to choose from.
+/// Shows the machine, and a menu of all machines.
 pub fn machine_ui(ui: &mut Ui, width: f32, state: &State, commands: &mut Vec<Command>) {
     let session = &state.session;
     let recorded = session.open.as_ref().is_some_and(Open::is_of_a_file);
     let current = match (session.machine(), &state.learning) {
         _ if recorded => "A recorded trace",
         // How far it is stands elsewhere: here it would flicker.
-        (Some(_), Some(_)) if state.shows_learner() => "A machine that learns",
+        (Some(_), Some(_)) if state.shows_learner() => "Live training",
         (Some(machine), _) => machine.title.as_str(),
         (None, _) => "no machine",
     };
@@ -116,7 +119,7 @@ pub fn machine_ui(ui: &mut Ui, width: f32, state: &State, commands: &mut Vec<Com
         .truncate()
         .show_ui(ui, |ui| {
             for (index, machine) in session.machines.iter().enumerate() {
-                let selected = index == session.wish.machine && !recorded;
+                let selected = index == session.request.machine && !recorded;
                 let machine = ui.selectable_label(selected, &machine.title);
                 on_click(&machine, Episode::Machine(index), commands);
             }
@@ -168,16 +171,16 @@ fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
         let response = ui.add_sized(egui::vec2(width, theme::ROW), button.truncate());
         on_click(&response, Compare::Swap, commands);
         let place = if two.screen == side {
-            "on screen in all layouts"
+            "shown in all layouts"
         } else {
-            "what it is compared with"
+            "compared with the other"
         };
         let keys = tooltip(&Compare::Swap.into());
         response.on_hover_text(format!("{letter}: {name}\n{place}\n{keys}"));
     }
 }
 
-/// Where the episode on screen came from, if it came from a file.
+/// Shows the file of the episode on screen, if it has one.
 fn source(ui: &mut Ui, session: &Session) {
     let palette = Palette::of(ui);
     let open = session.open.as_ref();
@@ -192,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_apart_by_what_is_not_the_same() {
+    fn names_are_shortened_to_their_difference() {
         let names = |a: &str, b: &str, most: usize| {
             fitting(&[a.to_owned(), b.to_owned()], |name| name.len() <= most)
         };

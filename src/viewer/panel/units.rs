@@ -8,7 +8,7 @@ use super::parts::{Bands, quiet_text, row_line};
 use super::time::over_time_ui;
 use super::{Columns, View, address, pipeline};
 use crate::figure::units::{Lane, STRIPS, WITHIN_ONE};
-use crate::figure::{Area, Place};
+use crate::figure::{Area, PlacedPanel};
 use crate::viewer::state::target::Target;
 use crate::viewer::theme::{self, Scale};
 
@@ -62,7 +62,7 @@ fn heading(ui: &Ui, x: Rangef, bands: &Bands, view: &View<'_>) {
         view,
     );
     let y = Rangef::new(bands.ruler.min + 18.0, bands.output.max);
-    pipeline::caption(ui, x, y, view);
+    pipeline::caption_ui(ui, x, y, view);
 }
 
 fn lane_ui(
@@ -98,7 +98,7 @@ fn lane_ui(
             row_line(ui, x, place, strength, view);
         }
     };
-    match view.state.sight.selected {
+    match view.state.view.selected {
         Some(Target::Unit { layer, unit }) if layer == own => line(unit, 0.25),
         _ => {}
     }
@@ -107,8 +107,8 @@ fn lane_ui(
     }
 }
 
-/// What a strip is, over it.
-fn symbol_ui(ui: &Ui, place: &Place<'_>, view: &View<'_>) {
+/// Shows the label over a strip.
+fn symbol_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &View<'_>) {
     let (panel, area) = (&place.panel, &place.area);
     let text = if area.width() > 84.0 && panel.note != panel.title {
         format!("{} {}", panel.note, panel.title)

@@ -12,15 +12,15 @@ use crate::figure::{At, Paint, PanelId, Picture};
 use crate::io::preset;
 use crate::task::Task;
 use crate::viewer::command::{Ask, Command, Episode, File, Learn, Subject, Tour, Window};
-use crate::viewer::files::{Aim, Machine};
+use crate::viewer::files::{FilePurpose, Machine};
 use crate::viewer::keys::tooltip;
-use crate::viewer::rows::{Rows, WITHOUT_GAPS};
+use crate::viewer::narration;
+use crate::viewer::narration::failure::first_wrong;
+use crate::viewer::row_zoom::{Rows, WITHOUT_GAPS};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::gallery::{FAILURES, Failure};
 use crate::viewer::state::session::Session;
-use crate::viewer::story;
-use crate::viewer::story::failure::first_wrong;
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::button::{focus_ring, on_click, primary_button, text_button};
 use crate::viewer::widget::canvas::{Canvas, Textures, area};
@@ -33,7 +33,7 @@ const WIDTH: f32 = 1080.0;
 const CARD: f32 = 178.0;
 /// A narrower card says it in three.
 const NARROW_CARD: (f32, f32) = (300.0, 192.0);
-/// What attends otherwise, and what fails, takes a line more to say.
+/// Height of cards with one more line: other mechanisms and failures.
 const LINE: f32 = 15.0;
 const PICTURE: f32 = 92.0;
 /// Between its edge and what is on it.
@@ -45,8 +45,8 @@ const GAP: f32 = 16.0;
 /// Share of a picture that the answer has.
 const ANSWER: f32 = 0.28;
 
-const SENTENCES: &str = "A Neural Turing Machine is a network with a memory beside it. Its heads find a row, by what is \
-     in it or by where it is, and read or write there. Here you see how, step by step, forwards and backwards.";
+const SENTENCES: &str = "A Neural Turing Machine is a neural network with an external memory. Its heads find a row by \
+     content or by location, and read or write it. Watch how, step by step, forwards and backwards.";
 
 /// The start page.
 pub fn welcome_ui(
@@ -86,7 +86,7 @@ pub fn welcome_ui(
 }
 
 fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Vec<Command>) {
-    let title = "Watch a machine think";
+    let title = "Watch a Neural Turing Machine think";
     words(ui, title, theme::heading(22.0), palette.strong);
     ui.add_space(2.0);
     words(ui, SENTENCES, theme::text(14.0), palette.text);
@@ -99,21 +99,21 @@ fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Ve
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
         if session.open.is_some() {
-            let back = primary_button(ui, "Back to the episode");
+            let back = primary_button(ui, "Return to episode");
             on_click(&back, Window::ToggleWelcome, commands);
         }
-        text_button(ui, "Take the tour", Tour::Start, commands);
-        let learn = text_button(ui, "Watch one learn", Learn::Toggle, commands);
+        text_button(ui, "Start tour", Tour::Start, commands);
+        let learn = text_button(ui, "Train live", Learn::Toggle, commands);
         learn.on_hover_text(tooltip(&Learn::Toggle.into()));
         if !by_finger {
-            text_button(ui, "All keys", Ask::For(Subject::Keys), commands);
+            text_button(ui, "Show keys", Ask::For(Subject::Keys), commands);
         }
     });
 }
 
 /// A card of the start page.
 struct Card {
-    /// What its picture is called.
+    /// The key of its picture.
     key: String,
     title: String,
     about: String,
@@ -137,7 +137,7 @@ impl Card {
     /// Those of the failures that there are machines for.
     fn of_failures(session: &Session) -> Vec<Self> {
         let failures = FAILURES.iter().enumerate();
-        let failures = failures.filter(|(_, failure)| failure.wish(session).is_some());
+        let failures = failures.filter(|(_, failure)| failure.request(session).is_some());
         let card = |(which, failure): (usize, &Failure)| Self {
             key: failure.key(),
             title: failure.title.to_owned(),
@@ -167,10 +167,10 @@ fn cards_ui(
         cards.collect::<Vec<_>>()
     };
     let words =
-        "Of every machine: its answer over time; below, where in memory its heads are meanwhile.";
+        "Each picture shows an answer over time and, below it, the rows that the heads attend to.";
     note(ui, words);
     ui.add_space(2.0);
-    let fails = "Each plays up to its first wrong bit, at the mark, and says why it is wrong.";
+    let fails = "Each plays up to its first wrong bit, at the mark, and explains it.";
     let sections = [
         ("", "", cards(usual)),
         ("Where machines fail", fails, Card::of_failures(session)),
@@ -213,19 +213,19 @@ fn section_ui(
     let narrow = width < NARROW_CARD.0;
     let least = if narrow { NARROW_CARD.1 } else { CARD } + more;
     for line in cards.chunks(across as usize) {
-        let told = line.iter().map(|card| {
+        let description = line.iter().map(|card| {
             let open = pictures.get(&card.key).and_then(Option::as_ref);
-            told(ui, card, open, width - 2.0 * INSIDE, palette)
+            describe(ui, card, open, width - 2.0 * INSIDE, palette)
         });
-        let told: Vec<_> = told.collect();
-        let taller = told.iter().map(|told| {
-            let words = told[0].size().y + BETWEEN + told[1].size().y;
+        let description: Vec<_> = description.collect();
+        let taller = description.iter().map(|description| {
+            let words = description[0].size().y + BETWEEN + description[1].size().y;
             2.0 * INSIDE + PICTURE + ABOVE + words
         });
         let height = taller.fold(least, f32::max).ceil();
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = GAP;
-            for (card, told) in line.iter().zip(told) {
+            for (card, description) in line.iter().zip(description) {
                 let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
                 let name = format!("Show {}", card.title);
                 response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
@@ -240,7 +240,7 @@ fn section_ui(
                 painter.rect_stroke(rect, theme::CARD_RADIUS, edge, StrokeKind::Inside);
                 let open = pictures.get(&card.key).and_then(Option::as_ref);
                 let inside = rect.shrink(INSIDE);
-                card_ui(ui, inside, (card, told), open, palette, textures);
+                card_ui(ui, inside, (card, description), open, palette, textures);
                 if let (Some(share), Some(_)) = (played(ui, &response), open) {
                     to_come_ui(
                         ui,
@@ -258,7 +258,7 @@ fn section_ui(
 }
 
 /// Title, and what it does and how well.
-fn told(
+fn describe(
     ui: &Ui,
     card: &Card,
     open: Option<&Open>,
@@ -271,7 +271,9 @@ fn told(
         [13.0, 12.0]
     };
     let (painter, name) = (ui.painter(), card.title.clone());
-    let verdict = open.map_or(String::new(), |open| story::verdict(&open.shown.recording));
+    let verdict = open.map_or(String::new(), |open| {
+        narration::verdict(&open.shown.recording)
+    });
     let about = format!("{} {}", card.about, sentence(&verdict));
     [
         painter.layout(name, theme::heading(title), palette.strong, width),
@@ -309,10 +311,10 @@ fn card_ui(
     painter.galley(below, about, palette.subdued);
 }
 
-/// How long an episode plays on its card, and how long it rests at its end, in seconds.
+/// Durations of playing an episode on its card and resting at its end, in seconds.
 const PLAYS: [f64; 2] = [4.0, 1.2];
 
-/// How much of its episode a card has played since the pointer is on it, 0 to 1, over and over; none where nothing is
+/// Returns the share of the episode that a hovered card has played, 0 to 1, repeating; none where nothing is
 /// to move.
 fn played(ui: &Ui, response: &egui::Response) -> Option<f32> {
     let (id, now) = (response.id.with("since"), ui.input(|input| input.time));
@@ -329,7 +331,7 @@ fn played(ui: &Ui, response: &egui::Response) -> Option<f32> {
     Some((((now - since) % (plays + rests)) / plays).min(1.0) as f32)
 }
 
-/// What of a picture has not come yet is covered, up to the step that is played.
+/// Covers the part of a picture after the step that is played.
 fn to_come_ui(ui: &Ui, rect: Rect, share: f32, palette: &Palette) {
     let x = rect.left() + share * rect.width();
     let painter = ui.painter();
@@ -338,7 +340,7 @@ fn to_come_ui(ui: &Ui, rect: Rect, share: f32, palette: &Palette) {
     painter.vline(x, rect.y_range(), stroke);
 }
 
-/// Where an episode goes wrong first.
+/// Marks the first wrong bit of an episode.
 fn mark_ui(ui: &Ui, rect: Rect, (step, steps): (usize, usize), palette: &Palette) {
     let x = rect.left() + rect.width() * (step as f32 + 0.5) / steps.max(1) as f32;
     let painter = ui.painter();
@@ -360,24 +362,24 @@ fn sentence(words: &str) -> String {
     })
 }
 
-/// What a machine does, in a sentence.
+/// Returns one sentence on the task of a machine.
 fn about(machine: &Machine) -> &'static str {
     if !machine.is_trained() {
         return "The same machine with random weights, for contrast.";
     }
     match machine.task {
-        Task::Copy(_) => "Sees a sequence of bits, then gives it back.",
+        Task::Copy(_) => "Sees a sequence of vectors, then outputs it again.",
         Task::RepeatCopy(_) => {
-            "Gives a sequence back as often as asked, then says that it is done."
+            "Outputs a sequence the requested number of times, then an end marker."
         }
-        Task::AssociativeRecall(_) => "Sees items, is shown one again and answers with the next.",
-        Task::Ngrams(_) => "Predicts every next bit of a stream with statistics of its own.",
-        Task::PrioritySort(_) => "Gives vectors back in the order of their priority.",
-        Task::Episodes(_) | Task::Other(_) => "A task of its own.",
+        Task::AssociativeRecall(_) => "Sees items, is shown one again and outputs the next.",
+        Task::Ngrams(_) => "Predicts each next bit of a random stream from its context.",
+        Task::PrioritySort(_) => "Outputs vectors in order of their priority.",
+        Task::Episodes(_) | Task::External(_) => "A task from an episode file.",
     }
 }
 
-/// What it answers over time, and where its heads are meanwhile.
+/// Shows the answer over time, and the positions of the heads.
 pub fn picture_ui(
     ui: &Ui,
     rect: Rect,
@@ -452,16 +454,16 @@ fn files_ui(
 ) {
     section(ui, "Files");
     ui.horizontal(|ui| {
-        let open = Ask::For(Subject::File(Aim::Open));
+        let open = Ask::For(Subject::File(FilePurpose::Open));
         text_button(ui, "Open a trace or weights …", open, commands);
         if !theme::is_by_finger(ui.ctx()) {
-            note(ui, "Dropping a file on the window does the same.");
+            note(ui, "You can also drop a file on the window.");
         }
     });
     for (path, there) in recent {
         let mut words = path.display().to_string();
         if !there {
-            words += ": no longer there";
+            words += ": file not found";
         }
         let info = WidgetInfo::labeled(Role::Button, *there, &words);
         let height = ui.spacing().interact_size.y;

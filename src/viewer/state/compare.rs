@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::episode::Open;
 use crate::figure::compare::{Common, Comparison as Figure, Named};
-use crate::figure::stages::{Column, Moment, Stages, weighting_at};
+use crate::figure::stages::{Column, StageRef, Stages, weighting_at};
 use crate::figure::{Options, Stage, head_label, head_named, peak};
 use crate::io::trace::{self, Comparison, Side};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
-use crate::viewer::files::{Opened, Shown};
+use crate::viewer::files::{OpenedFile, RecordedEpisode};
 
 /// Differences that may count as none, with what they are called; the usual one is the second.
 pub const TOLERANCES: [(f64, &str); 4] =
@@ -18,33 +18,33 @@ pub const TOLERANCES: [(f64, &str); 4] =
 
 /// The other episode.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct Baseline {
     /// The episode.
     pub open: Open,
     /// True when it is A, and the one on screen B.
     pub is_a: bool,
 }
 
-/// What is compared, and how.
+/// The state of the comparison.
 #[derive(Debug)]
 pub struct Comparing {
     /// The episode that the one on screen is compared with.
-    pub kept: Option<Kept>,
-    /// What came of it.
-    pub found: Option<Found>,
-    /// What was asked for last.
+    pub baseline: Option<Baseline>,
+    /// The result.
+    pub found: Option<CompareResult>,
+    /// The last request.
     asked: Option<Key>,
-    /// What to compare the first episode with, once there is one.
-    pub waiting: Option<(PathBuf, Opened)>,
-    /// True until the arrangement of a comparison has come on screen by itself.
+    /// The file to compare the first episode with, once one is open.
+    pub waiting: Option<(PathBuf, OpenedFile)>,
+    /// True until the layout of a comparison has been shown automatically.
     pub is_new: bool,
 }
 
 impl Comparing {
     /// Nothing is compared yet.
-    pub fn new(waiting: Option<(PathBuf, Opened)>) -> Self {
+    pub fn new(waiting: Option<(PathBuf, OpenedFile)>) -> Self {
         Self {
-            kept: None,
+            baseline: None,
             found: None,
             asked: None,
             waiting,
@@ -54,22 +54,22 @@ impl Comparing {
 
     /// Takes an episode to compare with.
     pub fn keep(&mut self, open: Open, is_a: bool) {
-        self.kept = Some(Kept { open, is_a });
+        self.baseline = Some(Baseline { open, is_a });
         self.is_new = true;
     }
 
-    /// What was compared before or after, when that is undone.
-    pub fn take_back(&mut self, kept: Option<Kept>) {
-        self.is_new |= self.kept.is_none() && kept.is_some();
-        self.kept = kept;
+    /// Restores the comparison of an undo state.
+    pub fn take_back(&mut self, baseline: Option<Baseline>) {
+        self.is_new |= self.baseline.is_none() && baseline.is_some();
+        self.baseline = baseline;
     }
 
     /// Nothing is compared any more.
     pub fn end(&mut self) {
-        (self.kept, self.found, self.asked) = (None, None, None);
+        (self.baseline, self.found, self.asked) = (None, None, None);
     }
 
-    /// What is to be compared now, unless that is known or under way.
+    /// Returns the pair to compare now, unless it is known or in progress.
     pub fn due(&mut self, screen: &Open, tolerance: f64) -> Option<Sides> {
         let sides = self
             .pair(screen, tolerance, false)
@@ -86,14 +86,14 @@ impl Comparing {
         tolerance: f64,
         difference: bool,
     ) -> Option<Pair<'a>> {
-        let kept = self.kept.as_ref()?;
-        if kept.open.is_same(screen) {
+        let baseline = self.baseline.as_ref()?;
+        if baseline.open.is_same(screen) {
             return None;
         }
-        let (a, b) = if kept.is_a {
-            (&kept.open, screen)
+        let (a, b) = if baseline.is_a {
+            (&baseline.open, screen)
         } else {
-            (screen, &kept.open)
+            (screen, &baseline.open)
         };
         let key = (a.serial, b.serial, tolerance.to_bits());
         let found = self.found.as_ref().filter(|found| found.key == key);
@@ -108,39 +108,39 @@ impl Comparing {
     }
 }
 
-/// Which two, and how they are compared.
+/// The pair and the options of its comparison.
 type Key = (u64, u64, u64);
 
 /// Two episodes to be compared.
 #[derive(Clone, Debug)]
 pub struct Sides {
     key: Key,
-    a: Arc<Shown>,
-    b: Arc<Shown>,
+    a: Arc<RecordedEpisode>,
+    b: Arc<RecordedEpisode>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct CompareResult {
     key: Key,
     result: Result<Arc<Differences>, Vec<String>>,
 }
 
 /// The same two compared in the same way come out the same.
-impl PartialEq for Found {
+impl PartialEq for CompareResult {
     fn eq(&self, other: &Self) -> bool {
         self.key == other.key
     }
 }
 
-/// How two episodes differ.
+/// The differences of two episodes.
 #[derive(Debug)]
 pub struct Differences {
     /// Value by value.
     pub values: Comparison,
     /// The largest difference of every step.
     pub steps: Vec<f32>,
-    /// What their pictures have in common.
+    /// The shared scales of their pictures.
     pub common: Common,
     /// The first step in which a head of both is on another row.
     pub heads_diverge: Option<usize>,
@@ -164,7 +164,7 @@ fn heads_diverge(a: &Trace, b: &Trace) -> Option<usize> {
 
 impl Sides {
     /// Walks through both: not for the thread that draws.
-    pub fn compare(&self) -> Found {
+    pub fn compare(&self) -> CompareResult {
         let [a, b] =
             [&self.a, &self.b].map(|shown| Side::of(&shown.recording, shown.config.as_ref()));
         let values = trace::compare(a, b, f64::from_bits(self.key.2));
@@ -176,7 +176,7 @@ impl Sides {
                 values,
             })
         });
-        Found {
+        CompareResult {
             key: self.key,
             result,
         }
@@ -190,13 +190,13 @@ pub struct Pair<'a> {
     pub a: &'a Open,
     /// The other.
     pub b: &'a Open,
-    /// That of the two which all other arrangements show, and whose steps are counted.
+    /// Returns the one that all other layouts show, and whose steps are counted.
     pub screen: &'a Open,
     /// The difference that counts as none.
     pub tolerance: f64,
-    /// True while what B has more than A is shown.
+    /// True while the difference B − A is shown.
     pub difference: bool,
-    /// How they differ, or what keeps them from being compared, once it is known.
+    /// The differences, or the reason why they cannot be compared, once known.
     pub found: Option<&'a Result<Arc<Differences>, Vec<String>>>,
 }
 
@@ -206,7 +206,7 @@ impl Pair<'_> {
         (self.a.serial << 32) | self.b.serial
     }
 
-    /// What to hand to whoever walks through both.
+    /// Returns the input of a comparison of both.
     pub fn sides(&self) -> Sides {
         Sides {
             key: (self.a.serial, self.b.serial, self.tolerance.to_bits()),
@@ -218,26 +218,26 @@ impl Pair<'_> {
     /// True where B, on screen, was given another input than A, and could be given the same.
     pub fn can_have_same_input(&self) -> bool {
         let [a, b] = [self.a, self.b].map(|open| &open.shown.recording.episode.input);
-        let is_b = self.b.is_same(self.screen) && self.b.wish.is_some();
+        let is_b = self.b.is_same(self.screen) && self.b.request.is_some();
         is_b && a.ncols() == b.ncols() && a != b
     }
 
-    /// How they differ, where that is known.
+    /// Returns the differences, where known.
     pub fn differences(&self) -> Option<&Arc<Differences>> {
         self.found?.as_ref().ok()
     }
 
-    /// The pictures of both, for the head looked at on screen, with this weighting of it.
+    /// Returns the pictures of both, for the selected head with this weighting.
     pub fn picture(
         &self,
         options: Options,
         focus: usize,
         weighting: &'static Column,
-    ) -> Option<Picture> {
+    ) -> Option<ComparedFigure> {
         let trace = &self.screen.shown.recording.trace;
-        Some(Picture {
+        Some(ComparedFigure {
             stages: [self.a.stages.clone(), self.b.stages.clone()],
-            moment: options.stage.map(|place| self.screen.stages.at(place)),
+            stage: options.stage.map(|place| self.screen.stages.at(place)),
             sides: self.sides(),
             names: [self.a.name(), self.b.name()],
             differences: self.differences()?.clone(),
@@ -253,9 +253,9 @@ impl Pair<'_> {
 
 /// The pictures of two episodes, to be drawn on screen or into a file.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct ComparedFigure {
     stages: [Stages; 2],
-    moment: Option<Moment>,
+    stage: Option<StageRef>,
     sides: Sides,
     names: [String; 2],
     differences: Arc<Differences>,
@@ -267,7 +267,7 @@ pub struct Picture {
     with_difference: bool,
 }
 
-impl Picture {
+impl ComparedFigure {
     /// Ready to be drawn.
     pub fn figure(&self) -> Figure<'_> {
         let (sides, differences) = (&self.sides, &self.differences);
@@ -286,20 +286,20 @@ impl Picture {
         )
         .at(self.head.clone(), self.weighting, self.steps)
         .with_steps(&differences.steps, limit, first)
-        .with_stages(self.stages.each_ref(), self.moment)
+        .with_stages(self.stages.each_ref(), self.stage)
         .with_difference(self.with_difference)
     }
 }
 
-/// The weighting that is shown at a moment: while stages are walked through, that of the stage.
+/// Returns the weighting to show: that of the stage while stages play.
 pub fn shown_at(open: &Open, player: &Player, focus: usize) -> &'static Column {
-    let moment = open.stages.at(player.stage());
+    let at = open.stages.at(player.stage());
     let head = open.shown.recording.trace.heads.get(focus);
-    weighting_at((!player.whole_steps()).then_some(moment.stage), head)
+    weighting_at((!player.whole_steps()).then_some(at.stage), head)
 }
 
 /// The stage of the machine on screen in which an array is computed, by its place, and the head that it is of.
-pub fn moment_of(pair: &Pair<'_>, array: &str) -> (usize, Option<usize>) {
+pub fn stage_of(pair: &Pair<'_>, array: &str) -> (usize, Option<usize>) {
     let trace = &pair.screen.shown.recording.trace;
     let head = head_of(array, trace);
     let of = head.and_then(|head| trace.heads.get(head));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn two_are_compared_once() {
+    fn pair_is_compared_once() {
         let (mut comparing, screen) = (Comparing::new(None), open(1));
         let limit = TOLERANCES[1].0;
         assert!(comparing.due(&screen, limit).is_none());
@@ -336,9 +336,9 @@ mod tests {
         assert!(comparing.due(&screen, 0.5).is_some());
         comparing.found = Some(sides.compare());
         assert!(comparing.due(&screen, limit).is_none(), "it is known");
-        let kept = comparing.kept.clone();
+        let baseline = comparing.baseline.clone();
         comparing.end();
-        comparing.take_back(kept);
+        comparing.take_back(baseline);
         assert!(comparing.due(&screen, limit).is_some());
     }
 }

@@ -1,40 +1,40 @@
 //! The dialog that is open.
 
-use crate::viewer::files::Aim;
+use crate::viewer::files::FilePurpose;
 
-/// What a dialog is about.
+/// The subject of a dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// Every command by its name.
     Commands,
     /// The list of keys.
     Keys,
-    /// How everything looks.
+    /// The settings of the appearance.
     Settings,
-    /// What this is, and whose.
+    /// The program, its version and licences.
     About,
-    /// What was said so far.
+    /// The messages so far.
     Messages,
-    /// Which step to go to.
+    /// The step to go to.
     Step,
-    /// Which episode, where no panel has room for that.
+    /// The choice of the episode, where no panel has room for it.
     Episode,
-    /// What else can be done, where there is room for few buttons.
+    /// Further commands, where only few buttons fit.
     More,
-    /// Which file.
-    File(Aim),
-    /// What becomes of a machine that learns when that is to end.
-    Ending,
+    /// The choice of a file.
+    File(FilePurpose),
+    /// The choice to save or discard training that is to end.
+    EndRun,
 }
 
 /// The dialog that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialog {
-    /// What it is about.
+    /// The subject.
     pub subject: Subject,
-    /// What stands in its line.
+    /// The text in its field.
     pub text: String,
-    /// Which line of the list of commands is chosen.
+    /// The selected line of the command palette.
     pub chosen: usize,
     /// True when what stands there was not done: no step is meant by it, or there is such a file already.
     pub doubted: bool,
@@ -52,7 +52,7 @@ impl Dialog {
     }
 
     /// The same where that was not done.
-    pub fn doubting(subject: Subject, text: String) -> Self {
+    pub fn with_error(subject: Subject, text: String) -> Self {
         Self {
             doubted: true,
             ..Self::about(subject, text)

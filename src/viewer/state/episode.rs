@@ -3,31 +3,31 @@
 use std::sync::Arc;
 
 use super::events::{self, Event, Stretch};
-use crate::figure::facts::{Scales, Telling, Written};
+use crate::figure::facts::{SalientHead, Scales, Written};
 use crate::figure::overlap::Redundancies;
 use crate::figure::rows::addressed;
 use crate::figure::spread::Spread;
-use crate::figure::{Derivatives, EMITTED, Layer, Scalar, Stages, scalars, touched, trip};
+use crate::figure::{EMITTED, Gradients, Layer, Scalar, Stages, scalars, signal_path, touched};
 use crate::math::Series;
-use crate::model::{Draw, HeadTrace, Overrun, Sampling};
+use crate::model::{Draw, HeadTrace, NoiseMode, WrapAround};
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Quantity, Recording, is_absent, recording_bytes};
-use crate::viewer::files::{Machine, Shown};
-use crate::viewer::rows::Rows;
+use crate::viewer::files::{Machine, RecordedEpisode};
+use crate::viewer::row_zoom::Rows;
 
 /// The longest sequence, or the most items, that can be asked for. Memory sets a limit of its own: see the worker.
 pub const LONGEST: usize = 2000;
 /// A vector of fewer bits is easily blank or full.
 const LEAST_BITS: usize = 4;
-/// So many seeds are tried for an episode worth looking at.
+/// Number of seeds tried to find a varied episode.
 const MOST_SEEDS: u64 = 2000;
 /// The most repeats that can be asked for.
 pub const MOST_REPEATS: usize = 200;
 
 /// The episode that is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
-    /// Which of [`Session::machines`].
+pub struct EpisodeRequest {
+    /// Index into [`Session::machines`].
     pub machine: usize,
     /// The length of the sequence, or the number of items.
     pub size: usize,
@@ -37,19 +37,19 @@ pub struct Wish {
     pub seed: u64,
     /// Memory rows.
     pub rows: usize,
-    /// What becomes of the noise, where heads draw.
-    pub sampling: Sampling,
-    /// Which draw it is.
+    /// The treatment of noise, where heads sample.
+    pub sampling: NoiseMode,
+    /// The number of the sample.
     pub sample: u64,
     /// Bits of the input that are the other way round than the seed draws them: step and channel.
     pub flipped: Vec<(usize, usize)>,
-    /// The episode to run on, where that is not drawn from the seed.
-    pub given: Option<Given>,
+    /// The episode to run on, where the seed does not determine it.
+    pub given: Option<FixedEpisode>,
 }
 
 /// An episode that is asked for from outside.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ExternalEpisode {
     /// The task it is of.
     pub task: Task,
     /// The episode.
@@ -58,12 +58,12 @@ pub struct Asked {
     pub origin: Option<Draw>,
 }
 
-/// An episode that cannot be drawn again, and the task that it is of.
+/// An episode that no seed reproduces, with its task.
 #[derive(Clone, Debug)]
-pub struct Given(pub Arc<(Task, Episode)>);
+pub struct FixedEpisode(pub Arc<(Task, Episode)>);
 
 /// True where every vector that is shown has a quarter to three quarters of its bits set, others than the one before.
-fn is_lively(task: &Task, episode: &Episode) -> bool {
+fn has_varied_input(task: &Task, episode: &Episode) -> bool {
     let bits = task.bits();
     let inputs = episode.phases.iter().filter(|phase| phase.name == "input");
     let steps = inputs.flat_map(|phase| phase.start..phase.end);
@@ -90,18 +90,18 @@ fn is_lively(task: &Task, episode: &Episode) -> bool {
     !shown.is_empty() && shown.iter().all(is_mixed) && !shown.windows(2).any(is_like)
 }
 
-impl PartialEq for Given {
+impl PartialEq for FixedEpisode {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Given {}
+impl Eq for FixedEpisode {}
 
-impl Wish {
+impl EpisodeRequest {
     /// The longest episode that the machine was trained on, as far as it can be asked for and recorded.
     pub fn of(index: usize, machine: &Machine, seed: u64) -> Self {
-        let mut wish = Self {
+        let mut request = Self {
             machine: index,
             size: (*machine.task.size().end()).min(LONGEST),
             repeats: machine.task.repeats().map_or(1, |range| {
@@ -110,38 +110,38 @@ impl Wish {
             }),
             seed,
             rows: machine.ntm.config.rows(),
-            sampling: Sampling::Mean,
+            sampling: NoiseMode::Mean,
             sample: 0,
             flipped: Vec::new(),
             given: None,
         };
-        let fits = |wish: &Self| {
-            let steps = wish.task(machine).longest();
+        let fits = |request: &Self| {
+            let steps = request.task(machine).longest();
             recording_bytes(&machine.ntm.config, steps) <= LARGEST_RECORDING
         };
         let least = machine.task.least_size();
-        while wish.size > least && !fits(&wish) {
-            wish.size = (wish.size / 2).max(least);
+        while request.size > least && !fits(&request) {
+            request.size = (request.size / 2).max(least);
         }
-        wish
+        request
     }
 
     /// The same of the first seed, from this one on, whose input is worth looking at: no vector that is shown is nearly
     /// blank or nearly full, and none is like the one before. Where a task has too few bits for that, of this seed.
     #[must_use]
-    pub fn lively(self, machine: &Machine) -> Self {
+    pub fn with_varied_seed(self, machine: &Machine) -> Self {
         let task = self.task(machine);
-        let is_lively = |seed: &u64| is_lively(&task, &task.episode(*seed, 0));
+        let has_varied_input = |seed: &u64| has_varied_input(&task, &task.episode(*seed, 0));
         let mut seeds = self.seed..self.seed.saturating_add(MOST_SEEDS);
-        let seed = seeds.find(|seed| task.bits() >= LEAST_BITS && is_lively(seed));
+        let seed = seeds.find(|seed| task.bits() >= LEAST_BITS && has_varied_input(seed));
         Self {
             seed: seed.unwrap_or(self.seed),
             ..self
         }
     }
 
-    /// True where both ask for one episode, though it may be drawn otherwise.
-    pub fn is_alike(&self, other: &Self) -> bool {
+    /// True if both request the same episode, possibly with another sample.
+    pub fn is_same_episode(&self, other: &Self) -> bool {
         let (sampling, sample) = (self.sampling, self.sample);
         let other = Self {
             sampling,
@@ -178,7 +178,7 @@ impl Wish {
         }
     }
 
-    /// The episode: drawn, or given, with the bits that were changed by hand.
+    /// Returns the episode: from the seed, or given, with edited bits.
     pub fn episode(&self, task: &Task) -> Episode {
         let mut episode = match &self.given {
             Some(given) => given.0.1.clone(),
@@ -208,37 +208,37 @@ pub struct Open {
     /// Distinguishes this episode from all others of the session.
     pub serial: u64,
     /// The episode and its origin.
-    pub shown: Arc<Shown>,
+    pub shown: Arc<RecordedEpisode>,
     /// The rows that some head touches.
     pub touched: Arc<Rows>,
     /// All rows.
     pub all: Arc<Rows>,
-    /// What the colours of signed values mean.
+    /// The colour scale of signed values.
     pub scales: Scales,
-    /// When its rows were first written.
+    /// The first write of each row.
     pub written: Arc<Written>,
-    /// Which head has something to say.
-    pub telling: Telling,
-    /// Which heads get into each other's way.
+    /// The most active head of each step.
+    pub salient: SalientHead,
+    /// The redundancy of heads.
     pub redundancies: Arc<Redundancies>,
-    /// Where something changes, in order.
+    /// The events, in order.
     pub events: Arc<Vec<Event>>,
-    /// What every head does over time.
+    /// The numbers of every head over time.
     pub heads: Arc<Vec<HeadLines>>,
-    /// How many recorded values are not finite.
+    /// Number of recorded values that are not finite.
     pub non_finite: usize,
-    /// That its writes reach rows already written.
-    pub overrun: Option<Overrun>,
-    /// What was asked for; `None` for a trace that was opened.
-    pub wish: Option<Wish>,
-    /// What a step consists of.
+    /// The report that memory wrapped around, if it did.
+    pub wrap_around: Option<WrapAround>,
+    /// The request; `None` for an opened trace.
+    pub request: Option<EpisodeRequest>,
+    /// The stages of a step.
     pub stages: Stages,
-    /// How many steps before its answers the machine reads them.
+    /// Number of steps by which reads precede their answers.
     pub ahead: usize,
-    /// What many samples of it say, once they were asked.
+    /// The spread of many samples, once requested.
     pub spread: Option<Arc<Spread>>,
-    /// How much everything in it mattered, where that is shown.
-    pub mattered: Option<Arc<Derivatives>>,
+    /// The gradients, where they are shown.
+    pub gradients: Option<Arc<Gradients>>,
 }
 
 /// Every recording is another.
@@ -250,7 +250,7 @@ impl PartialEq for Open {
 
 impl Open {
     /// Works out what the pictures need: a pass over everything recorded, so not for the thread that draws.
-    pub fn new(shown: Shown, wish: Option<Wish>) -> Self {
+    pub fn new(shown: RecordedEpisode, request: Option<EpisodeRequest>) -> Self {
         let trace = &shown.recording.trace;
         let heads = trace.heads.iter();
         let heads = heads.map(|head| HeadLines::of(head, trace.steps()));
@@ -261,25 +261,25 @@ impl Open {
             all: Arc::new(Rows::all(total)),
             scales: Scales::of(trace),
             written: Arc::new(Written::of(trace)),
-            telling: Telling::of(&shown.recording),
+            salient: SalientHead::of(&shown.recording),
             redundancies: Arc::new(Redundancies::of(trace)),
             events: Arc::new(events::events(&shown.recording)),
             heads: Arc::new(heads.collect()),
             non_finite: not_finite(&shown.recording),
-            overrun: trace.overrun(),
+            wrap_around: trace.wrap_around(),
             stages: Stages::of(trace, shown.writes_first()),
-            ahead: trip::ahead(&shown.recording, shown.writes_first()),
-            wish,
+            ahead: signal_path::steps_ahead(&shown.recording, shown.writes_first()),
+            request,
             spread: None,
-            mattered: None,
+            gradients: None,
             shown: Arc::new(shown),
         }
     }
 
-    /// What its pictures show.
+    /// Returns the content of its pictures.
     pub fn layer(&self) -> Layer<'_> {
-        let mattered = self.mattered.as_deref();
-        mattered.map_or(Layer::Values, Layer::Derivative)
+        let gradients = self.gradients.as_deref();
+        gradients.map_or(Layer::Values, Layer::Gradients)
     }
 
     /// Lines of numbers over time that there may be of a head; none of a machine without heads.
@@ -298,7 +298,7 @@ impl Open {
         self.shown.writes_first()
     }
 
-    /// What it is called: its file, or its machine, length and seed.
+    /// Returns its name: its file, or its machine, length and seed.
     pub fn name(&self) -> String {
         let recording = &self.shown.recording;
         match (&self.shown.file, &self.shown.machine) {
@@ -306,23 +306,26 @@ impl Open {
             (None, Some(machine)) if let Some(count) = machine.task.held_out() => {
                 let place = |drawn: Draw| drawn.seed.wrapping_add(drawn.episode);
                 let place = recording.origin.map_or(0, place) % count.max(1) as u64;
-                format!("{}, held out {place} of {count}", machine.title)
+                format!("{}, held-out {place} of {count}", machine.title)
             }
             (None, Some(machine)) => format!(
                 "{}, {} {}, {}",
                 machine.title,
                 machine.task.measure().name(),
                 recording.episode.size,
-                drawn(recording, "seed ", self.by_hand())
+                drawn(recording, "seed ", self.manual())
             ),
             (None, None) => task_name(&recording.task).to_owned(),
         }
     }
 
-    /// What is said instead of a seed.
-    fn by_hand(&self) -> &'static str {
-        let given = self.wish.as_ref().is_some_and(|wish| wish.given.is_some());
-        if given { "given input" } else { "bits by hand" }
+    /// Returns the words used instead of a seed.
+    fn manual(&self) -> &'static str {
+        let given = self
+            .request
+            .as_ref()
+            .is_some_and(|request| request.given.is_some());
+        if given { "given input" } else { "edited bits" }
     }
 
     /// True when both are one episode of one machine, or of one file, though it may have been recorded twice.
@@ -332,7 +335,7 @@ impl Open {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             _ => false,
         };
-        let same_wish = self.wish.is_some() && self.wish == other.wish;
+        let same_wish = self.request.is_some() && self.request == other.request;
         Arc::ptr_eq(a, b) || (same_machine && same_wish)
     }
 
@@ -342,12 +345,12 @@ impl Open {
     }
 }
 
-/// What a head does over time, worked out from its weightings.
+/// The numbers of a head over time, computed from its weightings.
 #[derive(Clone, Debug)]
 pub struct HeadLines {
     /// β, g, the rows it moves by on average, γ and the entropy of its weighting in bits, in every step.
     pub scalars: Vec<Scalar>,
-    /// How it moves, stretch by stretch.
+    /// Its movement, stretch by stretch.
     pub stretches: Vec<Stretch>,
 }
 
@@ -360,39 +363,39 @@ impl HeadLines {
     }
 }
 
-/// Which episode to record, and with what: the first one of the run with the seed of the wish.
+/// A recording job: the first episode with the requested seed.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct RecordingInputs {
     /// The machine.
     pub machine: Arc<Machine>,
     /// The task with the parameters of this episode.
     pub task: Task,
-    /// What was asked for.
-    pub wish: Wish,
+    /// The request.
+    pub request: EpisodeRequest,
     /// The derivatives of what are shown in the place of values, and so are to come with it.
-    pub mattered: Option<Quantity>,
+    pub gradients: Option<Quantity>,
 }
 
-/// Where the bits of an episode come from.
-pub fn drawn(recording: &Recording, seed: &str, by_hand: &str) -> String {
+/// Describes the origin of the bits of an episode.
+pub fn drawn(recording: &Recording, seed: &str, manual: &str) -> String {
     let of_seed = recording
         .origin
         .map(|drawn| format!("{seed}{}", drawn.seed));
     let drawn = match (recording.trace.sampling, recording.origin) {
-        (Sampling::Drawn, Some(draw)) if recording.trace.noise().next().is_some() => {
+        (NoiseMode::Sampled, Some(draw)) if recording.trace.noise().next().is_some() => {
             let separator = if seed.starts_with('-') {
-                "-draw"
+                "-sample"
             } else {
-                ", draw "
+                ", sample "
             };
             format!("{separator}{}", draw.sample)
         }
         _ => String::new(),
     };
-    of_seed.unwrap_or_else(|| by_hand.to_owned()) + &drawn
+    of_seed.unwrap_or_else(|| manual.to_owned()) + &drawn
 }
 
-/// How many values of a recording, of all the arrays that a trace file holds, are not finite.
+/// Counts values that are not finite, in all arrays that a trace file holds.
 fn not_finite(recording: &Recording) -> usize {
     let (trace, episode) = (&recording.trace, &recording.episode);
     let layers = trace
@@ -421,7 +424,7 @@ pub fn task_name(task: &Task) -> &str {
         Task::Ngrams(_) => "Dynamic N-grams",
         Task::PrioritySort(_) => "Priority sort",
         Task::Episodes(_) => "Episodes of a file",
-        Task::Other(task) => &task.name,
+        Task::External(task) => &task.name,
     }
 }
 
@@ -431,20 +434,20 @@ mod tests {
     use crate::viewer::fixture::{config, copying, machine, recording};
 
     #[test]
-    fn the_first_wish_can_be_fulfilled() {
-        let wish = |length: usize, rows: usize| {
+    fn first_request_can_be_recorded() {
+        let request = |length: usize, rows: usize| {
             let mut config = config();
             (config.rows, config.columns) = (rows, 20);
-            Wish::of(0, &machine(config, copying(1..=length)), 1).size
+            EpisodeRequest::of(0, &machine(config, copying(1..=length)), 1).size
         };
-        assert_eq!(wish(20, 128), 20);
-        assert_eq!(wish(100_000, 128), LONGEST);
-        assert_eq!(wish(100_000, 8192), LONGEST / 2);
-        assert_eq!(wish(20, 1 << 20), 5);
+        assert_eq!(request(20, 128), 20);
+        assert_eq!(request(100_000, 128), LONGEST);
+        assert_eq!(request(100_000, 8192), LONGEST / 2);
+        assert_eq!(request(20, 1 << 20), 5);
     }
 
     #[test]
-    fn every_recorded_array_is_looked_at() {
+    fn every_recorded_array_is_checked() {
         let mut recording = recording(config(), 3, 1);
         assert_eq!(not_finite(&recording), 0);
         recording.loss[1] = f32::NAN;

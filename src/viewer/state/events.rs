@@ -1,4 +1,4 @@
-//! How the heads move through an episode, and where something changes.
+//! Movements of heads through an episode, and events.
 
 use crate::figure::signed;
 use crate::figure::{head_label, peak};
@@ -12,11 +12,11 @@ pub const SPREAD: f32 = 0.5;
 pub struct Event {
     /// The step.
     pub step: usize,
-    /// What happens there.
+    /// The description.
     pub words: String,
 }
 
-/// Where phases begin, where a head goes another way than in the step before, where bits are wrong.
+/// Returns the events: phases begin, heads change direction, bits are wrong.
 pub fn events(recording: &Recording) -> Vec<Event> {
     let (trace, episode) = (&recording.trace, &recording.episode);
     let mut events = Vec::new();
@@ -74,7 +74,7 @@ impl Stretch {
     }
 }
 
-/// How a head moves through the episode.
+/// Returns the movement of a head through the episode.
 pub fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     for step in 0..steps {
@@ -121,9 +121,9 @@ mod tests {
     use crate::train::ABSENT;
     use crate::viewer::fixture::{config, recording};
 
-    /// Without a shift nobody knows how far a move could reach: none is called a jump.
+    /// Range of a move: without a shift it is unknown, and no move is a jump.
     #[test]
-    fn moves_are_jumps_only_where_the_reach_of_a_shift_is_known() {
+    fn jumps_require_known_shift_range() {
         let mut recording = recording(config(), 3, 1);
         let (start, end, by) = (0, 2, Some(5));
         let far = Stretch { start, end, by };

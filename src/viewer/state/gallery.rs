@@ -1,6 +1,6 @@
-//! Where machines fail: episodes that go wrong, as data.
+//! The gallery *Where machines fail*: episodes with wrong bits, as data.
 
-use super::episode::Wish;
+use super::episode::EpisodeRequest;
 use super::session::Session;
 
 /// An episode in which a machine fails.
@@ -10,13 +10,13 @@ pub struct Failure {
     pub machine: &'static str,
     /// The length of the sequence.
     pub size: usize,
-    /// How often it is to be repeated, where the task has repeats.
+    /// Number of repeats, where the task has them.
     pub repeats: usize,
     /// Memory rows, where not as many as in training.
     pub rows: Option<usize>,
     /// A few words.
     pub title: &'static str,
-    /// What is asked of it that it cannot do.
+    /// The task that the machine fails at.
     pub about: &'static str,
 }
 
@@ -27,23 +27,23 @@ pub const FAILURES: [Failure; 4] = [
         size: 30,
         repeats: 1,
         rows: Some(24),
-        title: "A memory too small",
-        about: "The machine that copies has to keep 30 vectors, and gets 24 rows to keep them on.",
+        title: "Memory too small",
+        about: "The copy machine has to store 30 vectors in a memory of 24 rows.",
     },
     Failure {
         machine: "repeat_copy",
         size: 10,
         repeats: 20,
         rows: None,
-        title: "Told to repeat too often",
-        about: "It has to give 10 vectors back 20 times. In training it was never told more than 10.",
+        title: "Too many repeats",
+        about: "The machine has to output 10 vectors 20 times. It was trained on at most 10 repeats.",
     },
     Failure {
         machine: "copy_feedforward",
         size: 120,
         repeats: 1,
         rows: None,
-        title: "A head with nowhere to be",
+        title: "Head without a target row",
         about: "The machine with a feedforward controller copies 120 vectors, six times as many as in training.",
     },
     Failure {
@@ -51,8 +51,8 @@ pub const FAILURES: [Failure; 4] = [
         size: 20,
         repeats: 1,
         rows: None,
-        title: "No memory to look things up in",
-        about: "A network without a memory has to carry 20 vectors in its own state, step by step.",
+        title: "No external memory",
+        about: "A network without external memory has to keep 20 vectors in its own state.",
     },
 ];
 
@@ -60,19 +60,19 @@ pub const FAILURES: [Failure; 4] = [
 const SECONDS: f64 = 8.0;
 
 impl Failure {
-    /// What it is called on the start page, where the pictures of machines are called as these are.
+    /// Returns its key on the start page, where machines have keys too.
     pub fn key(&self) -> String {
         format!("failure: {}", self.title)
     }
 
     /// The episode, if there is the machine.
-    pub fn wish(&self, session: &Session) -> Option<Wish> {
+    pub fn request(&self, session: &Session) -> Option<EpisodeRequest> {
         let machines = &session.machines;
         let index = machines
             .iter()
             .position(|machine| machine.name == self.machine)?;
-        let own = Wish::of(index, &machines[index], crate::train::UNSEEN_SEED);
-        Some(Wish {
+        let own = EpisodeRequest::of(index, &machines[index], crate::train::UNSEEN_SEED);
+        Some(EpisodeRequest {
             size: self.size,
             repeats: self.repeats,
             rows: self.rows.unwrap_or(own.rows),
@@ -84,7 +84,7 @@ impl Failure {
 /// A failure that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// Which of [`FAILURES`].
+    /// Index into [`FAILURES`].
     pub which: usize,
     /// Its first wrong bit, by step and channel, once the episode is on screen.
     pub wrong: Option<(usize, usize)>,

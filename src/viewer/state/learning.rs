@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::io::Experiment;
 use crate::io::preset::{WHOLE, ablations};
-use crate::learn::{Account, Finding, News, Order, Pace, Snapshot};
+use crate::learn::{Finding, Pace, RunCommand, RunProgress, RunUpdate, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, chance, optimum};
-use crate::viewer::files::Kept;
-use crate::viewer::state::episode::{Open, Wish};
-use crate::viewer::state::work::{Effect, Saved, Teach};
+use crate::viewer::files::LoadedRun;
+use crate::viewer::state::episode::{EpisodeRequest, Open};
+use crate::viewer::state::jobs::{Effect, Saved, TrainingAction};
 
 /// Updates per second at which a person can follow, to begin with.
 const SLOW: f64 = 4.0;
@@ -22,42 +22,42 @@ const SLOWEST: f64 = 0.5;
 
 /// Runs that are under way, or have ended.
 #[derive(Clone, Debug)]
-pub struct Learning {
+pub struct LiveTraining {
     /// The runs side by side, at least one.
-    pub runs: Vec<Taught>,
+    pub runs: Vec<RunView>,
     /// The run whose machine is on screen.
     pub chosen: usize,
-    /// Where the machine on screen stands among those of the session.
+    /// Index of the machine on screen in the session.
     pub machine: usize,
     /// True while they train.
-    pub goes: bool,
-    /// How fast.
+    pub is_training: bool,
+    /// The speed.
     pub pace: Pace,
-    /// What is on screen is the machine after so many sequences, or the last snapshot before that; `None` for the machine
+    /// Number of sequences of the machine on screen, or of the last snapshot before that; `None` for the machine
     /// as it is now.
-    pub moment: Option<u64>,
-    /// What was noticed and is looked at; `None` for the newest.
+    pub snapshot_at: Option<u64>,
+    /// The selected finding; `None` for the newest.
     pub finding: Option<usize>,
     /// The chart below the loss, where there is room for one.
     pub below: usize,
-    /// How many orders were given.
+    /// Number of orders given.
     pub ordered: u64,
     /// True where the episode on screen is older than what is known.
     pub stale: bool,
     /// The number of the run that is being written.
     pub saving: Option<u64>,
     /// Of a run that was trained elsewhere, why it does not train here.
-    pub kept: Option<String>,
-    /// The number of the run whose probe is being recorded beside the episode on screen.
+    pub read_only: Option<String>,
+    /// Number of the run whose probe is being recorded.
     pub probing: Option<u64>,
 }
 
-/// So much training, in seconds, may be lost without asking: with the same seed it comes again.
+/// Training time, in seconds, that may be discarded without asking: the same seed reproduces it.
 const LITTLE: f64 = 5.0;
 
-/// What comes in the place of whatever learns, which ends.
+/// The replacement of the training that ends.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Instead {
+pub enum Replacement {
     /// The same anew, from the same seed.
     Again,
     /// The same anew, from the next seed.
@@ -68,114 +68,114 @@ pub enum Instead {
     Begin(Vec<Experiment>),
     /// These side by side, by these names.
     BeginNamed(Vec<(String, Experiment)>),
-    /// The same preset side by side from so many seeds, the first of them its own.
+    /// The same preset from a number of seeds, side by side, starting with its own.
     Seeds(usize),
     /// The same preset side by side, whole and without each of the stages of its heads, from one seed.
     Ablate,
     /// A run that was read from this folder is looked back at.
-    LookBack(PathBuf, Box<Kept>),
+    LookBack(PathBuf, Box<LoadedRun>),
     /// Nothing; the machine stays as it is.
     Nothing,
     /// Nothing; the window is closed.
     Close,
 }
 
-/// What would end what learns, while the person is asked what becomes of that.
+/// A pending end of training, while the user is asked whether to save.
 #[derive(Clone, Debug)]
-pub struct Ending {
-    /// What is to come in its place.
-    pub instead: Instead,
+pub struct EndRequest {
+    /// The replacement.
+    pub replacement: Replacement,
     /// True where that comes once the run is written.
     pub saves: bool,
-    /// Where the run is written once it is not being written any more as it was before.
+    /// The folder for the next save, once the current save is finished.
     pub next: Option<PathBuf>,
 }
 
-/// What a run that is not chosen does with the episode on screen.
+/// The answer of an unselected run to the episode on screen.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
     /// The episode, if it could be recorded.
     pub open: Option<Open>,
     /// The machine and the wish that it was recorded for last.
-    pub of: Option<(Arc<Model<f32>>, Wish)>,
+    pub of: Option<(Arc<Model<f32>>, EpisodeRequest)>,
 }
 
 /// A run.
 #[derive(Clone, Debug)]
-pub struct Taught {
+pub struct RunView {
     /// Its number: no other run of the session has it.
     pub number: u64,
-    /// What is on the disk.
+    /// The saved progress.
     pub saved: Saved,
     /// The last order that it has followed.
     pub followed: u64,
-    /// What it is called among the others.
+    /// The name among the runs.
     pub label: String,
-    /// What it began with.
+    /// The experiment at its start.
     pub begun: Experiment,
-    /// What it learns, and how, with all that was changed since.
+    /// The experiment, with all changes since.
     pub experiment: Experiment,
     /// Bits per sequence to measure it by, and what they are: guessing, the best there can be.
     pub landmarks: Vec<(f64, &'static str)>,
-    /// What has been observed; nothing at the very first.
-    pub account: Option<Arc<Account>>,
+    /// The observations; `None` at the start.
+    pub progress: Option<Arc<RunProgress>>,
     /// The machine as it is.
     pub machine: Arc<Model<f32>>,
     /// Sequences per second, lately.
     pub rate: Option<f64>,
-    /// What it does with the episode on screen, while another run is looked at.
+    /// Its answer to the episode on screen, while another run is selected.
     pub probe: Probe,
 }
 
-/// What has come of the runs, each with its place; each telling is another.
+/// News of the runs, each with its index; every report differs.
 #[derive(Clone, Debug)]
-pub struct Told(pub Arc<Vec<(usize, News)>>);
+pub struct RunUpdates(pub Arc<Vec<(usize, RunUpdate)>>);
 
-impl PartialEq for Told {
+impl PartialEq for RunUpdates {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Learning {
+impl LiveTraining {
     /// Runs that are about to begin; the machine on screen stands at this place among those of the session.
-    pub fn new(runs: Vec<Taught>, machine: usize) -> Self {
+    pub fn new(runs: Vec<RunView>, machine: usize) -> Self {
         Self {
             runs,
             chosen: 0,
             machine,
-            goes: true,
+            is_training: true,
             pace: Pace::Full,
-            moment: None,
+            snapshot_at: None,
             finding: None,
             below: 0,
             ordered: 0,
             stale: false,
             saving: None,
-            kept: None,
+            read_only: None,
             probing: None,
         }
     }
 
     /// The run whose machine is on screen.
-    pub fn run(&self) -> &Taught {
+    pub fn run(&self) -> &RunView {
         &self.runs[self.chosen.min(self.runs.len() - 1)]
     }
 
-    /// What is known of it.
-    fn account(&self) -> Option<&Account> {
-        self.run().account.as_deref()
+    /// Returns its progress.
+    fn progress(&self) -> Option<&RunProgress> {
+        self.run().progress.as_deref()
     }
 
-    /// What it was, in the order of the moments.
+    /// Returns its training snapshots, in order.
     pub fn snapshots(&self) -> &[Snapshot] {
-        self.account()
-            .map_or(&[], |account| account.snapshots.all())
+        self.progress()
+            .map_or(&[], |progress| progress.snapshots.all())
     }
 
     /// The place of the snapshot on screen among them, while that is not the machine as it is now.
     pub fn place(&self) -> Option<usize> {
-        self.account()?.snapshots.at(self.moment?)
+        self.progress()?.snapshots.at(self.snapshot_at?)
     }
 
     /// The snapshot on screen.
@@ -183,12 +183,12 @@ impl Learning {
         self.snapshots().get(self.place()?)
     }
 
-    /// What was noticed of it, in order.
+    /// Returns its findings, in order.
     pub fn findings(&self) -> &[Finding] {
-        self.account().map_or(&[], |account| &account.findings)
+        self.progress().map_or(&[], |progress| &progress.findings)
     }
 
-    /// Which of it is looked at: where none was chosen, the newest that was known at the moment on screen.
+    /// Returns the selected finding: by default the newest one at the snapshot on screen.
     pub fn finding_shown(&self) -> Option<usize> {
         let known = self.snapshot().map_or(u64::MAX, |now| now.sequences);
         let findings = self.findings();
@@ -197,14 +197,14 @@ impl Learning {
         chosen.or_else(newest)
     }
 
-    /// What was noticed so much later, or earlier, and what the machine was then.
+    /// Moves by a number of findings, and to the training snapshot of that time.
     pub fn move_finding(&mut self, by: isize) {
         let Some(last) = self.findings().len().checked_sub(1) else {
             return;
         };
         let shown = self.finding_shown().unwrap_or(0);
         let next = shown.saturating_add_signed(by).min(last);
-        self.moment = Some(self.findings()[next].sequences);
+        self.snapshot_at = Some(self.findings()[next].sequences);
         self.finding = Some(next);
     }
 
@@ -214,11 +214,11 @@ impl Learning {
         snapshot.map_or(&self.run().machine, |snapshot| &snapshot.machine)
     }
 
-    /// What it is called, with its moment.
+    /// Returns its name, with the training snapshot.
     pub fn title(&self) -> String {
         let run = self.run();
         let sequences = self.snapshot().map_or_else(
-            || self.account().map_or(0, |account| account.sequences),
+            || self.progress().map_or(0, |progress| progress.sequences),
             |snapshot| snapshot.sequences,
         );
         let name = match self.runs.len() {
@@ -231,17 +231,17 @@ impl Learning {
     /// True where more than a little would be lost if this ended now: some seconds of training that are not saved, a
     /// change by hand that no seed brings back, or a run that is about to be written.
     pub fn is_unsaved(&self) -> bool {
-        let runs = || self.runs.iter().filter_map(Taught::unsaved);
-        self.kept.is_none()
+        let runs = || self.runs.iter().filter_map(RunView::unsaved);
+        self.read_only.is_none()
             && (self.saving.is_some()
                 || runs().map(|(seconds, _)| seconds).sum::<f64>() >= LITTLE
                 || runs().any(|(_, changed)| changed))
     }
 
     /// An order for all runs, which from now on are waited for.
-    pub fn order(&mut self, order: Order) -> Effect {
+    pub fn order(&mut self, order: RunCommand) -> Effect {
         self.ordered += 1;
-        Effect::Teach(Teach::Tell(self.ordered, order))
+        Effect::Train(TrainingAction::Tell(self.ordered, order))
     }
 
     /// True until all runs have followed the last order.
@@ -266,27 +266,27 @@ impl Learning {
         folder
     }
 
-    /// The machine of a run at the moment that is looked at: after as many sequences as the one on screen.
+    /// Returns the machine of a run after as many sequences as the one on screen.
     pub fn machine_of(&self, run: usize) -> Option<&Arc<Model<f32>>> {
-        let taught = self.runs.get(run)?;
-        let moment = self.moment.and_then(|moment| {
-            let snapshots = &taught.account.as_deref()?.snapshots;
-            snapshots.all().get(snapshots.at(moment)?)
+        let run_view = self.runs.get(run)?;
+        let snapshot = self.snapshot_at.and_then(|snapshot| {
+            let snapshots = &run_view.progress.as_deref()?.snapshots;
+            snapshots.all().get(snapshots.at(snapshot)?)
         });
-        Some(moment.map_or(&taught.machine, |snapshot| &snapshot.machine))
+        Some(snapshot.map_or(&run_view.machine, |snapshot| &snapshot.machine))
     }
 
     /// The run whose probe is the next to be recorded anew: those that are not chosen in turns, where there is
     /// something new of them.
-    pub fn next_probe(&self, after: usize, wish: &Wish) -> Option<usize> {
+    pub fn next_probe(&self, after: usize, request: &EpisodeRequest) -> Option<usize> {
         let count = self.runs.len();
         let turns = (1..=count).map(|by| (after + by) % count);
         let mut others = turns.filter(|&run| run != self.chosen);
         others.find(|&run| {
             let known = self.runs[run].probe.of.as_ref();
-            let is_known = |(machine, of): &(Arc<Model<f32>>, Wish)| {
+            let is_known = |(machine, of): &(Arc<Model<f32>>, EpisodeRequest)| {
                 let now = self.machine_of(run);
-                now.is_some_and(|now| Arc::ptr_eq(machine, now)) && of == wish
+                now.is_some_and(|now| Arc::ptr_eq(machine, now)) && of == request
             };
             !known.is_some_and(is_known)
         })
@@ -294,16 +294,16 @@ impl Learning {
 
     /// True while there is more to come.
     pub fn expects_news(&self) -> bool {
-        self.waits() || (self.goes && self.runs.iter().any(Taught::goes_on))
+        self.waits() || (self.is_training && self.runs.iter().any(RunView::is_active))
     }
 
-    /// How many seeds there are among the runs.
+    /// Returns the number of seeds among the runs.
     pub fn seeds(&self) -> u64 {
         let seeds = self.runs.iter().map(|run| run.begun.training.seed);
         seeds.collect::<std::collections::BTreeSet<_>>().len() as u64
     }
 
-    /// So many times twice the pace, or half of it; beyond the fastest it is full speed.
+    /// Doubles or halves the speed a number of times; beyond the fastest it is full speed.
     pub fn faster(&mut self, times: i32) {
         let now = match self.pace {
             Pace::Updates(per_second) => per_second,
@@ -327,38 +327,38 @@ impl Learning {
     }
 
     /// Looks at the snapshot of this place; where there is none, at the machine as it is.
-    pub fn look_at(&mut self, place: Option<usize>) {
+    pub fn select_snapshot(&mut self, place: Option<usize>) {
         let snapshot = place.and_then(|place| self.snapshots().get(place));
-        self.moment = snapshot.map(|snapshot| snapshot.sequences);
+        self.snapshot_at = snapshot.map(|snapshot| snapshot.sequences);
         self.finding = None;
     }
 
-    /// So many snapshots on, or back; beyond the last one it is the machine as it is.
-    pub fn move_moment(&mut self, by: isize) {
+    /// Moves by a number of snapshots; after the last one comes the current machine.
+    pub fn move_snapshot(&mut self, by: isize) {
         let here = self.place().unwrap_or(self.snapshots().len());
-        self.look_at(Some(here.saturating_add_signed(by)));
+        self.select_snapshot(Some(here.saturating_add_signed(by)));
     }
 }
 
 /// A number that may be changed while a machine learns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Knob {
-    /// What it is.
+pub struct Hyperparameter {
+    /// The name.
     pub name: String,
     /// Its value now.
     pub value: f64,
     /// True of a count.
     pub is_whole: bool,
-    /// What stands before and behind the value where it is set.
+    /// The text before and after the value in its assignment.
     around: [String; 2],
 }
 
-impl Knob {
+impl Hyperparameter {
     /// Learning rate, batch, sizes and clipping.
     pub fn all(experiment: &Experiment) -> Vec<Self> {
         let training = &experiment.training;
-        let (OptimizerConfig::RmsProp { rate, .. } | OptimizerConfig::Adam { rate, .. }) =
-            training.optimizer;
+        let (OptimizerConfig::RmsProp { learning_rate, .. }
+        | OptimizerConfig::Adam { learning_rate, .. }) = training.optimizer;
         let set = |path: &str| [format!("{path}="), String::new()];
         let real = |name: &str, value, path| Self {
             name: name.to_owned(),
@@ -382,7 +382,11 @@ impl Knob {
             Clip::None => None,
         };
         let mut all = vec![
-            real("Learning rate", rate, "training.optimizer.rate"),
+            real(
+                "Learning rate",
+                learning_rate,
+                "training.optimizer.learning_rate",
+            ),
             count("Batch".to_owned(), training.batch, set("training.batch")),
             count(format!("Smallest {name}"), least, least_of),
             count(format!("Largest {name}"), most, most_of),
@@ -391,14 +395,14 @@ impl Knob {
         all
     }
 
-    /// What is set for it to have this value, as `path=value`; a count loses its fraction.
+    /// Returns the assignment of this value, as `path=value`; a count loses its fraction.
     pub fn set(&self, value: f64) -> String {
         let [before, behind] = &self.around;
-        format!("{before}{}{behind}", self.told(value))
+        format!("{before}{}{behind}", self.describe(value))
     }
 
     /// A value of it in words.
-    pub fn told(&self, value: f64) -> String {
+    pub fn describe(&self, value: f64) -> String {
         if self.is_whole {
             format!("{}", value.floor())
         } else {
@@ -421,7 +425,7 @@ pub fn ablated(whole: &Experiment) -> Vec<(String, Experiment)> {
         .collect()
 }
 
-/// What a run is called by its seed.
+/// Returns the name of a run by its seed.
 pub fn by_seed(experiment: &Experiment) -> String {
     format!("seed {}", experiment.training.seed)
 }
@@ -431,14 +435,14 @@ pub fn landmarks(experiment: &Experiment) -> Vec<(f64, &'static str)> {
     /// Episodes of which the means are taken.
     const EPISODES: usize = 50;
     let (task, seed) = (&experiment.task, experiment.training.seed);
-    let guessing = (chance(task, seed, EPISODES), "guessing");
+    let guessing = (chance(task, seed, EPISODES), "chance level");
     let best = optimum(task, seed, EPISODES);
-    let best = best.map(|bits| (bits, "the best there can be"));
+    let best = best.map(|bits| (bits, "optimum"));
     std::iter::once(guessing).chain(best).collect()
 }
 
-impl Taught {
-    /// It once more, so many seeds on.
+impl RunView {
+    /// Returns the same experiment a number of seeds later.
     pub fn next(&self, by: u64) -> (String, Experiment) {
         let is_by_seed = self.label == by_seed(&self.begun);
         let mut next = self.begun.clone();
@@ -461,7 +465,7 @@ impl Taught {
             label,
             begun: experiment.clone(),
             landmarks: landmarks(&experiment),
-            account: None,
+            progress: None,
             machine: Arc::new(Model::new(experiment.model.clone(), seed)),
             rate: None,
             probe: Probe::default(),
@@ -471,18 +475,19 @@ impl Taught {
 
     /// Takes in what is new; false where it has not been trained since. Where the weights are no longer finite, the machine
     /// is what it was before.
-    pub fn take_in(&mut self, news: &News) -> bool {
-        let account = &news.account;
-        let known = self.account.replace(account.clone());
+    pub fn apply_update(&mut self, news: &RunUpdate) -> bool {
+        let progress = &news.progress;
+        let known = self.progress.replace(progress.clone());
         self.rate = news.rate;
         // What was ordered may be seen without an update: other sizes.
         let obeyed = std::mem::replace(&mut self.followed, news.followed) != news.followed;
-        let is_same =
-            |known: Arc<Account>| known.sequences == account.sequences && known.end == account.end;
+        let is_same = |known: Arc<RunProgress>| {
+            known.sequences == progress.sequences && known.end == progress.end
+        };
         if known.is_some_and(is_same) && !obeyed {
             return false;
         }
-        let before = account.snapshots.all().last();
+        let before = progress.snapshots.all().last();
         let before = before.filter(|_| !self.keeps_weights());
         self.machine =
             before.map_or_else(|| news.machine.clone(), |snapshot| snapshot.machine.clone());
@@ -491,29 +496,33 @@ impl Taught {
 
     /// True where there is something of it to be saved.
     pub fn can_be_saved(&self) -> bool {
-        self.account.as_deref().is_none_or(Account::can_be_saved)
+        self.progress
+            .as_deref()
+            .is_none_or(RunProgress::can_be_saved)
     }
 
     /// False where its weights are no longer any good.
     pub fn keeps_weights(&self) -> bool {
-        self.account.as_deref().is_none_or(Account::keeps_weights)
+        self.progress
+            .as_deref()
+            .is_none_or(RunProgress::keeps_weights)
     }
 
     /// Seconds of training that could be saved and are not, and whether something was changed by hand since.
     fn unsaved(&self) -> Option<(f64, bool)> {
-        let account = self
-            .account
+        let progress = self
+            .progress
             .as_deref()
-            .filter(|account| account.can_be_saved())?;
+            .filter(|progress| progress.can_be_saved())?;
         let Saved { sequences, seconds } = self.saved;
-        let mut changes = account.changes.iter();
+        let mut changes = progress.changes.iter();
         let changed = changes.any(|change| change.sequences >= sequences);
-        (account.sequences > sequences).then_some((account.seconds - seconds, changed))
+        (progress.sequences > sequences).then_some((progress.seconds - seconds, changed))
     }
 
     /// True until it has ended.
-    pub fn goes_on(&self) -> bool {
-        let account = self.account.as_deref();
-        account.is_none_or(|account| account.end.is_none())
+    pub fn is_active(&self) -> bool {
+        let progress = self.progress.as_deref();
+        progress.is_none_or(|progress| progress.end.is_none())
     }
 }

@@ -1,16 +1,16 @@
 //! Messages: each leaves after a while; those of errors are counted until the list of messages is opened.
 
-/// How long good news stays, in seconds.
+/// Duration of a success notification, in seconds.
 const SECONDS: f32 = 4.0;
-/// How long a notice stays, in seconds.
+/// Duration of a notice, in seconds.
 const NOTICE_SECONDS: f32 = 12.0;
-/// How long an error stays, in seconds: it is counted in the status line then.
+/// Duration of an error, in seconds: after that the status line counts it.
 const PROBLEM_SECONDS: f32 = 15.0;
 /// Older messages give way beyond this number.
 const MOST: usize = 2;
 /// Messages remembered.
 const MOST_SAID: usize = 100;
-/// How a message is meant.
+/// The kind of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Something was done.
@@ -26,11 +26,11 @@ pub enum Kind {
 pub struct Toast {
     /// Tells it from others.
     pub id: u64,
-    /// How it is meant.
+    /// The kind.
     pub kind: Kind,
     /// The words.
     pub text: String,
-    /// How long it stays, in seconds.
+    /// Remaining time, in seconds.
     left: f32,
 }
 
@@ -40,7 +40,7 @@ pub struct Toasts {
     shown: Vec<Toast>,
     /// All that was said, oldest first.
     said: Vec<(Kind, String)>,
-    /// Problems that nobody has looked up.
+    /// Number of unread problems.
     problems: usize,
     /// True while the pointer is on a message.
     held: bool,
@@ -105,17 +105,17 @@ impl Toasts {
     }
 
     /// All that was said, the newest first.
-    pub fn said(&self) -> impl Iterator<Item = &(Kind, String)> {
+    pub fn history(&self) -> impl Iterator<Item = &(Kind, String)> {
         self.said.iter().rev()
     }
 
-    /// How many things went wrong since the messages were last looked up.
+    /// Number of problems since the messages were last opened.
     pub fn problems(&self) -> usize {
         self.problems
     }
 
     /// The messages are looked up.
-    pub fn look_up(&mut self) {
+    pub fn mark_read(&mut self) {
         self.problems = 0;
     }
 
@@ -129,7 +129,7 @@ impl Toasts {
         self.shown.is_empty()
     }
 
-    /// Seconds until a message leaves by itself, if one will.
+    /// Returns the seconds until a notification expires, if one does.
     pub fn next_change_in(&self) -> Option<f64> {
         let left = self.shown.iter().map(|toast| f64::from(toast.left));
         left.min_by(f64::total_cmp)
@@ -142,7 +142,7 @@ impl Kind {
         match self {
             Self::Done => "Done",
             Self::Notice => "Note",
-            Self::Problem => "Not done",
+            Self::Problem => "Problem",
         }
     }
 }

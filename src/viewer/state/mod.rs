@@ -1,46 +1,46 @@
 //! The state of the window as data: no picture, no file, no key. It changes in one place,
 //! [`State::apply`].
 
-pub mod arrangement;
-pub mod beginning;
 pub mod compare;
 pub mod dialog;
 pub mod episode;
 pub mod events;
 pub mod gallery;
 pub mod history;
+pub mod jobs;
+pub mod layout;
 pub mod learning;
 pub mod messages;
 pub mod opening;
 pub mod session;
 pub mod settings;
-pub mod sight;
+pub mod start;
 pub mod target;
 pub mod tour;
+pub mod view_state;
 pub mod welcome;
-pub mod work;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::arrangement::Arrangement;
-use self::beginning::Beginning;
 use self::compare::{Comparing, Pair};
 use self::dialog::Dialog;
 use self::episode::Open;
 use self::gallery::Failing;
-use self::history::{History, Moment};
-use self::learning::{Ending, Learning};
+use self::history::{History, UndoState};
+use self::jobs::Effect;
+use self::layout::WindowLayout;
+use self::learning::{EndRequest, LiveTraining};
 use self::messages::Toasts;
 use self::opening::Opening;
 use self::session::Session;
 use self::settings::{Panels, Settings};
-use self::sight::Sight;
+use self::start::StartOptions;
 use self::tour::Tour;
+use self::view_state::ViewState;
 use self::welcome::Welcome;
-use self::work::Effect;
-use super::files::{Machine, Opened};
-use super::rows::Rows;
+use super::files::{Machine, OpenedFile};
+use super::row_zoom::Rows;
 use crate::figure::{Layer, peak};
 use crate::model::Trace;
 use crate::player::{NORMAL, Player};
@@ -48,19 +48,19 @@ use crate::player::{NORMAL, Player};
 /// All that the window knows.
 #[derive(Debug)]
 pub struct State {
-    /// What is open.
+    /// The open session.
     pub session: Session,
     /// Playback.
     pub player: Player,
-    /// What is looked at, and how.
-    pub sight: Sight,
-    /// What is remembered between runs.
+    /// The selection and how it is shown.
+    pub view: ViewState,
+    /// The settings stored between sessions.
     pub settings: Settings,
     /// The other episode.
     pub comparing: Comparing,
     /// The arrangement that suits the episode on screen.
-    pub suits: Arrangement,
-    /// What can be undone.
+    pub suits: WindowLayout,
+    /// The undo history.
     pub history: History,
     /// The input, edited by hand.
     pub editing: Editing,
@@ -72,29 +72,29 @@ pub struct State {
     pub opening: Option<Opening>,
     /// True while the pictures have the whole window, large, to be shown to others.
     pub presenting: bool,
-    /// What learns.
-    pub learning: Option<Learning>,
-    /// How many runs have begun.
+    /// The live training.
+    pub learning: Option<LiveTraining>,
+    /// Number of runs started.
     pub runs: u64,
-    /// What would end it, while the person is asked what becomes of it.
-    pub ending: Option<Ending>,
+    /// The pending end of training, while the user is asked whether to save.
+    pub ending: Option<EndRequest>,
     /// A failure that is shown.
     pub failing: Option<Failing>,
     /// The tour, while it is taken.
     pub tour: Option<Tour>,
-    /// What is said.
+    /// The notifications.
     pub toasts: Toasts,
     /// The dialog that is open.
     pub dialog: Option<Dialog>,
-    /// What is under way.
+    /// The pending work.
     pub pending: Pending,
-    /// The window as it is drawn.
+    /// The window as drawn.
     pub frame: Frame,
     /// True while the right panel lies over the pictures, in a window too narrow for it.
     pub drawer: bool,
     /// The folder of relative paths; empty where it is not known.
     pub folder: PathBuf,
-    /// What is to be done outside, oldest first.
+    /// The effects to carry out, oldest first.
     pub effects: Vec<Effect>,
 }
 
@@ -103,26 +103,26 @@ pub struct State {
 pub struct Editing {
     /// The mark: step and channel.
     pub mark: Option<(usize, usize)>,
-    /// What a stroke of the pointer paints, and the bit that it has come to.
+    /// The value that a stroke paints, and its last bit.
     pub stroke: Option<(bool, (usize, usize))>,
 }
 
-/// What is under way.
+/// The pending work.
 #[derive(Clone, Debug)]
 pub struct Pending {
     /// True while an episode is asked for that is not on screen yet.
     pub asked: bool,
-    /// True while something is under way that can be given up.
+    /// True while a job that can be cancelled is in progress.
     pub busy: bool,
-    /// The head looked at and the one pinned, for that episode.
+    /// The selected and the pinned head of that episode.
     pub coming: Option<(usize, Option<usize>)>,
     /// True when it plays as soon as it is there.
     pub play: bool,
-    /// What the window is to begin with, as far as that has not happened yet.
-    pub begin: Beginning,
+    /// The part of the initial state that is not yet applied.
+    pub begin: StartOptions,
 }
 
-/// The window as it is drawn.
+/// The window as drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     /// Its width, in points.
@@ -149,15 +149,15 @@ impl State {
         machines: Vec<Machine>,
         seed: Option<u64>,
         settings: Settings,
-        begin: Beginning,
-        compare: Option<(PathBuf, Opened)>,
+        begin: StartOptions,
+        compare: Option<(PathBuf, OpenedFile)>,
     ) -> Self {
         Self {
             session: Session::new(machines, seed),
             player: Player::new(0, 1),
-            sight: Sight::default(),
+            view: ViewState::default(),
             comparing: Comparing::new(compare),
-            suits: Arrangement::default(),
+            suits: WindowLayout::default(),
             history: History::default(),
             editing: Editing::default(),
             welcome: Welcome::default(),
@@ -192,7 +192,7 @@ impl State {
         }
     }
 
-    /// What the machine on screen computed.
+    /// Returns the trace of the machine on screen.
     pub fn trace(&self) -> Option<&Trace<f32>> {
         let open = self.session.open.as_ref()?;
         Some(&open.shown.recording.trace)
@@ -207,10 +207,7 @@ impl State {
     /// none.
     pub fn lines(&self) -> usize {
         let open = self.session.open.as_ref();
-        let there = !matches!(
-            self.arrangement(),
-            Arrangement::CloseUp | Arrangement::Train
-        );
+        let there = !matches!(self.layout(), WindowLayout::CloseUp | WindowLayout::Train);
         let asked = self.settings.panels.numbers;
         open.filter(|_| there && asked).map_or(0, Open::lines)
     }
@@ -219,20 +216,20 @@ impl State {
     pub fn pair(&self) -> Option<Pair<'_>> {
         let open = self.session.open.as_ref()?;
         self.comparing
-            .pair(open, self.sight.tolerance, self.sight.difference)
+            .pair(open, self.view.tolerance, self.view.difference)
     }
 
     /// The same, while that is what is on screen.
     pub fn pair_on_screen(&self) -> Option<Pair<'_>> {
-        let here = self.arrangement() == Arrangement::Compare;
+        let here = self.layout() == WindowLayout::Compare;
         self.pair().filter(|_| here)
     }
 
-    /// What the pictures show: derivatives where they were asked for, and where values do not have to be seen coming about
+    /// Returns the layer of the pictures: gradients where requested, and where values do not have to be seen in motion
     /// or side by side.
     pub fn layer(&self) -> Layer<'_> {
         let open = self.session.open.as_ref();
-        let open = open.filter(|_| self.arrangement().has_layers());
+        let open = open.filter(|_| self.layout().has_layers());
         open.map_or(Layer::Values, Open::layer)
     }
 
@@ -240,38 +237,38 @@ impl State {
     pub fn first_difference(&self) -> Option<(usize, usize, Option<usize>)> {
         let pair = self.pair()?;
         let first = pair.differences()?.values.first.as_ref()?;
-        let (stage, head) = compare::moment_of(&pair, &first.array);
+        let (stage, head) = compare::stage_of(&pair, &first.array);
         // What differs before the first step is there when that begins.
         let (step, stage) = first.step.map_or((0, 0), |step| (step, stage));
         Some((step, stage, head))
     }
 
-    /// How the pictures are arranged now: on a phone one at a time has room.
-    pub fn arrangement(&self) -> Arrangement {
-        let chosen = match self.settings.arrangement {
-            Some(Arrangement::Compare) if self.pair().is_none() => self.sight.before,
-            Some(Arrangement::Train) if !self.shows_learner() => self.sight.before,
+    /// Returns the current layout: a phone has room for one picture at a time.
+    pub fn layout(&self) -> WindowLayout {
+        let chosen = match self.settings.layout {
+            Some(WindowLayout::Compare) if self.pair().is_none() => self.view.before,
+            Some(WindowLayout::Train) if !self.shows_learner() => self.view.before,
             chosen => chosen,
         };
         match chosen.unwrap_or(self.suits) {
-            Arrangement::Train => Arrangement::Train,
-            _ if self.is_on_phone() => Arrangement::CloseUp,
+            WindowLayout::Train => WindowLayout::Train,
+            _ if self.is_on_phone() => WindowLayout::CloseUp,
             chosen => chosen,
         }
     }
 
     /// The one after it.
-    pub fn next_arrangement(&self) -> Arrangement {
+    pub fn next_layout(&self) -> WindowLayout {
         let learns = self.shows_learner();
-        match self.arrangement() {
-            Arrangement::CloseUp if self.is_on_phone() && learns => Arrangement::Train,
+        match self.layout() {
+            WindowLayout::CloseUp if self.is_on_phone() && learns => WindowLayout::Train,
             now => now.next(self.pair().is_some(), learns),
         }
     }
 
     /// The speed at which this arrangement is usually played, in steps per second: from near every stage is followed.
     pub fn usual_speed(&self) -> f64 {
-        if self.arrangement() == Arrangement::CloseUp {
+        if self.layout() == WindowLayout::CloseUp {
             self.player.followed()
         } else {
             NORMAL
@@ -280,12 +277,12 @@ impl State {
 
     /// True while the stages of a step move on screen.
     pub fn moves(&self) -> bool {
-        !self.settings.look.still && self.arrangement().has_stages()
+        !self.settings.look.still && self.layout().has_stages()
     }
 
     /// True while the pictures have the whole window.
     pub fn is_folded(&self) -> bool {
-        let near = self.opening.is_some() && self.arrangement() == Arrangement::CloseUp;
+        let near = self.opening.is_some() && self.layout() == WindowLayout::CloseUp;
         let near = near && !self.is_on_phone();
         let there = self.session.open.is_some() && !self.welcome.shown;
         there && (self.presenting || near)
@@ -302,7 +299,7 @@ impl State {
         let panels = self.settings.panels;
         if self.is_folded() || self.is_on_phone() {
             Panels::NONE
-        } else if self.arrangement() == Arrangement::Train && self.frame.width < NARROW {
+        } else if self.layout() == WindowLayout::Train && self.frame.width < NARROW {
             // Curves and episode need all there is.
             Panels {
                 left: false,
@@ -317,12 +314,12 @@ impl State {
     /// True while the numbers have no place of their own beside the pictures: in a narrow window, from near, or
     /// beside curves.
     pub fn is_narrow(&self) -> bool {
-        let arrangement = self.arrangement();
-        let full = matches!(arrangement, Arrangement::CloseUp | Arrangement::Train);
+        let layout = self.layout();
+        let full = matches!(layout, WindowLayout::CloseUp | WindowLayout::Train);
         self.frame.width < NARROW || full
     }
 
-    /// The step of the event so many on, or back, if there is one.
+    /// Returns the step of the event a number of events away, if it exists.
     pub fn event(&self, by: isize) -> Option<usize> {
         let (open, step) = (self.session.open.as_ref()?, self.player.step());
         let events = open.events.iter().map(|event| event.step);
@@ -337,22 +334,22 @@ impl State {
     /// All rows that can be scrolled to.
     pub fn whole(&self) -> Option<Arc<Rows>> {
         let open = self.session.open.as_ref()?;
-        let touched = self.sight.touched_only;
+        let touched = self.view.touched_only;
         Some(if touched { &open.touched } else { &open.all }.clone())
     }
 
-    /// How many of them are on screen, if not all.
+    /// Number of rows on screen, if not all.
     pub fn part(&self) -> Option<usize> {
-        self.sight
-            .zoom
+        self.view
+            .row_zoom
             .count(self.whole()?.as_ref(), self.frame.room)
     }
 
     /// All rows that can be scrolled to, and those on screen.
     pub fn rows(&self) -> Option<(Arc<Rows>, Arc<Rows>)> {
         let whole = self.whole()?;
-        let count = self.sight.zoom.count(&whole, self.frame.room);
-        let part = count.map(|count| Arc::new(whole.part(self.sight.zoom.first, count)));
+        let count = self.view.row_zoom.count(&whole, self.frame.room);
+        let part = count.map(|count| Arc::new(whole.part(self.view.row_zoom.first, count)));
         Some((whole.clone(), part.unwrap_or(whole)))
     }
 
@@ -360,31 +357,31 @@ impl State {
     pub fn shows_learner(&self) -> bool {
         let learning = self.learning.as_ref();
         let of_a_file = self.session.open.as_ref().is_some_and(Open::is_of_a_file);
-        let machine = self.session.wish.machine;
+        let machine = self.session.request.machine;
         learning.is_some_and(|learning| learning.machine == machine) && !of_a_file
     }
 
     /// True when all rows are on screen and can be read.
     pub fn fits(&self) -> bool {
         let whole = self.whole();
-        whole.is_none_or(|whole| self.sight.zoom.fits(&whole, self.frame.room))
+        whole.is_none_or(|whole| self.view.row_zoom.fits(&whole, self.frame.room))
     }
 
-    /// The place among these rows of the one where the head looked at has its peak.
+    /// Returns the position among these rows of the selected head's peak.
     pub fn peak(&self, rows: &Rows) -> Option<usize> {
-        let head = self.trace()?.heads.get(self.sight.focus)?;
+        let head = self.trace()?.heads.get(self.view.focus)?;
         let (row, _) = peak(head.weighting.row(self.player.step()))?;
         rows.index_of(row)
     }
 
     /// All that can be undone, as it is now.
-    pub fn moment(&self) -> Moment {
+    pub fn undo_state(&self) -> UndoState {
         let open = self.session.open.as_ref();
-        Moment {
-            wish: self.session.wish.clone(),
+        UndoState {
+            request: self.session.request.clone(),
             file: open.filter(|open| open.is_of_a_file()).cloned(),
-            kept: self.comparing.kept.clone(),
-            sight: self.sight.unscrolled(),
+            baseline: self.comparing.baseline.clone(),
+            view: self.view.unscrolled(),
         }
     }
 }

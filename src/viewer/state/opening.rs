@@ -4,19 +4,19 @@
 //! played. A few steps are walked through stage by stage, then it goes faster and faster; the beginning of the answer is
 //! walked through again, then the view draws back, and the rest of the answer comes out. Whatever a person does ends it.
 
-use super::arrangement::Arrangement;
+use super::layout::WindowLayout;
 use crate::player::FRAME;
 use crate::train::Recording;
 
-/// For how long every stage of the first steps is looked at, in seconds.
+/// Duration of every stage of the first steps, in seconds.
 const WALKED: [f64; 3] = [0.5, 0.4, 0.3];
-/// How fast the steps after them begin and end, in steps per second.
+/// Initial and final speed of the following steps, in steps per second.
 const FASTER: [f64; 2] = [3.0, 10.0];
 /// The same of the first steps of the answer: there one sees a row being read.
 const ANSWERED: [f64; 2] = [0.5, 0.3];
-/// How fast the rest of the answer comes out, in steps per second.
+/// Speed of the rest of the answer, in steps per second.
 const ANSWER: f64 = 4.0;
-/// How long it takes to draw back, in seconds.
+/// Duration of zooming out, in seconds.
 const DRAW_BACK: f32 = 0.8;
 
 /// The opening of an episode.
@@ -28,17 +28,17 @@ pub struct Opening {
     drawing_back: f32,
 }
 
-/// How a step of it is seen.
+/// The view of one of its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scene {
+pub struct OpeningView {
     /// From near, or as a whole.
-    pub arrangement: Arrangement,
+    pub layout: WindowLayout,
     /// In steps per second.
     pub speed: f64,
 }
 
 impl Opening {
-    /// That of an episode.
+    /// Returns the opening of an episode.
     pub fn of(recording: &Recording) -> Self {
         let mut mask = recording.episode.mask.iter();
         let asked = mask.position(|&mask| mask > 0.0);
@@ -48,27 +48,27 @@ impl Opening {
         }
     }
 
-    /// How a step of so many stages is seen.
-    pub fn scene(&self, step: usize, stages: usize) -> Scene {
+    /// Returns the view of a step with this number of stages.
+    pub fn scene(&self, step: usize, stages: usize) -> OpeningView {
         let answered = step.checked_sub(self.answer);
         let walked = answered.and_then(|step| ANSWERED.get(step));
         if let Some(seconds) = walked.or(WALKED.get(step)) {
-            return Scene {
-                arrangement: Arrangement::CloseUp,
+            return OpeningView {
+                layout: WindowLayout::CloseUp,
                 speed: 1.0 / (seconds * stages.max(1) as f64),
             };
         }
         if answered.is_some() {
-            return Scene {
-                arrangement: Arrangement::Debug,
+            return OpeningView {
+                layout: WindowLayout::Debug,
                 speed: ANSWER,
             };
         }
         let between = self.answer.saturating_sub(WALKED.len()).max(1);
         let come = (step - WALKED.len()) as f64 / between as f64;
         let [first, last] = FASTER;
-        Scene {
-            arrangement: Arrangement::CloseUp,
+        OpeningView {
+            layout: WindowLayout::CloseUp,
             speed: first * (last / first).powf(come),
         }
     }
@@ -84,7 +84,7 @@ impl Opening {
         moves.then_some(FRAME)
     }
 
-    /// How far the view has drawn back, 0 to 1.
+    /// Returns how far the view has zoomed out, 0 to 1.
     pub fn drawn_back(&self) -> f32 {
         self.drawing_back / DRAW_BACK
     }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn it_walks_then_hurries_then_draws_back_and_answers() {
+    fn opening_slows_then_speeds_up_then_zooms_out() {
         let opening = opening(21);
         let scenes: Vec<_> = (0..41).map(|step| opening.scene(step, 9)).collect();
         let mut player = Player::new(41, 9);
@@ -114,19 +114,19 @@ mod tests {
             let walked = step < 3 || (21..23).contains(&step);
             assert_eq!(player.stage_by_stage(), walked, "step {step}");
         }
-        let near = |scene: &Scene| scene.arrangement == Arrangement::CloseUp;
+        let near = |scene: &OpeningView| scene.layout == WindowLayout::CloseUp;
         // Once it has drawn back it stays there: when a row was seen to be read.
         let back = scenes.iter().position(|scene| !near(scene)).unwrap();
         assert_eq!(back, 23);
         assert!(!scenes[back..].iter().any(near));
-        let slower = |pair: &[Scene]| pair[1].speed < pair[0].speed;
+        let slower = |pair: &[OpeningView]| pair[1].speed < pair[0].speed;
         assert!(!scenes[..21].windows(2).any(slower));
         let seconds: f64 = scenes.iter().map(|scene| 1.0 / scene.speed).sum();
         assert!((20.0..34.0).contains(&seconds), "{seconds} seconds");
     }
 
     #[test]
-    fn it_suits_every_episode() {
+    fn opening_works_for_every_episode() {
         for answer in 0..9 {
             for step in 0..12 {
                 for stages in 0..14 {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn it_draws_back_once() {
+    fn opening_zooms_out_once() {
         let mut opening = opening(5);
         for _ in 0..20 {
             let before = opening.drawn_back();

@@ -1,10 +1,13 @@
-//! What is open: machines, the episode on screen and the one that is asked for.
+//! The open session: machines, the episode on screen and the requested one.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::episode::{Asked, Given, LONGEST, MOST_REPEATS, Open, Request, Wish, drawn};
-use crate::model::{Draw, ModelConfig, NtmConfig, Sampling};
+use super::episode::{
+    EpisodeRequest, ExternalEpisode, FixedEpisode, LONGEST, MOST_REPEATS, Open, RecordingInputs,
+    drawn,
+};
+use crate::model::{Draw, ModelConfig, NoiseMode, NtmConfig};
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, UNSEEN_SEED, recording_bytes};
 use crate::viewer::files::Machine;
@@ -12,7 +15,7 @@ use crate::viewer::files::Machine;
 /// The least and the most memory rows on the track, where a machine runs on any number of them.
 const ROWS: [usize; 2] = [32, 4096];
 
-/// How many samples of an episode can be asked for.
+/// Allowed numbers of samples of an episode.
 pub const SAMPLES: RangeInclusive<usize> = 2..=200;
 
 /// Everything that is open.
@@ -21,13 +24,13 @@ pub struct Session {
     /// The machines to choose from.
     pub machines: Vec<Arc<Machine>>,
     /// The episode asked for last.
-    pub wish: Wish,
+    pub request: EpisodeRequest,
     /// The episode on screen.
     pub open: Option<Open>,
-    /// How many samples are drawn where their spread is asked for.
+    /// Number of samples for the spread.
     pub samples: usize,
     /// The wish that was last fulfilled.
-    granted: Option<Wish>,
+    fulfilled: Option<EpisodeRequest>,
     serial: u64,
 }
 
@@ -35,71 +38,74 @@ impl Session {
     /// A session with these machines, nothing on screen yet; without a seed each begins with a lively episode.
     pub fn new(machines: Vec<Machine>, seed: Option<u64>) -> Self {
         let machines: Vec<_> = machines.into_iter().map(Arc::new).collect();
-        let wish = machines.first().map_or(
-            Wish {
+        let request = machines.first().map_or(
+            EpisodeRequest {
                 size: 1,
                 repeats: 1,
                 seed: seed.unwrap_or(UNSEEN_SEED),
                 rows: 1,
-                ..Wish::default()
+                ..EpisodeRequest::default()
             },
             |machine| {
-                let lively = || own_wish(0, machine);
-                seed.map_or_else(lively, |seed| Wish::of(0, machine, seed))
+                let with_varied_seed = || own_request(0, machine);
+                seed.map_or_else(with_varied_seed, |seed| {
+                    EpisodeRequest::of(0, machine, seed)
+                })
             },
         );
         Self {
             machines,
-            wish,
+            request,
             open: None,
             samples: 20,
-            granted: None,
+            fulfilled: None,
             serial: 0,
         }
     }
 
     /// The machine asked for.
     pub fn machine(&self) -> Option<&Arc<Machine>> {
-        self.machines.get(self.wish.machine)
+        self.machines.get(self.request.machine)
     }
 
-    /// What to record for the present wish.
-    pub fn request(&self) -> Option<Request> {
-        self.request_for(self.wish.clone())
+    /// Returns the recording job of the current request.
+    pub fn recording_inputs(&self) -> Option<RecordingInputs> {
+        self.inputs_for(self.request.clone())
     }
 
-    /// What to record to show what a machine does.
-    pub fn first_request(&self, index: usize) -> Option<Request> {
-        self.request_for(self.first_wish(index)?)
+    /// Returns the recording job that demonstrates a machine.
+    pub fn first_inputs(&self, index: usize) -> Option<RecordingInputs> {
+        self.inputs_for(self.first_request(index)?)
     }
 
-    /// What to ask a machine for first: the seed that a person has chosen stays, another machine has another lively one.
-    fn first_wish(&self, index: usize) -> Option<Wish> {
+    /// Returns the first request to a machine: a chosen seed stays, otherwise a varied one.
+    fn first_request(&self, index: usize) -> Option<EpisodeRequest> {
         let machine = self.machines.get(index)?;
-        let (now, seed) = (self.wish.machine, self.wish.seed);
+        let (now, seed) = (self.request.machine, self.request.seed);
         let by_itself = self
             .machines
             .get(now)
-            .is_some_and(|machine| own_wish(now, machine).seed == seed);
+            .is_some_and(|machine| own_request(now, machine).seed == seed);
         Some(if by_itself {
-            own_wish(index, machine)
+            own_request(index, machine)
         } else {
-            Wish::of(index, machine, seed)
+            EpisodeRequest::of(index, machine, seed)
         })
     }
 
-    /// What to record for this wish.
-    pub fn request_for(&self, wish: Wish) -> Option<Request> {
-        let machine = self.machines.get(wish.machine)?.clone();
-        let task = wish.task(&machine);
+    /// Returns the recording job of this request.
+    pub fn inputs_for(&self, request: EpisodeRequest) -> Option<RecordingInputs> {
+        let machine = self.machines.get(request.machine)?.clone();
+        let task = request.task(&machine);
         let open = self.open.as_ref();
-        let same = |open: &&Open| open.wish.as_ref().map(|own| own.machine) == Some(wish.machine);
-        let mattered = open.filter(same).and_then(|open| open.mattered.as_ref());
-        Some(Request {
+        let same =
+            |open: &&Open| open.request.as_ref().map(|own| own.machine) == Some(request.machine);
+        let gradients = open.filter(same).and_then(|open| open.gradients.as_ref());
+        Some(RecordingInputs {
             machine,
             task,
-            mattered: mattered.map(|by| by.of),
-            wish,
+            gradients: gradients.map(|by| by.of),
+            request,
         })
     }
 
@@ -111,16 +117,16 @@ impl Session {
 
     /// A wish could not be fulfilled: what is asked for is again what is on screen, unless something else
     /// was asked for since.
-    pub fn refuse(&mut self, wish: &Wish) {
-        if let (true, Some(granted)) = (self.wish == *wish, &self.granted) {
-            self.wish = granted.clone();
+    pub fn refuse(&mut self, request: &EpisodeRequest) {
+        if let (true, Some(fulfilled)) = (self.request == *request, &self.fulfilled) {
+            self.request = fulfilled.clone();
         }
     }
 
     /// Asks for another machine, at its own sizes.
     pub fn choose(&mut self, index: usize) {
-        if let Some(wish) = self.first_wish(index) {
-            self.wish = wish;
+        if let Some(request) = self.first_request(index) {
+            self.request = request;
         }
     }
 
@@ -128,18 +134,17 @@ impl Session {
     pub fn set_size(&mut self, size: usize) -> Option<String> {
         let task = &self.machine()?.task;
         if task.held_out().is_some() {
-            let words =
-                "The episodes of a file have the lengths they have; choose another one instead.";
+            let words = "Episodes of a file have fixed lengths. Choose another episode instead.";
             return Some(words.to_owned());
         }
         let (label, sizes) = (size_label(task), sizes(task));
-        self.wish.size = size.clamp(*sizes.start(), *sizes.end());
+        self.request.size = size.clamp(*sizes.start(), *sizes.end());
         limit(label, size, &sizes)
     }
 
     /// Asks for a number of repeats, brought into range; says so when it was not.
     pub fn set_repeats(&mut self, repeats: usize) -> Option<String> {
-        self.wish.repeats = repeats.clamp(1, MOST_REPEATS);
+        self.request.repeats = repeats.clamp(1, MOST_REPEATS);
         limit("Repeats", repeats, &(1..=MOST_REPEATS))
     }
 
@@ -147,8 +152,8 @@ impl Session {
     pub fn bit(&self, step: usize, channel: usize) -> Option<bool> {
         let open = self.open.as_ref()?;
         let bit = *open.shown.recording.episode.input.get([step, channel])? > 0.5;
-        let flipped = |wish: &Wish| wish.flipped.contains(&(step, channel));
-        Some(bit != (flipped(&self.wish) != open.wish.as_ref().is_some_and(flipped)))
+        let flipped = |request: &EpisodeRequest| request.flipped.contains(&(step, channel));
+        Some(bit != (flipped(&self.request) != open.request.as_ref().is_some_and(flipped)))
     }
 
     /// Asks for another value of a bit of the input; false where it is no bit of a recorded machine.
@@ -159,7 +164,7 @@ impl Session {
         let Recording { task, episode, .. } = &open.shown.recording;
         let is_bit = task.flipped(episode, step, channel).is_some();
         if is_bit {
-            let bits = &mut self.wish.flipped;
+            let bits = &mut self.request.flipped;
             let before = bits.len();
             bits.retain(|bit| *bit != (step, channel));
             if bits.len() == before {
@@ -177,18 +182,18 @@ impl Session {
             return None;
         }
         let allowed = least_rows(config)..=NtmConfig::MAX_ROWS;
-        self.wish.rows = rows.clamp(*allowed.start(), *allowed.end());
+        self.request.rows = rows.clamp(*allowed.start(), *allowed.end());
         limit("Memory rows", rows, &allowed)
     }
 
     /// The numbers of memory rows to slide along: as many as can be recorded at the length asked for.
     pub fn rows_on_offer(&self) -> Vec<usize> {
         let Some(machine) = self.machine() else {
-            return vec![self.wish.rows];
+            return vec![self.request.rows];
         };
         let own = machine.ntm.config.rows();
         let least = ROWS[0].max(least_rows(&machine.ntm.config)).min(own);
-        let steps = self.wish.steps(&self.wish.task(machine));
+        let steps = self.request.steps(&self.request.task(machine));
         let fits = |rows: &usize| {
             let config = machine.ntm.config.with_rows(*rows);
             config.is_ok_and(|config| recording_bytes(&config, steps) <= LARGEST_RECORDING)
@@ -224,18 +229,18 @@ impl Session {
         config.is_some_and(|config| config.is_random())
     }
 
-    /// Asks for the same episode, drawn: for the first time, or once more.
-    pub fn draw_again(&mut self) {
-        if self.wish.sampling == Sampling::Drawn {
-            self.wish.sample = self.wish.sample.wrapping_add(1);
+    /// Requests the same episode with another sample.
+    pub fn sample_again(&mut self) {
+        if self.request.sampling == NoiseMode::Sampled {
+            self.request.sample = self.request.sample.wrapping_add(1);
         }
-        self.wish.sampling = Sampling::Drawn;
+        self.request.sampling = NoiseMode::Sampled;
     }
 
     /// Puts an episode on screen.
     pub fn show(&mut self, open: Open) {
-        if open.wish.is_some() {
-            self.granted.clone_from(&open.wish);
+        if open.request.is_some() {
+            self.fulfilled.clone_from(&open.request);
         }
         self.open = Some(self.numbered(open));
     }
@@ -251,33 +256,33 @@ impl Session {
 
     /// Puts an episode on screen that has been there before, and hands back the one that was there.
     pub fn exchange(&mut self, open: Open) -> Option<Open> {
-        if let Some(wish) = &open.wish {
-            self.wish.clone_from(wish);
-            self.granted = Some(wish.clone());
+        if let Some(request) = &open.request {
+            self.request.clone_from(request);
+            self.fulfilled = Some(request.clone());
         }
         self.open.replace(open)
     }
 
     /// Asks another machine for the episode on screen: drawn again where that can be, or as it was. A machine
     /// with other channels gets one of its own.
-    pub fn choose_alike(&mut self, index: usize) {
+    pub fn choose_same_episode(&mut self, index: usize) {
         match self.open.clone() {
-            Some(open) => self.choose_like(index, &open),
+            Some(open) => self.choose_same_episode_as(index, &open),
             None => self.choose(index),
         }
     }
 
     /// The same of another episode.
-    pub fn choose_like(&mut self, index: usize, open: &Open) {
-        let wish = open.wish.as_ref();
-        let same_bits = wish.map_or_else(Vec::new, |wish| wish.flipped.clone());
+    pub fn choose_same_episode_as(&mut self, index: usize, open: &Open) {
+        let request = open.request.as_ref();
+        let same_bits = request.map_or_else(Vec::new, |request| request.flipped.clone());
         self.choose(index);
         let Some(machine) = self.machines.get(index).cloned() else {
             return;
         };
         let recording = &open.shown.recording;
         if machine.task.name() == recording.task.name() {
-            self.wish.flipped = same_bits;
+            self.request.flipped = same_bits;
         }
         let (trace, config) = (&recording.trace, &machine.ntm.config);
         let fits =
@@ -297,26 +302,26 @@ impl Session {
         fits: bool,
     ) {
         if machine.task.name() == task.name() {
-            (self.wish.size, self.wish.repeats) = (episode.size, episode.repeats.max(1));
+            (self.request.size, self.request.repeats) = (episode.size, episode.repeats.max(1));
             // Of a file, seed and index count together.
             let is_of_a_file = machine.task.held_out().is_some();
             if let Some(drawn) = origin.filter(|drawn| drawn.episode == 0 || is_of_a_file) {
-                self.wish.seed = drawn.seed.wrapping_add(drawn.episode);
-                (self.wish.sampling, self.wish.sample) = (drawn.sampling, drawn.sample);
+                self.request.seed = drawn.seed.wrapping_add(drawn.episode);
+                (self.request.sampling, self.request.sample) = (drawn.sampling, drawn.sample);
             }
         }
-        if fits && !self.wish.draws(machine, task, episode) {
-            self.wish.flipped.clear();
-            self.wish.given = Some(Given(Arc::new((task.clone(), episode.clone()))));
+        if fits && !self.request.draws(machine, task, episode) {
+            self.request.flipped.clear();
+            self.request.given = Some(FixedEpisode(Arc::new((task.clone(), episode.clone()))));
         }
     }
 
     /// Asks for what the window is to begin with.
-    pub fn begin(&mut self, rows: Option<usize>, asked: Option<Asked>) {
+    pub fn begin(&mut self, rows: Option<usize>, asked: Option<ExternalEpisode>) {
         let Some(machine) = self.machine().cloned() else {
             return;
         };
-        self.wish.rows = rows.unwrap_or(self.wish.rows);
+        self.request.rows = rows.unwrap_or(self.request.rows);
         if let Some(asked) = asked {
             self.ask_for(&machine, &asked.task, &asked.episode, asked.origin, true);
         }
@@ -337,8 +342,8 @@ impl Session {
         };
         let recording = &open.shown.recording;
         // Of a file without a seed nobody knows where its bits come from.
-        let by_hand = if open.is_of_a_file() { "" } else { "-edited" };
-        let seed = drawn(recording, "-seed", by_hand);
+        let manual = if open.is_of_a_file() { "" } else { "-edited" };
+        let seed = drawn(recording, "-seed", manual);
         let (measure, size) = (recording.task.size_name(), recording.episode.size);
         // Somebody else's task may be called like a folder.
         let plain = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_');
@@ -347,18 +352,19 @@ impl Session {
     }
 }
 
-/// What a machine is asked for where nobody says: an episode that is worth looking at.
-pub fn own_wish(index: usize, machine: &Machine) -> Wish {
+/// Returns the default request to a machine: a varied episode.
+pub fn own_request(index: usize, machine: &Machine) -> EpisodeRequest {
     // Of a file, those that are held out are counted from the first.
     let seed = machine.task.held_out().map_or(UNSEEN_SEED, |_| 0);
-    Wish::of(index, machine, seed).lively(machine)
+    EpisodeRequest::of(index, machine, seed).with_varied_seed(machine)
 }
 
-/// Why a number was not taken as it was typed.
+/// Returns the error for a typed number outside its range.
 fn limit(what: &str, typed: usize, allowed: &RangeInclusive<usize>) -> Option<String> {
     let (least, most) = (*allowed.start(), *allowed.end());
     let taken = typed.clamp(least, most);
-    let sentence = || format!("{what} {typed} became {taken}: here it can be {least} to {most}.");
+    let sentence =
+        || format!("{what} {typed} is out of range; set to {taken}. Allowed: {least} to {most}.");
     (typed != taken).then(sentence)
 }
 
@@ -367,7 +373,7 @@ pub fn sizes(task: &Task) -> RangeInclusive<usize> {
     task.least_size()..=LONGEST
 }
 
-/// What the size of an episode is called.
+/// Returns the label of the size of an episode.
 pub fn size_label(task: &Task) -> &'static str {
     match task.size_name() {
         "length" => "Length",

@@ -1,8 +1,8 @@
-//! What is remembered between two runs of the window: how it looks, what was opened, how far the tour went.
+//! Settings stored between sessions: appearance, recent files, progress of the tour.
 
 use std::path::PathBuf;
 
-use super::arrangement::Arrangement;
+use super::layout::WindowLayout;
 use crate::figure::Map;
 
 /// Text sizes on offer, in percent.
@@ -10,10 +10,10 @@ pub const SCALES: [u16; 7] = [80, 90, 100, 115, 130, 150, 200];
 /// Files remembered.
 const RECENT: usize = 6;
 
-/// Which colours the window has.
+/// The theme of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// As the system has it.
+    /// The theme of the system.
     #[default]
     System,
     /// Light on dark.
@@ -26,7 +26,7 @@ impl Theme {
     /// Every one.
     pub const ALL: [Self; 3] = [Self::System, Self::Dark, Self::Light];
 
-    /// As it is kept and called.
+    /// Returns the name, also used in the settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::System => "System",
@@ -36,16 +36,16 @@ impl Theme {
     }
 }
 
-/// How everything looks.
+/// The settings of the appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct Appearance {
     /// Dark, light or as the system has it.
     pub theme: Theme,
     /// Colours of the weightings.
     pub map: Map,
     /// Size of text and everything else, in percent.
     pub scale: u16,
-    /// True when nothing is to move by itself.
+    /// True with reduced motion.
     pub still: bool,
 }
 
@@ -72,21 +72,21 @@ impl Panels {
 /// All that is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How everything looks.
-    pub look: Look,
+    /// The settings of the appearance.
+    pub look: Appearance,
     /// The panels that are wanted.
     pub panels: Panels,
-    /// How the pictures are arranged; as suits the episode where nobody has chosen.
-    pub arrangement: Option<Arrangement>,
+    /// The layout; `None` selects the one that suits the episode.
+    pub layout: Option<WindowLayout>,
     /// Files opened, the last one first.
     pub recent: Vec<PathBuf>,
-    /// The stop of the tour to go on from.
+    /// The tour step to continue from.
     pub stop: usize,
     /// True when the window has introduced itself.
     pub greeted: bool,
 }
 
-impl Default for Look {
+impl Default for Appearance {
     fn default() -> Self {
         Self {
             theme: Theme::default(),
@@ -111,9 +111,9 @@ impl Default for Panels {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            look: Look::default(),
+            look: Appearance::default(),
             panels: Panels::default(),
-            arrangement: Some(Arrangement::Debug),
+            layout: Some(WindowLayout::Debug),
             recent: Vec::new(),
             stop: 0,
             greeted: true,
@@ -122,7 +122,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// As written by [`Self::lines`]; what is missing or makes no sense is as at the first start.
+    /// Parses the text written by [`Self::lines`]; missing or invalid entries have their defaults.
     pub fn read(line: impl Fn(&str) -> Option<String>) -> Self {
         let is = |key: &str| line(key).map(|value| value == "yes");
         let theme = |name: String| Theme::ALL.into_iter().find(|one| one.name() == name);
@@ -131,7 +131,7 @@ impl Settings {
         let recent = line("recent").unwrap_or_default();
         let paths = recent.lines().filter(|path| !path.is_empty());
         Self {
-            look: Look {
+            look: Appearance {
                 theme: line("theme").and_then(theme).unwrap_or_default(),
                 map: line("colours").and_then(map).unwrap_or_default(),
                 scale: scale
@@ -144,7 +144,7 @@ impl Settings {
                 numbers: is("numbers").unwrap_or(false),
                 timeline: is("timeline").unwrap_or(true),
             },
-            arrangement: line("layout").and_then(|name| Arrangement::named(&name)),
+            layout: line("layout").and_then(|name| WindowLayout::named(&name)),
             recent: paths.map(PathBuf::from).take(RECENT).collect(),
             stop: line("tour").and_then(|stop| stop.parse().ok()).unwrap_or(0),
             greeted: is("greeted").unwrap_or(false),
@@ -156,7 +156,7 @@ impl Settings {
         let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
         let recent = self.recent.iter().map(|path| path.display().to_string());
         let recent: Vec<_> = recent.collect();
-        let layout = self.arrangement.map_or("", Arrangement::name);
+        let layout = self.layout.map_or("", WindowLayout::name);
         vec![
             ("theme", self.look.theme.name().to_owned()),
             ("colours", self.look.map.name().to_owned()),
@@ -180,8 +180,8 @@ impl Settings {
     }
 }
 
-impl Look {
-    /// The size of text so many sizes on, or back.
+impl Appearance {
+    /// Returns the text size a number of sizes away.
     pub fn resize(&mut self, by: isize) {
         let smaller = SCALES
             .iter()
@@ -197,9 +197,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_comes_back() {
+    fn settings_round_trip() {
         let mut settings = Settings {
-            look: Look {
+            look: Appearance {
                 theme: Theme::Light,
                 map: Map::Cividis,
                 scale: 130,
@@ -210,7 +210,7 @@ mod tests {
                 numbers: false,
                 timeline: true,
             },
-            arrangement: Some(Arrangement::Paper),
+            layout: Some(WindowLayout::Paper),
             stop: 4,
             ..Settings::default()
         };
@@ -225,13 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_as_at_the_first_start() {
+    fn invalid_settings_use_defaults() {
         let first = Settings::read(|_| None);
         assert_eq!(
             first,
             Settings {
                 greeted: false,
-                arrangement: None,
+                layout: None,
                 panels: Panels {
                     numbers: false,
                     ..Panels::default()
@@ -240,7 +240,7 @@ mod tests {
             }
         );
         let nonsense = Settings::read(|_| Some("x\n".to_owned()));
-        assert_eq!(nonsense.look, Look::default());
+        assert_eq!(nonsense.look, Appearance::default());
         assert_eq!(nonsense.stop, 0);
     }
 
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn sizes_stop_at_the_ends() {
-        let mut look = Look::default();
+        let mut look = Appearance::default();
         for _ in 0..9 {
             look.resize(1);
         }

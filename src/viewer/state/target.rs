@@ -1,4 +1,4 @@
-//! What a person has pointed out.
+//! The targets that a user can select.
 
 use std::ops::RangeInclusive;
 
@@ -7,13 +7,13 @@ use crate::figure::PanelId;
 /// Something that can be pointed out, and stays pointed out while time moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A row of the memory, as the head looked at sees it.
+    /// A row of the memory, as the selected head sees it.
     Row(usize),
     /// Several rows.
     Rows {
-        /// Where the selection began.
+        /// The row at which the selection started.
         from: usize,
-        /// Where it was extended to, before or behind.
+        /// The row to which it was extended, before or after.
         to: usize,
     },
     /// A number in the memory.
@@ -39,7 +39,7 @@ pub enum Target {
         /// Its place among those of a step.
         column: usize,
     },
-    /// What the whole machine is given and answers in a step.
+    /// The input and output of the whole machine in a step.
     Step,
 }
 

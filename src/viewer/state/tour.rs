@@ -2,33 +2,33 @@
 
 use std::sync::Arc;
 
-use super::episode::Wish;
-use super::session::{Session, own_wish};
+use super::episode::EpisodeRequest;
+use super::session::{Session, own_request};
 use super::target::Target;
 use crate::figure::{Stage, Stages};
 use crate::model::{HeadTrace, Trace, peak};
 use crate::player::Player;
 use crate::task::{Episode, Phase, Task};
-use crate::viewer::files::Shown;
+use crate::viewer::files::RecordedEpisode;
 
-/// How far the tour is.
+/// The progress of the tour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tour {
     /// The stop, from 0.
     pub stop: usize,
     /// True when what it asks for was done.
     pub met: bool,
-    /// What the stops before showed when they were left, to go back to.
-    pub trail: Vec<Scene>,
-    /// What is to be shown once its episode is there.
-    pub coming: Option<Scene>,
+    /// The views of earlier tour steps, to go back to.
+    pub trail: Vec<TourState>,
+    /// The view to show once its episode is recorded.
+    pub coming: Option<TourState>,
     /// The episode before a bit of it was changed.
     pub before: Option<Recorded>,
 }
 
 /// An episode, as it was.
 #[derive(Clone, Debug)]
-pub struct Recorded(pub Arc<Shown>);
+pub struct Recorded(pub Arc<RecordedEpisode>);
 
 impl PartialEq for Recorded {
     fn eq(&self, other: &Self) -> bool {
@@ -36,26 +36,26 @@ impl PartialEq for Recorded {
     }
 }
 
-/// What a stop shows.
+/// The view of a tour step.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scene {
+pub struct TourState {
     /// The stop.
     pub stop: usize,
     /// True when what it asks for was done.
     pub met: bool,
-    /// Where the play-head is.
+    /// The position of the play-head.
     pub player: Player,
-    /// The head looked at, if it was chosen.
+    /// The selected head, if the user selected it.
     pub chosen: Option<usize>,
-    /// What is kept in view.
+    /// The pinned value.
     pub selected: Option<Target>,
     /// The mark in the input.
     pub mark: Option<(usize, usize)>,
     /// The episode.
-    pub wish: Wish,
+    pub request: EpisodeRequest,
 }
 
-/// The machine that a stop is told of.
+/// The machine of a tour step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Copy: heads find rows by where they are.
@@ -66,39 +66,39 @@ pub enum Act {
     Any,
 }
 
-/// What a stop points at.
+/// The part of the window that a tour step points at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TourTarget {
     /// The button that plays.
     Play,
     /// The button that goes a step on.
     Step,
-    /// The weighting of the head looked at, over time.
+    /// The weighting of the selected head, over time.
     Weighting,
     /// The column of the stage that it is about.
     Stage,
     /// The memory.
     Memory,
-    /// What the machine is given.
+    /// The input.
     Input,
-    /// What it answers.
+    /// The output.
     Output,
 }
 
-/// What a stop waits for.
+/// The condition that completes a tour step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// That it plays.
+    /// Playback.
     Play,
     /// A step on or back.
     Step,
     /// A click in a picture.
     Click,
-    /// That the stage that it is about has come.
+    /// The arrival at its stage.
     Stage,
     /// The first step.
     First,
-    /// A bit of the answer that is kept in view.
+    /// A pinned bit of the answer.
     Answer,
     /// A step in which an answer is asked for.
     Asked,
@@ -108,22 +108,22 @@ pub enum Wait {
     Start,
 }
 
-/// A stop of the tour.
+/// A tour step.
 #[derive(Clone, Copy, Debug)]
-pub struct Stop {
+pub struct TourStep {
     /// A few words.
     pub title: &'static str,
-    /// What is to be understood.
+    /// The explanation.
     pub why: &'static str,
-    /// What to do with keys and pointer.
+    /// The instruction for keyboard and mouse.
     pub keys: &'static str,
-    /// What to do with a finger.
+    /// The instruction for touch.
     pub touch: &'static str,
     /// Of which machine.
     pub act: Act,
-    /// What is lit.
-    pub place: Place,
-    /// What it waits for.
+    /// The highlighted part.
+    pub place: TourTarget,
+    /// The condition that completes it.
     pub wait: Wait,
     /// The stage that it is about.
     about: Option<Stage>,
@@ -131,11 +131,11 @@ pub struct Stop {
 
 const fn stop(
     act: Act,
-    (place, wait): (Place, Wait),
+    (place, wait): (TourTarget, Wait),
     title: &'static str,
     [why, keys, touch]: [&'static str; 3],
-) -> Stop {
-    Stop {
+) -> TourStep {
+    TourStep {
         title,
         why,
         keys,
@@ -149,162 +149,162 @@ const fn stop(
 
 const fn stage(
     act: Act,
-    (place, about): (Place, Stage),
+    (place, about): (TourTarget, Stage),
     title: &'static str,
     ask: [&'static str; 3],
-) -> Stop {
-    Stop {
+) -> TourStep {
+    TourStep {
         about: Some(about),
         ..stop(act, (place, Wait::Stage), title, ask)
     }
 }
 
 /// All stops.
-pub const STOPS: [Stop; 13] = [
+pub const TOUR_STEPS: [TourStep; 13] = [
     stop(
         Act::Place,
-        (Place::Play, Wait::Play),
+        (TourTarget::Play, Wait::Play),
         "Play",
         [
-            "This machine is shown vectors of bits, one in a step. Then the input ends, and it has to give them back from \
-             memory.",
+            "This machine is shown vectors of bits, one per step. When the input ends, it has to output them again \
+             from memory.",
             "Press Space, or this button, to watch it.",
             "Press the button in the ring to watch it.",
         ],
     ),
     stop(
         Act::Place,
-        (Place::Step, Wait::Step),
+        (TourTarget::Step, Wait::Step),
         "Step by step",
         [
-            "All of it is recorded: you can go through it as slowly as you like, and back.",
+            "Every step is recorded: you can move through them slowly, forwards and back.",
             "Press → or ←.",
             "Press the button in the ring, or the one that goes back.",
         ],
     ),
     stop(
         Act::Place,
-        (Place::Weighting, Wait::Click),
-        "Where a head looks",
+        (TourTarget::Weighting, Wait::Click),
+        "Where a head attends",
         [
-            "A head looks at the rows of the memory.",
-            "Rows run down, time runs to the right, and the trace is the row where it looks. Click on the trace.",
-            "Rows run down, and the bar in the ring is at the row where it looks. Touch it.",
+            "A head attends to rows of the memory.",
+            "Rows run down, time runs to the right, and the bright trace is the row it attends to. Click the trace.",
+            "Rows run down, and the bar in the ring is at the row it attends to. Touch it.",
         ],
     ),
     stage(
         Act::Place,
-        (Place::Stage, Stage::Gate),
-        "Gate: stay with where it was",
+        (TourTarget::Stage, Stage::Gate),
+        "Gate: content or previous row",
         [
-            "How does it find the next row? It has a choice: look for what is in a row, or start from the row of the step \
-             before. The gate g decides: 1 looks for what is there, 0 starts from where it was.",
+            "How does it find the next row? By content, or from its weighting in the previous step. The gate g \
+             decides: 1 uses the content, 0 the previous weighting.",
             "Press the . key until gate.",
-            "Press Next stage until gate.",
+            "Press the button below until gate.",
         ],
     ),
     stage(
         Act::Place,
-        (Place::Stage, Stage::Shift),
+        (TourTarget::Stage, Stage::Shift),
         "Shift: move along the rows",
         [
-            "From there it can move by a row, back or on. The shift s says how much of it goes where: this is how a head \
-             walks through memory.",
+            "From there it can move by a row, forward or back. The shift s says how much weight moves each way: this \
+             is how a head walks through memory.",
             "Press . again.",
-            "Press Next stage again.",
+            "Press the button below again.",
         ],
     ),
     stage(
         Act::Place,
-        (Place::Stage, Stage::Sharpen),
+        (TourTarget::Stage, Stage::Sharpen),
         "Sharpen",
         [
-            "Every shift blurs a little: some weight is left on the rows beside. Taken to the power γ, 1 or more, the large \
-             weights win.",
+            "Every shift blurs a little: some weight stays on neighbouring rows. Raised to the power γ, 1 or more, the \
+             large weights win.",
             "Press . again.",
-            "Press Next stage again.",
+            "Press the button below again.",
         ],
     ),
     stage(
         Act::Place,
-        (Place::Memory, Stage::Add),
+        (TourTarget::Memory, Stage::Add),
         "Erase and add",
         [
-            "Now it knows its row. A write head first erases there, then adds a vector: that is how a vector gets into \
-             memory.",
+            "Now it has its row. A write head first erases that row, then adds a vector: this is how a vector gets \
+             into memory.",
             "Press the . key until add, and watch the row.",
-            "Press Next stage until add, and watch the row.",
+            "Press the button below until add, and watch the row.",
         ],
     ),
     stop(
         Act::Place,
-        (Place::Memory, Wait::First),
+        (TourTarget::Memory, Wait::First),
         "Does the memory last?",
         [
-            "This is the memory at the end of the episode, a vector in every row that was written. What will the next \
+            "This is the memory at the end of the episode, a vector in every row that was written. What does the next \
              episode start from?",
-            "Press Home, to see how this one began.",
-            "Press the first button below, to see how this one began.",
+            "Press Home to see how this one began.",
+            "Press the first button below to see how this one began.",
         ],
     ),
     stop(
         Act::Place,
-        (Place::Output, Wait::Answer),
+        (TourTarget::Output, Wait::Answer),
         "The answer",
         [
-            "Now nothing comes in any more. The read head walks over the rows that were written, and the vectors come out \
-             in the same order.",
+            "The input has ended. The read head goes through the rows that were written, and the vectors come out in \
+             the same order.",
             "Click a bit of the answer, in the right half of the output.",
             "Touch a bit of the answer that comes out.",
         ],
     ),
     stage(
         Act::Content,
-        (Place::Stage, Stage::Content),
-        "Another machine: find by what is there",
+        (TourTarget::Stage, Stage::Content),
+        "Another machine: find by content",
         [
-            "This one was shown items. Now one of them comes again, and the next one is the answer. So it has to find a row \
-             by what is in it: the head compares its key k with every row.",
+            "This one was shown items. Now one of them comes again, and the next one is the answer. So it has to find \
+             a row by content: the head compares its key k with every row.",
             "Press the . key until content.",
-            "Press Next stage until content.",
+            "Press the button below until content.",
         ],
     ),
     stop(
         Act::Content,
-        (Place::Weighting, Wait::Asked),
+        (TourTarget::Weighting, Wait::Asked),
         "From there, row by row",
         [
-            "It has found the item, and wanted is what came after it: from here on the head moves row by row again.",
+            "It has found the item, but the answer is the item after it: from here the head moves row by row again.",
             "Press → until the answer begins.",
-            "Go on, step by step, until the answer begins.",
+            "Continue step by step until the answer begins.",
         ],
     ),
     stop(
         Act::Content,
-        (Place::Input, Wait::Flip),
+        (TourTarget::Input, Wait::Flip),
         "Change one bit",
         [
-            "Is that really read from memory? Change what was shown, and see.",
-            "Press Space to flip the marked bit, or click another bit of this item. The machine runs once more.",
-            "Flip the first bit of this item: the machine runs once more.",
+            "Is that really read from memory? Change the input and see.",
+            "Press Space to flip the marked bit, or click another bit of this item. The machine runs again.",
+            "Flip the first bit of this item: the machine runs again.",
         ],
     ),
     stop(
         Act::Any,
-        (Place::Stage, Wait::Start),
-        "Other ways to attend",
+        (TourTarget::Stage, Wait::Start),
+        "Other attention mechanisms",
         [
-            "A head may score its key otherwise, look through a window, draw one row by chance, or have random weights with \
-             a prior. The start page has machines for each, under Other ways to attend.",
+            "A head may use another score, see only a window, sample one row at random, or have random weights with a \
+             prior. The start page has machines for each, under Other attention mechanisms.",
             "Press W.",
-            "Have a look at it.",
+            "Open the start page.",
         ],
     ),
 ];
 
 impl Act {
     /// The episode that it is told of, where there is a machine for it.
-    pub fn wish(self, session: &Session) -> Option<Wish> {
+    pub fn request(self, session: &Session) -> Option<EpisodeRequest> {
         // Of four read heads one finds the item by its content alone.
         let (name, size) = match self {
             Self::Place => ("copy", None),
@@ -320,11 +320,11 @@ impl Act {
         };
         let (index, machine) = named.or_else(alike)?;
         Some(match size {
-            Some(size) => Wish {
+            Some(size) => EpisodeRequest {
                 size,
-                ..Wish::of(index, machine, crate::train::UNSEEN_SEED)
+                ..EpisodeRequest::of(index, machine, crate::train::UNSEEN_SEED)
             },
-            None => own_wish(index, machine),
+            None => own_request(index, machine),
         })
     }
 
@@ -339,10 +339,10 @@ impl Act {
 }
 
 impl Tour {
-    /// At a stop where nothing was done yet.
+    /// Returns the tour at the start of a step.
     pub fn new(stop: usize) -> Self {
         Self {
-            stop: stop.min(STOPS.len() - 1),
+            stop: stop.min(TOUR_STEPS.len() - 1),
             met: false,
             trail: Vec::new(),
             coming: None,
@@ -350,26 +350,29 @@ impl Tour {
         }
     }
 
-    /// The stop itself.
-    pub fn at(&self) -> &'static Stop {
-        &STOPS[self.stop.min(STOPS.len() - 1)]
+    /// Returns the tour step.
+    pub fn at(&self) -> &'static TourStep {
+        &TOUR_STEPS[self.stop.min(TOUR_STEPS.len() - 1)]
     }
 
-    /// The stage that the stop is about.
+    /// Returns the stage of the tour step.
     pub fn about(&self) -> Option<Stage> {
         self.at().about
     }
 
-    /// True of a stop about a stage that a machine does not have.
+    /// True for a tour step about a stage that the machine does not have.
     pub fn lacks(&self, stages: &Stages) -> bool {
         let about = self.about();
         about.is_some_and(|about| stages.place(about, None).is_none())
     }
 
-    /// The place of the stage that the stop begins at: where the one before ended, or just before its own.
+    /// Returns the first stage of the tour step: the last of the previous one, or just before its own.
     pub fn begins_at(&self, stages: &Stages, head: Option<&HeadTrace>) -> Option<usize> {
         let own = stages.place(self.about()?, head)?;
-        let before = self.stop.checked_sub(1).and_then(|stop| STOPS[stop].about);
+        let before = self
+            .stop
+            .checked_sub(1)
+            .and_then(|stop| TOUR_STEPS[stop].about);
         let ended = before.and_then(|before| stages.place(before, head));
         ended.or(own.checked_sub(1))
     }
@@ -377,7 +380,7 @@ impl Tour {
 
 /// The step and the read head of a query that finds most by content: where gate times the largest weight by content is
 /// largest.
-pub fn found(trace: &Trace, episode: &Episode) -> Option<(usize, usize)> {
+pub fn best_query(trace: &Trace, episode: &Episode) -> Option<(usize, usize)> {
     let query = |phase: &&Phase| phase.name == "query";
     let query = episode.phases.iter().find(query)?;
     let heads = trace.heads.iter().enumerate();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::episode::Open;
 
-/// What is known of the start page.
+/// The state of the start page.
 #[derive(Debug, Default)]
 pub struct Welcome {
     /// True while it is on screen.

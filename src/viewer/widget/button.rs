@@ -6,7 +6,7 @@ use super::super::command::Command;
 use super::super::keys;
 use super::super::theme::{self, Palette};
 use super::icon::Icon;
-use super::place;
+use super::named_rects;
 
 /// A button that shows an icon and carries a command.
 pub fn icon_button(
@@ -24,7 +24,7 @@ pub fn icon_button(
     response.on_hover_text(tooltip)
 }
 
-/// What is clicked is wished for.
+/// Adds a command when the widget is clicked.
 pub fn on_click(response: &Response, command: impl Into<Command>, commands: &mut Vec<Command>) {
     if response.clicked() {
         commands.push(command.into());
@@ -69,7 +69,7 @@ pub fn named_icon_button(
     }
     icon.paint(painter, rect.shrink(size.min_elem() / 7.0), ink);
     focus_ring(ui, &response);
-    place::mark(ui.ctx(), name, rect);
+    named_rects::mark(ui.ctx(), name, rect);
     response
 }
 

@@ -19,11 +19,11 @@ use crate::viewer::theme;
 /// The textures of all pictures.
 #[derive(Default)]
 pub struct Textures {
-    /// Which state of a picture, and the pass that drew it last.
+    /// The state of a picture, and the pass that drew it last.
     kept: HashMap<u64, (u64, TextureHandle, u64)>,
     /// The pass that is being drawn.
     pass: u64,
-    /// Which pictures have values that are no numbers.
+    /// The pictures with values that are not finite.
     odd: HashMap<u64, (u64, [bool; 2])>,
     uploads: usize,
     bytes: usize,
@@ -77,12 +77,12 @@ impl Textures {
         id
     }
 
-    /// How many bytes of images have been handed to the graphics card so far.
+    /// Returns the number of bytes uploaded to the graphics card so far.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// How many images have been handed to the graphics card so far.
+    /// Returns the number of images uploaded to the graphics card so far.
     pub fn uploads(&self) -> usize {
         self.uploads
     }
@@ -105,7 +105,7 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// What this paints on, for the pictures of an episode.
+    /// Returns the canvas for the pictures of an episode.
     pub fn new(painter: &Painter, textures: &'a mut Textures, episode: u64) -> Self {
         Self {
             painter: painter.clone(),

@@ -20,7 +20,7 @@ pub fn dialog_frame(ctx: &Context) -> Frame {
 const SHEET: f32 = 560.0;
 /// Inside of a sheet, at its sides.
 const SIDES: i8 = 16;
-/// What is seen of the window above the tallest sheet: a place to leave it.
+/// Height of the window above the tallest sheet: a tap there closes it.
 const ABOVE: f32 = 32.0;
 
 /// Shows a dialog; true when the person wants to leave it.
@@ -75,7 +75,7 @@ fn sheet_ui(ctx: &Context, name: &str, add: impl FnOnce(&mut Ui)) -> bool {
     is_left || response.should_close()
 }
 
-/// What may be longer than there is room for in a dialog; a sheet scrolls as a whole.
+/// Scrolls content that may be too long for a dialog; a sheet scrolls as a whole.
 pub fn scrolled_ui(ui: &mut Ui, most: f32, add: impl FnOnce(&mut Ui)) {
     if theme::is_by_finger(ui.ctx()) {
         add(ui);

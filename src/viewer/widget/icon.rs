@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 
-/// What an icon shows.
+/// The kind of an icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Icon {
     /// A triangle to the right.

@@ -9,9 +9,9 @@ use super::button::focus_ring;
 pub struct Line<'a> {
     /// Its place.
     pub rect: Rect,
-    /// What the pointer and the keyboard do with it.
+    /// The response to pointer and keyboard.
     pub response: Response,
-    /// Where it is painted.
+    /// The rectangle.
     pub ui: &'a Ui,
 }
 

@@ -1,4 +1,4 @@
-//! What panels are made of. Widgets know nothing of machines; they draw what they are given and report what was asked
+//! Widgets of the panels. They know nothing of machines; they draw what they are given and report what was asked
 //! for.
 
 pub mod button;
@@ -6,7 +6,7 @@ pub mod canvas;
 pub mod dialog;
 pub mod icon;
 pub mod line;
-pub mod place;
+pub mod named_rects;
 pub mod property;
 pub mod readout;
 pub mod toast;

@@ -5,18 +5,18 @@ use egui::{Align2, Area, Context, Id, Order, RichText, vec2};
 
 use super::super::theme::{self, Palette};
 
-/// What the card by the pointer says.
+/// The text of the card at the pointer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Readout {
-    /// Where, in numbers: head, step, row.
+    /// The place: head, step, row.
     pub place: String,
     /// The value, exactly.
     pub value: String,
-    /// What the value is, in words or as an equation.
+    /// The meaning of the value, as text or as an equation.
     pub meaning: String,
 }
 
-/// What is smaller is read out as next to nothing, and exactly with Alt.
+/// Smaller values are shown as ≈ 0, and exactly with Alt.
 const LEAST: f32 = 1e-9;
 
 impl Readout {

@@ -60,7 +60,7 @@ pub fn track_ui(
     (response, slid.filter(|&stop| stop != value))
 }
 
-/// Where a number stands, 0 to 1.
+/// Returns the position of a number on the track, 0 to 1.
 fn share(number: usize, stops: &[usize]) -> f32 {
     let (Some(&least), Some(&most)) = (stops.first(), stops.last()) else {
         return 0.0;

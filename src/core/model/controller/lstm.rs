@@ -65,7 +65,7 @@ kernel! {
 
 kernel! {
     /// Adds to the gradient by c_t what comes through h_t: o·(1 − tanh²(c_t)).
-    pub fn add_by_hidden<'a, R>(
+    pub fn add_cell_gradient<'a, R>(
         simd; gates: &'a [R], cell_tanh: &'a [R], d_hidden: &'a [R], d_cell: &'a mut [R],
     ) {
         let o = &gates[3 * d_cell.len()..][..d_cell.len()];

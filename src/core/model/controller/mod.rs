@@ -7,8 +7,8 @@ pub mod feedforward;
 pub mod lstm;
 
 use super::config::{ControllerConfig, ControllerKind};
-use super::derivatives::note;
-use super::machine::Notes;
+use super::derivatives::record;
+use super::machine::GradientRecorder;
 use super::params::{LinearSpec, TensorSpec};
 use super::trace::{ArraySpec, HeadTrace, LayerTrace, Trace};
 use crate::math::matrix::padded;
@@ -143,7 +143,7 @@ pub(super) fn add<'a, R: Real>(
 }
 
 impl<R: Real> Stack<'_, R> {
-    /// What does not depend on the state is done for all steps at once: b + x_t·W of the first layer.
+    /// Computes the part that does not depend on the state for all steps at once: b + x_t·W of the first layer.
     pub(super) fn see_inputs(&self, trace: &mut Trace<R>) {
         let layer = &mut trace.layers[0];
         for t in 0..trace.input.steps() {
@@ -189,7 +189,7 @@ impl<R: Real> Stack<'_, R> {
         }
     }
 
-    /// What a layer sees: the layer below, or x_t and what is beside it; its own last state.
+    /// Gathers the input of a layer: the layer below, or x_t and the reads; and its own previous state.
     fn gather(
         &self,
         index: usize,
@@ -238,17 +238,17 @@ impl<R: Real> Stack<'_, R> {
         &self,
         t: usize,
         traces: &[Trace<R>],
-        mut gradients: [(&mut StackGradient<R>, Notes<'_, R>); B],
+        mut gradients: [(&mut StackGradient<R>, GradientRecorder<'_, R>); B],
     ) {
         let first = self.inputs
             + gradients
                 .first()
                 .map_or(0, |(gradient, _)| gradient.beside.len());
         for index in (0..self.config.layers).rev() {
-            for (trace, (gradient, notes)) in traces.iter().zip(&mut gradients) {
+            for (trace, (gradient, recorder)) in traces.iter().zip(&mut gradients) {
                 let layer = &trace.layers[index];
-                if let Some(notes) = notes {
-                    gradient.note(index, t, layer, &mut notes.layers[index]);
+                if let Some(recorder) = recorder {
+                    gradient.record(index, t, layer, &mut recorder.layers[index]);
                 }
                 self.activate_backward(index, t, layer, gradient);
             }
@@ -286,17 +286,17 @@ impl<R: Real> Stack<'_, R> {
     }
 
     /// Keeps the derivatives by the input, when the way back is at its end.
-    pub(super) fn note_inputs(
+    pub(super) fn record_inputs(
         &self,
         trace: &Trace<R>,
         gradient: &StackGradient<R>,
-        notes: &mut Trace<R>,
+        recorder: &mut Trace<R>,
     ) {
         let mut seen = vec![R::ZERO; trace.layers[0].input.width()];
         for t in 0..trace.steps() {
             let z_to_seen = [(gradient.layers[0].row(t), &mut seen[..])];
             self.linears[0].backward_from(0, z_to_seen);
-            note(&mut notes.input, &trace.input, t, &seen);
+            record(&mut recorder.input, &trace.input, t, &seen);
         }
     }
 
@@ -317,13 +317,13 @@ impl<R: Real> Stack<'_, R> {
 
 impl<R: Real> StackGradient<R> {
     /// Keeps the derivatives by the hidden state and the cell of a layer, on which everything has come back.
-    fn note(&self, index: usize, t: usize, layer: &LayerTrace<R>, to: &mut LayerTrace<R>) {
-        note(&mut to.hidden, &layer.hidden, t, &self.hidden[index]);
+    fn record(&self, index: usize, t: usize, layer: &LayerTrace<R>, to: &mut LayerTrace<R>) {
+        record(&mut to.hidden, &layer.hidden, t, &self.hidden[index]);
         if layer.cell.width() > 0 {
             let mut by = self.cell[index].clone();
             let (gates, tanh) = (layer.gates.row(t), layer.cell_tanh.row(t));
-            lstm::add_by_hidden(gates, tanh, &self.hidden[index], &mut by);
-            note(&mut to.cell, &layer.cell, t, &by);
+            lstm::add_cell_gradient(gates, tanh, &self.hidden[index], &mut by);
+            record(&mut to.cell, &layer.cell, t, &by);
         }
     }
 

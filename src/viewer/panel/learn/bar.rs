@@ -2,14 +2,14 @@
 
 use egui::{Direction, Layout, RichText, Ui, vec2};
 
-use super::knobs::knobs_ui;
-use super::lane::{self, lane_ui};
+use super::hyperparameters::hyperparameters_ui;
+use super::timeline::{self, timeline_ui};
 use crate::figure::numbers::time;
 use crate::learn::{End, Pace};
-use crate::viewer::command::{Ask, Command, Instead, Learn, Subject};
-use crate::viewer::files::Aim;
+use crate::viewer::command::{Ask, Command, Learn, Replacement, Subject};
+use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
-use crate::viewer::state::learning::{Learning, Taught};
+use crate::viewer::state::learning::{LiveTraining, RunView};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{icon_button, on_click, primary_button, text_button};
 use crate::viewer::widget::icon::Icon;
@@ -29,14 +29,14 @@ const AROUND: f32 = 6.0;
 pub fn height(on_phone: bool) -> f32 {
     AROUND
         + if on_phone {
-            theme::FINGER + WORDS + lane::HEIGHT_BY_FINGER
+            theme::FINGER + WORDS + timeline::HEIGHT_BY_FINGER
         } else {
-            LINE + lane::HEIGHT
+            LINE + timeline::HEIGHT
         }
 }
 
 /// The bar.
-pub fn bar_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
+pub fn bar_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
     if theme::is_by_finger(ui.ctx()) {
         return phone_ui(ui, learning, commands);
     }
@@ -53,51 +53,51 @@ pub fn bar_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
         let far = RichText::new(far(learning, run)).font(theme::text(12.0));
         ui.add(egui::Label::new(far.color(palette.text)).truncate());
     });
-    lane_ui(ui, learning, commands);
+    timeline_ui(ui, learning, commands);
 }
 
 /// On a phone: what a person does most, to be hit with a finger; the rest is in the list of what else can be done.
-fn phone_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
+fn phone_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing = vec2(4.0, 0.0);
     ui.horizontal(|ui| {
-        if learning.kept.is_none() {
-            let goes = learning.goes && learning.run().goes_on();
+        if learning.read_only.is_none() {
+            let goes = learning.is_training && learning.run().is_active();
             let rest = 2.0 * (theme::FINGER + 4.0) + SPEED + 4.0;
             toggle_ui(ui, goes, ui.available_width() - rest, commands);
             icon_button(ui, Icon::Next, Learn::Once, false, commands);
         }
-        icon_button(ui, Icon::Again, Instead::Again, false, commands);
-        if learning.kept.is_none() {
+        icon_button(ui, Icon::Again, Replacement::Again, false, commands);
+        if learning.read_only.is_none() {
             speed_ui(ui, learning, commands);
         }
     });
     let far = RichText::new(far(learning, learning.run())).font(theme::text(13.0));
     let far = egui::Label::new(far.color(Palette::of(ui).text)).truncate();
     ui.add_sized(vec2(ui.available_width(), WORDS), far);
-    lane_ui(ui, learning, commands);
+    timeline_ui(ui, learning, commands);
 }
 
-fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
-    if learning.kept.is_none() {
+fn buttons_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+    if learning.read_only.is_none() {
         pace_ui(ui, learning, commands);
     }
-    icon_button(ui, Icon::Again, Instead::Again, false, commands);
-    text_button(ui, "Next seed", Instead::NextSeed, commands)
-        .on_hover_text(tooltip(&Instead::NextSeed.into()));
-    if learning.kept.is_none() {
-        if learning.runs.len() == 1 && learning.run().goes_on() {
-            knobs_ui(ui, learning, commands);
+    icon_button(ui, Icon::Again, Replacement::Again, false, commands);
+    text_button(ui, "Next seed", Replacement::NextSeed, commands)
+        .on_hover_text(tooltip(&Replacement::NextSeed.into()));
+    if learning.read_only.is_none() {
+        if learning.runs.len() == 1 && learning.run().is_active() {
+            hyperparameters_ui(ui, learning, commands);
         }
-        let save = Ask::For(Subject::File(Aim::Run));
+        let save = Ask::For(Subject::File(FilePurpose::Run));
         icon_button(ui, Icon::Save, save, false, commands);
     }
-    text_button(ui, "Stop", Instead::Nothing, commands)
-        .on_hover_text(tooltip(&Instead::Nothing.into()));
+    text_button(ui, "Stop", Replacement::Nothing, commands)
+        .on_hover_text(tooltip(&Replacement::Nothing.into()));
 }
 
 /// Training goes on, waits, does one update, and how fast.
-fn pace_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
-    let goes = learning.goes && learning.run().goes_on();
+fn pace_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+    let goes = learning.is_training && learning.run().is_active();
     toggle_ui(ui, goes, TOGGLE, commands);
     icon_button(ui, Icon::Next, Learn::Once, false, commands);
     icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
@@ -106,7 +106,7 @@ fn pace_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
 }
 
 fn toggle_ui(ui: &mut Ui, goes: bool, width: f32, commands: &mut Vec<Command>) {
-    let name = if goes { "Pause training" } else { "Train" };
+    let name = if goes { "Pause training" } else { "Train live" };
     // As wide whatever it says: what stands beside it stays in its place.
     let size = vec2(width, ui.spacing().interact_size.y);
     let fill = Layout::centered_and_justified(Direction::LeftToRight);
@@ -117,7 +117,7 @@ fn toggle_ui(ui: &mut Ui, goes: bool, width: f32, commands: &mut Vec<Command>) {
     });
 }
 
-fn speed_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
+fn speed_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
     let pace = match learning.pace {
         Pace::Full => "full speed".to_owned(),
         Pace::Updates(per_second) => format!("{per_second} updates/s"),
@@ -126,26 +126,26 @@ fn speed_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
         .on_hover_text(tooltip(&Learn::SlowOrFull.into()));
 }
 
-/// How far it is, and how long it takes.
-fn far(learning: &Learning, run: &Taught) -> String {
-    let Some(account) = run.account.as_deref() else {
-        return "begins".to_owned();
+/// Returns the progress and the time, as text.
+fn far(learning: &LiveTraining, run: &RunView) -> String {
+    let Some(progress) = run.progress.as_deref() else {
+        return "starting".to_owned();
     };
-    let (done, all, seconds) = (account.sequences, account.of, account.seconds);
+    let (done, all, seconds) = (progress.sequences, progress.of, progress.seconds);
     let so_far = format!("{done} of {all} sequences in {seconds:.1} s");
     if learning.saving == Some(run.number) {
         return format!("{so_far} · saving …");
     }
-    match (&account.end, run.rate) {
+    match (&progress.end, run.rate) {
         (Some(End::Finished), _) => format!("{so_far}: finished"),
         (Some(End::Diverged(diverged)), _) => format!("{so_far}: {diverged}"),
-        (Some(End::Broken { .. }), _) => format!("{so_far}: broken off"),
-        (None, Some(rate)) if learning.goes && rate > 0.0 => {
+        (Some(End::Broken { .. }), _) => format!("{so_far}: stopped by an error"),
+        (None, Some(rate)) if learning.is_training && rate > 0.0 => {
             let left = all.saturating_sub(done) as f64 / rate;
             let left = time(left);
             format!("{done} of {all} in {seconds:.1} s · {left} left · {rate:.0} sequences/s")
         }
-        (None, _) if learning.goes => so_far,
-        (None, _) => format!("{so_far}: it waits"),
+        (None, _) if learning.is_training => so_far,
+        (None, _) => format!("{so_far}: paused"),
     }
 }

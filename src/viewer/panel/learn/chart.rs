@@ -19,13 +19,13 @@ const NUMBERS: f32 = 40.0;
 const AFTER: f32 = 14.0;
 /// So near to an event, in decades, it is told.
 const NEAR: f64 = 0.03;
-/// What a band is of.
+/// The meaning of a band.
 const EACH: &str = "all updates";
-/// What a turn of the wheel does.
+/// Zoom factor of a turn of the mouse wheel.
 const WHEEL: f32 = 240.0;
 /// The most lines of a chart that has a legend.
 const MOST_NAMES: usize = 3;
-/// How strong the band behind a line is.
+/// Opacity of the band behind a line.
 const FAINT: f32 = 0.22;
 
 /// A chart with its words, in this height; where the machine on screen stands is marked.
@@ -57,7 +57,7 @@ fn words_ui(ui: &mut Ui, chart: &Chart) {
     });
 }
 
-/// Which colour is which head.
+/// Returns the colour of a head.
 fn heads_ui(ui: &mut Ui, chart: &Chart, palette: &Palette) {
     let of_heads = chart.lines.iter();
     let of_heads = of_heads.filter(|line| line.form == Form::Whole);
@@ -72,7 +72,7 @@ fn heads_ui(ui: &mut Ui, chart: &Chart, palette: &Palette) {
     }
 }
 
-/// Which colour is which line.
+/// Returns the colour of a line.
 fn names_ui(ui: &mut Ui, chart: &Chart, palette: &Palette) {
     for line in &chart.lines {
         let name = RichText::new(&line.name).font(theme::text(12.0));
@@ -113,12 +113,12 @@ pub fn plot_ui(ui: &mut Ui, chart: &Chart, height: f32, moment: Option<f64>) {
     });
     levels_ui(ui, chart, &shown.transform, palette);
     if let (Some(at), Across::Sequences) = (moment, chart.across) {
-        moment_ui(ui, chart.across.place(at), &shown.transform, palette);
+        snapshot_ui(ui, chart.across.place(at), &shown.transform, palette);
     }
 }
 
 /// The machine on screen as a line across what is shown: it moves no axis.
-fn moment_ui(ui: &Ui, at: f64, transform: &egui_plot::PlotTransform, palette: &Palette) {
+fn snapshot_ui(ui: &Ui, at: f64, transform: &egui_plot::PlotTransform, palette: &Palette) {
     let frame = transform.frame();
     let x = frame.x_range().clamp(transform.position_from_point_x(at));
     let painter = ui.painter().with_clip_rect(*frame);
@@ -129,11 +129,11 @@ fn moment_ui(ui: &Ui, at: f64, transform: &egui_plot::PlotTransform, palette: &P
 
 /// The last value of every line, in words.
 fn last(chart: &Chart) -> String {
-    let told = chart.lines.iter().filter_map(|line| {
+    let description = chart.lines.iter().filter_map(|line| {
         let [_, value] = line.points.last()?;
-        Some(format!("{} {}", line.name, chart.up.told(*value)))
+        Some(format!("{} {}", line.name, chart.up.describe(*value)))
     });
-    told.collect::<Vec<_>>().join(", ")
+    description.collect::<Vec<_>>().join(", ")
 }
 
 /// True where the lines are told apart by their names.
@@ -158,7 +158,7 @@ fn plot<'a>(chart: &'a Chart, height: f32, by_finger: bool, palette: &Palette) -
         .cursor_color(palette.subdued)
         .y_axis_min_width(NUMBERS)
         .x_axis_label(across.color(palette.subdued))
-        .y_axis_formatter(move |mark, _| up.told(up.value(mark.value)))
+        .y_axis_formatter(move |mark, _| up.describe(up.value(mark.value)))
         .label_formatter(move |at| under_pointer(chart, at));
     if up.is_log() {
         plot = plot.y_grid_spacer(|input: GridInput| logarithmic(&input));
@@ -173,7 +173,7 @@ fn plot<'a>(chart: &'a Chart, height: f32, by_finger: bool, palette: &Palette) -
     }
     match chart.across {
         Across::Sequences => {
-            let all = Id::unique("over sequences");
+            let all = Id::unique("by sequences");
             plot.x_grid_spacer(|input: GridInput| logarithmic(&input))
                 .x_axis_formatter(|mark, _| brief(10f64.powf(mark.value)))
                 .link_axis(all, Vec2b::new(true, false))
@@ -252,7 +252,7 @@ fn line_ui(ui: &mut PlotUi<'_>, chart: &Chart, line: &Line, palette: &Palette) {
 fn under_pointer(chart: &Chart, at: &HoverPosition<'_>) -> Option<String> {
     let (HoverPosition::Elsewhere { position } | HoverPosition::NearDataPoint { position, .. }) =
         at;
-    let mut told = Vec::new();
+    let mut description = Vec::new();
     let x = match chart.across {
         Across::Sequences => 10f64.powf(position.x).round(),
         Across::Sizes(..) => position.x.round(),
@@ -267,26 +267,26 @@ fn under_pointer(chart: &Chart, at: &HoverPosition<'_>) -> Option<String> {
             continue;
         }
         let band = line.band.get(index).map_or(String::new(), |band| {
-            let [low, high] = band.map(|end| chart.up.told(end));
-            format!(", lately from {low} to {high}")
+            let [low, high] = band.map(|end| chart.up.describe(end));
+            format!(", recently {low} to {high}")
         });
-        let words = format!("{}: {}{band}", line.name, chart.up.told(value));
-        told.push(words);
+        let words = format!("{}: {}{band}", line.name, chart.up.describe(value));
+        description.push(words);
     }
-    if told.is_empty() {
+    if description.is_empty() {
         return None;
     }
     let near = |at: f64| (chart.across.place(at) - position.x).abs() < NEAR;
     let events = chart.events.iter().filter(|(at, _)| near(*at));
-    told.extend(events.map(|(_, words)| format!("changed here: {words}")));
+    description.extend(events.map(|(_, words)| format!("changed here: {words}")));
     let place = match chart.across {
         Across::Sequences => format!("after {x} sequences"),
         Across::Sizes(name, _) => format!("{name} {x}"),
     };
-    Some(format!("{place}\n{}", told.join("\n")))
+    Some(format!("{place}\n{}", description.join("\n")))
 }
 
-/// What the levels are, at the right, none on another.
+/// Labels the levels at the right, without overlap.
 fn levels_ui(ui: &Ui, chart: &Chart, transform: &egui_plot::PlotTransform, palette: &Palette) {
     const LINE: f32 = 13.0;
     let frame = *transform.frame();
@@ -300,7 +300,7 @@ fn levels_ui(ui: &Ui, chart: &Chart, transform: &egui_plot::PlotTransform, palet
         if !frame.y_range().contains(y) {
             continue;
         }
-        let text = format!("{words} {}", chart.up.told(*level));
+        let text = format!("{words} {}", chart.up.describe(*level));
         let font = theme::text(10.5);
         let galley = painter.layout_no_wrap(text, font, palette.subdued);
         let top = (y - LINE - 1.0).max(free);

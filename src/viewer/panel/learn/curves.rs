@@ -3,12 +3,12 @@
 
 use egui::{Rect, Ui, UiBuilder, pos2, vec2};
 
+use super::cache::cached;
 use super::chart::chart_ui;
-use super::memo::memo;
 use crate::figure::chart::Chart;
 use crate::viewer::command::{Command, Learn};
-use crate::viewer::state::learning::Learning;
-use crate::viewer::story::learning as story;
+use crate::viewer::narration::training_charts;
+use crate::viewer::state::learning::LiveTraining;
 use crate::viewer::widget::button::on_click;
 
 /// From this size on everything is on screen.
@@ -19,7 +19,7 @@ const LOSS: [f32; 2] = [0.42, 0.52];
 const APART: f32 = 6.0;
 
 /// All curves.
-pub fn curves_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
+pub fn curves_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
     let run = learning.run();
     let moment = learning
         .snapshot()
@@ -31,13 +31,16 @@ pub fn curves_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) 
     let above = Rect::from_x_y_ranges(whole.x_range(), whole.top()..=middle - APART);
     let below = Rect::from_x_y_ranges(whole.x_range(), middle..=whole.bottom());
     let loss = loss(ui, learning);
-    if learning.kept.is_some() {
+    if learning.read_only.is_some() {
         // Of a run that was not watched here nothing else is known.
         return column_ui(ui, whole, &[loss], moment);
     }
     column_ui(ui, above, &[loss], moment);
-    let others = memo(ui, "what else", run, learning.chosen, || {
-        (story::measured(learning, run), story::heads(run))
+    let others = cached(ui, "what else", run, learning.chosen, || {
+        (
+            training_charts::measured(learning, run),
+            training_charts::heads(run),
+        )
     });
     let (measured, heads) = &*others;
     if roomy && !heads.is_empty() {
@@ -55,12 +58,12 @@ pub fn curves_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) 
 }
 
 /// Bits per sequence: what was made of a run stays until there is news of it.
-pub fn loss(ui: &Ui, learning: &Learning) -> Chart {
-    story::loss_of(learning, |index| {
+pub fn loss(ui: &Ui, learning: &LiveTraining) -> Chart {
+    training_charts::loss_of(learning, |index| {
         let is_chosen = index == learning.chosen;
         let how = (index, is_chosen, learning.runs.len());
-        let lines = memo(ui, "loss", &learning.runs[index], how, || {
-            story::loss_lines(learning, index)
+        let lines = cached(ui, "loss", &learning.runs[index], how, || {
+            training_charts::loss_lines(learning, index)
         });
         lines.to_vec()
     })

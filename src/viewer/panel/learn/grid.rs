@@ -6,15 +6,15 @@ use egui::{
     ScrollArea, Sense, Shape, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
+use super::cache::cached;
 use super::chart::chart_ui;
 use super::curves;
-use super::memo::memo;
 use crate::figure::numbers::brief;
-use crate::learn::{Account, Standing};
+use crate::learn::{RunProgress, TrainingStatus};
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::panel::View;
 use crate::viewer::panel::welcome::picture_ui;
-use crate::viewer::state::learning::{Learning, Taught};
+use crate::viewer::state::learning::{LiveTraining, RunView};
 use crate::viewer::theme::{self, Palette, color};
 use crate::viewer::widget::button::focus_ring;
 
@@ -38,22 +38,22 @@ const MEANS: u64 = 12;
 const BEST: f64 = 0.01;
 
 /// All curves above, a card for each run below.
-pub fn several_ui(ui: &mut Ui, learning: &Learning, view: &mut View<'_>) {
+pub fn several_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
     let height = ui.available_height() * PLOT;
-    let moment = learning
+    let snapshot = learning
         .snapshot()
         .map(|snapshot| snapshot.sequences as f64);
     let loss = curves::loss(ui, learning);
-    chart_ui(ui, &loss, height, moment);
+    chart_ui(ui, &loss, height, snapshot);
     ui.add_space(GAP);
     cards_ui(ui, learning, view);
 }
 
 /// The loss of a run after so many sequences: means over parts of a logarithmic axis that are so many at most.
-fn binned(account: &Account, bins: usize) -> impl Iterator<Item = (f64, f64)> {
-    let ends = (account.of as f64).ln().max(1.0);
+fn binned(progress: &RunProgress, bins: usize) -> impl Iterator<Item = (f64, f64)> {
+    let ends = (progress.of as f64).ln().max(1.0);
     let bin = move |sequences: u64| ((sequences as f64).ln() / ends * bins as f64) as usize;
-    let points = account.curve.points();
+    let points = progress.curve.points();
     let (mut updates, mut sum) = (0, 0.0);
     points.iter().enumerate().filter_map(move |(index, point)| {
         updates += point.updates;
@@ -69,7 +69,7 @@ fn binned(account: &Account, bins: usize) -> impl Iterator<Item = (f64, f64)> {
     })
 }
 
-/// How many cards stand beside each other, and how large they are.
+/// Number of cards per row, and their size.
 fn layout(count: usize, room: Vec2) -> (usize, Vec2) {
     let with = |across: usize| {
         let lines = count.div_ceil(across);
@@ -89,7 +89,7 @@ fn layout(count: usize, room: Vec2) -> (usize, Vec2) {
     })
 }
 
-fn cards_ui(ui: &mut Ui, learning: &Learning, view: &mut View<'_>) {
+fn cards_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
     let room = ui.available_size();
     let (across, size) = layout(learning.runs.len(), room);
     let lines = learning.runs.len().div_ceil(across) as f32;
@@ -112,12 +112,12 @@ fn cards_ui(ui: &mut Ui, learning: &Learning, view: &mut View<'_>) {
         });
 }
 
-/// What a run is called, how it stands and how far it is, in words.
-fn told(run: &Taught) -> String {
+/// Returns the name, state and progress of a run, as text.
+fn describe(run: &RunView) -> String {
     let standing = run
-        .account
+        .progress
         .as_deref()
-        .map_or("begins", |account| Standing::of(account).name());
+        .map_or("starting", |progress| TrainingStatus::of(progress).name());
     format!("Show {}: {standing}", run.label)
 }
 
@@ -125,14 +125,14 @@ fn card_ui(
     ui: &mut Ui,
     (index, across): (usize, usize),
     size: Vec2,
-    learning: &Learning,
+    learning: &LiveTraining,
     view: &mut View<'_>,
 ) {
     let run = &learning.runs[index];
     let is_chosen = index == learning.chosen;
     let (_, rect) = ui.allocate_space(size);
     let response = ui.interact(rect, id_of(index), Sense::click());
-    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, told(run)));
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, describe(run)));
     choose(ui, &response, (index, across), learning, view.commands);
     if response.gained_focus() {
         response.scroll_to_me(None);
@@ -147,10 +147,10 @@ fn card_ui(
     let (curve, probe) = pictures.split_top_bottom_at_fraction(CURVE);
     let curve = curve.with_max_y(curve.bottom() - 6.0);
     let bins = curve.width().max(1.0) as usize;
-    let points = memo(ui, "card", run, bins, || {
-        let account = run.account.as_deref().into_iter();
-        account
-            .flat_map(|account| binned(account, bins))
+    let points = cached(ui, "card", run, bins, || {
+        let progress = run.progress.as_deref().into_iter();
+        progress
+            .flat_map(|progress| binned(progress, bins))
             .collect::<Vec<_>>()
     });
     let hue = color(view.palette.data.line(index));
@@ -164,7 +164,7 @@ fn choose(
     ui: &Ui,
     response: &Response,
     (index, across): (usize, usize),
-    learning: &Learning,
+    learning: &LiveTraining,
     commands: &mut Vec<Command>,
 ) {
     if response.clicked() {
@@ -181,7 +181,7 @@ fn choose(
     }
 }
 
-/// What a card lies on.
+/// Paints the background of a card.
 fn ground(painter: &Painter, response: &Response, is_chosen: bool, palette: &Palette) {
     let fill = if response.hovered() {
         palette.hovered
@@ -198,8 +198,8 @@ fn ground(painter: &Painter, response: &Response, is_chosen: bool, palette: &Pal
     painter.rect_stroke(rect, theme::CARD_RADIUS, edge, StrokeKind::Inside);
 }
 
-/// What a run does with the episode: of the one that is chosen that is on screen itself.
-fn probe_ui(ui: &Ui, rect: Rect, index: usize, learning: &Learning, view: &mut View<'_>) {
+/// Returns the episode of a run: for the selected run the one on screen.
+fn probe_ui(ui: &Ui, rect: Rect, index: usize, learning: &LiveTraining, view: &mut View<'_>) {
     let open = if index == learning.chosen {
         Some(view.open).filter(|_| view.state.shows_learner())
     } else {
@@ -214,7 +214,7 @@ fn probe_ui(ui: &Ui, rect: Rect, index: usize, learning: &Learning, view: &mut V
 }
 
 /// The name, and a mark and a word for how it stands.
-fn words_ui(ui: &Ui, rect: Rect, run: &Taught, palette: &Palette) {
+fn words_ui(ui: &Ui, rect: Rect, run: &RunView, palette: &Palette) {
     let painter = ui.painter();
     let middle = rect.center().y - 2.0;
     let name = painter.text(
@@ -224,13 +224,13 @@ fn words_ui(ui: &Ui, rect: Rect, run: &Taught, palette: &Palette) {
         theme::heading(12.0),
         palette.strong,
     );
-    let Some(account) = run.account.as_deref() else {
+    let Some(progress) = run.progress.as_deref() else {
         return;
     };
-    let standing = Standing::of(account);
+    let standing = TrainingStatus::of(progress);
     let ink = match standing {
-        Standing::Learned => palette.accent,
-        Standing::Diverged | Standing::Broken => palette.warning,
+        TrainingStatus::Learned => palette.accent,
+        TrainingStatus::Diverged | TrainingStatus::Broken => palette.warning,
         _ => palette.text,
     };
     let word = painter.layout_no_wrap(standing.name().to_owned(), theme::text(11.0), ink);
@@ -245,21 +245,21 @@ fn words_ui(ui: &Ui, rect: Rect, run: &Taught, palette: &Palette) {
 }
 
 /// A mark of ten points for how a run stands: a tick, a level line, a cross, a line that comes down, a square.
-fn mark(painter: &Painter, at: Pos2, standing: Standing, ink: Color32) {
+fn mark(painter: &Painter, at: Pos2, standing: TrainingStatus, ink: Color32) {
     let stroke = Stroke::new(1.8, ink);
     let line = |points: &[[f32; 2]]| {
         let points = points.iter().map(|[x, y]| at + vec2(*x, *y)).collect();
         painter.add(Shape::line(points, stroke));
     };
     match standing {
-        Standing::Learned => line(&[[-4.0, 0.5], [-1.0, 3.5], [4.0, -3.5]]),
-        Standing::Plateau => line(&[[-4.5, 0.0], [4.5, 0.0]]),
-        Standing::Diverged | Standing::Broken => {
+        TrainingStatus::Learned => line(&[[-4.0, 0.5], [-1.0, 3.5], [4.0, -3.5]]),
+        TrainingStatus::Plateau => line(&[[-4.5, 0.0], [4.5, 0.0]]),
+        TrainingStatus::Diverged | TrainingStatus::Broken => {
             line(&[[-3.5, -3.5], [3.5, 3.5]]);
             line(&[[-3.5, 3.5], [3.5, -3.5]]);
         }
-        Standing::Learning => line(&[[-4.5, -3.0], [-1.0, -2.0], [1.0, 2.0], [4.5, 3.0]]),
-        Standing::Ended => {
+        TrainingStatus::Learning => line(&[[-4.5, -3.0], [-1.0, -2.0], [1.0, 2.0], [4.5, 3.0]]),
+        TrainingStatus::Ended => {
             let square = Rect::from_center_size(at, Vec2::splat(7.0));
             painter.rect_stroke(square, 0.0, stroke, StrokeKind::Middle);
         }
@@ -271,7 +271,7 @@ fn mark(painter: &Painter, at: Pos2, standing: Standing, ink: Color32) {
 fn curve_ui(
     painter: &Painter,
     rect: Rect,
-    run: &Taught,
+    run: &RunView,
     points: &[(f64, f64)],
     (hue, palette): (Color32, &Palette),
 ) {
@@ -288,10 +288,10 @@ fn curve_ui(
     ];
     let faint = Stroke::new(1.0, palette.line);
     painter.extend(Shape::dashed_line(&dashed, faint, 3.0, 3.0));
-    let Some(account) = run.account.as_deref() else {
+    let Some(progress) = run.progress.as_deref() else {
         return;
     };
-    let of = (account.of.max(2) as f64).ln();
+    let of = (progress.of.max(2) as f64).ln();
     let last = points.last();
     let points: Vec<Pos2> = points
         .iter()

@@ -2,14 +2,14 @@
 //! with its clock.
 
 mod bar;
+mod cache;
 mod chart;
 mod curves;
+mod finding;
 mod grid;
-mod knobs;
-mod lane;
-mod memo;
+mod hyperparameters;
 mod phone;
-mod told;
+mod timeline;
 
 pub use bar::{bar_ui, height};
 pub use grid::has_arrows;
@@ -38,7 +38,7 @@ pub fn train_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         add(&mut child);
     };
     let right = Rangef::new(middle, whole.right());
-    let below = whole.bottom() - told::HEIGHT;
+    let below = whole.bottom() - finding::HEIGHT;
     if let Some(learning) = &view.state.learning {
         let left = Rangef::new(whole.left() + APART, middle - APART);
         let y = Rangef::new(whole.top() + 6.0, whole.bottom());
@@ -52,7 +52,7 @@ pub fn train_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         let words = Rangef::new(right.min, right.max - APART);
         let y = Rangef::new(below, whole.bottom());
         within(words, y, &mut |ui| {
-            told::told_ui(ui, learning, view.commands);
+            finding::finding_ui(ui, learning, view.commands);
         });
     }
     let y = Rangef::new(whole.top(), below - 4.0);

@@ -1,10 +1,10 @@
-//! What learns on a phone, in one column: what is happening, the loss, and the answer of now; turned, the loss stands at
+//! Live training on a phone, in one column: findings, loss and current answer; in landscape the loss is at
 //! the left.
 
 use egui::{Align2, Rect, Ui, UiBuilder, pos2, vec2};
 
 use super::chart::chart_ui;
-use super::{curves, told};
+use super::{curves, finding};
 use crate::figure::{PanelId, Picture};
 use crate::viewer::panel::phone::strip_ui;
 use crate::viewer::panel::{Columns, View, page, play_head};
@@ -30,7 +30,7 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
     let whole = ui.max_rect().shrink(APART);
     let is_upright = whole.height() > whole.width();
     let (words, loss, answer) = if is_upright {
-        let (words, rest) = whole.split_top_bottom_at_y(whole.top() + told::HEIGHT_ON_PHONE);
+        let (words, rest) = whole.split_top_bottom_at_y(whole.top() + finding::HEIGHT_ON_PHONE);
         let (loss, answer) = rest.split_top_bottom_at_fraction(LOSS);
         (words, loss, answer)
     } else {
@@ -44,7 +44,9 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
         child.set_clip_rect(part);
         add(&mut child);
     };
-    within(words, &mut |ui| told::told_ui(ui, learning, view.commands));
+    within(words, &mut |ui| {
+        finding::finding_ui(ui, learning, view.commands)
+    });
     within(loss, &mut |ui| {
         let moment = learning.snapshot();
         let moment = moment.map(|snapshot| snapshot.sequences as f64);
@@ -54,14 +56,17 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
     within(answer, &mut |ui| answer_ui(ui, view));
 }
 
-/// What is asked for, what the machine answers by now, and where the head looked at is meanwhile.
+/// Shows the target, the current output and the rows of the selected head.
 fn answer_ui(ui: &mut Ui, view: &mut View<'_>) {
     let whole = ui.max_rect();
     let head = PanelId::of(Picture::Weightings, view.focus);
     let ids = [
-        ("wanted", PanelId::new(Picture::Target)),
-        ("its answer by now", PanelId::new(Picture::Output)),
-        ("where its head looks: rows down, time to the right", head),
+        ("target", PanelId::new(Picture::Target)),
+        ("output now", PanelId::new(Picture::Output)),
+        (
+            "rows that its head attends to (down), over time (right)",
+            head,
+        ),
     ];
     // Where the window is turned there is room for one of them.
     let all = whole.height() >= LOW;

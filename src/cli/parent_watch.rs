@@ -1,0 +1,61 @@
+//! Parent process watch: the runs of a sweep end when it ends, however it ends.
+//!
+//! The sweep holds the one end of a pipe, which nobody else has; the other end is the standard input of its
+//! runs. The system closes the pipe when the sweep ends, also by SIGKILL; the sweep closes it to stop them.
+
+use std::io::{PipeReader, PipeWriter, pipe, sink, stdin};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::INTERRUPTED;
+
+/// In the environment of a run: its standard input is such a pipe.
+const WATCHES_PARENT: &str = "TAPESCOPE_ENDS_WITH_STDIN";
+/// The time that a run may take to stop by itself.
+pub(super) const GRACE: Duration = Duration::from_secs(10);
+
+/// A watch of the parent process: the two ends of its pipe.
+#[derive(Debug)]
+pub(super) struct ParentWatch {
+    held: Mutex<Option<PipeWriter>>,
+    other: PipeReader,
+}
+
+impl ParentWatch {
+    pub(super) fn new() -> std::io::Result<Self> {
+        let (other, held) = pipe()?;
+        let held = Mutex::new(Some(held));
+        Ok(Self { held, other })
+    }
+
+    /// Makes a process that is to be started watch this one.
+    pub(super) fn attach(&self, run: &mut Command) -> std::io::Result<()> {
+        run.env(WATCHES_PARENT, "1").stdin(self.other.try_clone()?);
+        Ok(())
+    }
+
+    /// Stops every process that watches this one.
+    pub(super) fn stop_children(&self) {
+        self.held
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+    }
+}
+
+/// Sets `stop` when the parent process ends, and ends this process a while later.
+pub(super) fn stop_with_parent(stop: &Arc<AtomicBool>) {
+    if std::env::var_os(WATCHES_PARENT).is_none() {
+        return;
+    }
+    let stop = Arc::clone(stop);
+    std::thread::spawn(move || {
+        // What comes through the pipe, and how it ends, means nothing.
+        let _ = std::io::copy(&mut stdin(), &mut sink());
+        stop.store(true, Ordering::Relaxed);
+        std::thread::sleep(GRACE);
+        std::process::exit(INTERRUPTED.into());
+    });
+}

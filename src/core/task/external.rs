@@ -1,0 +1,55 @@
+//! External task: of another program, known only from its recordings.
+
+use std::ops::RangeInclusive;
+
+use super::{Episode, Generate, Phase, Random};
+use crate::keys::{Keys, Table};
+
+/// An external task: its name and its channels, which have numbers instead of names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct External {
+    /// Its name in the other program.
+    pub name: String,
+    /// Input channels.
+    pub inputs: usize,
+    /// Output channels.
+    pub outputs: usize,
+    /// Steps of an episode.
+    pub steps: RangeInclusive<usize>,
+}
+
+impl Keys for External {
+    fn keys(&mut self, _: &mut Table<'_>) {}
+}
+
+impl Generate for External {
+    fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn size(&self) -> &RangeInclusive<usize> {
+        &self.steps
+    }
+
+    fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
+        &mut self.steps
+    }
+
+    fn longest(&self) -> usize {
+        *self.steps.end()
+    }
+
+    /// Silence: only its own program can make episodes of such a task.
+    fn episode(&self, _: &mut Random) -> Episode {
+        let steps = self.longest();
+        Episode {
+            phases: Phase::in_a_row(&[("input", steps)]),
+            size: steps,
+            ..Episode::silent(steps, self)
+        }
+    }
+}

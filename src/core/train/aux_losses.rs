@@ -1,0 +1,270 @@
+//! Auxiliary losses, each reported separately, besides the bits; and the training signal of sampling heads.
+
+use super::config::TrainingConfig;
+use super::loss::Score;
+use crate::keys::Field::{Integer64, Number};
+use crate::keys::{Keys, Rule, Table};
+use crate::math::{Real, random};
+use crate::model::{Draw, ModelConfig, NoiseMode, Terms, Trace};
+use rand::RngExt;
+use std::f64::consts::LN_2;
+
+/// The auxiliary losses of an episode, or their means over several; `None` if absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AuxLosses {
+    /// The redundancy of the heads, the mean over the steps (Lin et al. 2017, equation 8).
+    pub redundancy: Option<f64>,
+    /// The divergence of Bayesian heads from their priors, nats, summed over heads, steps and rows (Fan et al. 2020).
+    pub divergence: Option<f64>,
+    /// The reward of a machine with hard heads over the moving baseline: ln p(y|s) − b, nats (Xu et al. 2015). Absent
+    /// in evaluations, which have no baseline.
+    pub reward: Option<f64>,
+}
+
+impl AuxLosses {
+    /// The names of the auxiliary losses, in the order of reports.
+    pub const NAMES: [&'static str; 3] = ["redundancy", "divergence", "reward"];
+
+    /// Each of [`AuxLosses::NAMES`].
+    pub fn each(&self) -> [Option<f64>; 3] {
+        [self.redundancy, self.divergence, self.reward]
+    }
+
+    /// [`AuxLosses::each`], to write.
+    pub fn each_mut(&mut self) -> [&mut Option<f64>; 3] {
+        [&mut self.redundancy, &mut self.divergence, &mut self.reward]
+    }
+
+    /// Each one added to that of another; what one of them does not have, neither has.
+    pub fn sum(all: impl Iterator<Item = Self>) -> Self {
+        all.reduce(|mut sum, other| {
+            for (sum, other) in sum.each_mut().into_iter().zip(other.each()) {
+                *sum = sum.zip(other).map(|(a, b)| a + b);
+            }
+            sum
+        })
+        .unwrap_or_default()
+    }
+
+    /// Each one over this number.
+    pub fn over(mut self, count: f64) -> Self {
+        for value in self.each_mut() {
+            *value = value.map(|sum| sum / count);
+        }
+        self
+    }
+}
+
+/// Training of heads that sample their row (Xu et al. 2015, §4.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HardConfig {
+    /// λ_r, of the reward.
+    pub reward: f64,
+    /// λ_e, of the entropy of the sampled distribution.
+    pub entropy: f64,
+    /// The share of episodes in which heads attend to all rows, as likely as they are.
+    pub expected: f64,
+}
+
+/// Training of heads with random weights (Fan et al. 2020).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BayesianConfig {
+    /// ρ, of the divergence from the prior, at the end of its rise.
+    pub weight: f64,
+    /// Sequences over which ρ rises from 0.
+    pub warmup: u64,
+}
+
+impl Default for HardConfig {
+    fn default() -> Self {
+        Self {
+            reward: 0.1,
+            entropy: 0.01,
+            expected: 0.5,
+        }
+    }
+}
+
+impl Default for BayesianConfig {
+    fn default() -> Self {
+        Self {
+            weight: 1e-5,
+            warmup: 10_000,
+        }
+    }
+}
+
+/// By how much something counts beside the loss in nats.
+pub(super) const WEIGHT: Rule = Rule {
+    allowed: "0 to 1000000",
+    holds: |value| (0.0..=1e6).contains(&value),
+};
+
+impl Keys for HardConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("reward", Number(&mut self.reward, &WEIGHT), "λ_r: weight of the reward of sampled rows, which is measured against a moving baseline (Xu et al. 2015)");
+        to.key("entropy", Number(&mut self.entropy, &WEIGHT), "λ_e: weight of the entropy of the distribution that rows are sampled from");
+        to.key("expected", Number(&mut self.expected, &Rule::FRACTION), "fraction of training episodes without sampling, in which hard heads attend to every row with its probability");
+    }
+}
+
+impl Keys for BayesianConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("weight", Number(&mut self.weight, &WEIGHT), "ρ: weight of the divergence of random weights from their prior, in nats, summed over heads, steps and rows (Fan et al. 2020)");
+        to.key("warmup", Integer64(&mut self.warmup, 0..=TrainingConfig::MAX_SEQUENCES), "warm-up in sequences: ρ rises linearly from 0 to its weight");
+    }
+}
+
+/// The kinds of sampling heads of a machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RandomHeads {
+    /// Any.
+    pub(super) is_random: bool,
+    /// Hard ones.
+    pub(super) is_hard: bool,
+}
+
+impl RandomHeads {
+    /// Returns those of this machine.
+    pub(super) fn of(model: &ModelConfig) -> Self {
+        Self {
+            is_random: model.is_random(),
+            is_hard: model.is_hard(),
+        }
+    }
+}
+
+impl TrainingConfig {
+    /// The noise of a training episode, and what becomes of it.
+    pub(super) fn draw(&self, heads: RandomHeads, index: u64) -> Draw {
+        // Of a stream of its own: the noise itself is not looked at.
+        let chance = || random(self.seed ^ EXPECTED, index).random::<f64>();
+        let sampling = if !heads.is_random {
+            NoiseMode::Mean
+        } else if heads.is_hard && chance() < self.hard.expected {
+            NoiseMode::Expected
+        } else {
+            NoiseMode::Sampled
+        };
+        Draw {
+            sampling,
+            ..Draw::of(self.seed, index)
+        }
+    }
+
+    /// By how much counts what heads that draw add to `scale` × the loss of an episode, after so many sequences and for
+    /// this reward, where there is one.
+    pub(super) fn terms(
+        &self,
+        sampling: NoiseMode,
+        reward: Option<f64>,
+        scale: f64,
+        sequences: u64,
+    ) -> Terms<f32> {
+        let warmup = self.bayesian.warmup;
+        let risen = if warmup == 0 {
+            1.0
+        } else {
+            (sequences as f64 / warmup as f64).min(1.0)
+        };
+        let reward = match (sampling, reward) {
+            (NoiseMode::Sampled, Some(reward)) => self.hard.reward * reward,
+            _ => 0.0,
+        };
+        let scaled = |weight: f64| f32::from_f64(scale * weight);
+        Terms {
+            divergence: scaled(self.bayesian.weight * risen),
+            reward: scaled(reward),
+            entropy: scaled(self.hard.entropy),
+        }
+    }
+}
+
+/// For the stream that says which episodes are expected ones.
+const EXPECTED: u64 = 0x0E59_EC7E_D000_0000;
+
+/// ln p(y|s) of an answer, nats.
+pub(super) fn log_probability(score: &Score) -> f64 {
+    -score.bits * LN_2
+}
+
+/// The divergence of all Bayesian heads in an episode; `None` where there are none.
+pub(super) fn divergence<R: Real>(trace: &Trace<R>) -> Option<f64> {
+    let all = trace.heads.iter().map(|head| &head.divergence);
+    let sums = all.filter(|series| series.width() > 0).map(|series| {
+        let values = series.as_slice().iter();
+        values.map(|value| value.to_f64()).sum::<f64>()
+    });
+    sums.reduce(|a, b| a + b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> TrainingConfig {
+        let mut config = TrainingConfig::default();
+        (config.hard.reward, config.hard.entropy) = (0.3, 0.02);
+        (config.bayesian.weight, config.bayesian.warmup) = (4.0, 1000);
+        config
+    }
+
+    #[test]
+    fn divergence_weight_warms_up_to_its_configured_value() {
+        let mut config = config();
+        let of = |config: &TrainingConfig, sequences| {
+            let terms = config.terms(NoiseMode::Sampled, None, 0.5, sequences);
+            terms.divergence
+        };
+        let risen = [0, 500, 1000, 9000].map(|sequences| of(&config, sequences));
+        assert_eq!(risen, [0.0, 1.0, 2.0, 2.0]);
+        config.bayesian.warmup = 0;
+        assert_eq!(of(&config, 0), 2.0);
+    }
+
+    #[test]
+    fn reward_applies_only_to_sampled_rows() {
+        let config = config();
+        let of = |sampling, reward| config.terms(sampling, reward, 0.5, 0);
+        let near = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-6;
+        assert!(near(
+            of(NoiseMode::Sampled, Some(-2.0)).reward,
+            0.5 * 0.3 * -2.0
+        ));
+        for (sampling, reward) in [
+            (NoiseMode::Expected, Some(-2.0)),
+            (NoiseMode::Mean, Some(-2.0)),
+            (NoiseMode::Sampled, None),
+        ] {
+            assert_eq!(of(sampling, reward).reward, 0.0);
+            assert!(near(of(sampling, reward).entropy, 0.5 * 0.02));
+        }
+    }
+
+    #[test]
+    fn fraction_of_expected_episodes_matches_the_configuration() {
+        let of = |is_random, is_hard, share| {
+            let mut config = config();
+            config.hard.expected = share;
+            let heads = RandomHeads { is_random, is_hard };
+            let all = (0..10_000).map(|index| config.draw(heads, index).sampling);
+            let mut counts = [0; 3];
+            for sampling in all {
+                counts[sampling as usize] += 1;
+            }
+            counts.map(|count| f64::from(count) / 1e4)
+        };
+        let [mean, drawn, expected] =
+            [NoiseMode::Mean, NoiseMode::Sampled, NoiseMode::Expected].map(|one| one as usize);
+        assert_eq!(of(false, false, 0.5)[mean], 1.0);
+        assert_eq!(of(true, false, 0.5)[drawn], 1.0);
+        assert_eq!(of(true, true, 0.0)[drawn], 1.0);
+        assert_eq!(of(true, true, 1.0)[expected], 1.0);
+        let found = of(true, true, 0.2);
+        // The seed is fixed: five standard errors are room enough for any other.
+        assert!((found[expected] - 0.2).abs() < 5.0 * (0.2_f64 * 0.8 / 1e4).sqrt());
+        assert_eq!(found[mean], 0.0);
+    }
+}

@@ -1,0 +1,389 @@
+//! Captions that describe the current stage to someone who sees such a machine for the first time.
+
+use super::super::catalogue::Catalogue;
+use super::super::stages::{Stage, StageRef, moved};
+use super::super::{HeadName, numbers};
+use crate::model::attention::Score;
+use crate::model::{HeadTrace, NoiseMode, Trace, peak};
+use crate::task::Task;
+use crate::train::is_unrecorded;
+
+/// From so much of its weight on a row on a head is said to be there.
+const THERE: f32 = 0.5;
+/// A share of at least this much is as good as all.
+const NEARLY: f32 = 0.85;
+/// With less of its weight on any row a head is nowhere.
+const CLEAR: f32 = 0.2;
+/// The largest change that is called negligible.
+const HARDLY: f32 = 0.05;
+
+/// A sentence, and the head that it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    /// The head, by its place among all.
+    pub head: Option<usize>,
+    /// The text.
+    pub text: String,
+}
+
+/// Returns the caption of a stage for the selected head: what it does, or why it does nothing.
+pub fn sentence(seen: &Catalogue<'_>, head: Option<usize>) -> Sentence {
+    let (step, place) = seen.moment;
+    let trace = &seen.recording.trace;
+    let at = (place < seen.stages.len()).then(|| seen.stages.at(place));
+    let of = |head: usize| Some((head, trace.heads.get(head)?));
+    // Where no head is looked at the first one that takes part is spoken of.
+    let takes_part = |(_, head): &(usize, &HeadTrace)| at.is_none_or(|at| at.has(head));
+    let acts = !matches!(
+        at.map(|at| at.stage),
+        Some(Stage::Controller | Stage::Output)
+    );
+    let mut heads = trace.heads.iter().enumerate();
+    let head = head.and_then(of).or_else(|| heads.find(takes_part));
+    let head = head.filter(|_| acts);
+    let text = match (at, head) {
+        (Some(at), Some((index, head))) if at.has(head) => of_head(seen, at, (index, head)),
+        (Some(_), Some((index, head))) if is_pending(seen, head) => {
+            let others = if head.is_write() {
+                "reading"
+            } else {
+                "writing"
+            };
+            format!("{} waits: {others} comes first.", called(trace, index))
+        }
+        (
+            Some(StageRef {
+                stage: Stage::Controller,
+                ..
+            }),
+            _,
+        ) => input_caption(seen),
+        (_, Some((index, head))) => whole_step(seen, (index, head)),
+        _ => output_caption(seen),
+    };
+    Sentence {
+        head: head.map(|(index, _)| index),
+        text: if step < trace.steps() {
+            text
+        } else {
+            String::new()
+        },
+    }
+}
+
+/// True where a head still takes part in a later stage of the step.
+fn is_pending(seen: &Catalogue<'_>, head: &HeadTrace) -> bool {
+    let later = seen.stages.iter().skip(seen.moment.1 + 1);
+    let mut later = later.filter(|at| !matches!(at.stage, Stage::Controller | Stage::Output));
+    later.any(|at| at.has(head))
+}
+
+/// A head as it is spoken of: `The read head`, `Write head W1`.
+fn called(trace: &Trace, index: usize) -> String {
+    let name = HeadName::of(trace, index);
+    let kind = if name.is_write {
+        "write head"
+    } else {
+        "read head"
+    };
+    let alike = trace
+        .heads
+        .iter()
+        .filter(|head| head.is_write() == name.is_write);
+    if alike.count() == 1 {
+        return format!("The {kind}");
+    }
+    let mut kind = kind.to_owned();
+    kind[..1].make_ascii_uppercase();
+    format!("{kind} {name}")
+}
+
+fn percent(share: f32) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+fn bits(count: usize) -> String {
+    match count {
+        0 => "nothing".to_owned(),
+        1 => "1 bit".to_owned(),
+        count => format!("{count} bits"),
+    }
+}
+
+fn input_caption(seen: &Catalogue<'_>) -> String {
+    let (input, step) = (&seen.recording.trace.input, seen.moment.0);
+    let on = input
+        .row(step)
+        .iter()
+        .filter(|value| **value >= 0.5)
+        .count();
+    let asked = is_asked(seen);
+    let was_asked = step
+        .checked_sub(1)
+        .is_some_and(|before| seen.recording.episode.mask[before] > 0.0);
+    if let (0, Some(task)) = (step, of_task(seen)) {
+        return task;
+    }
+    match (on, asked) {
+        (0, true) if was_asked => "It goes on answering.".to_owned(),
+        (0, true) => "Nothing comes in any more: now the machine has to answer.".to_owned(),
+        (0, false) => "Nothing comes in.".to_owned(),
+        (on, _) => format!(
+            "A new input comes in: {} of {} are set.",
+            on,
+            bits(input.width())
+        ),
+    }
+}
+
+/// Returns the task of the episode, if it is known.
+fn of_task(seen: &Catalogue<'_>) -> Option<String> {
+    let episode = &seen.recording.episode;
+    let (size, repeats) = (episode.size, episode.repeats);
+    Some(match &seen.recording.task {
+        Task::Copy(_) => {
+            format!(
+                "{size} patterns come in, one a step; then it has to give them back from memory."
+            )
+        }
+        Task::RepeatCopy(_) => {
+            format!("{size} patterns come in; then it has to give them back {repeats} times.")
+        }
+        Task::AssociativeRecall(_) => {
+            format!(
+                "{size} items come in; then one of them is asked, and it has to answer the next."
+            )
+        }
+        Task::Ngrams(_) => {
+            "Bits come in one by one; it has to guess each from those before.".to_owned()
+        }
+        Task::PrioritySort(_) => {
+            "Patterns come in, each with a priority; then it has to give back the highest in order."
+                .to_owned()
+        }
+        Task::Episodes(_) | Task::External(_) => return None,
+    })
+}
+
+fn is_asked(seen: &Catalogue<'_>) -> bool {
+    let mask = seen.recording.episode.mask.get(seen.moment.0);
+    mask.is_some_and(|&mask| mask > 0.0)
+}
+
+fn output_caption(seen: &Catalogue<'_>) -> String {
+    let (recording, step) = (seen.recording, seen.moment.0);
+    if !is_asked(seen) {
+        return "No answer is asked for yet.".to_owned();
+    }
+    let channels = recording.trace.output.width();
+    let wrong = (0..channels)
+        .filter(|&channel| recording.is_wrong(step, channel))
+        .count();
+    match wrong {
+        0 => format!("The answer comes out: all {} are right.", bits(channels)),
+        wrong => format!(
+            "The answer comes out: {wrong} of {} are wrong.",
+            bits(channels)
+        ),
+    }
+}
+
+/// Returns the caption of a head in a stage.
+fn of_head(seen: &Catalogue<'_>, at: StageRef, (index, head): (usize, &HeadTrace)) -> String {
+    let (step, trace) = (seen.moment.0, &seen.recording.trace);
+    let who = called(trace, index);
+    let row = |weighting: &[f32]| peak(weighting).filter(|(_, weight)| weight.is_finite());
+    let now = row(head.weighting.row(step));
+    let (to, weight) = now.unwrap_or((0, 0.0));
+    match at.stage {
+        Stage::Content => content(&who, head, step),
+        Stage::Gate => gate(&who, head, step),
+        Stage::Shift => shift(&who, head, step),
+        Stage::Sharpen => {
+            let made = if head.distribution.width() > 0 {
+                &head.distribution
+            } else {
+                &head.weighting
+            };
+            let (to, weight) = row(made.row(step)).unwrap_or((to, weight));
+            if weight >= THERE {
+                format!(
+                    "{who} draws together what is spread: {} on row {to}.",
+                    percent(weight)
+                )
+            } else {
+                format!("{who} draws together what is spread, but still looks at many rows.")
+            }
+        }
+        Stage::Draw => {
+            let how = match trace.sampling {
+                NoiseMode::Sampled => "draws one row by chance",
+                NoiseMode::Mean => "takes the likeliest row",
+                NoiseMode::Expected => "looks at all rows as likely as they are",
+            };
+            format!("{who} {how}: row {to}.")
+        }
+        Stage::Weigh if weight >= THERE => format!("{who} looks at row {to}."),
+        Stage::Weigh => format!("{who} looks at many rows."),
+        Stage::Read if weight >= THERE => format!("{who} reads what stands in row {to}."),
+        Stage::Read => format!(
+            "{who} reads a mixture of many rows, most of row {to} ({}).",
+            percent(weight)
+        ),
+        Stage::Erase if fades(trace, head, step) => format!("{who} wipes what stood in row {to}."),
+        Stage::Erase => format!("{who} wipes next to nothing."),
+        Stage::Add if weight < THERE => format!("{who} writes a little into many rows."),
+        Stage::Add if adds(head, step, weight) => format!("{who} writes into row {to}."),
+        Stage::Add => format!("{who} stands on row {to} and writes next to nothing."),
+        Stage::Controller | Stage::Output => String::new(),
+    }
+}
+
+/// Whether a head takes something away of what stands in the row that it looks at.
+fn fades(trace: &Trace, head: &HeadTrace, step: usize) -> bool {
+    let Some((row, weight)) = peak(head.weighting.row(step)) else {
+        return false;
+    };
+    let (memory, rows) = (trace.memory_columns.row(step), trace.memory_size()[0]);
+    let erase = head.erase.row(step).iter().enumerate();
+    let taken = erase.map(|(column, erase)| (memory[column * rows + row] * erase).abs());
+    weight * taken.fold(0.0, f32::max) >= HARDLY
+}
+
+fn adds(head: &HeadTrace, step: usize, weight: f32) -> bool {
+    let most = head
+        .add
+        .row(step)
+        .iter()
+        .fold(0.0, |a: f32, b| a.max(b.abs()));
+    weight * most >= HARDLY
+}
+
+fn content(who: &str, head: &HeadTrace, step: usize) -> String {
+    let found = peak(head.content.row(step));
+    if head.mechanism.score == Score::Location {
+        let scores = "scores every row by its place, whatever stands in it";
+        return match found {
+            Some((row, weight)) if weight >= THERE => format!("{who} {scores}: row {row} wins."),
+            _ => format!("{who} {scores}."),
+        };
+    }
+    let compares = "compares what it looks for with every row";
+    match found {
+        _ if is_unrecorded(head.content.row(step)) => format!("{who} {compares}."),
+        Some((row, weight)) if weight >= THERE => {
+            format!("{who} {compares}: row {row} is like it.")
+        }
+        _ => format!("{who} {compares}: no row stands out."),
+    }
+}
+
+fn gate(who: &str, head: &HeadTrace, step: usize) -> String {
+    let gate = head.gate[step];
+    if !gate.is_finite() {
+        return format!("{who} mixes what matches with where it was.");
+    }
+    let kept = 1.0 - gate;
+    if gate >= NEARLY {
+        format!("{who} goes where the match is ({}).", percent(gate))
+    } else if kept >= NEARLY {
+        format!(
+            "{who} ignores the match and keeps to where it was ({}).",
+            percent(kept)
+        )
+    } else {
+        format!(
+            "{who} mixes: {} of the match, {} of where it was.",
+            percent(gate),
+            percent(kept)
+        )
+    }
+}
+
+fn shift(who: &str, head: &HeadTrace, step: usize) -> String {
+    let Some((by, row, weight)) = moved(head, step) else {
+        return format!("{who} moves.");
+    };
+    let moves = match by {
+        _ if weight < CLEAR => "moves, and still looks at many rows".to_owned(),
+        0 => "stays where it is".to_owned(),
+        1 => "moves on by one row".to_owned(),
+        -1 => "moves back by one row".to_owned(),
+        by => format!("moves by {} rows", super::super::signed(by)),
+    };
+    format!("{who} {moves}: {} on row {row}.", percent(weight))
+}
+
+/// Returns the caption of a head for a whole step.
+fn whole_step(seen: &Catalogue<'_>, (index, head): (usize, &HeadTrace)) -> String {
+    let (step, trace) = (seen.moment.0, &seen.recording.trace);
+    let who = called(trace, index);
+    let Some((row, weight)) =
+        peak(head.weighting.row(step)).filter(|(_, weight)| weight.is_finite())
+    else {
+        return format!("{who} looks at the memory.");
+    };
+    let many = weight < THERE;
+    let most = numbers::cell(weight);
+    match (head.is_write(), many) {
+        (true, true) => {
+            format!("{who} writes a little into many rows, most ({most}) into row {row}.")
+        }
+        (false, true) => format!("{who} reads a little of many rows, most ({most}) of row {row}."),
+        (true, false) if adds(head, step, weight) || fades(trace, head, step) => {
+            format!("{who} writes into row {row}.")
+        }
+        (true, false) => format!("{who} stands on row {row} and writes next to nothing."),
+        (false, false) => format!("{who} reads row {row}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+    use crate::figure::{Figure, Layout, Options};
+    use crate::train::Recording;
+
+    /// Returns the caption of a write head at a stage of step 4.
+    fn describe(recording: &Recording, stage: Stage) -> String {
+        let trace = &recording.trace;
+        let head = trace.heads.iter().position(HeadTrace::is_write);
+        let stages = crate::figure::Stages::of(trace, false);
+        let options = Options {
+            step: Some(4),
+            stage: stages.place(stage, None),
+            ..Options::new(Layout::CloseUp)
+        };
+        let figure = Figure::new(recording, options);
+        sentence(&figure.catalogue(), head).text
+    }
+
+    #[test]
+    fn erase_caption_requires_content() {
+        let mut recording = recording();
+        let write = recording.trace.heads.iter().position(HeadTrace::is_write);
+        let head = &mut recording.trace.heads[write.unwrap()];
+        head.weighting.row_mut(4).fill(0.0);
+        head.weighting.row_mut(4)[7] = 1.0;
+        head.erase.row_mut(4).fill(1.0);
+        recording.trace.memory_columns.row_mut(4).fill(1e-6);
+        assert!(describe(&recording, Stage::Erase).ends_with("wipes next to nothing."));
+        recording.trace.memory_columns.row_mut(4).fill(0.5);
+        assert!(describe(&recording, Stage::Erase).ends_with("wipes what stood in row 7."));
+    }
+
+    #[test]
+    fn location_scores_have_no_comparison_caption() {
+        let mut recording = recording();
+        assert!(describe(&recording, Stage::Content).contains("compares what it looks for"));
+        for head in &mut recording.trace.heads {
+            head.mechanism.score = Score::Location;
+        }
+        let description = describe(&recording, Stage::Content);
+        assert!(
+            description.contains("by its place, whatever stands in it"),
+            "{description}"
+        );
+    }
+}

@@ -1,0 +1,367 @@
+//! The equations of a head with the numbers of a step: what each stage makes of a row, term by term.
+
+use super::heads::{offset, signed};
+use super::numbers;
+use crate::math::Series;
+use crate::model::attention::{Score, Weighting};
+use crate::model::local::Window;
+use crate::model::{HeadTrace, NoiseMode, Trace, hard, peak};
+
+/// Terms of a sum that are told one by one, the largest.
+const TERMS: usize = 4;
+
+/// A head in a step: where its equations take their numbers from.
+#[derive(Clone, Copy, Debug)]
+pub struct InStep<'a> {
+    /// The head.
+    pub head: &'a HeadTrace,
+    /// The step.
+    pub step: usize,
+    /// The noise mode.
+    pub sampling: NoiseMode,
+    /// The memory that it sees, column after column.
+    memory: &'a [f32],
+}
+
+impl<'a> InStep<'a> {
+    /// Of this machine, if it has such a head and such a step.
+    pub fn of(trace: &'a Trace, writes_first: bool, head: usize, step: usize) -> Option<Self> {
+        let head = trace.heads.get(head).filter(|_| step < trace.steps())?;
+        // What is written in the same step is there for heads that read behind it.
+        let seen = step + usize::from(writes_first && !head.is_write());
+        let is_there = seen < trace.memory_columns.steps();
+        Some(Self {
+            head,
+            step,
+            sampling: trace.sampling,
+            memory: if is_there {
+                trace.memory_columns.row(seen)
+            } else {
+                &[]
+            },
+        })
+    }
+
+    /// β, where the head emits it.
+    pub fn strength(&self) -> Option<f32> {
+        let beta = &self.head.strength;
+        (beta.width() > 0).then(|| beta[self.step])
+    }
+
+    /// The values of an array at this step.
+    fn row(&self, series: &'a Series<f32>) -> &'a [f32] {
+        series.row(self.step)
+    }
+
+    /// A row of the memory.
+    fn memory(&self, row: usize) -> impl Iterator<Item = f32> + Clone + use<'a> {
+        let rows = self.head.similarity.width().max(1);
+        self.memory.iter().skip(row).step_by(rows).copied()
+    }
+
+    /// The window of a local head.
+    pub fn window(&self) -> Option<Window<f32>> {
+        (self.head.centre.width() > 0).then(|| self.head.window(self.step))
+    }
+
+    /// Returns the sampled row of a hard head: the number u, and the interval of its row in the cumulative sums of α.
+    pub fn draw(&self) -> Option<SampledRow> {
+        let head = self.head;
+        if head.distribution.width() == 0 {
+            return None;
+        }
+        let alpha = self.row(&head.distribution);
+        let (row, _) = peak(self.row(&head.weighting))?;
+        let total: f32 = alpha.iter().sum();
+        let below: f32 = alpha[..row].iter().sum::<f32>() / total;
+        let chance = alpha[row] / total;
+        Some(SampledRow {
+            u: head.draw[self.step],
+            row,
+            from: below,
+            to: below + chance,
+            chance,
+        })
+    }
+
+    /// Returns the input of the stage that makes this array: its symbol and its values.
+    fn before(&self, array: &str) -> (&'static str, &'a [f32]) {
+        let (symbol, before) = before(self.head, array);
+        (symbol, self.row(before))
+    }
+}
+
+/// wᶜ, wᵍ and what the shift makes of them.
+pub(super) const SYMBOLS: [&str; 3] = ["wᶜ", "wᵍ", "w\u{303}"];
+
+/// Returns the input of the stage of a head that makes this array: its symbol and its values.
+pub(super) fn before<'a>(head: &'a HeadTrace, array: &str) -> (&'static str, &'a Series<f32>) {
+    let made = [
+        ("content", &head.content),
+        ("gated", &head.gated),
+        ("shifted", &head.shifted),
+    ];
+    let made = SYMBOLS.into_iter().zip(made);
+    let before = made.take_while(|(_, (name, _))| *name != array);
+    let is_there = before.filter(|(_, (_, series))| series.width() > 0);
+    let last = is_there.last();
+    last.map_or(("w", &head.weighting), |(symbol, (_, series))| {
+        (symbol, series)
+    })
+}
+
+/// The row that a hard head took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampledRow {
+    /// The number that was drawn, 0 to 1.
+    pub u: f32,
+    /// The row.
+    pub row: usize,
+    /// The sum of α of the rows before it.
+    pub from: f32,
+    /// The same with it.
+    pub to: f32,
+    /// α of it.
+    pub chance: f32,
+}
+
+/// A number in a sum.
+fn n(value: f32) -> String {
+    numbers::short(value, 4)
+}
+
+/// A term of a sum, and how it is written.
+struct Term {
+    text: String,
+    value: f32,
+}
+
+fn term(text: String, value: f32) -> Term {
+    Term { text, value }
+}
+
+/// The largest terms of a sum, and what the others come to.
+fn added(mut terms: Vec<Term>) -> String {
+    terms.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+    let rest: f32 = terms.iter().skip(TERMS).map(|term| term.value).sum();
+    let others = terms.len().saturating_sub(TERMS);
+    let description = terms.into_iter().take(TERMS).map(|term| term.text);
+    let rest = (others > 0).then(|| format!("{} from {others} others", n(rest)));
+    description.chain(rest).collect::<Vec<_>>().join("\n+ ")
+}
+
+/// Σ a·b, a name for each number of the first and of the second.
+fn product(names: [&str; 2], pairs: impl Iterator<Item = (f32, f32)>) -> String {
+    let terms = pairs.enumerate().map(|(index, (a, b))| {
+        let text = format!("{}({index}) {} · {} {}", names[0], n(a), names[1], n(b));
+        term(text, a * b)
+    });
+    added(terms.collect())
+}
+
+/// Each number of a key through a matrix with so many outputs.
+fn through(key: &[f32], weights: &[f32]) -> Vec<f32> {
+    let width = weights.len() / key.len().max(1);
+    let mut out = vec![0.0; width];
+    for (k, weights) in key.iter().zip(weights.chunks(width.max(1))) {
+        for (out, w) in out.iter_mut().zip(weights) {
+            *out += k * w;
+        }
+    }
+    out
+}
+
+/// K of a row: how the key is compared with it.
+pub(super) fn score(at: &InStep<'_>, row: usize) -> String {
+    let (head, key) = (at.head, at.row(&at.head.key));
+    let memory = at.memory(row);
+    match head.mechanism.score {
+        Score::Cosine => {
+            let dot: f32 = key.iter().zip(memory.clone()).map(|(k, m)| k * m).sum();
+            let norm = |sum: f32| n(sum.sqrt());
+            let key = norm(key.iter().map(|k| k * k).sum());
+            let row = norm(memory.map(|m| m * m).sum());
+            format!("k·M {} / (|k| {key} · |M| {row})", n(dot))
+        }
+        Score::Dot => product(["k", "M"], key.iter().copied().zip(memory)),
+        Score::ScaledDot => {
+            let terms = product(["k", "M"], key.iter().copied().zip(memory));
+            format!("({terms}) / √{}", key.len())
+        }
+        Score::General => {
+            let query = through(key, head.bilinear.row(0));
+            product(["kW", "M"], query.into_iter().zip(memory))
+        }
+        Score::Location => {
+            let weights = head.location.row(0);
+            let rows = weights.len() / key.len().max(1);
+            let column = weights.iter().skip(row).step_by(rows.max(1)).copied();
+            product(["k", "W"], key.iter().copied().zip(column))
+        }
+        Score::Additive => {
+            let query = through(key, head.additive_key.row(0));
+            let memory: Vec<f32> = memory.collect();
+            let seen = through(&memory, head.additive_row.row(0));
+            let units = head
+                .additive_vector
+                .row(0)
+                .iter()
+                .zip(query.iter().zip(seen));
+            let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {
+                let text = format!("v({unit}) {} · tanh({} + {})", n(v), n(*q), n(m));
+                term(text, v * (q + m).tanh())
+            });
+            added(terms.collect())
+        }
+    }
+}
+
+/// Returns the perturbation of β·K in a row, if the weights of a head are sampled.
+fn perturbed(at: &InStep<'_>, row: usize) -> Option<f32> {
+    let (of, head) = (&at.head.mechanism, at.head);
+    if at.sampling == NoiseMode::Mean {
+        return None;
+    }
+    match of.weighting {
+        Weighting::Weibull => {
+            let u = at.row(&head.noise).get(row)?;
+            Some((-(-u).ln_1p()).ln() / of.parameters.weibull_shape as f32)
+        }
+        Weighting::Lognormal => {
+            let epsilon = at.row(&head.normal).get(row)?;
+            Some(of.parameters.lognormal_sigma as f32 * epsilon)
+        }
+        _ => None,
+    }
+}
+
+/// wᶜ of a row. The largest exponent is taken out: its power would not fit a number.
+pub(super) fn content(at: &InStep<'_>, row: usize) -> String {
+    let scores = at.row(&at.head.similarity);
+    let window = at.window();
+    let rows = window.map_or(0..scores.len(), |window| window.rows(scores.len()));
+    if !rows.contains(&row) {
+        return format!("0: outside of rows {} to {}", rows.start, rows.end - 1);
+    }
+    let beta = at.strength();
+    let noise = |row| perturbed(at, row);
+    let energy = |row: usize| beta.unwrap_or(1.0) * scores[row] + noise(row).unwrap_or(0.0);
+    let energies = rows.map(energy);
+    let most = energies.clone().fold(f32::NEG_INFINITY, f32::max);
+    let total: f32 = energies.map(|energy| (energy - most).exp()).sum();
+    let own = beta.map_or_else(String::new, |beta| format!("{} · ", n(beta)));
+    let noise = noise(row).map_or_else(String::new, |noise| format!(" + {}", n(noise)));
+    let share = format!(
+        "exp({own}{}{noise} − {}) / {}",
+        n(scores[row]),
+        n(most),
+        n(total)
+    );
+    match window.filter(|window| window.is_gaussian) {
+        None => share,
+        Some(window) => {
+            let twice = window.half * window.half / 2.0;
+            format!(
+                "{share}\n· exp(−({row} − {})² / {})",
+                n(window.centre),
+                n(twice)
+            )
+        }
+    }
+}
+
+pub(super) fn gate(at: &InStep<'_>, row: usize) -> String {
+    let (head, step) = (at.head, at.step);
+    let (gate, before) = (head.gate[step], head.previous_weighting(step)[row]);
+    let content = head.content.row(step)[row];
+    let [gate, content, rest, before] = [gate, content, 1.0 - gate, before].map(n);
+    format!("{gate} · {content} + {rest} · {before}")
+}
+
+pub(super) fn shift(at: &InStep<'_>, row: usize) -> String {
+    let (shift, (symbol, moved)) = (at.row(&at.head.shift), at.before("shifted"));
+    let (range, rows) = (shift.len() / 2, moved.len());
+    let from = |index: usize| (row + rows * (1 + range / rows) + range - index) % rows;
+    let terms = shift.iter().enumerate();
+    let mut terms: Vec<_> = terms.map(|(index, &s)| (index, s, from(index))).collect();
+    // Of a wide range the terms that count.
+    terms.sort_by(|a, b| (b.1 * moved[b.2]).total_cmp(&(a.1 * moved[a.2])));
+    terms.truncate(5);
+    terms.sort_by_key(|&(index, ..)| index);
+    let terms = terms.into_iter().map(|(index, s, from)| {
+        let by = signed(offset(index, range));
+        format!("s({by}) {} · {symbol}({from}) {}", n(s), n(moved[from]))
+    });
+    terms.collect::<Vec<_>>().join("\n")
+}
+
+/// Of a hard head what it draws from, of all others what they read or write with.
+pub(super) fn sharpen(at: &InStep<'_>, row: usize) -> String {
+    let hard = at.head.distribution.width() > 0;
+    let (_, from) = at.before(if hard { "distribution" } else { "weighting" });
+    let gamma = at.head.sharpening[at.step];
+    let power = from.iter().map(|w| w.powf(gamma)).sum();
+    let [own, gamma, power] = [from[row], gamma, power].map(n);
+    format!("{own}^{gamma} / {power}")
+}
+
+/// The row of a hard head: how it was chosen.
+pub(super) fn drawn(at: &InStep<'_>, row: usize) -> String {
+    let alpha = at.row(&at.head.distribution);
+    let chance = n(alpha[row]);
+    match at.sampling {
+        NoiseMode::Expected => "α itself: nothing is drawn in an expected episode".to_owned(),
+        NoiseMode::Mean => {
+            let most = hard::most_likely(alpha);
+            if row == most {
+                format!("α {chance} is the largest: the most likely row")
+            } else {
+                format!(
+                    "α {chance}, and {} in row {most}: that is taken",
+                    n(alpha[most])
+                )
+            }
+        }
+        NoiseMode::Sampled => {
+            let below: f32 = alpha[..row].iter().sum();
+            let to = below + alpha[row];
+            let u = at.head.draw.row(at.step).first().copied().unwrap_or(0.0);
+            let is_it = at.row(&at.head.weighting)[row] > 0.5;
+            let is = if is_it { "is" } else { "is not" };
+            format!("u {} {is} between {} and {}", n(u), n(below), n(to))
+        }
+    }
+}
+
+/// A number that is told of a head besides what it emits: symbol, what it is, value.
+pub type Fact = (&'static str, String, f32);
+
+/// Returns the other results of a mechanism in the step: the window of a local head, the sampled row of a hard head,
+/// the divergence of a Bayesian head.
+pub fn facts(at: &InStep<'_>) -> Vec<Fact> {
+    let (head, step) = (at.head, at.step);
+    let mut description: Vec<Fact> = Vec::new();
+    if let Some(window) = at.window() {
+        let rows = window.rows(head.similarity.width());
+        let seen = format!("centre: rows {} to {} are seen", rows.start, rows.end - 1);
+        description.push(("p", seen, window.centre));
+    }
+    if let Some(drawn) = at.draw() {
+        if at.sampling == NoiseMode::Sampled {
+            let (from, to) = (n(drawn.from), n(drawn.to));
+            description.push((
+                "u",
+                format!("drawn: row {} is {from} to {to}", drawn.row),
+                drawn.u,
+            ));
+        }
+        description.push(("α", format!("chance of row {}", drawn.row), drawn.chance));
+        let bits = super::heads::entropy(head.distribution.row(step));
+        description.push(("H", "entropy of α, bits".to_owned(), bits));
+    }
+    if head.divergence.width() > 0 {
+        let words = "divergence from the prior m, nats, over all rows".to_owned();
+        description.push(("KL", words, head.divergence[step]));
+    }
+    description
+}

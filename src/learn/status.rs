@@ -1,0 +1,143 @@
+//! Status of a run in a word: diverged, on a plateau, or learned.
+
+use super::findings::{OPEN, RecentLoss};
+use super::run::{End, RunProgress};
+use crate::train::after;
+
+/// A validation with fewer of its episodes answered without a wrong bit is of a machine that has lost what it knew.
+const KNOWS: f64 = 0.5;
+
+/// The status of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TrainingStatus {
+    /// Its loss comes down, or has only begun to.
+    Learning,
+    /// Its loss is on a plateau, far from 0.
+    Plateau,
+    /// All episodes of a validation were answered without a wrong bit, and it has not lost that since.
+    Learned,
+    /// It has seen all its sequences and has not learned.
+    Ended,
+    /// A value is no longer finite.
+    Diverged,
+    /// Training broke off by an error.
+    Broken,
+}
+
+impl TrainingStatus {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Learning,
+        Self::Plateau,
+        Self::Learned,
+        Self::Ended,
+        Self::Diverged,
+        Self::Broken,
+    ];
+
+    /// Returns the status of a run.
+    pub fn of(progress: &RunProgress) -> Self {
+        let of_the_task = after(&progress.history, progress.task_since).iter();
+        let validations = || of_the_task.clone().map(|point| point.validation.perfect);
+        let knows = validations().next_back().is_some_and(|last| last >= KNOWS);
+        match progress.end {
+            Some(End::Diverged(_)) => Self::Diverged,
+            Some(End::Broken { .. }) => Self::Broken,
+            _ if knows && validations().any(|perfect| perfect >= 1.0) => Self::Learned,
+            Some(End::Finished) => Self::Ended,
+            None if is_flat(progress) => Self::Plateau,
+            None => Self::Learning,
+        }
+    }
+
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Learning => "learning",
+            Self::Plateau => "plateau",
+            Self::Learned => "learned",
+            Self::Ended => "not learned",
+            Self::Diverged => "diverged",
+            Self::Broken => "error",
+        }
+    }
+}
+
+fn is_flat(progress: &RunProgress) -> bool {
+    let since = progress.task_since;
+    let recent_mean = RecentLoss::of(progress, since);
+    let mut points = progress.curve.points().iter();
+    let first = points.find(|point| point.sequences > since);
+    first.is_some_and(|first| recent_mean.is_flat && recent_mean.now > OPEN * first.bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::{AuxLosses, Evaluation, HistoryPoint, Update};
+
+    fn progress(losses: impl Iterator<Item = f64>) -> RunProgress {
+        let mut progress = RunProgress::empty();
+        for bits in losses {
+            progress.sequences += 1;
+            let update = Update {
+                bits,
+                wrong: 0.0,
+                aux: AuxLosses::default(),
+                norm: 1.0,
+                validated: None,
+            };
+            progress.curve.push(progress.sequences, &update);
+        }
+        progress
+    }
+
+    #[test]
+    fn flat_loss_is_distinguished_from_falling_loss() {
+        let flat = progress((0..4000).map(|_| 80.0));
+        assert_eq!(TrainingStatus::of(&flat), TrainingStatus::Plateau);
+        let down = progress((0..4000).map(|done| 80.0 * (-f64::from(done) / 2000.0).exp()));
+        assert_eq!(TrainingStatus::of(&down), TrainingStatus::Learning);
+        assert_eq!(
+            TrainingStatus::of(&RunProgress::empty()),
+            TrainingStatus::Learning
+        );
+    }
+
+    #[test]
+    fn learned_status_can_be_lost() {
+        let mut run = progress((0..4000).map(|_| 80.0));
+        let mut validated = |perfect| {
+            run.history.push(HistoryPoint {
+                sequences: 1,
+                validation: Evaluation {
+                    perfect,
+                    ..Evaluation::default()
+                },
+                ..HistoryPoint::default()
+            });
+            TrainingStatus::of(&run)
+        };
+        assert_eq!(validated(0.9), TrainingStatus::Plateau);
+        assert_eq!(validated(1.0), TrainingStatus::Learned);
+        assert_eq!(validated(0.9), TrainingStatus::Learned);
+        assert_eq!(validated(0.0), TrainingStatus::Plateau);
+    }
+
+    #[test]
+    fn learned_status_resets_on_task_change() {
+        let mut run = progress((0..4000).map(|_| 80.0));
+        let validation = Evaluation {
+            perfect: 1.0,
+            ..Evaluation::default()
+        };
+        run.history.push(HistoryPoint {
+            sequences: 3000,
+            validation,
+            ..HistoryPoint::default()
+        });
+        assert_eq!(TrainingStatus::of(&run), TrainingStatus::Learned);
+        run.task_since = 3000;
+        assert_eq!(TrainingStatus::of(&run), TrainingStatus::Learning);
+    }
+}

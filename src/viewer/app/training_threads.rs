@@ -1,0 +1,163 @@
+//! The threads that train while the window is open, and how often they are asked what is new.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use egui::Context;
+
+use crate::io::Experiment;
+use crate::learn::{Learner, Run, Snapshots};
+use crate::train::State;
+use crate::viewer::state::jobs::{Job, Saving, TrainingAction};
+use crate::viewer::state::learning::RunUpdates;
+use crate::viewer::worker::learning_threads;
+
+/// The least time between two questions, in seconds: a picture that is drawn more often costs training more than it
+/// tells.
+pub const BETWEEN: f64 = 1.0 / 30.0;
+
+/// Whoever trains, if anybody does.
+pub struct TrainingThreads {
+    /// Wakes the window for news; without one all work runs in the calling thread, for tests.
+    wake: Option<Context>,
+    learner: Option<Learner>,
+    /// The run that was asked for its state, to be written.
+    saving: Option<Saving>,
+    /// The time of the last question.
+    asked: f64,
+    /// The selected run, and the last other one that was queried.
+    chosen: usize,
+    turn: usize,
+}
+
+impl TrainingThreads {
+    /// Nobody trains yet.
+    pub fn new(wake: Option<Context>) -> Self {
+        Self {
+            wake,
+            learner: None,
+            saving: None,
+            asked: f64::NEG_INFINITY,
+            chosen: 0,
+            turn: 0,
+        }
+    }
+
+    /// Does what is to be done; what comes back is a job that follows from it, and a sentence that says why nothing
+    /// learns where that is so.
+    pub fn perform(&mut self, action: TrainingAction) -> (Option<Job>, Result<(), String>) {
+        match action {
+            TrainingAction::Begin(experiments) => {
+                (self.learner, self.saving) = (None, None);
+                (self.chosen, self.turn) = (0, 0);
+                return (None, self.begin(experiments));
+            }
+            TrainingAction::Tell(number, order) => {
+                self.asked = f64::NEG_INFINITY;
+                if let Some(learner) = &mut self.learner {
+                    learner.send(number, &order);
+                }
+            }
+            TrainingAction::Choose(run) => {
+                (self.asked, self.chosen) = (f64::NEG_INFINITY, run);
+            }
+            TrainingAction::Save(saving) => {
+                if let Some(learner) = &mut self.learner {
+                    learner.request_state(saving.place);
+                    self.saving = Some(*saving);
+                }
+                return (self.run_state(), Ok(()));
+            }
+            // Nobody waits for the update that is under way.
+            TrainingAction::End => (self.learner, self.saving) = (None, None),
+        }
+        (None, Ok(()))
+    }
+
+    /// Writes the run that was to be written, once its state is there.
+    pub fn run_state(&mut self) -> Option<Job> {
+        let place = self.saving.as_ref()?.place;
+        let run_state = self.learner.as_mut()?.run_state(place)?;
+        let saving = self.saving.take()?;
+        Some(Job::SaveRun(Box::new((saving, run_state))))
+    }
+
+    fn runs(&self, experiments: Vec<Experiment>) -> Vec<Run> {
+        let count = experiments.len().max(1);
+        let threads = if self.wake.is_none() {
+            1
+        } else {
+            learning_threads(count)
+        };
+        let run = |experiment: Experiment| {
+            let state = State::new(experiment.model, &experiment.training);
+            let limit = Snapshots::LIMIT / count;
+            Run::new(experiment.task, experiment.training, state, threads, limit)
+        };
+        experiments.into_iter().map(run).collect()
+    }
+
+    fn begin(&mut self, experiments: Vec<Experiment>) -> Result<(), String> {
+        let runs = begun(|| self.runs(experiments))?;
+        let learner = match self.wake.clone() {
+            None => Ok(Learner::without_threads(runs)),
+            Some(wake) => Learner::start(runs, move || wake.request_repaint()),
+        };
+        self.learner = Some(learner.map_err(|error| no_thread(&error.to_string()))?);
+        Ok(())
+    }
+
+    /// Returns the news since; requests the next ones, where `wanted` and due: all runs after an order,
+    /// later the one that is looked at and the others in turns.
+    pub fn updates(&mut self, now: f64, wanted: bool) -> Option<RunUpdates> {
+        let learner = self.learner.as_mut()?;
+        if wanted && now - self.asked >= BETWEEN {
+            if self.asked.is_finite() {
+                self.turn = (self.turn + 1) % learner.count().max(1);
+                let asked = [self.chosen, self.turn];
+                learner.request_updates_of(|run| asked.contains(&run));
+            } else {
+                learner.request_updates();
+            }
+            self.asked = now;
+        } else if self.wake.is_none() {
+            // Without threads nothing comes unasked.
+            return None;
+        }
+        let updates = learner.updates();
+        (!updates.is_empty()).then(|| RunUpdates(Arc::new(updates)))
+    }
+}
+
+/// Starts the runs; turns a panic into an error, since the system may refuse the threads of a pool.
+fn begun<T>(make: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(make)).map_err(|why| {
+        let said = why.downcast_ref::<String>().map(String::as_str);
+        let said = said.or(why.downcast_ref::<&str>().copied());
+        no_thread(said.unwrap_or("no reason given"))
+    })
+}
+
+fn no_thread(why: &str) -> String {
+    format!(
+        "Training could not start; nothing was lost. The system has no free thread ({why}). Close other programs and try again."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_start_states_reason_and_remedy() {
+        assert_eq!(begun(|| 3), Ok(3));
+        let sentence = begun(|| -> u8 { panic!("no more threads") }).unwrap_err();
+        for words in [
+            "no thread to spare",
+            "no more threads",
+            "Close something else",
+        ] {
+            assert!(sentence.contains(words), "{sentence}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Saving and ending of runs: long training is never discarded without asking.
+
+use std::path::PathBuf;
+
+use crate::learn::RunCommand;
+use crate::viewer::command::Subject;
+use crate::viewer::files::FilePurpose;
+use crate::viewer::state::State;
+use crate::viewer::state::dialog::Dialog;
+use crate::viewer::state::jobs::{Destination, Effect, Saved, Saving, TrainingAction};
+use crate::viewer::state::learning::{EndRequest, LiveTraining, Replacement};
+use crate::viewer::state::messages::Kind;
+
+impl State {
+    /// Ends training for a replacement, or first asks the user whether to save it.
+    pub(super) fn request_end(&mut self, replacement: Replacement) {
+        if !self.learning.as_ref().is_some_and(LiveTraining::is_unsaved) {
+            return self.replace(replacement);
+        }
+        let (saves, next) = (false, None);
+        self.ending = Some(EndRequest {
+            replacement,
+            saves,
+            next,
+        });
+        self.dialog = Some(Dialog::about(
+            Subject::EndRun,
+            self.suggestion(FilePurpose::Run),
+        ));
+    }
+
+    /// Continues the run that was to end.
+    pub(super) fn proceed(&mut self) {
+        self.ending = None;
+    }
+
+    /// The run on screen waits and is saved; then what was asked for is done.
+    pub(super) fn save_and_end(&mut self, path: PathBuf) {
+        self.dialog = None;
+        let is_saving = |learning: &LiveTraining| learning.saving.is_some();
+        let waits = self.learning.as_ref().is_some_and(is_saving);
+        if let Some(ending) = &mut self.ending {
+            (ending.saves, ending.next) = (true, waits.then(|| path.clone()));
+        }
+        if let Some(learning) = self
+            .learning
+            .as_mut()
+            .filter(|learning| learning.is_training)
+        {
+            learning.is_training = false;
+            let effect = learning.order(RunCommand::Pause);
+            self.effects.push(effect);
+        }
+        self.save_run(path, false);
+    }
+
+    /// Applies the replacement without saving.
+    pub(super) fn end_now(&mut self) {
+        if let Some(EndRequest { replacement, .. }) = self.ending.take() {
+            self.dialog = None;
+            self.replace(replacement);
+        }
+    }
+
+    /// Writes the run on screen.
+    pub(super) fn save_run(&mut self, path: PathBuf, replaces: bool) {
+        let learning = self.learning.as_mut();
+        let Some(learning) = learning.filter(|learning| learning.saving.is_none()) else {
+            return;
+        };
+        let run = learning.run();
+        if !run.can_be_saved() {
+            let text = "Nothing was saved: the weights of this run are not usable, and no earlier validation exists. Restart training.";
+            self.ending = None;
+            return self.toasts.add(Kind::Problem, text);
+        }
+        let saving = Saving {
+            place: learning.chosen,
+            number: run.number,
+            experiment: run.begun.clone(),
+            to: Destination {
+                path,
+                replaces,
+                purpose: FilePurpose::Run,
+            },
+        };
+        learning.saving = Some(saving.number);
+        self.effects
+            .push(Effect::Train(TrainingAction::Save(Box::new(saving))));
+    }
+
+    /// The run with this number is not being written any more; true where it was the one that is waited for.
+    fn finish_saving(&mut self, number: u64) -> bool {
+        let learning = self.learning.as_mut();
+        let saving = learning.map(|learning| &mut learning.saving);
+        let waited_for = saving.filter(|saving| **saving == Some(number));
+        waited_for.is_some_and(|saving| saving.take().is_some())
+    }
+
+    /// The run with this number could not be written.
+    pub(super) fn run_is_not_saved(&mut self, number: u64, sentence: String) {
+        if self.finish_saving(number) {
+            self.proceed();
+        }
+        self.toasts.add(Kind::Problem, sentence);
+    }
+
+    /// There is a folder where the run with this number was to be written.
+    pub(super) fn run_is_there(&mut self, number: u64, to: &Destination) {
+        if self.finish_saving(number) {
+            self.ask_to_replace(to);
+        } else {
+            self.report_unchanged(to);
+        }
+    }
+
+    /// Records the saved progress of the run with this number.
+    pub(super) fn run_is_saved(&mut self, number: u64, saved: Saved) {
+        let was_waited_for = self.finish_saving(number);
+        let runs = self.learning.iter_mut().flat_map(|all| &mut all.runs);
+        for run in runs.filter(|run| run.number == number) {
+            run.saved = saved;
+        }
+        let ending = self.ending.as_mut();
+        let Some(ending) = ending.filter(|ending| was_waited_for && ending.saves) else {
+            return;
+        };
+        match ending.next.take() {
+            // What was written is what it was before.
+            Some(path) => self.save_run(path, false),
+            None => self.end_now(),
+        }
+    }
+}

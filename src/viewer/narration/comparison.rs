@@ -1,0 +1,189 @@
+//! Two episodes in words and numbers side by side.
+
+use crate::figure::compare::SIDES;
+use crate::figure::{PanelId, head_label, head_named, numbers};
+use crate::io::trace::Comparison;
+use crate::viewer::inspect::{Card, Line, Table};
+use crate::viewer::state::compare::{Baseline, Pair, TOLERANCES, stage_of};
+use crate::viewer::state::episode::Open;
+use crate::viewer::state::target::Target;
+
+impl Pair<'_> {
+    /// Returns the card of a target on both sides; its numbers can be copied side by side.
+    pub fn card(&self, target: Target, focus: usize, step: usize) -> Option<Card> {
+        let head = |open: &Open, head: usize| {
+            let label = head_label(&self.screen.shown.recording.trace, head);
+            head_named(&open.shown.recording.trace, &label).unwrap_or(usize::MAX)
+        };
+        let of = |open: &Open| {
+            let target = match target {
+                Target::Value { id, column } => {
+                    let of = id.of.map(|of| head(open, of));
+                    let id = PanelId { of, ..id };
+                    Target::Value { id, column }
+                }
+                Target::Head(of) => Target::Head(head(open, of)),
+                target => target,
+            };
+            target.card(open, head(open, focus), step)
+        };
+        let (a, b) = (of(self.a)?, of(self.b)?);
+        Some(Card {
+            title: a.title,
+            lines: lines(target, &a.table, &b.table, step)?,
+            table: side_by_side(&a.table, &b.table),
+        })
+    }
+}
+
+/// Returns the differences B − A: in tables over time of all columns at the step, in others of what
+/// counts most in every line.
+fn lines(target: Target, a: &Table, b: &Table, step: usize) -> Option<Vec<Line>> {
+    let line = |name: &str, a: f32, b: f32| Line {
+        symbol: format!("{name}, {}", SIDES[2]),
+        sum: value_text([a, b]),
+        value: numbers::exact(b - a),
+    };
+    let (name, column) = match target {
+        Target::Step => ("y", 1),
+        Target::Rows { .. } => ("w row ", a.columns.len() - 1),
+        _ => {
+            // The memory after a step is in the line behind.
+            let index = step + usize::from(matches!(target, Target::Cell { .. }));
+            let (ours, theirs) = (a.rows.get(index)?, b.rows.get(index)?);
+            let names = a.columns.iter().zip(ours.iter().zip(theirs));
+            let lines = names.skip(1).map(|(name, (&a, &b))| line(name, a, b));
+            return Some(lines.collect());
+        }
+    };
+    let pairs = a.rows.iter().zip(&b.rows);
+    let lines = pairs.map(|(a, b)| line(&format!("{name}{}", a[0]), a[column], b[column]));
+    Some(lines.collect())
+}
+
+/// The exact values of both sides, a line each.
+pub fn value_text(values: [f32; 2]) -> String {
+    let [a, b] = values.map(numbers::exact);
+    format!("A  {a}\nB  {b}")
+}
+
+/// The numbers of both, and their differences, column by column.
+fn side_by_side(a: &Table, b: &Table) -> Table {
+    let names = a.columns.iter().skip(1);
+    let names = names.flat_map(|name| SIDES.map(|side| format!("{name} {side}")));
+    let rows = a.rows.iter().zip(&b.rows).map(|(ours, theirs)| {
+        let pairs = ours.iter().zip(theirs).skip(1);
+        let values = pairs.flat_map(|(a, b)| [*a, *b, b - a]);
+        ours.first().copied().into_iter().chain(values).collect()
+    });
+    let first = a.columns.first().cloned().into_iter();
+    Table {
+        columns: first.chain(names).collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// Reports the wrong bits of A and B, and when their heads diverge.
+pub fn verdicts(pair: &Pair<'_>) -> String {
+    let [a, b] = [pair.a, pair.b].map(|open| open.shown.recording.score);
+    if a.scored + b.scored == 0 {
+        return "No output is scored.".to_owned();
+    }
+    let found = pair.differences().map(|found| found.heads_diverge);
+    let some = |open: &Open| !open.shown.recording.trace.heads.is_empty();
+    let heads = match found {
+        Some(Some(step)) => format!("; heads diverge at step {step}"),
+        Some(None) if some(pair.a) && some(pair.b) => "; heads stay on the same rows".to_owned(),
+        _ => String::new(),
+    };
+    format!(
+        "A: {} wrong bits of {}, B: {} of {}{heads}.",
+        a.wrong, a.scored, b.wrong, b.scored
+    )
+}
+
+/// The largest difference.
+pub fn largest(found: &Comparison) -> String {
+    match &found.worst {
+        None => format!("No difference in {} values.", found.values),
+        Some(worst) => format!(
+            "Largest difference {} in {}.",
+            numbers::short(found.largest as f32, 4),
+            worst.array
+        ),
+    }
+}
+
+/// Reports the first difference.
+pub fn first_difference(pair: &Pair<'_>, found: &Comparison) -> String {
+    let mut limits = TOLERANCES.iter();
+    let limit = limits.find(|(other, _)| *other == pair.tolerance);
+    let limit = limit.map_or("", |(_, name)| name);
+    let Some(first) = &found.first else {
+        return match found.worst {
+            None => String::new(),
+            Some(_) => format!("No difference above {limit}."),
+        };
+    };
+    let (array, index) = (&first.array, &first.index);
+    let when = match first.step {
+        Some(step) => {
+            let at = pair.screen.stages.at(stage_of(pair, array).0);
+            format!("at step {step}, stage {}", at.name())
+        }
+        None => "before the first step".to_owned(),
+    };
+    let [a, b] = [first.first, first.second].map(numbers::exact);
+    format!("First difference above {limit} {when}: {array}{index:?}, A {a}, B {b}.")
+}
+
+/// Names of arrays, those of a head that are many as one.
+fn grouped(arrays: &[String]) -> Vec<String> {
+    let head = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let groups = arrays.chunk_by(|a, b| head(a) == head(b));
+    groups
+        .flat_map(|group| match group {
+            [first, _, _, _, ..] => vec![format!("{} ({} arrays)", head(first), group.len())],
+            few => few.to_vec(),
+        })
+        .collect()
+}
+
+/// Lists what was not compared, with the reason.
+pub fn not_compared(found: &Comparison) -> Vec<String> {
+    let (sizes, skipped) = (found.sizes.join("; "), grouped(&found.skipped).join(", "));
+    let mut lines = Vec::new();
+    if !sizes.is_empty() {
+        lines.push(format!(
+            "Sizes differ: {sizes}. Only the common part is compared."
+        ));
+    }
+    if !skipped.is_empty() {
+        lines.push(format!("Not compared: {skipped}."));
+    }
+    lines
+}
+
+/// Two episodes as the top bar calls them.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// A and B.
+    pub names: [String; 2],
+    /// Index of the one shown in all layouts.
+    pub screen: usize,
+}
+
+/// Returns the names of A and B, once one is kept.
+pub fn names(baseline: &Baseline, open: &Open) -> Names {
+    let other = if baseline.open.is_same(open) {
+        "the next episode".to_owned()
+    } else {
+        open.name()
+    };
+    let (names, screen) = if baseline.is_a {
+        ([baseline.open.name(), other], 1)
+    } else {
+        ([open.name(), baseline.open.name()], 0)
+    };
+    Names { names, screen }
+}

@@ -1,0 +1,299 @@
+//! Causes of wrong answers, measured from the first wrong bit of a recording, for tasks that output what
+//! they were shown.
+
+use std::ops::Range;
+
+use ndarray::s;
+
+use crate::model::{HeadTrace, peak};
+use crate::task::Task;
+use crate::train::Recording;
+
+/// A head is on a row that has more than this share of its weight.
+const ON: f32 = 0.5;
+/// The share of a write below which its contents count as lost.
+const WORN: f32 = 0.75;
+
+/// The first wrong bit of an answer, by step and channel.
+pub fn first_wrong(recording: &Recording) -> Option<(usize, usize)> {
+    let channels = recording.trace.output.width();
+    let steps = 0..recording.trace.steps();
+    let bits = steps.flat_map(|step| (0..channels).map(move |channel| (step, channel)));
+    let mut asked = bits.filter(|&(step, _)| super::is_asked(recording, step));
+    asked.find(|&(step, channel)| recording.is_wrong(step, channel))
+}
+
+/// The step in which the vector was shown that is asked for in a step; nothing where another thing is asked for.
+pub fn shown_in(recording: &Recording, step: usize) -> Option<usize> {
+    let episode = &recording.episode;
+    let first = episode.mask.iter().position(|&mask| mask > 0.0)?;
+    let place = step.checked_sub(first)?;
+    match &recording.task {
+        Task::Copy(_) | Task::RepeatCopy(_) => {
+            let vectors = episode.size * episode.repeats.max(1);
+            (place < vectors).then(|| place % episode.size)
+        }
+        Task::AssociativeRecall(task) => {
+            let length = task.item_length;
+            // Behind a delimiter each.
+            let items = (0..episode.size).map(|item| item * (length + 1) + 1);
+            let query = episode.phases.iter().find(|phase| phase.name == "query")?;
+            let bits = |start: usize| episode.input.slice(s![start..start + length, ..task.bits]);
+            let asked = items
+                .clone()
+                .find(|&item| bits(item) == bits(query.start + 1))?;
+            (place < length).then_some(asked + length + 1 + place)
+        }
+        _ => None,
+    }
+}
+
+/// The cause of a wrong answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cause {
+    /// There is no memory to read it from.
+    Carried {
+        /// Number of values that the network carries from step to step.
+        units: usize,
+        /// Number of vectors that it output right before.
+        right: usize,
+    },
+    /// The row is read a step too late, and so are all others.
+    Late {
+        /// The read head that comes there then, by its place among all.
+        head: usize,
+        /// The row.
+        row: usize,
+        /// Number of wrong bits of the answer, as recorded and moved by a step.
+        wrong: [usize; 2],
+    },
+    /// Another vector was written to the row.
+    WrittenOver {
+        /// The write head.
+        head: usize,
+        /// The row.
+        row: usize,
+        /// The step in which it was there once more.
+        again: usize,
+        /// The share of what stood there that was left then, 0 to 1.
+        left: f32,
+    },
+    /// Many small writes to all rows have worn the row away.
+    WornAway {
+        /// The write head.
+        head: usize,
+        /// The row.
+        row: usize,
+        /// The largest weight that it had there since.
+        most: f32,
+        /// All its weights there since, added up.
+        sum: f32,
+        /// The share of what was written that is left, 0 to 1.
+        left: f32,
+    },
+}
+
+impl Cause {
+    /// Returns the cause of a wrong answer in a step, where the recording shows one.
+    pub fn of(recording: &Recording, step: usize) -> Option<Self> {
+        let (trace, shown) = (&recording.trace, shown_in(recording, step)?);
+        if trace.heads.is_empty() {
+            let units = trace.layers.iter().map(|layer| layer.hidden.width());
+            let first = recording.episode.mask.iter().position(|&mask| mask > 0.0);
+            return Some(Self::Carried {
+                units: units.sum(),
+                right: step - first?,
+            });
+        }
+        let writers = trace.heads.iter().enumerate();
+        let (head, writer) = writers.clone().find(|(_, head)| head.is_write())?;
+        let (row, _) = peak(writer.weighting.row(shown)).filter(|&(_, weight)| weight > ON)?;
+        late(recording, step, row)
+            .or_else(|| written_over(writer, [shown, step], (head, row)))
+            .or_else(|| worn_away(writer, [shown, step], (head, row)))
+    }
+
+    /// The head that it is about.
+    pub fn head(self) -> Option<usize> {
+        match self {
+            Self::Carried { .. } => None,
+            Self::Late { head, .. }
+            | Self::WrittenOver { head, .. }
+            | Self::WornAway { head, .. } => Some(head),
+        }
+    }
+}
+
+fn late(recording: &Recording, step: usize, row: usize) -> Option<Cause> {
+    let trace = &recording.trace;
+    let is_on = |step: usize| {
+        let mut readers = trace.heads.iter().enumerate();
+        let there = |head: &HeadTrace| !head.is_write() && head.weighting.row(step)[row] > ON;
+        readers.find(|(_, head)| there(head)).map(|(head, _)| head)
+    };
+    if step + 1 >= trace.steps() || is_on(step).is_some() {
+        return None;
+    }
+    let head = is_on(step + 1)?;
+    let wrong = [0, 1].map(|by| wrong_moved(recording, by));
+    (2 * wrong[1] < wrong[0]).then_some(Cause::Late { head, row, wrong })
+}
+
+/// Counts bits of the answer that differ from the target a number of steps before.
+fn wrong_moved(recording: &Recording, by: usize) -> usize {
+    let (trace, episode) = (&recording.trace, &recording.episode);
+    let is_asked = |step| super::is_asked(recording, step);
+    let asked = (by..trace.steps()).filter(|&step| is_asked(step) && is_asked(step - by));
+    let differ = |step: usize| {
+        let bits = trace.output.row(step).iter();
+        let target = episode.target.row(step - by);
+        bits.zip(target)
+            .filter(|(bit, target)| (**bit > 0.5) != (**target > 0.5))
+            .count()
+    };
+    asked.map(differ).sum()
+}
+
+fn written_over(
+    writer: &HeadTrace,
+    [shown, step]: [usize; 2],
+    (head, row): (usize, usize),
+) -> Option<Cause> {
+    let mut since = shown + 1..step;
+    let again = since.find(|&step| writer.weighting.row(step)[row] > ON)?;
+    Some(Cause::WrittenOver {
+        head,
+        row,
+        again,
+        left: share_left(writer, again..again + 1, row),
+    })
+}
+
+/// The share of what stands in a row that a head leaves there in these steps, 0 to 1: on average over its columns
+/// Π(1 − w·e) (Graves et al. 2014, equation 3); all of it where the head erases nothing.
+fn share_left(writer: &HeadTrace, steps: Range<usize>, row: usize) -> f32 {
+    let columns = writer.erase.width();
+    if columns == 0 {
+        return 1.0;
+    }
+    let kept = |column: usize| {
+        let kept = |step| 1.0 - writer.weighting.row(step)[row] * writer.erase.row(step)[column];
+        steps.clone().map(kept).product::<f32>()
+    };
+    (0..columns).map(kept).sum::<f32>() / columns as f32
+}
+
+fn worn_away(
+    writer: &HeadTrace,
+    [shown, step]: [usize; 2],
+    (head, row): (usize, usize),
+) -> Option<Cause> {
+    let weights = (shown + 1..step).map(|step| writer.weighting.row(step)[row]);
+    let (most, sum) = (weights.clone().fold(0.0, f32::max), weights.sum());
+    let left = share_left(writer, shown + 1..step, row);
+    (left < WORN).then_some(Cause::WornAway {
+        head,
+        row,
+        most,
+        sum,
+        left,
+    })
+}
+
+/// Explains why a bit is wrong; the pair is its step and channel.
+pub fn describe(recording: &Recording, (step, channel): (usize, usize)) -> String {
+    let [is, asked] = {
+        let value = recording.trace.output.row(step)[channel];
+        let target = recording.episode.target[[step, channel]];
+        [format!("{value:.2}"), format!("{target:.0}")]
+    };
+    let bit =
+        format!("The first wrong bit is bit {channel} of step {step}: {is} instead of {asked}.");
+    match Cause::of(recording, step).zip(shown_in(recording, step)) {
+        Some((cause, from)) => format!("{bit} {}", because(cause, recording, [from, step])),
+        None => bit,
+    }
+}
+
+fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> String {
+    let (trace, size) = (&recording.trace, recording.episode.size);
+    let name = |head| super::head_label(recording, head);
+    let vector = format!("The target vector was shown in step {from}");
+    match cause {
+        Cause::Carried { units, right } => format!(
+            "{vector}. There is no memory row to read: the network keeps all {size} vectors in {units} units, and \
+             every step changes them. {right} vectors came out right, this one does not."
+        ),
+        Cause::Late {
+            head,
+            row,
+            wrong: [now, moved],
+        } => {
+            format!(
+                "The target vector is in row {row}. {} reaches it in step {}, one step late, and stays late: moved \
+                 back by one step, {moved} bits would be wrong instead of {now}.",
+                name(head),
+                step + 1
+            )
+        }
+        Cause::WrittenOver {
+            head,
+            row,
+            again,
+            left,
+        } => {
+            let rows = trace.memory_size()[0];
+            let why = if size > rows {
+                format!(": {rows} rows cannot hold {size} vectors")
+            } else {
+                String::new()
+            };
+            let over = if left < ON {
+                "overwrote it"
+            } else {
+                "added another vector, so the row holds a mixture of both"
+            };
+            format!(
+                "{vector}, and {} wrote it to row {row}. In step {again} it returned to row {row} and {over}{why}.",
+                name(head)
+            )
+        }
+        Cause::WornAway {
+            head,
+            row,
+            most,
+            sum,
+            left,
+        } => format!(
+            "{vector}, and {head} wrote it to row {row}. {head} never returned to that row, but writes a little to all \
+             rows in every step of the answer: to this row at most {:.0} % of a write at a time, {sum:.1} writes in \
+             total. {:.0} % of the vector is left.",
+            100.0 * most,
+            100.0 * left,
+            head = name(head)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::attention::Switch;
+    use crate::model::{NtmConfig, Trace};
+
+    #[test]
+    fn head_without_erase_keeps_row() {
+        for (erase, expected) in [(Switch::On, 0.125), (Switch::Off, 1.0)] {
+            let mut config = NtmConfig::new(1, 1);
+            config.attention.erase = erase.into();
+            let mut trace = Trace::new(&config);
+            trace.resize(4);
+            let writer = &mut trace.heads[1];
+            writer.weighting.as_mut_slice().fill(0.5);
+            writer.erase.as_mut_slice().fill(1.0);
+            assert_eq!(share_left(writer, 1..4, 3), expected);
+            let is_worn = worn_away(writer, [0, 4], (1, 3)).is_some();
+            assert_eq!(is_worn, expected < WORN);
+        }
+    }
+}

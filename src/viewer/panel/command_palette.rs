@@ -1,0 +1,211 @@
+//! Every command by its name: typing narrows the list, the arrow keys choose, Enter does it.
+
+use egui::{
+    Align2, Area, Context, Id, Key, Modal, Modifiers, Rect, Response, Role, ScrollArea, Sense, Ui,
+    WidgetInfo, pos2, vec2,
+};
+
+use crate::viewer::choices::Choice;
+use crate::viewer::command::{Ask, Command};
+use crate::viewer::state::dialog::Dialog;
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::dialog::{dialog_frame, field_ui};
+use crate::viewer::widget::line::Line;
+
+const WIDTH: f32 = 600.0;
+const LINE: f32 = 28.0;
+const PAGE: usize = 8;
+
+/// Returns the distance of a name from the typed text: 0 is best; `None` without a match.
+fn distance(choice: &Choice, word: &str) -> Option<usize> {
+    let (name, help) = (choice.name.to_lowercase(), choice.help.to_lowercase());
+    if name.starts_with(word) {
+        return Some(0);
+    }
+    if name.split_whitespace().any(|part| part.starts_with(word)) {
+        return Some(1);
+    }
+    let mut others = choice.also.split(' ');
+    if name.contains(word) || others.any(|other| other.starts_with(word)) {
+        return Some(2);
+    }
+    let mut letters = name.chars();
+    if word.chars().all(|typed| letters.any(|c| c == typed)) {
+        return Some(4);
+    }
+    help.contains(word).then_some(3)
+}
+
+/// The lines that fit every word typed, the nearest first.
+pub fn matching<'a>(choices: &'a [Choice], typed: &str) -> Vec<&'a Choice> {
+    let typed = typed.to_lowercase();
+    let near = |choice: &'a Choice| {
+        let words = typed.split_whitespace();
+        let distances: Option<Vec<_>> = words.map(|word| distance(choice, word)).collect();
+        Some((distances?.iter().sum::<usize>(), choice))
+    };
+    let mut found: Vec<_> = choices.iter().filter_map(near).collect();
+    found.sort_by_key(|(distance, _)| *distance);
+    found.into_iter().map(|(_, choice)| choice).collect()
+}
+
+/// Shows the list; what was chosen is done once it is left.
+pub fn command_palette_ui(
+    ctx: &Context,
+    search: &Dialog,
+    choices: &[Choice],
+    commands: &mut Vec<Command>,
+) {
+    let window = ctx.content_rect();
+    let width = WIDTH.min(window.width() - 64.0).max(0.0);
+    let (moved, entered) = take_moves(ctx);
+    let area = Area::new(Id::unique("commands"))
+        .kind(egui::UiKind::Modal)
+        .sense(Sense::hover())
+        .order(egui::Order::Foreground)
+        // It stays where it is while the list gets shorter.
+        .anchor(
+            Align2::CENTER_TOP,
+            vec2(0.0, (window.height() * 0.1).round()),
+        );
+    let palette = Palette::on(ctx);
+    let modal = Modal::new(Id::unique("commands"))
+        .area(area)
+        .backdrop_color(palette.veil)
+        .frame(dialog_frame(ctx).inner_margin(12.0));
+    let shown = modal.show(ctx, |ui| {
+        ui.set_width(width);
+        let mut text = search.text.clone();
+        field_ui(ui, &mut text, "type a command", "Command");
+        ui.add_space(6.0);
+        let found = matching(choices, &text);
+        let last = found.len().saturating_sub(1);
+        let same = text == search.text;
+        let chosen = if same { search.chosen } else { 0 };
+        let line = chosen.saturating_add_signed(moved).min(last);
+        if !same {
+            commands.push(Ask::Typed(text).into());
+        }
+        if line != chosen {
+            commands.push(Ask::Chosen(line).into());
+        }
+        let most = (window.height() * 0.8 - 120.0).clamp(LINE, 13.0 * LINE);
+        list_ui(ui, most, &found, (line, moved != 0), entered)
+    });
+    let left = shown.should_close() || shown.inner.is_some();
+    if left {
+        commands.push(Ask::Leave.into());
+    }
+    commands.extend(shown.inner);
+}
+
+/// Returns the movement by arrow keys, and whether Enter was pressed.
+fn take_moves(ctx: &Context) -> (isize, bool) {
+    ctx.input_mut(|input| {
+        let mut take = |key| {
+            input
+                .count_and_consume_key(Modifiers::NONE, key)
+                .cast_signed()
+        };
+        let lines = take(Key::ArrowDown) - take(Key::ArrowUp);
+        let pages = take(Key::PageDown) - take(Key::PageUp);
+        (lines + pages * PAGE.cast_signed(), take(Key::Enter) > 0)
+    })
+}
+
+/// The lines; the command of the one that was clicked or entered.
+fn list_ui(
+    ui: &mut Ui,
+    height: f32,
+    found: &[&Choice],
+    (chosen, moved): (usize, bool),
+    entered: bool,
+) -> Option<Command> {
+    let mut done = None;
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .max_height(height)
+        .min_scrolled_height(height)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            if found.is_empty() {
+                let palette = Palette::of(ui);
+                let text = egui::RichText::new("No command matches. Try other words.");
+                ui.label(text.color(palette.subdued));
+            }
+            for (index, choice) in found.iter().enumerate() {
+                let response = line_ui(ui, choice, index == chosen);
+                if index == chosen && moved {
+                    response.scroll_to_me(None);
+                }
+                let wanted = response.clicked() || (index == chosen && entered);
+                if wanted && choice.blocked.is_none() {
+                    done = Some(choice.command.clone());
+                }
+            }
+        });
+    done
+}
+
+fn line_ui(ui: &mut Ui, choice: &Choice, chosen: bool) -> Response {
+    let (palette, free) = (Palette::of(ui), choice.blocked.is_none());
+    let info = WidgetInfo::selected(Role::ListBoxOption, free, chosen, &choice.name);
+    let line = Line::to_press(ui, LINE, &info);
+    let ink = |ink| if free { ink } else { palette.subdued };
+    let name = line.left(10.0, &choice.name, theme::text(13.0), ink(palette.strong));
+    let key = line.right(10.0, &choice.key, theme::mono(12.0), ink(palette.accent));
+    let not_now = choice.blocked.map(|why| format!("not now: {why}"));
+    let words = not_now.as_ref().unwrap_or(&choice.help);
+    let x = name.right() + 12.0..=key.left() - 12.0;
+    let room = Rect::from_x_y_ranges(x, line.rect.y_range());
+    quiet_words(line.ui, room, words, palette);
+    line.response
+}
+
+/// Words in what room is left, cut with dots where there is too little.
+pub fn quiet_words(ui: &Ui, room: Rect, words: &str, palette: &Palette) {
+    let (font, ink) = (theme::text(11.5), palette.subdued);
+    let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), font, ink);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(room.width().max(0.0));
+    let galley = ui.painter().layout_job(job);
+    let at = pos2(room.left(), room.center().y - galley.size().y / 2.0);
+    ui.painter().galley(at, galley, ink);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choices(names: &[&str]) -> Vec<Choice> {
+        let choice = |name: &&str| Choice {
+            name: (*name).to_owned(),
+            help: "inside the step".to_owned(),
+            also: "phase",
+            key: String::new(),
+            command: Ask::Leave.into(),
+            blocked: None,
+        };
+        names.iter().map(choice).collect()
+    }
+
+    fn names(choices: &[Choice], typed: &str) -> Vec<String> {
+        let found = matching(choices, typed).into_iter();
+        found.map(|choice| choice.name.clone()).collect()
+    }
+
+    #[test]
+    fn search_sorts_commands_by_match() {
+        let choices = choices(&["Go to step", "Save trace", "Go to next stage", "Stop"]);
+        assert_eq!(
+            names(&choices, ""),
+            ["Go to step", "Save trace", "Go to next stage", "Stop"]
+        );
+        assert_eq!(names(&choices, "st")[..2], ["Stop", "Go to step"]);
+        assert_eq!(names(&choices, "STAGE next"), ["Go to next stage"]);
+        // Letters in order are enough, after whole pieces.
+        assert_eq!(names(&choices, "svtr"), ["Save trace"]);
+        assert_eq!(names(&choices, "inside").len(), 4);
+        assert_eq!(names(&choices, "pha st").len(), 4);
+        assert!(names(&choices, "xyz").is_empty());
+    }
+}

@@ -1,0 +1,185 @@
+//! The numbers behind a picture, to be copied from its menu: a right click on a cell offers its value, its
+//! line, its column, and all of them, in every form.
+
+use egui::{Button, Response, RichText, Ui};
+
+use crate::viewer::command::{Command, File};
+use crate::viewer::inspect::{Form, Table};
+
+/// Numbers in lines and columns, as an array of a trace file has them.
+pub struct Sheet<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The name of a line, and the number of lines.
+    pub lines: (&'a str, usize),
+    /// The name of a column, and the number of columns.
+    pub columns: (&'a str, usize),
+    /// Names of the columns, where they are not just counted.
+    pub names: &'a [&'a str],
+    /// The value in a line and a column.
+    pub value: &'a dyn Fn(usize, usize) -> f32,
+}
+
+/// A part of a sheet.
+#[derive(Clone, Copy)]
+enum CopyScope {
+    Line(usize),
+    Column(usize),
+    All,
+}
+
+/// Names of a line and a column, as text.
+pub type More<'a> = (&'static str, &'a dyn Fn(usize, usize) -> Command);
+
+impl Sheet<'_> {
+    fn column_name(&self, column: usize) -> String {
+        let named = self.names.get(column).map(|&name| name.to_owned());
+        named.unwrap_or_else(|| format!("{} {column}", self.columns.0))
+    }
+
+    fn table(&self, part: CopyScope) -> Table {
+        let (lines, columns) = match part {
+            CopyScope::Line(line) => (line..line + 1, 0..self.columns.1),
+            CopyScope::Column(column) => (0..self.lines.1, column..column + 1),
+            CopyScope::All => (0..self.lines.1, 0..self.columns.1),
+        };
+        let names = columns.clone().map(|column| match part {
+            // Alone it needs to say what it is of.
+            CopyScope::Column(_) => format!("{} {}", self.name, self.column_name(column)),
+            _ => self.column_name(column),
+        });
+        let row = |line: usize| {
+            let values = columns.clone().map(|column| (self.value)(line, column));
+            std::iter::once(line as f32).chain(values).collect()
+        };
+        Table {
+            columns: std::iter::once(self.lines.0.to_owned())
+                .chain(names)
+                .collect(),
+            rows: lines.map(row).collect(),
+        }
+    }
+
+    fn words(&self, part: CopyScope) -> String {
+        let count = |n: usize| match n {
+            1 => "1 value".to_owned(),
+            n => format!("{n} values"),
+        };
+        let (lines, columns) = (self.lines, self.columns);
+        match part {
+            CopyScope::Line(line) => format!("{} {line}: {}", lines.0, count(columns.1)),
+            CopyScope::Column(column) => {
+                format!("{}: {}", self.column_name(column), count(lines.1))
+            }
+            CopyScope::All => format!("all {} × {}", lines.1, columns.1),
+        }
+    }
+
+    /// The menu of a picture; `cell` is the line and the column under the pointer.
+    pub fn menu(
+        &self,
+        response: &Response,
+        cell: Option<(usize, usize)>,
+        commands: &mut Vec<Command>,
+    ) {
+        self.menu_with(response, cell, None, commands);
+    }
+
+    /// The same, with something more to be done with a cell.
+    pub fn menu_with(
+        &self,
+        response: &Response,
+        cell: Option<(usize, usize)>,
+        more: Option<More<'_>>,
+        commands: &mut Vec<Command>,
+    ) {
+        // The pointer moves on into the menu: the cell is the one that was clicked.
+        let id = response.id.with("menu");
+        if let (true, Some(cell)) = (response.secondary_clicked(), cell) {
+            response.ctx.data_mut(|data| data.insert_temp(id, cell));
+        }
+        if !(response.secondary_clicked() || response.context_menu_opened()) {
+            return;
+        }
+        let clicked: Option<(usize, usize)> = response
+            .ctx
+            .data(|data| data.get_temp::<(usize, usize)>(id));
+        let Some((line, column)) = clicked else {
+            return;
+        };
+        if line >= self.lines.1 || column >= self.columns.1 {
+            return;
+        }
+        response.context_menu(|ui| {
+            self.menu_ui(ui, (line, column), commands);
+            if let Some((words, command)) = more {
+                ui.separator();
+                if ui.button(words).clicked() {
+                    commands.push(command(line, column));
+                }
+            }
+        });
+    }
+
+    fn menu_ui(&self, ui: &mut Ui, (line, column): (usize, usize), commands: &mut Vec<Command>) {
+        ui.label(RichText::new(self.name).strong());
+        let value = (self.value)(line, column).to_string();
+        let place = format!("{} {line}, {}", self.lines.0, self.column_name(column));
+        if ui.button(format!("Copy the value, {place}")).clicked() {
+            let said = Some(format!("{} copied: {value}, {place}.", self.name));
+            commands.push(File::Copy { text: value, said }.into());
+        }
+        ui.separator();
+        egui::Grid::new("parts").num_columns(4).show(ui, |ui| {
+            for part in [
+                CopyScope::Line(line),
+                CopyScope::Column(column),
+                CopyScope::All,
+            ] {
+                let words = self.words(part);
+                ui.label(&words);
+                for form in Form::ALL {
+                    let name = format!("Copy {words} as {}", form.name());
+                    let button = ui.add(Button::new(form.name()));
+                    if button.accessible_name(name).clicked() {
+                        let text = self.table(part).text(form);
+                        let said = format!("{} copied: {words} as {}.", self.name, form.name());
+                        let said = Some(said);
+                        commands.push(File::Copy { text, said }.into());
+                    }
+                }
+                ui.end_row();
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_offers_its_line_its_column_and_all() {
+        let sheet = Sheet {
+            name: "w",
+            lines: ("step", 2),
+            columns: ("row", 3),
+            names: &[],
+            value: &|line, column| (10 * line + column) as f32,
+        };
+        let text = |part| sheet.table(part).text(Form::Tsv);
+        assert_eq!(
+            text(CopyScope::Line(1)),
+            "step\trow 0\trow 1\trow 2\n1\t10\t11\t12"
+        );
+        assert_eq!(text(CopyScope::Column(2)), "step\tw row 2\n0\t2\n1\t12");
+        assert_eq!(text(CopyScope::All).lines().count(), 3);
+        assert_eq!(sheet.words(CopyScope::Line(1)), "step 1: 3 values");
+        let named = Sheet {
+            names: &["gate", "shift"],
+            columns: ("stage", 2),
+            ..sheet
+        };
+        assert_eq!(named.words(CopyScope::Column(1)), "shift: 2 values");
+    }
+}

@@ -1,0 +1,83 @@
+//! Hyperparameters that can change during training: typed, halved or doubled, from the next update.
+
+use egui::containers::menu::{MenuButton, MenuConfig};
+use egui::{Button, DragValue, Grid, PopupCloseBehavior, RichText, Ui};
+
+use crate::io::Experiment;
+use crate::train::Change;
+use crate::viewer::command::{Command, Learn};
+use crate::viewer::state::learning::{Hyperparameter, LiveTraining};
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::button::on_click;
+use crate::viewer::widget::property::note;
+
+/// Width of the menu and of a value in it, in points.
+const WIDTH: f32 = 320.0;
+const VALUE: f32 = 84.0;
+
+/// A button, and behind it all that may be changed.
+pub fn hyperparameters_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+    let stays = PopupCloseBehavior::CloseOnClickOutside;
+    let menu = MenuButton::from_button(Button::new("Change"));
+    let menu = menu.config(MenuConfig::new().close_behavior(stays));
+    let (button, _) = menu.ui(ui, |ui| {
+        ui.set_width(WIDTH);
+        note(
+            ui,
+            "Changes apply from the next update. Click a value to type another. The curves and the run's log mark the change.",
+        );
+        ui.add_space(6.0);
+        let experiment = &learning.run().experiment;
+        Grid::new("knobs").num_columns(4).show(ui, |ui| {
+            for knob in Hyperparameter::all(experiment) {
+                value_ui(ui, &knob, commands);
+                for (text, words, times) in [("½", "Halve", 0.5), ("2×", "Double", 2.0)] {
+                    let set = knob.set(knob.value * times);
+                    let name = format!("{words} the {}", knob.name.to_lowercase());
+                    set_ui(ui, [text, &name], set, experiment, commands);
+                }
+                ui.end_row();
+            }
+        });
+    });
+    button.on_hover_text("Change learning rate, batch, sizes and clipping during training");
+}
+
+/// The name of a value, and the value, to be typed over.
+fn value_ui(ui: &mut Ui, knob: &Hyperparameter, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let name = ui.label(RichText::new(&knob.name).color(palette.text));
+    let mut value = knob.value;
+    // Typed, never dragged: every change enters the log.
+    let entry = DragValue::new(&mut value)
+        .speed(0.0)
+        .update_while_editing(false)
+        .custom_formatter(|value, _| knob.describe(value));
+    let entry = ui
+        .add_sized([VALUE, theme::ROW], entry)
+        .labelled_by(name.id);
+    if entry.changed() && value != knob.value {
+        commands.push(Learn::Change(vec![knob.set(value)]).into());
+    }
+}
+
+/// A button that sets something; where that is refused it cannot be pressed, and says why.
+fn set_ui(
+    ui: &mut Ui,
+    [text, name]: [&str; 2],
+    set: String,
+    experiment: &Experiment,
+    commands: &mut Vec<Command>,
+) {
+    let change = Change {
+        sequences: 0,
+        set: vec![set],
+    };
+    let refused = experiment.changed_by(&change).err();
+    let button = ui.add_enabled(refused.is_none(), Button::new(text));
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, refused.is_none(), name));
+    on_click(&button, Learn::Change(change.set), commands);
+    if let Some(refused) = refused {
+        button.on_disabled_hover_text(refused.to_string());
+    }
+}

@@ -1,0 +1,156 @@
+//! The tour on screen: everything is veiled but what a stop is about and the card that explains it.
+
+use egui::{Context, Key, Rect, Ui, vec2};
+
+use super::card::{card_ui, veil};
+use crate::figure::Stage;
+use crate::viewer::command::{Command, Edit, Play, Tour as About, Window};
+use crate::viewer::keys;
+use crate::viewer::state::State;
+use crate::viewer::state::tour::{TOUR_STEPS, Tour, TourTarget, Wait};
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::button::{on_click, primary_button, text_button};
+use crate::viewer::widget::named_rects;
+use crate::viewer::widget::property::words;
+
+/// Returns the names of the widgets that a tour step points at.
+fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
+    let names: &[&str] = match tour.at().place {
+        TourTarget::Play => &["Play", "Pause"],
+        TourTarget::Step => &["Go to next step"],
+        TourTarget::Memory => &["memory"],
+        // What has become of it.
+        TourTarget::Input if tour.met && tour.at().wait == Wait::Flip => &["output"],
+        TourTarget::Input => &["input"],
+        TourTarget::Output => &["output"],
+        // On a phone there is no picture of it over time.
+        TourTarget::Weighting if on_phone => return vec![format!("{head} sharpen")],
+        TourTarget::Weighting => return vec![format!("weighting of {head}")],
+        TourTarget::Stage => {
+            let about = tour.about().unwrap_or(Stage::Content);
+            let columns = match about {
+                Stage::Content => vec!["match", about.word()],
+                _ => vec![about.word()],
+            };
+            let columns = columns.into_iter().map(|column| format!("{head} {column}"));
+            return columns.collect();
+        }
+    };
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn found(ctx: &Context, names: &[String]) -> Option<Rect> {
+    let found = names.iter().filter_map(|name| named_rects::find(ctx, name));
+    found.reduce(Rect::union)
+}
+
+/// Returns the rectangle that a tour step points at.
+fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
+    let found = found(ctx, &names(tour, head, theme::is_by_finger(ctx)))?;
+    let room = match tour.at().place {
+        // The name and the parameter over the column belong to it.
+        TourTarget::Stage => Rect::from_min_max(found.min - vec2(0.0, 60.0), found.max),
+        _ => found,
+    };
+    Some(room.expand(5.0))
+}
+
+/// The tour at its present stop; `told` is what to say once it is done.
+pub fn tour_ui(
+    ctx: &Context,
+    tour: &Tour,
+    head: &str,
+    description: &str,
+    commands: &mut Vec<Command>,
+) {
+    let spot = spot(ctx, tour, head);
+    if let Some(spot) = spot {
+        // Once it is done there is something to see all over.
+        veil(ctx, spot, if tour.met { 0.25 } else { 0.6 });
+    }
+    card_ui(ctx, "tour", |ui| stop_ui(ui, tour, description, commands));
+}
+
+/// A ring about what a stop speaks of.
+pub fn ring_ui(ctx: &Context, tour: &Tour, head: &str) {
+    if let Some(spot) = spot(ctx, tour, head) {
+        veil(ctx, spot, 0.0);
+    }
+}
+
+/// Returns the touch command of a tour step that waits for a key without a button.
+fn touched(wait: Wait) -> Option<Command> {
+    match wait {
+        Wait::Stage => Some(Play::Stage(1).into()),
+        Wait::Flip => Some(Edit::FlipMarked.into()),
+        Wait::Start => Some(Window::ToggleWelcome.into()),
+        Wait::Play | Wait::Step | Wait::Click | Wait::First | Wait::Answer | Wait::Asked => None,
+    }
+}
+
+/// Shows the text of a tour step, and its buttons.
+pub fn stop_ui(ui: &mut Ui, tour: &Tour, description: &str, commands: &mut Vec<Command>) {
+    let (palette, by_finger) = (Palette::of(ui), theme::is_by_finger(ui.ctx()));
+    let size = if by_finger { 15.0 } else { 13.0 };
+    let (stop, number) = (tour.at(), tour.stop + 1);
+    let count = format!("{number} of {}", TOUR_STEPS.len());
+    words(ui, count, theme::mono(11.0), palette.subdued);
+    words(ui, stop.title, theme::heading(size + 2.0), palette.strong);
+    if tour.met {
+        words(ui, description, theme::text(size), palette.strong);
+    } else {
+        let todo = if by_finger { stop.touch } else { stop.keys };
+        let ask = format!("{} {todo}", stop.why);
+        words(ui, ask, theme::text(size), palette.text);
+    }
+    ui.add_space(6.0);
+    // Nothing else waits for these keys then.
+    let pressed = |ui: &Ui, key| {
+        ui.input(|input| input.key_pressed(key)) && ui.memory(|memory| memory.focused().is_none())
+    };
+    let touched = touched(stop.wait).filter(|_| by_finger && !tour.met);
+    if let Some(command) = touched {
+        let name = keys::entry_of(&command).map_or("Flip bit", |entry| entry.name);
+        on_click(&primary_button(ui, name), command, commands);
+    }
+    ui.horizontal_wrapped(|ui| {
+        let last = number == TOUR_STEPS.len();
+        let next = if last { "Finish" } else { "Next" };
+        if tour.met {
+            if primary_button(ui, next).clicked() || pressed(ui, Key::Enter) {
+                commands.push(About::Next.into());
+            }
+        } else {
+            text_button(ui, "Skip", About::Next, commands);
+        }
+        if tour.stop > 0 {
+            let back = text_button(ui, "Back", About::Back, commands);
+            back.on_hover_text("Go back one tour step  (Backspace)");
+            if pressed(ui, Key::Backspace) {
+                commands.push(About::Back.into());
+            }
+        }
+        text_button(ui, "Leave tour", About::Leave, commands);
+    });
+}
+
+/// True while the tour is offered to someone who is here for the first time.
+pub fn invites(state: &State) -> bool {
+    let pictures = state.session.open.is_some() && !state.welcome.shown;
+    let alone =
+        state.tour.is_none() && state.failing.is_none() && state.comparing.baseline.is_none();
+    let alone = alone && state.learning.is_none();
+    pictures && alone && !state.settings.greeted && state.opening.is_none()
+}
+
+/// The offer, in a line: nothing that is to be seen is covered by it.
+pub fn invitation_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let about =
+        "Learn in small steps how a machine finds a row of its memory, by location and by content.";
+    let palette = Palette::of(ui);
+    ui.add_space(8.0);
+    words(ui, "New here?", theme::heading(13.0), palette.strong).on_hover_text(about);
+    let take = primary_button(ui, "Start tour").on_hover_text(about);
+    on_click(&take, About::Start, commands);
+    text_button(ui, "Not now", About::Greet, commands);
+}

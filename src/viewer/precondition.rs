@@ -1,0 +1,177 @@
+//! Preconditions of commands, and the message where one is not met.
+
+use super::state::State;
+use super::state::episode::Open;
+use super::state::layout::WindowLayout;
+use super::state::settings::SCALES;
+
+/// A precondition of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precondition {
+    /// Nothing.
+    Nothing,
+    /// An episode on screen.
+    Episode,
+    /// One that was recorded here.
+    Recording,
+    /// A step after this one.
+    StepAfter,
+    /// A step before it.
+    StepBefore,
+    /// A step after it in which something changes.
+    EventAfter,
+    /// One before it.
+    EventBefore,
+    /// A memory.
+    Memory,
+    /// Rows that are not on screen.
+    SomeRows,
+    /// The same, or rows too low to be read.
+    LowRows,
+    /// The same, or rows that are left out.
+    RowsLeftOut,
+    /// Steps that are not on screen.
+    StepsLeftOut,
+    /// Something kept in view, or a memory.
+    Value,
+    /// A machine.
+    Machine,
+    /// A machine whose heads draw, with an episode of it on screen.
+    Draws,
+    /// A machine with heads.
+    Heads,
+    /// Something that was changed.
+    Undo,
+    /// Something that was undone.
+    Redo,
+    /// Another episode than the one kept.
+    Another,
+    /// An episode that is kept.
+    Baseline,
+    /// Two episodes.
+    Pair,
+    /// Two that differ.
+    Difference,
+    /// A larger size than the least.
+    Larger,
+    /// A smaller size than the largest.
+    Smaller,
+    /// Another size than the usual one.
+    Resized,
+    /// A machine that learns.
+    Learning,
+    /// Something that was noticed of it.
+    Finding,
+    /// Several that learn side by side.
+    Runs,
+    /// A job in progress that can be cancelled.
+    UnderWay,
+    /// Something that can be left.
+    Clutter,
+}
+
+impl Precondition {
+    /// The precondition that is checked before this one.
+    fn before(self) -> Self {
+        match self {
+            Self::Recording | Self::Another | Self::Memory | Self::Value => Self::Episode,
+            Self::Draws => Self::Recording,
+            Self::StepAfter | Self::StepBefore | Self::EventAfter | Self::EventBefore => {
+                Self::Episode
+            }
+            Self::SomeRows | Self::LowRows | Self::RowsLeftOut => Self::Memory,
+            Self::Difference => Self::Pair,
+            Self::Finding => Self::Learning,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+impl State {
+    /// Returns the reason why a command is unavailable, if it is.
+    pub fn lacks(&self, need: Precondition) -> Option<&'static str> {
+        if need == Precondition::Nothing {
+            return None;
+        }
+        self.lacks(need.before())
+            .or_else(|| self.lacks_itself(need))
+    }
+
+    fn lacks_itself(&self, need: Precondition) -> Option<&'static str> {
+        const ALL_ROWS: &str = "all rows are on screen";
+        const SAME: &str = "already in effect";
+        let open = self.session.open.as_ref();
+        let (scale, part) = (self.settings.look.scale, || self.part().is_some());
+        let (step, steps) = (self.player.step(), self.player.steps());
+        let (is_there, why) = match need {
+            Precondition::Nothing => (true, ""),
+            Precondition::Episode => (open.is_some(), "no episode is open"),
+            Precondition::Recording => (
+                !open.is_some_and(Open::is_of_a_file),
+                "a recorded trace cannot be changed",
+            ),
+            Precondition::StepAfter => (step + 1 < steps, "this is the last step"),
+            Precondition::StepBefore => (step > 0, "this is the first step"),
+            Precondition::EventAfter => (self.event(1).is_some(), "no event after this step"),
+            Precondition::EventBefore => (self.event(-1).is_some(), "no event before this step"),
+            Precondition::Memory => (self.heads() > 0, "this machine has no memory"),
+            Precondition::SomeRows => (part(), ALL_ROWS),
+            Precondition::LowRows => (!self.fits(), ALL_ROWS),
+            Precondition::RowsLeftOut => (self.view.touched_only || part(), ALL_ROWS),
+            Precondition::StepsLeftOut => {
+                (self.view.step_zoom.is_part(), "all steps are on screen")
+            }
+            Precondition::Value => (
+                self.heads() > 0 || self.card().is_some(),
+                "click a value first",
+            ),
+            Precondition::Machine => (self.session.machine().is_some(), "no machine is loaded"),
+            Precondition::Draws => (self.session.draws(), "no head of this machine samples"),
+            Precondition::Heads => (
+                self.session.first_with_heads().is_some() || self.heads() > 0,
+                "no machine with heads is loaded",
+            ),
+            Precondition::Undo => (self.history.can(false), "nothing to undo"),
+            Precondition::Redo => (self.history.can(true), "nothing to redo"),
+            Precondition::Another => (
+                self.comparing.baseline.is_none() || self.pair().is_some(),
+                "no other episode was recorded since",
+            ),
+            Precondition::Baseline => (self.comparing.baseline.is_some(), "no comparison is open"),
+            Precondition::Pair => (self.pair().is_some(), "no comparison is open"),
+            Precondition::Difference => {
+                (self.first_difference().is_some(), "A and B do not differ")
+            }
+            Precondition::Larger => (scale != SCALES[0], SAME),
+            Precondition::Smaller => (scale != SCALES[SCALES.len() - 1], SAME),
+            Precondition::Resized => (scale != 100, SAME),
+            Precondition::Learning => (self.learning.is_some(), "no training is open"),
+            Precondition::Finding => (
+                self.learning
+                    .as_ref()
+                    .is_some_and(|learning| !learning.findings().is_empty()),
+                "no findings yet",
+            ),
+            Precondition::Runs => (
+                self.learning.as_ref().is_some_and(|all| all.runs.len() > 1),
+                "only one run is open",
+            ),
+            Precondition::UnderWay => (self.pending.busy, "nothing to cancel"),
+            Precondition::Clutter => (self.can_escape(), "nothing to close"),
+        };
+        (!is_there).then_some(why)
+    }
+
+    /// True while something can be left.
+    fn can_escape(&self) -> bool {
+        self.view.selected.is_some()
+            || self.welcome.shown
+            || self.presenting
+            || self.tour.is_some()
+            || self.failing.is_some()
+            || self.layer().gradients().is_some()
+            || self.pending.busy
+            || self.layout() == WindowLayout::Compare
+            || !self.toasts.is_empty()
+    }
+}

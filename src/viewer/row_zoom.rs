@@ -1,0 +1,125 @@
+//! The memory rows on screen: the part of the address axis that all pictures share.
+
+use crate::figure::rows::Placing;
+pub use crate::figure::rows::{Axis, Rows, Span};
+
+/// The placement of rows on screen, in points.
+pub const ON_SCREEN: Placing = Placing {
+    gap: 15.0,
+    tallest: MAX_ROW_HEIGHT,
+    upwards: false,
+};
+
+/// The same where nothing tells of rows left out.
+pub const WITHOUT_GAPS: Placing = Placing {
+    gap: 0.0,
+    tallest: f32::INFINITY,
+    upwards: false,
+};
+
+/// Rows never grow taller than this, in points.
+const MAX_ROW_HEIGHT: f32 = 28.0;
+
+/// Rows lower than this cannot be told apart, in points.
+const LEAST_ROW_HEIGHT: f32 = 6.0;
+/// Minimum height of rows that are all shown by default, in points.
+const LOST: f32 = 3.0;
+/// The height at which following a head begins, in points.
+const FOLLOWED: f32 = 14.0;
+
+/// The part of the rows on screen: all, or a window of rows of a chosen height.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RowZoom {
+    /// The height of a row, in points; none when all rows fit.
+    pub height: Option<f32>,
+    /// The first row on screen, by its place among those shown.
+    pub first: usize,
+    /// True while the window follows the selected head.
+    pub follow: bool,
+}
+
+impl RowZoom {
+    /// Returns the number of rows that fit in this room; `None` when all rows do.
+    pub fn count(&self, rows: &Rows, room: f32) -> Option<usize> {
+        let count = (room / self.height?) as usize;
+        (count >= 1 && count < rows.shown()).then_some(count)
+    }
+
+    /// Taller rows, or lower ones; as low as all rows fit, all are on screen. The middle stays.
+    pub fn scale(&mut self, factor: f32, rows: &Rows, room: f32) {
+        if self.height.is_none() && factor < 1.0 {
+            return;
+        }
+        let fitted = room / rows.shown().max(1) as f32;
+        let now = self.height.unwrap_or(fitted.max(LEAST_ROW_HEIGHT / factor));
+        let height = (now * factor).min(MAX_ROW_HEIGHT);
+        let middle = self.first + self.count(rows, room).unwrap_or(rows.shown()) / 2;
+        let keeps = height > fitted && height >= LEAST_ROW_HEIGHT * 0.99;
+        self.height = keeps.then_some(height);
+        self.centre(middle, rows, room);
+    }
+
+    /// Brings a row, by its place among those shown, to the middle.
+    pub fn centre(&mut self, index: usize, rows: &Rows, room: f32) {
+        let count = self.count(rows, room).unwrap_or(rows.shown());
+        self.first = index
+            .saturating_sub(count / 2)
+            .min(rows.shown() - count.min(rows.shown()));
+    }
+
+    /// Brings a row into the middle if it has left the middle third.
+    pub fn keep(&mut self, index: usize, rows: &Rows, room: f32) {
+        let third = self.count(rows, room).unwrap_or(rows.shown()) / 3;
+        if !(self.first + third..self.first + 2 * third + 1).contains(&index) {
+            self.centre(index, rows, room);
+        }
+    }
+
+    /// True when all rows are on screen and can be read.
+    pub fn fits(&self, rows: &Rows, room: f32) -> bool {
+        let fitted = room / rows.shown().max(1) as f32;
+        self.count(rows, room).is_none() && fitted >= FOLLOWED
+    }
+
+    /// True when all rows are to be on screen and are too low to be told from one another.
+    pub fn is_lost(&self, rows: &Rows, room: f32) -> bool {
+        self.height.is_none() && room / (rows.shown().max(1) as f32) < LOST
+    }
+
+    /// Begins or ends to follow.
+    pub fn toggle_follow(&mut self, rows: &Rows, room: f32) {
+        self.follow = !self.follow;
+        if self.follow && self.height.is_none() && !self.fits(rows, room) {
+            self.height = Some(FOLLOWED);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_followed_without_jitter() {
+        let rows = Rows::all(4096);
+        let mut zoom = RowZoom::default();
+        zoom.toggle_follow(&rows, 420.0);
+        assert_eq!(zoom.count(&rows, 420.0), Some(30));
+        zoom.keep(2000, &rows, 420.0);
+        assert_eq!(zoom.first, 1985);
+        for index in 1996..2004 {
+            zoom.keep(index, &rows, 420.0);
+            assert_eq!(zoom.first, 1985);
+        }
+        zoom.keep(2006, &rows, 420.0);
+        assert_eq!(zoom.first, 1991);
+        zoom.keep(4095, &rows, 420.0);
+        assert_eq!(zoom.first, 4066);
+        for _ in 0..20 {
+            zoom.scale(1.0 / 1.5, &rows, 420.0);
+        }
+        assert_eq!((zoom.height, zoom.count(&rows, 420.0)), (None, None));
+        zoom.scale(1.5, &rows, 420.0);
+        assert!(zoom.height.is_some());
+    }
+}

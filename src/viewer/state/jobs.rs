@@ -1,0 +1,369 @@
+//! Jobs outside the window, and their outcomes.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::compare::{CompareResult, ComparedFigure, Sides};
+use super::episode::{EpisodeRequest, Open, RecordingInputs};
+use crate::figure::charts::Charts;
+use crate::figure::spread::Spread;
+use crate::figure::{self, Format, Gradients};
+use crate::io::Experiment;
+use crate::learn::{RunCommand, RunState};
+use crate::train::Quantity;
+use crate::viewer::files::{
+    FilePurpose, LoadedRun, Machine, OpenedFile, RecordedEpisode, file_name,
+};
+
+/// An effect of a command outside the window.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there are few at a time, and they do not last"
+)]
+pub enum Effect {
+    /// The worker has something to do.
+    Start(Job),
+    /// The person is asked for a file; this is what it may be called.
+    Choose(FilePurpose, String),
+    /// Cancels the jobs in progress.
+    GiveUp,
+    /// These words come to the clipboard.
+    Copy(String),
+    /// Machines learn, or do so otherwise.
+    Train(TrainingAction),
+    /// The window is closed.
+    Close,
+}
+
+/// An order to the training threads.
+#[derive(Clone, Debug)]
+pub enum TrainingAction {
+    /// Begin these, and end what was there.
+    Begin(Vec<Experiment>),
+    /// An order for all, with its number.
+    Tell(u64, RunCommand),
+    /// Write a run into a folder, to be gone on with from there.
+    Save(Box<Saving>),
+    /// Selects the run with this index.
+    Choose(usize),
+    /// End all.
+    End,
+}
+
+/// The destination of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// Its path.
+    pub path: PathBuf,
+    /// True where it replaces what is there.
+    pub replaces: bool,
+    /// The purpose.
+    pub purpose: FilePurpose,
+}
+
+/// A run that is to be written.
+#[derive(Clone, Debug)]
+pub struct Saving {
+    /// Its place among the runs.
+    pub place: usize,
+    /// Its number.
+    pub number: u64,
+    /// The experiment at its start.
+    pub experiment: Experiment,
+    /// The destination.
+    pub to: Destination,
+}
+
+/// The saved progress of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Saved {
+    /// Number of sequences.
+    pub sequences: u64,
+    /// Training time, in seconds.
+    pub seconds: f64,
+}
+
+/// Something to do that may take a while.
+#[derive(Clone, Debug)]
+pub enum Job {
+    /// Record an episode.
+    Record(RecordingInputs),
+    /// Record an episode to show what a machine does, in this place.
+    Picture(ThumbnailSlot, RecordingInputs),
+    /// Records a number of samples of an episode, and keeps their spread.
+    Sample(RecordingInputs, usize),
+    /// Work out how much everything in an episode mattered.
+    Derive(Arc<RecordedEpisode>, Quantity),
+    /// Read a file.
+    Open(PathBuf),
+    /// Read a file to compare with what is on screen.
+    OpenOther(PathBuf),
+    /// Compare two episodes.
+    Compare(Sides),
+    /// Write a figure.
+    Draw(Destination, Format, Page),
+    /// Write the episode.
+    Save(Destination, Arc<RecordedEpisode>),
+    /// Write a run that learns into a folder.
+    SaveRun(Box<(Saving, RunState)>),
+    /// See which of these files are there.
+    Recent(Vec<PathBuf>),
+}
+
+/// The place of a thumbnail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ThumbnailSlot {
+    /// On the card of the start page that is called so.
+    Card(String),
+    /// With the run that has this number.
+    Run(u64),
+}
+
+/// Computed data of an episode beyond its recording.
+#[derive(Clone, Debug, Default)]
+pub struct EpisodeExtras {
+    /// The spread of many samples.
+    pub spread: Option<Arc<Spread>>,
+    /// The gradients, where they are shown.
+    pub gradients: Option<Arc<Gradients>>,
+}
+
+/// The content of a figure.
+#[derive(Clone, Debug)]
+pub enum Page {
+    /// An episode.
+    One(Arc<RecordedEpisode>, EpisodeExtras, Box<figure::Options>),
+    /// Two of them.
+    Two(Box<ComparedFigure>),
+    /// The course of training.
+    Charts(Box<Charts>),
+}
+
+impl Job {
+    /// Describes the job for the user who waits.
+    fn words(&self) -> String {
+        match self {
+            Self::Record(inputs) | Self::Picture(_, inputs) => {
+                let steps = inputs.request.steps(&inputs.task);
+                match inputs.request.rows {
+                    0 => format!("Recording {steps} steps"),
+                    rows => format!("Recording {steps} steps × {rows} rows"),
+                }
+            }
+            Self::Sample(_, count) => format!("Recording {count} samples"),
+            Self::Derive(..) => "Computing gradients".to_owned(),
+            Self::Open(path) | Self::OpenOther(path) => format!("Reading {}", file_name(path)),
+            Self::Compare(_) => "Comparing two episodes".to_owned(),
+            Self::Draw(to, ..) => format!("Rendering {}", file_name(&to.path)),
+            Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
+            Self::SaveRun(run) => format!("Saving {}", file_name(&run.0.to.path)),
+            Self::Recent(_) => "Looking for files".to_owned(),
+        }
+    }
+
+    /// Returns the outcome of a failed job, with the reason.
+    pub fn fails(&self) -> Box<dyn FnOnce(String) -> Outcome> {
+        match self {
+            Self::Record(inputs) => {
+                let request = inputs.request.clone();
+                Box::new(|why| Outcome::Refused(request, why))
+            }
+            Self::Picture(place, _) => {
+                let place = place.clone();
+                Box::new(|_| Outcome::Picture(place, None))
+            }
+            Self::SaveRun(run) => {
+                let number = run.0.number;
+                Box::new(move |why| Outcome::RunNotSaved(number, why))
+            }
+            _ => Box::new(Outcome::Failed),
+        }
+    }
+
+    /// Returns the destination, if it writes a file.
+    pub fn destination(&self) -> Option<&Destination> {
+        match self {
+            Self::Draw(to, ..) | Self::Save(to, _) => Some(to),
+            Self::SaveRun(run) => Some(&run.0.to),
+            _ => None,
+        }
+    }
+
+    /// The name of the machine whose weights are still to be fetched for it.
+    pub fn away(&self) -> Option<String> {
+        match self {
+            Self::Record(inputs) | Self::Picture(_, inputs) | Self::Sample(inputs, _) => {
+                (inputs.machine.away).then(|| inputs.machine.name.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// The same with this machine, which was away.
+    #[must_use]
+    pub fn with_machine(mut self, machine: &Arc<Machine>) -> Self {
+        if let Self::Record(inputs) | Self::Picture(_, inputs) | Self::Sample(inputs, _) = &mut self
+        {
+            inputs.machine = machine.clone();
+        }
+        self
+    }
+
+    fn can_be_given_up(&self) -> bool {
+        let reads = matches!(self, Self::Open(_) | Self::OpenOther(_));
+        reads || matches!(self, Self::Record(_) | Self::Sample(..) | Self::Draw(..))
+    }
+}
+
+/// A job that is not done yet: how far it is, and whether it is still wanted.
+#[derive(Debug)]
+pub struct PendingJob {
+    /// The effect.
+    pub words: String,
+    /// True where it can be told to end.
+    pub can_be_given_up: bool,
+    /// True of a recording that is to be shown.
+    pub is_recording: bool,
+    /// True of what becomes a file: whoever leaves now does not get it.
+    pub writes: bool,
+    done: AtomicUsize,
+    all: AtomicUsize,
+    /// True once a newer one is asked for.
+    pub outdated: AtomicBool,
+    /// True once the person gave it up.
+    pub given_up: AtomicBool,
+}
+
+impl PendingJob {
+    /// Of a job that has not begun.
+    pub fn new(job: &Job) -> Self {
+        Self {
+            words: job.words(),
+            can_be_given_up: job.can_be_given_up(),
+            is_recording: matches!(job, Job::Record(_)),
+            writes: job.destination().is_some(),
+            done: AtomicUsize::new(0),
+            all: AtomicUsize::new(0),
+            outdated: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the share that is done, 0 to 1, where known.
+    pub fn share(&self) -> Option<f32> {
+        let all = self.all.load(Ordering::Relaxed);
+        (all > 0).then(|| self.done.load(Ordering::Relaxed) as f32 / all as f32)
+    }
+
+    /// Reports progress; returns whether to continue.
+    pub fn report(&self, done: usize, all: usize) -> ControlFlow<()> {
+        self.done.store(done, Ordering::Relaxed);
+        self.all.store(all, Ordering::Relaxed);
+        if self.is_wanted() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    /// True until it is cancelled, by the user or for a newer one.
+    pub fn is_wanted(&self) -> bool {
+        !self.outdated.load(Ordering::Relaxed) && !self.given_up.load(Ordering::Relaxed)
+    }
+}
+
+/// The spread of many samples; every request differs.
+#[derive(Clone, Debug)]
+pub struct SampledSpread(pub Arc<Spread>);
+
+impl PartialEq for SampledSpread {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// A value that equals only itself (by pointer).
+#[derive(Clone, Debug)]
+pub struct SameArc<T>(pub Arc<T>);
+
+impl<T> PartialEq for SameArc<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// The outcome of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// An episode was recorded.
+    Recorded(Box<Open>),
+    /// An episode was not recorded, and why.
+    Refused(EpisodeRequest, String),
+    /// An episode was not recorded, because another one was asked for since.
+    Outdated,
+    /// The person did not want to wait: for the episode of this wish, or for what the words say.
+    GivenUp(Option<EpisodeRequest>, String),
+    /// An episode to show in this place, if it could be recorded.
+    Picture(ThumbnailSlot, Option<Box<Open>>),
+    /// The spread of many samples of the requested episode.
+    SampledSpread(EpisodeRequest, SampledSpread),
+    /// The gradients of an episode.
+    Derived(SameArc<RecordedEpisode>, SameArc<Gradients>),
+    /// A file with weights was read.
+    Weights(PathBuf, Box<Machine>),
+    /// A run was read, with what its machine was.
+    Run(PathBuf, Box<LoadedRun>),
+    /// A file with a trace was read.
+    Trace(PathBuf, Box<Open>),
+    /// A file to compare with was read: weights or a trace.
+    Other(Box<Outcome>),
+    /// Files, and whether they are there.
+    Recent(Vec<(PathBuf, bool)>),
+    /// Two episodes were compared.
+    Compared(CompareResult),
+    /// There is a file where one was to be written; it was left alone.
+    IsThere(Destination),
+    /// The same of the run with this number.
+    RunIsThere(u64, Destination),
+    /// A file was written; the sentence says what.
+    Saved(String),
+    /// Of the run with this number so much was written; the sentence says where.
+    RunSaved(u64, Saved, String),
+    /// The run with this number was not written, and why.
+    RunNotSaved(u64, String),
+    /// A sentence that says what went wrong with a file.
+    Failed(String),
+    /// The person chose a file in the desktop's dialog.
+    Chosen {
+        /// The purpose.
+        purpose: FilePurpose,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The dialog was left without choosing, or the desktop has none.
+    NotChosen,
+    /// The machine of this name was fetched, or why not.
+    FetchCallback(String, Result<Arc<Machine>, String>),
+}
+
+impl Outcome {
+    /// True for what a file brings that changes what is on screen.
+    pub fn is_of_a_file(&self) -> bool {
+        matches!(
+            self,
+            Self::Weights(..) | Self::Run(..) | Self::Trace(..) | Self::Other(_)
+        )
+    }
+
+    /// Returns the outcome of opening a file.
+    pub fn opened(path: PathBuf, opened: OpenedFile) -> Self {
+        match opened {
+            OpenedFile::Machine(machine) => Self::Weights(path, machine),
+            OpenedFile::Run(run) => Self::Run(path, run),
+            OpenedFile::Trace(trace) => Self::Trace(path, Box::new(Open::new(*trace, None))),
+        }
+    }
+}

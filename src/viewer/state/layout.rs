@@ -1,0 +1,107 @@
+//! The layout of the pictures of an episode.
+
+use super::episode::Open;
+use crate::figure::{Layout, Options, Orientation, RowsShown};
+
+/// The steps of the longest episode that opens in the close-up.
+const SHORT: usize = 60;
+
+/// The layout of the pictures of an episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WindowLayout {
+    /// One head, or two, at a few rows about where it looks.
+    CloseUp,
+    /// Every stage of the step, next to all pictures over time.
+    #[default]
+    Debug,
+    /// Figure 6 of the paper, locations upwards.
+    Paper,
+    /// The same with row 0 at the top.
+    PaperDown,
+    /// Two episodes on one clock, while there are two.
+    Compare,
+    /// The course of training, next to the current episode.
+    Train,
+}
+
+impl WindowLayout {
+    /// The one after this; `two` while there are two episodes, `learns` while a machine learns.
+    pub fn next(self, two: bool, learns: bool) -> Self {
+        match self {
+            Self::CloseUp => Self::Debug,
+            Self::Debug => Self::Paper,
+            Self::Paper => Self::PaperDown,
+            Self::PaperDown if two => Self::Compare,
+            Self::PaperDown | Self::Compare if learns => Self::Train,
+            Self::PaperDown | Self::Compare | Self::Train => Self::CloseUp,
+        }
+    }
+
+    /// The one in which an episode opens: what is short is seen from near.
+    pub fn that_suits(open: &Open) -> Self {
+        if (1..=SHORT).contains(&open.shown.recording.trace.steps()) {
+            Self::CloseUp
+        } else {
+            Self::Debug
+        }
+    }
+
+    /// True where the stages of a step are on screen.
+    pub fn has_stages(self) -> bool {
+        matches!(self, Self::CloseUp | Self::Debug)
+    }
+
+    /// True where derivatives can be shown in the place of values: where pictures show what a trace holds. The close-up
+    /// shows values on their way from one stage to the next, of which there are no derivatives; of two episodes side by
+    /// side each has its own.
+    pub fn has_layers(self) -> bool {
+        match self {
+            Self::Debug | Self::Paper | Self::PaperDown | Self::Train => true,
+            Self::CloseUp | Self::Compare => false,
+        }
+    }
+
+    /// Returns the key in the settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CloseUp => "close-up",
+            Self::Debug => "debug",
+            Self::Paper => "paper",
+            Self::PaperDown => "paper, row 0 at the top",
+            Self::Compare => "compare",
+            Self::Train => "train",
+        }
+    }
+
+    /// Those that are remembered: what is compared or learns is not.
+    pub const KEPT: [Self; 4] = [Self::CloseUp, Self::Debug, Self::Paper, Self::PaperDown];
+
+    /// The one of this name that is remembered.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::KEPT.into_iter().find(|one| one.name() == name)
+    }
+
+    /// Returns the layout of a figure.
+    pub fn options(self, dark: bool, touched_only: bool, focus: usize) -> Options {
+        let layout = match self {
+            Self::CloseUp => Layout::CloseUp,
+            Self::Debug | Self::Compare => Layout::Debug,
+            Self::Paper | Self::PaperDown | Self::Train => Layout::Paper,
+        };
+        Options {
+            dark,
+            heads: vec![focus],
+            rows: if touched_only {
+                RowsShown::Touched
+            } else {
+                RowsShown::All
+            },
+            orientation: if self == Self::Paper {
+                Orientation::Paper
+            } else {
+                Orientation::Screen
+            },
+            ..Options::new(layout)
+        }
+    }
+}

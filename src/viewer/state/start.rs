@@ -1,0 +1,79 @@
+//! The initial place of the window.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::episode::ExternalEpisode;
+use super::layout::WindowLayout;
+use crate::figure::{Stages, find_head};
+use crate::model::Trace;
+use crate::task::Task;
+
+/// The initial place of the window, where it differs from the default.
+#[derive(Clone, Debug, Default)]
+pub struct StartOptions {
+    /// The task of the machine, if not that of its weights.
+    pub task: Option<Task>,
+    /// Number of memory rows.
+    pub rows: Option<usize>,
+    /// On this episode.
+    pub asked: Option<ExternalEpisode>,
+    /// With these bits of its input the other way round: step and channel.
+    pub flipped: Vec<(usize, usize)>,
+    /// At this step, without playing.
+    pub step: Option<usize>,
+    /// At this stage of it.
+    pub stage: Option<usize>,
+    /// Label of the selected head.
+    pub head: Option<String>,
+    /// With the pictures arranged so.
+    pub layout: Option<WindowLayout>,
+}
+
+/// An option that the initial episode cannot satisfy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidStart {
+    /// The name of the option.
+    pub option: &'static str,
+    /// The value given.
+    pub value: String,
+    /// The allowed values, as text.
+    pub has: String,
+}
+
+/// Formats it as the command line reports it.
+impl Display for InvalidStart {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { option, value, has } = self;
+        write!(f, "--{option} {value}: {has}")
+    }
+}
+
+impl StartOptions {
+    /// Checks that an episode has the step, and that a machine with the heads of `heads`, that writes first in a
+    /// step or reads first, has the stage and the head.
+    ///
+    /// # Errors
+    /// The one that is missing.
+    pub fn check(
+        &self,
+        steps: usize,
+        heads: &Trace<f32>,
+        writes_first: bool,
+    ) -> Result<(), InvalidStart> {
+        let lacks = |option, value, has| InvalidStart { option, value, has };
+        if let Some(step) = self.step.filter(|&step| step >= steps) {
+            let last = steps.saturating_sub(1);
+            let has = format!("the episode has steps 0 to {last}");
+            return Err(lacks("step", step.to_string(), has));
+        }
+        let stages = Stages::of(heads, writes_first).len();
+        if let Some(stage) = self.stage.filter(|&stage| stage >= stages) {
+            let has = format!("a step has the stages 0 to {}", stages.saturating_sub(1));
+            return Err(lacks("stage", stage.to_string(), has));
+        }
+        let label = self.head.iter();
+        let unknown = label.filter_map(|label| Some((label, find_head(heads, label).err()?)));
+        let mut unknown = unknown.map(|(label, known)| lacks("head", label.clone(), known));
+        unknown.next().map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,81 @@
+//! The selection and how it is shown.
+
+use super::compare::TOLERANCES;
+use super::layout::WindowLayout;
+use super::target::Target;
+use crate::viewer::row_zoom::RowZoom;
+use crate::viewer::step_zoom::StepZoom;
+
+/// The selection and how it is shown.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in the window"
+)]
+pub struct ViewState {
+    /// The selected head.
+    pub focus: usize,
+    /// True once the user selected it. Until then the most active head is selected.
+    pub chosen: bool,
+    /// The second head, pinned next to it.
+    pub pinned: Option<usize>,
+    /// True while all heads are shown side by side.
+    pub all_heads: bool,
+    /// True while only touched rows are shown.
+    pub touched_only: bool,
+    /// True while weightings are shown by their logarithm.
+    pub log_scale: bool,
+    /// The part of the rows on screen.
+    pub row_zoom: RowZoom,
+    /// The part of the steps on screen.
+    pub step_zoom: StepZoom,
+    /// The pinned value.
+    pub selected: Option<Target>,
+    /// The tolerance of a comparison; relative for values above 1.
+    pub tolerance: f64,
+    /// True while the difference B − A is shown.
+    pub difference: bool,
+    /// The layout chosen before that of a comparison.
+    pub before: Option<WindowLayout>,
+}
+
+impl Default for ViewState {
+    fn default() -> Self {
+        Self {
+            focus: usize::MAX,
+            chosen: false,
+            pinned: None,
+            all_heads: false,
+            touched_only: true,
+            log_scale: false,
+            row_zoom: RowZoom::default(),
+            step_zoom: StepZoom::default(),
+            selected: None,
+            tolerance: TOLERANCES[1].0,
+            difference: true,
+            before: None,
+        }
+    }
+}
+
+impl ViewState {
+    /// True for the only head selected by the user: selecting it again unpins it.
+    pub fn keeps(&self, head: usize) -> bool {
+        self.chosen && self.focus == head && self.pinned.is_none() && !self.all_heads
+    }
+
+    /// The same with its rows scrolled to the first, all steps on screen and no head looked at but a chosen one: what
+    /// follows by itself and what is scrolled is no change.
+    pub fn unscrolled(&self) -> Self {
+        let row_zoom = RowZoom {
+            first: 0,
+            ..self.row_zoom
+        };
+        Self {
+            row_zoom,
+            focus: if self.chosen { self.focus } else { usize::MAX },
+            step_zoom: StepZoom::default(),
+            ..self.clone()
+        }
+    }
+}

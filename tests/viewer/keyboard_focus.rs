@@ -1,0 +1,157 @@
+//! Everything that can be pressed is reached by Tab, has a name, and shows that it has the keyboard.
+
+use std::collections::HashSet;
+
+use egui::accesskit::Action;
+use egui::epaint::{ClippedShape, Shape};
+use egui_kittest::kittest::NodeT;
+
+use super::*;
+
+/// More presses than any window has things to press.
+const MOST: usize = 400;
+
+/// The accented frames among the shapes of the last frame.
+fn rings(harness: &Screen) -> Vec<egui::Rect> {
+    fn collect(shape: &Shape, accent: egui::Color32, found: &mut Vec<egui::Rect>) {
+        match shape {
+            Shape::Vec(shapes) => shapes
+                .iter()
+                .for_each(|shape| collect(shape, accent, found)),
+            Shape::Rect(rect) if rect.stroke.color == accent && rect.stroke.width > 0.0 => {
+                found.push(rect.rect);
+            }
+            _ => {}
+        }
+    }
+    let accent = harness.ctx.global_style().visuals.hyperlink_color;
+    let mut found = Vec::new();
+    for ClippedShape { shape, .. } in &harness.output().shapes {
+        collect(shape, accent, &mut found);
+    }
+    found
+}
+
+/// Goes through all by Tab: says what has no name or no ring, and what is not reached.
+fn faults(harness: &mut Screen, modal: bool) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut reached = HashSet::new();
+    let mut seen = String::new();
+    for _ in 0..MOST {
+        press(harness, Key::Tab);
+        let rings = rings(harness);
+        let focused = harness.root().children_recursive();
+        let Some(node) = focused.filter(egui_kittest::Node::is_focused).last() else {
+            continue;
+        };
+        let (rect, node) = (node.rect(), node.accesskit_node());
+        if !reached.insert(format!("{:?}", node.id())) {
+            break;
+        }
+        let name = node.label().or(node.value()).unwrap_or_default();
+        if name.trim().is_empty() {
+            faults.push(format!(
+                "no name: {:?} at {rect}, after {seen}",
+                node.role()
+            ));
+        }
+        let about = |ring: &&egui::Rect| {
+            ring.expand(6.0).contains_rect(rect) && rect.expand(6.0).contains_rect(**ring)
+        };
+        if rings.iter().find(about).is_none() {
+            faults.push(format!("no ring: {:?} {name:?} at {rect}", node.role()));
+        }
+        seen = name;
+    }
+    // What lies behind a dialog waits until it is closed.
+    let nodes = harness.root().children_recursive();
+    for node in nodes.filter(|_| !modal) {
+        let node = node.accesskit_node();
+        let focusable = node.data().supports_action(Action::Focus) && !node.is_disabled();
+        if focusable && !reached.contains(&format!("{:?}", node.id())) {
+            faults.push(format!("not reached: {:?} {:?}", node.role(), node.label()));
+        }
+    }
+    faults
+}
+
+fn is_whole(mut harness: Screen, what: &str) {
+    harness.run_steps(3);
+    let faults = faults(&mut harness, false);
+    assert!(faults.is_empty(), "{what}:\n{}", faults.join("\n"));
+}
+
+fn with(commands: &[Command]) -> Screen {
+    let mut harness = paused();
+    for command in commands {
+        act(&mut harness, command.clone());
+    }
+    harness
+}
+
+#[test]
+fn pictures_are_reachable_by_keyboard() {
+    is_whole(paused(), "as it opens");
+    is_whole(
+        with(&[Command::Play(Play::LoopRange(Some((2, 5))))]),
+        "a part is looped",
+    );
+    is_whole(with(&[Command::Edit(Edit::Toggle)]), "the input is edited");
+    is_whole(
+        with(&[
+            Command::Look(Look::Pin(0)),
+            Command::Look(Look::Select(Target::Row(3))),
+        ]),
+        "a head is pinned",
+    );
+    let tall = [
+        Command::Rows(Rows::ToggleTouched),
+        Command::Rows(Rows::Taller(1)),
+        Command::Look(Look::AllHeads),
+    ];
+    is_whole(with(&tall), "a window of rows, all heads");
+    is_whole(
+        with(&[Command::Look(Look::NextLayout)]),
+        "the figure of the paper",
+    );
+}
+
+#[test]
+fn other_machines_and_small_windows_are_reachable_by_keyboard() {
+    for name in [
+        "9 reads 2 writes",
+        "0 reads 0 writes",
+        "theirs.ntmtrace.json",
+    ] {
+        let harness = paused_with_file(name);
+        is_whole(harness, name);
+    }
+    let small = window_of(SMALL, Arc::default());
+    is_whole(small, "the smallest window");
+}
+
+#[test]
+fn pages_and_dialogs_are_reachable_by_keyboard() {
+    is_whole(
+        with(&[Command::Window(Window::ToggleWelcome)]),
+        "the start page",
+    );
+    is_whole(with(&[Command::Tour(Tour::Start)]), "the tour");
+    let dialogs = [
+        Command::Ask(Ask::For(Subject::Settings)),
+        Command::Ask(Ask::For(Subject::About)),
+        Command::Ask(Ask::For(Subject::File(FilePurpose::Compare))),
+        Command::Ask(Ask::For(Subject::Step)),
+        Command::Ask(Ask::For(Subject::File(FilePurpose::Save))),
+        Command::Ask(Ask::For(Subject::Messages)),
+        Command::Ask(Ask::For(Subject::Keys)),
+    ];
+    let of = |command: Command| {
+        let faults = faults(&mut with(std::slice::from_ref(&command)), true);
+        faults
+            .into_iter()
+            .map(move |fault| format!("{command:?}: {fault}"))
+    };
+    let faults: Vec<_> = dialogs.into_iter().flat_map(of).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

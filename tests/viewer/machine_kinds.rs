@@ -1,0 +1,380 @@
+//! A kind of machine opens, plays, is inspected and exported through what it records, and nothing else.
+
+use super::*;
+use tapescope::figure::stages::columns_of;
+use tapescope::figure::{PanelId, Picture};
+use tapescope::io::Experiment;
+use tapescope::model::attention::{Strength, Switch};
+use tapescope::model::config::ShiftForm;
+use tapescope::model::{NoiseMode, NtmConfig};
+use tapescope::train::Recording;
+
+/// Goes through every stage of two steps, points at everything, and exports all layouts.
+fn walked_through(machine: Machine) -> Vec<String> {
+    let shelf = Arc::<Shelf>::default();
+    let options = Options {
+        machines: vec![machine],
+        ..options(shelf.clone())
+    };
+    let raster = Shared::default();
+    let mut harness = window_drawn((LARGE, Theme::Dark), options, raster.clone());
+    press(&mut harness, Key::Space);
+    act(&mut harness, Play::Seek(2));
+    let stages = harness.state().session.open.as_ref().unwrap().stages.len();
+    let heads = harness.state().session.open.as_ref().unwrap();
+    let heads = heads.shown.recording.trace.heads.len();
+    let mut seen = Vec::new();
+    act(&mut harness, Play::SeekStage(0));
+    for _ in 0..2 * stages {
+        seen.push(stage(&harness));
+        for head in 0..heads {
+            act(&mut harness, Look::Focus(head));
+            for target in [
+                Target::Head(head),
+                Target::Row(1),
+                Target::Cell { row: 1, column: 0 },
+                Target::Step,
+            ] {
+                act(&mut harness, Look::Select(target));
+            }
+            clipping::is_whole(&harness, &format!("head {head} at {}", stage(&harness)));
+        }
+        press(&mut harness, Key::Period);
+    }
+    for layout in 0..3 {
+        let what = format!("layout {layout}");
+        assert!(export::is_exported_as_shown(&mut harness, &shelf, &raster, &what) >= 2);
+        act(&mut harness, Look::NextLayout);
+    }
+    seen.truncate(stages);
+    seen
+}
+
+/// An untrained machine of some kind, for copying.
+fn of_kind(model: &str) -> Machine {
+    let preset = format!(
+        r#"{{"name": "any", "task": {{"kind": "copy", "bits": 4, "length": [1, 5]}}, "model": {model},
+            "training": {{"optimizer": {{"kind": "adam", "learning_rate": 0.01}}, "sequences": 8, "batch": 8}}}}"#
+    );
+    let experiment = Experiment::from_json(&preset, "any.json", &[]).unwrap();
+    Machine {
+        other_way: None,
+        away: false,
+        name: "any".to_owned(),
+        title: "Copy, any kind".to_owned(),
+        ntm: Model::new(experiment.model, 3),
+        task: experiment.task,
+    }
+}
+
+#[test]
+fn a_network_without_memory_has_two_stages() {
+    let machine = of_kind(r#"{"kind": "plain", "controller": {"size": 8}}"#);
+    assert_eq!(walked_through(machine), ["controller", "output"]);
+}
+
+/// An untrained machine with these heads for copying, its weights so large that the heads do something.
+pub fn with_heads(config: NtmConfig) -> Machine {
+    let mut machine = of_kind(r#"{"memory": {"rows": 12, "columns": 6}}"#);
+    let plain = machine.ntm.config.ntm().unwrap().clone();
+    let config = NtmConfig {
+        inputs: plain.inputs,
+        outputs: plain.outputs,
+        rows: 12,
+        columns: 6,
+        ..config
+    };
+    machine.ntm = Model::new(config, 3);
+    for weights in machine.ntm.params.slices_mut() {
+        weights.iter_mut().for_each(|weight| *weight *= 3.0);
+    }
+    machine
+}
+
+/// Two heads that read and two that write, so that there is room for all of them: hard, local, of both random kinds.
+pub fn every_mechanism() -> NtmConfig {
+    let mut config = NtmConfig::with_every_mechanism();
+    let (scores, weightings) = (config.attention.score, config.attention.weighting);
+    config.attention.score = (0..4)
+        .map(|head| scores.of(head))
+        .collect::<Vec<_>>()
+        .into();
+    config.attention.weighting = (0..4)
+        .map(|head| weightings.of(head))
+        .collect::<Vec<_>>()
+        .into();
+    (config.read_heads, config.write_heads) = (2, 2);
+    config
+}
+
+/// The columns of every head of a machine: their words.
+/// An episode in which heads draw rows that are hardly likely.
+pub fn unlikely(name: &str) -> OpenedFile {
+    let machine = with_heads(every_mechanism());
+    let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+    for head in &mut recording.trace.heads {
+        if head.distribution.width() > 0 {
+            head.weighting.row_mut(3).fill(0.0);
+            head.weighting.row_mut(3)[5] = 1.0;
+            head.distribution.row_mut(3)[5] = 0.0004;
+        }
+    }
+    opened(name, recording)
+}
+
+fn columns(machine: &Machine) -> Vec<String> {
+    let recording = Recording::new(&machine.ntm, &machine.task, 1, 0);
+    let heads = recording.trace.heads.iter().map(|head| {
+        let words = columns_of(head).map(|column| column.word);
+        words.collect::<Vec<_>>().join(" ")
+    });
+    heads.collect()
+}
+
+#[test]
+fn heads_of_every_mechanism_are_walked_through_and_printed() {
+    let machine = with_heads(every_mechanism());
+    let heads = [
+        "before additive content gate shift sharpen draw",
+        "before general content gate shift sharpen",
+        "before location prior content gate shift sharpen",
+        "before match prior content gate shift sharpen",
+    ];
+    assert_eq!(columns(&machine), heads);
+    let stages = "controller content gate shift sharpen draw read erase add output";
+    assert_eq!(walked_through(machine).join(" "), stages);
+}
+
+/// Heads of which stages are off: which columns they have, and which stages the machine.
+#[test]
+fn disabled_mechanisms_are_not_shown() {
+    let mut config = every_mechanism();
+    let attention = &mut config.attention;
+    attention.score = PerHead::all(Score::ScaledDot);
+    attention.weighting = [
+        Weighting::Hard,
+        Weighting::Soft,
+        Weighting::LocalMonotonic,
+        Weighting::Soft,
+    ]
+    .to_vec()
+    .into();
+    attention.strength = PerHead::all(Strength::One);
+    (attention.gate, attention.sharpening) = (PerHead::all(Switch::Off), PerHead::all(Switch::Off));
+    config.shift_form = PerHead::all(ShiftForm::None);
+    let machine = with_heads(config.clone());
+    let heads = [
+        "scaled dot content chances draw",
+        "scaled dot content",
+        "scaled dot content",
+        "scaled dot content",
+    ];
+    assert_eq!(columns(&machine), heads);
+    let stages = "controller content draw read erase add output";
+    assert_eq!(walked_through(machine).join(" "), stages);
+    // A shift that moves wᶜ itself, sharpened; and a gate that nothing follows.
+    config.attention.gate = [Switch::Off, Switch::On].repeat(2).into();
+    config.attention.sharpening = [Switch::On, Switch::Off].repeat(2).into();
+    config.shift_form = [ShiftForm::Softmax, ShiftForm::None].repeat(2).into();
+    let machine = with_heads(config);
+    let heads = [
+        "scaled dot content shift sharpen draw",
+        "before scaled dot content gate",
+        "scaled dot content shift sharpen",
+        "before scaled dot content gate",
+    ];
+    assert_eq!(columns(&machine), heads);
+    let stages = "controller content gate shift sharpen draw read erase add output";
+    assert_eq!(walked_through(machine).join(" "), stages);
+}
+
+/// Where no head erases, nothing says that one does; where one of two does, it is that one alone.
+#[test]
+fn head_without_erase_shows_no_erase() {
+    let mut config = NtmConfig::new(1, 1);
+    config.write_heads = 2;
+    config.attention.erase = PerHead::all(Switch::Off);
+    let stages = "controller content gate shift sharpen read add output";
+    let machine = with_heads(config.clone());
+    let options = Options {
+        machines: vec![with_heads(config.clone())],
+        ..options(Arc::<Shelf>::default())
+    };
+    assert_eq!(walked_through(machine).join(" "), stages);
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::Space);
+    for head in 0..3 {
+        act(&mut harness, Look::Focus(head));
+        act(&mut harness, Play::Seek(2));
+        for _ in 0..8 {
+            for _ in 0..6 {
+                let erases = clipping::texts(&harness).find_map(|(text, _)| {
+                    let text = text.galley.text().to_owned();
+                    text.to_lowercase().contains("erase").then_some(text)
+                });
+                assert_eq!(erases, None, "{}", stage(&harness));
+                act(&mut harness, Look::NextLayout);
+            }
+            press(&mut harness, Key::Period);
+        }
+    }
+
+    config.attention.erase = [Switch::On, Switch::Off, Switch::On].to_vec().into();
+    let stages = "controller content gate shift sharpen read erase add output";
+    assert_eq!(walked_through(with_heads(config.clone())).join(" "), stages);
+    let options = Options {
+        machines: vec![with_heads(config)],
+        ..self::options(Arc::<Shelf>::default())
+    };
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::Space);
+    act(&mut harness, Play::Seek(2));
+    to_stage(&mut harness, "erase");
+    told(&harness, "W1 erases from row");
+    assert!(!clipping::texts(&harness).any(|(text, _)| text.galley.text().contains("W0 erases")));
+}
+
+/// The sentence of the step, as the caption has it.
+fn told(harness: &Screen, words: &str) {
+    let texts: Vec<_> = clipping::texts(harness)
+        .map(|(text, _)| text.galley.text().to_owned())
+        .collect();
+    let found = texts.iter().any(|text| text.contains(words));
+    assert!(found, "no `{words}` in {texts:?}");
+}
+
+#[test]
+fn episode_can_be_resampled_and_shown_as_mean() {
+    let machine = with_heads(NtmConfig::with_every_mechanism());
+    let options = Options {
+        machines: vec![machine],
+        ..options(Arc::<Shelf>::default())
+    };
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::Space);
+    let weightings = |harness: &Screen| {
+        let open = harness.state().session.open.as_ref().unwrap();
+        let trace = &open.shown.recording.trace;
+        (trace.heads[4].weighting.clone(), trace.sampling)
+    };
+    act(&mut harness, Look::Focus(4));
+    act(&mut harness, Play::Seek(3));
+    let (likely, sampling) = weightings(&harness);
+    assert_eq!(sampling, NoiseMode::Mean);
+    told(&harness, "nothing sampled: most likely rows");
+    to_stage(&mut harness, "draw");
+    told(&harness, "It takes the most likely row");
+    let mut seen = vec![likely.clone()];
+    for sample in 0..3 {
+        press(&mut harness, Key::A);
+        let (drawn, sampling) = weightings(&harness);
+        assert_eq!(sampling, NoiseMode::Sampled);
+        assert!(seen.iter().all(|other| *other != drawn));
+        seen.push(drawn);
+        assert_eq!(harness.state().player.step(), 3);
+        told(&harness, " is sampled, with probability ");
+        let name = harness.state().session.open.as_ref().unwrap().name();
+        assert!(name.ends_with(&format!(", draw {sample}")), "{name}");
+    }
+    act(&mut harness, Episode::Sample(1));
+    assert_eq!(weightings(&harness).0, seen[2], "the same draw again");
+    act(&mut harness, Episode::Sampling(NoiseMode::Expected));
+    told(&harness, "Nothing is sampled: the head attends to all rows");
+    press_with(&mut harness, Modifiers::SHIFT, Key::A);
+    assert_eq!(weightings(&harness).0, likely);
+}
+
+#[test]
+fn learned_parameter_has_readout() {
+    let options = Options {
+        machines: vec![with_heads(every_mechanism())],
+        ..options(Arc::<Shelf>::default())
+    };
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::Space);
+    act(&mut harness, Look::Focus(1));
+    // It stands at the end of the right panel.
+    harness.hover_at(egui::pos2(LARGE.x - 100.0, 300.0));
+    harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        delta: egui::vec2(0.0, -9000.0),
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+        modifiers: Modifiers::NONE,
+    });
+    harness.run_steps(30);
+    let rect = harness.get_by_label_contains("R1 bilinear").rect();
+    harness.hover_at(rect.left_top() + rect.size() * egui::vec2(0.4, 0.3));
+    harness.run_steps(2);
+    let open = harness.state().session.open.as_ref().unwrap();
+    let learned = open.shown.recording.trace.heads[1].bilinear.row(0);
+    // Six columns of the key down, six of the memory across.
+    let value = tapescope::figure::numbers::exact(learned[6 + 2]);
+    told(&harness, "R1 bilinear W  key column 1  memory column 2");
+    told(&harness, &value);
+}
+
+#[test]
+fn samples_show_band_and_uncertainty() {
+    let shelf = Arc::<Shelf>::default();
+    let options = Options {
+        machines: vec![with_heads(every_mechanism())],
+        ..options(shelf.clone())
+    };
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::Space);
+    let spread = |harness: &Screen| {
+        harness
+            .state()
+            .session
+            .open
+            .as_ref()
+            .unwrap()
+            .spread
+            .clone()
+    };
+    let svg = |harness: &mut Screen| {
+        act(harness, File::Replace("figure.svg".into()));
+        String::from_utf8(shelf.figures.lock().unwrap().pop().unwrap()).unwrap()
+    };
+    act(&mut harness, Look::Focus(2));
+    let last = harness.state().player.steps() - 1;
+    act(&mut harness, Play::Seek(last));
+    let without = svg(&mut harness);
+    act(&mut harness, Episode::Samples(7));
+    press(&mut harness, Key::S);
+    let seen = spread(&harness).unwrap();
+    assert_eq!(seen.samples, 7);
+    told(&harness, "aleatoric");
+    told(&harness, "over w, 7 samples: tick the mean, line 8 in 10");
+    told(&harness, "K=7 I");
+    let of = seen.step(last).unwrap();
+    assert!((of.noise + of.model - of.total).abs() < 1e-9 && of.model > 0.0);
+    let with = svg(&mut harness);
+    assert_ne!(with, without, "the band is printed");
+    assert!(with.contains("of a bit of the answer, from 7 samples"));
+    // What many draws say holds for each of them, and not for another episode.
+    press(&mut harness, Key::A);
+    assert!(spread(&harness).is_some_and(|other| Arc::ptr_eq(&other, &seen)));
+    let bit = PanelId::new(Picture::Output);
+    act(
+        &mut harness,
+        Look::Select(Target::Value { id: bit, column: 0 }),
+    );
+    let card = harness.state().card().unwrap();
+    assert!(
+        card.lines
+            .iter()
+            .any(|line| line.sum.contains("total uncertainty"))
+    );
+    act(&mut harness, Episode::NextSeed);
+    assert!(spread(&harness).is_none());
+}
+
+#[cfg(feature = "test-machine")]
+#[test]
+fn unknown_machine_kind_is_shown() {
+    let machine = of_kind(r#"{"kind": "appended", "memory": {"rows": 16}}"#);
+    let stages = ["controller", "weigh", "read", "add", "output"];
+    assert_eq!(walked_through(machine), stages);
+}

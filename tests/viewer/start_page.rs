@@ -1,0 +1,200 @@
+//! The start page.
+
+use super::*;
+
+fn included_with(settings: Settings, size: Vec2) -> Screen {
+    let options = Options {
+        settings,
+        ..Options::included(None)
+    };
+    window_with(size, options)
+}
+
+fn first_start() -> Settings {
+    Settings::read(|_| None)
+}
+
+#[test]
+fn every_machine_has_a_card_that_opens_it() {
+    for size in [LARGE, SMALL] {
+        let mut harness = included_with(Settings::default(), size);
+        press(&mut harness, Key::W);
+        let titles: Vec<_> = harness
+            .state()
+            .session
+            .machines
+            .iter()
+            .map(|m| m.title.clone())
+            .collect();
+        let included = tapescope::io::weights::included_names().count();
+        assert_eq!(titles.len(), included + 1, "and one that is not trained");
+        for (index, title) in titles.iter().enumerate() {
+            // The last cards of a small window are below its edge.
+            harness
+                .get_by_label(&format!("Show {title}"))
+                .scroll_to_me();
+            harness.run_steps(3);
+            let card = harness.get_by_label(&format!("Show {title}")).rect();
+            assert!(card.left() >= 0.0 && card.right() <= size.x);
+            click(&mut harness, &format!("Show {title}"));
+            let state = harness.state();
+            assert_eq!(state.session.request.machine, index);
+            assert!(state.player.playing());
+            press(&mut harness, Key::W);
+        }
+        // Back without choosing.
+        press(&mut harness, Key::Escape);
+        harness.get_by_label("Go to next step");
+    }
+}
+
+/// Machines lie beside the page; one of them is out of reach. Remembers who was asked for.
+#[derive(Debug, Default)]
+struct Beside(Mutex<Vec<String>>);
+
+impl Files for Beside {
+    fn fetch(&self, name: &str, answer: FetchCallback) {
+        self.0.lock().unwrap().push(name.to_owned());
+        answer(match name {
+            "second" => Err("The server is not there.".to_owned()),
+            _ => Ok(machine(name, 3)),
+        });
+    }
+}
+
+#[test]
+fn cards_of_unfetched_machines_fill_when_loaded() {
+    let beside = Arc::<Beside>::default();
+    let away = |name: &str| Machine {
+        away: true,
+        ..machine(name, 3)
+    };
+    let names = ["first", "second", "third"];
+    let machines = [machine("here", 3)].into_iter().chain(names.map(away));
+    let options = Options {
+        machines: machines.collect(),
+        ..options(beside.clone())
+    };
+    let mut harness = window_with(LARGE, options);
+    assert!(beside.0.lock().unwrap().is_empty(), "nobody needs them yet");
+    press(&mut harness, Key::W);
+    harness.run_steps(3);
+    let state = harness.state();
+    let has_picture = |name: &&str| matches!(state.welcome.pictures.get(*name), Some(Some(_)));
+    let there: Vec<_> = ["here", "first", "second", "third"]
+        .into_iter()
+        .filter(has_picture)
+        .collect();
+    assert_eq!(there, ["here", "first", "third"]);
+    assert_eq!(*beside.0.lock().unwrap(), names, "each of them once");
+    assert_eq!(state.toasts.history().count(), 0, "nobody has asked for it");
+}
+
+#[test]
+fn untrained_machine_is_labelled_untrained() {
+    let mut harness = included_with(Settings::default(), LARGE);
+    let last = harness.state().session.machines.len() - 1;
+    act(&mut harness, Episode::Machine(last));
+    harness.get_by_label("not trained: random weights");
+    let open = harness.state().session.open.as_ref().unwrap();
+    let score = open.shown.recording.score;
+    assert!(score.wrong * 3 > score.scored, "{score:?}");
+    assert!(!says(&harness, "trained on"));
+}
+
+#[test]
+fn recent_files_are_opened_again_and_missing_ones_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.ntmtrace.json");
+    let mut harness = paused_with(Arc::new(Disk));
+    act(&mut harness, File::Save(path.clone()));
+    let gone = folder.path().join("gone.ntmtrace.json");
+    let settings = Settings {
+        recent: vec![gone.clone(), path.clone()],
+        ..Settings::default()
+    };
+    let options = Options {
+        settings,
+        ..options(Arc::new(Disk))
+    };
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::W);
+    click(&mut harness, &format!("{}: file not found", gone.display()));
+    assert!(!has(&harness, "Problem"));
+    click(&mut harness, &path.display().to_string());
+    assert!(
+        harness
+            .state()
+            .session
+            .open
+            .as_ref()
+            .unwrap()
+            .is_of_a_file()
+    );
+    assert_eq!(harness.state().settings.recent[0], path);
+}
+
+#[test]
+fn space_leaves_the_start_page() {
+    let mut harness = paused();
+    press(&mut harness, Key::W);
+    harness.get_by_label("Return to episode");
+    press(&mut harness, Key::Space);
+    assert!(!has(&harness, "Return to episode"));
+    assert!(harness.state().player.playing());
+}
+
+#[test]
+fn the_first_start_plays_and_offers_the_tour_once() {
+    let mut harness = included_with(first_start(), SMALL);
+    assert!(harness.state().player.playing());
+    // It comes when the opening is over.
+    assert!(!has(&harness, "Start tour"));
+    press(&mut harness, Key::Escape);
+    click(&mut harness, "Not now");
+    assert!(!has(&harness, "Start tour"));
+    assert!(harness.state().settings.greeted);
+}
+
+#[test]
+fn window_opens_at_requested_episode_step_and_head() {
+    let task = machine("first", 1).task;
+    for (seed, index, compare) in [(7, 0, false), (7, 2, false), (7, 0, true)] {
+        let other = || OpenedFile::Machine(Box::new(machine("other", 3)));
+        let episode = task.episode(seed, index);
+        let (last, size) = (episode.steps() - 1, episode.size);
+        let begin = StartOptions {
+            rows: Some(40),
+            asked: Some(ExternalEpisode {
+                task: task.clone(),
+                episode: episode.clone(),
+                origin: Some(tapescope::model::Draw::of(seed, index)),
+            }),
+            step: Some(last),
+            head: Some("R0".to_owned()),
+            ..StartOptions::default()
+        };
+        let files: Arc<dyn Files> = Arc::<Shelf>::default();
+        let mut app = App::headless(Options {
+            begin,
+            compare: compare.then(|| ("other.safetensors".into(), other())),
+            ..options(files)
+        });
+        // What is compared with comes behind the first.
+        app.apply(&egui::Context::default(), Vec::new());
+        let open = app.session.open.as_ref().unwrap();
+        assert_eq!(open.shown.recording.episode, episode);
+        assert_eq!(open.shown.config.as_ref().unwrap().rows(), 40);
+        // Drawn again where that can be: the next seed is the next one.
+        assert_eq!(open.request.as_ref().unwrap().given.is_none(), index == 0);
+        assert_eq!((app.session.request.size, app.view.focus), (size, 0));
+        assert_eq!((app.player.step(), app.player.playing()), (last, false));
+        // Whatever comes next begins where it always does.
+        let back = [
+            Command::Compare(Compare::End),
+            Command::Episode(Episode::Machine(1)),
+        ];
+        app.apply(&egui::Context::default(), back.into());
+        assert_eq!(app.player.step(), 0);
+    }
+}

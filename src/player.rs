@@ -8,7 +8,7 @@
 //! walks stage by stage; each of them moves for a moment and rests for what is left of its time. A stage that is asked
 //! for by hand moves and stays. Where a stage would have no time to be seen, whole steps are played.
 
-/// What happens at the end of the episode.
+/// Behaviour at the end of the episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
     /// Playback stops there.
@@ -29,21 +29,21 @@ pub const NORMAL: f64 = 4.0;
 pub const MOVE: f64 = 0.4;
 /// Playback walks through the stages where each of them has at least so much time, in seconds.
 const SEEN: f64 = 0.25;
-/// The time in which a newcomer can see what happens in a stage and read what is said of it, in seconds.
+/// The time in which a newcomer can see a stage and read its caption, in seconds.
 const FOLLOWED: f64 = 0.8;
 /// The time between two frames while something moves, in seconds.
 pub const FRAME: f64 = 1.0 / 60.0;
-/// How far a long jump goes, in steps.
+/// Length of a long jump, in steps.
 pub const JUMP: usize = 10;
 
-/// What time does.
+/// Effect of elapsed time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Drive {
     /// Nothing.
     Rests,
-    /// It lets a stage come that was asked for by hand.
+    /// Time advances a stage that was requested by hand.
     Stage,
-    /// It moves the play-head.
+    /// Time moves the play-head.
     Plays,
 }
 
@@ -61,7 +61,7 @@ pub struct Player {
     looping: Loop,
     /// First and last step of the part that is looped.
     range: Option<(usize, usize)>,
-    /// How far the stage has come, 0 to 1.
+    /// Progress of the stage, 0 to 1.
     through: f64,
     /// True where nothing is to move: a stage has come as soon as its turn has.
     still: bool,
@@ -70,7 +70,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// A player for an episode of `steps` steps of so many stages, at its first step, paused, whole steps in view.
+    /// A player for `steps` steps of `stages` stages each, at the first step, paused, whole steps in view.
     pub fn new(steps: usize, stages: usize) -> Self {
         Self {
             steps,
@@ -88,8 +88,8 @@ impl Player {
         }
     }
 
-    /// Puts another episode in, whose steps have so many stages: first step, same speed, same loop, playing if it
-    /// was playing. [`Player::resume_from`] brings it where the one before was.
+    /// Loads another episode, with `stages` stages per step: first step, same speed, same loop, playing if it
+    /// was playing. [`Player::resume_from`] restores the position of the previous episode.
     pub fn load(&mut self, steps: usize, stages: usize) {
         (self.steps, self.stages) = (steps, stages.max(1));
         // The steps of another episode mean something else.
@@ -124,7 +124,7 @@ impl Player {
         self.settle();
     }
 
-    /// Where nothing is to move, a stage has come as soon as its turn has.
+    /// Sets reduced motion, in which every stage completes at once.
     pub fn set_reduced_motion(&mut self, still: bool) {
         self.still = still;
         if still {
@@ -148,12 +148,12 @@ impl Player {
         self.stage
     }
 
-    /// How far the current stage has come, 0 to 1: 1 when it has happened, as always while whole steps are looked at.
+    /// Progress of the current stage, 0 to 1: 1 when it is complete, as always while whole steps are shown.
     pub fn through(&self) -> f32 {
         self.through as f32
     }
 
-    /// How many stages every step has.
+    /// Number of stages in every step.
     pub fn stages(&self) -> usize {
         self.stages
     }
@@ -178,7 +178,7 @@ impl Player {
         self.speed
     }
 
-    /// What happens at the end.
+    /// Returns the behaviour at the end.
     pub fn looping(&self) -> Loop {
         self.looping
     }
@@ -229,8 +229,7 @@ impl Player {
         self.seconds_a_stage(self.speed) >= SEEN
     }
 
-    /// The fastest speed at which a newcomer can follow the stages, half or double of [`NORMAL`] so many times, in steps
-    /// per second.
+    /// The fastest speed at which a newcomer can follow the stages: [`NORMAL`] times a power of two, in steps/second.
     pub fn followed(&self) -> f64 {
         let mut speed = NORMAL;
         while speed > SLOWEST && self.seconds_a_stage(speed) < FOLLOWED {
@@ -239,7 +238,7 @@ impl Player {
         speed
     }
 
-    /// How long a stage takes at a speed in steps per second.
+    /// Duration of a stage at a speed in steps per second.
     fn seconds_a_stage(&self, speed: f64) -> f64 {
         1.0 / (speed * self.stages as f64)
     }
@@ -425,8 +424,8 @@ impl Player {
         self.seek(self.step.saturating_sub(count));
     }
 
-    /// What was left in the middle comes to its end; else the next stage comes, after the last the first stage of the
-    /// next step. It is on its way until enough time has passed.
+    /// Completes an unfinished stage, or starts the next one; after the last, the first stage of the next step.
+    /// The new stage is in progress until enough time has passed.
     pub fn next_stage(&mut self) {
         let left_in_the_middle = self.through < 1.0 && self.drive == Drive::Rests;
         if (left_in_the_middle || self.following_stage()) && !self.still {
@@ -495,8 +494,8 @@ impl Player {
     }
 }
 
-/// Lets time pass in something that takes so many seconds and has come so far, 0 to 1. True when it has come to its
-/// end; what is left of the time stays.
+/// Advances a process of `takes` seconds from its progress, 0 to 1. True at its end; the time that remains stays in
+/// `seconds`.
 fn pass(finish_stage: &mut f64, seconds: &mut f64, takes: f64) -> bool {
     let needs = (1.0 - *finish_stage) * takes;
     if *seconds < needs {

@@ -236,9 +236,9 @@ fn in_circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<&str> {
 
 /// The floors of the window, from the ground up: what stands on one names what stands on it or below.
 const FLOORS: [&[&str]; 11] = [
-    &["files", "part", "rows"],
+    &["files", "glossary", "step_zoom", "row_zoom"],
     &["state", "fixture"],
-    &["narration", "inspect", "words", "need"],
+    &["narration", "inspect", "status_text", "precondition"],
     &["command"],
     &["link"],
     &["apply", "worker", "disk", "options", "keys", "theme"],

@@ -27,6 +27,22 @@ fn said(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), line.unwrap_or(&text).to_owned())
 }
 
+#[test]
+fn a_file_beyond_the_size_limit_is_an_error_with_a_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = Command::new("sh")
+        .args(["-c", "ulimit -f 8 && exec \"$0\" trace copy --out t.json"])
+        .arg(env!("CARGO_BIN_EXE_tapescope"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let (code, line) = said(&done);
+    let expected = "error: t.json: cannot be written: File too large";
+    assert_eq!(code, Some(1), "{done:?}");
+    assert!(line.starts_with(expected), "{line}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 const TWO_GB: u64 = 2_000_000;
 /// How long a command may take, and the exit code of one that takes longer.
 const SECONDS: u64 = 600;

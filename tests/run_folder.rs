@@ -280,6 +280,34 @@ fn resuming_a_finished_or_missing_run_is_reported() {
 }
 
 #[test]
+fn a_path_through_a_file_is_no_folder() {
+    let place = with_a_run();
+    for (arguments, file) in [
+        (
+            &["train", "tiny.json", "--out", "tiny.json"][..],
+            "tiny.json",
+        ),
+        (&["train", "tiny.json", "--out", "tiny.json/x"], "tiny.json"),
+        (&["train", "--resume", "tiny.json"], "tiny.json"),
+        (&["train", "tiny.json", "--out", "/dev/null"], "/dev/null"),
+    ] {
+        if cfg!(windows) {
+            return;
+        }
+        let done = tapescope(place.path(), arguments);
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        assert_eq!(
+            said(&done),
+            format!(
+                "error: {file}: is not a folder; choose a run folder or, for --out, a new folder\n"
+            )
+        );
+    }
+    let done = tapescope(place.path(), &["trace", "done", "--out", "none/x.json"]);
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+}
+
+#[test]
 fn a_run_starts_from_given_weights() {
     let place = with_a_run();
     let again = ["train", "tiny.json", "--seed", "2", "--from", "done"];
@@ -298,6 +326,19 @@ fn a_run_starts_from_given_weights() {
         "{}",
         first("a").command
     );
+    // A run that replaces the weights that it began with keeps them, so that it can be repeated.
+    let own = ["train", "tiny.json", "--seed", "2", "--force"];
+    for (from, out) in [("a", "a"), ("b/weights.safetensors", "./b")] {
+        let done = tapescope(
+            place.path(),
+            &[&own[..], &["--from", from, "--out", out]].concat(),
+        );
+        assert!(done.status.success(), "{done:?}");
+        let again = format!("{out}-again");
+        let done = tapescope(place.path(), &["train", "--repeat", out, "--out", &again]);
+        let text = String::from_utf8_lossy(&done.stdout);
+        assert!(text.contains("bit for bit"), "{done:?}");
+    }
     let larger = ["--set", "model.controller.size=7", "--out", "c"];
     let done = tapescope(place.path(), &[&again[..], &larger].concat());
     assert_eq!(done.status.code(), Some(2), "{done:?}");
@@ -517,7 +558,7 @@ fn an_unfinished_replacement_is_removed_with_force_alone() {
     }
     let again = tapescope(place.path(), &["train", "tiny.json", "--out", "done"]);
     assert_eq!(again.status.code(), Some(2), "{again:?}");
-    let words = "holds a run of 0/40 sequences; a run that replaces it was begun";
+    let words = "contains a run of 0/40 sequences; its replacement has started";
     assert!(said(&again).contains(words), "{}", said(&again));
     let done = tapescope(place.path(), &["train", "--resume", "done"]);
     assert!(done.status.success(), "{done:?}");

@@ -41,8 +41,8 @@ Exit codes: 0 identical, 1 something differs, 2 a trace cannot be read, 3 identi
 pub(super) struct Verify {
     /// A trace, written by any program.
     trace: PathBuf,
-    /// Largest difference to ignore; relative for values above 1, and for all weightings, memories and
-    /// reads.
+    /// Largest difference to ignore, 0 to 1; relative for values above 1, and for all weightings, memories,
+    /// reads, gradients and learned constants.
     #[arg(long, value_name = "T", default_value = "1e-5", value_parser = tolerance, allow_negative_numbers = true)]
     pub(super) tolerance: f64,
     /// Also run these weights on the recorded input and compare every array: an included machine, a weights
@@ -66,8 +66,8 @@ pub(super) struct Diff {
 
 fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse() {
-        Ok(tolerance) if f64::is_finite(tolerance) && tolerance >= 0.0 => Ok(tolerance),
-        _ => Err("expected a number, 0 or more".to_owned()),
+        Ok(tolerance) if (0.0..=1.0).contains(&tolerance) => Ok(tolerance),
+        _ => Err("expected a number, 0 to 1".to_owned()),
     }
 }
 
@@ -95,21 +95,20 @@ impl Verify {
         let imported = read(&self.trace)?;
         let outcome = verified(out, &label(&self.trace), &imported, self.tolerance)?;
         let replayed = trained.map(|trained| self.replay(out, &imported, &trained));
-        let same = replayed.transpose()?.unwrap_or(true);
-        match outcome {
-            Outcome::Holds if same => Ok(()),
-            Outcome::InPart if same => Err(CliError::Partial.into()),
+        match outcome.max(replayed.transpose()?.unwrap_or(outcome)) {
+            Outcome::Holds => Ok(()),
+            Outcome::InPart => Err(CliError::Partial.into()),
             _ => Err(CliError::Differs.into()),
         }
     }
 
-    /// Runs the weights on the recorded input; returns whether everything is identical.
+    /// Runs the weights on the recorded input, and compares every array that both have.
     fn replay(
         &self,
         out: &mut impl Write,
         imported: &Imported,
         trained: &Trained,
-    ) -> anyhow::Result<bool> {
+    ) -> anyhow::Result<Outcome> {
         let weights = self.weights.as_deref().unwrap_or_default();
         let (file, sha256) = (label(&self.trace), trained.sha256());
         let other = imported.sha256.as_ref().filter(|other| **other != sha256);
@@ -119,7 +118,8 @@ impl Verify {
                 "{file} is a trace of other weights: {other}; {weights} has {sha256}"
             )?;
         }
-        let (config, steps) = (&trained.machine.config, imported.recording.episode.steps());
+        // It is run on as many rows as the trace has.
+        let (config, steps) = (&imported.config, imported.recording.episode.steps());
         let bytes = recording_bytes(config, steps);
         let bytes = if imported.has_gradient() {
             // What is computed is compared as the arrays of a file.
@@ -140,13 +140,21 @@ impl Verify {
             }
         };
         let with = format!("with {weights}");
-        let told = [&*with, &format!("{with} every array is reproduced: ")];
+        let all = match found.skipped[..] {
+            [] => "every array is",
+            _ => "in part",
+        };
+        let told = [&*with, &format!("{with} {all} reproduced: ")];
         let values = |recorded, again| format!("recorded {recorded}, computed {again}");
         tell(out, told, &found, self.tolerance, values)?;
         if !found.skipped.is_empty() {
             writeln!(out, "{with} not compared: {}", found.skipped.join(", "))?;
         }
-        Ok(found.first.is_none() && other.is_none())
+        Ok(match (found.first, other, &found.skipped[..]) {
+            (None, None, []) => Outcome::Holds,
+            (None, None, _) => Outcome::InPart,
+            _ => Outcome::Differs,
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! `--gradient`: of what the derivative by everything is wanted.
+//! `--gradient`: the number whose gradient with respect to every value is requested.
 
 use super::{Usage, machine};
 use crate::model::{Model, ModelConfig};
@@ -35,7 +35,7 @@ pub(super) fn bytes(config: &ModelConfig, steps: usize) -> u64 {
         work: Work::Training {
             batch: 1,
             threads: 1,
-            penalized: 0,
+            penalised: 0,
         },
     };
     recording_bytes(config, steps).saturating_add(backward.bytes())

@@ -35,7 +35,7 @@ pub enum CommandError {
     /// A file, or what was given in place of one.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// It went wrong while it ran.
+    /// It failed while it ran.
     #[error("{0}")]
     Failed(String),
 }
@@ -195,7 +195,7 @@ pub fn curve(name: &str, history: &[HistoryPoint], dark: bool) -> String {
 /// The start of a run, in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
-    /// Its name.
+    /// The name.
     pub name: &'a str,
     /// The machine.
     pub trained: &'a Trained,

@@ -208,6 +208,7 @@ pub fn run_inside(again: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
 }
 
 fn perform() -> u8 {
+    signal::survive_file_size_limit();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return misused(&error),
@@ -237,7 +238,7 @@ fn perform() -> u8 {
 fn misused(error: &clap::Error) -> u8 {
     let text = error.render().to_string();
     if said(&text) == text {
-        // When nobody can read it there is nobody to tell.
+        // An error while printing has no reader to report to.
         let _ = error.print();
     } else {
         note(text.trim_end());
@@ -280,6 +281,8 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         Some(CliError::Stopped(_)) => signal::exit_code(),
         Some(CliError::Differs) => 1,
         None => match error.downcast_ref() {
+            // The folder of a file to write is not there.
+            Some(Error::Write(_, why)) if why.kind() == io::ErrorKind::NotFound => 2,
             Some(Error::Write(..)) | None => 1,
             Some(_) => 2,
         },

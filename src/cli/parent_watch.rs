@@ -1,6 +1,6 @@
 //! Parent process watch: the runs of a sweep end when it ends, however it ends.
 //!
-//! The sweep holds the one end of a pipe, which nobody else has; the other end is the standard input of its
+//! The sweep holds the one end of a pipe, which no other process has; the other end is the standard input of its
 //! runs. The system closes the pipe when the sweep ends, also by SIGKILL; the sweep closes it to stop them.
 
 use std::io::{PipeReader, PipeWriter, pipe, sink, stdin};

@@ -20,7 +20,7 @@ pub(super) struct Repeat {
     command: String,
     /// The file of its initial weights, if it is next to the log.
     start: Option<PathBuf>,
-    /// Its weights, if they are next to the log.
+    /// The weights, if they are next to the log.
     weights: Option<PathBuf>,
     /// The experiment as it was at the start of the run.
     pub(super) experiment: Experiment,
@@ -110,7 +110,7 @@ impl Repeat {
         })
     }
 
-    /// Its name in messages.
+    /// The name in messages.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -230,9 +230,9 @@ fn weights_differ(here: &Path, there: &Path) -> anyhow::Result<Option<String>> {
         if let Some(tensor) = weights::unlike(&here.machine, &there.machine) {
             Some(format!("tensor {tensor} of {file}"))
         } else if here.experiment != there.experiment {
-            Some(format!("the experiment in {file}"))
+            Some(format!("experiment in {file}"))
         } else if here.changes != there.changes {
-            Some(format!("the changes in {file}"))
+            Some(format!("changes in {file}"))
         } else if evaluation(&here) != evaluation(&there) {
             Some(format!("evaluation in {file}"))
         } else if here.history.len() != there.history.len() {

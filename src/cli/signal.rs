@@ -29,6 +29,12 @@ pub(super) fn interrupted() -> Arc<AtomicBool> {
     stop
 }
 
+/// Catches the signal of a file that grows beyond `ulimit -f`, so that the write fails with an error instead.
+pub(super) fn survive_file_size_limit() {
+    #[cfg(unix)]
+    let _ = flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
 /// Returns the signals that ask a program to end.
 fn signals() -> impl Iterator<Item = i32> {
     #[cfg(unix)]

@@ -282,7 +282,7 @@ impl Job {
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         parent_watch.attach(&mut command)?;
         let mut child = command.spawn()?;
-        // A pipe that nobody empties would stop the run.
+        // A full pipe without a reader would block the run.
         let pipe = child.stderr.take();
         let reader = std::thread::spawn(move || {
             let lines = pipe.map(|pipe| BufReader::new(pipe).lines().map_while(Result::ok));

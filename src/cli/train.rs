@@ -12,8 +12,8 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use super::repeat::{self, Repeat};
 use super::signal::interrupted;
 use super::{
-    CliError, MOST_THREADS, command_line, decimals, from_zero, is_same, machine, note,
-    parent_watch, refuse, threads, up_to,
+    CliError, MOST_THREADS, command_line, decimals, from_zero, machine, note, parent_watch, refuse,
+    threads, up_to,
 };
 use crate::io::log::Log;
 use crate::io::run::log_at;
@@ -204,9 +204,13 @@ impl Train {
             repeat::check_apart(repeated, &folder)?;
         }
         let command = command_line();
-        let from = self.from.as_deref().map(Path::new);
-        let own = from.filter(|from| is_same(from, &folder.join(RunFolder::START)));
-        let own = own.map(weights::read).transpose()?;
+        // The run replaces what is in its folder, but not the machine that it began with.
+        let real = |path: &Path| path.canonicalize().ok();
+        let own = self.from.as_deref().filter(|from| {
+            let both = real(from.as_ref()).zip(real(&folder));
+            both.is_some_and(|(from, folder)| from.starts_with(folder))
+        });
+        let own = own.map(|from| machine::alone(from, None)).transpose()?;
         let start = own.as_ref().or(begun.map(|(_, trained)| trained));
         let folder =
             RunFolder::create_from(&folder, &experiment, &command, &state, start, self.force)?;
@@ -311,7 +315,7 @@ pub(super) fn check_size(
     let work = Work::Training {
         batch,
         threads,
-        penalized: experiment.training.redundancy.heads(&experiment.model),
+        penalised: experiment.training.redundancy.heads(&experiment.model),
     };
     let steps = format!("task.{}", task.measure().name());
     let parts = [
@@ -416,7 +420,7 @@ fn train(
         if let Some(recorder) = recorder {
             recorder.record(trainer, &update);
             if trainer.finished() {
-                // Before the last line of the log: behind that nobody goes on.
+                // Before the last line of the log: a log that ends with it is never resumed.
                 folder.keep_snapshots(&recorder.snapshots)?;
             }
         }

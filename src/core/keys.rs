@@ -72,13 +72,13 @@ impl<'v> Table<'v> {
 
 /// One key of a configuration.
 pub struct Key<'a> {
-    /// Its path, with dots.
+    /// The path, with dots.
     pub path: &'a str,
-    /// Its meaning, as a phrase.
+    /// The meaning, as a phrase.
     pub purpose: &'static str,
     /// The default.
     pub absent: Absent,
-    /// Its value, and what that may be.
+    /// The value, and what that may be.
     pub field: Field<'a>,
 }
 

@@ -1,4 +1,4 @@
-//! The addressing of a head at a step: a column for each weighting, and lines for what leads from one to the next.
+//! The addressing of a head at a step: a column for each weighting, and lines for the flow between them.
 
 use super::annotations::{gaps, plate, text_on, unrecorded};
 use super::cells::Cells;
@@ -16,7 +16,7 @@ use crate::train::is_absent;
 
 /// Height of the names over the columns.
 pub const NAMES: f32 = 58.0;
-/// Rows at least this tall are drawn as bars.
+/// Least height of rows drawn as bars.
 const BAR_ROW: f32 = 3.0;
 /// Most rows drawn as bars.
 const MOST_BARS: usize = 200;
@@ -28,7 +28,7 @@ const PRINTED: [f32; 2] = [38.0, 13.0];
 const DIGIT: f32 = 0.6;
 /// Parameters that are nearer than a digit are read as one.
 const BETWEEN: f32 = 7.0;
-/// How far above the columns parameters stand: the upper line of two, a line alone, the lower one of two.
+/// Heights of parameter lines above the columns: the upper line of two, a single line, the lower one of two.
 const LINES: [f32; 3] = [19.0, 14.5, 7.5];
 /// Columns this wide have their words over them.
 const LEGIBLE: f32 = 26.0;
@@ -38,34 +38,34 @@ const LEGIBLE: f32 = 26.0;
 pub struct Bars<'a> {
     /// The column.
     pub column: &'static Column,
-    /// Whose it is, by its place among all heads.
+    /// The head, by its index among all heads.
     pub head: usize,
     /// The name of that head.
     pub name: HeadName,
-    /// When it has been worked out, by its place among [`Stages`].
+    /// The stage after which it is computed, by its index among [`Stages`].
     pub place: usize,
     /// The head parameter for it, or the range of its values.
     pub parameter: String,
-    /// Its equation, and what its bars mean.
+    /// The equation, and the meaning of the bars.
     pub description: String,
     /// A value for every row.
     pub cells: Cells<'a>,
-    /// The largest value, in a few digits, where it stands among the other columns of its head: on a scale of 0 to 1
+    /// The largest value, in a few digits, where the column is among the others of its head: on a scale of 0 to 1
     /// small ones are hard to see.
     pub most: Option<String>,
-    /// True when it was not recorded, but computed from what was.
+    /// True when the column was not recorded, but computed from recorded ones.
     pub computed: bool,
-    /// True for what has not come yet.
+    /// True for a column that is still to come.
     pub to_come: bool,
     /// True while it is on its way: no value of it is one that was recorded.
     pub moving: bool,
     /// The window of a local head, in the column that it cuts out.
     pub window: Option<Window<f32>>,
-    /// Where many samples of the episode attend, in the column that a head reads or writes with.
+    /// Spread of the attention over many samples of the episode, in the column that a head reads or writes with.
     pub spread: Option<SpreadBand<'a>>,
     /// The row that a hard head drew, in the column that it drew from.
     pub drawn: Option<usize>,
-    /// Of a match: it says little where nobody has written a row before this step.
+    /// Rows drawn faint in a match: they were not written before this step, so that matching them means little.
     pub faint: Option<(&'a Written, usize)>,
 }
 
@@ -88,7 +88,7 @@ pub fn as_bars(axis: &Axis) -> bool {
 }
 
 impl Bars<'_> {
-    /// True of a row of which it says little.
+    /// True for a row whose match means little.
     pub fn is_unwritten(&self, row: usize) -> bool {
         let faint = self.faint.filter(|_| !self.to_come);
         faint.is_some_and(|(written, step)| written.lacks(row, step))
@@ -318,19 +318,19 @@ impl Bars<'_> {
     }
 }
 
-/// All columns of a head, and what leads from one to the next.
+/// All columns of a head, and the lines from one to the next.
 #[derive(Debug)]
 pub struct Addressing<'a> {
     /// All of them, in order.
     pub columns: Vec<(PanelId, Bars<'a>)>,
-    /// The lines between a column and the next, and how far it has come to them.
+    /// The lines between a column and the next, and their progress.
     lines: Vec<(usize, f32, Vec<WeightFlow>)>,
     name: HeadName,
     rows: usize,
 }
 
 impl<'a> Addressing<'a> {
-    /// Of this head, at an instant of a step.
+    /// Creates the addressing of this head, at an instant of a step.
     pub(super) fn new(
         mut columns: Vec<(PanelId, Bars<'a>)>,
         (name, trace): (HeadName, &HeadTrace),
@@ -355,7 +355,7 @@ impl<'a> Addressing<'a> {
         }
     }
 
-    /// The same of derivatives: none of the mass that goes from column to column, and no largest weight.
+    /// Turns it into a picture of derivatives: without lines between columns, and without largest weights.
     pub(super) fn of_gradients(mut self) -> Self {
         self.lines.clear();
         for (_, bars) in &mut self.columns {
@@ -364,8 +364,8 @@ impl<'a> Addressing<'a> {
         self
     }
 
-    /// The mass that content brings, what is kept of the step before, where the shift moves it, what sharpening makes
-    /// of it, the row that is drawn: by the column before them, and the stage in which they come about.
+    /// Returns the lines of the content, the previous weighting, the shift, the sharpening and the sampled row, by the
+    /// column before them, and the stage that they belong to.
     fn lines(
         trace: &HeadTrace,
         step: usize,
@@ -401,7 +401,7 @@ impl<'a> Addressing<'a> {
         }
     }
 
-    /// Where the columns stand.
+    /// Returns the areas of the columns.
     pub fn areas(area: &Area, columns: &[&Column]) -> Vec<Area> {
         let squeeze = (area.width() / 240.0).clamp(0.4, 1.0);
         let gap = |column: &Column| Self::gap_before(column) * squeeze;
@@ -417,7 +417,7 @@ impl<'a> Addressing<'a> {
         areas.collect()
     }
 
-    /// How far above its column each parameter stands: on one line, and on two by turns where they would touch.
+    /// Heights of the parameters above their columns: on one line, or alternating on two where they would touch.
     fn above(&self, paint: &dyn Paint, areas: &[Area]) -> Vec<f32> {
         let ends = self
             .columns
@@ -481,7 +481,7 @@ impl<'a> Addressing<'a> {
         }
     }
 
-    /// One line. What goes round the end leaves at the one edge and comes in at the other.
+    /// Draws one line. A line around the end leaves at one edge and enters at the other.
     fn line(
         &self,
         paint: &mut dyn Paint,

@@ -2,7 +2,7 @@
 //!
 //! All frames share one table of colours. A frame is drawn where it is not as the first one, which is drawn whole. It
 //! holds the smallest rectangle with all that is not as in the frame before, and of that only what has changed: the
-//! rest is left out as transparent, which compresses to next to nothing. Frames are drawn and compressed on all processors;
+//! rest is transparent, which compresses to almost nothing. Frames are drawn and compressed on all processors;
 //! the bytes do not depend on how many.
 
 use std::borrow::Cow;
@@ -16,9 +16,9 @@ use super::pages::{FrameTime, Pages, Walk};
 use super::raster::{Base, Patch};
 use super::{Drawing, Image, Rgb};
 
-/// Stands for what is as in the frame before.
+/// Colour index of pixels that are unchanged from the frame before.
 const UNCHANGED: u8 = 0;
-/// Colours of a GIF beside that one.
+/// Number of other colours of a GIF.
 const COLOURS: usize = 255;
 /// The frames that are sampled to choose the colours: a fraction of all, within these limits.
 const SAMPLES: (usize, [usize; 2]) = (6, [12, 64]);
@@ -28,20 +28,20 @@ const FREQUENT: usize = 112;
 const APART: [u32; 4] = [900, 300, 90, 0];
 /// The number of frames drawn at a time: enough for every processor, and not too many in memory.
 const TOGETHER: usize = 16;
-/// How much longer the last frame stays, in hundredths of a second.
+/// Extra time of the last frame, in hundredths of a second.
 pub(super) const REST: u16 = 100;
 
-/// How an animation goes.
+/// Timing of an animation.
 #[derive(Clone, Copy, Debug)]
 pub struct Motion {
-    /// How long a frame is shown, in hundredths of a second.
+    /// Duration of a frame, in hundredths of a second.
     pub delay: u16,
     /// Step by step, stage by stage, or in motion.
     pub walk: Walk,
 }
 
 impl Motion {
-    /// Every frame for so many hundredths of a second.
+    /// Creates an animation with this delay after every frame, in hundredths of a second.
     pub fn new(delay: u16) -> Self {
         Self {
             delay,
@@ -50,7 +50,7 @@ impl Motion {
     }
 }
 
-/// How long an animation in motion takes, in seconds.
+/// Returns the duration of an animation in motion, in seconds.
 pub fn duration(times: &[FrameTime]) -> f32 {
     let lasts = times.iter().filter_map(|moment| moment.lasts);
     lasts.chain([REST]).map(f32::from).sum::<f32>() / 100.0
@@ -71,7 +71,7 @@ pub(super) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    /// Of an animation that goes through these pages.
+    /// Creates the animation of these pages.
     pub(super) fn new(pages: &'a dyn Pages, scale: f32, walk: Walk) -> Self {
         Self {
             pages,
@@ -130,7 +130,7 @@ impl<'a> Frames<'a> {
         Some(bytes)
     }
 
-    /// The same as an animated PNG.
+    /// Encodes the animation as an animated PNG.
     ///
     /// # Panics
     /// Never: memory takes every image.
@@ -193,7 +193,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// All frames in the colours that suit them. `None` where it is given up.
+    /// Returns all frames with the table of their colours. `None` if cancelled.
     async fn film(&self, progress: &mut impl Progress) -> Option<Film<'_>> {
         let base = Base::new(self.draw(0), self.scale);
         let (samples, mut counts) = (self.samples(), HashMap::new());
@@ -279,7 +279,7 @@ impl<'a> Film<'a> {
         }
     }
 
-    /// For every pixel of a frame the index of the colour that stands for it.
+    /// Returns the index of the nearest colour for every pixel of a frame.
     fn indices(&self, index: usize) -> Vec<u8> {
         let mut indices = self.first.clone();
         let mut known = HashMap::new();
@@ -292,7 +292,7 @@ impl<'a> Film<'a> {
     }
 }
 
-/// How many frames are under way at a time. On a single processor one alone: who waits in between waits least.
+/// Number of frames processed at a time; one on a single processor, which keeps waits between frames shortest.
 fn together() -> usize {
     if rayon::current_num_threads() == 1 {
         1
@@ -310,7 +310,7 @@ fn paste<T>(page: &mut [T], width: usize, patch: &Patch, mut put: impl FnMut(&mu
     }
 }
 
-/// A part of the page in colours of the table, for so many hundredths of a second.
+/// A part of the page in colours of the table, with the time that it is shown.
 struct FramePatch {
     /// Left and upper edge, width and height.
     area: [usize; 4],
@@ -318,7 +318,7 @@ struct FramePatch {
     delay: u16,
 }
 
-/// The same for a GIF, compressed.
+/// Compresses a patch for a GIF.
 fn compressed(part: FramePatch) -> gif::Frame<'static> {
     let [left, top, width, height] = part.area.map(|side| side as u16);
     let mut frame = gif::Frame {
@@ -379,8 +379,9 @@ struct Table {
 }
 
 impl Table {
-    /// The most frequent of the colours that were counted, and among the others those that are least like them: of what is on
-    /// its way there are many shades, each of them rare.
+    /// Selects the most frequent colours, and of the others the most different ones.
+    ///
+    /// Moving parts have many shades, each of them rare.
     fn of(counts: HashMap<Rgb, usize>) -> Self {
         let mut sums: Vec<(Rgb, usize)> = counts.into_iter().collect();
         sums.sort_unstable_by_key(|&(colour, count)| (Reverse(count), colour));
@@ -408,7 +409,7 @@ impl Table {
         all.flatten().collect()
     }
 
-    /// For every pixel the index of the colour that stands for it; `known` are those looked up before.
+    /// Sets the index of the nearest colour for every pixel; `known` caches earlier results.
     fn look_up(&self, pixels: &[Rgb], indices: &mut [u8], known: &mut HashMap<Rgb, u8>) {
         let mut start = 0;
         // Most pixels are like the one at their left.

@@ -9,13 +9,13 @@ use crate::train::is_absent;
 
 /// Cells of a step at least this large have their number printed.
 const PRINTED: [f32; 2] = [34.0, 14.5];
-/// Room between the hatches over what was not recorded.
+/// Distance between the hatches over values that were not recorded.
 const HATCHES: f32 = 7.0;
-/// Letters beside pictures.
+/// Size of letters next to pictures.
 const SMALL: f32 = 10.0;
 
 impl Cells<'_> {
-    /// All that is seen of them at a place: colours, numbers, what is left out, what is wrong, where the heads are.
+    /// Paints the cells with all annotations: colours, numbers, omitted parts, wrong bits, positions of the heads.
     pub(super) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
         let At { area, axis, .. } = at;
         paint.cells(self, at, page, 1.0);
@@ -87,7 +87,7 @@ pub(super) fn gaps(paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<
     }
 }
 
-/// Hatches in place of what nobody recorded; the words upwards where they are too long.
+/// Draws hatches in place of values that were not recorded; the label runs upwards where it is too long.
 pub fn unrecorded(paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
     let (colours, height) = (page.colours, area.height());
     paint.rect(*area, colours.panel);

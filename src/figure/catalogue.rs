@@ -25,21 +25,21 @@ const MOST_MOVING: usize = 2048;
 
 /// A quantity over time.
 pub struct Source<'a> {
-    /// Its identity.
+    /// The identity.
     pub id: PanelId,
     /// The title of its picture.
     pub title: &'static str,
     /// The exact description of its contents.
     pub note: String,
-    /// Its name on screen, and in copied numbers.
+    /// The name on screen, and in copied numbers.
     pub name: String,
-    /// One of it, in a word.
+    /// Word for one quantity.
     pub word: &'static str,
-    /// As in the equations.
+    /// Symbol in the equations.
     pub symbol: &'static str,
-    /// Whose it is, as values of it are read out.
+    /// The owner, as it is named when values are read out.
     pub whose: String,
-    /// How many numbers there are in every step.
+    /// Number of values in every step.
     pub rows: usize,
     /// The name of one row.
     pub row: &'static str,
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Source<'_> {
     }
 }
 
-/// How many numbers a step has, and each of them by step and place.
+/// Number of values per step, and the values by step and index.
 type Numbers<'a> = (usize, Box<dyn Values + 'a>);
 
 fn of(series: &Series<f32>) -> Numbers<'_> {
@@ -66,8 +66,8 @@ fn of(series: &Series<f32>) -> Numbers<'_> {
     )
 }
 
-/// A kind of quantity: title, what it is called on screen, one of it in a word, symbol, what one of its rows is, what
-/// it shows. Those of a head are arrays of it by that word.
+/// A kind of quantity: title, name on screen, word for one, symbol, meaning of a row, description. For a head the
+/// word is the name of its array.
 type Kind = (Picture, [&'static str; 6]);
 
 #[rustfmt::skip] // A line for each.
@@ -164,7 +164,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Its derivatives in the place of its values, if there are any.
+    /// Replaces the values by their derivatives, if they exist.
     #[must_use]
     pub fn derived(self, gradients: &'a Gradients) -> Self {
         let Some((array, series)) = gradients.series(self.id, self.word) else {
@@ -183,7 +183,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// One of it, and its symbol: `key k`.
+    /// Returns the word and the symbol: `key k`.
     pub fn describe(&self) -> String {
         format!("{} {}", self.word, self.symbol)
             .trim_end()
@@ -205,9 +205,9 @@ pub struct Catalogue<'a> {
     pub stages: &'a Stages,
     /// The scales of signed values.
     pub scales: &'a Scales,
-    /// When the memory rows were first written.
+    /// The steps in which the memory rows were first written.
     pub written: &'a Written,
-    /// Which heads get into each other's way.
+    /// Redundant heads: those that attend to the same rows.
     pub redundancies: &'a Redundancies,
     /// The scales of bits and of weightings.
     pub shades: [Scale; 2],
@@ -219,11 +219,11 @@ pub struct Catalogue<'a> {
     pub layer: Layer<'a>,
     /// True where row 0 is at the bottom.
     pub upwards: bool,
-    /// The cells that the first step finds, by layer, where they are known.
+    /// Cells before the first step, by layer, where they are known.
     pub initial: Option<&'a Matrix<f32>>,
-    /// The step of pictures of a step, and the place of the stage that it has come to.
+    /// Step of the pictures of one step, and the place of its current stage.
     pub moment: (usize, usize),
-    /// How far that stage has come, 0 to 1.
+    /// Progress of that stage, 0 to 1.
     pub through: f32,
 }
 
@@ -232,7 +232,7 @@ impl<'a> Catalogue<'a> {
         &self.recording.trace
     }
 
-    /// This picture, if the machine has such a one.
+    /// Returns this picture, if the machine has it.
     pub fn panel(&self, id: PanelId) -> Option<Panel<'a>> {
         match (id.picture, id.of, id.part) {
             (Picture::Memory, ..) => self.memory(),
@@ -248,7 +248,7 @@ impl<'a> Catalogue<'a> {
         }
     }
 
-    /// Where everything is that is on its way.
+    /// Returns the positions of all moving parts.
     pub(super) fn instant(&self) -> Instant<'a> {
         Instant::new(self.trace(), self.stages, self.moment, self.through)
     }
@@ -259,7 +259,7 @@ impl<'a> Catalogue<'a> {
         gradients.map_or(0, Gradients::version)
     }
 
-    /// Distinguishes what is on its way from the same a little later.
+    /// Version number that tells moving pictures from the same ones a little later.
     fn version(&self, moving: bool) -> usize {
         let share = (self.through.clamp(0.0, 1.0) * 16_384.0) as usize;
         if moving { 1 + share } else { 0 }
@@ -355,7 +355,7 @@ impl<'a> Catalogue<'a> {
         })
     }
 
-    /// True while the memory is on its way: as it is written to, in rows that can be told apart.
+    /// True while the memory moves: during writes, if its rows are distinguishable.
     fn memory_moves(&self) -> bool {
         let place = self.moment.1;
         let writes =
@@ -403,7 +403,7 @@ impl<'a> Catalogue<'a> {
         })
     }
 
-    /// How much every two heads look at the same rows at the step, where several do the same.
+    /// Overlap of every two heads of the same kind at the step.
     fn overlap(&self) -> Option<Panel<'a>> {
         let (trace, (step, _)) = (self.trace(), self.moment);
         let overlap = Overlap::new(trace, step, self.shades[1], self.redundancies)?;

@@ -1,4 +1,4 @@
-//! Values in columns and rows, a colour each: what most pictures show.
+//! Values in columns and rows, a colour each: the content of most pictures.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use super::pool::pooled;
 use super::{Colours, Image, Scale};
 use crate::train::is_absent;
 
-/// Where the wrong bits are, for cells of this width.
+/// Positions of the wrong bits, for cells of this width.
 type Outlines<'a> = Box<dyn Fn(f32) -> Vec<(usize, usize)> + 'a>;
 
 /// Values in columns and rows.
 pub struct Cells<'a> {
-    /// How many across.
+    /// Number of columns.
     pub columns: usize,
-    /// How many there are down, shown or not.
+    /// Number of rows, shown or not.
     pub rows: usize,
     /// The meaning of the colours.
     pub scale: Scale,
@@ -33,10 +33,10 @@ pub struct Cells<'a> {
 
 /// Values by column and row, one or a whole column at a time.
 pub trait Values {
-    /// One of them.
+    /// Returns one value.
     fn at(&self, column: usize, row: usize) -> f32;
 
-    /// These rows of a column.
+    /// Copies these rows of a column.
     fn column(&self, column: usize, rows: &[usize], values: &mut [f32]);
 }
 
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Cells<'_> {
 }
 
 impl<'a> Cells<'a> {
-    /// With the value of (column, row).
+    /// Creates cells from a function of column and row.
     pub fn new(
         [columns, rows]: [usize; 2],
         scale: Scale,
@@ -68,7 +68,7 @@ impl<'a> Cells<'a> {
         Self::of([columns, rows], scale, Box::new(value))
     }
 
-    /// With these values.
+    /// Creates cells from these values.
     pub(super) fn of(
         [columns, rows]: [usize; 2],
         scale: Scale,
@@ -97,7 +97,7 @@ impl<'a> Cells<'a> {
         self.skipped.get(column) == Some(&true)
     }
 
-    /// The same in some of its columns.
+    /// Returns the cells of some columns.
     pub(super) fn during(self, columns: Range<usize>) -> Self {
         if columns.start == 0 && columns.end >= self.columns {
             return self;
@@ -139,13 +139,13 @@ impl<'a> Cells<'a> {
         odd
     }
 
-    /// All values, or what is there in place of a number.
+    /// Returns all values, also those that are no numbers.
     pub(super) fn all(&self) -> impl Iterator<Item = f32> + '_ {
         let rows = (0..self.rows).flat_map(|row| (0..self.columns).map(move |c| (c, row)));
         rows.filter_map(|(column, row)| self.value(column, row))
     }
 
-    /// These rows as an image, no finer than so many pixels.
+    /// Returns these rows as an image of at most `most` pixels per axis.
     pub fn image(&self, rows: &[usize], most: [usize; 2], colours: &Colours) -> Image {
         let size = [self.columns, rows.len()];
         let column = |column: usize, values: &mut [f32]| {

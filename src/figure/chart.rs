@@ -1,18 +1,18 @@
-//! A chart: what is known of a run at many places of an axis, as lines in bands, with levels to measure it by. It is
-//! data: the window shows it to be zoomed and switched, and on a page charts are a figure ([`super::charts`]).
+//! A chart: values of a run along an axis, as lines in bands, with reference levels. It is pure data: the window
+//! lets it be zoomed and switched, and on a page charts are a figure ([`super::charts`]).
 
 use super::numbers::brief;
 use super::{Colours, HUES, HeadName, Rgb};
 
-/// Nothing below is shown on a logarithmic axis.
+/// Smallest value on a logarithmic axis.
 pub const LEAST: f64 = 1e-3;
 
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its meaning, in a sentence.
+    /// The meaning, in a sentence.
     pub meaning: String,
     /// The horizontal axis.
     pub across: Across,
@@ -20,9 +20,9 @@ pub struct Chart {
     pub up: Up,
     /// Lines, in the order in which they are painted.
     pub lines: Vec<Line>,
-    /// Values to measure it by, each with what it is.
+    /// Reference levels, each with its name.
     pub levels: Vec<(f64, String)>,
-    /// Places of the axis where something happened, each with what.
+    /// Places of events on the axis, each with its description.
     pub events: Vec<(f64, String)>,
 }
 
@@ -38,35 +38,35 @@ pub enum Across {
 /// The vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Up {
-    /// A logarithmic axis about what there is.
+    /// A logarithmic axis over the range of the values.
     Logarithm,
     /// A logarithmic axis from here to there, whatever there is.
     Decades([f64; 2]),
     /// An axis from here to there, whatever there is.
     From([f64; 2]),
-    /// The same of shares, told in percent.
+    /// A linear axis for shares, labelled in percent.
     Percent([f64; 2]),
 }
 
 /// A line of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its colour.
+    /// The colour.
     pub hue: Hue,
-    /// How it is drawn.
+    /// The form in which it is drawn.
     pub form: Form,
-    /// Its points, from left to right.
+    /// The points, from left to right.
     pub points: Vec<[f64; 2]>,
-    /// The least and the largest of what stands behind each point; none where that is not shown.
+    /// Minimum and maximum behind each point; empty where they are not shown.
     pub band: Vec<[f64; 2]>,
 }
 
 /// The colour of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hue {
-    /// One of several.
+    /// One line of several.
     Line(usize),
     /// A head.
     Head(HeadName),
@@ -76,12 +76,12 @@ pub enum Hue {
     Faint,
 }
 
-/// How a line is drawn.
+/// Form of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A line.
     Whole,
-    /// A thin line, beside the one that matters.
+    /// A thin line, secondary to the main one.
     Thin,
     /// A dashed line.
     Dashed,
@@ -92,7 +92,7 @@ pub enum Form {
 }
 
 impl Hue {
-    /// In these colours.
+    /// Returns the colour in this theme.
     pub fn of(self, colours: &Colours) -> Rgb {
         match self {
             Self::Line(index) => colours.line(index),
@@ -101,15 +101,11 @@ impl Hue {
             Self::Faint => colours.line,
         }
     }
-}
 
-impl Line {
-    /// Lengths of its dashes and gaps: by its form, or where there are more lines than hues.
-    pub(super) fn dashes(&self) -> Vec<f32> {
-        match (self.form, self.hue) {
-            (Form::Dashed, _) => vec![5.0, 3.0],
-            (Form::Dots, _) => vec![3.0, 4.0],
-            (_, Hue::Line(index)) if index >= 2 * HUES => {
+    /// Lengths of dashes and gaps, where there are more lines than hues.
+    pub fn dashes(self) -> Vec<f32> {
+        match self {
+            Self::Line(index) if index >= 2 * HUES => {
                 vec![10.0 / (index / (2 * HUES)).min(5) as f32, 4.0]
             }
             _ => Vec::new(),
@@ -117,13 +113,24 @@ impl Line {
     }
 }
 
-/// log₁₀ of what is shown, never less than the least.
+impl Line {
+    /// Lengths of its dashes and gaps: by its form, or where there are more lines than hues.
+    pub fn dashes(&self) -> Vec<f32> {
+        match (self.form, self.hue) {
+            (Form::Dashed, _) => vec![5.0, 3.0],
+            (Form::Dots, _) => vec![3.0, 4.0],
+            _ => self.hue.dashes(),
+        }
+    }
+}
+
+/// Returns log₁₀ of a value, never less than that of the smallest.
 pub fn log(value: f64) -> f64 {
     value.max(LEAST).log10()
 }
 
 impl Across {
-    /// Where a value lies.
+    /// Returns the position of a value.
     pub fn place(self, value: f64) -> f64 {
         match self {
             Self::Sequences => value.max(1.0).log10(),
@@ -141,7 +148,7 @@ impl Across {
 }
 
 impl Up {
-    /// Where a value lies.
+    /// Returns the position of a value.
     pub fn place(self, value: f64) -> f64 {
         match self {
             Self::Logarithm => log(value),

@@ -85,7 +85,7 @@ impl Charts {
     }
 }
 
-/// The name of a chart and what it means.
+/// Draws the name and the meaning of a chart.
 fn words(drawing: &mut Drawing, chart: &Chart, top: f32, colours: &Colours) {
     let bold = Style::new(13.0, colours.strong).bold();
     drawing.text(chart.name.clone(), [LEFT, top + 15.0], bold);
@@ -97,13 +97,13 @@ fn names(chart: &Chart) -> impl Iterator<Item = &String> {
     chart.lines.iter().map(|line| &line.name)
 }
 
-/// True where the names of the lines have room beside that of the chart.
+/// True where the names of the lines fit next to that of the chart.
 fn fits_above(chart: &Chart) -> bool {
     let width: f32 = names(chart).map(|name| width_of(name, 11.0) + SAMPLE).sum();
     width <= RIGHT - LEFT - width_of(&chart.name, 13.0) - 12.0
 }
 
-/// Which line is what, above a chart.
+/// Draws the legend of the lines above a chart.
 fn legend(drawing: &mut Drawing, lines: &[Line], top: f32, colours: &Colours) {
     let (mut right, y) = (RIGHT, top + 15.0);
     for line in lines.iter().rev().filter(|_| lines.len() > 1) {

@@ -1,4 +1,4 @@
-//! The colours of the data and of the page they stand on, for figures and for the window alike.
+//! The colours of the data and of the page, for figures and for the window.
 
 use std::sync::OnceLock;
 
@@ -20,7 +20,7 @@ pub struct Colours {
     pub background: Rgb,
     /// Panels of the window; the paper of a figure.
     pub panel: Rgb,
-    /// Where a picture leaves something out.
+    /// Colour of omitted parts of a picture.
     pub raised: Rgb,
     /// Zero in every picture.
     pub well: Rgb,
@@ -41,7 +41,7 @@ pub struct Colours {
     /// The hues of the heads: cool ones for those that read, warm ones for those that write.
     heads: [[Rgb; HUES]; 2],
     weighting: Table,
-    /// Those of the weightings of a head, where each has its own.
+    /// Colour tables of the heads' weightings, where each head has its own.
     own: Option<Box<[[Table; HUES]; 2]>>,
     bits: Table,
     signed: Table,
@@ -53,7 +53,7 @@ type Table = [Rgb; 256];
 /// The colours of a weighting, from none to all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Map {
-    /// Of every head its own hue; as [`Map::Magma`] where no head is meant.
+    /// A hue for every head; the same as [`Map::Magma`] without a head.
     #[default]
     Heads,
     /// Black, purple, orange, white.
@@ -62,7 +62,7 @@ pub enum Map {
     Viridis,
     /// Blue, gray, yellow: the same to everyone who cannot tell red from green.
     Cividis,
-    /// As printed in the paper.
+    /// Grey, as printed in the paper.
     Gray,
 }
 
@@ -76,7 +76,7 @@ impl Map {
         Self::Gray,
     ];
 
-    /// As people call it.
+    /// Returns the common name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Heads => "Each head's",
@@ -87,7 +87,7 @@ impl Map {
         }
     }
 
-    /// From least to most on a dark ground.
+    /// Colours from the least to the largest value on a dark ground.
     fn anchors(self) -> &'static [u32] {
         match self {
             Self::Heads | Self::Magma => &MAGMA,
@@ -103,18 +103,18 @@ impl Map {
 pub enum Scale {
     /// An attention over rows: 0 to 1, one peak on an empty ground.
     Weighting,
-    /// The same by its logarithm, from 1e-6 to 1: what is next to nothing can be seen.
+    /// A weighting on a logarithmic scale, from 1e-6 to 1: almost vanishing weights are visible.
     LogWeighting,
     /// The weighting of a head: as one of these, in its own hue where colours are those of [`Map::Heads`].
     OfHead {
-        /// Which.
+        /// The head.
         name: HeadName,
-        /// By its logarithm.
+        /// True for a logarithmic scale.
         log: bool,
     },
     /// Bits and probabilities: 0 to 1; negative values in the negative colour of [`Scale::Signed`].
     Bits,
-    /// As the paper prints weightings and bits, in both themes: 0 is black, 1 is white; negative values as
+    /// Grey as in the paper's weightings and bits, in both themes: 0 is black, 1 is white; negative values as
     /// in [`Scale::Bits`].
     Gray,
     /// Signed data, symmetric about zero, to ± this limit.
@@ -133,7 +133,7 @@ impl Scale {
         Self::Signed(super::numbers::round_up(finite.fold(0.0, f32::max)))
     }
 
-    /// That of a weighting, for a head of this name; other scales are the same for all.
+    /// Returns the scale for a head of this name; only weighting scales differ between heads.
     #[must_use]
     pub fn of_head(self, name: HeadName) -> Self {
         match self {
@@ -162,7 +162,7 @@ impl Scale {
         }
     }
 
-    /// How long the bar of a weight is, as a share of the full length.
+    /// Length of the bar of a weight, as a share of the full length.
     pub fn length(self, weight: f32) -> f32 {
         match self {
             _ if self.is_log() => {
@@ -173,8 +173,8 @@ impl Scale {
         }
     }
 
-    /// From where to where the bar of a value runs in a place so wide: from the middle where values can be
-    /// negative. What is not nothing is at least a hairline.
+    /// Returns the start and end of a value's bar in this width: from the middle where values can be
+    /// negative. A value other than 0 has at least a hairline.
     pub fn bar(self, value: f32, width: f32) -> [f32; 2] {
         let least = if value.abs() >= 0.001 { 1.0 } else { 0.0 };
         match self {
@@ -203,7 +203,7 @@ impl Colours {
         Self::with_map(dark, Map::default())
     }
 
-    /// The same with another colour map for weightings.
+    /// Returns the colours with another colour map for weightings.
     pub fn with_map(dark: bool, map: Map) -> &'static Self {
         static ALL: [[OnceLock<Colours>; Map::ALL.len()]; 2] =
             [const { [const { OnceLock::new() }; Map::ALL.len()] }; 2];
@@ -224,8 +224,8 @@ impl Colours {
         self.heads[usize::from(name.is_write)][name.place % HUES]
     }
 
-    /// From the ground through a hue to the lightest of it on a dark ground, or the darkest on a light one: at every
-    /// step further from the ground, and what is small well off it.
+    /// Returns a ramp from the ground through a hue to its lightest shade on a dark ground, or its darkest on a light
+    /// one. Every step is further from the ground, and small values are clearly off it.
     fn ramp(&self, hue: Rgb) -> Table {
         let far = mix(hue, self.strong, if self.is_dark { 0.45 } else { 0.3 });
         bake(&[
@@ -239,8 +239,9 @@ impl Colours {
 
     /// The hue of one of several lines: those of the heads in turns, then the same nearer to the ground.
     pub fn line(&self, index: usize) -> Rgb {
-        let hue = self.heads[index % 2][index / 2 % HUES];
-        mix(hue, self.well, 0.45 * (index / (2 * HUES) % 2) as f32)
+        let round = index / (2 * HUES);
+        let hue = self.heads[(index + round) % 2][index / 2 % HUES];
+        mix(hue, self.well, 0.45 * (round % 2) as f32)
     }
 
     /// The colour of a value.

@@ -1,5 +1,5 @@
-//! Two episodes on one clock: outputs, weightings of a head and memory of the first, of the second, and what
-//! the second has more than the first.
+//! Two episodes on one clock: outputs, weightings of a head and memory of the first, of the second, and the
+//! difference, second minus first.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,17 +21,17 @@ use crate::math::Series;
 use crate::model::HeadTrace;
 use crate::train::Recording;
 
-/// Share of the width that belongs to what runs over time.
+/// Share of the width of the pictures over time.
 const OVER_TIME: f32 = 0.58;
 /// The three pictures of everything, as their names begin.
 pub const SIDES: [&str; 3] = ["A", "B", "B − A"];
 
-/// An episode and what to call it.
+/// An episode and its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
     /// The episode.
     pub recording: &'a Recording,
-    /// Its machine or file.
+    /// The machine or file.
     pub name: &'a str,
 }
 
@@ -42,7 +42,7 @@ pub struct Common {
     all: Rows,
     memory: Scale,
     memory_difference: Scale,
-    /// By head of the first, and by the array of the weighting.
+    /// Scales by head of the first episode, and by the array of the weighting.
     weighting_differences: Vec<Vec<(&'static str, Scale)>>,
     output_difference: Scale,
     /// True when both are shown the same.
@@ -104,7 +104,7 @@ fn difference(a: &Series<f32>, b: &Series<f32>, count: usize) -> Scale {
     Scale::Signed(numbers::round_up(most.fold(0.0, f32::max)))
 }
 
-/// The same of the memory. Column after column, so that memories of unlike heights can be compared.
+/// Scale of the memory's differences. Column after column, so that memories of unlike heights can be compared.
 fn memory_difference(a: &Recording, b: &Recording, total: usize) -> Scale {
     let (steps, own) = (a.trace.steps().min(b.trace.steps()), memory_columns(a));
     if own != memory_columns(b) || total == 0 {
@@ -177,7 +177,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// With the stages of both, when the step that is shown has come to this; without, it is over.
+    /// Adds the stages of both episodes, and the current stage of the step; without one, the step is over.
     pub fn with_stages(mut self, stages: [&Stages; 2], moment: Option<StageRef>) -> Self {
         let come_to =
             |stages: &Stages| moment.map_or(usize::MAX, |moment| stages.matching_place(moment));
@@ -186,20 +186,19 @@ impl<'a> Comparison<'a> {
         self
     }
 
-    /// With this weighting of the head of this label, on a time axis of so many steps.
+    /// Sets the label and weighting of the head, and the number of steps on the time axis.
     pub fn at(mut self, head: String, weighting: &'static Column, steps: usize) -> Self {
         (self.head, self.weighting, self.steps) = (head, weighting, 0..steps);
         self
     }
 
-    /// With the largest difference of every step, a line where differences begin to count, and a mark on
-    /// the first step that goes beyond it.
+    /// Adds the largest difference of every step, a line at the tolerance, and a mark on the first step beyond it.
     pub fn with_steps(mut self, differences: &'a [f32], limit: f32, first: Option<usize>) -> Self {
         (self.differences, self.limit) = (differences, (limit, first));
         self
     }
 
-    /// With or without what the second has more than the first.
+    /// Shows or hides the difference, second minus first.
     pub fn with_difference(mut self, on: bool) -> Self {
         self.with_difference = on;
         self
@@ -435,7 +434,7 @@ impl<'a> Comparison<'a> {
         names.get(side).copied().unwrap_or_default().to_owned()
     }
 
-    /// A picture of one side, or of the difference; empty where a side lacks what it shows.
+    /// Returns a picture of one side, or of the difference; empty where a side lacks the quantity.
     fn picture(
         id: PanelId,
         (what, note): (&str, String),
@@ -518,7 +517,7 @@ fn strip(channels: usize) -> (Down<'static>, f32) {
     (Down::all("channel", channels), 48.0)
 }
 
-/// From where to where the pictures over time, and those of a step, run on a page of this width.
+/// Returns the horizontal ranges of the pictures over time and of one step, on a page of this width.
 pub fn page_columns(width: f32) -> [(f32, f32); 2] {
     let free = width - 2.0 * MARGIN + BETWEEN;
     let middle = MARGIN + free * OVER_TIME;

@@ -13,11 +13,11 @@ const BESIDE: [&str; 3] = [
 ];
 /// The most points of a line: more than that are finer than pixels.
 const MOST_POINTS: usize = 600;
-/// From this ratio between the largest and the smallest value on the axis is logarithmic.
+/// Ratio of the largest to the smallest value from which the axis is logarithmic.
 const LOG_FROM: f64 = 30.0;
 /// The most decades of a logarithmic axis.
 const MOST_DECADES: i32 = 6;
-/// Room beyond what is on a linear axis, of its length.
+/// Margin of a linear axis beyond its values, as a share of its length.
 const BEYOND: f64 = 0.05;
 
 /// The learning curve of a setting, with the name it has in the legend.
@@ -31,7 +31,7 @@ pub struct Curve {
     pub aux: [Vec<Spread>; 3],
 }
 
-/// The figure; the threshold in bits per sequence is a dashed line, where it is in the picture.
+/// The figure; the threshold in bits per sequence is a dashed line, if it is in the picture.
 pub fn learning_curves(curves: &[Curve], threshold: f64, dark: bool) -> Charts {
     let sequences = curves.iter().flat_map(|curve| &curve.points);
     let sequences = sequences.map(|point| point.sequences).max().unwrap_or(1);

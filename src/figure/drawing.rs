@@ -16,7 +16,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// From left, top, width and height.
+    /// Creates an area from left, top, width and height.
     pub fn new(left: f32, top: f32, width: f32, height: f32) -> Self {
         Self {
             left,
@@ -26,17 +26,17 @@ impl Area {
         }
     }
 
-    /// Its width.
+    /// The width.
     pub fn width(&self) -> f32 {
         self.right - self.left
     }
 
-    /// Its height.
+    /// The height.
     pub fn height(&self) -> f32 {
         self.bottom - self.top
     }
 
-    /// The same from top to bottom, between these.
+    /// Returns the area with these left and right edges.
     pub fn across(self, left: f32, right: f32) -> Self {
         Self {
             left,
@@ -45,7 +45,7 @@ impl Area {
         }
     }
 
-    /// The same from left to right, between these.
+    /// Returns the area with these upper and lower edges.
     pub fn down(self, top: f32, bottom: f32) -> Self {
         Self {
             top,
@@ -76,7 +76,7 @@ pub struct Image {
     pub pixels: Vec<Rgb>,
 }
 
-/// Which point of a text lies at its place; vertically it is always the middle.
+/// Horizontal anchor of a text; vertically it is always the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// The beginning.
@@ -87,7 +87,7 @@ pub enum Anchor {
     End,
 }
 
-/// How heavy letters are.
+/// Weight of a font.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// Text.
@@ -98,12 +98,12 @@ pub enum Weight {
     Mono,
 }
 
-/// A colour that hides what is below it, or lets it shine through.
+/// A colour with an opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ink {
     /// The colour.
     pub colour: Rgb,
-    /// 0: not there, 1: hides what is below it.
+    /// 0 is transparent, 1 is opaque.
     pub opacity: f32,
 }
 
@@ -115,7 +115,7 @@ impl From<Rgb> for Ink {
 }
 
 impl Ink {
-    /// So much of it is left.
+    /// Returns the ink with its opacity times `share`.
     pub fn faded(self, share: f32) -> Self {
         Self {
             opacity: self.opacity * share,
@@ -129,9 +129,9 @@ impl Ink {
 pub struct Text {
     /// The text.
     pub text: String,
-    /// Where its anchor is, and its vertical middle.
+    /// Position of the anchor, and the vertical middle.
     pub at: [f32; 2],
-    /// How it looks.
+    /// The style.
     pub style: Style,
 }
 
@@ -140,43 +140,43 @@ pub struct Text {
 pub enum Mark {
     /// A filled rectangle.
     Rect {
-        /// Where.
+        /// The position.
         area: Area,
-        /// In which colour.
+        /// The colour.
         fill: Ink,
     },
     /// The edge of a rectangle.
     Edge {
-        /// Of which.
+        /// The area.
         area: Area,
-        /// In which colour.
+        /// The colour.
         ink: Ink,
         /// True for a line inside it, false for one outside.
         inside: bool,
     },
     /// A line through these points.
     Line {
-        /// Where.
+        /// The position.
         points: Vec<[f32; 2]>,
-        /// In which colour.
+        /// The colour.
         ink: Ink,
-        /// How thick.
+        /// The line width.
         width: f32,
-        /// The lengths of its dashes and gaps in turn; none where it is whole.
+        /// Lengths of dashes and gaps in turn; empty for a solid line.
         dashes: Vec<f32>,
     },
     /// A filled shape with these corners.
     Shape {
-        /// Where.
+        /// The position.
         points: Vec<[f32; 2]>,
-        /// In which colour.
+        /// The colour.
         fill: Ink,
     },
     /// A line of text.
     Text(Text),
     /// An image, every pixel a sharp rectangle.
     Image {
-        /// Where.
+        /// The position.
         area: Area,
         /// The image.
         image: Image,
@@ -186,13 +186,13 @@ pub enum Mark {
 /// A page.
 #[derive(Clone, Debug)]
 pub struct Drawing {
-    /// Its width.
+    /// The width.
     pub width: f32,
-    /// Its height.
+    /// The height.
     pub height: f32,
-    /// Its contents, in one line.
+    /// The contents, in one line.
     pub title: String,
-    /// Its colour.
+    /// The colour.
     pub ground: Rgb,
     /// The marks on it.
     pub marks: Vec<Mark>,
@@ -211,16 +211,16 @@ impl Drawing {
     }
 }
 
-/// How a text looks.
+/// Style of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
     /// The size of its letters.
     pub size: f32,
-    /// In which colour.
+    /// The colour.
     pub ink: Ink,
     /// The anchor at its position.
     pub anchor: Anchor,
-    /// How heavy.
+    /// The font weight.
     pub weight: Weight,
     /// True when it runs upwards.
     pub upwards: bool,
@@ -238,7 +238,7 @@ impl Style {
         }
     }
 
-    /// With its middle there.
+    /// Anchors the text at its middle.
     pub(super) fn middle(self) -> Self {
         Self {
             anchor: Anchor::Middle,
@@ -246,7 +246,7 @@ impl Style {
         }
     }
 
-    /// With its end there.
+    /// Anchors the text at its end.
     pub(super) fn end(self) -> Self {
         Self {
             anchor: Anchor::End,
@@ -254,7 +254,7 @@ impl Style {
         }
     }
 
-    /// As a title.
+    /// Makes the text bold.
     pub(super) fn bold(self) -> Self {
         Self {
             weight: Weight::Bold,
@@ -262,7 +262,7 @@ impl Style {
         }
     }
 
-    /// As a number.
+    /// Makes the text monospaced.
     pub(super) fn mono(self) -> Self {
         Self {
             weight: Weight::Mono,
@@ -270,7 +270,7 @@ impl Style {
         }
     }
 
-    /// From bottom to top, its middle at its place.
+    /// Turns the text from bottom to top, its middle at its place.
     pub(super) fn upwards(self) -> Self {
         Self {
             upwards: true,

@@ -1,4 +1,4 @@
-//! The figures of an episode: which pictures, and where they stand on the page.
+//! The figures of an episode: their pictures, and the layout of the page.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,10 +27,10 @@ use crate::math::Matrix;
 use crate::model::NoiseMode;
 use crate::train::{Recording, is_unrecorded};
 
-/// Heads beside the one looked at that a page of everything has room for.
+/// Number of heads next to the selected one that fit on a page of everything.
 const MOST_OTHERS: usize = 6;
 
-/// Which pictures, and how they are arranged.
+/// Pictures of a figure, and their arrangement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Figure 6 of the paper: inputs, adds and write weightings at the left; outputs, reads and read
@@ -38,60 +38,59 @@ pub enum Layout {
     Paper,
     /// Everything, as in the window.
     Debug,
-    /// One head, or two, at a few rows of the memory: what comes in, what the head looks for, where it looks, how it
-    /// moves, what it reads or writes, what comes out.
+    /// One head, or two, at a few rows of the memory: input, key, weighting, shift, read or write, output.
     CloseUp,
-    /// These pictures, one below the other.
+    /// A list of pictures, one below the other.
     Pictures(Vec<Picture>),
 }
 
-/// Where row 0 is.
+/// Position of row 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation {
-    /// At the bottom: locations run upwards.
+    /// Row 0 at the bottom: locations run upwards.
     Paper,
-    /// At the top, as in the window.
+    /// Row 0 at the top, as in the window.
     Screen,
 }
 
-/// Which memory rows are shown.
+/// Memory rows that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowsShown {
-    /// Those that some head touches.
+    /// Rows that some head touches.
     Touched,
     /// All of them.
     All,
 }
 
-/// How a figure is to look.
+/// Options of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Which pictures.
+    /// The pictures.
     pub layout: Layout,
     /// Light on dark.
     pub dark: bool,
     /// The colours of weightings; those of the paper are always gray.
     pub map: Map,
-    /// Width and height of the page; what suits the layout, where not given.
+    /// Width and height of the page; by default those that suit the layout.
     pub size: Option<(f32, f32)>,
     /// The step to be marked, and shown where a picture shows one step. Where not given the last one is shown,
     /// and marked in [`Layout::Debug`] only.
     pub step: Option<usize>,
-    /// The place among [`Stages`] of what that step has come to; where not given it is over.
+    /// The current stage of the step, by its place among [`Stages`]; by default the step is over.
     pub stage: Option<usize>,
-    /// How far that stage has come, 0 to 1.
+    /// Progress of that stage, 0 to 1.
     pub through: f32,
     /// The steps of the time axis, those of an animation; all where not given.
     pub steps: Option<Range<usize>>,
-    /// For how many seconds an animation in motion goes, at most, where its steps can be gone through in that time.
+    /// Longest duration of an animation in motion, in seconds, if its steps fit into that time.
     pub seconds: Option<f32>,
-    /// True for a machine whose read heads address what was written in the same step.
+    /// True for a machine whose read heads see the writes of the same step.
     pub writes_first: bool,
-    /// Which rows.
+    /// The rows.
     pub rows: RowsShown,
-    /// Which heads; all where empty. The first one of each kind is the one a picture of one head shows.
+    /// The heads; all where empty. A picture of a single head shows the first one of each kind.
     pub heads: Vec<usize>,
-    /// Where row 0 is.
+    /// Position of row 0.
     pub orientation: Orientation,
     /// Weightings by their logarithm, 1e-6 to 1, in the colours of [`Options::map`] also in the layout of the
     /// paper.
@@ -126,7 +125,7 @@ impl Options {
         }
     }
 
-    /// The steps of the time axis of an episode with so many.
+    /// The steps of the time axis of an episode with `steps` steps.
     pub(super) fn span(&self, steps: usize) -> Range<usize> {
         let all = 0..steps;
         self.steps
@@ -147,7 +146,7 @@ pub struct Figure<'a> {
     scales: Scales,
     written: Cow<'a, Written>,
     redundancies: Cow<'a, Redundancies>,
-    /// Which head has something to say, once that is asked.
+    /// The salient head, computed on first use.
     salient: OnceLock<SalientHead>,
     /// The cells that the first step finds, by layer.
     initial: Option<&'a Matrix<f32>>,
@@ -186,24 +185,24 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// With the cells that the first step finds, by layer.
+    /// Adds the cells before the first step, by layer.
     pub fn with_initial(self, initial: Option<&'a Matrix<f32>>) -> Self {
         Self { initial, ..self }
     }
 
-    /// With what many samples of the episode say.
+    /// Adds the spread of many samples of the episode.
     pub fn with_spread(self, spread: Option<&'a Spread>) -> Self {
         Self { spread, ..self }
     }
 
-    /// Takes the rows and the scales of another figure of the same machine: what lies at the same place is the same then.
+    /// Takes the rows and scales of another figure of the same machine, so that equal places have equal meaning.
     pub(super) fn share(&mut self, of: &Self) {
         self.rows.clone_from(&of.rows);
         self.scales = of.scales.clone();
     }
 
-    /// With derivatives in the place of values; not in the close-up, which shows how values come about. Where no step is
-    /// asked for, pictures of one step show that of the write that mattered most.
+    /// Shows derivatives in place of values, except in the close-up, which shows the computation of the values.
+    /// Without a given step, pictures of one step show that of the most influential write.
     pub fn with_layer(mut self, layer: Layer<'a>) -> Self {
         self.layer = layer;
         let heaviest = layer.gradients().and_then(|by| by.heaviest);
@@ -213,7 +212,7 @@ impl<'a> Figure<'a> {
         self
     }
 
-    /// The same of what is known of an episode already: its rows, its stages, its scales.
+    /// Creates the figure from known rows, stages and scales of an episode.
     pub fn of(seen: Catalogue<'a>, options: Options) -> Self {
         Self {
             recording: seen.recording,
@@ -242,7 +241,7 @@ impl<'a> Figure<'a> {
         of_a_step.any(|picture| !self.panels(*picture).is_empty())
     }
 
-    /// True where the pictures show something of what many samples say, if there are any.
+    /// True where the pictures show the spread of samples, if there are any.
     pub fn shows_samples(&self) -> bool {
         match &self.options.layout {
             Layout::Paper => false,
@@ -277,7 +276,7 @@ impl<'a> Figure<'a> {
         layout::paint(on, self.bands(), area, &self.page())
     }
 
-    /// One head, or two, at a few rows: those asked for, or the one with most to say in the step.
+    /// Paints one head, or two, at a few rows: the requested ones, or the salient head of the step.
     fn close_up(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
         let mut heads = self.options.heads.clone();
         if heads.is_empty() {
@@ -327,7 +326,7 @@ impl<'a> Figure<'a> {
         stages.collect()
     }
 
-    /// The head with something to say in a step.
+    /// Returns the salient head of a step.
     fn salient(&self, step: usize) -> Option<usize> {
         let salient = self.salient.get_or_init(|| SalientHead::of(self.recording));
         salient.at(step)
@@ -520,7 +519,7 @@ impl<'a> Figure<'a> {
         ]
     }
 
-    /// A machine without heads: these strips, and each quantity of its units beside what makes it in the step.
+    /// Lays out a machine without heads: strips, and each quantity of its units next to its inputs in the step.
     fn units<'s>(&'s self, strips: Vec<Panel<'s>>) -> Vec<Band<'s>> {
         let mut bands = stacked(strips);
         let layers = 0..self.recording.trace.layers.len();
@@ -622,7 +621,7 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// The pictures of the step shown, and of the stage that it has come to.
+    /// Returns the pictures of the shown step and its current stage.
     pub(super) fn catalogue(&self) -> Catalogue<'_> {
         Catalogue {
             recording: self.recording,
@@ -641,7 +640,7 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// A quantity over time, if there is such a one; as the paper prints it nothing lies over it, and little is said.
+    /// Returns a quantity over time, if it exists; in the paper layout without overlays and with few labels.
     fn over_time(&self, id: PanelId) -> Option<Panel<'_>> {
         let mut panel = self.catalogue().panel(id)?;
         if let Content::Cells(cells) = panel.content {

@@ -1,4 +1,4 @@
-//! The equations of a head with the numbers of a step: what each stage makes of a row, term by term.
+//! The equations of a head with the numbers of a step: the computation of each stage for a row, term by term.
 
 use super::heads::{offset, signed};
 use super::numbers;
@@ -7,7 +7,7 @@ use crate::model::attention::{Score, Weighting};
 use crate::model::local::Window;
 use crate::model::{HeadTrace, NoiseMode, Trace, hard, peak};
 
-/// Terms of a sum that are told one by one, the largest.
+/// Number of terms of a sum that are shown one by one, the largest.
 const TERMS: usize = 4;
 
 /// A head in a step: where its equations take their numbers from.
@@ -24,7 +24,7 @@ pub struct InStep<'a> {
 }
 
 impl<'a> InStep<'a> {
-    /// Of this machine, if it has such a head and such a step.
+    /// Returns the equations of a head in a step, if the machine has both.
     pub fn of(trace: &'a Trace, writes_first: bool, head: usize, step: usize) -> Option<Self> {
         let head = trace.heads.get(head).filter(|_| step < trace.steps())?;
         // What is written in the same step is there for heads that read behind it.
@@ -91,7 +91,7 @@ impl<'a> InStep<'a> {
     }
 }
 
-/// wᶜ, wᵍ and what the shift makes of them.
+/// The symbols wᶜ, wᵍ and the shifted weighting.
 pub(super) const SYMBOLS: [&str; 3] = ["wᶜ", "wᵍ", "w\u{303}"];
 
 /// Returns the input of the stage of a head that makes this array: its symbol and its values.
@@ -113,13 +113,13 @@ pub(super) fn before<'a>(head: &'a HeadTrace, array: &str) -> (&'static str, &'a
 /// The row that a hard head took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledRow {
-    /// The number that was drawn, 0 to 1.
+    /// The sampled random number, 0 to 1.
     pub u: f32,
     /// The row.
     pub row: usize,
     /// The sum of α of the rows before it.
     pub from: f32,
-    /// The same with it.
+    /// The cumulative probability including the row.
     pub to: f32,
     /// α of it.
     pub chance: f32,
@@ -140,7 +140,7 @@ fn term(text: String, value: f32) -> Term {
     Term { text, value }
 }
 
-/// The largest terms of a sum, and what the others come to.
+/// Writes the largest terms of a sum, and the total of the others.
 fn added(mut terms: Vec<Term>) -> String {
     terms.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
     let rest: f32 = terms.iter().skip(TERMS).map(|term| term.value).sum();
@@ -159,7 +159,7 @@ fn product(names: [&str; 2], pairs: impl Iterator<Item = (f32, f32)>) -> String 
     added(terms.collect())
 }
 
-/// Each number of a key through a matrix with so many outputs.
+/// Returns the product of a key with a matrix, whose number of outputs follows from its length.
 fn through(key: &[f32], weights: &[f32]) -> Vec<f32> {
     let width = weights.len() / key.len().max(1);
     let mut out = vec![0.0; width];
@@ -295,7 +295,7 @@ pub(super) fn shift(at: &InStep<'_>, row: usize) -> String {
     terms.collect::<Vec<_>>().join("\n")
 }
 
-/// Of a hard head what it draws from, of all others what they read or write with.
+/// Equation of the last weighting; for a hard head the distribution that it samples from.
 pub(super) fn sharpen(at: &InStep<'_>, row: usize) -> String {
     let hard = at.head.distribution.width() > 0;
     let (_, from) = at.before(if hard { "distribution" } else { "weighting" });
@@ -333,7 +333,7 @@ pub(super) fn drawn(at: &InStep<'_>, row: usize) -> String {
     }
 }
 
-/// A number that is told of a head besides what it emits: symbol, what it is, value.
+/// A further number of a head besides its parameters: symbol, name, value.
 pub type Fact = (&'static str, String, f32);
 
 /// Returns the other results of a mechanism in the step: the window of a local head, the sampled row of a hard head,

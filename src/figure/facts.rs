@@ -1,5 +1,5 @@
-//! Facts of a recording that window and figures show alike: the scales of its values, what the memory holds inside a
-//! step, where the heads stand, which bits are wrong.
+//! Facts of a recording that window and figures share: the scales of its values, the memory within a step, the
+//! positions of the heads, and the wrong bits.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ pub struct Scales {
     pub vector: Scale,
     /// The cells of the controller.
     pub state: Scale,
-    /// Of every head, how well its key matches a row: of a cosine −1 to 1, of other scores as far as they go.
+    /// Scale of every head's scores: −1 to 1 for a cosine, the range of the values for others.
     pub scores: Arc<[Scale]>,
-    /// Of every head, what it expects of a row before it has a key.
+    /// Scale of every head's prior, before it has a key.
     pub priors: Arc<[Scale]>,
 }
 
@@ -51,8 +51,9 @@ impl Scales {
     }
 }
 
-/// Which head has something to say: until the first answer is asked for one that writes, from then on one that reads; of
-/// several the one that looks at the fewest rows. It changes once in an episode.
+/// The most informative head: a write head before the answer phase, a read head from then on.
+///
+/// Among several it is the one that attends to the fewest rows. It changes once in an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SalientHead {
     asked: usize,
@@ -60,7 +61,7 @@ pub struct SalientHead {
 }
 
 impl SalientHead {
-    /// Of an episode. Where several heads could be meant, a pass over their weightings.
+    /// Finds the salient heads of an episode. With several candidates it passes over their weightings.
     pub fn of(recording: &Recording) -> Self {
         let (trace, mask) = (&recording.trace, &recording.episode.mask);
         let steps = trace.steps();
@@ -91,7 +92,7 @@ impl SalientHead {
         }
     }
 
-    /// The head with something to say in a step; none of a machine without heads.
+    /// Returns the salient head of a step; `None` for a machine without heads.
     pub fn at(self, step: usize) -> Option<usize> {
         self.heads[usize::from(step >= self.asked)]
     }
@@ -115,11 +116,12 @@ pub fn wrong_bits(recording: &Recording, steps: Range<usize>, width: f32) -> Vec
     wrong
 }
 
-/// How much is covered of what says little.
+/// Opacity of the veil over rows that mean little.
 pub const FAINT: f32 = 0.7;
 
-/// When the rows of the memory were first written: until some write head touches a row, it holds next to nothing but
-/// what it began with, and a match with it says little.
+/// The steps in which the memory rows were first written.
+///
+/// Until a write head touches a row it holds almost only its initial values, and a match with it means little.
 #[derive(Clone, Debug)]
 pub struct Written(Vec<usize>);
 
@@ -139,7 +141,7 @@ impl Written {
         Self(first)
     }
 
-    /// True of a row that nobody has written before this step.
+    /// True for a row that no head has written before this step.
     pub fn lacks(&self, row: usize, step: usize) -> bool {
         self.0[row] >= step
     }
@@ -158,7 +160,7 @@ pub struct MemoryAt<'a> {
 }
 
 impl<'a> MemoryAt<'a> {
-    /// When the stage at `place` of a step has been.
+    /// The memory after the stage at `place` of a step.
     pub fn new(trace: &'a Trace, stages: &Stages, step: usize, place: usize) -> Self {
         use super::Stage::{Add, Erase};
         let added = stages.reached(place, Add, None);
@@ -196,7 +198,7 @@ impl<'a> MemoryAt<'a> {
         2 * (self.step + usize::from(self.added)) + usize::from(half)
     }
 
-    /// Which memory it is: `M of step 3`.
+    /// Returns the name of the memory: `M of step 3`.
     pub fn name(&self) -> String {
         let step = self.step;
         match step.checked_sub(1) {
@@ -212,7 +214,7 @@ impl<'a> MemoryAt<'a> {
         self.step + usize::from(self.added)
     }
 
-    /// When the machine has it.
+    /// Returns the time at which the machine has this memory.
     pub fn words(&self) -> &'static str {
         match (self.added, self.erased) {
             (true, _) => "after writing",
@@ -225,15 +227,15 @@ impl<'a> MemoryAt<'a> {
 /// A head at a row of the memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadMark {
-    /// Which.
+    /// The head.
     pub name: HeadName,
-    /// Its heaviest row.
+    /// The heaviest row.
     pub row: usize,
     /// The weight there.
     pub weight: f32,
 }
 
-/// Where a head is at a moment of a step: until it has addressed the memory, where it was in the step before.
+/// Returns the mark of a head within a step; until it has addressed the memory, that of the step before.
 pub fn head_mark(
     trace: &Trace,
     stages: &Stages,

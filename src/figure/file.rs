@@ -3,8 +3,8 @@
 use super::animation::{Frames, Motion, Progress};
 use super::pages::{Format, Pages, Walk};
 
-/// Pictures as a file; `scale` pixels per unit of the page. An animation tells how far it is; `None` where it is given
-/// up.
+/// Encodes pictures as a file, at `scale` pixels per unit of the page. An animation reports its progress; `None` if
+/// cancelled.
 pub async fn to_bytes(
     pages: &dyn Pages,
     format: Format,

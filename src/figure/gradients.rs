@@ -1,4 +1,4 @@
-//! The derivative of the loss, or of one output bit, by what is shown: a layer that is drawn in its place.
+//! Gradients of the loss, or of one output bit, with respect to the values shown: a layer drawn in their place.
 
 use super::heads::{EMITTED, FOLLOWING, series};
 use super::stages::Column;
@@ -13,7 +13,7 @@ pub enum Layer<'a> {
     /// The values of the machine.
     #[default]
     Values,
-    /// Gradients w.r.t. the values. Pictures of what the machine does not compute, such as targets, stay unchanged.
+    /// Gradients w.r.t. the values. Values that the machine does not compute, such as targets, stay unchanged.
     Gradients(&'a Gradients),
 }
 
@@ -32,7 +32,7 @@ impl<'a> Layer<'a> {
 pub struct Gradients {
     /// The number.
     pub of: Quantity,
-    /// The derivatives by the arrays of the recording, by the same names; [`ABSENT`] in those that cannot be had.
+    /// The derivatives w.r.t. the arrays of the recording, under the same names; [`ABSENT`] where they do not exist.
     pub trace: Trace,
     /// The write that mattered most, if any did.
     pub heaviest: Option<Write>,
@@ -45,16 +45,16 @@ pub struct Gradients {
 pub struct Write {
     /// The head, among all of them.
     pub head: usize,
-    /// When.
+    /// The step.
     pub step: usize,
     /// The memory row.
     pub row: usize,
-    /// By how much the number is larger for what was written there, as far as its derivative says.
+    /// First-order change of the number due to the write.
     pub share: f32,
 }
 
 impl Gradients {
-    /// Of the machine that recorded it; `None` where there is no such bit.
+    /// Computes the gradients with the machine that recorded the episode; `None` where the bit does not exist.
     pub fn new(machine: &Model<f32>, recording: &Recording, of: Quantity) -> Option<Self> {
         let mut trace = recording.derivatives(machine, of)?;
         fill_absent(&mut trace, &recording.trace);
@@ -99,7 +99,7 @@ impl Gradients {
         }
     }
 
-    /// In what it counts.
+    /// Returns the unit.
     pub fn unit(&self) -> &'static str {
         match self.of {
             Quantity::Loss => "bits",
@@ -155,14 +155,14 @@ impl Gradients {
         })
     }
 
-    /// The derivative by a column of the addressing of a head in a step, where there is such an array.
+    /// The derivative w.r.t. a column of the addressing of a head in a step, where the array exists.
     pub fn column(&self, head: usize, column: &Column, step: usize) -> Option<&[f32]> {
         let head = self.trace.heads.get(head)?;
         let known = column.array == "before" || series(head, column.array).is_some();
         known.then(|| column.values(head, step))
     }
 
-    /// The derivative by what a head emits, as lines; those of which there is one number a step.
+    /// The derivatives w.r.t. the parameters of a head that are one number per step, as lines.
     pub fn scalars(&self, head: usize, steps: usize) -> Vec<Scalar> {
         let Some(of) = self.trace.heads.get(head) else {
             return Vec::new();
@@ -184,7 +184,7 @@ impl Gradients {
     }
 
     /// The write that mattered most, if any did: of every write head, step and row the sum over the columns of
-    /// w·(a − e·M)·d/dM, what the head changed in that row, times the derivative by what it then held.
+    /// w·(a − e·M)·d/dM: the change that the head made in that row, times the derivative w.r.t. its new content.
     pub fn heaviest_write(&self, of: &Trace) -> Option<Write> {
         let rows = of.memory_size()[0];
         let writers = of
@@ -231,7 +231,7 @@ impl Gradients {
         format!("step {step} of {label}, row {row} ({share} {unit})")
     }
 
-    /// Which write mattered most, in a sentence.
+    /// Describes the most influential write in a sentence.
     pub fn heaviest_in_words(&self, of: &Trace) -> String {
         let what = match self.of {
             Quantity::Loss => "the loss".to_owned(),
@@ -239,7 +239,7 @@ impl Gradients {
         };
         let write = self.heaviest;
         if write.is_none() && !of.heads.iter().any(HeadTrace::is_write) {
-            return format!("No head writes; all pictures show what mattered for {what}");
+            return format!("No head writes; all pictures show the gradients of {what}");
         }
         write.map_or_else(
             || format!("No write mattered for {what}"),

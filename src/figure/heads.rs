@@ -10,12 +10,12 @@ use crate::train::{self, ABSENT, is_unrecorded};
 pub struct HeadName {
     /// True for a write head.
     pub is_write: bool,
-    /// How many of its kind stand before it.
+    /// The index among the heads of its kind.
     pub place: usize,
 }
 
 impl HeadName {
-    /// Of a head of a machine, by its place among all of them.
+    /// Returns the name of a head, by its index among all of them.
     pub fn of(trace: &Trace<f32>, head: usize) -> Self {
         let is_write = trace.heads.get(head).is_some_and(HeadTrace::is_write);
         let before = trace.heads.iter().take(head);
@@ -59,7 +59,7 @@ pub fn find_head(trace: &Trace<f32>, label: &str) -> Result<usize, String> {
     })
 }
 
-/// How spread out a weighting is, in bits: 0 when all of it is on one row.
+/// Entropy of a weighting, in bits: 0 when all of it is on one row.
 pub fn entropy(weighting: &[f32]) -> f32 {
     if is_unrecorded(weighting) {
         return ABSENT;
@@ -82,7 +82,7 @@ pub fn signed(shift: isize) -> String {
     }
 }
 
-/// By how many rows a head moves on average in a step.
+/// Expected shift of a head in a step, in rows.
 pub fn expected_shift(head: &HeadTrace<f32>, step: usize) -> f32 {
     let range = head.shift.width() / 2;
     if is_unrecorded(head.shift.row(step)) {
@@ -93,14 +93,14 @@ pub fn expected_shift(head: &HeadTrace<f32>, step: usize) -> f32 {
     terms.sum()
 }
 
-/// A number that a head emits in every step, or that follows from what it does.
+/// A number that a head emits in every step, or that follows from its weighting.
 #[derive(Debug, PartialEq)]
 pub struct Emitted {
-    /// As in the equations.
+    /// Symbol in the equations.
     pub symbol: &'static str,
-    /// In words.
+    /// Name as text.
     pub words: &'static str,
-    /// As the arrays of a trace file call it.
+    /// Name of its array in a trace file.
     pub array: &'static str,
     /// The array that a head must have.
     needs: &'static str,
@@ -146,12 +146,12 @@ impl Emitted {
         series(head, self.needs).is_some()
     }
 
-    /// Its numbers, where a head records them as they are.
+    /// The recorded values, where a head records them unchanged.
     pub fn series<'a>(&self, head: &'a HeadTrace) -> Option<&'a Series<f32>> {
         series(head, self.array)
     }
 
-    /// Its numbers on a scale that is fixed for the episode.
+    /// The values on a scale that is fixed for the episode.
     fn scalar(&'static self, head: &HeadTrace, steps: usize) -> Option<Scalar> {
         series(head, self.needs)?;
         if self.array == "entropy" && head.distribution.width() > 0 {
@@ -205,7 +205,7 @@ pub struct Scalar {
 }
 
 impl Scalar {
-    /// From 0 up to the largest of these numbers.
+    /// Creates a line on a scale from 0 to the largest of these numbers.
     pub(super) fn up(of: &'static Emitted, values: Vec<f32>) -> Self {
         let finite = values.iter().copied().filter(|value| value.is_finite());
         let most = numbers::round_up(finite.fold(0.0, f32::max));

@@ -1,4 +1,4 @@
-//! Which pictures there are.
+//! Identities of the pictures.
 
 /// One picture of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,7 +9,7 @@ pub enum Picture {
     Target,
     /// The output.
     Output,
-    /// How far its answer is off, where one is asked for.
+    /// The error of the output, in steps with a target.
     Error,
     /// The add vectors of every write head.
     Adds,
@@ -17,9 +17,9 @@ pub enum Picture {
     Erases,
     /// The read vectors of every read head.
     Reads,
-    /// Where every head looks.
+    /// The weightings of all heads.
     Weightings,
-    /// The memory at the stage that a step has come to.
+    /// The memory at the current stage of a step.
     Memory,
     /// The stages of the addressing of a head in a step.
     Stages,
@@ -33,13 +33,13 @@ pub enum Picture {
     Differences,
     /// The keys of every head.
     Keys,
-    /// How every head moves.
+    /// The shifts of all heads.
     Shifts,
     /// The gates, cells and hidden state of a controller layer in a step.
     Units,
     /// The learned parameters of the mechanism of a head.
     Learned,
-    /// How much every two heads look at the same rows in a step.
+    /// The overlap of every two heads in a step.
     Overlap,
     /// The penalty on that over time.
     Redundancy,
@@ -68,7 +68,7 @@ impl Picture {
         ("cells", Self::Cells),
     ];
 
-    /// True for what is shown of one step, not over time.
+    /// True for a picture of one step, not over time.
     pub(super) fn is_of_a_step(self) -> bool {
         matches!(self, Self::Memory | Self::Stages | Self::Overlap)
     }
@@ -79,13 +79,13 @@ impl Picture {
 pub struct PanelId {
     /// The kind of picture.
     pub picture: Picture,
-    /// Of two episodes: A, B, or B − A.
+    /// The side in a comparison: A, B, or B − A.
     pub side: Option<usize>,
-    /// The head or the layer that it is of, where it is of one.
+    /// The head or the layer that is shown, if any.
     pub of: Option<usize>,
-    /// Which of several it is: a stage of the addressing, a quantity of the units of a layer.
+    /// The part: a stage of the addressing, or a quantity of the units of a layer.
     pub part: Option<usize>,
-    /// True where it is of a step only, of what can be seen over time.
+    /// True for one step of a quantity that can be shown over time.
     pub now: bool,
 }
 
@@ -110,12 +110,12 @@ impl PanelId {
         }
     }
 
-    /// The same at a step only.
+    /// Returns the identity of the picture at one step.
     pub fn now(self) -> Self {
         Self { now: true, ..self }
     }
 
-    /// One of several of its kind.
+    /// Returns the identity of one part.
     pub fn part(self, part: usize) -> Self {
         Self {
             part: Some(part),
@@ -123,7 +123,7 @@ impl PanelId {
         }
     }
 
-    /// The same on another side.
+    /// Returns the identity of the picture on another side.
     pub fn on(self, side: usize) -> Self {
         Self {
             side: Some(side),

@@ -38,7 +38,7 @@ pub(super) fn all(
     }
 }
 
-/// A number over time as a line: in the hue of a head, or as words where it is of all.
+/// Draws a number over time as a line: in the hue of a head, or in the text colour if it is of all heads.
 pub fn one(
     paint: &mut dyn Paint,
     lane: &Scalar,
@@ -70,8 +70,8 @@ pub fn one(
     }
 }
 
-/// The points of a line over time, and from where to where it is not finite. Of steps that share a pixel the least
-/// and the most are kept.
+/// Returns the points of a line over time, and the ranges where it is not finite. Of steps that share a pixel the
+/// minimum and maximum are kept.
 fn line(
     plot: &Area,
     values: &[f32],
@@ -97,12 +97,12 @@ fn line(
     (points, gaps)
 }
 
-/// A number per step that may be next to nothing or large.
+/// A number per step that ranges over many orders of magnitude.
 #[derive(Debug)]
 pub struct Decades<'a> {
     /// The numbers.
     pub values: Cells<'a>,
-    /// Where a line is drawn.
+    /// The value at which a line is drawn.
     pub(super) limit: f32,
     /// The step that has a mark.
     pub(super) marked: Option<usize>,

@@ -1,4 +1,4 @@
-//! How pictures stand on a page: bands one below the other, in each of them stacks side by side.
+//! Arrangement of pictures on a page: bands one below the other, each with stacks side by side.
 
 use super::paint::{Page, Paint};
 use super::panel::{Across, Panel, PlacedPanel};
@@ -21,7 +21,7 @@ const LEAST_WIDTH: f32 = 240.0;
 
 /// Pictures side by side, each one a stack.
 pub(super) struct Band<'a> {
-    /// Share of the width, and what stands there from the top.
+    /// Share of the width, and the pictures from the top.
     pub(super) stacks: Vec<(f32, Vec<Panel<'a>>)>,
     /// True where the lowest pictures have their columns numbered.
     pub(super) axis: bool,
@@ -54,7 +54,7 @@ impl<'a> Band<'a> {
         heads.fold(own, f32::max)
     }
 
-    /// By how much its data may be stretched at least, so that every picture keeps some height.
+    /// Smallest stretch of the data at which every picture keeps some height.
     fn least_stretch(&self) -> f32 {
         let stacks = self.stacks.iter();
         let least = stacks.map(|(_, stack)| {
@@ -75,7 +75,7 @@ fn stack_overhead(stack: &[Panel<'_>], head: f32, axis: bool) -> f32 {
     head + heads + between + if axis { AXIS } else { BELOW }
 }
 
-/// One below the other; the columns are numbered where the next picture has others.
+/// Stacks pictures one below the other; columns are numbered where the next picture has different ones.
 pub(super) fn stacked(panels: Vec<Panel<'_>>) -> Vec<Band<'_>> {
     let across: Vec<Across> = panels.iter().map(|panel| panel.across).collect();
     let bands = panels.into_iter().enumerate().map(|(index, panel)| Band {

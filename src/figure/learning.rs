@@ -1,4 +1,4 @@
-//! A machine while it learns: the same episode by what it was at every moment, beside how well it answered by then.
+//! Animation of a training: the same episode at every training snapshot, next to the loss curve so far.
 
 use super::chart::{Across, Chart, Form, Hue, Line, Up};
 use super::layout::Scene;
@@ -9,14 +9,14 @@ use super::plot::Plot;
 use super::{Area, Colours, Drawing, Figure, Options, Style, Walk};
 use crate::train::Recording;
 
-/// Width of what stands beside the episode, and its margin.
+/// Width of the part next to the episode, with its margin.
 const SIDE: f32 = 400.0;
 const MARGIN: f32 = 28.0;
 /// The least height of it.
 const LEAST: f32 = 420.0;
-/// Where the numbers end, and the curve begins.
+/// Boundary between the numbers and the curve.
 const NUMBERS: f32 = 240.0;
-/// How long the first and the last moment stay, in hundredths of a second.
+/// Time that the first and the last training snapshot are shown, in hundredths of a second.
 const ENDS: [u16; 2] = [80, 200];
 
 /// The machine at one training snapshot.
@@ -99,7 +99,7 @@ impl<'a> TrainingFigure<'a> {
         format!("{of}: {count} {snapshots} of learning, {from} to {to} sequences")
     }
 
-    /// Where the training is, in large figures.
+    /// Draws the progress of the training in large figures.
     fn numbers(&self, on: &mut Drawing, left: f32, now: &SnapshotEpisode, colours: &Colours) {
         on.text(
             &*self.name,
@@ -200,7 +200,7 @@ impl Pages for TrainingFigure<'_> {
     }
 }
 
-/// Bits with as many digits as say something.
+/// Formats bits with their significant digits.
 fn bits_in_words(bits: f64) -> String {
     if bits < 10.0 {
         format!("{bits:.2}")

@@ -1,10 +1,9 @@
-//! Where the weight of a row goes from one stage of the addressing to the next: the lines between the
-//! columns of the pipeline.
+//! Lines between the columns of the pipeline: the flow of weight from one stage of the addressing to the next.
 
 use super::{numbers, offset};
 use crate::model::HeadTrace;
 
-/// Weight below this is not drawn: a line for each row would hide those that matter.
+/// Smallest weight that is drawn: a line for each row would hide the important ones.
 const LEAST: f32 = 0.02;
 /// Weight below this is not seen when it moves.
 const SEEN: f32 = 0.004;
@@ -18,9 +17,9 @@ pub struct WeightFlow {
     pub from: usize,
     /// The row it goes to.
     pub to: usize,
-    /// How much, 0 to 1.
+    /// The weight that flows, 0 to 1.
     pub weight: f32,
-    /// By how many rows it moves.
+    /// The number of rows that it moves.
     pub by: isize,
 }
 
@@ -48,7 +47,7 @@ pub fn shifted(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<WeightF
     heaviest(shifts(head, step, moved, LEAST))
 }
 
-/// The same, of every row as much as can be seen when it moves.
+/// Returns the flows with the visible share of every row while it moves.
 pub fn moved(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<WeightFlow> {
     let links = shifts(head, step, moved, SEEN);
     links.filter(|link| link.weight >= SEEN).collect()

@@ -9,7 +9,7 @@ use super::links::{self, WeightFlow};
 use super::stages::{Column, Stage, Stages, columns_of};
 use crate::model::{HeadTrace, Trace};
 
-/// From where to where in a stage something moves.
+/// Start and end of a motion within a stage.
 pub type Interval = [f32; 2];
 
 /// The key goes over all rows, and their scores grow behind it.
@@ -24,11 +24,11 @@ pub const EMIT: Interval = [0.55, 1.0];
 pub const OVER: Interval = [0.0, 0.25];
 /// Then it is moved, or sharpened.
 pub const MOVE: Interval = [0.2, 1.0];
-/// A number walks along the rows until it comes to the one that is drawn.
+/// Interval in which the random number moves along the rows to the sampled one.
 pub const POINT: Interval = [0.1, 0.65];
 /// All other rows go out.
 pub const GO_OUT: Interval = [0.65, 1.0];
-/// The rows travel to what is read.
+/// Interval in which the rows travel to the read vector.
 pub const TRAVEL: Interval = [0.0, 0.75];
 /// The interval in which the read vector fills.
 pub const FILL: Interval = [0.4, 1.0];
@@ -36,31 +36,30 @@ pub const FILL: Interval = [0.4, 1.0];
 pub const COME: Interval = [0.0, 0.4];
 /// The row changes.
 pub const CHANGE: Interval = [0.3, 1.0];
-/// How much is seen of a bar that is on its way.
+/// Opacity of a moving bar.
 pub const LIGHTER: f32 = 0.78;
-/// How much of that a cell takes for itself, where they change one after the other.
+/// Share of the interval that one cell takes, where cells change one after the other.
 const OWN: f32 = 0.35;
 
-/// Slow at both ends: how far something has come after this share of its time.
+/// Eases in and out: returns the progress after this share of the time.
 pub fn ease(share: f32) -> f32 {
     let x = share.clamp(0.0, 1.0);
     x * x * (3.0 - 2.0 * x)
 }
 
-/// How far something has come that moves in a part of a stage, when the stage has come this far.
+/// Progress of a motion that takes a part of a stage, at this progress of the stage.
 pub fn within(through: f32, [from, to]: Interval) -> f32 {
     ease((through - from) / (to - from))
 }
 
-/// The same of one of several that move one after the other; `at` is its place among them, 0 to 1.
+/// Progress of one of several parts that move one after the other; `at` is its position among them, 0 to 1.
 pub fn in_turn(through: f32, [from, to]: Interval, at: f32) -> f32 {
     let own = OWN * (to - from);
     let start = from + at * (to - from - own);
     within(through, [start, start + own])
 }
 
-/// When what the content brings is poured in, and then what is kept of the step before upon it: the more there is of it
-/// the longer.
+/// Intervals in which the content weighting, then the previous weighting, is filled in; each as long as its share.
 pub fn pouring(gate: f32) -> [Interval; 2] {
     let share = if gate.is_finite() { gate } else { 0.5 };
     let split = 0.15 + 0.7 * share.clamp(0.0, 1.0);
@@ -83,23 +82,23 @@ pub struct Instant<'a> {
     step: usize,
     /// The place of the stage among all of them; behind the last one for a step as a whole.
     place: usize,
-    /// How far it has come, 0 to 1.
+    /// The progress, 0 to 1.
     through: f32,
 }
 
-/// Weight that goes from row to row, where it is now.
+/// Weight on its way from row to row, with its current position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moving {
-    /// From where to where, and how much.
+    /// Source, target and amount.
     pub link: WeightFlow,
-    /// By how many rows it has moved.
+    /// The number of rows that it has moved.
     pub by: f32,
-    /// How much weight lies before it in its row.
+    /// The weight that lies before it in its row.
     pub before: f32,
 }
 
 impl<'a> Instant<'a> {
-    /// Of a step and the place of its stage, when that has come this far.
+    /// Creates the instant of a step, a stage and its progress.
     pub fn new(
         trace: &'a Trace,
         stages: &'a Stages,
@@ -124,13 +123,13 @@ impl<'a> Instant<'a> {
         self.through < 1.0
     }
 
-    /// How far a step as a whole has come from the one before it, while it moves as a whole.
+    /// Progress from the previous step, while the step moves as a whole.
     pub fn glide(&self) -> Option<f32> {
         let whole = self.place >= self.stages.len();
         (whole && self.moves()).then(|| ease(self.through))
     }
 
-    /// How far a stage has come: 0 before it and 1 behind it; of a head, where not all are in it at once.
+    /// Progress of a stage: 0 before it and 1 after it; of a head, where the heads do not share the stage.
     pub fn progress(&self, stage: Stage, head: Option<&HeadTrace>) -> f32 {
         match self.stages.place(stage, head) {
             Some(at) if at < self.place => 1.0,
@@ -139,7 +138,7 @@ impl<'a> Instant<'a> {
         }
     }
 
-    /// A value of a column of the addressing; `at` is where its row stands among those that are seen, 0 to 1.
+    /// Returns a value of a column; `at` is the position of its row among the visible ones, 0 to 1.
     pub fn column(&self, head: &HeadTrace, column: &Column, row: usize, at: f32) -> f32 {
         let value = column.values(head, self.step)[row];
         if let Some(share) = self.glide() {
@@ -169,7 +168,7 @@ impl<'a> Instant<'a> {
         }
     }
 
-    /// Of a row what content brings and what is kept of the step before, as far as it is in the gated weighting by now.
+    /// Returns the parts of a row from the content and the previous weighting that are in the gated weighting so far.
     pub fn poured(&self, head: &HeadTrace, row: usize) -> [f32; 2] {
         let through = self.progress(Stage::Gate, Some(head));
         let gate = head.gate[self.step];
@@ -182,7 +181,7 @@ impl<'a> Instant<'a> {
         ]
     }
 
-    /// The weight that the shift moves, row by row, where it is by now: what comes to the same row lies side by side.
+    /// Returns the shifted weights, row by row, at their current positions; those for the same row are side by side.
     pub fn shifted(&self, head: &HeadTrace) -> Vec<Moving> {
         let through = within(self.progress(Stage::Shift, Some(head)), MOVE);
         let columns: Vec<_> = columns_of(head).collect();
@@ -216,7 +215,7 @@ impl<'a> Instant<'a> {
             .collect()
     }
 
-    /// How much a head looks at a row by now: where it was, until it has moved.
+    /// Current attention of a head to a row: the previous weighting until the head has moved.
     pub fn attention(&self, head: &HeadTrace, row: usize) -> f32 {
         let now = head.weighting.row(self.step)[row];
         let mut weight = head.previous_weighting(self.step)[row];
@@ -311,19 +310,19 @@ impl<'a> Instant<'a> {
         }
     }
 
-    /// How far what the step before has left is gone.
+    /// Progress of the fade-out of the step before.
     pub fn gone(&self) -> f32 {
         within(self.progress(Stage::Controller, None), GO)
     }
 
-    /// How far what the controller makes of the input has come.
+    /// Progress of the controller's output.
     pub fn emitted(&self) -> f32 {
         self.glide()
             .unwrap_or_else(|| within(self.progress(Stage::Controller, None), EMIT))
     }
 }
 
-/// The place of one among so many, 0 to 1.
+/// The position of item `one` among `of` items, 0 to 1.
 pub fn turn(one: usize, of: usize) -> f32 {
     one as f32 / of.saturating_sub(1).max(1) as f32
 }
@@ -366,7 +365,7 @@ mod tests {
 
     const SHARES: [f32; 9] = [0.0, 0.07, 0.2, 0.33, 0.5, 0.61, 0.8, 0.97, 1.0];
 
-    /// All instants of an episode, with their step, stage and how far that has come.
+    /// Returns all instants of an episode, with step, stage and progress.
     fn instants<'a>(
         recording: &'a Recording,
         stages: &'a Stages,
@@ -383,7 +382,7 @@ mod tests {
         }
     }
 
-    /// That a quantity goes from one number to another and never beyond.
+    /// Asserts that a quantity goes from one number to another and never beyond.
     fn lies_between(of: impl Fn(f32) -> f32, ends: [f32; 2], what: &str) {
         let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
         let mut last = of(0.0);

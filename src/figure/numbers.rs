@@ -58,7 +58,7 @@ pub fn plain(value: f32, decimals: usize, width: usize) -> String {
     fit(value, decimals, width)
 }
 
-/// At most `decimals` digits after the point, as short as it goes: for sentences, not for columns.
+/// Formats with at most `decimals` digits after the point, as short as possible: for sentences, not for columns.
 pub fn short(value: f32, decimals: usize) -> String {
     fit(value, decimals, 9).trim_start().to_owned()
 }
@@ -80,7 +80,7 @@ pub fn cell(value: f32) -> String {
     }
 }
 
-/// The same beside a bar: the larger it is, the fewer digits stand behind the point.
+/// Formats a number next to a bar: the larger it is, the fewer digits after the point.
 pub fn in_bar(value: f32) -> String {
     let decimals = match value.abs() {
         size if size.is_nan() || size < 9.995 => return cell(value),
@@ -99,7 +99,7 @@ pub fn round_up(limit: f32) -> f32 {
     (limit / unit - 1e-3).ceil() * unit
 }
 
-/// A short number rounded to at most so many letters, as far as it can do without digits after its point.
+/// Returns a short number rounded to at most `letters` characters, as far as digits after its point can be dropped.
 pub fn shortened(number: &str, letters: usize) -> String {
     let all = number.chars().count();
     let Some((before, after)) = number.split_once('.').filter(|_| all > letters) else {
@@ -120,7 +120,7 @@ pub fn shortened(number: &str, letters: usize) -> String {
     }
 }
 
-/// Three digits that say something, no more: for axes and sentences; counts up to a million whole, with separators.
+/// Formats with three significant digits, for axes and sentences; counts up to a million whole, with separators.
 pub fn brief(value: f64) -> String {
     let size = value.abs();
     let digits = match size {
@@ -150,7 +150,7 @@ fn trimmed(value: f64, decimals: usize) -> String {
     text
 }
 
-/// A time of so many seconds, in seconds, minutes or hours.
+/// Formats a duration in seconds, minutes or hours.
 pub fn time(seconds: f64) -> String {
     match seconds {
         _ if seconds < 9.95 => format!("{seconds:.1} s"),

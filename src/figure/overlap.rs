@@ -29,14 +29,14 @@ const WHO: f32 = 34.0;
 const NUMBER: f32 = 38.0;
 const SMALL: f32 = 10.0;
 
-/// Heads that a penalty counts: what they do, and what it is called over time.
+/// Groups of heads with a penalty: their task, and the name of the penalty over time.
 const KINDS: [(&str, Redundancy, &Emitted); 3] = [
     ("reads", Redundancy::Read(1.0), &REDUNDANCY[0]),
     ("writes", Redundancy::Write(1.0), &REDUNDANCY[1]),
     ("all", Redundancy::Both(1.0), &REDUNDANCY[2]),
 ];
 
-/// Σ_i w(i)·w′(i) of two heads in a step; absent where nobody recorded it, or where they look at different rows.
+/// Σ_i w(i)·w′(i) of two heads in a step; absent where a weighting was not recorded, or where their rows differ.
 pub fn overlap_of(trace: &Trace, step: usize, heads: [usize; 2]) -> f32 {
     let [a, b] = heads.map(|head| trace.heads[head].weighting.row(step));
     if a.is_empty() || a.len() != b.len() || is_unrecorded(a) || is_unrecorded(b) {
@@ -72,17 +72,17 @@ pub fn heaviest(
 /// The penalty over some heads in every step.
 #[derive(Clone, Debug)]
 pub struct Redundant {
-    /// Which heads.
+    /// The group of heads.
     pub who: &'static str,
     /// The first of them; `None` of all.
     pub head: Option<HeadName>,
-    /// How many.
+    /// The number of heads.
     pub count: usize,
-    /// P of every step in its parts; none of a machine whose weightings nobody recorded.
+    /// P of every step in its parts; empty for a machine whose weightings were not recorded.
     pub steps: Vec<Penalty>,
     /// P of every step as a line.
     pub line: Scalar,
-    /// The mean of P over the steps: what training counts.
+    /// The mean of P over the steps, as used in training.
     pub mean: f32,
 }
 
@@ -123,8 +123,9 @@ impl Redundant {
     }
 }
 
-/// Which heads of an episode get into each other's way: a penalty for the heads that read, for those that write, and
-/// for all. None where no two heads of a kind look at the same rows.
+/// Redundancy penalties of an episode: of the read heads, of the write heads, and of all.
+///
+/// Empty where no two heads of a kind address the same rows.
 #[derive(Clone, Debug, Default)]
 pub struct Redundancies(pub Vec<Redundant>);
 
@@ -152,7 +153,7 @@ impl Redundancies {
         Self(kinds.collect())
     }
 
-    /// Those of two or more heads of a kind; `write`: of such as write, if there are several, else of the others.
+    /// The penalty of two or more heads of a kind: the write heads if `write` and several exist, else the others.
     pub fn like(&self, write: bool) -> Option<&Redundant> {
         let several = self.0.iter().filter(|of| of.count > 1);
         let several = several.filter_map(|of| Some((of, of.head?)));
@@ -197,7 +198,7 @@ pub struct Overlap<'a> {
     pub names: Vec<HeadName>,
     /// The heads that count, and spread, shared and P of the step.
     costs: Vec<(&'static str, [f32; 3])>,
-    /// Where the words about them are.
+    /// The area of their text.
     words: Option<Area>,
 }
 
@@ -206,7 +207,7 @@ fn words_width(parts: bool) -> f32 {
 }
 
 impl<'a> Overlap<'a> {
-    /// Of all heads at a step, in these colours; `None` where nothing is known of two or more that do the same.
+    /// Creates the overlaps of all heads at a step; `None` unless two or more heads of a kind were recorded.
     pub(super) fn new(
         trace: &'a Trace,
         step: usize,
@@ -225,8 +226,8 @@ impl<'a> Overlap<'a> {
         })
     }
 
-    /// Takes its place in an area and returns where its cells are. The words stand right of them, as many as leave
-    /// room for numbers in the cells.
+    /// Places it in an area and returns the area of its cells. The text is right of them, as far as numbers still fit
+    /// into the cells.
     pub(super) fn place(&mut self, area: &Area) -> Area {
         let heads = self.names.len().max(1) as f32;
         let cell = |words: Option<bool>| {
@@ -250,7 +251,7 @@ impl<'a> Overlap<'a> {
         cells
     }
 
-    /// Where the words are.
+    /// The area of the text.
     pub fn words(&self) -> Option<Area> {
         self.words
     }
@@ -265,12 +266,12 @@ impl<'a> Overlap<'a> {
         lines.map(|(words, top)| words.down(top, top + LINE))
     }
 
-    /// Height of the words beside the cells.
+    /// Height of the text next to the cells.
     pub fn least(&self) -> f32 {
         LINE * self.costs.len() as f32
     }
 
-    /// Height of it with its words, as it likes to be.
+    /// Natural height with its text.
     pub(super) fn natural(&self) -> f32 {
         (15.0 * self.names.len() as f32).max(self.least())
     }
@@ -358,7 +359,7 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// The penalty of the step, who is counted line by line: what is spread and what is shared make P.
+    /// Writes the penalty of the step, line by line: spread and overlap add up to P.
     fn tell(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
         let columns = if area.width() > WHO + 2.0 * NUMBER {
             vec![("spread", 0), ("shared", 1), ("= P", 2)]

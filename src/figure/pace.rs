@@ -1,32 +1,32 @@
 //! How an animation goes through the steps of an episode: the first ones slowly, then faster, and where there are many
 //! of them whole step by whole step, so that the file stays small enough to be sent, and takes no longer than was asked.
 
-/// How long a frame is shown while something moves, in hundredths of a second.
+/// Duration of a frame while something moves, in hundredths of a second.
 const FRAME: u16 = 4;
 /// The number of steps that play slowly.
 const SLOWLY: usize = 2;
 /// The largest number of frames with a moving stage in an animation, or frames of the same size, if its steps allow it:
 /// at 1200 × 630 about 3 MB, the limit of mail and forums.
 const FRAMES: usize = 400;
-/// A frame in which the rows move on and every number changes counts as so many of those in which a stage moves: it
-/// takes as many bytes.
+/// The cost of a frame in which the rows move and every number changes, in frames in which a stage moves: the ratio
+/// of their bytes.
 const COUNTS: usize = 3;
 
-/// How a step goes.
+/// Pace of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pace {
     /// Stage by stage; else the step as a whole.
     pub(super) in_stages: bool,
     /// Frames of a stage, or of the step.
     pub(super) frames: u16,
-    /// For how long the last of them stays, in hundredths of a second.
+    /// Extra time of the last frame, in hundredths of a second.
     pub(super) rest: u16,
 }
 
 const SLOW: Pace = Pace::new(true, 9, 36);
 const FAST: Pace = Pace::new(true, 5, 8);
 const WHOLE: Pace = Pace::new(false, 3, 20);
-/// Where there are too many steps even for that: each of them at once.
+/// The pace of steps that are too many even for that: each in one frame.
 const AT_ONCE: Pace = Pace::new(false, 1, 30);
 
 impl Pace {
@@ -38,7 +38,7 @@ impl Pace {
         }
     }
 
-    /// For how long a frame of a stage, or of the step, is shown, from the first one, 1, on.
+    /// Duration of a frame of a stage, or of the step, counted from 1.
     pub(super) fn lasts(self, frame: u16) -> u16 {
         if frame < self.frames {
             FRAME
@@ -53,24 +53,24 @@ impl Pace {
         usize::from(self.frames) * times
     }
 
-    /// How long a step takes, in hundredths of a second.
+    /// Duration of a step, in hundredths of a second.
     fn time_of_a_step(self, stages: usize) -> usize {
         let times = if self.in_stages { stages } else { 1 };
         let frames = (1..=self.frames).map(|frame| usize::from(self.lasts(frame)));
         frames.sum::<usize>() * times
     }
 
-    /// How long steps take, in hundredths of a second.
+    /// Duration of these steps, in hundredths of a second.
     fn time(self, steps: &[usize]) -> usize {
         let times = steps.iter().map(|&stages| self.time_of_a_step(stages));
         times.sum()
     }
 }
 
-/// How each of the steps goes that have so many stages; `most` is how long all of them may take where they can, in
-/// hundredths of a second.
+/// Returns the pace of each step from its number of stages; `most` is the longest time for all of them where
+/// possible, in hundredths of a second.
 pub(super) fn paces(stages: &[usize], most: usize) -> Vec<Pace> {
-    // What is left of the frames when so many steps have gone slowly, and how the others go at least.
+    // The frames left after the first `slowly` steps went slowly, and the slowest possible pace of the others.
     let rest = |slowly: usize| {
         let (slow, later) = stages.split_at(slowly);
         let frames: usize = slow.iter().map(|&stages| SLOW.of_a_step(stages)).sum();

@@ -17,7 +17,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the end of a file's name.
+    /// Returns the format for a file's extension.
     pub fn of(path: &Path) -> Option<Self> {
         let end = path.extension()?.to_string_lossy().to_lowercase();
         match end.as_str() {
@@ -29,7 +29,7 @@ impl Format {
     }
 }
 
-/// How an animation goes through an episode.
+/// Order in which an animation goes through an episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Walk {
     /// A frame for every step.
@@ -46,16 +46,16 @@ pub enum Walk {
 pub struct FrameTime {
     /// The step of the episode.
     pub step: usize,
-    /// The place of the stage that it has come to; where there is none, it is over.
+    /// Place of its current stage; without one the step is over.
     pub stage: Option<usize>,
-    /// How far that stage has come, 0 to 1.
+    /// Progress of that stage, 0 to 1.
     pub through: f32,
-    /// For how many hundredths of a second it is shown, where that is not as long as the others.
+    /// Duration in hundredths of a second, where it differs from the others.
     pub lasts: Option<u16>,
 }
 
 impl FrameTime {
-    /// A step that has come to a stage, or is over.
+    /// Creates the instant of a step at a stage, or at its end.
     pub fn new(step: usize, stage: Option<usize>) -> Self {
         Self {
             step,
@@ -68,7 +68,7 @@ impl FrameTime {
 
 /// Pictures that fill a page, at one moment or at many.
 pub trait Pages: Sync {
-    /// The page, at the size that was asked for, or at one that suits what is on it; with its pictures at their places.
+    /// Returns the page at the requested size, or at one that suits its contents, with the placed pictures.
     fn scene(&self) -> Scene<'_>;
 
     /// The page at another moment.

@@ -19,15 +19,15 @@ pub struct Page<'a> {
     pub first: usize,
     /// The step to be marked.
     pub step: Option<usize>,
-    /// The place of the stage that the step has come to.
+    /// Place of the step's current stage.
     pub stage: Option<usize>,
-    /// How far that stage has come, 0 to 1.
+    /// Progress of that stage, 0 to 1.
     pub through: f32,
     /// Pixels per unit that an image may use.
     pub density: f32,
     /// True where axes are named as the paper does.
     pub as_paper: bool,
-    /// How much is seen of what has not come yet.
+    /// Opacity of parts that are still to come.
     pub to_come: f32,
     /// The text in place of unknown values.
     pub lacking: &'static str,
@@ -50,14 +50,14 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Where the cells of a picture are.
+/// Position of the cells of a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct At<'a> {
-    /// Of which picture.
+    /// The picture.
     pub id: PanelId,
-    /// From where to where.
+    /// Area of the cells.
     pub area: &'a Area,
-    /// Where the rows are.
+    /// Position of the rows.
     pub axis: &'a Axis,
 }
 
@@ -66,7 +66,7 @@ pub trait Paint {
     /// Puts a mark above all that is there.
     fn mark(&mut self, mark: Mark);
 
-    /// Puts the cells of a picture there as colours, so much of them that they hide what is below.
+    /// Paints the cells of a picture as colours, with this opacity.
     fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &Page<'_>, opacity: f32);
 
     /// True where a cell of a picture is not finite, and where one was not recorded.

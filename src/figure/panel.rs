@@ -1,5 +1,4 @@
-//! One picture: what it is, what runs along its edges, what it shows; with its name, its axes and its legend on a
-//! page.
+//! A picture: its identity, axes and contents; on a page with its name, axis labels and legend.
 
 use std::borrow::Cow;
 
@@ -15,7 +14,7 @@ use super::{Area, HeadName, Image, Mark, PanelId, Picture, Rgb, Scalar, Scale, S
 
 /// Height of the line with the name and the legend.
 const HEAD: f32 = 22.0;
-/// Height of the mark that stands for rows left out.
+/// Height of the mark for omitted rows.
 const GAP: f32 = 14.0;
 /// Length of a tick.
 const TICK: f32 = 4.0;
@@ -25,19 +24,19 @@ const TEXT: f32 = 11.0;
 /// A picture before it has a place.
 #[derive(Debug)]
 pub struct Panel<'a> {
-    /// Its identity.
+    /// The identity.
     pub id: PanelId,
-    /// Its title on a page.
+    /// The title on a page.
     pub title: String,
-    /// Its name on screen, and in copied numbers.
+    /// The name on screen, and in copied numbers.
     pub name: String,
-    /// Whose it is, as values of it are read out.
+    /// The owner, as it is named when values are read out.
     pub whose: String,
     /// The exact description of its contents.
     pub note: String,
-    /// How it is described to who does not see it, after its name.
+    /// The text alternative for screen readers, after the name.
     pub alt: String,
-    /// Its contents.
+    /// The contents.
     pub content: Content<'a>,
     /// The horizontal axis.
     pub across: Across,
@@ -70,7 +69,7 @@ pub struct Down<'a> {
 }
 
 impl Down<'_> {
-    /// All of so many.
+    /// All `total` rows.
     pub fn all(label: &'static str, total: usize) -> Self {
         Self {
             label,
@@ -96,7 +95,7 @@ pub enum Content<'a> {
     Cells(Cells<'a>),
     /// A bar per row.
     Bars(Bars<'a>),
-    /// The columns of the addressing of a head, and what leads from one to the next.
+    /// The columns of the addressing of a head, and the lines between them.
     Addressing(Addressing<'a>),
     /// A colour for every two heads.
     Overlap(Overlap<'a>),
@@ -104,9 +103,9 @@ pub enum Content<'a> {
     Lanes(Vec<(Scalar, Option<HeadName>)>),
     /// A bar per step, by the logarithm of its value.
     Decades(Decades<'a>),
-    /// No values: a name or a mark.
+    /// A name or a mark, without values.
     Sign(Sign),
-    /// Nothing: the place is kept free.
+    /// Empty space.
     Nothing,
 }
 
@@ -115,13 +114,13 @@ pub enum Content<'a> {
 pub struct PlacedPanel<'a> {
     /// The picture.
     pub panel: Panel<'a>,
-    /// Where its data is.
+    /// The area of the data.
     pub area: Area,
-    /// Where its rows are.
+    /// The axis of the rows.
     pub axis: Axis,
 }
 
-/// A part of a page that stands for something and shows no values.
+/// A part of a page that represents something and shows no values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// A stage of the step, by its place among all.
@@ -133,9 +132,9 @@ pub enum Sign {
 /// A value under the pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// Its column.
+    /// The column.
     pub column: usize,
-    /// Its row, whether or not all are shown.
+    /// The row, whether or not all rows are shown.
     pub row: usize,
     /// The value.
     pub value: f32,
@@ -173,7 +172,7 @@ impl<'a> PlacedPanel<'a> {
         Some(Hit { column, row, value })
     }
 
-    /// Where its cells are.
+    /// Returns the position of the cells.
     pub(super) fn place(&self) -> At<'_> {
         At {
             id: self.panel.id,
@@ -182,7 +181,7 @@ impl<'a> PlacedPanel<'a> {
         }
     }
 
-    /// Paints what it shows.
+    /// Paints the contents.
     pub fn paint(&self, paint: &mut dyn Paint, page: &Page<'_>) {
         match &self.panel.content {
             Content::Cells(cells) => {
@@ -228,7 +227,7 @@ impl<'a> Panel<'a> {
         }
     }
 
-    /// Height of what stands above the data.
+    /// Height of the part above the data.
     pub(super) fn head(&self) -> f32 {
         match self.content {
             Content::Addressing(_) => HEAD + addressing::NAMES,
@@ -237,7 +236,7 @@ impl<'a> Panel<'a> {
         }
     }
 
-    /// At a place of a page.
+    /// Places the picture on a page.
     pub fn at(mut self, area: Area) -> PlacedPanel<'a> {
         let area = match &mut self.content {
             Content::Cells(cells) if !cells.marks.is_empty() => Area {
@@ -251,7 +250,7 @@ impl<'a> Panel<'a> {
         self.along(area, axis)
     }
 
-    /// At a place where its rows stand on this axis.
+    /// Places the picture on a page, with its rows on this axis.
     pub fn along(self, area: Area, axis: Axis) -> PlacedPanel<'a> {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
         PlacedPanel {
@@ -297,7 +296,7 @@ impl<'a> Panel<'a> {
         Some(place)
     }
 
-    /// Where what it shows ends, when its data is here.
+    /// Returns the right edge of the picture, for data in this area.
     fn right(&self, area: &Area) -> f32 {
         match &self.content {
             Content::Overlap(overlap) => overlap.words().map_or(area.right, |words| words.right),

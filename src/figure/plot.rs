@@ -11,7 +11,7 @@ const ROOM: [f32; 2] = [1.5, 4.5];
 pub(super) struct Plot<'a> {
     chart: &'a Chart,
     colours: &'a Colours,
-    /// Where the lines are; numbers stand at the left and below.
+    /// The area of the lines; numbers are at the left and below.
     area: Area,
     /// Places at the edges, from left to right and upwards.
     x: [f64; 2],
@@ -43,12 +43,12 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// With letters of another height.
+    /// Sets the height of the letters.
     pub(super) fn with_letters(self, letters: f32) -> Self {
         Self { letters, ..self }
     }
 
-    /// Where a point lies; what is beyond an axis lies on its end.
+    /// Returns the position of a point; points beyond an axis are moved to its end.
     pub(super) fn at(&self, [x, y]: [f64; 2]) -> [f32; 2] {
         let share = |place: f64, [low, high]: [f64; 2]| {
             ((place - low) / (high - low).max(1e-9)).clamp(0.0, 1.0) as f32
@@ -124,7 +124,7 @@ impl<'a> Plot<'a> {
         drawing.shape(&points, Ink::from(line.hue.of(self.colours)).faded(0.18));
     }
 
-    /// Where it is not finite it has a gap.
+    /// Draws a line, with gaps where it is not finite.
     fn line(&self, drawing: &mut Drawing, line: &Line) {
         let points = &line.points;
         for part in points.chunk_by(|a, b| a[1].is_finite() == b[1].is_finite()) {
@@ -186,7 +186,7 @@ impl<'a> Plot<'a> {
     }
 }
 
-/// Values to be marked on an axis between these places, so many at most, or two.
+/// The values marked on an axis between these limits, at most `most`, or two.
 fn ticks([low, high]: [f64; 2], up: Up, most: f64) -> Vec<f64> {
     let apart = (high - low).max(1e-9) / most.max(1.0);
     if up.is_log() {

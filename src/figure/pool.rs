@@ -10,8 +10,8 @@ fn part(index: usize, pixels: usize, cells: usize) -> Range<usize> {
     at(index)..at(index + 1).max(at(index) + 1).min(cells)
 }
 
-/// Of two values the one further from zero; what is not finite is further than anything. Without their signs the bits
-/// of numbers are in the order of the numbers, and those of what is none come last.
+/// Returns the value further from zero; non-finite values are furthest. Without signs the bits of numbers are in the
+/// order of the numbers, and those of NaN come last.
 pub(super) fn further(best: f32, next: f32) -> f32 {
     let size = |value: f32| value.to_bits() & 0x7fff_ffff;
     if size(next) > size(best) { next } else { best }
@@ -50,8 +50,8 @@ impl Pooled {
     }
 }
 
-/// Cells as pixels, as many as there are cells, or as fit; `column` puts the values of a column there, or says that it
-/// is left out, and `colour` is that of what falls on a pixel.
+/// Renders cells as pixels, one per cell or as many as fit; `column` writes the values of a column, or reports that
+/// it is omitted, and `colour` returns the colour of the value of a pixel.
 pub fn pooled(
     [columns, rows]: [usize; 2],
     most: [usize; 2],

@@ -10,7 +10,7 @@ use super::drawing::width_of;
 use super::fonts::FONTS;
 use super::{Anchor, Drawing, Image, Mark, Rgb, Text};
 
-/// Side of the squares of a page of which each is as on another page or is drawn anew, in pixels.
+/// Side of the square tiles of a page that are reused or redrawn, in pixels.
 const TILE: usize = 16;
 
 impl Drawing {
@@ -63,8 +63,7 @@ impl Drawing {
         png(&self.to_image(scale), Some(&self.title), Compression::High)
     }
 
-    /// Bytes that it takes to draw the page in pixels: the fonts and the parts of the page, about as much for
-    /// any, and the pixels.
+    /// Bytes needed to draw the page in pixels: fonts and parts, about the same for any page, and the pixels.
     pub fn bytes(&self, scale: f32) -> u64 {
         const PARTS: u64 = 64_000_000;
         const PER_PIXEL: u64 = 16;
@@ -78,7 +77,7 @@ impl Drawing {
     }
 }
 
-/// A page in pixels, and what is not there as on it of pages that are much like it.
+/// A page in pixels, from which the differences of similar pages are drawn.
 pub(super) struct Base {
     drawing: Drawing,
     scale: f32,
@@ -94,7 +93,7 @@ pub(super) struct Patch {
 }
 
 impl Base {
-    /// This page.
+    /// Creates the base from this page.
     pub(super) fn new(drawing: Drawing, scale: f32) -> Self {
         let image = drawing.to_image(scale);
         Self {
@@ -119,7 +118,7 @@ impl Base {
     }
 }
 
-/// The marks that only one of two pages has. All others stand on both in the same order.
+/// Returns the marks that only one of two pages has. All others are on both in the same order.
 fn unlike<'m>(before: &'m [Mark], after: &'m [Mark]) -> Vec<&'m Mark> {
     let mut unlike = Vec::new();
     let mut rest = before;
@@ -158,7 +157,7 @@ impl Tiles {
         self.size[0].div_ceil(TILE)
     }
 
-    /// Those below a mark, and perhaps some around it.
+    /// The pixels below a mark, and perhaps some around it.
     fn below(&self, mark: &Mark) -> impl Iterator<Item = usize> + use<> {
         let [left, top, right, bottom] = reach(mark);
         let tile = |at: f32, beyond: f32| ((at * self.scale + beyond) / TILE as f32).max(0.0);
@@ -261,7 +260,7 @@ fn fonts() -> Arc<fontdb::Database> {
     LOADED.get_or_init(load).clone()
 }
 
-/// An image as PNG, with a word on what it shows.
+/// Encodes an image as PNG, with a title.
 pub(super) fn png(image: &Image, title: Option<&str>, compression: Compression) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, image.columns as u32, image.rows as u32);

@@ -1,11 +1,11 @@
-//! The address axis, which window and figures share: which memory rows are shown, in which order, and where they stand.
+//! The address axis, which window and figures share: the memory rows shown, their order, and their positions.
 
 use std::ops::Range;
 
 use crate::model::Trace;
 use crate::train::Recording;
 
-/// From where to where, downwards.
+/// Vertical range, downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
     /// The upper end.
@@ -20,12 +20,12 @@ impl Span {
         Self { min, max }
     }
 
-    /// How high it is.
+    /// The height.
     pub fn span(self) -> f32 {
         self.max - self.min
     }
 
-    /// Its middle.
+    /// The middle.
     pub fn center(self) -> f32 {
         f32::midpoint(self.min, self.max)
     }
@@ -38,7 +38,7 @@ pub struct Rows {
     /// The true numbers of the rows shown, from the top.
     shown: Vec<usize>,
     total: usize,
-    /// True when more rows follow on both sides of what is on screen.
+    /// True when more rows follow on both sides of the rows on screen.
     cut: bool,
 }
 
@@ -48,7 +48,7 @@ impl Rows {
         Self::of(Some(0..total).filter(|run| !run.is_empty()), total)
     }
 
-    /// These runs, in the order in which they will be shown.
+    /// Creates the rows of these runs, in the order in which they are shown.
     pub fn of(runs: impl IntoIterator<Item = Range<usize>>, total: usize) -> Self {
         let runs: Vec<_> = runs.into_iter().collect();
         Self {
@@ -137,7 +137,7 @@ impl Rows {
         axis
     }
 
-    /// How many rows are left out between a run and the next one, round the end.
+    /// Number of rows omitted between a run and the next one, across the end.
     fn left_out_after(&self, index: usize) -> usize {
         if self.cut && index + 1 == self.runs.len() {
             return 0;
@@ -146,10 +146,10 @@ impl Rows {
     }
 }
 
-/// How rows are placed.
+/// Placement of rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placing {
-    /// Height of the mark that stands for rows left out.
+    /// Height of the mark for omitted rows.
     pub gap: f32,
     /// Rows never grow taller than this.
     pub tallest: f32,
@@ -157,7 +157,7 @@ pub struct Placing {
     pub upwards: bool,
 }
 
-/// Where the rows stand.
+/// Positions of the rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// Runs of rows and their places.
@@ -171,7 +171,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// The row of a run that is so many rows below its upper end.
+    /// The row of a run that is `below` rows below its upper end.
     fn row_of(&self, rows: &Range<usize>, below: usize) -> usize {
         let below = below.min(rows.len().saturating_sub(1));
         if self.upwards {
@@ -189,14 +189,14 @@ impl Axis {
         Some(self.row_of(rows, below as usize))
     }
 
-    /// Where a row stands, if it is shown.
+    /// Returns the position of a row, if it is shown.
     pub fn place_of(&self, row: usize) -> Option<Span> {
         let mut runs = self.runs.iter();
         let run = runs.find(|(rows, _)| rows.contains(&row))?;
         Some(self.within(run, row..row + 1))
     }
 
-    /// Where some rows of a run stand.
+    /// Returns the position of some rows of a run.
     fn within(&self, (run, place): &(Range<usize>, Span), rows: Range<usize>) -> Span {
         let above = if self.upwards {
             run.end - rows.end
@@ -229,7 +229,7 @@ impl Axis {
         self.ends().map_or(f32::NEG_INFINITY, |(_, bottom)| bottom)
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn count(&self) -> usize {
         self.runs.iter().map(|(rows, _)| rows.len()).sum()
     }
@@ -239,7 +239,7 @@ impl Axis {
         (0..self.runs.len()).flat_map(|run| self.rows(run))
     }
 
-    /// Where rows for which `is` holds stand, those below each other together.
+    /// Positions of the rows for which `is` holds, adjacent ones merged.
     pub fn spans(&self, is: impl Fn(usize) -> bool) -> Vec<Span> {
         let mut spans = Vec::new();
         for run in &self.runs {
@@ -286,7 +286,7 @@ pub fn numbered_every(width: f32) -> usize {
     every.unwrap_or(1_000_000)
 }
 
-/// How many rows there are to address: none without heads.
+/// Number of rows that can be addressed: none without heads.
 pub fn addressed(trace: &Trace) -> usize {
     let [rows, _] = trace.memory_size();
     if trace.heads.is_empty() { 0 } else { rows }
@@ -309,7 +309,7 @@ pub fn touched(recording: &Recording) -> Vec<Range<usize>> {
     touched_by(&[recording], addressed(trace), 0..trace.steps())
 }
 
-/// The same of the first `total` rows in some steps of several episodes.
+/// Returns the touched rows among the first `total`, in some steps of several episodes.
 pub(super) fn touched_by(
     recordings: &[&Recording],
     total: usize,
@@ -353,7 +353,7 @@ fn close_the_circle(runs: &mut [Range<usize>], total: usize) {
     }
 }
 
-/// How many rows are left out between a run and the next one, round the end.
+/// Number of rows omitted between a run and the next one, across the end.
 fn left_out_after(runs: &[Range<usize>], index: usize, total: usize) -> usize {
     let next = &runs[(index + 1) % runs.len()];
     (next.start + total - runs[index].end) % total.max(1)

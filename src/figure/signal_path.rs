@@ -1,24 +1,24 @@
-//! The round trip of an answer: the row that it was read from, and the step that wrote what stands there.
+//! Signal path of an answer: the row that it was read from, and the step that wrote the content of that row.
 //!
-//! What a row holds is the sum of what is left of every write and of what it held before the first step:
+//! The content of a row is the sum of the remainders of every write and of its initial values:
 //! M(i) = M₀(i) ∘ Π(1 − w·e) + Σⱼ wⱼ·aⱼ ∘ Π₍ₖ﹥ⱼ₎(1 − wₖ·eₖ) (Graves et al. 2014, equations 3 and 4, one step after the
 //! other). The share of a write is that of the sizes of its numbers, Σ|·|, among those of all.
 
 use crate::model::{HeadTrace, Trace, peak};
 use crate::train::Recording;
 
-/// Where an answer comes from.
+/// Signal path of an answer: input, memory row, output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignalPath {
     /// The read head that attends to a single row most, by its place among all heads.
     pub reader: usize,
     /// The step in which it does: that of the answer, or the one before.
     pub at: usize,
-    /// That row.
+    /// The row.
     pub row: usize,
-    /// How much it attends to it, 0 to 1.
+    /// The attention to that row, 0 to 1.
     pub weight: f32,
-    /// The write that left most of what stands there; `None` where most is from before the first step.
+    /// The write with the largest share of the row; `None` where the initial values have more.
     pub origin: Option<Origin>,
 }
 
@@ -29,13 +29,13 @@ pub struct Origin {
     pub writer: usize,
     /// The step.
     pub step: usize,
-    /// Its share of the row, 0 to 1.
+    /// The share of the row, 0 to 1.
     pub share: f32,
 }
 
 impl SignalPath {
-    /// That of what is read in a step; `None` for a machine that does not read. `writes_first` where the read heads find
-    /// what was written in the same step.
+    /// Returns the signal path of the read of a step; `None` for a machine without read heads. `writes_first`: the read
+    /// heads see the writes of the same step.
     pub fn read_in(trace: &Trace, writes_first: bool, step: usize) -> Option<Self> {
         let heads = trace.heads.iter().enumerate();
         let readers = heads.filter(|(_, head)| head.read.width() > 0);
@@ -54,7 +54,7 @@ impl SignalPath {
         })
     }
 
-    /// The write before step `end` with the largest share of a row, where no other has more, nor what was there before.
+    /// Returns the write before step `end` with the largest share of a row; `None` if the initial values have more.
     fn origin(trace: &Trace, row: usize, end: usize) -> Option<Origin> {
         let (mut sum, mut most) = (0.0, None::<Origin>);
         let start = remains(trace, row, end, |origin, left| {
@@ -74,11 +74,11 @@ impl SignalPath {
     }
 }
 
-/// How many answers are looked at, at most, to find out whether a machine reads ahead.
+/// Largest number of answers that decide whether a machine reads ahead.
 const LOOKED_AT: usize = 4;
 
-/// How many steps before its answer a machine reads what it answers: none, or one where that takes the way of the
-/// controller. Which of both it has learned shows where the answers are vectors that it was shown.
+/// Number of steps by which a machine reads ahead of its answer: 0, or 1 where the read passes through the controller.
+/// It can be told only where the answers are vectors of the input.
 pub fn steps_ahead(recording: &Recording, writes_first: bool) -> usize {
     let (trace, episode) = (&recording.trace, &recording.episode);
     let asked =

@@ -13,21 +13,21 @@ const BAND: [f32; 2] = [0.1, 0.9];
 /// The statistics over the samples of an episode.
 #[derive(Clone, Debug)]
 pub struct Spread {
-    /// How many samples there are.
+    /// Number of samples.
     pub samples: usize,
     /// The weightings of every head.
     heads: Vec<[Series<f32>; 3]>,
-    /// By step and output.
+    /// Mean and uncertainty by step and output.
     bits: Vec<(f64, Uncertainty)>,
     outputs: usize,
-    /// Where an answer is asked for, by step.
+    /// True in steps with a target, by step.
     asked: Vec<bool>,
 }
 
-/// How the samples of a weighting are spread over the rows of a step.
+/// Spread of the samples of a weighting over the rows of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpreadBand<'a> {
-    /// How many samples there are.
+    /// Number of samples.
     pub samples: usize,
     /// The mean, [N].
     pub mean: &'a [f32],
@@ -40,11 +40,11 @@ pub struct SpreadBand<'a> {
 /// Samples as they come.
 #[derive(Debug, Default)]
 pub struct Samples {
-    /// By sample and head, [T, N].
+    /// Weightings by sample and head, [T, N].
     weightings: Vec<Vec<Series<f32>>>,
-    /// By sample, [T, Y].
+    /// Outputs by sample, [T, Y].
     outputs: Vec<Series<f32>>,
-    /// Where an answer is asked for, by step.
+    /// True in steps with a target, by step.
     asked: Vec<bool>,
 }
 
@@ -55,7 +55,7 @@ impl Samples {
         all.fold(size_of::<f32>() as u64, u64::saturating_mul)
     }
 
-    /// One more. All are of one episode and one machine.
+    /// Adds a sample. All are of one episode and one machine.
     pub fn add(&mut self, recording: Recording) {
         let mask = recording.episode.mask.iter();
         self.asked = mask.map(|&mask| mask > 0.0).collect();
@@ -107,7 +107,7 @@ impl Samples {
 }
 
 impl Spread {
-    /// Where the samples of a head attend in a step.
+    /// Returns the spread of a head's weighting over the samples, in a step.
     pub fn band(&self, head: usize, step: usize) -> Option<SpreadBand<'_>> {
         let [mean, low, high] = self.heads.get(head)?;
         (step < mean.steps()).then(|| SpreadBand {
@@ -124,13 +124,13 @@ impl Spread {
         format!("over w, {count} samples: tick the mean, line 8 in 10")
     }
 
-    /// The mean of what the samples answer in a step, and how uncertain that is, in bits.
+    /// Returns the mean output of the samples in a step, and its uncertainty in bits.
     pub fn bit(&self, step: usize, output: usize) -> Option<(f64, Uncertainty)> {
         let place = step * self.outputs + output;
         (output < self.outputs).then(|| self.bits.get(place).copied())?
     }
 
-    /// How uncertain a bit of the answer of a step is on average, in bits; nothing where none is asked for.
+    /// Mean uncertainty of an output bit of a step, in bits; `None` without a target.
     pub fn step(&self, step: usize) -> Option<Uncertainty> {
         self.asked.get(step).filter(|&&asked| asked)?;
         let bits = (0..self.outputs).filter_map(|output| self.bit(step, output));
@@ -149,7 +149,7 @@ impl Spread {
         })
     }
 
-    /// [`Spread::step`] over time on one scale: all that is uncertain, what of it is noise, and what is not known.
+    /// [`Spread::step`] over time on one scale: total, aleatoric and epistemic uncertainty.
     pub fn lines(&self) -> [Scalar; 3] {
         let steps: Vec<_> = (0..self.asked.len()).map(|step| self.step(step)).collect();
         let values = |of: fn(&Uncertainty) -> f64| {

@@ -49,7 +49,7 @@ const ADDRESSING: [Stage; 6] = [
 ];
 
 impl Stage {
-    /// One word, as on screen.
+    /// Returns the word on screen.
     pub fn word(self) -> &'static str {
         match self {
             Self::Controller => "controller",
@@ -66,8 +66,7 @@ impl Stage {
         }
     }
 
-    /// The stage in which an array of this name is computed, as a trace file calls it; of this head, where it is of
-    /// one.
+    /// Returns the stage that computes an array, by its name in a trace file; of this head, if it belongs to one.
     pub fn of_array(array: &str, head: Option<&HeadTrace>) -> Self {
         let name = array.rsplit('.').next().unwrap_or_default();
         let mut columns: Vec<_> = head.into_iter().flat_map(columns_of).collect();
@@ -106,7 +105,7 @@ pub struct StageRef {
 }
 
 impl StageRef {
-    /// In a word or two.
+    /// Returns a name of one or two words.
     pub fn name(self) -> String {
         let word = self.stage.word();
         if self.write == Some(false) && self.stage != Stage::Read {
@@ -127,7 +126,7 @@ impl StageRef {
 pub struct Stages(Vec<StageRef>);
 
 impl Stages {
-    /// Those of the machine that made this trace.
+    /// Returns the stages of the machine that made this trace.
     pub fn of(trace: &Trace, writes_first: bool) -> Self {
         let mut moments = Vec::new();
         let mut add = |stages: &[Stage], write: Option<bool>| {
@@ -156,7 +155,7 @@ impl Stages {
         self.0.iter().any(|at| at.write == Some(true))
     }
 
-    /// How many.
+    /// Number of stages.
     #[expect(clippy::len_without_is_empty, reason = "there are always two")]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -167,18 +166,18 @@ impl Stages {
         self.0.iter().copied()
     }
 
-    /// The one at a place; the last behind the end.
+    /// Returns the stage at a place; beyond the end, the last one.
     pub fn at(&self, place: usize) -> StageRef {
         self.0[place.min(self.0.len() - 1)]
     }
 
-    /// When a stage comes; for a head, where not all are in it at once.
+    /// Place of a stage in the order; for a head, where the heads do not share the stage.
     pub fn place(&self, stage: Stage, head: Option<&HeadTrace>) -> Option<usize> {
         let is_it = |at: &StageRef| at.stage == stage && head.is_none_or(|head| at.has(head));
         self.0.iter().position(is_it)
     }
 
-    /// How far it has come when a step of another machine has come to this: to the same, or to the last before it.
+    /// Place of the stage that matches one of another machine: the same stage, or the last before it.
     pub fn matching_place(&self, other: StageRef) -> usize {
         let same = self.0.iter().position(|at| *at == other);
         let alike = || self.place(other.stage, None);
@@ -187,14 +186,14 @@ impl Stages {
         same.or_else(alike).unwrap_or_else(last)
     }
 
-    /// When a head addresses the memory.
+    /// Places of the stages in which a head addresses the memory.
     pub fn addressing(&self, head: &HeadTrace) -> Vec<usize> {
         let is_it = |at: &StageRef| ADDRESSING.contains(&at.stage) && at.has(head);
         let places = 0..self.0.len();
         places.filter(|&place| is_it(&self.0[place])).collect()
     }
 
-    /// True where a stage has come by the time of `place`.
+    /// True where a stage is complete at `place`.
     pub fn reached(&self, place: usize, stage: Stage, head: Option<&HeadTrace>) -> bool {
         self.place(stage, head).is_some_and(|at| at <= place)
     }
@@ -203,19 +202,19 @@ impl Stages {
 /// A weighting of the addressing, or the match that it begins with: a number for every row of the memory.
 #[derive(Debug)]
 pub struct Column {
-    /// As in the equations.
+    /// Symbol in the equations.
     pub symbol: &'static str,
-    /// In a word.
+    /// Name in one word.
     pub word: &'static str,
-    /// As the arrays of a trace file call it.
+    /// Name of its array in a trace file.
     pub array: &'static str,
-    /// When it has been worked out.
+    /// The stage that computes it.
     pub stage: Stage,
     /// The number of the equation in the paper, or whose it is.
     number: &'static str,
     /// The number that the head emits for it, where it does.
     emits: Option<&'static Emitted>,
-    /// Whether a head has it.
+    /// True if a head has this column.
     has: fn(&HeadTrace) -> bool,
     equation: fn(&HeadTrace) -> String,
     parameter: fn(&InStep<'_>) -> String,
@@ -306,12 +305,12 @@ fn is_hard(head: &HeadTrace) -> bool {
     head.distribution.width() > 0
 }
 
-/// The symbol of what a stage that makes this array begins with.
+/// Symbol of the input of the stage that computes this array.
 fn before(head: &HeadTrace, array: &str) -> &'static str {
     equations::before(head, array).0
 }
 
-/// How a head comes from its scores to wᶜ.
+/// Equation of wᶜ from the scores of a head.
 fn content(head: &HeadTrace) -> String {
     let score = if scores(head, Score::Cosine) {
         "cos(k, M)"
@@ -334,7 +333,7 @@ fn content(head: &HeadTrace) -> String {
     }
 }
 
-/// The weighting that a stage makes; the final one in stages that make none. Of a head, where it is known which.
+/// Returns the weighting of a stage, or the final one in stages without one; of a head, if given.
 pub fn weighting_at(stage: Option<Stage>, head: Option<&HeadTrace>) -> &'static Column {
     let is_it = |column: &&Column| column.is_weighting() && Some(column.stage) == stage;
     let mut columns: Vec<_> = head.into_iter().flat_map(columns_of).collect();
@@ -343,18 +342,18 @@ pub fn weighting_at(stage: Option<Stage>, head: Option<&HeadTrace>) -> &'static 
     columns.into_iter().rev().find(is_it).unwrap_or(last)
 }
 
-/// Those that a head has. The last is the one it reads or writes with.
+/// Columns of a head. The last is the one it reads or writes with.
 pub fn columns_of(head: &HeadTrace) -> impl Iterator<Item = &'static Column> + use<'_> {
     COLUMNS.iter().filter(|column| (column.has)(head))
 }
 
 impl Column {
-    /// Its values in all steps; `None` for what a head does not have, and for that of the step before.
+    /// The values in all steps; `None` for a column that a head lacks, and for the weighting of the step before.
     pub fn series<'a>(&self, head: &'a HeadTrace) -> Option<&'a Series<f32>> {
         series(head, self.array)
     }
 
-    /// Its place among [`COLUMNS`].
+    /// The place among [`COLUMNS`].
     pub fn place(&self) -> usize {
         let is_it = |column: &Column| std::ptr::eq(column, self);
         COLUMNS.iter().position(is_it).unwrap_or(0)
@@ -373,7 +372,7 @@ impl Column {
         self.array == "similarity"
     }
 
-    /// True for a score of which nobody knows how large it can be.
+    /// True for a score without a known upper bound.
     pub fn is_unbounded(&self) -> bool {
         self.is_signed() && self.symbol == "K"
     }
@@ -388,7 +387,7 @@ impl Column {
         self.emits.filter(|emitted| emitted.is_of(head))
     }
 
-    /// How a head works it out.
+    /// Returns the equation by which a head computes it.
     pub fn equation(&self, head: &HeadTrace) -> String {
         (self.equation)(head)
     }
@@ -424,22 +423,47 @@ fn emits(symbol: &str, value: f32) -> String {
     format!("{symbol} {}", numbers::fit(value, 2, 4).trim_start())
 }
 
-/// Where the shift of a step mostly moves the focus, and with how much weight.
+/// Main shift of a step in rows, and its weight.
 pub fn main_shift(head: &HeadTrace, step: usize) -> Option<(isize, f32)> {
     let shift = head.shift.row(step);
     let range = shift.len() / 2;
     peak(shift).map(|(index, mass)| (offset(index, range), mass))
 }
 
-/// Where the shift of a step has moved the weight: by how many rows its peak, to which row, and the weight there.
-pub fn moved(head: &HeadTrace, step: usize) -> Option<(isize, usize, f32)> {
+/// The move of the peak of a weighting: by how many rows, from which row to which, and the weight there.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    pub by: isize,
+    pub from: usize,
+    pub to: usize,
+    pub weight: f32,
+}
+
+/// Describes a move by this many rows.
+pub fn moves(by: isize) -> String {
+    match by {
+        0 => "stays".to_owned(),
+        1 => "moves on by one row".to_owned(),
+        -1 => "moves back by one row".to_owned(),
+        by => format!("moves by {} rows", signed(by)),
+    }
+}
+
+/// Returns the move of the weight by the shift of a step.
+pub fn moved(head: &HeadTrace, step: usize) -> Option<Moved> {
     let known = |weighting| peak(weighting).filter(|(_, weight)| weight.is_finite());
     let before = columns_of(head).take_while(|column| column.stage != Stage::Shift);
     let (from, _) = known(before.last()?.values(head, step))?;
     let (to, weight) = known(head.shifted.row(step))?;
     let rows = head.shifted.width().cast_signed();
     let on = (to.cast_signed() - from.cast_signed()).rem_euclid(rows);
-    Some((if 2 * on > rows { on - rows } else { on }, to, weight))
+    let by = if 2 * on > rows { on - rows } else { on };
+    Some(Moved {
+        by,
+        from,
+        to,
+        weight,
+    })
 }
 
 fn shift_parameter(at: &InStep<'_>) -> String {
@@ -448,7 +472,7 @@ fn shift_parameter(at: &InStep<'_>) -> String {
     })
 }
 
-/// How the row of a hard head was chosen.
+/// Describes the choice of a hard head's row.
 fn draw_parameter(at: &InStep<'_>) -> String {
     match (at.sampling, at.draw()) {
         (NoiseMode::Sampled, Some(drawn)) => format!("u {}", numbers::cell(drawn.u)),

@@ -18,7 +18,7 @@ impl Drawing {
         })
     }
 
-    /// The page with these marks only; `link` says where an image is.
+    /// Writes the page with these marks only; `link` returns the address of an image.
     pub(super) fn svg_of<'m>(
         &self,
         marks: impl IntoIterator<Item = &'m Mark>,
@@ -154,7 +154,7 @@ fn path(points: &[[f32; 2]]) -> String {
     path
 }
 
-/// At most two digits after the point.
+/// Formats with at most two digits after the point.
 fn short(value: f32) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

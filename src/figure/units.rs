@@ -1,4 +1,4 @@
-//! The units of a layer of the controller: cell and hidden state over time, and what makes them in a step.
+//! The units of a layer of the controller: cell and hidden state over time, and their inputs in a step.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::{PanelId, Picture, Scale};
 use crate::math::Matrix;
 use crate::model::{LayerTrace, Trace};
 
-/// The most quantities beside each other.
+/// Largest number of quantities side by side.
 pub const STRIPS: usize = 5;
 
 /// The gates and the hidden state stay within ±1.
@@ -29,7 +29,7 @@ pub struct Units<'a> {
 }
 
 impl<'a> Units<'a> {
-    /// The units of a layer at a step; with the cells that the first step finds, where they are known.
+    /// Creates the units of a layer at a step; with the initial cells, where they are known.
     pub fn of(
         trace: &'a Trace,
         initial: Option<&'a Matrix<f32>>,
@@ -55,12 +55,12 @@ impl<'a> Units<'a> {
     }
 }
 
-/// A quantity over time with what made it at the step, unit under unit.
+/// A quantity over time with its inputs at the step, unit under unit.
 #[derive(Debug)]
 pub struct Lane<'a> {
     /// The quantity.
     pub id: PanelId,
-    /// In words.
+    /// Name as text.
     pub words: &'static str,
     /// The inputs of the layer, and its values.
     pub strips: Vec<Panel<'a>>,
@@ -70,7 +70,7 @@ pub struct Lane<'a> {
 type Quantity<'a> = (&'static str, &'static str, Cow<'a, [f32]>, Scale);
 
 impl<'a> Catalogue<'a> {
-    /// Both quantities of a layer over time, with what made them.
+    /// Returns both quantities of a layer over time, with their inputs.
     pub fn lanes(&self, layer: usize) -> Vec<Lane<'a>> {
         let (trace, state) = (&self.recording.trace, self.scales.state);
         let Some(units) = Units::of(trace, self.initial, layer, self.moment.0) else {
@@ -112,7 +112,7 @@ impl<'a> Catalogue<'a> {
         lanes.collect()
     }
 
-    /// One quantity of all units of a layer at the step.
+    /// Returns one quantity of all units of a layer at the step.
     fn strip(
         &self,
         id: PanelId,

@@ -1,4 +1,4 @@
-//! Episodes of a task of one's own: an npz with `inputs`, `targets`, `mask` and `lengths`.
+//! Episodes of your own task: an npz with `inputs`, `targets`, `mask` and `lengths`.
 //!
 //! In the *ragged* form all episodes stand one behind the other, in the *padded* one each has a row of its own:
 //!

@@ -130,8 +130,8 @@ pub(super) fn short(text: &str) -> String {
     cut(text, MOST_OF_NAME, 0)
 }
 
-/// At most so many characters of a text, none of which acts on a terminal: what is left out is left out of
-/// its middle, for names differ at their ends.
+/// Returns at most `most` characters of a text, without control characters for terminals. A longer text is cut in
+/// its middle, because names differ at their ends.
 pub fn bounded(text: &str, most: usize) -> String {
     cut(text, most, most - most / 2 - 1)
 }

@@ -599,7 +599,7 @@ mod tests {
     /// Prints the number of stop points, and checks that there are at least `least`.
     fn counted(what: &str, points: usize, least: usize) {
         println!("{what}: stopped at {points} points");
-        // Elsewhere folders are not synchronized.
+        // Elsewhere folders are not synchronised.
         let is_enough = !cfg!(unix) || points >= least;
         assert!(is_enough, "{points} points; expected {least} or more");
     }

@@ -6,7 +6,7 @@
 //! Each function returns when its change is on the disk, the folder's entry included: a power loss is no worse than a kill.
 
 use std::fs::{self, File};
-use std::io::ErrorKind::{InvalidInput, NotFound, PermissionDenied, Unsupported};
+use std::io::ErrorKind::{InvalidInput, NotADirectory, NotFound, PermissionDenied, Unsupported};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -126,7 +126,7 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     loop {
         let file = builder.tempfile_in(folder)?;
-        // Without locks nobody removes it either.
+        // Without locks no other process removes it either.
         let _ = file.as_file().lock();
         // Another writer may have removed it before it was locked.
         if file.path().exists() {
@@ -154,7 +154,7 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Removes a file that nobody has locked, and holds its lock meanwhile.
+/// Removes a file that no process has locked, and holds its lock meanwhile.
 fn remove_abandoned(path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Ok(());
@@ -205,6 +205,12 @@ pub(super) fn write_json(
     write_atomically(path, |to| writeln!(to, "{json}"))
 }
 
+/// True for `1.x`, where x is a whole number.
+pub(super) fn is_version_1(version: &str) -> bool {
+    let minor = version.strip_prefix("1.").unwrap_or_default();
+    !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Returns the error in the `format` or `version` of one of our files, of which 1.x is read: the key and the text.
 pub(super) fn foreign(
     [found, version]: [&str; 2],
@@ -213,7 +219,7 @@ pub(super) fn foreign(
     let of_version = "1.x, the version this program reads";
     let (key, found, expected) = if found != format {
         ("format", found, format)
-    } else if version.split('.').next() != Some("1") {
+    } else if !is_version_1(version) {
         ("version", version, of_version)
     } else {
         return None;
@@ -320,6 +326,11 @@ pub(super) fn contents(folder: &Path) -> Result<Vec<String>, Error> {
     };
     match list() {
         Err(source) if source.kind() == NotFound => Ok(Vec::new()),
+        Err(source) if source.kind() == NotADirectory => {
+            let file = folder.ancestors().find(|path| path.exists());
+            let problem = "is not a folder; choose a run folder or, for --out, a new folder";
+            Err(Error::about(file.unwrap_or(folder), problem))
+        }
         listed => listed.map_err(Error::unreadable(folder)),
     }
 }

@@ -109,7 +109,7 @@ impl Lock {
     /// # Errors
     /// The file cannot be read.
     pub fn holder(path: &Path) -> Result<Option<String>, Error> {
-        // On Windows nobody else can open for writing what is held.
+        // On Windows no other process can open a locked file for writing.
         let opened = File::options().read(true).write(cfg!(windows)).open(path);
         match opened.map_err(refused) {
             Err(TryLockError::WouldBlock) => Ok(Some(who(path))),
@@ -295,7 +295,7 @@ mod tests {
             fs::write(&path, foreign).unwrap();
             assert!(!Lock::is_ours(&path), "{foreign}");
         }
-        // Nor is what is no file, which nobody waits for.
+        // Nor is a path that is no regular file, and no process waits for it.
         #[cfg(unix)]
         {
             let pipe = folder.path().join("pipe");

@@ -74,7 +74,7 @@ fn within(bytes: u64, threads: usize) -> Result<(), MemoryShortage> {
     })
 }
 
-/// Makes sure that this process, with so many more threads, can take so many `bytes` at once.
+/// Checks that this process, with `threads` more threads, can allocate `bytes` at once.
 ///
 /// The system is asked for all of them together, which costs nothing as long as nothing is written there: what
 /// is refused here would have ended the program later.
@@ -180,7 +180,7 @@ mod tests {
         root
     }
 
-    /// By these files so much is left, and this is said of it.
+    /// Asserts that these files leave `bytes`, and that the message is `said`.
     fn leaves(files: &[(&str, &str)], bytes: u64, said: &str) {
         let root = system(files);
         let limit = limit(root.path(), 0);

@@ -14,7 +14,7 @@
 //! | [`trace`] | one episode, JSON, gzipped JSON or npz | [`trace::from_bytes`] |
 //! | [`log`] | a training run, JSON lines | [`log::from_text`] |
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
-//! | [`episodes`] | the episodes of a task of one's own, npz | [`episodes::from_bytes`] |
+//! | [`episodes`] | the episodes of your own task, npz | [`episodes::from_bytes`] |
 //! | [`sweep`], [`measurement`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
 //! [`shell`] writes the command lines that are said and kept. [`room`] tells how much memory may be taken: whatever is large asks it first.

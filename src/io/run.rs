@@ -323,7 +323,7 @@ impl RunFolder {
     }
 
     /// Locks the folder of an unfinished run that is to go on from its checkpoint, and makes the log and the
-    /// weights say what the checkpoint says. Where the run is finished there is nothing to go on with: None.
+    /// weights agree with the checkpoint. Returns None where the run is finished.
     /// `command` is what goes on; the log and the weights keep the command that began the run.
     ///
     /// # Errors
@@ -673,7 +673,7 @@ fn complete(folder: &Path) -> Result<(), Error> {
 /// Removes a replacement that is not complete.
 fn abandon(folder: &Path) -> Result<(), Error> {
     let new = folder.join(REPLACEMENT);
-    // Without its log it is none that can go on. Nobody else writes there, so that every temporary file is abandoned.
+    // Without its log it cannot be resumed. No other process writes there, so that every temporary file is abandoned.
     file::remove(&new.join(LOG))?;
     for name in file::contents(&new)? {
         file::remove(&new.join(name))?;
@@ -682,10 +682,16 @@ fn abandon(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// True when a run has seen all its sequences, and the weights are those that its log tells of.
+/// True when a run has seen all its sequences, and the weights are those that its log tells of, with the changes before
+/// them.
 pub(super) fn is_finished(log: &Log, weights: Option<&Trained>) -> bool {
     let bits = |measured: Option<Evaluation>| measured.map(|best| best.bits_per_sequence);
-    let is_best = |weights: &Trained| bits(weights.evaluation) == bits(log.best());
+    let best = train::best(&log.points, log.experiment.task_since(&log.changes));
+    let end = best.map_or(u64::MAX, |index| log.points[index].sequences);
+    let changes = log.changes.partition_point(|change| change.sequences < end);
+    let is_best = |weights: &Trained| {
+        bits(weights.evaluation) == bits(log.best()) && weights.changes == log.changes[..changes]
+    };
     log.is_finished() && weights.is_some_and(is_best)
 }
 
@@ -773,7 +779,7 @@ mod tests {
         (place.path().join("run"), place)
     }
 
-    /// Trains until so many sequences are seen, as `train` does, but for the checkpoints.
+    /// Trains until `until` sequences are seen, as `train` does, without checkpoints.
     fn train(folder: &mut RunFolder, trainer: &mut Trainer, until: u64) {
         while trainer.state.sequences < until {
             if trainer.update().unwrap().validated.is_some() {
@@ -871,7 +877,7 @@ mod tests {
             let said = RunFolder::create(&started, &tiny(), "x", false).unwrap_err();
             assert!(said.to_string().contains(words), "{said}");
         };
-        again("0/60 sequences; go on with --resume, choose");
+        again("0/60 sequences; resume it with --resume, choose");
         std::fs::remove_file(started.join(CHECKPOINT)).unwrap();
         again("0/60 sequences; choose another");
         let none = place.path().join("none");

@@ -37,7 +37,7 @@ impl Curve {
         &self.points
     }
 
-    /// One more update, after which so many sequences have been trained on.
+    /// Adds an update, after which `sequences` sequences have been trained on.
     pub fn push(&mut self, sequences: u64, update: &Update) {
         let width = sequences as f64 * SHARE;
         // Of an update that was left out nothing is known.
@@ -83,7 +83,7 @@ impl Curve {
     }
 
     /// A moving mean of something about every point, by updates: over the last `share` of the sequences before it, and
-    /// over no fewer than [`LEAST`] updates where there are so many.
+    /// over at least [`LEAST`] updates where they exist.
     pub fn smoothed(&self, share: f64, of: impl Fn(&Point) -> f64) -> Vec<f64> {
         let mean = |points: &[Point]| {
             let add = |(sum, count): (f64, f64), point: &Point| {

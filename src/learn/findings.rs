@@ -119,7 +119,7 @@ const NOTHING: f64 = 1e-7;
 const EXPLODES: f64 = 1000.0;
 /// The factor from which factors are no longer written out.
 const MANY: f64 = 1e6;
-/// By how much of itself the usual norm follows a new one.
+/// Rate at which the moving average of the norm follows a new one.
 const FOLLOWS: f64 = 0.02;
 /// Limits of a relapse: this factor over the best mean of the loss, and this share of the initial loss.
 const RELAPSE: [f64; 2] = [3.0, 0.1];
@@ -127,7 +127,7 @@ const RELAPSE: [f64; 2] = [3.0, 0.1];
 const LATELY: f64 = 0.1;
 /// The loss is flat where it has come down by less than this share,
 const FLAT: f64 = 0.02;
-/// since there were so many times fewer sequences,
+/// while the number of sequences grew by this factor,
 const SINCE: f64 = 1.6;
 /// and is not yet below this share of what it began with.
 pub(super) const OPEN: f64 = 0.05;
@@ -203,7 +203,7 @@ impl Watcher {
             self.usual.unwrap_or(0.0)
         };
         let usual = *self.usual.get_or_insert(norm);
-        // Of a machine that answers well it is next to nothing, but for the one episode that it does not.
+        // For a machine that answers well it is almost 0, except in an episode that it answers wrongly.
         let most = self.most.max(usual);
         self.most = most;
         say(Kind::Exploding, 0, norm > most + EXPLODES.ln(), &|| {
@@ -384,7 +384,7 @@ mod tests {
         kinds_with(losses, diagnostics, u64::MAX)
     }
 
-    /// The same where another task begins after so many sequences.
+    /// The kinds of findings where another task begins after some sequences.
     fn kinds_with(
         losses: impl Iterator<Item = f64>,
         diagnostics: &Diagnostics,

@@ -68,7 +68,7 @@ pub struct RunState {
 enum Message {
     /// An order with its number.
     RunCommand(u64, RunCommand),
-    /// Its state is asked for.
+    /// A request for the state of the run.
     RequestState,
 }
 

@@ -2,7 +2,7 @@
 //! it was at earlier moments, and what is happening in words.
 //!
 //! Nothing here changes what is learned: a run that is watched, paused, or looked back at comes to the same bits as one
-//! that nobody saw.
+//! that runs without a viewer.
 
 pub mod curve;
 pub mod findings;

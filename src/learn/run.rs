@@ -13,11 +13,11 @@ use crate::train::{
     TrainingConfig,
 };
 
-/// One update in so many is looked at closely: a closer look costs a tenth of an update, at most.
+/// The number of updates between two closer measurements; one costs a tenth of an update, at most.
 const BETWEEN_LOOKS: i32 = 16;
 /// A point of a lane covers this share of the sequences before it.
 const SHARE: f64 = 0.01;
-/// By how much what an episode was answered like counts less with every later one of its size.
+/// Decay of an episode's weight with every later episode of the same size.
 const FORGETS: f64 = 0.02;
 
 /// A run in progress.
@@ -65,7 +65,7 @@ pub struct RunProgress {
 /// The reason why a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
-    /// It has seen all its sequences.
+    /// The run has seen all its sequences.
     Finished,
     /// A value was no longer finite.
     Diverged(Diverged),
@@ -223,7 +223,7 @@ impl RunProgress {
 }
 
 impl Run {
-    /// A run that begins, or goes on, from a state, with snapshots of at most so many bytes.
+    /// Starts or resumes a run from a state, with a limit on the bytes of its snapshots.
     pub fn new(
         task: Task,
         config: TrainingConfig,

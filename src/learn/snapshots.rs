@@ -107,7 +107,7 @@ impl Snapshots {
         &self.kept
     }
 
-    /// True when the next regular snapshot is due after so many sequences.
+    /// True when the next regular snapshot is due after `sequences` sequences.
     pub fn is_due(&self, sequences: u64) -> bool {
         let last = self.kept.iter().rev().find(|snapshot| !snapshot.is_best);
         last.is_none_or(|last| {

@@ -10,13 +10,13 @@ const KNOWS: f64 = 0.5;
 /// The status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TrainingStatus {
-    /// Its loss comes down, or has only begun to.
+    /// The loss decreases, or has just begun to.
     Learning,
-    /// Its loss is on a plateau, far from 0.
+    /// The loss is on a plateau, far from 0.
     Plateau,
     /// All episodes of a validation were answered without a wrong bit, and it has not lost that since.
     Learned,
-    /// It has seen all its sequences and has not learned.
+    /// The run has seen all its sequences and has not learned.
     Ended,
     /// A value is no longer finite.
     Diverged,

@@ -32,8 +32,8 @@ pub fn at_once<T>(work: impl Future<Output = T>) -> T {
 /// A file that a person chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// Its path; in a browser its name alone.
+    /// The path; in a browser only the name.
     pub path: PathBuf,
-    /// Its contents, if it cannot be read by path.
+    /// The contents, if the file cannot be read by path.
     pub bytes: Option<Vec<u8>>,
 }

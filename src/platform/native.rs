@@ -52,7 +52,7 @@ impl<T: Send + 'static> Queue<T> {
 
     /// Puts something in.
     pub fn put(&self, item: T) {
-        // The thread lives as long as this sender, unless nobody wants to know what it does.
+        // The thread lives as long as this sender, unless the receiver of its results is gone.
         let _ = self.0.send(item);
     }
 }

@@ -23,7 +23,7 @@ pub const HAS_FILES: bool = false;
 extern "C" {
     /// Calls `run` once, as soon as the browser has handled waiting events.
     fn soon(run: JsValue);
-    /// Calls `turn` again and again, with so many milliseconds between as it says, until that is less than 0.
+    /// Calls `turn` repeatedly, after the number of milliseconds that it returns, until that is less than 0.
     fn repeat(turn: JsValue);
     /// Hands a file over as a download.
     fn download(name: &str, bytes: Uint8Array);

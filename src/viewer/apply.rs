@@ -21,9 +21,11 @@ mod window;
 use super::command::{Command, Edit, Look, Play};
 use super::state::State;
 use super::state::jobs::Effect;
-use super::state::messages::Kind;
 use crate::figure::numbers;
 use crate::player::Player;
+
+/// The subject of messages about the speed.
+const SPEED: &str = "speed";
 
 /// Moves by a number of stages and stops playback.
 fn walk(player: &mut Player, by: isize) {
@@ -78,7 +80,7 @@ impl State {
             self.take_over();
         }
         let usual = self.usual_speed();
-        let step = self.player.step();
+        let (step, speed) = (self.player.step(), self.player.speed());
         let is_layout = command == Command::Look(Look::NextLayout);
         let tour = self.tour.as_ref();
         let heard = tour.and_then(|tour| tour::UserAction::of(tour, &command));
@@ -108,6 +110,9 @@ impl State {
         }
         self.auto_focus();
         self.player.set_reduced_motion(!self.moves());
+        if is_layout || (self.player.speed() - speed).abs() > f64::EPSILON {
+            self.toasts.withdraw(SPEED);
+        }
         // Whoever has chosen a speed keeps it.
         if self.opening.is_none() && (self.player.speed() - usual).abs() < f64::EPSILON {
             self.player.set_speed(self.usual_speed());
@@ -115,7 +120,7 @@ impl State {
                 let speed = numbers::speed(self.player.speed());
                 let text =
                     format!("This layout plays {speed} steps per second; [ and ] change it.");
-                self.toasts.add(Kind::Done, text);
+                self.toasts.update(SPEED, text);
             }
         }
     }
@@ -177,7 +182,7 @@ impl State {
         }
     }
 
-    /// A person looks at a head: it stays. Looked at once more it is let go of.
+    /// Selects a head on request of the user, which pins it; selecting it again unpins it.
     fn choose_head(&mut self, head: usize) {
         if self.view.keeps(head) {
             self.view.chosen = false;
@@ -186,7 +191,7 @@ impl State {
         }
     }
 
-    /// While nobody has chosen a head, the one is looked at that has something to say.
+    /// Selects the most salient head while the user has chosen none.
     fn auto_focus(&mut self) {
         if let (false, Some(open)) = (self.view.chosen, &self.session.open) {
             let salient = open.salient.at(self.player.step());

@@ -1,6 +1,7 @@
 //! The choices of the command palette, with the reason where one is unavailable.
 
 use super::command::{Ask, Command, Episode, Look, Subject, Window};
+use super::glossary;
 use super::keys::{self, TABLE};
 use super::narration;
 use super::state::State;
@@ -17,7 +18,7 @@ pub struct Choice {
     pub help: String,
     /// Other words that people look for it by.
     pub also: &'static str,
-    /// Its key, as people write it, or nothing.
+    /// The key as displayed, or empty.
     pub key: String,
     /// The command.
     pub command: Command,
@@ -90,7 +91,15 @@ impl State {
             let command = Command::Window(Window::Colors(map));
             choice(name, "of weightings", command, as_is(look.map == map))
         });
+        let terms = glossary::terms().map(|term| {
+            let name = format!("Glossary: {}", term.title());
+            let command = match term.link {
+                Some(link) => Command::Episode(Episode::Link(link)),
+                None => Command::Ask(Ask::For(Subject::Glossary)),
+            };
+            choice(name, term.meaning, command, None)
+        });
         let all = table.chain(machines).chain(failures).chain(heads);
-        all.chain(themes).chain(maps).collect()
+        all.chain(themes).chain(maps).chain(terms).collect()
     }
 }

@@ -168,6 +168,8 @@ pub enum Episode {
     NextSeed,
     /// Another machine.
     Machine(usize),
+    /// The episode and place of a link of the glossary.
+    Link(&'static str),
     /// The episode in which a machine fails, by its place among those; or leave it at that.
     Failure(Option<usize>),
     /// Another length, or number of items.
@@ -230,7 +232,7 @@ pub enum Compare {
     FirstDifference,
     /// The difference that counts as none.
     Tolerance(f64),
-    /// Let go of the other episode.
+    /// End the comparison.
     End,
 }
 
@@ -259,7 +261,7 @@ pub enum File {
         /// The notification about them, if any.
         said: Option<String>,
     },
-    /// Copy what leads others to what is on screen.
+    /// Copy a link to the episode on screen.
     CopyLink,
     /// Copies the pinned value, or the rows of the selected head.
     CopyTable(Form),
@@ -315,7 +317,7 @@ pub enum Window {
     Dismiss(u64),
     /// The pointer is on a message: it stays.
     HoldMessages,
-    /// Whether a job that can be cancelled is in progress.
+    /// True while a job that can be cancelled is in progress.
     Busy(bool),
     /// The window is this wide and high, with so much room for rows, in points.
     Sized {

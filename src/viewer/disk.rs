@@ -167,8 +167,8 @@ fn save_machine(
     Ok(handed_over("machine", &path))
 }
 
-/// The command line that begins the same run. Of a preset of one's own nobody knows here where its file is: then it is
-/// said what has begun.
+/// Returns the command line that begins the same run. The path of your own preset is unknown here: then it returns a
+/// description of the run.
 fn begins(experiment: &Experiment) -> String {
     let (name, seed) = (&experiment.name, experiment.training.seed.to_string());
     let Some(differs) = experiment.overrides_from_included() else {
@@ -247,12 +247,9 @@ impl From<Trained> for Machine {
 
 /// The machines inside the binary or beside the page, and the first of them as it was before it learned anything.
 pub fn included_machines() -> Vec<Machine> {
-    // Weights that cannot be read are fetched, and what is wrong with them is shown, when the machine is chosen.
-    let machine = |name: &str| match weights::included(name) {
-        Some(Ok(trained)) => Some(trained.into()),
-        _ => away(name),
-    };
-    let mut machines: Vec<_> = weights::included_names().filter_map(machine).collect();
+    let mut machines: Vec<_> = weights::included_names()
+        .filter_map(included_machine)
+        .collect();
     let untrained = machines.first().map(|first| Machine {
         name: Machine::UNTRAINED.to_owned(),
         title: format!("{}, untrained", first.title),
@@ -263,6 +260,15 @@ pub fn included_machines() -> Vec<Machine> {
     });
     machines.extend(untrained);
     machines
+}
+
+/// The included machine of this name.
+pub fn included_machine(name: &str) -> Option<Machine> {
+    // Weights that cannot be read are fetched, and what is wrong with them is shown, when the machine is chosen.
+    match weights::included(name) {
+        Some(Ok(trained)) => Some(trained.into()),
+        _ => away(name),
+    }
 }
 
 /// A machine whose weights lie beside the page: in their place stand those that it began with.

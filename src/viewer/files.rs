@@ -19,7 +19,7 @@ use crate::train::Recording;
 pub struct Machine {
     /// Short and unique, as a preset or file is called.
     pub name: String,
-    /// One line that says what it is.
+    /// One line that describes it.
     pub title: String,
     /// One sentence on its attention, where that differs from the paper.
     pub other_way: Option<String>,
@@ -59,7 +59,7 @@ pub struct LoadedRun {
     pub name: String,
     /// The experiment at its start.
     pub experiment: Experiment,
-    /// Its progress, with at least one snapshot.
+    /// The progress, with at least one snapshot.
     pub progress: RunProgress,
     /// The command that resumes it, where that is possible.
     pub resume: Option<String>,
@@ -158,7 +158,7 @@ impl RecordedEpisode {
 pub enum FilePurpose {
     /// To be opened.
     Open,
-    /// To be compared with what is on screen.
+    /// To be compared with the episode on screen.
     Compare,
     /// For the trace of the episode.
     Save,

@@ -82,7 +82,7 @@ pub fn keeps(name: &str, held: [bool; 3]) -> bool {
         && TABLE.iter().flat_map(Entry::keys).any(|key| key == pressed)
 }
 
-/// True of a key, as browsers call it, that is the browser's own: nobody here sees it.
+/// True for a key, by its name in browsers, that the browser reserves: it is not handled here.
 #[cfg(target_arch = "wasm32")]
 pub fn leaves(name: &str, held: [bool; 3]) -> bool {
     pressed(name, held).is_some_and(is_the_browsers)
@@ -189,7 +189,7 @@ const COPY: &str = if HAS_FILES {
     "Copy link"
 };
 
-/// By which other words a command is found, by its name.
+/// Other search words of a command, by its name.
 #[rustfmt::skip]
 const OTHER_WORDS: [(&str, &str); 26] = [
     ("Go to step", "jump seek"),
@@ -201,7 +201,7 @@ const OTHER_WORDS: [(&str, &str); 26] = [
     ("Restart episode", "rewind reset same seed"),
     ("Go to next seed", "random new"),
     ("Show spread of samples", "uncertainty variance epistemic aleatoric"),
-    ("Gradients", "derivatives saliency backpropagation what mattered"),
+    ("Gradients", "derivatives saliency backpropagation influence importance"),
     ("Edit input", "flip bits change"),
     ("Open file", "load import file"),
     ("Save trace", "export download json"),
@@ -229,7 +229,7 @@ const SAVE: &str = if HAS_FILES {
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 91] = [
+pub static TABLE: [Entry; 92] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again"),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -317,6 +317,7 @@ pub static TABLE: [Entry; 91] = [
     entry(Group::Window, Precondition::Nothing, Command::Ask(Ask::For(Subject::Settings)), "Open settings", &[control(Key::Comma)], "theme, colours, size, motion"),
     entry(Group::Look, Precondition::Nothing, Command::Ask(Ask::For(Subject::Messages)), "Show messages", &[], "all messages so far, to copy"),
     entry(Group::Look, Precondition::Heads, Command::Tour(Tour::Start), "Start tour", &[], "two machines in small steps; resumes where you left"),
+    entry(Group::Look, Precondition::Nothing, Command::Ask(Ask::For(Subject::Glossary)), "Show glossary", &[], "every term in one sentence, with an episode that shows it"),
     entry(Group::Look, Precondition::Nothing, Command::Ask(Ask::For(Subject::About)), "About Tapescope", &[], "version and licences"),
     entry(Group::Window, Precondition::Nothing, Command::Ask(Ask::For(Subject::Commands)), "Find command", &[control(Key::K), control(Key::P)], "every command by name"),
     entry(Group::Window, Precondition::Nothing, Command::Ask(Ask::For(Subject::Keys)), "Show keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),

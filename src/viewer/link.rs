@@ -18,7 +18,7 @@ use crate::train::UNSEEN_SEED;
 const NAMES: &str =
     "machine, length, items, repeats, seed, sample, rows, flip, step, stage, head and layout";
 
-/// Those that say where in an episode it is: of a recorded trace a link says nothing else.
+/// Keys for the position in an episode: a link to a recorded trace has no others.
 const PLACES: [&str; 4] = ["step", "stage", "head", "layout"];
 
 /// The contents of a link; missing ones have their defaults.

@@ -11,6 +11,7 @@ mod disk;
 mod files;
 #[cfg(test)]
 mod fixture;
+mod glossary;
 mod inspect;
 mod keys;
 mod link;

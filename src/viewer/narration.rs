@@ -15,7 +15,7 @@ pub use super::state::events::reach;
 use crate::figure::equations::InStep;
 pub use crate::figure::signed;
 use crate::figure::stages::{Stage, StageRef, columns_of};
-pub use crate::figure::stages::{main_shift, moved};
+pub use crate::figure::stages::{main_shift, moved, moves};
 use crate::figure::{self, numbers};
 pub use crate::figure::{entropy, offset, peak};
 use crate::math::Series;
@@ -226,6 +226,35 @@ fn narrate_change(recording: &Recording, step: usize, head: &HeadTrace<f32>) -> 
     })
 }
 
+/// A source with less than this share of the weight of a row does not explain it.
+const MOST: f32 = 0.6;
+
+/// Returns the weight that the shift brings from a weighting to a row; where most of it comes from: the weight of that
+/// row, the row, and the offset to it.
+fn brought(
+    head: &HeadTrace<f32>,
+    step: usize,
+    from: &[f32],
+    row: usize,
+) -> (f32, f32, usize, isize) {
+    let shift = match head.shift.row(step) {
+        [] => &[1.0],
+        shift => shift,
+    };
+    let terms = shift.iter().enumerate().map(|(index, share)| {
+        let by = offset(index, shift.len() / 2);
+        let start = (row.cast_signed() - by)
+            .rem_euclid(from.len().cast_signed())
+            .cast_unsigned();
+        (share * from[start], from[start], start, by)
+    });
+    let sum = terms.clone().map(|term| term.0).sum();
+    let most = terms.max_by(|a, b| a.0.total_cmp(&b.0));
+    most.map_or((sum, 0.0, row, 0), |(_, held, start, by)| {
+        (sum, held, start, by)
+    })
+}
+
 /// Explains the row of a head from gate, shift and the heaviest rows of its stages.
 fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
     let weighting = head.weighting.row(step);
@@ -239,36 +268,35 @@ fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
     if weight < SPREAD || !gate.is_finite() || head.content.width() == 0 {
         return None;
     }
-    let by = main_shift(head, step).map_or(0, |(by, _)| by);
-    let by_content = gate >= 0.5;
-    let from = if by_content {
-        head.content.row(step)
+    let brought = [head.content.row(step), head.previous_weighting(step)]
+        .map(|from| brought(head, step, from, row));
+    let kept = if has_gate {
+        (1.0 - gate) * brought[1].0
     } else {
-        head.previous_weighting(step)
+        0.0
     };
-    let (start, held) = peak(from)?;
-    let share = percent(if by_content { gate } else { 1.0 - gate });
-    let rows = weighting.len();
-    let lands = (start + rows).checked_add_signed(by).map(|to| to % rows);
-    if head.distribution.width() > 0 && (lands != Some(row) || held < SPREAD) {
+    let parts = [gate * brought[0].0, kept];
+    let by_content = parts[0] >= parts[1];
+    let share = parts[usize::from(!by_content)] / (parts[0] + parts[1]);
+    let (_, held, start, by) = brought[usize::from(!by_content)];
+    if !share.is_finite() {
+        return None;
+    }
+    if head.distribution.width() > 0 && held < SPREAD {
         let chance = percent(head.distribution.row(step)[row]);
         return Some(format!("probability {chance}"));
     }
-    if !has_gate && (lands != Some(row) || held < SPREAD) {
+    if !has_gate && held < SPREAD {
         return Some("most content weight is there".to_owned());
     }
-    if lands != Some(row) || held < SPREAD {
-        let content = percent(gate);
+    if share < MOST {
+        let content = percent(parts[0] / (parts[0] + parts[1]));
         return Some(format!(
             "content ({content}) and previous weighting, shifted and sharpened, peak there"
         ));
     }
-    let moves = match by {
-        0 => None,
-        1 => Some("moves on by one".to_owned()),
-        -1 => Some("moves back by one".to_owned()),
-        by => Some(format!("moves by {}", signed(by))),
-    };
+    let share = percent(share);
+    let moves = (by != 0).then(|| moves(by));
     Some(match (by_content, moves) {
         (true, None) if !has_gate => format!("found by content ({})", percent(held)),
         (true, Some(moves)) if !has_gate => {
@@ -356,12 +384,8 @@ fn narrate_head_stage(open: &Open, step: usize, stage: Stage, head: usize) -> Op
         ),
         Stage::Weigh => format!("The largest weight is {}.", at(head.weighting.row(step))),
         Stage::Shift => {
-            let (by, ..) = moved(head, step)?;
-            let moves = match by {
-                0 => "The focus stays".to_owned(),
-                by => format!("The focus moves by {}", signed(by)),
-            };
-            format!("{moves}: {}.", at(head.shifted.row(step)))
+            let moves = moves(moved(head, step)?.by);
+            format!("The focus {moves}: {}.", at(head.shifted.row(step)))
         }
         _ => {
             let (gamma, made) = (head.sharpening[step], columns_of(head));

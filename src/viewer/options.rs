@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::disk::{Disk, included_machines};
+use super::disk::{Disk, included_machine, included_machines};
 use super::files::{Files, Machine, NoFiles, OpenedFile};
 use super::link::Link;
 use super::state::session::Session;
@@ -62,9 +62,10 @@ impl Options {
         }
         let link = Link::parse(place)?;
         let first = link.first()?;
-        let options = Self::included(None).with_first(first);
-        let machine = options.machines.first();
-        let begin = machine.map(|machine| link.beginning(machine)).transpose()?;
+        let machine = included_machine(first);
+        let begin = machine
+            .map(|machine| link.beginning(&machine))
+            .transpose()?;
         Ok((first, begin.unwrap_or_default()))
     }
 
@@ -95,7 +96,7 @@ impl Options {
             return Ok(());
         };
         let steps = inputs.request.steps(&inputs.task);
-        // What does not run on so many rows is refused by whoever records.
+        // A machine that cannot run on this number of rows is refused when it records.
         let config = machine.ntm.config.with_rows(inputs.request.rows);
         let config = config.unwrap_or_else(|_| machine.ntm.config.clone());
         if let Some(sentence) = worker::too_large(&config, steps) {

@@ -188,6 +188,7 @@ fn name_of(dialog: &Dialog) -> &'static str {
         Subject::Commands => "commands",
         Subject::Keys => "keys",
         Subject::Settings => "settings",
+        Subject::Glossary => "glossary",
         Subject::About => "about",
         Subject::Messages => "messages",
         Subject::Step => "step",

@@ -32,7 +32,7 @@ pub enum Precondition {
     RowsLeftOut,
     /// Steps that are not on screen.
     StepsLeftOut,
-    /// Something kept in view, or a memory.
+    /// A pinned value, or a memory.
     Value,
     /// A machine.
     Machine,

@@ -11,6 +11,7 @@ use super::state::events::SPREAD;
 use super::state::target::Target;
 use super::state::tour::{Act, Tour, Wait};
 use crate::figure::Stage;
+use crate::figure::stages::Moved;
 use crate::model::HeadTrace;
 use crate::train::Recording;
 
@@ -120,15 +121,13 @@ impl State {
                 )
             }
             Stage::Shift => {
-                let (by, to, weight) = narration::moved(head, step)?;
-                let (from, _) = narration::peak(head.gated.row(step))?;
-                let way = match by {
-                    0 => "stays".to_owned(),
-                    1 => "moves on by a row".to_owned(),
-                    -1 => "moves back by a row".to_owned(),
-                    by => format!("moves by {} rows", narration::signed(by)),
-                };
-                let share = percent(weight);
+                let Moved {
+                    by,
+                    from,
+                    to,
+                    weight,
+                } = narration::moved(head, step)?;
+                let (way, share) = (narration::moves(by), percent(weight));
                 format!("It {way}, from row {from} to row {to}, with {share} of its weight.")
             }
             Stage::Sharpen => {

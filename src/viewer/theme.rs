@@ -181,7 +181,7 @@ pub fn set_reach(ctx: &Context, by_finger: bool) {
     }
 }
 
-/// True where a finger hits what is on screen.
+/// True where the screen is operated by a finger.
 pub fn is_by_finger(ctx: &Context) -> bool {
     let set = ctx.data(|data| data.get_temp(Id::unique("by finger")));
     set.unwrap_or(false)

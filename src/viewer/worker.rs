@@ -38,7 +38,7 @@ pub struct Worker {
     outbox: Outbox,
     outcomes: Receiver<Outcome>,
     waiting: usize,
-    /// Those that wait or are being done, as far as they are not done by now.
+    /// Jobs that wait or are in progress.
     under_way: Vec<Weak<PendingJob>>,
     choosing: bool,
     /// Small pictures that wait, and the one that was handed on last.
@@ -55,7 +55,7 @@ struct Outbox {
 }
 
 impl Outbox {
-    /// Nobody is left to tell when this fails.
+    /// Sends an outcome; returns None when its receiver is gone.
     fn put(&self, outcome: Outcome) -> Option<()> {
         self.outcomes.send(outcome).ok()?;
         (self.wake)();
@@ -213,7 +213,7 @@ impl Worker {
         let (files, answer) = (self.files.clone(), self.answer(purpose));
         self.spawn(async move || {
             let choose = || files.choose(purpose.is_to_save(), &suggestion, answer);
-            // A dialog that breaks has let go of the answer: nothing is chosen.
+            // A dialog that panics has dropped the answer: nothing is chosen.
             drop(catch_unwind(AssertUnwindSafe(choose)));
         });
     }
@@ -506,8 +506,8 @@ pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
     ))
 }
 
-/// Threads of each of so many machines that learn side by side: one that learns alone has all processors, several have
-/// one each, and take turns.
+/// The number of threads of each of `count` machines that train at the same time: a single one has all processors,
+/// several have one each, and take turns.
 pub fn learning_threads(count: usize) -> usize {
     let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if count > 1 { 1 } else { all() }
@@ -523,7 +523,7 @@ pub fn too_much_to_learn(experiment: &Experiment, count: usize) -> Option<String
         work: Work::Training {
             batch,
             threads,
-            penalized: experiment.training.redundancy.heads(&experiment.model),
+            penalised: experiment.training.redundancy.heads(&experiment.model),
         },
     };
     let snapshots = (Snapshots::LIMIT / count) as u64;

@@ -339,7 +339,7 @@ impl Bench {
         if code == 2 {
             return found;
         }
-        let named = text.lines().filter(|line| line.starts_with("taken as "));
+        let named = text.lines().filter(|line| line.contains("not checked"));
         let is_word = |c: char| !(c.is_alphanumeric() || "._".contains(c));
         let words: BTreeSet<&str> = named.flat_map(|line| line.split(is_word)).collect();
         let last = field.rsplit('.').next().unwrap();
@@ -420,6 +420,83 @@ fn every_field_has_a_row() {
     let rows: BTreeSet<_> = ARRAYS.iter().map(|row| row.0.to_owned()).collect();
     assert_eq!(rows, of_schema);
     assert_eq!(rows, listed);
+}
+
+#[test]
+fn malformed_descriptions_are_refused_with_place_and_expected_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let bases = [Plain, Gradient].map(|base| Honest::new(base, folder.path()).trace);
+    let refused = |base: usize, path: &str, to: Option<Value>, place: &str, expected: &str| {
+        let mut trace = bases[base].clone();
+        match to {
+            Some(to) => *trace.pointer_mut(path).unwrap() = to,
+            None => {
+                let (owner, key) = path.rsplit_once('/').unwrap();
+                let owner = trace.pointer_mut(owner).unwrap().as_object_mut().unwrap();
+                assert!(owner.remove(key).is_some(), "{path}");
+            }
+        }
+        let said = super::error(trace.to_string());
+        let start = format!("t: `{place}`: is ");
+        assert!(
+            said.starts_with(&start) && said.contains(expected),
+            "{path}: {said}"
+        );
+    };
+    for axis in ["n", "m", "x", "y", "c", "l", "s"] {
+        let size = &bases[0]["axes"][axis]["size"];
+        assert!(size.is_u64(), "{axis}");
+        let (path, expected) = (format!("/axes/{axis}"), format!("expected {size}"));
+        for to in [
+            json!(null),
+            json!("x"),
+            json!([]),
+            json!({}),
+            json!({"size": null}),
+        ] {
+            refused(0, &path, Some(to), &format!("axes.{axis}.size"), &expected);
+        }
+        // A trace of another program needs no axis but that of time.
+        let mut trace = bases[0].clone();
+        trace["axes"].as_object_mut().unwrap().remove(axis);
+        let found = trace::verify(&super::opened(&trace.to_string()), 1e-5);
+        assert!(
+            found.declared.contains(&format!("axes.{axis}.size")),
+            "{axis}"
+        );
+    }
+    let key = |part: &str| format!("/arrays/read0.key/{part}");
+    refused(
+        0,
+        &key("dims"),
+        Some(Value::Null),
+        "arrays.read0.key.dims",
+        "expected a list",
+    );
+    refused(
+        0,
+        &key("dtype"),
+        Some(Value::Null),
+        "arrays.read0.key.dtype",
+        "expected a text",
+    );
+    for version in ["1.1x", "1.", "1", "1.1.1", "1.-1", "2.0"] {
+        refused(0, "/version", Some(json!(version)), "version", "1.x");
+    }
+    refused(
+        1,
+        "/gradient/of",
+        None,
+        "gradient.of",
+        r#"expected "logit""#,
+    );
+    refused(
+        1,
+        "/gradient/unit",
+        None,
+        "gradient.unit",
+        r#"expected "nats""#,
+    );
 }
 
 /// The same trace as an npz, with an entry of its `meta.json` changed.

@@ -230,7 +230,7 @@ fn errors_name_the_array() {
             "\"shape\": [7,3], \"data\": [\n",
             "\"shape\": [7,3], \"data\": [\n1,"
         ),
-        "t: `arrays.input`: has 22 values, which do not fit the shape [7, 3]"
+        "t: `arrays.input`: has 22 values; expected 21 for the shape [7, 3]"
     );
     assert_eq!(
         replaced("\"data\": [\n", "\"data\": [\n[],"),

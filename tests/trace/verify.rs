@@ -1,10 +1,11 @@
 //! What `verify` finds, what it names as beyond it, and what it does not blame on anyone.
 
 use serde_json::{Value, json};
-use tapescope::io::trace::{self, Imported, Outcome, Verified};
-use tapescope::io::weights;
+use tapescope::io::Experiment;
+use tapescope::io::trace::{self, Imported, Outcome, Source, Verified};
+use tapescope::io::weights::{self, Trained};
 use tapescope::model::Model;
-use tapescope::train::{ABSENT, Recording, is_absent, is_unrecorded};
+use tapescope::train::{ABSENT, Quantity, Recording, is_absent, is_unrecorded};
 
 use super::{npz, record, without};
 
@@ -761,6 +762,103 @@ fn weights_verify_what_the_trace_cannot() {
         lines[0],
         "heads: read0 read1 write0 write1 and read0 write0"
     );
+}
+
+/// A trace with the gradients of the loss, and its machine.
+fn with_gradients(preset: &str) -> (Model<f32>, Value) {
+    let (machine, recording) = record(preset);
+    let derivatives = recording.derivatives(&machine, Quantity::Loss).unwrap();
+    let source = Source {
+        gradient: Some((Quantity::Loss, &derivatives)),
+        ..super::source(&machine, "")
+    };
+    let mut text = Vec::new();
+    trace::write_to(&mut text, &recording, &source).unwrap();
+    (machine, serde_json::from_slice(&text).unwrap())
+}
+
+#[test]
+fn small_gradients_and_learned_constants_are_compared_by_their_size() {
+    let (machine, honest) = with_gradients(&TINY.replace(
+        r#""controller""#,
+        r#""heads": {"attention": {"score": "general"}}, "controller""#,
+    ));
+    let replay = |value: &Value| trace::replay(&read(value), &machine, 1e-5).unwrap();
+    assert_eq!(replay(&honest).differing, 0);
+    let mut negated = honest.clone();
+    let arrays = negated["arrays"].as_object_mut().unwrap();
+    let gradients = arrays
+        .iter_mut()
+        .filter(|(name, _)| name.starts_with("gradient."));
+    let values = gradients.flat_map(|(_, array)| array["data"].as_array_mut().unwrap());
+    for value in values {
+        let was = value.as_f64().unwrap();
+        *value = json!(if was.abs() < 4e-6 { -was } else { was });
+    }
+    assert_ne!(negated, honest);
+    let first = replay(&negated).first.unwrap();
+    assert!(first.array.starts_with("gradient."), "{first:?}");
+    // Without its large values an array counts as what is left.
+    let mut small = honest.clone();
+    let constant = numbers(&honest, "read0.bilinear");
+    let largest = constant
+        .iter()
+        .fold(0.0, |most: f64, value| most.max(value.abs()));
+    assert!(largest < 0.9, "{largest}");
+    add(&mut small, "read0.bilinear", 0, 1.05e-5 * largest);
+    assert_eq!(replay(&small).first.unwrap().array, "read0.bilinear");
+}
+
+#[test]
+fn arrays_that_were_not_compared_with_the_weights_are_named() {
+    let (machine, honest) = with_gradients(TINY);
+    let folder = tempfile::tempdir().unwrap();
+    let [path, weights] = ["t.json", "w.safetensors"].map(|name| folder.path().join(name));
+    let experiment = Experiment::from_json(TINY, "tiny.json", &[]).unwrap();
+    let trained = Trained {
+        experiment,
+        machine,
+        history: Vec::new(),
+        evaluation: None,
+        changes: Vec::new(),
+        command: String::new(),
+    };
+    weights::write(&weights, &trained).unwrap();
+    let mut honest = honest;
+    honest["model"]["sha256"] = json!(weights::sha256(&trained.machine));
+    let mut unnamed = honest.clone();
+    unnamed.as_object_mut().unwrap().remove("gradient");
+    for (value, code, named) in [
+        (honest.clone(), 0, ""),
+        (unnamed, 3, "gradient.read0.key"),
+        (
+            without(honest.clone(), &["read0.content"]),
+            3,
+            "read0.content",
+        ),
+        (without(honest.clone(), &["read0.key"]), 3, "read0.key"),
+        (
+            without(honest, &["gradient.read0.key"]),
+            3,
+            "gradient.read0.key",
+        ),
+    ] {
+        std::fs::write(&path, value.to_string()).unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tapescope"));
+        let done = command
+            .arg("verify")
+            .arg(&path)
+            .arg("--weights")
+            .arg(&weights);
+        let done = done.output().unwrap();
+        let text = String::from_utf8_lossy(&done.stdout);
+        assert_eq!(done.status.code(), Some(code), "{named}: {text}");
+        let mut lines = text.lines().filter(|line| line.contains(" not compared: "));
+        let is_named = lines.any(|line| line.contains(named));
+        assert_eq!(is_named, code == 3, "{named}: {text}");
+        let claims = text.contains("every array is reproduced");
+        assert_eq!(claims, code == 0, "{named}: {text}");
+    }
 }
 
 #[test]

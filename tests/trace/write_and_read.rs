@@ -252,6 +252,20 @@ fn an_npz_is_checked_like_any_other_trace() {
         input("(7, 3)", "(3, 7)"),
         "t: `arrays.input`: has the shape [3, 7]; expected [7, 3]"
     );
+    // The channels of an unknown task are those of its arrays.
+    let theirs = with_member(&good, "meta.json", |meta| {
+        let meta = String::from_utf8(meta).unwrap();
+        Some(meta.replacen("\"copy\"", "\"theirs\"", 1).into_bytes())
+    });
+    let huge = with_member(&theirs, "input.npy", |data| {
+        let header = String::from_utf8_lossy(&data[10..128]).into_owned();
+        let header = header.replace("(7, 3)", "(4000000000000, 4000000)");
+        Some([&data[..10], header[..118].as_bytes(), &data[128..]].concat())
+    });
+    assert_eq!(
+        error(huge),
+        "t: `arrays.input.shape[1]`: is 4000000; allowed: 1 to 4096"
+    );
     assert_eq!(
         input("'<f4'", "'<i4'"),
         "t: `arrays.input`: has values of type `<i4`; allowed: <f4 and <f8"
@@ -283,7 +297,7 @@ fn an_npz_is_checked_like_any_other_trace() {
             data.truncate(data.len() - 4);
             Some(data)
         })),
-        "t: `arrays.input`: has 20 values, which do not fit the shape [7, 3]"
+        "t: `arrays.input`: has 20 values; expected 21 for the shape [7, 3]"
     );
     assert_eq!(
         error(with_member(&good, "input.npy", |_| None)),

@@ -370,3 +370,24 @@ fn truncated_caption_has_full_tooltip() {
     screen.run_steps(20);
     assert!(whole(&screen));
 }
+
+#[test]
+fn glossary_explains_a_term_and_shows_it() {
+    let mut screen = included("copy", LARGE);
+    press_with(&mut screen, Modifiers::COMMAND, Key::K);
+    type_into(&mut screen, "Command", "show glossary");
+    press(&mut screen, Key::Enter);
+    screen.run_steps(2);
+    type_into(&mut screen, "Term", "sharpening");
+    assert!(draws(&screen, "The exponent, 1 or more"));
+    assert!(!draws(&screen, "The number from 0 to 1 that blends"));
+    click(&mut screen, "Show");
+    screen.run_steps(3);
+    let state = screen.state();
+    assert!(state.dialog.is_none());
+    assert!(state.player.step() > 0 && !state.player.playing());
+
+    press_with(&mut screen, Modifiers::COMMAND, Key::K);
+    type_into(&mut screen, "Command", "glossary gate");
+    assert!(draws(&screen, "The number from 0 to 1 that blends"));
+}

@@ -202,7 +202,7 @@ pub struct Whole<S> {
 #[derive(Clone, Copy)]
 pub struct Last<S> {
     pub(crate) simd: S,
-    /// Its first index.
+    /// The first index.
     pub(crate) start: usize,
     /// The number of its values that belong to the previous pack.
     pub(crate) done: usize,

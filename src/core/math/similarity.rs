@@ -146,9 +146,9 @@ pub struct CosineGradient<'a, R> {
     pub key: &'a [R],
     /// K.
     pub similarity: &'a [R],
-    /// The gradient by K; used up: it holds scaled values afterwards.
+    /// The gradient w.r.t. K; overwritten: it holds scaled values afterwards.
     pub d_similarity: &'a mut [R],
-    /// The gradient by the key, to be set.
+    /// The gradient w.r.t. the key, to be set.
     pub d_key: &'a mut [R],
 }
 

@@ -48,7 +48,7 @@ fn multiply<R: Real, S: Simd>(simd: S, factor: R, x: &mut [R]) {
     each_pack!(simd, at in x => { at.store(x, at.load(x) * factor) });
 }
 
-/// Turns the gradient by `p` into the gradient by `scale`·`x`: dz_i = p_i·(dp_i − Σ_j p_j·dp_j).
+/// Turns the gradient w.r.t. `p` into that w.r.t. `scale`·`x`: dz_i = p_i·(dp_i − Σ_j p_j·dp_j).
 #[inline(always)]
 pub fn softmax_backward<R: Real, S: Simd>(simd: S, p: &[R], dp: &[R], dz: &mut [R]) {
     let mean = dot(simd, p, dp);

@@ -70,9 +70,9 @@ pub struct Units<'a, R> {
 pub struct UnitsGradient<'a, R> {
     /// c [A].
     pub start: &'a [R],
-    /// The gradient by e [N].
+    /// The gradient w.r.t. e [N].
     pub d_energies: &'a [R],
-    /// The gradient by c [A], to be set.
+    /// The gradient w.r.t. c [A], to be set.
     pub d_start: &'a mut [R],
     /// The gradients w.r.t. W and v, to be added to: see [`sums`].
     pub sums: &'a mut [R],
@@ -232,7 +232,8 @@ kernel! {
     }
 }
 
-/// Turns what a unit says into the gradient by what it is made of; returns the sums of those by c and by v.
+/// Turns the gradient w.r.t. the output of a unit into that w.r.t. its inputs; returns the sums of those w.r.t. c and
+/// w.r.t. v.
 #[inline(always)]
 fn unit_backward<R: Real, S: Simd>(
     simd: S,

@@ -1,5 +1,5 @@
-//! From what a head emits to where it attends (paper §3.3, Figure 2): content, interpolation, shift,
-//! sharpening, in the order of the equations; each derivative stands under its equation.
+//! Addressing: from the parameters of a head to its weighting (paper §3.3, Figure 2). The stages are content,
+//! interpolation, shift and sharpening, in the order of the equations; each derivative is below its equation.
 //!
 //! Everything here has one value per memory row. A weighting is a distribution over rows; indices are
 //! modulo N.
@@ -20,19 +20,19 @@ use crate::math::{Pack, Real, Series};
 /// a head makes show which stages it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Of a local head, where its window is.
+    /// Position of the window; local heads only.
     Centre,
-    /// Equation 5, or what stands in its place in a local or a Bayesian head.
+    /// Equation 5, or its counterpart in a local or a Bayesian head.
     Content,
-    /// Of a Bayesian head, how far its weights are from their prior.
+    /// Divergence of the weights from their prior; Bayesian heads only.
     Divergence,
     /// Equation 7.
     Interpolation,
     /// Equation 8.
     Shift,
-    /// Equation 9; without sharpening, what came before as it is.
+    /// Equation 9; without sharpening, the previous stage unchanged.
     Sharpening,
-    /// Of a hard head, the row that it takes.
+    /// Sampled row; hard heads only.
     Draw,
 }
 
@@ -88,7 +88,7 @@ impl Stage {
         }
     }
 
-    /// Makes step `t` of what it makes.
+    /// Computes step `t` of the stage's output.
     #[inline(always)]
     pub fn forward<R: Real, S: Simd>(
         self,
@@ -149,8 +149,8 @@ impl Stage {
         }
     }
 
-    /// Turns [`HeadGradient::weighting`], the gradient by what it made in step `t`, into the gradient by what it
-    /// made it of, and sets the gradient by its parameter.
+    /// Turns [`HeadGradient::weighting`] from the gradient w.r.t. the stage's output of step `t` into that w.r.t. its
+    /// input, and sets the gradient w.r.t. the parameter of the stage.
     #[inline(always)]
     pub fn backward<R: Real, S: Simd>(
         self,
@@ -256,7 +256,7 @@ fn sharpened<R: Real>(head: &HeadTrace<R>) -> &Series<R> {
     }
 }
 
-/// The logarithms that are to be sharpened; without sharpening what there is, as it is.
+/// Prepares the logarithms for sharpening; without sharpening it leaves the weighting unchanged.
 #[inline(always)]
 fn start_sharpening<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
     let HeadTrace {
@@ -335,9 +335,10 @@ kernel! {
 }
 
 kernel! {
-    /// Back through all stages of all heads at one step, from the gradients by their weightings, through what they
-    /// did and through the step after, to those by their scores. Or through one stage `alone`, once the gradients of the
-    /// step after are added.
+    /// Backpropagates one step of all heads from the gradients w.r.t. their weightings to those w.r.t. their scores.
+    ///
+    /// The gradients come from the reads and writes and from the next step. Or backpropagates through one stage
+    /// `alone`, once the gradients of the next step are added.
     pub(super) fn address_backward<'a, R>(
         simd; heads: &'a [HeadTrace<R>], t: usize, sampling: NoiseMode, terms: &'a Terms<R>,
         gradients: &'a mut [HeadGradient<R>], alone: Option<Stage>,
@@ -363,7 +364,7 @@ pub fn content<R: Real, S: Simd>(simd: S, beta: R, similarity: &[R], w_c: &mut [
     softmax(simd, beta, similarity, w_c);
 }
 
-/// Turns the gradient by w^c into the gradient by K, in place; returns the gradient by β.
+/// Turns the gradient w.r.t. w^c into that w.r.t. K, in place; returns the gradient w.r.t. β.
 #[inline(always)]
 pub fn content_backward<R: Real, S: Simd>(
     simd: S,
@@ -388,8 +389,8 @@ pub fn interpolate<R: Real, S: Simd>(simd: S, g: R, w_c: &[R], w_previous: &[R],
     map_packs!(simd, w_g = [w_c, w_previous] => w_c.mul_add(g, w_previous * (R::ONE - g)));
 }
 
-/// Turns the gradient by w^g into the gradient by w_{t−1}, in place; sets the gradient by w^c; returns the
-/// gradient by g.
+/// Turns the gradient w.r.t. w^g into that w.r.t. w_{t−1}, in place; sets the gradient w.r.t. w^c; returns the
+/// gradient w.r.t. g.
 #[inline(always)]
 pub fn interpolate_backward<R: Real, S: Simd>(
     simd: S,
@@ -464,7 +465,7 @@ fn add_multiple<R: Real>(weight: R, from: &[R], to: &mut [R]) {
         .for_each(|(to, &from)| *to += weight * from);
 }
 
-/// From the gradient by w̃: sets the gradients by w^g and by s.
+/// Sets the gradients w.r.t. w^g and w.r.t. s from the gradient w.r.t. w̃.
 #[inline(always)]
 pub fn shift_backward<R: Real, S: Simd>(
     simd: S,
@@ -524,7 +525,7 @@ fn shift_packs_backward<R: Real, S: Simd, const O: usize>(
     s_gradient
 }
 
-/// Whether there are rows enough to fill a pack.
+/// Returns true if there are enough rows to fill a pack.
 #[inline(always)]
 fn on_packs<R: Real, S: Simd>(_simd: S, rows: &[R]) -> bool {
     rows.len() >= Pack::<R, S>::LANES
@@ -586,7 +587,7 @@ fn shift_slices_backward<R: Real, S: Simd>(
     }
 }
 
-/// How many rows, 0 .. N, the offset at `index` moves the focus forward.
+/// The number of rows, 0 .. N, by which the offset at `index` moves the focus forward.
 #[inline(always)]
 fn rows_moved(index: usize, offsets: usize, n: usize) -> usize {
     let range = offsets / 2;
@@ -612,7 +613,7 @@ pub fn sharpen<R: Real, S: Simd>(simd: S, gamma: R, w: &mut [R]) {
     softmax_in_place(simd, gamma, w);
 }
 
-/// Turns the gradient by w into the gradient by w̃, in place; returns the gradient by γ.
+/// Turns the gradient w.r.t. w into that w.r.t. w̃, in place; returns the gradient w.r.t. γ.
 ///
 /// dw̃(i) = γ·(w(i)/w̃(i))·(dw(i) − Σ_j w(j)·dw(j)), where w/w̃ = w̃^(γ−1)/Σ stays finite at w̃ = 0;
 /// dγ = Σ_i w(i)·(dw(i) − Σ_j w(j)·dw(j))·ln w̃(i).

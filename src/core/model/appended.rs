@@ -20,13 +20,13 @@ use crate::math::{Real, Series};
 /// Numbers in a row.
 const M: usize = 8;
 
-/// Inputs, outputs, and the most rows: what comes behind them is not appended.
+/// Inputs, outputs, and the largest number of rows: later ones are not appended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppendedConfig([usize; 3]);
 
 #[rustfmt::skip] // A line for every size.
 impl AppendedConfig {
-    /// With 32 rows.
+    /// Creates a configuration with 32 rows.
     pub const fn new(inputs: usize, outputs: usize) -> Self { Self([inputs, outputs, 32]) }
 }
 
@@ -77,7 +77,7 @@ impl Kind for AppendedConfig {
     }
 }
 
-/// The gradients by what was read, by q and by a.
+/// The gradients w.r.t. the read, w.r.t. q and w.r.t. a.
 type Scratch<R> = (readout::Seen<R>, [Series<R>; 2]);
 
 impl<R: Real> Machine<R> for AppendedConfig {
@@ -159,7 +159,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
     }
 }
 
-/// Keeps the derivatives by what was read, the key, what was added and the input of one step.
+/// Records the gradients w.r.t. the read, the key, the added row and the input of one step.
 fn record_step<R: Real>(
     params: &Params<R>,
     trace: &Trace<R>,

@@ -1,6 +1,6 @@
-//! Which member of the family of attention a head is: its score, the stages behind it, and how its weighting comes about.
+//! Attention mechanism of a head: its score, the stages after it, and how the weighting is formed.
 //!
-//! Each is one word for all heads, or a word for each. What a mechanism learns stands in the table of arrays of a head
+//! Each is one word for all heads, or a word for each. The weights of a mechanism are in the table of arrays of a head
 //! ([`super::HeadTrace`]): constants of an episode, so that a trace can be followed without the weights.
 
 pub use super::bayesian::PriorForm;
@@ -9,22 +9,22 @@ use crate::keys::Field::{Choice, ChoicePerHead, Integer, Number};
 use crate::keys::{ConfigError, Keys, PerHead, Rule, Table, Words};
 use crate::math::units;
 
-/// The mechanisms of the heads of a machine. Ranges and purposes stand in the table of its [`Keys`].
+/// The mechanisms of the heads of a machine. Its [`Keys`] list ranges and purposes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionConfig {
-    /// How a key is compared with a memory row.
+    /// Score function that compares a key with a memory row.
     pub score: PerHead<Score>,
     /// Units of the additive score, A.
     pub units: usize,
-    /// Whether β is emitted.
+    /// Emission of β.
     pub strength: PerHead<Strength>,
-    /// Whether there is a gate.
+    /// Presence of a gate.
     pub gate: PerHead<Switch>,
-    /// Whether there is a sharpening.
+    /// Presence of sharpening.
     pub sharpening: PerHead<Switch>,
-    /// Whether a write head erases before it adds; read heads do neither.
+    /// Erasing by a write head before it adds; read heads do neither.
     pub erase: PerHead<Switch>,
-    /// From energies to a weighting.
+    /// Form in which scores become a weighting.
     pub weighting: PerHead<Weighting>,
     /// Parameters of the weightings other than the soft one.
     pub parameters: Parameters,
@@ -45,13 +45,13 @@ pub struct Parameters {
     pub lognormal_sigma: f64,
     /// σ of the lognormal prior.
     pub prior_sigma: f64,
-    /// How the mean of the prior comes from the memory rows.
+    /// Form of the prior mean as a function of the memory rows.
     pub prior: PriorForm,
     /// Units of the layer that the prior comes from.
     pub prior_units: usize,
 }
 
-/// How a key is compared with every memory row.
+/// Score function that compares a key with every memory row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
     /// cos(k, M(i)) (Graves 2014, equation 6).
@@ -73,20 +73,20 @@ pub enum Score {
 pub enum Strength {
     /// The head emits it.
     Emitted,
-    /// It is 1.
+    /// β is 1.
     One,
 }
 
 /// A stage that is there or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// It is there.
+    /// The part is present.
     On,
-    /// It is left out.
+    /// The part is omitted.
     Off,
 }
 
-/// From energies to a weighting.
+/// Form in which scores become a weighting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weighting {
     /// A softmax over all rows.
@@ -95,7 +95,7 @@ pub enum Weighting {
     LocalMonotonic,
     /// A softmax over the rows within D of p = N·σ(vᵀ·tanh(W·k)), times a Gaussian about p (Luong 2015, §3.2).
     LocalPredictive,
-    /// One row, drawn from the weighting (Xu 2015, §4.1).
+    /// One row, sampled from the weighting (Xu 2015, §4.1).
     Hard,
     /// Shares of Weibull variables (Fan, Zhang, Chen and Zhou 2020).
     Weibull,
@@ -139,17 +139,17 @@ impl Words for PriorForm {
 }
 
 impl Weighting {
-    /// Whether a window is all that it sees.
+    /// Returns true if the head sees only a window of rows.
     pub fn is_local(self) -> bool {
         matches!(self, Self::LocalMonotonic | Self::LocalPredictive)
     }
 
-    /// Whether its weights are random variables with a prior.
+    /// Returns true if the attention weights are random variables with a prior.
     pub fn is_bayesian(self) -> bool {
         matches!(self, Self::Weibull | Self::Lognormal)
     }
 
-    /// Whether it draws.
+    /// Returns true if the head samples.
     pub fn is_random(self) -> bool {
         self == Self::Hard || self.is_bayesian()
     }
@@ -183,7 +183,7 @@ impl Parameters {
     };
 }
 
-/// How much noise there is, or how wide a prior.
+/// Range of the amount of noise, or of the width of a prior.
 const POSITIVE: Rule = Rule {
     allowed: "0.001 to 100000",
     holds: |value| (1e-3..=1e5).contains(&value),
@@ -226,13 +226,13 @@ impl Keys for AttentionConfig {
 /// The mechanism of one head, and the position of its emitted parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mechanism {
-    /// How a key is compared with a memory row.
+    /// Score function that compares a key with a memory row.
     pub score: Score,
-    /// From energies to a weighting.
+    /// Form in which scores become a weighting.
     pub weighting: Weighting,
     /// Parameters of the weighting.
     pub parameters: Parameters,
-    /// How the focus moves.
+    /// Form of the shift.
     pub shift_form: ShiftForm,
     /// The parameters that it emits.
     pub columns: HeadColumns,
@@ -256,7 +256,7 @@ impl AttentionConfig {
         }
     }
 
-    /// Whether a head has an array; every head has those that no mechanism brings or takes away.
+    /// Returns true if a head has an array; arrays that depend on no mechanism exist in every head.
     pub(super) fn has(&self, head: usize, array: &str) -> bool {
         let (weighting, score) = (self.weighting.of(head), self.score.of(head));
         match array {
@@ -279,8 +279,8 @@ impl AttentionConfig {
         }
     }
 
-    /// How many values of a step a head keeps for itself under this name; `None` where it is no such scratch. `columns`
-    /// and `rows` are those of the memory.
+    /// Number of scratch values per step that a head keeps under this name; `None` where it is no such scratch.
+    /// `columns` and `rows` are those of the memory.
     pub(super) fn scratch(
         &self,
         head: usize,

@@ -45,9 +45,9 @@ pub fn perturb_lognormal<R: Real, S: Simd>(
 /// The form in which prior and posterior are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriorForm {
-    /// As the paper has it: m = exp(softmax(z)), between 1 and e; ψ = β·K.
+    /// Form of the paper: m = exp(softmax(z)), between 1 and e; ψ = β·K.
     Text,
-    /// As the authors' code has it: m = softmax(z); ψ = ln softmax(β·K).
+    /// Form of the authors' code: m = softmax(z); ψ = ln softmax(β·K).
     Code,
 }
 
@@ -86,7 +86,7 @@ pub enum Family<R> {
 /// The Kullback-Leibler divergence of the scores of all rows from their prior.
 #[derive(Clone, Copy, Debug)]
 pub struct Divergence<'a, R> {
-    /// Of posterior and prior.
+    /// Family of posterior and prior.
     pub family: Family<R>,
     /// The form of ψ.
     pub form: PriorForm,
@@ -254,7 +254,7 @@ impl<R: Real> Row<R> {
         }
     }
 
-    /// Its derivative by ψ.
+    /// The derivative with respect to ψ.
     #[inline(always)]
     fn d_psi<S: Simd>(self, psi: Pack<R, S>, m: Pack<R, S>) -> Pack<R, S> {
         match self {
@@ -265,7 +265,7 @@ impl<R: Real> Row<R> {
         }
     }
 
-    /// Its derivative by ln m, which is finite where m is next to 0.
+    /// The derivative with respect to ln m, which is finite where m is close to 0.
     #[inline(always)]
     fn d_log_m<S: Simd>(self, psi: Pack<R, S>, m: Pack<R, S>) -> Pack<R, S> {
         match self {
@@ -301,9 +301,9 @@ mod tests {
     use crate::math::{Random, random};
     use rand::RngExt;
 
-    /// As in the golden cases.
+    /// Parameters of the golden cases.
     const WEIBULL: Family<f64> = Family::Weibull { k: 10.0, rate: 2.5 };
-    /// As in the golden cases.
+    /// Parameters of the golden cases.
     const LOGNORMAL: Family<f64> = Family::Lognormal {
         sigma: 0.4,
         sigma_p: 0.9,
@@ -593,7 +593,7 @@ mod tests {
     }
 
     impl ContextualPrior {
-        /// The values, and with the gradient by z those by all it is made of.
+        /// The values and, given the gradient w.r.t. z, the gradients w.r.t. all inputs of z.
         fn of(case: &Case, form: PriorForm, d_z: &[f64]) -> Self {
             let keys = case.numbers("inputs", "K");
             let [w, b, h] =

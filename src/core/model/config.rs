@@ -11,8 +11,8 @@ use crate::keys::Field::{Choice, ChoicePerHead, Constant, Integer, Number};
 use crate::keys::{self, ConfigError, Keys, PerHead, Table, Words, check};
 use crate::math::matrix::padded;
 
-/// Everything that fixes the shape of a machine's tensors and its equations. Ranges and purposes stand in the table
-/// of its [`Keys`], defaults in [`NtmConfig::new`]; `tapescope tasks --keys` prints them.
+/// Configuration of a machine: the shapes of its tensors and its equations. Its [`Keys`] list ranges and purposes,
+/// [`NtmConfig::new`] has the defaults; `tapescope tasks --keys` prints them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NtmConfig {
     /// Channels of the input.
@@ -31,7 +31,7 @@ pub struct NtmConfig {
     pub write_heads: usize,
     /// Largest shift in either direction.
     pub shift_range: usize,
-    /// How a head emits its shift weighting.
+    /// Form in which a head emits its shift weighting.
     pub shift_form: PerHead<ShiftForm>,
     /// The kind of attention of each head.
     pub attention: AttentionConfig,
@@ -76,7 +76,7 @@ pub enum ShiftForm {
     Softmax,
     /// One scalar, read as the lower bound of a uniform distribution of width one.
     Scalar,
-    /// The focus stays where it is.
+    /// The focus does not move.
     None,
 }
 
@@ -85,7 +85,7 @@ pub enum ShiftForm {
 pub enum VectorActivation {
     /// Unbounded.
     Identity,
-    /// In (−1, 1).
+    /// Values in (−1, 1).
     Tanh,
 }
 
@@ -107,7 +107,7 @@ pub enum InitialWeighting {
     Learned,
 }
 
-/// The order of events in a step. The paper does not say; implementations differ.
+/// The order of events in a step. The paper does not specify it; implementations differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// All heads address M_{t−1}, and reads see it; then the writes.
@@ -193,7 +193,7 @@ const EPSILON: keys::Rule = keys::Rule {
     holds: |value| value >= 0.0 && (value as f32).is_finite(),
 };
 
-/// Where the parameters that one head emits stand in the row of pre-activations of all.
+/// Columns of one head's parameters in the row of pre-activations of all heads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeadColumns {
     /// Key k, M values.
@@ -350,7 +350,7 @@ impl NtmConfig {
         })
     }
 
-    /// Whether a head scores the position of a row, not what stands there.
+    /// Returns true if a head scores the position of a row instead of its content.
     fn scores_positions(&self) -> bool {
         self.attention.score.any(|score| score == Score::Location)
     }
@@ -555,14 +555,14 @@ impl Kind for NtmConfig {
     }
 }
 
-/// Where the tensors that are no linear maps stand among the [`super::Params`].
+/// Indices of the tensors that are no linear maps among the [`super::Params`].
 pub(super) mod tensor {
     pub(in crate::model) const MEMORY: usize = 0;
     pub(in crate::model) const WEIGHTING: usize = 1;
     pub(in crate::model) const READ: usize = 2;
     pub(in crate::model) const HIDDEN: usize = 3;
     pub(in crate::model) const CELL: usize = 4;
-    /// Where those begin that the mechanisms of the heads learn.
+    /// Index of the first tensor learned by the mechanisms of the heads.
     pub(in crate::model) const LEARNED: usize = 5;
 }
 
@@ -584,7 +584,7 @@ impl ControllerConfig {
     }
 }
 
-/// Holds the channels of a task to what machines can have.
+/// Checks that a machine can have the channels of a task.
 pub(super) fn check_channels(inputs: usize, outputs: usize) -> Result<(), ConfigError> {
     for (name, channels) in [("inputs", inputs), ("outputs", outputs)] {
         let is_right = (1..=4096).contains(&channels);

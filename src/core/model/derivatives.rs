@@ -1,15 +1,15 @@
-//! The derivative of one number by everything in a recorded episode: what back-propagation has in its hands on the
-//! way back, kept.
+//! Derivatives of one number with respect to all values of a recorded episode: the intermediate results of
+//! back-propagation, recorded.
 //!
 //! The number is a function of the logits and, where it has a part in it, of the weightings: a loss, or the logit of
-//! one output bit. Its derivative by a value of the trace is by how much it grows for each unit by which that value of
-//! that step is moved, when everything that is computed from the value afterwards, in this step and in all later ones,
-//! is computed again, and everything before it stays: a total derivative. So the derivative by a weighting has in it
-//! what was read and written there and what the next step keeps of it; the derivative by M_t everything that is ever
-//! read of it.
+//! one output bit. Its derivative with respect to a value of the trace is a total derivative: the change of the number
+//! per unit change of that value in that step. Everything computed from the value afterwards, in this step and in all
+//! later ones, is recomputed; everything before it stays. So the derivative with respect to a weighting includes the
+//! reads and writes through it and its use in the next step; the derivative with respect to M_t includes every later
+//! read of M_t.
 //!
-//! [`Model::derivatives`] returns a [`Trace`] whose arrays hold the derivatives by those of the same names, in the
-//! same shapes. What cannot be had is absent there, an array of width 0, never zero:
+//! [`Model::derivatives`] returns a [`Trace`] whose arrays hold the derivatives with respect to those of the same
+//! names, in the same shapes. A derivative that does not exist is absent there, an array of width 0, never zero:
 //!
 //! * `output`, for the number is a function of the logits, of which the output is made;
 //! * noise, the prior of a Bayesian head, and the centre of a monotonic window, which moves in whole rows;
@@ -31,8 +31,8 @@ use super::trace::{HeadTrace, Trace};
 use crate::math::{Real, Series};
 
 impl<R: Real> Model<R> {
-    /// The derivative by everything in a recorded episode of the number whose own derivative by what the machine did is
-    /// `upstream`, in the arrays of the same names: see the module.
+    /// Returns the derivatives of a number with respect to all values of a recorded episode, in the arrays of the same
+    /// names: see the module. `upstream` is the derivative of the number with respect to the outputs of the machine.
     pub fn derivatives(&self, trace: &Trace<R>, upstream: Upstream<R>) -> Trace<R> {
         let wanted = Trace::without_values(&self.config);
         let mut workspace = Workspace::recording(&self.config, upstream, wanted);
@@ -58,14 +58,14 @@ impl<R: Real> Trace<R> {
         trace
     }
 
-    /// Keeps the derivative by the logits.
+    /// Records the derivative w.r.t. the logits.
     pub(super) fn record_logits(&mut self, of: &Self, by: &Upstream<R>) {
         for t in 0..of.steps() {
             record(&mut self.logit, &of.logit, t, by.logit.row(t));
         }
     }
 
-    /// Keeps the derivatives by the reads of step `t`, which stand side by side.
+    /// Records the derivatives w.r.t. the reads of step `t`, which are stored side by side.
     pub(super) fn record_reads(&mut self, of: &Self, t: usize, reads: &[R]) {
         let columns = of.memory_size()[1].max(1);
         let heads = self.heads.iter_mut().zip(&of.heads);
@@ -74,19 +74,19 @@ impl<R: Real> Trace<R> {
         }
     }
 
-    /// Keeps the derivative by M_t.
+    /// Records the derivative w.r.t. M_t.
     pub(super) fn record_memory(&mut self, of: &Self, t: usize, memory: &[R]) {
         record(&mut self.memory_columns, &of.memory_columns, t, memory);
     }
 }
 
 impl<R: Real> HeadTrace<R> {
-    /// Whether what leads to the weighting leads to nothing but a draw.
+    /// Returns true if the stages before the weighting lead only to a sampled row.
     fn is_drawn(&self, sampling: NoiseMode) -> bool {
         self.mechanism.weighting == Weighting::Hard && sampling != NoiseMode::Expected
     }
 
-    /// Keeps the derivatives by what a head emitted in step `t`.
+    /// Records the derivatives w.r.t. the parameters that a head emitted in step `t`.
     pub(super) fn record_emitted(
         &mut self,
         head: &Self,
@@ -111,7 +111,7 @@ impl<R: Real> HeadTrace<R> {
         record(&mut self.divergence, &head.divergence, t, &d_divergence);
     }
 
-    /// Keeps, when the way back is at its end, the derivatives by the initial weighting and by what is learned.
+    /// Records the derivatives w.r.t. the initial weighting and its weights, at the end of the backward pass.
     pub(super) fn record_start(
         &mut self,
         head: &Self,
@@ -132,7 +132,7 @@ impl<R: Real> HeadTrace<R> {
     }
 }
 
-/// Keeps `values` as row `t` of the derivative by `of`, where there is such an array. Rows come from the last to the
+/// Records `values` as row `t` of the derivative w.r.t. `of`, where the array exists. Rows arrive from the last to the
 /// first.
 pub(super) fn record<R: Real>(to: &mut Series<R>, of: &Series<R>, t: usize, values: &[R]) {
     let width = of.width();
@@ -142,7 +142,7 @@ pub(super) fn record<R: Real>(to: &mut Series<R>, of: &Series<R>, t: usize, valu
     }
 }
 
-/// [`address_backward`]; where derivatives are wanted, one stage after the other, and what each was handed is kept.
+/// Calls [`address_backward`]; where derivatives are requested, stage by stage, recording the gradient of each.
 pub(super) fn address_backward_noting<R: Real>(
     heads: &[HeadTrace<R>],
     t: usize,
@@ -173,7 +173,7 @@ pub(super) fn address_backward_noting<R: Real>(
     }
 }
 
-/// Keeps the derivative by what a stage made, where it is on the way of the weightings.
+/// Records the derivative w.r.t. the output of a stage, where the stage is part of the weighting's path.
 fn record_stage<R: Real>(
     stage: Stage,
     head: &HeadTrace<R>,

@@ -30,7 +30,7 @@ fn config(kind: ControllerKind, layers: usize, form: ShiftForm) -> NtmConfig {
     config
 }
 
-/// Values for the gradient by the logits, [T, Y].
+/// Sets values of the gradient w.r.t. the logits, [T, Y].
 fn set_upstream<R: Real>(workspace: &mut Workspace<R>, steps: usize, values: &[f64]) {
     workspace.upstream.logit.resize(steps);
     for (t, values) in values.chunks(values.len() / steps).enumerate() {
@@ -40,7 +40,7 @@ fn set_upstream<R: Real>(workspace: &mut Workspace<R>, steps: usize, values: &[f
     }
 }
 
-/// Values for the gradient by the weightings of every head but the second, which has no penalty on it.
+/// Sets values of the gradient w.r.t. the weightings of every head except the second, which has no penalty.
 fn set_weightings(workspace: &mut Workspace<f64>, trace: &Trace<f64>) {
     let pairs = trace.heads.iter().zip(&mut workspace.upstream.weightings);
     for (index, (head, by)) in pairs.enumerate().filter(|(index, _)| *index != 1) {
@@ -395,7 +395,7 @@ fn write_heads_that_erase_nothing() {
             };
             (config.read_heads, config.write_heads) = (reads, erases.len());
             let whole = config.shape().count();
-            // What is said of read heads counts for nothing.
+            // The setting is ignored for read heads.
             let words = (0..reads).map(|_| Switch::Off);
             let words = words.chain(erases.iter().map(|&on| switch(on)));
             config.attention.erase = words.collect::<Vec<_>>().into();

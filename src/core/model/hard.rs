@@ -1,5 +1,5 @@
-//! Hard attention (Xu et al. 2015, §4.1): one row, drawn from the distribution α that the stages of a head made, and
-//! what is learned from it, by the score function. α has one value per row.
+//! Hard attention (Xu et al. 2015, §4.1): one row, sampled from the distribution α that the stages of a head compute,
+//! and its score-function gradient. α has one value per row.
 
 use crate::math::pack::each_pack;
 use crate::math::simd::Simd;
@@ -34,9 +34,10 @@ pub fn most_likely<R: Real>(distribution: &[R]) -> usize {
     most
 }
 
-/// The gradient by α of −`reward`·ln α(row) − `entropy_weight`·H(α): takes the place of what `gradient` holds where a
-/// `row` was drawn, for nothing else goes back through the draw; is added to it, without the first term, where the
-/// head used α itself.
+/// Computes the gradient of −`reward`·ln α(row) − `entropy_weight`·H(α) with respect to α.
+///
+/// Where a `row` was sampled it replaces `gradient`, because no other gradient passes through the sampled row. Where
+/// the head used α itself it is added to `gradient`, without the first term.
 #[inline(always)]
 pub fn backward<R: Real, S: Simd>(
     simd: S,
@@ -65,7 +66,7 @@ fn logarithm<R: Real, S: Simd>(a: Pack<R, S>) -> Pack<R, S> {
     a.max(least::<R>()).ln()
 }
 
-/// So small that it is no weight, and so large that a reward divided by it is still finite.
+/// The smallest weight: negligible, but large enough that a reward divided by it is finite.
 #[inline(always)]
 fn least<R: Real>() -> R {
     R::TINY / R::EPSILON
@@ -165,7 +166,7 @@ mod tests {
         }
     }
 
-    /// The gradient by the energies of which α is the softmax.
+    /// The gradient w.r.t. the scores of which α is the softmax.
     fn softmax_gradient(a: &[f64], d_a: &[f64]) -> Vec<f64> {
         let mut softmax_gradient = vec![0.0; a.len()];
         softmax_backward(SIMD, a, d_a, &mut softmax_gradient);
@@ -209,7 +210,7 @@ mod tests {
         }
     }
 
-    /// The surrogate loss of an episode: what the rows of `noise` and their distributions add to that of the outputs.
+    /// The surrogate loss of an episode: the terms that sampled rows add to the loss of the outputs.
     fn assert_golden(name: &str, log_p: f64, reward: f64) {
         let case = Case::load(name);
         let reward = case.constant("lambda_r") * (reward - case.constant("baseline"));

@@ -51,7 +51,7 @@ kernel! {
     }
 }
 
-/// One value of a step, where there is any.
+/// Sets the value of a step, if the series has one.
 #[inline(always)]
 fn set<R: Real>(series: &mut Series<R>, t: usize, value: R) {
     if let [to] = series.row_mut(t) {
@@ -62,42 +62,42 @@ fn set<R: Real>(series: &mut Series<R>, t: usize, value: R) {
 /// The gradients of one head in one step, and that which goes on to the step before.
 #[derive(Clone, Debug)]
 pub struct HeadGradient<R> {
-    /// By what the stage on whose way back we are has made, [N]: by w, w̃, w^g, w^c, K in turn.
+    /// Gradient w.r.t. the output of the stage that is backpropagated, [N]: w, w̃, w^g, w^c, K in turn.
     pub weighting: Aligned<R>,
-    /// By the weighting of the step before, [N]; scratch within a step.
+    /// Gradient w.r.t. the weighting of the step before, [N]; scratch within a step.
     pub previous: Aligned<R>,
-    /// By k, [M].
+    /// Gradient w.r.t. k, [M].
     pub key: Vec<R>,
-    /// By β.
+    /// Gradient w.r.t. β.
     pub strength: R,
-    /// By g.
+    /// Gradient w.r.t. g.
     pub gate: R,
-    /// By s, [2k+1].
+    /// Gradient w.r.t. s, [2k+1].
     pub shift: Vec<R>,
-    /// By γ.
+    /// Gradient w.r.t. γ.
     pub sharpening: R,
-    /// By the centre p of a local head.
+    /// Gradient w.r.t. the centre p of a local head.
     pub centre: R,
-    /// By the z that the prior of a Bayesian head comes from, [N]; empty for others.
+    /// Gradient w.r.t. z, from which the prior of a Bayesian head is computed, [N]; empty for others.
     pub prior: Aligned<R>,
-    /// By what the score makes of the key before it sees a row; empty where it sees the key.
+    /// Gradient w.r.t. the transformed key that the score compares; empty where it compares the key itself.
     pub query: Vec<R>,
-    /// By the logits of a Bayesian head through its divergence, [N].
+    /// Gradient w.r.t. the logits of a Bayesian head through its divergence, [N].
     pub logits: Aligned<R>,
-    /// By the biases of the prior in one step.
+    /// Gradient w.r.t. the biases of the prior in one step.
     pub prior_start: Vec<R>,
-    /// By what the layers of the score and of the prior learn, summed over the steps as packs: see
+    /// Gradient w.r.t. the weights of the score's and the prior's layers, summed over the steps as packs: see
     /// [`crate::math::units::sums`].
     pub score_sums: Aligned<R>,
     /// See `score_sums`.
     pub prior_sums: Aligned<R>,
-    /// By what the mechanism learns, summed over the steps.
+    /// Gradient w.r.t. the weights of the mechanism, summed over the steps.
     pub learned: LearnedGradient<R>,
     /// Scratch of the mechanism.
     pub scratch: Aligned<R>,
-    /// By e, [M]; empty for a head that erases nothing.
+    /// Gradient w.r.t. e, [M]; empty for a head that erases nothing.
     pub erase: Vec<R>,
-    /// By a, [M]; empty for a read head.
+    /// Gradient w.r.t. a, [M]; empty for a read head.
     pub add: Vec<R>,
 }
 
@@ -131,7 +131,7 @@ impl<R: Real> HeadGradient<R> {
 }
 
 kernel! {
-    /// Writes the gradient by the pre-activations of one head at step `t` into the row of all heads.
+    /// Writes the gradient w.r.t. the pre-activations of one head at step `t` into the row of all heads.
     pub fn activate_backward<'a, R>(
         simd; config: &'a NtmConfig,
         head: &'a HeadTrace<R>,
@@ -198,7 +198,7 @@ fn softmax_shift<R: Real, S: Simd>(simd: S, z: &[R], s: &mut [R]) {
     }
 }
 
-/// [`crate::math::softmax::softmax_backward`] of what are mostly three numbers.
+/// [`crate::math::softmax::softmax_backward`] for few numbers, mostly three.
 #[inline(always)]
 fn softmax_shift_backward<R: Real>(s: &[R], ds: &[R], dz: &mut [R]) {
     let mean: R = s.iter().zip(ds).map(|(&s, &ds)| s * ds).sum();

@@ -1,5 +1,5 @@
-//! Local attention (Luong, Pham, Manning 2015, §3.2): where the window of a head stands, and what it makes of the
-//! scores of the rows in it; each derivative stands under its equation.
+//! Local attention (Luong, Pham, Manning 2015, §3.2): the position of a head's window, and the weighting of the rows
+//! in it; each derivative is below its equation.
 
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ impl<R: Real> Position<'_, R> {
         sigmoid(Pack::splat(simd, sum.sum())).first() * R::from_f64(self.rows as f64)
     }
 
-    /// From the gradient by `p`, which [`Position::predict`] gave: adds to the gradients by k, W and v.
+    /// Adds to the gradients w.r.t. k, W and v, from the gradient w.r.t. `p` of [`Position::predict`].
     #[inline(always)]
     pub fn backward<S: Simd>(
         &self,
@@ -84,7 +84,7 @@ pub struct Window<R> {
     pub centre: R,
     /// D ≥ 1: how far it reaches to either side.
     pub half: R,
-    /// Whether rows count the less the farther they are from the centre: local-p.
+    /// True if rows weigh less with their distance from the centre: local-p.
     pub is_gaussian: bool,
 }
 
@@ -121,8 +121,8 @@ impl<R: Real> Window<R> {
         each_pack!(simd, at in w_c => { at.store(w_c, at.load(w_c) * factor) });
     }
 
-    /// Turns the gradient by w^c into the gradient by K, in place; returns the gradients by β and by p. Nothing goes
-    /// through the ends of the window.
+    /// Turns the gradient w.r.t. w^c into that w.r.t. K, in place; returns the gradients w.r.t. β and w.r.t. p. No
+    /// gradient passes through the ends of the window.
     ///
     /// With a_i the softmax and g_i the Gaussian, w_i = a_i·g_i: dz_i = a_i·(g_i·dw_i − Σ_j w_j·dw_j) is the gradient
     /// by β·K_i, dp = Σ_i dw_i·w_i·(i − p) / σ².

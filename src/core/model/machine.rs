@@ -22,7 +22,7 @@ use crate::keys::{ConfigError, Field, Keys, Table, Words};
 use crate::math::matrix::padded;
 use crate::math::{Random, Real, Series};
 
-/// How many episodes go through the machine side by side when it learns.
+/// Number of episodes that a machine processes side by side in training.
 pub use crate::math::matrix::TOGETHER;
 
 /// The description of a machine without weights.
@@ -79,7 +79,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
         Mechanism::default()
     }
 
-    /// From energies to a weighting, in a head.
+    /// Returns the form in which scores become a weighting in a head.
     fn weighting(&self, _head: usize) -> Weighting {
         Weighting::Soft
     }
@@ -111,7 +111,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
         false
     }
 
-    /// Fits it to a task with so many channels.
+    /// Sets the numbers of input and output channels to those of a task.
     fn set_channels(&mut self, inputs: usize, outputs: usize);
 
     /// Returns the extent that makes it large, if it has it.
@@ -125,7 +125,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
     /// The field, its value and what is allowed.
     fn validate(&self) -> Result<(), ConfigError>;
 
-    /// Values that [`Machine::scratch`] comes to for an episode of so many steps, with at most `limit` values of
+    /// The number of values in [`Machine::scratch`] for an episode of `steps` steps, with at most `limit` values of
     /// memory kept whole on the tape.
     fn scratch_values(&self, steps: usize, limit: usize) -> u64;
 }
@@ -149,23 +149,23 @@ impl dyn Kind + '_ {
         self.read_heads().saturating_add(self.write_heads())
     }
 
-    /// Whether any head attends so, of as many as there may be: this is asked before it is checked how many there are.
+    /// Returns true if any possible head has such a weighting; called before the number of heads is checked.
     fn any_head(&self, is_so: impl Fn(Weighting) -> bool) -> bool {
         let mut heads = 0..self.heads().min(2 * NtmConfig::MAX_HEADS);
         heads.any(|head| is_so(self.weighting(head)))
     }
 
-    /// Whether any head draws: its row, or its weights.
+    /// Returns true if any head samples: its row, or its weights.
     pub fn is_random(&self) -> bool {
         self.any_head(Weighting::is_random)
     }
 
-    /// Whether any head draws its row.
+    /// Returns true if any head samples its row.
     pub fn is_hard(&self) -> bool {
         self.any_head(|weighting| weighting == Weighting::Hard)
     }
 
-    /// Whether any head has random weights with a prior.
+    /// Returns true if any head has random weights with a prior.
     pub fn is_bayesian(&self) -> bool {
         self.any_head(Weighting::is_bayesian)
     }
@@ -184,7 +184,7 @@ impl dyn Kind + '_ {
     }
 }
 
-/// `read0`, `read1`, …, `write0`, …: so many read heads first.
+/// Returns the name of a head: `read0`, `read1`, …, `write0`, …, read heads first.
 pub fn head_name(read_heads: usize, head: usize) -> String {
     match head.checked_sub(read_heads) {
         None => format!("read{head}"),
@@ -209,9 +209,9 @@ pub(super) fn longest<R: Real>(traces: &[Trace<R>]) -> usize {
     traces.first().map_or(0, Trace::steps)
 }
 
-/// How episodes go through a kind of machine, and back.
+/// Forward and backward passes of a kind of machine.
 pub trait Machine<R: Real>: Kind {
-    /// Runs these steps of up to [`TOGETHER`] episodes, longest first, that stand in their traces: from the first one to
+    /// Runs these steps of up to [`TOGETHER`] episodes, longest first, in their traces: from the first one to
     /// the last one of the longest, at once or in several calls, in order.
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>);
 
@@ -219,7 +219,7 @@ pub trait Machine<R: Real>: Kind {
     fn scratch(&self) -> Box<dyn Any + Send>;
 
     /// Sets `gradient` to the derivative, by every weight, of the summed loss of recorded episodes (longest
-    /// first) whose derivative by what the machine did stands in [`Workspace::by`].
+    /// first) whose derivative w.r.t. the outputs of the machine is in [`Workspace::by`].
     fn backward(
         &self,
         params: &Params<R>,
@@ -275,7 +275,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// How episodes go through it.
+            /// Returns the forward and backward passes of the machine.
             pub fn machine<R: Real>(&self) -> &dyn Machine<R> {
                 match self {
                     $(Self::$kind(config) => config,)*
@@ -309,7 +309,7 @@ kinds_and! {}
 
 #[cfg(any(test, feature = "test-machine"))]
 kinds_and! {
-    /// For tests.
+    /// A machine for tests.
     "appended": Appended(super::appended::AppendedConfig),
 }
 
@@ -370,30 +370,30 @@ pub struct Model<R = f32> {
     pub params: Params<R>,
 }
 
-/// The derivative of the loss by what a machine did in an episode, to be filled in before [`Model::backward`].
+/// Derivative of the loss w.r.t. a machine's outputs in an episode, to be filled in before [`Model::backward`].
 #[derive(Debug)]
 pub struct Upstream<R = f32> {
-    /// By the logits, [T, Y and padding].
+    /// Derivative w.r.t. the logits, [T, Y and padding].
     pub logit: Series<R>,
-    /// By the weightings themselves, a series [T, N] for each head that has a penalty on them; of width 0 for one
-    /// that has none. What comes through the logits is not among it.
+    /// Derivatives w.r.t. the weightings themselves: a series [T, N] for each head with a penalty on them, of width 0
+    /// for the others. The part through the logits is not included.
     pub weightings: Vec<Series<R>>,
     /// The other terms of the loss.
     pub terms: Terms<R>,
 }
 
-/// By how much what heads that draw add to the loss counts, beside what was answered; all 0 where they add nothing.
+/// Weights of the loss terms of sampling heads, relative to the loss of the answer; all 0 where they add nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms<R = f32> {
     /// ρ, of the divergences of Bayesian heads from their priors, summed over heads and steps (Fan et al. 2020).
     pub divergence: R,
-    /// λ_r·(ln p(y|s) − b), of −ln α(s) summed over hard heads and steps, where they were drawn (Xu et al. 2015).
+    /// λ_r·(ln p(y|s) − b), of −ln α(s) summed over hard heads and steps, where rows were sampled (Xu et al. 2015).
     pub reward: R,
     /// λ_e, of −H(α) summed over hard heads and steps (Xu et al. 2015).
     pub entropy: R,
 }
 
-/// Where gradients enter, and what a machine needs on the way back; allocated once and reused.
+/// Upstream gradients and scratch of the backward pass; allocated once and reused.
 #[derive(Debug)]
 pub struct Workspace<R = f32> {
     /// The gradients with respect to logits and weightings.
@@ -404,7 +404,7 @@ pub struct Workspace<R = f32> {
 }
 
 impl<R: Real> Upstream<R> {
-    /// For machines of this configuration: room for no step yet, no weighting has a penalty on it.
+    /// Creates one for this configuration, with no steps yet and no penalty on a weighting.
     pub fn new(config: &ModelConfig) -> Self {
         Self {
             logit: Series::new(padded(config.outputs())),
@@ -443,8 +443,7 @@ impl<R: Real> Workspace<R> {
         *kept.unwrap_or_else(|| unreachable!("a workspace that keeps derivatives was asked for"))
     }
 
-    /// Where gradients enter, the scratch of the kind of machine for which it was made, and the derivatives that are to
-    /// be kept, if any are.
+    /// Returns the upstream gradients, the scratch of this kind of machine, and the derivatives to be recorded, if any.
     pub(super) fn parts_mut<T: 'static>(
         &mut self,
     ) -> (&Upstream<R>, &mut T, GradientRecorder<'_, R>) {
@@ -507,7 +506,7 @@ impl<R: Real> Model<R> {
         self.run_steps(trace, 0..input.nrows());
     }
 
-    /// Gives `trace` what it takes to run an episode, [T, X]: [`Model::run_steps`] does it.
+    /// Prepares `trace` for running an episode, [T, X], with [`Model::run_steps`].
     pub fn begin<'a>(
         &self,
         input: &Array2<f32>,
@@ -548,7 +547,7 @@ impl<R: Real> Model<R> {
         }
     }
 
-    /// Gives a trace, which has room for it, what it is not computed: its input and its noise.
+    /// Copies the input and the noise into a trace that is large enough.
     fn load(&self, input: &Array2<f32>, noise: Noise<'_, R>, trace: &mut Trace<R>) {
         noise.fill(trace);
         assert_eq!(input.ncols(), self.config.inputs(), "columns of the input");
@@ -557,7 +556,7 @@ impl<R: Real> Model<R> {
         }
     }
 
-    /// As [`Machine::backward`].
+    /// Calls [`Machine::backward`].
     pub fn backward(
         &self,
         traces: &[Trace<R>],

@@ -46,7 +46,7 @@ fn rows<'a, R>(columns: &'a [R], weighting: &[R]) -> Rows<'a, R> {
     }
 }
 
-/// One head of each kind: both in one pass over the memory.
+/// One head of each kind, both computed in one pass over the memory.
 struct ReadAndWrite<'a, R> {
     /// w of the read head, [N].
     reading: &'a [R],
@@ -108,7 +108,7 @@ impl<R: Real> Blocks for ReadAndWrite<'_, R> {
     }
 }
 
-/// One value of M_t from one of M_{t−1}, for a single write head.
+/// Returns one value of M_t from that of M_{t−1}, for a single write head.
 #[inline(always)]
 fn written<R: Real>(before: R, w: R, e: R, a: R) -> R {
     before * (R::ONE - w * e) + w * a
@@ -138,7 +138,7 @@ impl<'a, R: Real> Write<'a, R> {
 }
 
 impl<R: Real> Write<'_, R> {
-    /// e in a column: 0 where the head erases nothing. Then 1 − w·e is 1, and what it multiplies keeps all its bits.
+    /// e in a column: 0 where the head erases nothing. Then 1 − w·e is 1, and the product keeps all bits.
     #[inline(always)]
     fn erase(&self, m: usize) -> R {
         self.erase.get(m).copied().unwrap_or(R::ZERO)
@@ -180,24 +180,24 @@ kernel! {
 
 /// The gradients of one read head.
 pub struct ReadGradient<'a, R> {
-    /// By w, [N], to be set.
+    /// Gradient w.r.t. w, [N], to be set.
     pub weighting: &'a mut [R],
-    /// By r, [M].
+    /// Gradient w.r.t. r, [M].
     pub read: &'a [R],
 }
 
 /// The gradients of one write head, to be set.
 pub struct WriteGradient<'a, R> {
-    /// By w, [N].
+    /// Gradient w.r.t. w, [N].
     pub weighting: &'a mut [R],
-    /// By e, [M]; empty for a head that erases nothing.
+    /// Gradient w.r.t. e, [M]; empty for a head that erases nothing.
     pub erase: &'a mut [R],
-    /// By a, [M].
+    /// Gradient w.r.t. a, [M].
     pub add: &'a mut [R],
 }
 
 impl<'a, R> ReadGradient<'a, R> {
-    /// Those of a head, from the gradient by what it read.
+    /// The gradients of a head, from the gradient w.r.t. its read.
     pub(super) fn of(head: &'a mut HeadGradient<R>, read: &'a [R]) -> Self {
         Self {
             weighting: &mut head.weighting,
@@ -207,7 +207,7 @@ impl<'a, R> ReadGradient<'a, R> {
 }
 
 impl<'a, R> WriteGradient<'a, R> {
-    /// Those of a head.
+    /// The gradients of a head.
     pub(super) fn of(head: &'a mut HeadGradient<R>) -> Self {
         Self {
             weighting: &mut head.weighting,
@@ -234,8 +234,8 @@ pub(super) fn reads_backward<R: Real>(
     }
 }
 
-/// Write heads backwards: sets their gradients, and turns the gradient by M_t into the gradient by M_{t−1}, in
-/// place. `scratch` has M·N values.
+/// Backpropagates through the write heads: sets their gradients, and turns the gradient w.r.t. M_t into that w.r.t.
+/// M_{t−1}, in place. `scratch` has M·N values.
 pub(super) fn writes_backward<R: Real>(
     writers: &[HeadTrace<R>],
     t: usize,
@@ -258,10 +258,10 @@ pub(super) fn writes_backward<R: Real>(
     write_backward_memory(writers, t, d_memory);
 }
 
-/// One head of each kind backwards, in one pass over the memory: sets their gradients and turns the
-/// gradient by M_t into the gradient by M_{t−1}, in place.
+/// Backpropagates through one head of each kind in one pass over the memory: sets their gradients and turns the
+/// gradient w.r.t. M_t into that w.r.t. M_{t−1}, in place.
 ///
-/// [`write_backward`], [`write_backward_memory`] and [`read_backward`] say the same for any number of
+/// [`write_backward`], [`write_backward_memory`] and [`read_backward`] do the same for any number of
 /// heads.
 pub fn read_and_write_backward<R: Real>(
     reader: &HeadTrace<R>,
@@ -346,7 +346,7 @@ impl<R: Real> Blocks for ReadAndWriteBackward<'_, R> {
     }
 }
 
-/// A read head backwards: sets the gradient by w, adds to the gradient by the memory.
+/// Backpropagates through a read head: sets the gradient w.r.t. w, adds to the gradient w.r.t. the memory.
 pub fn read_backward<R: Real>(
     columns: &[R],
     w: &[R],
@@ -369,7 +369,7 @@ kernel! {
     }
 }
 
-/// Head `this` of the write heads backwards, from the gradient by M_t. Call it for every head, then
+/// Backpropagates through write head `this`, from the gradient w.r.t. M_t. Call it for every head, then
 /// [`write_backward_memory`] once. `scratch` has M·N values.
 ///
 /// The product of the other heads' factors is multiplied out again, never divided: (1 − w·e) may be 0.
@@ -420,7 +420,7 @@ kernel! {
 }
 
 kernel! {
-    /// Turns the gradient by M_t into the gradient by M_{t−1}, in place.
+    /// Turns the gradient w.r.t. M_t into that w.r.t. M_{t−1}, in place.
     pub fn write_backward_memory<'a, R>(_simd; heads: &'a [HeadTrace<R>], t: usize, gradient: &'a mut [R]) {
         for head in heads {
             erase_by(Write::of(head, t), gradient);

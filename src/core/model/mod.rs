@@ -1,4 +1,4 @@
-//! The Neural Turing Machine, a file per section of the paper; and what it shares with other machines.
+//! The Neural Turing Machine, a file per section of the paper, and the parts it shares with other machines.
 
 pub mod addressing;
 #[cfg(any(test, feature = "test-machine"))]

@@ -1,4 +1,4 @@
-//! The noise that stages draw. It is recorded like everything else: an episode can be computed again, verified and
+//! The noise of sampling stages. It is recorded like everything else: an episode can be recomputed, verified and
 //! differentiated from its trace alone.
 
 use rand::RngExt;
@@ -7,14 +7,14 @@ use super::trace::{ArraySpec, Place, Range, Trace};
 use crate::keys::Words;
 use crate::math::{Real, Series, random};
 
-/// Which episode, and which noise: every triple has a stream of its own.
+/// Identity of an episode and its noise: every triple has a stream of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Draw {
-    /// Of the run.
+    /// Seed of the run.
     pub seed: u64,
     /// The index of the episode in it.
     pub episode: u64,
-    /// How often this episode was drawn for before.
+    /// Number of earlier samples of this episode.
     pub sample: u64,
     /// The noise mode.
     pub sampling: NoiseMode,
@@ -23,10 +23,10 @@ pub struct Draw {
 /// The noise mode of an episode, if heads sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NoiseMode {
-    /// Nothing: a hard head takes its most likely row, a Bayesian one the means of its weights.
+    /// No noise: a hard head takes its most likely row, a Bayesian one the means of its weights.
     #[default]
     Mean,
-    /// It is used.
+    /// The noise is used.
     Sampled,
     /// A Bayesian head uses it; a hard head attends to all rows, as likely as they are: half of the episodes it learns
     /// from are like that (Xu 2015, §4.1).
@@ -52,12 +52,12 @@ impl Draw {
     }
 }
 
-/// Where the noise of an episode comes from.
+/// Source of the noise of an episode.
 #[derive(Clone, Copy, Debug)]
 pub enum Noise<'a, R = f32> {
-    /// From a stream.
+    /// Noise from a stream.
     Drawn(Draw),
-    /// From the trace of an episode as long, of a machine of the same size.
+    /// Noise from the trace of an episode of the same length, of a machine of the same size.
     Recorded(&'a Trace<R>),
 }
 
@@ -68,7 +68,8 @@ impl<R> From<Draw> for Noise<'_, R> {
 }
 
 impl Draw {
-    /// Fills a series of noise, so many of which come before it in its trace; a longer one has more of the same stream.
+    /// Fills a series of noise, with `before` noise series ahead of it in its trace; a longer one has more of the same
+    /// stream.
     fn fill<R: Real>(self, before: u64, spec: &ArraySpec, series: &mut Series<R>) {
         // One after the other spread over all bits; the episode itself is drawn from (seed, episode).
         let of_sample = random(!self.seed, self.sample).random();
@@ -86,7 +87,7 @@ impl Draw {
 }
 
 impl<R: Real> Trace<R> {
-    /// The noise that is drawn for an episode of this size, series after series: each has a stream of its own.
+    /// Returns the noise of an episode of this size, series by series: each has its own stream.
     pub fn drawn(&self, draw: Draw) -> impl Iterator<Item = Series<R>> {
         (0..)
             .zip(self.noise())
@@ -105,7 +106,7 @@ impl<R: Real> Trace<R> {
 }
 
 impl<R: Real> Noise<'_, R> {
-    /// Fills every array of a trace that is noise, and says what becomes of it.
+    /// Fills every noise array of a trace, and sets the noise mode.
     pub(super) fn fill(self, trace: &mut Trace<R>) {
         match self {
             Self::Drawn(draw) => {
@@ -143,7 +144,7 @@ fn normal(first: f64, second: f64) -> f64 {
 }
 
 /// The middle of one of 2²³ equal parts of (0, 1), which 32 bits hold exactly: never 0 and never 1, whose logarithms
-/// nobody wants.
+/// are infinite or 0.
 fn uniform(bits: u64) -> f64 {
     ((bits >> 41) as f64 + 0.5) / f64::from(1 << 23)
 }

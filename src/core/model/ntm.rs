@@ -37,19 +37,19 @@ struct Ntm<'a, R> {
 /// The gradients that travel from step to step, and scratch.
 struct Scratch<R> {
     stack: StackGradient<R>,
-    /// By [h; reads] through the output layer, [T, C + R·M].
+    /// Gradient w.r.t. [h; reads] through the output layer, [T, C + R·M].
     seen: readout::Seen<R>,
-    /// By the pre-activations of all heads, [T, P].
+    /// Gradient w.r.t. the pre-activations of all heads, [T, P].
     raw: Series<R>,
-    /// By h_t through the heads.
+    /// Gradient w.r.t. h_t through the heads.
     hidden: Vec<R>,
-    /// By the memory, column after column.
+    /// Gradient w.r.t. the memory, column after column.
     memory: Aligned<R>,
-    /// One for every head.
+    /// Gradients of every head.
     heads: Vec<HeadGradient<R>>,
     /// A vector of N values: scratch.
     rows: Aligned<R>,
-    /// Of the shape of the memory; empty with a single head of each kind that reads first.
+    /// Scratch in the shape of the memory; empty with a single head of each kind that reads first.
     write: Aligned<R>,
     window: Window<R>,
     after: After<R>,
@@ -214,7 +214,7 @@ impl<R: Real> Ntm<'_, R> {
         }
     }
 
-    /// One time step: controller, addressing, reads, writes.
+    /// Computes one time step: controller, addressing, reads, writes.
     fn step<const B: usize>(&self, stack: &Stack<'_, R>, t: usize, traces: &mut [Trace<R>; B]) {
         stack.forward(t, traces, |heads, see| {
             for (q, head) in heads[..self.config.read_heads].iter().enumerate() {
@@ -274,7 +274,7 @@ impl<R: Real> Ntm<'_, R> {
         }
     }
 
-    /// Back through up to [`TOGETHER`] episodes, longest first, side by side.
+    /// Backpropagates through up to [`TOGETHER`] episodes, longest first, side by side.
     fn backward_together(&self, traces: &[Trace<R>], workspaces: &mut [Workspace<R>]) {
         let stack = self.stack();
         for workspace in &mut *workspaces {
@@ -298,7 +298,7 @@ impl<R: Real> Ntm<'_, R> {
         }
     }
 
-    /// Through output, writes, reads and addressing of one step, to what the heads emitted.
+    /// Backpropagates one step through output, writes, reads and addressing to the parameters of the heads.
     fn remember_backward(
         &self,
         t: usize,
@@ -452,7 +452,7 @@ impl<R: Real> Ntm<'_, R> {
         score::backward(writers, t, writer_gradients, before, d_memory, rows);
     }
 
-    /// From what the heads emitted in one step, through the controller, to what it saw.
+    /// Backpropagates one step from the parameters of the heads through the controller to its input.
     fn step_backward<const B: usize>(
         &self,
         stack: &Stack<'_, R>,
@@ -503,7 +503,7 @@ impl<R: Real> Ntm<'_, R> {
         others[1].set_gradient(all.map(|(trace, logit, _)| (&trace.features, logit)));
     }
 
-    /// Keeps the derivatives by what was there before the first step, and by the input.
+    /// Records the gradients w.r.t. the state before the first step, and w.r.t. the input.
     fn record_start(&self, trace: &Trace<R>, scratch: &mut Scratch<R>, recorder: &mut Trace<R>) {
         self.stack().record_inputs(trace, &scratch.stack, recorder);
         recorder.record_memory(trace, 0, &scratch.memory);
@@ -513,7 +513,7 @@ impl<R: Real> Ntm<'_, R> {
         }
     }
 
-    /// To the learned state before the first step.
+    /// Adds the gradients w.r.t. the learned state before the first step.
     fn add_initial(&self, trace: &Trace<R>, scratch: &mut Scratch<R>, tensors: &mut [Matrix<R>]) {
         let mut memory = tensors[tensor::MEMORY].view_mut();
         let columns = scratch.memory.chunks(self.config.rows);
@@ -541,7 +541,7 @@ impl<R: Real> Ntm<'_, R> {
     }
 }
 
-/// Adds the gradients by the weightings of step `t` that do not come through what was done with them.
+/// Adds the gradients w.r.t. the weightings of step `t` that do not come through reads and writes.
 fn add_upstream<R: Real>(weightings: &[Series<R>], t: usize, gradients: &mut [HeadGradient<R>]) {
     for (from, by) in weightings.iter().zip(gradients) {
         if from.width() > 0 {
@@ -599,7 +599,7 @@ kernel! {
 }
 
 kernel! {
-    /// From the gradient by a learned initial weighting to its logits.
+    /// Sets the gradient w.r.t. the logits of a learned initial weighting from that w.r.t. the weighting.
     fn logit_gradient_of<'a, R>(simd; weighting: &'a [R], gradient: &'a [R], logits: &'a mut [R]) {
         softmax_backward(simd, weighting, gradient, logits);
     }

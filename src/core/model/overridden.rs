@@ -1,5 +1,6 @@
-//! Every derivative by a value of a trace, held to central differences: the value is overridden in its step, and the
-//! rest of the episode goes on from there.
+//! Checks every derivative with respect to a trace value against central differences.
+//!
+//! The value is overridden in its step, and the rest of the episode is computed from there.
 
 #![cfg(test)]
 
@@ -31,7 +32,7 @@ struct Override<'a> {
 }
 
 impl Override<'_> {
-    /// Puts its values there, if it is this array and this row.
+    /// Writes the override, if it applies to this array and this row.
     fn put(&self, trace: &mut Trace<f64>, place: Place, array: &str, row: usize) {
         if (self.place, self.array, self.row) == (place, array, row) {
             let series = trace.series_mut(place, array).unwrap();
@@ -239,7 +240,7 @@ fn upstream(trace: &Trace<f64>, config: &ModelConfig) -> Upstream<f64> {
     by
 }
 
-/// The number whose derivative by logits, weightings and divergences is `by`.
+/// The number whose derivative with respect to logits, weightings and divergences is `by`.
 fn number(trace: &Trace<f64>, by: &Upstream<f64>) -> f64 {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let of_step = |t: usize| {

@@ -24,7 +24,7 @@ pub struct Shape {
 /// A linear map with bias: weights [inputs, outputs] as `NAME.weight` and `NAME.bias`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinearSpec {
-    /// Its parts, next to each other: the name and the number of outputs of each.
+    /// The parts, next to each other: the name and the number of outputs of each.
     pub parts: Vec<(String, usize)>,
     /// Inputs.
     pub inputs: usize,
@@ -33,13 +33,13 @@ pub struct LinearSpec {
 /// A tensor that is no linear map with bias.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorSpec {
-    /// Its name in files.
+    /// The name in files.
     pub name: Cow<'static, str>,
     /// Rows; 0 for one that such a machine does not learn.
     pub rows: usize,
     /// Columns.
     pub columns: usize,
-    /// Its initial values.
+    /// The initial values.
     pub start: Start,
 }
 
@@ -55,7 +55,7 @@ pub enum Start {
 }
 
 impl LinearSpec {
-    /// One map under one name.
+    /// Creates a single map under one name.
     pub fn new(name: impl Into<String>, inputs: usize, outputs: usize) -> Self {
         let parts = vec![(name.into(), outputs)];
         Self { parts, inputs }
@@ -80,8 +80,8 @@ impl TensorSpec {
 }
 
 impl Shape {
-    /// Name, rows and columns of every tensor as it stands in files; biases and vectors have one row. Tensors
-    /// without elements are left out.
+    /// Name, rows and columns of every tensor in files; biases and vectors have one row. Tensors
+    /// without elements are omitted.
     pub fn named(&self) -> impl Iterator<Item = (String, [usize; 2])> {
         self.starts().map(|(name, size, _)| (name, size))
     }
@@ -154,7 +154,7 @@ impl<R: Real> Params<R> {
         }
     }
 
-    /// As each tensor is before training; see [`Start`].
+    /// Returns the initial values of each tensor; see [`Start`].
     pub fn random(kind: &impl AsKind, random: &mut Random) -> Self {
         let mut params = Self::zeros(kind);
         let shape = Arc::clone(&params.shape);

@@ -1,4 +1,4 @@
-//! The output layer: y_t = σ(z_t), with z_t = W·u_t + b of what it sees, u_t. For all steps at once.
+//! The output layer: y_t = σ(z_t), with z_t = W·u_t + b of its input u_t. Computes all steps at once.
 
 use crate::math::pack::map_packs;
 use crate::math::simd::kernel;
@@ -22,10 +22,10 @@ kernel! {
     }
 }
 
-/// The gradient by what the output layer sees, of every step.
+/// The gradient w.r.t. the input of the output layer, of every step.
 #[derive(Debug)]
 pub(super) struct Seen<R> {
-    /// By u_t, [T, width].
+    /// Gradient w.r.t. u_t, [T, width].
     pub(super) gradient: Series<R>,
     /// The weights turned round, [Y, width]: the few outputs then fill whole vectors.
     turned: Matrix<R>,
@@ -39,7 +39,7 @@ impl<R: Real> Seen<R> {
         }
     }
 
-    /// From the gradient by the logits.
+    /// Computes the gradient w.r.t. the input from that w.r.t. the logits.
     pub(super) fn backward(&mut self, linear: &Linear<R>, logit: &Series<R>) {
         self.gradient.resize(logit.steps());
         self.turned.view_mut().assign(&linear.weight.view().t());

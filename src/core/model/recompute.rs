@@ -1,4 +1,4 @@
-//! Every stage of a recorded episode again, from what was recorded before it.
+//! Recomputes every stage of a recorded episode from the arrays recorded before it.
 
 use super::addressing::{Stage, address};
 use super::attention::{Mechanism, Score};
@@ -9,7 +9,7 @@ use super::score;
 use super::trace::{HeadTrace, Place, Trace};
 use crate::math::Real;
 
-/// How the machine of a recording works, where that is not as ours do. The default is how ours do.
+/// Conventions of a recorded machine that may differ from those of this program, which are the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conventions {
     /// The order of events in a step.
@@ -18,16 +18,15 @@ pub struct Conventions {
     pub scoring: Scoring,
 }
 
-/// Whose turn it is in a step.
+/// Order of the heads in a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Turns {
-    /// As [`NtmConfig::order`] says: every head of a kind at once.
+    /// Every head of a kind at once, in the order of [`NtmConfig::order`].
     #[default]
     Together,
-    /// One head after the other, by its index: it addresses the memory as it then stands, and reads it, or
-    /// erases and adds.
+    /// One head after the other, by its index: it addresses the current memory, and reads it, or erases and adds.
     InTurn(Vec<usize>),
-    /// In words that are not known.
+    /// Unknown words.
     Unknown(String),
 }
 
@@ -45,11 +44,11 @@ pub enum Scoring {
     CosineEachAtLeast,
     /// k·m.
     Dot,
-    /// In words that are not known.
+    /// Unknown words.
     Unknown {
         /// The name of the score.
         similarity: String,
-        /// Its formula, where there is one.
+        /// The formula, where there is one.
         formula: Option<String>,
     },
 }
@@ -57,9 +56,9 @@ pub enum Scoring {
 /// An array that follows from others of its trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dependency {
-    /// To what of the machine it belongs.
+    /// The part of the machine that it belongs to.
     pub place: Place,
-    /// Its name.
+    /// The name.
     pub array: &'static str,
     /// The arrays that a step depends on, as far as the trace has them.
     pub needs: Vec<(Place, &'static str)>,
@@ -67,7 +66,7 @@ pub struct Dependency {
     pub start: Option<&'static str>,
     /// Words of the file without which it cannot be computed, and which are not known.
     pub unknown: Option<UnknownConvention>,
-    /// As how large its values count, where they are smaller.
+    /// Size below which its values count as this size.
     pub size: Size,
 }
 
@@ -104,7 +103,7 @@ pub enum UnknownConvention {
     Scoring,
 }
 
-/// As how large the values of an array count at least.
+/// Smallest size that the values of an array count as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// 1.
@@ -252,7 +251,7 @@ pub(super) fn dependencies(config: &NtmConfig, conventions: &Conventions) -> Vec
     of_heads.chain(reads).chain([memory]).collect()
 }
 
-/// As [`super::Machine::recompute_step`].
+/// Implements [`super::Machine::recompute_step`].
 pub(super) fn recompute_step<R: Real>(
     config: &NtmConfig,
     conventions: &Conventions,

@@ -130,8 +130,8 @@ pub(super) fn prior<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R]) {
     prior_means(&head.mechanism, head.prior.row_mut(t));
 }
 
-/// From the gradients by the similarities: sets those by the keys, adds to that by the memory. `scratch` has N
-/// values.
+/// Sets the gradients w.r.t. the keys and adds to that w.r.t. the memory, from those w.r.t. the similarities.
+/// `scratch` has N values.
 pub(super) fn backward<R: Real>(
     heads: &[HeadTrace<R>],
     t: usize,
@@ -214,7 +214,7 @@ fn of_one_backward<R: Real>(
     }
 }
 
-/// From the gradient by the z that the prior comes from.
+/// Backpropagates from the gradient w.r.t. z, from which the prior is computed.
 fn prior_backward<R: Real>(
     head: &HeadTrace<R>,
     by: &mut HeadGradient<R>,
@@ -234,7 +234,7 @@ fn prior_backward<R: Real>(
     }
 }
 
-/// Adds what the layers of a head summed over an episode to the gradients by what it learns.
+/// Adds the episode's sums over a head's layers to the gradients w.r.t. its weights.
 pub(super) fn add_up<R: Real>(by: &mut HeadGradient<R>) {
     let learned = &mut by.learned;
     if !by.score_sums.is_empty() {

@@ -1,7 +1,7 @@
-//! The record of one episode: what back-propagation reads from the end, the viewer in any order, and
-//! the exporter as it stands. One array per quantity, time first.
+//! The record of one episode, one array per quantity, time first. Back-propagation reads it from the end, the viewer
+//! in any order, and the exporter unchanged.
 //!
-//! Every array stands here once, as a field with its [`ArraySpec`] beside it. Making room, counting bytes,
+//! Every array is defined here once, as a field with its [`ArraySpec`]. Making room, counting bytes,
 //! finding what is not finite, writing, reading, comparing, verifying, the schema, `docs/formats.md` and the
 //! Python module follow from that; an array that a machine does not have is of width 0.
 
@@ -16,17 +16,17 @@ use crate::math::{Real, Series};
 /// The description of an array, before any episode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArraySpec {
-    /// Its name in files, behind the head it belongs to (`read0.key`).
+    /// The name in files, behind the head it belongs to (`read0.key`).
     pub name: &'static str,
-    /// Its axes in files: t steps, t+1 memories, n memory rows, m columns, x inputs, y outputs, l layers, c units
-    /// of a layer, s shifts; a, p and h units of what a head has learned: of the additive score, of the centre of its window,
-    /// of its prior. None for what stands in no file.
+    /// The axes in files: t steps, t+1 memories, n memory rows, m columns, x inputs, y outputs, l layers, c units
+    /// of a layer, s shifts; a, p and h learned units of a head: of the additive score, of the centre of its window, of
+    /// its prior. Empty for an array that is in no file.
     pub dims: &'static [&'static str],
-    /// Its symbol in the paper.
+    /// The symbol in the paper.
     pub symbol: &'static str,
     /// The range of its values.
     pub range: Range,
-    /// Its equation, with the number in Graves et al. 2014 in brackets.
+    /// The equation, with the number in Graves et al. 2014 in brackets.
     pub equation: &'static str,
 }
 
@@ -35,17 +35,17 @@ pub struct ArraySpec {
 pub enum Range {
     /// Any number.
     Any,
-    /// This number or more.
+    /// At least this number.
     AtLeast(f32),
-    /// From one number to another.
+    /// Between two numbers.
     Within(f32, f32),
     /// The values of the last axis are shares of 1.
     Distribution,
-    /// Any number, learned: the same in all episodes; what it holds before training.
+    /// Any number, learned: the same in all episodes; with its values before training.
     Learned(Start),
-    /// Noise: drawn, normally distributed with mean 0 and variance 1; see [`super::Draw`].
+    /// Noise: sampled, normally distributed with mean 0 and variance 1; see [`super::Draw`].
     Normal,
-    /// Noise: drawn, every number between 0 and 1 as likely as any other; see [`super::Draw`].
+    /// Noise: sampled, uniformly distributed between 0 and 1; see [`super::Draw`].
     Uniform,
 }
 
@@ -62,7 +62,7 @@ impl Range {
 }
 
 impl ArraySpec {
-    /// An array, as its row of the table says: see the fields.
+    /// Creates an array's entry from its row of the table: see the fields.
     pub const fn new(
         name: &'static str,
         dims: &'static [&'static str],
@@ -84,7 +84,7 @@ impl ArraySpec {
         Self::new(name, &[], "", Range::Any, "")
     }
 
-    /// True for what is learned, and the same in every step of every episode.
+    /// True for a learned array, which is the same in every step of every episode.
     pub fn is_learned(&self) -> bool {
         self.start().is_some()
     }
@@ -97,13 +97,13 @@ impl ArraySpec {
         }
     }
 
-    /// True for what stands in files.
+    /// True for an array that is in files.
     pub fn is_in_files(&self) -> bool {
         !self.dims.is_empty()
     }
 }
 
-/// Makes a struct of series, and the table of what they are.
+/// Defines a struct of series, and the table of their entries.
 macro_rules! arrays {
     ($(#[$attribute:meta])* pub struct $name:ident {
         $($(#[$doc:meta])* $field:ident: $spec:expr,)*
@@ -116,14 +116,14 @@ macro_rules! arrays {
         }
 
         impl<R: Real> $name<R> {
-            /// Its series, in order of computation.
+            /// The series, in order of computation.
             pub const ARRAYS: &'static [ArraySpec] = &[$($spec),*];
 
             fn with_widths(width: impl Fn(&ArraySpec) -> usize, $($other: $type),*) -> Self {
                 Self { $($field: Series::new(width(&$spec)),)* $($other),* }
             }
 
-            /// The series themselves, each with what it is; those that this machine does not have are of width 0.
+            /// The series, each with its entry; those that this machine lacks have width 0.
             pub fn arrays(&self) -> impl Iterator<Item = (&'static ArraySpec, &Series<R>)> {
                 Self::ARRAYS.iter().zip([$(&self.$field),*])
             }
@@ -293,7 +293,7 @@ arrays! {
 /// Makes a struct with a gradient for each of these arrays of a head.
 macro_rules! learned {
     ($($field:ident)*) => {
-        /// The gradients by what the mechanism of a head learns, each as flat as it stands in [`HeadTrace`].
+        /// The gradients w.r.t. the weights of a head's mechanism, each flat as in [`HeadTrace`].
         #[derive(Clone, Debug)]
         pub struct LearnedGradient<R> {
             $(#[doc = concat!("By ", stringify!($field), ".")] pub $field: Vec<R>,)*
@@ -316,14 +316,14 @@ macro_rules! learned {
 learned!(additive_key additive_row additive_vector bilinear location position_weight position_vector
     prior_weight prior_bias prior_vector);
 
-/// To what of a machine a series belongs.
+/// The part of a machine that a series belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The machine as a whole.
     Machine,
-    /// This layer of the controller.
+    /// A layer of the controller.
     Layer(usize),
-    /// This head.
+    /// A head.
     Head(usize),
 }
 
@@ -341,7 +341,7 @@ impl<R: Real> Trace<R> {
         Self::with_widths(at(Place::Machine), layers, heads, NoiseMode::Mean, 1)
     }
 
-    /// Every series, with what it is and where it belongs.
+    /// Every series, with its place and entry.
     pub fn everything(&self) -> impl Iterator<Item = (Place, &'static ArraySpec, &Series<R>)> {
         let at = |place| move |(spec, series)| (place, spec, series);
         let layers = self.layers.iter().enumerate();
@@ -354,8 +354,8 @@ impl<R: Real> Trace<R> {
             .chain(heads.flat_map(move |(index, head)| head.arrays().map(at(Place::Head(index)))))
     }
 
-    /// Those that stand in files and have values for every step, in the order of the computation: the controller, what
-    /// the heads emit, their stages, which have a value for every row, the reads, the memory, the answer.
+    /// The series in files that have values for every step, in the order of the computation: the controller, the
+    /// parameters of the heads, their stages, which have a value per row, the reads, the memory, the answer.
     pub fn of_steps(&self) -> Vec<(Place, &'static ArraySpec, &Series<R>)> {
         let turn = |place, spec: &ArraySpec| match (place, spec.name) {
             (Place::Layer(_), _) => 0,
@@ -373,7 +373,7 @@ impl<R: Real> Trace<R> {
         all
     }
 
-    /// The series of this name, as it stands; `None` where the machine does not have it.
+    /// Returns the series of this name; `None` where the machine lacks it.
     pub fn series(&self, place: Place, array: &str) -> Option<&Series<R>> {
         let found = self
             .everything()
@@ -436,7 +436,7 @@ impl<R: Real> Trace<R> {
         }
     }
 
-    /// How many steps lie between two memories of so many values that are kept.
+    /// The number of steps between two kept memories of `values` values each.
     pub(crate) fn memory_every_for(values: usize, steps: usize, limit: usize) -> usize {
         let memories = steps.saturating_add(1);
         if memories.saturating_mul(values) <= limit {
@@ -521,7 +521,7 @@ impl<R: Real> Trace<R> {
     }
 }
 
-/// How many rows a series has for so many steps.
+/// The number of rows of a series for `steps` steps.
 fn rows(spec: &ArraySpec, steps: usize, every: usize) -> usize {
     match (spec.name, every) {
         ("memory", 1) => steps.saturating_add(1),
@@ -542,7 +542,7 @@ impl<R: Real> HeadTrace<R> {
             .copied()
     }
 
-    /// Makes room for what a score or a prior needs beside itself in step `t`.
+    /// Allocates the scratch of a score or a prior in step `t`.
     pub(super) fn make_room_to_score(&mut self, t: usize) {
         self.query.resize(self.query.steps().max(t + 1));
         self.layer.resize(1);

@@ -1,5 +1,5 @@
-//! From energies to a weighting, where that is not a softmax over all rows: the window of a local head, the noise of a
-//! Bayesian one, the draw of a hard one; each derivative stands under its equation.
+//! Weightings from scores other than by a softmax over all rows: the window of a local head, the noise of a Bayesian
+//! one, the sampled row of a hard one; each derivative is below its equation.
 
 use super::addressing::strength;
 use super::attention::{Mechanism, Weighting};
@@ -35,7 +35,7 @@ fn position<R: Real>(head: &HeadTrace<R>, t: usize) -> Position<'_, R> {
 }
 
 kernel! {
-    /// From the gradient by a predicted centre to those by the key and by what is learned, added.
+    /// Adds to the gradients w.r.t. the key and the weights, from that w.r.t. a predicted centre.
     pub(super) fn centre_backward<'a, R>(
         simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
     ) {
@@ -66,7 +66,7 @@ kernel! {
 }
 
 kernel! {
-    /// From the gradient by w^c to those by the score, by β and by the centre.
+    /// Sets the gradients w.r.t. the score, β and the centre, from that w.r.t. w^c.
     pub(super) fn local_content_backward<'a, R>(
         simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
     ) {
@@ -100,7 +100,7 @@ kernel! {
 }
 
 kernel! {
-    /// From the gradient by w^c, and from `weight` times the divergence, to those by the score, by β and by the prior.
+    /// Sets the gradients w.r.t. the score, β and the prior, from that w.r.t. w^c plus `weight` times the divergence.
     pub(super) fn bayesian_content_backward<'a, R>(
         simd; head: &'a HeadTrace<R>, t: usize, weight: R, by: &'a mut HeadGradient<R>,
     ) {
@@ -159,7 +159,7 @@ kernel! {
     }
 }
 
-/// The row of a hard head: all of its weight, or, where an episode is expected, what it would have been drawn from.
+/// Sets the weighting of a hard head: all weight on one row, or in expected mode the distribution itself.
 pub(super) fn draw<R: Real>(head: &mut HeadTrace<R>, t: usize, sampling: NoiseMode) {
     let (alpha, w) = (head.distribution.row(t), head.weighting.row_mut(t));
     let row = match sampling {
@@ -172,7 +172,7 @@ pub(super) fn draw<R: Real>(head: &mut HeadTrace<R>, t: usize, sampling: NoiseMo
 }
 
 kernel! {
-    /// Turns the gradient by the weighting into that by α: through the draw goes what is learned from it alone.
+    /// Turns the gradient w.r.t. the weighting into that w.r.t. α; only the sampling terms pass through a sampled row.
     pub(super) fn draw_backward<'a, R>(
         simd; head: &'a HeadTrace<R>, t: usize, sampling: NoiseMode, terms: &'a Terms<R>, gradient: &'a mut [R],
     ) {

@@ -16,7 +16,7 @@ pub(super) struct Seen<'a, R> {
     pub(super) epsilon: R,
 }
 
-/// The memory between two kept steps, written again from what the heads wrote.
+/// The memory between two kept steps, recomputed from the writes of the heads.
 #[derive(Debug)]
 pub(super) struct Window<R> {
     /// M_start, M_start+1, …, [k, M·N].
@@ -30,7 +30,7 @@ pub(super) struct Window<R> {
 }
 
 impl<R: Real> Window<R> {
-    /// For memories of so many values.
+    /// Creates a window for memories of `values` values.
     pub(super) fn new(values: usize, knows_norms: bool) -> Self {
         Self {
             memory: Series::new(values),
@@ -40,7 +40,7 @@ impl<R: Real> Window<R> {
         }
     }
 
-    /// Forgets what it holds, which is of the episode before.
+    /// Clears the contents, which belong to the previous episode.
     pub(super) fn reset(&mut self) {
         self.start = None;
     }
@@ -101,7 +101,7 @@ pub(super) struct After<R> {
 }
 
 impl<R: Real> After<R> {
-    /// For so many rows and values; both 0 where the reads come first.
+    /// Creates buffers for `rows` rows and `values` values; both 0 where the reads come first.
     pub(super) fn new(rows: usize, values: usize) -> Self {
         Self {
             columns: Aligned::zeros(values),
@@ -109,7 +109,7 @@ impl<R: Real> After<R> {
         }
     }
 
-    /// M_t from M_{t−1} and what was written.
+    /// Returns M_t from M_{t−1} and the writes.
     pub(super) fn at(
         &mut self,
         writers: &[HeadTrace<R>],

@@ -1,14 +1,14 @@
 //! Memory wrap-around: writes that reach rows already written.
 //!
 //! A head that moves on by shifts takes one row after the other, and behind the last one the first again; a head
-//! with nowhere to be lays its weighting over all rows at once. Either way what a row holds is written over though
-//! nobody looked for it. On more rows that comes later, or weighs less on each. A head that finds a row by its
+//! without a focus spreads its weighting over all rows at once. Either way the content of a row is overwritten without
+//! a content match. With more rows that happens later, or with less weight on each. A head that finds a row by its
 //! content writes it again on purpose: that does not count.
 
 use super::trace::{HeadTrace, Trace};
 
-/// A head is on a row that has this share of its weight or more; a row holds what was written there while this
-/// share of it is left, were every write to replace what it reaches.
+/// Share of a head's weight from which it is on a row, and share of a write that must be left for the row to hold it,
+/// if every write replaced the content it reaches.
 const HALF: f32 = 0.5;
 /// A weighting lies over all rows where as many as this share of them would hold its weight evenly.
 const SPREAD: f32 = 0.25;
@@ -18,7 +18,7 @@ const SPREAD: f32 = 0.25;
 pub struct WrapAround {
     /// The first step in which they do.
     pub step: usize,
-    /// On this many memory rows they would not, if the heads moved as they did.
+    /// The number of memory rows that avoids it, if the heads moved in the same way.
     pub rows_needed: usize,
 }
 
@@ -43,9 +43,10 @@ pub fn peak(weighting: &[f32]) -> Option<(usize, f32)> {
 }
 
 impl Trace<f32> {
-    /// Whether, and on how many rows not, the writes of this episode reach rows already written. `None` also where
-    /// no other number of rows can be had, because the initial memory or weighting is learned, and of what was not
-    /// recorded.
+    /// Returns the wrap-around of this episode: writes to rows already written, and the number of rows that avoids it.
+    ///
+    /// `None` also where the number of rows cannot change, because the initial memory or weighting is learned, and
+    /// where the arrays were not recorded.
     pub fn wrap_around(&self) -> Option<WrapAround> {
         let writers = || self.heads.iter().filter(|head| head.is_write());
         // Only heads that are where they are by content, gate and shift move as is reckoned here.
@@ -81,7 +82,7 @@ struct RingPosition {
 }
 
 impl RingPosition {
-    /// On to `row`, which begins a lap when the head came there by a shift.
+    /// Moves on to `row`, which begins a lap when the head came there by a shift.
     fn advance(&mut self, head: &HeadTrace<f32>, t: usize, row: usize) {
         let (rows, reach) = (head.initial.width(), head.shift.width() / 2);
         let (_, found) = peak(head.content.row(t)).unwrap_or_default();
@@ -118,7 +119,7 @@ struct RowLedger {
     step: Option<usize>,
     /// True when that was in another lap.
     is_lapped: bool,
-    /// The least that writes over all rows have left of what a row held.
+    /// The smallest share of a row's content left by writes over all rows.
     least_kept: f32,
 }
 

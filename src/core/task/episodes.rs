@@ -24,9 +24,9 @@ const COUNTS: RangeInclusive<usize> = 1..=100_000_000;
 /// The held-out episodes, by their numbers in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldOut {
-    /// The last of every so many: of 10 the episodes 9, 19, 29, … The default, of 10.
+    /// The last of every n episodes: for n = 10 the episodes 9, 19, 29, … The default, with n = 10.
     Every(usize),
-    /// The last so many of all: of a recording, what came after all that is learned from.
+    /// The last n episodes of the file: in a recording they come after all training episodes.
     Last(usize),
 }
 

@@ -8,7 +8,7 @@ use crate::keys::{Keys, Table};
 /// An external task: its name and its channels, which have numbers instead of names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct External {
-    /// Its name in the other program.
+    /// The name in the other program.
     pub name: String,
     /// Input channels.
     pub inputs: usize,

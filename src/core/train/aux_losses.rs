@@ -94,7 +94,7 @@ impl Default for BayesianConfig {
     }
 }
 
-/// By how much something counts beside the loss in nats.
+/// Range of the weight of an auxiliary loss, relative to the loss in nats.
 pub(super) const WEIGHT: Rule = Rule {
     allowed: "0 to 1000000",
     holds: |value| (0.0..=1e6).contains(&value),
@@ -154,8 +154,8 @@ impl TrainingConfig {
         }
     }
 
-    /// By how much counts what heads that draw add to `scale` × the loss of an episode, after so many sequences and for
-    /// this reward, where there is one.
+    /// The weights of the terms that sampling heads add to `scale` × the loss of an episode, after `sequences`
+    /// sequences and for this reward, if any.
     pub(super) fn terms(
         &self,
         sampling: NoiseMode,

@@ -27,7 +27,7 @@ pub struct Demand {
 pub enum Work {
     /// One episode is recorded with every stage.
     Recording,
-    /// Episodes are measured, one on each of so many threads.
+    /// Episodes are measured, one on each thread.
     Measuring {
         /// Episodes at a time.
         threads: usize,
@@ -41,7 +41,7 @@ pub enum Work {
         /// Threads for them.
         threads: usize,
         /// Heads with a penalty on their weightings.
-        penalized: usize,
+        penalised: usize,
     },
 }
 
@@ -81,9 +81,9 @@ impl Demand {
             Work::Training {
                 batch,
                 threads,
-                penalized,
+                penalised,
             } => {
-                let by_rows = (penalized * config.rows()) as u64;
+                let by_rows = (penalised * config.rows()) as u64;
                 let penalty = of_f32(by_rows.saturating_mul(steps as u64));
                 let tapes = threads.min(batch) * group_size(batch);
                 training_bytes(config, steps, batch, threads)
@@ -153,7 +153,7 @@ fn evaluation_bytes(config: &ModelConfig, steps: usize, at_a_time: usize) -> u64
         .saturating_add(of_f32(config.shape().count()))
 }
 
-/// Bytes that a [`super::Trainer`] takes for episodes of `steps` steps, on so many threads.
+/// Bytes that a [`super::Trainer`] takes for episodes of `steps` steps, on `threads` threads.
 fn training_bytes(config: &ModelConfig, steps: usize, batch: usize, threads: usize) -> u64 {
     let (weights, size) = (of_f32(config.shape().count()), group_size(batch));
     let threads = threads.min(batch);
@@ -230,7 +230,7 @@ mod tests {
         let training = |batch, threads| Work::Training {
             batch,
             threads,
-            penalized: 0,
+            penalised: 0,
         };
         let blamed = |change: &dyn Fn(&mut Demand)| {
             let (batch, threads) = (1, 1);
@@ -296,12 +296,12 @@ mod tests {
         assert!(bytes(1, 1) > evaluation_bytes(&config, 2001, 1));
         assert_eq!(bytes(1, 1), bytes(1, 8));
         assert!(bytes(16, 4) > 10 * bytes(1, 1));
-        let with = |penalized| {
+        let with = |penalised| {
             let (batch, threads) = (16, 4);
             let work = Work::Training {
                 batch,
                 threads,
-                penalized,
+                penalised,
             };
             let (config, steps) = (config.clone(), 2001);
             let demand = Demand {

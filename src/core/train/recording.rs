@@ -5,8 +5,8 @@ use super::loss::{Score, is_wrong, score};
 use crate::model::{Conventions, Draw, Model, Noise, Trace};
 use crate::task::{Episode, Task};
 
-/// Stands in a recording for a value that nobody recorded: a NaN with bits of its own. What is computed from it
-/// may be this NaN or another one: ask before computing.
+/// Marks a value that was not recorded: a NaN with a bit pattern of its own. A result computed from it
+/// may be this NaN or another one: check before computing.
 pub const ABSENT: f32 = f32::from_bits(0x7fc0_ab5e);
 
 /// True for [`ABSENT`] only, not for a NaN that was recorded.
@@ -35,7 +35,7 @@ pub struct Recording {
     pub loss: Vec<f32>,
     /// The sums over the episode.
     pub score: Score,
-    /// Arrays of the trace format that nobody recorded, by name: their values here are [`ABSENT`], and
+    /// Names of arrays of the trace format that were not recorded: their values here are [`ABSENT`], and
     /// nothing is known of them, but of those that are `computed`. Empty for an episode of this program.
     pub absent: Vec<String>,
     /// The arrays that were not recorded, but computed from others.

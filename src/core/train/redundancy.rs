@@ -163,7 +163,7 @@ kernel! {
             let (a, b) = (head.row(t), other.row(t));
             let product = dot(simd, a, b) - if is_same { R::ONE } else { R::ZERO };
             sum += (product * product).to_f64() * if is_same { 1.0 } else { 2.0 };
-            // The gradient by the one is made of the other.
+            // The gradient w.r.t. one head is computed from the other.
             for (by, from) in by.iter_mut().zip([b, a]) {
                 let to = by.iter_mut().flat_map(|by| by.row_mut(t));
                 to.zip(from).for_each(|(to, &w)| *to += scale * product * w);

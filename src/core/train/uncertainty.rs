@@ -34,7 +34,7 @@ pub struct Uncertainty {
 pub struct Bit {
     /// True where the mean of the samples is on the wrong side of one half.
     pub is_wrong: bool,
-    /// Its uncertainty.
+    /// The uncertainty.
     pub uncertainty: Uncertainty,
 }
 

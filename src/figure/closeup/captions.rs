@@ -1,18 +1,18 @@
 //! Captions that describe the current stage to someone who sees such a machine for the first time.
 
 use super::super::catalogue::Catalogue;
-use super::super::stages::{Stage, StageRef, moved};
+use super::super::stages::{Moved, Stage, StageRef, moved, moves};
 use super::super::{HeadName, numbers};
 use crate::model::attention::Score;
 use crate::model::{HeadTrace, NoiseMode, Trace, peak};
 use crate::task::Task;
 use crate::train::is_unrecorded;
 
-/// From so much of its weight on a row on a head is said to be there.
+/// Share of its weight from which a head is on a row.
 const THERE: f32 = 0.5;
 /// A share of at least this much is as good as all.
 const NEARLY: f32 = 0.85;
-/// With less of its weight on any row a head is nowhere.
+/// Share of its weight below which a head is on no row.
 const CLEAR: f32 = 0.2;
 /// The largest change that is called negligible.
 const HARDLY: f32 = 0.05;
@@ -230,16 +230,18 @@ fn of_head(seen: &Catalogue<'_>, at: StageRef, (index, head): (usize, &HeadTrace
             "{who} reads a mixture of many rows, most of row {to} ({}).",
             percent(weight)
         ),
-        Stage::Erase if fades(trace, head, step) => format!("{who} wipes what stood in row {to}."),
-        Stage::Erase => format!("{who} wipes next to nothing."),
+        Stage::Erase if fades(trace, head, step) => {
+            format!("{who} erases the content of row {to}.")
+        }
+        Stage::Erase => format!("{who} erases almost nothing."),
         Stage::Add if weight < THERE => format!("{who} writes a little into many rows."),
         Stage::Add if adds(head, step, weight) => format!("{who} writes into row {to}."),
-        Stage::Add => format!("{who} stands on row {to} and writes next to nothing."),
+        Stage::Add => format!("{who} stays on row {to}; the write is negligible."),
         Stage::Controller | Stage::Output => String::new(),
     }
 }
 
-/// Whether a head takes something away of what stands in the row that it looks at.
+/// Returns true if a head erases a part of the content of its row.
 fn fades(trace: &Trace, head: &HeadTrace, step: usize) -> bool {
     let Some((row, weight)) = peak(head.weighting.row(step)) else {
         return false;
@@ -301,17 +303,15 @@ fn gate(who: &str, head: &HeadTrace, step: usize) -> String {
 }
 
 fn shift(who: &str, head: &HeadTrace, step: usize) -> String {
-    let Some((by, row, weight)) = moved(head, step) else {
+    let Some(Moved { by, to, weight, .. }) = moved(head, step) else {
         return format!("{who} moves.");
     };
-    let moves = match by {
-        _ if weight < CLEAR => "moves, and still looks at many rows".to_owned(),
-        0 => "stays where it is".to_owned(),
-        1 => "moves on by one row".to_owned(),
-        -1 => "moves back by one row".to_owned(),
-        by => format!("moves by {} rows", super::super::signed(by)),
+    let moves = if weight < CLEAR {
+        "moves, and still looks at many rows".to_owned()
+    } else {
+        moves(by)
     };
-    format!("{who} {moves}: {} on row {row}.", percent(weight))
+    format!("{who} {moves}: {} on row {to}.", percent(weight))
 }
 
 /// Returns the caption of a head for a whole step.
@@ -333,7 +333,7 @@ fn whole_step(seen: &Catalogue<'_>, (index, head): (usize, &HeadTrace)) -> Strin
         (true, false) if adds(head, step, weight) || fades(trace, head, step) => {
             format!("{who} writes into row {row}.")
         }
-        (true, false) => format!("{who} stands on row {row} and writes next to nothing."),
+        (true, false) => format!("{who} stays on row {row}; the write is negligible."),
         (false, false) => format!("{who} reads row {row}."),
     }
 }
@@ -368,9 +368,9 @@ mod tests {
         head.weighting.row_mut(4)[7] = 1.0;
         head.erase.row_mut(4).fill(1.0);
         recording.trace.memory_columns.row_mut(4).fill(1e-6);
-        assert!(describe(&recording, Stage::Erase).ends_with("wipes next to nothing."));
+        assert!(describe(&recording, Stage::Erase).ends_with("erases almost nothing."));
         recording.trace.memory_columns.row_mut(4).fill(0.5);
-        assert!(describe(&recording, Stage::Erase).ends_with("wipes what stood in row 7."));
+        assert!(describe(&recording, Stage::Erase).ends_with("erases the content of row 7."));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The columns of the addressing, at the rows in view: what a row scores, and how a weighting becomes the next.
+//! The columns of the addressing at the rows in view: scores, and the steps from one weighting to the next.
 
 use super::super::addressing::{Addressing, Bars};
 use super::super::annotations::text_on;
@@ -9,13 +9,13 @@ use super::super::rows::Span;
 use super::super::stages::{Column, Stage, columns_of};
 use super::super::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, mix, numbers};
 use super::view::Slot;
-use super::{CloseUp, HeadPane, fitting};
+use super::{CloseUp, Pane, fitting};
 use crate::model::attention::Score;
 use crate::train::is_absent;
 
 /// The hue of the previous weighting relative to that of the content weighting.
 const KEPT: f32 = 0.55;
-/// When what the last step came to goes over to where it was.
+/// Interval in which the result of the last step moves to the column of the previous weighting.
 pub(super) const HOME: motion::Interval = [0.1, 0.85];
 /// Weight below this has no number.
 const PRINTED: f32 = 0.045;
@@ -24,15 +24,15 @@ const PRINTED: f32 = 0.045;
 pub(super) struct PlacedColumn {
     pub(super) column: &'static Column,
     pub(super) area: Area,
-    /// How far its stage has come.
+    /// Progress of its stage.
     pub(super) through: f32,
     /// True while its stage is on.
     pub(super) now: bool,
 }
 
 impl<'a> CloseUp<'a, '_> {
-    /// The columns of a head, where they stand.
-    pub(super) fn placed_columns(&self, of: &HeadPane<'a, '_>) -> Vec<PlacedColumn> {
+    /// Returns the columns of a head at their positions.
+    pub(super) fn placed_columns(&self, of: &Pane<'a, '_>) -> Vec<PlacedColumn> {
         let kinds: Vec<_> = columns_of(of.head).collect();
         let areas = Addressing::areas(&of.pane.columns, &kinds);
         let stage = self.stage().filter(|at| at.has(of.head));
@@ -55,7 +55,7 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn columns(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         places: &mut Vec<PlacedPanel<'a>>,
     ) {
         let all = self.placed_columns(of);
@@ -84,7 +84,7 @@ impl<'a> CloseUp<'a, '_> {
         self.home(on, of, &all);
     }
 
-    /// The hue of what is kept of the step before.
+    /// Returns the hue of the part kept from the step before.
     pub(super) fn previous_hue(&self, hue: Rgb) -> Rgb {
         let colours = self.page.colours;
         let white = if colours.is_dark {
@@ -96,7 +96,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Paints the plain-language title of each group of columns above it.
-    fn groups(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, all: &[PlacedColumn]) {
+    fn groups(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, all: &[PlacedColumn]) {
         // A score of the place alone has nothing to match.
         let by_place = of.head.mechanism.score == Score::Location;
         let what = |placed: &PlacedColumn| match placed.column.stage {
@@ -136,7 +136,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The ground of a column, and the rows on it.
-    fn ground(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, placed: &PlacedColumn) {
+    fn ground(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, placed: &PlacedColumn) {
         let (colours, area) = (self.page.colours, placed.area);
         on.rect(area, colours.well);
         if placed.now {
@@ -174,7 +174,7 @@ impl<'a> CloseUp<'a, '_> {
         (size * fits.fold(1.0, f32::min)).max(8.0)
     }
 
-    /// A word over a column, and small what the equations call it, with the number that the head emits for it.
+    /// Draws the word over a column, and in small letters its symbol and the parameter of the head.
     fn words(&self, on: &mut dyn Paint, (placed, bars): (&PlacedColumn, &Bars<'_>), size: f32) {
         let (colours, area) = (self.page.colours, placed.area);
         let has_come = placed.through > 0.0 || placed.now;
@@ -213,7 +213,7 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn column(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         placed: &PlacedColumn,
         bars: &Bars<'_>,
     ) {
@@ -265,7 +265,7 @@ impl<'a> CloseUp<'a, '_> {
     fn bar(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         placed: &PlacedColumn,
         (bars, slot): (&Bars<'_>, Slot),
     ) {
@@ -325,7 +325,7 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// How much of where the head was has come over to its column.
+    /// Share of the previous weighting that has arrived in its column.
     fn arrived(&self) -> f32 {
         if self.step() == 0 {
             return 1.0;
@@ -349,7 +349,7 @@ impl<'a> CloseUp<'a, '_> {
     fn mixed(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         placed: &PlacedColumn,
         (bars, slot, ink): (&Bars<'_>, Slot, Ink),
     ) {
@@ -367,7 +367,7 @@ impl<'a> CloseUp<'a, '_> {
         self.tip(on, placed, (&bar, 1.0));
     }
 
-    /// A number at the end of a column, on its bar or beside it.
+    /// Draws a number at the end of a column, on its bar or next to it.
     fn number(
         &self,
         on: &mut dyn Paint,

@@ -8,7 +8,7 @@ use super::super::panel::Content;
 use super::super::stages::Stage;
 use super::super::{Area, Ink, PanelId, Picture};
 use super::columns::{HOME, PlacedColumn, lighter};
-use super::{CloseUp, HeadPane};
+use super::{CloseUp, Pane};
 use crate::model::{NoiseMode, peak};
 
 /// The width of a stream from one column to the next.
@@ -16,7 +16,7 @@ const STREAM: f32 = 0.26;
 
 impl<'a> CloseUp<'a, '_> {
     /// Paints the values of the last step as they leave the columns.
-    pub(super) fn leaving(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>) {
+    pub(super) fn leaving(&self, on: &mut dyn Paint, of: &Pane<'a, '_>) {
         let all = self.placed_columns(of);
         for (index, placed) in all.iter().enumerate() {
             let id = PanelId::of(Picture::Stages, of.pane.head).part(placed.column.place());
@@ -28,8 +28,8 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// Where the head looked in the last step is where it was: it goes over to the first column.
-    pub(super) fn home(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, all: &[PlacedColumn]) {
+    /// Draws the move of the last step's weighting to the first column, that of the previous weighting.
+    pub(super) fn home(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, all: &[PlacedColumn]) {
         let come = self.now.progress(Stage::Controller, None);
         let (Some(first), Some(last)) = (all.first(), all.last()) else {
             return;
@@ -61,7 +61,7 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn sliding(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         placed: &PlacedColumn,
         bars: &Bars<'_>,
     ) {
@@ -92,11 +92,11 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// Where the shift takes the weight of each row.
+    /// Draws arrows for the move of each row's weight by the shift.
     pub(super) fn arrows(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         all: &[PlacedColumn],
         index: usize,
     ) {
@@ -134,7 +134,7 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn streams(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         all: &[PlacedColumn],
         index: usize,
     ) {
@@ -172,7 +172,7 @@ impl<'a> CloseUp<'a, '_> {
     fn stream(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         ends: [Option<&PlacedColumn>; 2],
         (strength, share): (f32, f32),
     ) {
@@ -211,11 +211,11 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// A number walks along the chances until it comes to the row that is drawn.
+    /// Draws the random number that moves along the probabilities to the sampled row.
     pub(super) fn drawing(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         placed: &PlacedColumn,
         bars: &Bars<'_>,
     ) {

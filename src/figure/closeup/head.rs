@@ -5,14 +5,14 @@ use super::super::facts::head_mark;
 use super::super::paint::{Draw, Paint};
 use super::super::panel::{Panel, PlacedPanel, Sign};
 use super::super::{Area, HeadName, Ink, PanelId, Picture, Style};
-use super::{CloseUp, HeadPane};
+use super::{CloseUp, Pane};
 
 impl<'a> CloseUp<'a, '_> {
     /// The numbers of the rows, between the weightings and the memory; the head at its row.
     pub(super) fn spine(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         places: &mut Vec<PlacedPanel<'a>>,
     ) {
         let (colours, area) = (self.page.colours, of.pane.spine);
@@ -44,8 +44,8 @@ impl<'a> CloseUp<'a, '_> {
         self.signs(on, of, places);
     }
 
-    /// Where row 0 follows the last one.
-    fn end_of_memory(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>) {
+    /// Draws the boundary where row 0 follows the last row.
+    fn end_of_memory(&self, on: &mut dyn Paint, of: &Pane<'a, '_>) {
         if of.view.is_whole() {
             return;
         }
@@ -63,7 +63,7 @@ impl<'a> CloseUp<'a, '_> {
 
     /// The signs of all heads at their rows, right of the memory. That of this one goes with its weight; others make room
     /// for it and for each other.
-    fn signs(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, places: &mut Vec<PlacedPanel<'a>>) {
+    fn signs(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, right) = (self.page.colours, of.pane.memory.right);
         let axis = of.view.axis();
         let own = self.middle(of);
@@ -94,8 +94,8 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// Where the weight of this head is, where it is on rows that are seen.
-    fn middle(&self, of: &HeadPane<'a, '_>) -> Option<f32> {
+    /// Returns the centre of this head's weight, if it is on visible rows.
+    fn middle(&self, of: &Pane<'a, '_>) -> Option<f32> {
         let rows = of.view.slots().filter(|slot| slot.seen() > 0.4);
         let weight = rows.map(|slot| (self.now.attention(of.head, slot.row), slot));
         let weight: Vec<_> = weight.filter(|(weight, _)| *weight >= 0.15).collect();
@@ -111,7 +111,7 @@ impl<'a> CloseUp<'a, '_> {
         &self,
         on: &mut dyn Paint,
         [x, y]: [f32; 2],
-        (of, head): (&HeadPane<'a, '_>, usize),
+        (of, head): (&Pane<'a, '_>, usize),
         (ink, bold): (Ink, bool),
     ) -> PlacedPanel<'a> {
         let name = HeadName::of(self.trace(), head);

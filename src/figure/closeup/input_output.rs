@@ -55,7 +55,7 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// Where the bits of the step stand: one below the other, in the middle of the rows.
+    /// Returns the area of the bits of the step: one below the other, in the middle of the rows.
     fn bits(&self, picture: Picture, area: Area) -> Area {
         let (rows, count) = (self.plan.rows(), self.channels(picture).max(1) as f32);
         let most = (rows.height() - self.size(26.0)) / count;
@@ -118,7 +118,7 @@ impl<'a> CloseUp<'a, '_> {
         Some(panel.at(area))
     }
 
-    /// From the input to what is between, and from there to the output.
+    /// Draws the flows from the input to the parts between, and from there to the output.
     fn flows(&self, on: &mut dyn Paint) {
         let stage = self.stage().map(|at| at.stage);
         let [input, output] = [
@@ -189,7 +189,7 @@ impl<'a> CloseUp<'a, '_> {
         places.push(Panel::sign(id, "Controller".to_owned(), Sign::Stage(0)).at(area));
     }
 
-    /// How right the answer of the step is.
+    /// Draws the verdict on the output of the step.
     fn verdict(&self, on: &mut dyn Paint) {
         let colours = self.page.colours;
         let bits = self.bits(Picture::Output, self.plan.output);

@@ -6,10 +6,10 @@ use super::super::panel::PlacedPanel;
 use super::super::rows::Span;
 use super::super::stages::Stage;
 use super::super::{Area, Ink, PanelId, Picture, Scale};
-use super::{CloseUp, HeadPane, fitting};
+use super::{CloseUp, Pane, fitting};
 use crate::model::attention::Score;
 
-/// A cell at least this wide stands a little apart from the next.
+/// Width from which cells have a gap between them.
 const APART: f32 = 7.0;
 /// A row that has so much weight is seen to travel.
 const TRAVELS: f32 = 0.03;
@@ -19,7 +19,7 @@ const SLIDES: f32 = 0.15;
 
 /// A vector of a head.
 pub(super) struct Vector {
-    /// Its description in a word or two, and a shorter one.
+    /// The description in a word or two, and a shorter one.
     words: [&'static str; 2],
     pub(super) picture: Picture,
     pub(super) area: Area,
@@ -27,8 +27,8 @@ pub(super) struct Vector {
 }
 
 impl<'a> CloseUp<'a, '_> {
-    /// The vectors of a head and where they stand: its key above the memory, the others below it.
-    pub(super) fn vectors(&self, of: &HeadPane<'a, '_>) -> Vec<Vector> {
+    /// Returns the vectors of a head and their positions: its key above the memory, the others below it.
+    pub(super) fn vectors(&self, of: &Pane<'a, '_>) -> Vec<Vector> {
         let scales = self.seen.scales;
         let key = of.pane.key.map(|area| Vector {
             words: match of.head.mechanism.score {
@@ -72,7 +72,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// A value of a vector at this instant, and how much of it is there.
-    fn value(&self, of: &HeadPane<'a, '_>, vector: &Vector, column: usize) -> (f32, f32) {
+    fn value(&self, of: &Pane<'a, '_>, vector: &Vector, column: usize) -> (f32, f32) {
         let head = of.head;
         let series = match vector.picture {
             Picture::Keys => &head.key,
@@ -92,7 +92,7 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn memory(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         places: &mut Vec<PlacedPanel<'a>>,
     ) {
         let (colours, area) = (self.page.colours, of.pane.memory);
@@ -177,7 +177,7 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    fn strips(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, places: &mut Vec<PlacedPanel<'a>>) {
+    fn strips(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, places: &mut Vec<PlacedPanel<'a>>) {
         let colours = self.page.colours;
         let stage = self.stage().filter(|at| at.has(of.head));
         for vector in self.vectors(of) {
@@ -215,7 +215,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Paints the values that move between rows and vectors.
-    pub(super) fn travelling(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>) {
+    pub(super) fn travelling(&self, on: &mut dyn Paint, of: &Pane<'a, '_>) {
         let Some(at) = self.stage().filter(|at| at.has(of.head)) else {
             return;
         };
@@ -244,7 +244,7 @@ impl<'a> CloseUp<'a, '_> {
     fn copy(
         &self,
         on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
+        of: &Pane<'a, '_>,
         vector: &Vector,
         (place, seen): (Span, f32),
     ) {
@@ -262,13 +262,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Paints the read vector of the last step as it returns to the controller.
-    fn go_back(
-        &self,
-        on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
-        read: Option<&Vector>,
-        through: f32,
-    ) {
+    fn go_back(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, read: Option<&Vector>, through: f32) {
         let to = self.plan.controller;
         let (Some(read), Some(before), Some(to)) = (read, self.step().checked_sub(1), to) else {
             return;
@@ -291,7 +285,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The key goes down the rows.
-    fn sweep(&self, on: &mut dyn Paint, of: &HeadPane<'a, '_>, key: Option<&Vector>, through: f32) {
+    fn sweep(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, key: Option<&Vector>, through: f32) {
         let Some(key) = key else { return };
         let (rows, half) = (of.pane.memory, 0.5 * key.area.height());
         // It is where a score has grown by half.
@@ -315,14 +309,8 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// The rows go to what is read, each as much as it weighs.
-    fn gather(
-        &self,
-        on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
-        read: Option<&Vector>,
-        through: f32,
-    ) {
+    /// Draws the rows moving to the read vector, each in proportion to its weight.
+    fn gather(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, read: Option<&Vector>, through: f32) {
         let Some(read) = read else { return };
         let weighting = of.head.weighting.row(self.step());
         let come = within(through, TRAVEL);
@@ -358,13 +346,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Paints the erase or add vector as it moves to the visible rows and fills them from left to right.
-    fn bring(
-        &self,
-        on: &mut dyn Paint,
-        of: &HeadPane<'a, '_>,
-        vector: Option<&Vector>,
-        through: f32,
-    ) {
+    fn bring(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, vector: Option<&Vector>, through: f32) {
         let Some(vector) = vector else { return };
         let weighting = of.head.weighting.row(self.step());
         let come = within(through, COME);
@@ -419,8 +401,8 @@ pub(super) fn edge(on: &mut dyn Paint, area: Area, ink: Ink, width: f32) {
     on.line(&corners, ink, width);
 }
 
-/// The line round a row that is looked at.
-fn lit(on: &mut dyn Paint, of: &HeadPane<'_, '_>, place: Span, weight: f32) {
+/// Draws the outline of an attended row.
+fn lit(on: &mut dyn Paint, of: &Pane<'_, '_>, place: Span, weight: f32) {
     let ink = Ink::from(of.hue).faded(0.15 + 0.85 * weight.min(1.0));
     let row = of.pane.memory.down(place.min, place.max);
     edge(on, row, ink, 1.0 + 1.2 * weight.min(1.0));

@@ -26,13 +26,13 @@ use super::panel::PlacedPanel;
 use super::stages::StageRef;
 use super::{Area, HeadName, Ink, Rgb, Style, mix};
 use crate::model::{HeadTrace, Trace};
-use plan::{Pane, Plan};
+use plan::{PaneArea, Plan};
 
 pub use captions::{Sentence, sentence};
 
 /// The smallest page, in points.
 pub(super) const LEAST: (f32, f32) = plan::LEAST;
-/// How loud a signed picture is where nobody looks: weightings are what is looked at.
+/// The strength of a signed picture that is not in focus: weightings are.
 const QUIET: f32 = 0.42;
 /// A close-up at a moment.
 struct CloseUp<'a, 'p> {
@@ -40,11 +40,11 @@ struct CloseUp<'a, 'p> {
     now: Instant<'a>,
     page: &'p Page<'p>,
     plan: Plan,
-    /// How much is left of what the last step came to, on its way out; 1 of the step itself.
+    /// Remaining share of the last step's result while it fades out; 1 for the step itself.
     fade: f32,
 }
 
-/// The close-up of these heads, one or two, in a part of something else; what can be pointed at comes back.
+/// Paints the close-up of one or two heads in a part of another picture; returns the parts that can be hovered.
 pub(super) fn paint<'a>(
     on: &mut dyn Paint,
     seen: Catalogue<'a>,
@@ -79,8 +79,8 @@ pub(super) fn paint<'a>(
 }
 
 /// A pane with the head that it is of.
-struct HeadPane<'a, 'c> {
-    pane: &'c Pane,
+struct Pane<'a, 'c> {
+    pane: &'c PaneArea,
     head: &'a HeadTrace,
     hue: Rgb,
     view: view::View,
@@ -112,7 +112,7 @@ impl<'a> CloseUp<'a, '_> {
         self.seen.moment.0
     }
 
-    /// The stage that the step has come to; none where it is over.
+    /// Returns the current stage of the step; `None` where the step is over.
     fn stage(&self) -> Option<StageRef> {
         let place = self.seen.moment.1;
         (place < self.seen.stages.len()).then(|| self.seen.stages.at(place))
@@ -128,19 +128,19 @@ impl<'a> CloseUp<'a, '_> {
         Style::new((size * self.plan.scale).max(self.plan.letters), ink)
     }
 
-    /// The colour of a signed value where it is looked at so much.
+    /// Returns the colour of a signed value at this attention.
     fn signed(&self, scale: super::Scale, value: f32, looked_at: f32) -> Rgb {
         let colours = self.page.colours;
         let loud = QUIET + (1.0 - QUIET) * looked_at.clamp(0.0, 1.0);
         mix(colours.well, colours.of(scale, value), loud)
     }
 
-    fn pane(&self, on: &mut dyn Paint, pane: &Pane, places: &mut Vec<PlacedPanel<'a>>) {
+    fn pane(&self, on: &mut dyn Paint, pane: &PaneArea, places: &mut Vec<PlacedPanel<'a>>) {
         let Some(head) = self.trace().heads.get(pane.head) else {
             return;
         };
         let name = HeadName::of(self.trace(), pane.head);
-        let of = HeadPane {
+        let of = Pane {
             pane,
             head,
             hue: self.page.colours.head(name),
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn finished_stage_looks_like_next_stage_start() {
-        // But for what is said of it, and the mark at its column.
+        // Except for its caption, and the mark at its column.
         let recording = recording();
         let data = |stage, through| {
             let figure = Figure::new(

@@ -1,4 +1,4 @@
-//! Where everything of a close-up stands.
+//! Layout of a close-up.
 
 use super::super::Area;
 use super::super::stages::columns_of;
@@ -12,23 +12,23 @@ const USUAL: [f32; 2] = [1200.0, 630.0];
 const TWO: f32 = 32.0;
 /// The width from which the controller is shown between input and heads.
 const WIDE: f32 = 900.0;
-/// How high a row is.
+/// Height of a row.
 const ROW: f32 = 28.0;
-/// Where all is smaller than this, beside the usual size, the words over the columns need more of the room.
+/// Scale, relative to the usual size, below which the labels over the columns take more space.
 const SMALL: f32 = 0.7;
-/// The same on an upright page, as a phone has: there is room for larger ones.
+/// Height of a row on an upright page, as on a phone, where larger ones fit.
 const UPRIGHT_ROW: f32 = 22.0;
 /// The smallest letters, and those of an upright page: that is held near, and has little room.
 const LETTERS: [f32; 2] = [9.0, 10.0];
-/// How high one may become where there are few.
+/// Greatest height of a row where there are few.
 const TALLEST: f32 = 34.0;
 
 /// The parts of a page.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    /// How large all is, beside the usual size.
+    /// Scale of the whole picture, relative to the usual size.
     pub(super) scale: f32,
-    /// True where it is higher than wide.
+    /// True for a page that is higher than wide.
     pub(super) is_upright: bool,
     /// The smallest letters.
     pub(super) letters: f32,
@@ -43,15 +43,15 @@ pub(super) struct Plan {
     /// All between them.
     pub(super) middle: Area,
     /// The heads.
-    pub(super) panes: Vec<Pane>,
+    pub(super) panes: Vec<PaneArea>,
     /// The whole episode.
     pub(super) episode: Area,
 }
 
-/// Where a head is shown.
+/// Areas in which a head is shown.
 #[derive(Clone, Debug)]
-pub(super) struct Pane {
-    /// Which one, by its place among all.
+pub(super) struct PaneArea {
+    /// The head, by its index among all.
     pub(super) head: usize,
     /// The columns of its addressing, at the rows.
     pub(super) columns: Area,
@@ -59,16 +59,16 @@ pub(super) struct Pane {
     pub(super) spine: Area,
     /// The memory at the rows.
     pub(super) memory: Area,
-    /// How many rows have room, perhaps all.
+    /// Number of rows that fit, perhaps all.
     pub(super) rows: usize,
-    /// Its key, above the memory.
+    /// The key, above the memory.
     pub(super) key: Option<Area>,
     /// The read vector, or the erase and add vectors, below the memory.
     pub(super) vectors: Vec<Area>,
 }
 
 impl Plan {
-    /// In this part of a page, with these heads.
+    /// Creates the layout in this part of a page, with these heads.
     pub(super) fn new(area: Area, trace: &Trace, heads: &[usize]) -> Self {
         let [width, height] = [area.width() / USUAL[0], area.height() / USUAL[1]];
         let scale = width.min(height).clamp(0.45, 1.6);
@@ -107,7 +107,7 @@ impl Plan {
                 let left = between.left + index as f32 * (each + gap);
                 let whole = between.across(left, left + each);
                 let least = if is_upright { UPRIGHT_ROW } else { 19.0 };
-                Pane::new(whole, (scale, least), trace, (head, vectors))
+                PaneArea::new(whole, (scale, least), trace, (head, vectors))
             });
             panes.collect::<Vec<_>>()
         };
@@ -129,7 +129,7 @@ impl Plan {
         }
     }
 
-    /// From where to where the rows reach.
+    /// Returns the area of the rows.
     pub(super) fn rows(&self) -> Area {
         match self.panes.first() {
             Some(pane) => self.middle.down(pane.memory.top, pane.memory.bottom),
@@ -141,8 +141,8 @@ impl Plan {
     }
 }
 
-impl Pane {
-    /// A head in its part of the page; all panes leave room for so many vectors below the memory.
+impl PaneArea {
+    /// Places a head in its part of the page; all panes reserve space for the same number of vectors below the memory.
     fn new(
         whole: Area,
         (scale, least): (f32, f32),
@@ -202,7 +202,7 @@ impl Pane {
         }
     }
 
-    /// How wide a column of its addressing is, with what lies before it.
+    /// Width of a column of the addressing, including the gap before it.
     fn column(&self, trace: &Trace) -> f32 {
         let count = columns_of(&trace.heads[self.head]).count().max(1);
         self.columns.width() / count as f32

@@ -8,7 +8,7 @@ use super::CloseUp;
 use super::memory::edge;
 
 impl<'a> CloseUp<'a, '_> {
-    /// All steps of the episode: what comes in above, what has come out below, and where it is.
+    /// Draws all steps of the episode: input above, output below, and the current step.
     pub(super) fn episode(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, all) = (self.page.colours, self.plan.episode);
         let steps = self.trace().steps();
@@ -29,7 +29,7 @@ impl<'a> CloseUp<'a, '_> {
             let place = panel.at(area);
             if let Content::Cells(cells) = &place.panel.content {
                 on.cells(cells, place.place(), self.page, 1.0);
-                // What nobody asks for says little.
+                // Outputs in steps without a target are veiled.
                 for steps in &cells.veiled {
                     let [left, right] =
                         [steps.start, steps.end].map(|step| strip.left + step as f32 * each);

@@ -77,7 +77,7 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// The stages of the step, and how far it has come.
+    /// Draws the stages of the step, and its progress.
     fn path(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, top) = (self.page.colours, self.plan.top);
         let style = self.letters(12.5, colours.subdued);

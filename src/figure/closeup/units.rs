@@ -10,7 +10,7 @@ use super::super::stages::Stage;
 use super::super::{Area, PanelId, Picture, Scale};
 use super::CloseUp;
 
-/// Cells at least so large, beside the largest there is room for, are large enough.
+/// Share of the largest possible cell size that is large enough.
 const NEARLY: f32 = 0.8;
 
 impl<'a> CloseUp<'a, '_> {

@@ -1,11 +1,11 @@
-//! Which rows of the memory are in view: they follow the head.
+//! Visible rows of the memory: they follow the head.
 
 use super::super::Area;
 use super::super::catalogue::Catalogue;
 use super::super::motion::{between, ease};
 use super::super::rows::{Axis, Span};
 use super::super::stages::{Stage, columns_of};
-use super::plan::Pane;
+use super::plan::PaneArea;
 use crate::model::{HeadTrace, peak};
 
 /// A head is at a row when it has so much of its weight there.
@@ -16,7 +16,7 @@ const BACK: usize = 64;
 /// The rows in view, at their places: a part of a ring, for row 0 follows the last one.
 #[derive(Clone, Debug)]
 pub(super) struct View {
-    /// How many rows stand above the upper edge, counted from row 0.
+    /// Number of rows above the upper edge, counted from row 0.
     top: f32,
     total: usize,
     area: Area,
@@ -26,24 +26,24 @@ pub(super) struct View {
 /// A row in view.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
-    /// Which.
+    /// The row.
     pub(super) row: usize,
-    /// Where it would stand.
+    /// The span of the whole row, visible or not.
     pub(super) whole: Span,
     /// The visible part of it.
     pub(super) place: Span,
 }
 
 impl Slot {
-    /// How much of it is in view, 0 to 1.
+    /// Visible share, 0 to 1.
     pub(super) fn seen(&self) -> f32 {
         self.place.span() / self.whole.span()
     }
 }
 
 impl View {
-    /// Of a head at a moment.
-    pub(super) fn new(seen: &Catalogue<'_>, head: &HeadTrace, pane: &Pane) -> Self {
+    /// Creates the view of a head at an instant.
+    pub(super) fn new(seen: &Catalogue<'_>, head: &HeadTrace, pane: &PaneArea) -> Self {
         let total = head.weighting.width();
         let area = pane.memory;
         let top = if total <= pane.rows {
@@ -59,7 +59,7 @@ impl View {
         }
     }
 
-    /// How high a row is.
+    /// Height of a row.
     pub(super) fn height(&self) -> f32 {
         self.height
     }
@@ -90,7 +90,7 @@ impl View {
         })
     }
 
-    /// Where a row would stand, in view or next to it: the nearest of its places on the ring.
+    /// Span of a row, in view or next to it: the nearest of its places on the ring.
     pub(super) fn span(&self, row: f32) -> Span {
         let total = self.total as f32;
         let middle = self.top + 0.5 * self.area.height() / self.height - 0.5;
@@ -109,7 +109,7 @@ impl View {
         (clipped.span() > 0.2).then_some(clipped)
     }
 
-    /// Where a row stands among those in view, 0 to 1.
+    /// Position of a row among those in view, 0 to 1.
     pub(super) fn share(&self, slot: &Slot) -> f32 {
         ((slot.whole.center() - self.area.top) / self.area.height()).clamp(0.0, 1.0)
     }
@@ -139,7 +139,7 @@ fn way(from: f32, to: f32, total: f32) -> f32 {
     (to - from + 0.5 * total).rem_euclid(total) - 0.5 * total
 }
 
-/// Where a head is after a step: its heaviest row; while it looks everywhere, where it was before.
+/// Row of a head after a step: its heaviest row, or its previous row while the weighting is uniform.
 fn row_after(head: &HeadTrace, step: Option<usize>) -> f32 {
     let last = step.unwrap_or(0);
     let steps = step.map(|step| step.saturating_sub(BACK)..step + 1);
@@ -153,8 +153,9 @@ fn row_after(head: &HeadTrace, step: Option<usize>) -> f32 {
     clear.or_else(any).map_or(0.0, |(row, _)| row as f32)
 }
 
-/// Where a head is before and after a step, and the row in the middle of the view at its beginning and at its end: the
-/// same, unless it goes too far to be seen in one view.
+/// Returns the rows in the middle of the view at the beginning and end of a step.
+///
+/// They are the same unless the head moves too far for one view.
 fn middles(head: &HeadTrace, step: usize, rows: usize) -> [f32; 2] {
     let total = head.weighting.width() as f32;
     let from = row_after(head, step.checked_sub(1));

@@ -116,7 +116,7 @@ pub fn ablations(of: &Experiment) -> Ablations {
     found
 }
 
-/// True where every head of two machines does the same, whatever is said of it: read heads erase nothing anyway.
+/// True where every head of two machines acts the same, whatever its settings: read heads never erase.
 fn is_alike(a: &ModelConfig, b: &ModelConfig) -> bool {
     (0..a.heads()).all(|head| a.mechanism(head) == b.mechanism(head))
 }

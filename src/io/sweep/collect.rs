@@ -217,7 +217,7 @@ impl Setting {
         spread(&curves)
     }
 
-    /// The same of what joins the loss, each of [`AuxLosses::NAMES`](crate::train::Beside::NAMES).
+    /// The same of what joins the loss, each of [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
     pub fn aux_curves(&self) -> [Vec<Spread>; 3] {
         let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(Run::validations).collect();
         spread_aux(&curves)

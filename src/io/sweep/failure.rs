@@ -13,7 +13,7 @@ const LIMIT: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind", content = "problem")]
 pub enum Failure {
-    /// Its numbers are no longer finite: a result, which the same seed gives again.
+    /// The run diverged to non-finite numbers: a result, which the same seed reproduces.
     Diverged(String),
     /// Anything else, which another try may not meet.
     Failed(String),

@@ -17,13 +17,13 @@ const IMMATERIAL: [&str; 3] = ["title", "description", "evaluation"];
 /// The state of a run that has started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It has seen all its sequences and has weights.
+    /// All sequences are seen, and weights exist.
     Finished,
-    /// It is being trained, by the process that this names.
+    /// The named process is training it.
     Running(String),
-    /// It ended before its end.
+    /// The run ended early with a failure.
     Failed(Failure),
-    /// It was stopped or killed.
+    /// The run was stopped or killed.
     Interrupted,
 }
 
@@ -55,13 +55,13 @@ pub enum FolderState {
     Finished,
     /// Nothing: the named process trains it.
     Running(String),
-    /// It begins the run.
+    /// The sweep starts the run.
     New,
-    /// It goes on with a run that was stopped, was killed or has failed: from its checkpoint.
+    /// The sweep resumes a run that was stopped, was killed or has failed, from its checkpoint.
     Resumable,
-    /// It begins such a run again, which has no checkpoint.
+    /// The sweep restarts such a run, which has no checkpoint.
     Incomplete,
-    /// It refuses: the folder is taken by another experiment; what is different, in words.
+    /// The sweep refuses, because the folder contains another experiment; with the differences as text.
     OtherExperiment(String),
 }
 
@@ -105,7 +105,7 @@ fn unlocked_folder_state(folder: &Path, experiment: &Experiment) -> Result<Folde
 /// A training run as it lies in its folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its folder.
+    /// The folder.
     pub folder: PathBuf,
     /// The experiment now, after all changes.
     pub experiment: Experiment,
@@ -117,9 +117,9 @@ pub struct Run {
     pub points: Vec<HistoryPoint>,
     /// The number of validations in its log that are ignored: their weights were not saved.
     pub unbacked: usize,
-    /// Its state.
+    /// The state.
     pub state: State,
-    /// Its best weights on fresh episodes, where they were measured.
+    /// The result of its best weights on fresh episodes, if measured.
     pub fresh: Option<Measurement>,
 }
 

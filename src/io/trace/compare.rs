@@ -11,21 +11,23 @@ use crate::model::{ArraySpec, ModelConfig, Place, Trace, Turns};
 use crate::task::Episode;
 use crate::train::Recording;
 
-/// The most characters that are shown of what a file says.
+/// Largest number of characters shown from a file.
 const MOST_SAID: usize = 160;
 /// The label of the number of random numbers per step.
 const NOISE: &str = "noise";
+/// The smallest magnitude that a value counts as: a share of 1e-5 of it is the smallest normal number of 32 bits.
+pub(super) const LEAST: f64 = f32::MIN_POSITIVE as f64 / 1e-5;
 
 /// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// How many pairs of values were compared.
+    /// Number of pairs of values compared.
     pub values: u64,
-    /// How many of them differ by more than the tolerance.
+    /// Number of pairs that differ by more than the tolerance.
     pub differing: u64,
     /// The largest difference; infinite where only one of two values is finite.
     pub largest: f64,
-    /// Where that is, if anything differs at all.
+    /// Place of the largest difference, if anything differs at all.
     pub worst: Option<Difference>,
     /// The first difference, in the order of the computation.
     pub first: Option<Difference>,
@@ -56,16 +58,16 @@ pub struct Difference {
     pub second: f32,
 }
 
-/// An episode to be compared, and what is known of it.
+/// An episode to be compared, with the known facts of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     /// The episode.
     pub recording: &'a Recording,
     /// The order of events within a step, where it is known.
     pub order: Option<Order>,
-    /// Whether M_t was recorded, [T+1]; empty where all are to be compared.
+    /// True where M_t was recorded, [T+1]; empty where all are to be compared.
     pub memories: &'a [bool],
-    /// `memory.initial` as in a file, where it was recorded beside M_0.
+    /// `memory.initial` as in a file, where it was recorded in addition to M_0.
     pub initial: Option<&'a [f32]>,
 }
 
@@ -92,7 +94,7 @@ impl<'a> From<&'a Imported> for Side<'a> {
     }
 }
 
-/// A piece of an array: what one step has of it.
+/// A piece of an array: the values of one step.
 pub(super) struct Piece<'a> {
     pub(super) array: String,
     /// True when the first of its axes is that of the memory rows.
@@ -105,8 +107,8 @@ pub(super) struct Piece<'a> {
     pub(super) values: Box<dyn Iterator<Item = f32> + 'a>,
 }
 
-/// Compares two traces of one shape, the first with the second: their values, and what the files say of episode
-/// and machine. `Err`: what keeps them from being compared, a line for each size that is not the same.
+/// Compares two traces of the same shape: their values, and the metadata of episode and machine.
+/// `Err`: why they cannot be compared, a line for each size that differs.
 ///
 /// # Errors
 /// The shapes differ.
@@ -154,8 +156,8 @@ impl Imported {
     }
 }
 
-/// Compares what two episodes have in common: the steps both have, the memory rows both have, and of the
-/// arrays those that both have in one size. `Err`: see [`obstacles`].
+/// Compares the common parts of two episodes: the steps, the memory rows, and the arrays of the same size in both.
+/// `Err`: see [`obstacles`].
 ///
 /// # Errors
 /// The two are of different tasks: nothing in them corresponds.
@@ -229,7 +231,11 @@ impl Comparison {
             if !same {
                 self.skip(a.array);
             } else if !self.skipped.contains(&a.array) {
-                self.walk(a, b, |_, size| tolerance * size.max(1.0));
+                match a.step {
+                    Some(_) => drop(self.walk(a, b, |_, size| tolerance * size.max(1.0))),
+                    // Learned constants, and the state before the first step.
+                    None => self.by_largest(a, b, usize::MAX, tolerance),
+                }
             }
         }
         for b in b {
@@ -249,10 +255,28 @@ impl Comparison {
                 place: Vec::new(),
                 ..piece(array.name.clone(), 0, array.shape.clone(), values)
             };
-            self.walk(whole(values), whole(other), |_, size| {
-                tolerance * size.max(1.0)
-            });
+            // Gradients grow or vanish over the steps.
+            let axes = usize::from(array.dims[0].starts_with('t'));
+            let width = array.shape[axes..].iter().product();
+            self.by_largest(whole(values), whole(other), width, tolerance);
         }
+        let is_missing = |name: &str| a.iter().all(|(array, _)| array.name != name);
+        let missing = b.iter().filter(|(array, _)| is_missing(&array.name));
+        missing.for_each(|(array, _)| self.skip(array.name.clone()));
+    }
+
+    /// Compares two pieces whose values may differ by a share of the largest of `width` neighbours.
+    fn by_largest(&mut self, mut a: Piece, mut b: Piece, width: usize, tolerance: f64) {
+        let [first, second] = [a.values, b.values].map(Vec::from_iter);
+        let largest = |(a, b): (&[f32], &[f32])| {
+            let sizes = a.iter().chain(b).map(|value| f64::from(value.abs()));
+            sizes.filter(|size| size.is_finite()).fold(LEAST, f64::max)
+        };
+        let steps = first.chunks(width).zip(second.chunks(width));
+        let largest: Vec<f64> = steps.map(largest).collect();
+        a.values = Box::new(first.into_iter());
+        b.values = Box::new(second.into_iter());
+        self.walk(a, b, |flat, _| tolerance * largest[flat / width]);
     }
 
     fn skip(&mut self, array: String) {
@@ -261,8 +285,8 @@ impl Comparison {
         }
     }
 
-    /// Compares two pieces; `allowed` says how much value `flat` may differ, the larger of the two being of a
-    /// size. Returns how many are NaN in both.
+    /// Compares two pieces; `allowed` returns the tolerance of value `flat` from the larger of the two sizes.
+    /// Returns the number of values that are NaN in both.
     pub(super) fn walk(&mut self, a: Piece, b: Piece, allowed: impl Fn(usize, f64) -> f64) -> u64 {
         let mut neither = 0;
         let (place, shape) = (&a.place, &a.shape);
@@ -298,7 +322,7 @@ impl Comparison {
     }
 }
 
-/// 0 of what is the same, also of NaN and NaN; infinite where only one is finite.
+/// Distance of two values: 0 for equal ones, also for NaN and NaN; infinite where only one is finite.
 fn distance(a: f32, b: f32) -> f64 {
     let same = a == b || a.is_nan() && b.is_nan();
     if same {
@@ -374,7 +398,7 @@ pub(super) fn piece(
     }
 }
 
-/// An array of the machine: to what it belongs, and its values.
+/// An array of the machine: its place and its values.
 pub(super) type OfSteps<'a> = (Place, &'static ArraySpec, &'a Series<f32>);
 
 /// Returns the part of an array of the machine in one step.
@@ -426,7 +450,7 @@ pub(super) fn initial(side: Side<'_>) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// M_t, which step `step` wrote; without values where it is not in the file, nothing where there is none.
+/// Returns M_t, written by step `step`; without values where it is not in the file, `None` where it does not exist.
 pub(super) fn memory<'a>(
     side: Side<'a>,
     trace: &'a Trace,

@@ -12,7 +12,7 @@ use crate::train::{ABSENT, Recording, is_unrecorded, score};
 /// The most values of an episode that is made again from its seed.
 const LARGEST_EPISODE: usize = 1 << 22;
 
-/// Computes what was not recorded and follows from what was.
+/// Computes arrays that were not recorded but follow from recorded ones.
 pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
     for rule in config.dependencies(&recording.conventions) {
         let name = config.array_name(rule.place, rule.array);
@@ -50,7 +50,7 @@ pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
     }
 }
 
-/// The logit of a probability; infinite for what is 0 or less, 1 or more.
+/// Returns the logit of a probability; infinite for 0 or less, and for 1 or more.
 fn log_odds(probability: f32) -> f32 {
     match probability {
         y if y >= 1.0 => f32::INFINITY,
@@ -63,7 +63,7 @@ pub(super) fn is_recorded(recording: &Recording, array: &str) -> bool {
     !recording.absent.iter().any(|absent| absent == array)
 }
 
-/// Why an array does not follow from what is known, if it does not.
+/// Returns the reason why an array does not follow from the known ones, if any.
 fn obstacle(config: &ModelConfig, recording: &Recording, rule: &Dependency) -> Option<String> {
     let conventions = &recording.conventions;
     match (rule.unknown, &conventions.turns, &conventions.scoring) {
@@ -107,7 +107,7 @@ fn absent(recording: &Recording, needs: impl IntoIterator<Item = String>) -> Opt
     }
 }
 
-/// How the memories follow from each other, where they do.
+/// Returns the dependency of each memory on the one before, if any.
 pub(super) fn memory_dependency(config: &ModelConfig, recording: &Recording) -> Option<Dependency> {
     let mut rules = config.dependencies(&recording.conventions).into_iter();
     rules.find(|rule| rule.array == "memory" && obstacle(config, recording, rule).is_none())
@@ -124,7 +124,7 @@ fn loss_obstacle(recording: &Recording) -> Option<String> {
     })
 }
 
-/// True when the first step of an array is made of what nothing is known of.
+/// True when the first step of an array depends on unknown values.
 pub(super) fn lacks_start(trace: &Trace<f32>, rule: &Dependency) -> bool {
     let starts = rule.start.map(|array| (rule.place, array));
     let mut needs = rule.needs.iter().copied().chain(starts);
@@ -135,7 +135,7 @@ pub(super) fn lacks_start(trace: &Trace<f32>, rule: &Dependency) -> bool {
     needs.any(is_lost)
 }
 
-/// The recorded arrays that follow from others, but not from what is known, and why; `memories`: whether each
+/// Returns the recorded arrays that follow from others, but not from the known ones, and why; `memories`: true where
 /// M_t was recorded.
 pub(super) fn obstacles(
     config: &ModelConfig,
@@ -161,11 +161,11 @@ pub(super) fn obstacles(
 
 /// The episode of a seed, made again.
 pub(super) enum Again {
-    /// As long as that of the file.
+    /// An episode of the same length as that of the file.
     Made(Box<Episode>),
-    /// It is no other by its length, and why.
+    /// The length does not match, and why.
     Unlike(String),
-    /// Nobody can make it, and why.
+    /// The episode cannot be generated, and why.
     Unknown(String),
 }
 
@@ -218,14 +218,14 @@ impl Again {
 /// The loss of every step as it follows from the answer.
 pub(super) struct Losses {
     pub(super) loss: Vec<f32>,
-    /// By how much more it may differ: what the last bits of an output are worth.
+    /// Additional tolerance, for the last bits of an output.
     pub(super) slack: Vec<f64>,
-    /// Steps of which an output says too little.
+    /// Number of steps whose outputs are too coarse.
     pub(super) unknown: usize,
 }
 
 impl Losses {
-    /// From the logits, exactly; or else from the outputs.
+    /// Recomputes it from the logits, exactly; otherwise from the outputs.
     pub(super) fn again(recording: &Recording) -> Self {
         let Recording { trace, episode, .. } = recording;
         let steps = episode.steps();

@@ -1,4 +1,4 @@
-//! Everything in a trace but its arrays, as JSON: a form of what is read, paths with their values of what is written.
+//! Everything in a trace except its arrays, as JSON: a form for reading, paths with values for writing.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ use crate::model::{
 use crate::task::{Episode, Episodes, Phase, Task};
 use crate::train::Recording;
 
-/// `task`: what was asked. Seed and index are strings, because JSON's numbers end at 2^53.
+/// Writes `task`: the episode. Seed and index are strings, because JSON's numbers end at 2^53.
 pub(super) fn asked(recording: &Recording) -> Written {
     let (task, episode) = (&recording.task, &recording.episode);
     let parameter = |(key, value): (String, Value)| match value.as_array().map(Vec::as_slice) {
@@ -68,7 +68,7 @@ pub(super) fn is_of_a_file(task: &str) -> bool {
     task == Task::Episodes(Episodes::NONE).name()
 }
 
-/// Which episode of a file it is: the file's name, what tells its episodes from others, and the number among them.
+/// Identity of an episode of a file: the file's name, its hash and parameters, and the episode's number.
 fn of_a_file(task: &Episodes, drawn: Draw) -> Map<String, Value> {
     let name = Path::new(&task.file).file_name().unwrap_or_default();
     let number = task.number(drawn.seed, drawn.episode);
@@ -87,7 +87,7 @@ fn of_a_file(task: &Episodes, drawn: Draw) -> Map<String, Value> {
 #[derive(Deserialize)]
 pub(super) struct AskedForm {
     pub(super) name: String,
-    /// As in a preset.
+    /// Parameters as in a preset.
     #[serde(default, deserialize_with = "parameters")]
     params: Map<String, Value>,
     pub(super) seed: Option<Count>,
@@ -95,7 +95,7 @@ pub(super) struct AskedForm {
     pub(super) sample: Option<Count>,
     /// The noise mode.
     sampling: Option<Word<NoiseMode>>,
-    /// Of this episode, as what follows.
+    /// Length of this episode; the next fields describe it too.
     length: Option<usize>,
     items: Option<usize>,
     pub(super) repeats: Option<usize>,
@@ -127,8 +127,8 @@ impl Visitor<'_> for Digits {
     }
 }
 
-/// Those parameters that some task of ours has, a range as two numbers also where it is one; what else stands there
-/// may be as large as the file.
+/// Reads the parameters that a task of this program has, a single number as a range of two. Other entries are skipped:
+/// they may be as large as the file.
 fn parameters<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
     const LONGEST: usize = 1000;
     let all: BTreeMap<Cow<'de, str>, &'de RawValue> = Deserialize::deserialize(from)?;
@@ -150,7 +150,7 @@ impl AskedForm {
     /// this episode.
     pub(super) fn other(&self) -> Option<String> {
         let is_ours = Task::WORDS.iter().any(|(word, _)| *word == self.name);
-        // Nobody can make an episode of a file again without that.
+        // An episode of a file cannot be generated again without that file.
         let is_ours = is_ours && !is_of_a_file(&self.name);
         let is_known = is_ours && !self.params.is_empty() && self.size().is_some();
         (!is_known).then(|| short(&self.name))
@@ -161,7 +161,7 @@ impl AskedForm {
         form::task(&self.name, &self.params, label)
     }
 
-    /// The size of this episode, when the file says so: by itself, or by parameters that allow no other.
+    /// The size of this episode, when the file gives it, directly or by parameters that allow no other.
     pub(super) fn size(&self) -> Option<usize> {
         let only = || {
             let range = self.params.get("length").or(self.params.get("items"))?;
@@ -326,7 +326,9 @@ fn in_a_trace(error: Error) -> Error {
             }
         }
     }
-    let place = place.split_off(1);
+    // An unknown task has the channels of its arrays.
+    let place = place[1..].replace("model.config.inputs", "arrays.input.shape[1]");
+    let place = place.replace("model.config.outputs", "arrays.output|target.shape[1]");
     Error::Content {
         file,
         place,
@@ -348,7 +350,7 @@ fn attention(config: &ModelConfig) -> BTreeMap<String, Value> {
     said.map(|(key, value)| (key, one(value))).collect()
 }
 
-/// By what the heads of two machines attend otherwise, a line for every key that both have and the file does not leave out.
+/// Differences between the heads of two machines, a line for every key that both have and that the file contains.
 pub(super) fn unlike_heads(file: &Imported, b: &ModelConfig) -> Vec<String> {
     let (a, b) = (attention(&file.config), attention(b));
     let is_said = |key: &str| {
@@ -377,7 +379,7 @@ pub(super) struct MachineForm {
     pub(super) config: ConfigForm,
 }
 
-/// Of a foreign machine only sizes, heads, shifts and epsilon are required.
+/// `model.config`: a foreign machine needs only sizes, heads, shifts and epsilon.
 #[derive(Deserialize)]
 pub(super) struct ConfigForm {
     /// Left out of a Neural Turing Machine.
@@ -394,7 +396,7 @@ pub(super) struct ConfigForm {
     key_activation: Option<Word<VectorActivation>>,
     add_activation: Option<Word<VectorActivation>>,
     initial_weighting: Option<Word<InitialWeighting>>,
-    /// As `heads.attention` of a preset.
+    /// `heads.attention` as in a preset.
     attention: Option<Value>,
 }
 
@@ -421,7 +423,9 @@ struct ControllerForm {
 }
 
 /// Reads an optional value that must not be null.
-fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
 
@@ -438,7 +442,7 @@ impl ConfigForm {
         is_whole.then_some(order)
     }
 
-    /// How many of the heads read.
+    /// Number of read heads.
     fn reads(&self) -> usize {
         let heads = self.heads.iter().flatten();
         heads.filter(|name| name.starts_with("read")).count()
@@ -457,7 +461,7 @@ impl ConfigForm {
         (apart.len() == places.len()).then_some((range, places))
     }
 
-    /// How the machine works, as far as it says so in known words.
+    /// Returns the conventions of the machine, as far as they are given in known words.
     pub(super) fn conventions(&self) -> Conventions {
         let turns = match self.order.as_deref().unwrap_or_default() {
             "" | READ_FIRST | WRITE_FIRST => Turns::Together,
@@ -610,23 +614,31 @@ pub(super) fn in_words(phases: &[Phase]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Refuses what a file says otherwise than expected, at each of these paths, where it says anything.
+/// Refuses a file whose value at one of these paths differs from the expected one; missing values are accepted.
 pub(super) fn must_be(
     given: &Map<String, Value>,
     place: &str,
     expected: impl IntoIterator<Item = (String, Value)>,
+    is_whole: bool,
     label: &str,
-) -> Result<(), Error> {
+) -> Result<Vec<String>, Error> {
+    let mut not_given = Vec::new();
     for (path, expected) in expected {
         let mut keys = path.split('.');
         let first = keys.next().and_then(|key| given.get(key));
-        let found = keys.fold(first, |at, key| at?.get(key));
-        if let Some(found) = found.filter(|found| **found != expected) {
-            let problem = format!("is {}; expected {expected}", short(&found.to_string()));
-            return Err(Error::content(label, format!("{place}.{path}"), problem));
+        let is_needed = is_whole || first.is_some() && path.ends_with(".size");
+        let place = format!("{place}.{path}");
+        match keys.fold(first, |at, key| at?.get(key)) {
+            Some(found) if *found == expected => {}
+            None if !is_needed => not_given.push(place),
+            found => {
+                let found = found.map_or("missing".to_owned(), |found| short(&found.to_string()));
+                let problem = format!("is {found}; expected {expected}");
+                return Err(Error::content(label, place, problem));
+            }
         }
     }
-    Ok(())
+    Ok(not_given)
 }
 
 /// The time axis and the phases of the episode: name, first step, one past the last step.

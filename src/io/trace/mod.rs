@@ -63,7 +63,7 @@ use crate::train::{Quantity, Recording};
 
 const FORMAT: &str = "ntm-trace";
 const VERSION: &str = "1.1";
-/// Steps between two copies of the memory, where it is not written in full.
+/// Number of steps between two copies of the memory, where it is not written in full.
 const KEYFRAME: usize = 64;
 /// The most values of `memory` that are written without being asked for.
 const SMALL_MEMORY: usize = 1_000_000;
@@ -103,12 +103,12 @@ const SCORES: [(Scoring, &str, &str); 5] = [
 pub struct Source<'a> {
     /// The machine that was recorded.
     pub config: &'a ModelConfig,
-    /// Its weights' hash ([`super::weights::sha256`]), when known.
+    /// Hash of its weights ([`super::weights::sha256`]), when known.
     pub sha256: Option<&'a str>,
     /// Write all of the memory, however large.
     pub full_memory: bool,
-    /// Write beside the arrays the derivative of this number by each: the number, and the derivatives by the arrays of
-    /// the same names.
+    /// The number whose derivative w.r.t. each array is written next to it, and the derivatives under the names of the
+    /// arrays.
     pub gradient: Option<(Quantity, &'a Trace)>,
 }
 
@@ -119,18 +119,20 @@ pub struct Imported {
     pub title: String,
     /// The machine that was recorded; its weights are not in the file.
     pub config: ModelConfig,
-    /// The hash of its weights, when the file says so.
+    /// The hash of its weights, if the file gives it.
     pub sha256: Option<String>,
     /// The episode. Series that are in no file (`raw`, `features`, `norms`, and a layer's `input`, `gates` and
     /// `cell_tanh`) are empty. What could be in the file and is not is named in `recording.absent`.
     pub recording: Recording,
-    /// Whether M_t is in the file, [T+1]; what is not was rebuilt from what the write heads did.
+    /// True where M_t is in the file, [T+1]; the others were rebuilt from the writes.
     pub memories: Vec<bool>,
-    /// `memory.initial`, [N·M] as in the file, where that has it beside all of `memory`, whose first should be
-    /// the same.
+    /// `memory.initial`, [N·M] as in the file, where the file has it in addition to all of `memory`, whose first should
+    /// be the same.
     pub initial: Option<Vec<f32>>,
-    /// Arrays of the file that were not read, because they are not known, or say what others say.
+    /// Arrays of the file that were not read, because they are unknown, or repeat others.
     pub ignored: Vec<String>,
+    /// Sizes of axes that the file does not give.
+    not_given: Vec<String>,
     /// The derivatives of a number.
     gradient: Option<(Quantity, Derivatives)>,
     /// The metadata of episode and machine, as text; empty strings for absent ones.
@@ -142,7 +144,7 @@ type Derivatives = Vec<(table::Described, Vec<f32>)>;
 
 /// The metadata of a file that its arrays need not show, by key.
 const OF_FILES: [&str; 3] = ["generator", "sample", "weights"];
-/// The same of its machine.
+/// Metadata of the machine.
 const OF_MACHINES: [&str; 5] = [
     "shift_form",
     "key_activation",
@@ -190,7 +192,8 @@ impl Imported {
         };
         let keys = OF_FILES.into_iter().chain(OF_MACHINES);
         let keys = keys.filter(move |key| is_open(key));
-        keys.map(str::to_owned).chain(self.ignored.iter().cloned())
+        let others = self.ignored.iter().chain(&self.not_given);
+        keys.map(str::to_owned).chain(others.cloned())
     }
 }
 
@@ -210,19 +213,19 @@ impl Default for Generator {
     }
 }
 
-/// How a trace is written.
+/// File form of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// Readable.
     Json,
-    /// The same, gzipped.
+    /// JSON, gzipped.
     Gzip,
     /// Arrays as NumPy has them, and the rest as JSON.
     Npz,
 }
 
 impl Encoding {
-    /// By the end of a file's name; JSON where it has none.
+    /// Returns the encoding for a file's extension; JSON without one.
     ///
     /// # Errors
     /// The end is that of another format.

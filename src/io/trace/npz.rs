@@ -24,8 +24,7 @@ const META_LIMIT: u64 = 64 << 20;
 /// Everything but the arrays.
 pub(super) const META: &str = "meta.json";
 
-/// How every member is written: without a date, and with the same system everywhere, so that the same trace gives the
-/// same bytes.
+/// Options of every member: no date and the same system everywhere, so that the same trace gives the same bytes.
 pub(super) fn options(bytes: u64) -> SimpleFileOptions {
     SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)

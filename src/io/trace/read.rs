@@ -47,7 +47,7 @@ pub fn read_watched(path: &Path, watch: ReadProgress<'_>) -> Result<Imported, Er
     bytes_watched(file::read(path, LIMIT, begins)?, &file::label(path), watch)
 }
 
-/// Refuses what can be neither JSON nor packed.
+/// Refuses bytes that are neither JSON nor packed.
 fn begins(bytes: &[u8]) -> Result<(), String> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     match first {
@@ -156,7 +156,7 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
     if found.format != FORMAT {
         return fail("format", format!("is `{format}`; expected `{FORMAT}`"));
     }
-    if found.version.split('.').next() != Some("1") {
+    if !file::is_version_1(&found.version) {
         let problem = "this program reads 1.x; a newer version of Tapescope may be needed";
         return fail("version", format!("is `{version}`; {problem}"));
     }
@@ -195,11 +195,11 @@ struct Arrays<'a> {
     absent: Vec<String>,
     /// The size of the whole recording, in bytes, including absent arrays.
     bytes: u64,
-    /// Where the columns of a shift stand among -k ..= k.
+    /// Positions of the columns of a shift among -k ..= k.
     shift_places: Vec<usize>,
-    /// Those that are not read.
+    /// Names of arrays that are not read.
     ignored: Vec<String>,
-    /// Of what the derivatives are, where the file says so, and they themselves.
+    /// The number whose derivatives are in the file, if given.
     derivatives_of: Option<Quantity>,
     derivatives: Derivatives,
 }
@@ -220,8 +220,8 @@ impl Arrays<'_> {
         values.map_err(|fault| self.error(&format!("{name}{}", fault.within), fault.problem))
     }
 
-    /// All arrays: those of the machine into its trace, the others by their names, where they are there. What must be
-    /// there is first, before room is made for what is not.
+    /// Reads all arrays: those of the machine into its trace, the others by their names, if present. Required arrays
+    /// come first, before memory is allocated for missing ones.
     fn take_all(
         &mut self,
         trace: &mut Trace,
@@ -293,7 +293,7 @@ impl Arrays<'_> {
         Ok(beside)
     }
 
-    /// Refuses arrays that no machine has made that is as the file says, and lists others that are not read.
+    /// Refuses arrays that the machine of the file cannot have, and lists others that are not read.
     fn has_no_strays(&mut self, all: &[Described]) -> Result<(), Error> {
         let (known, whole_memory) = (table::arrays(), self.from.has("memory"));
         for name in self.from.names() {
@@ -347,13 +347,13 @@ impl Arrays<'_> {
         Ok(())
     }
 
-    /// An array that may be missing, where something else says the same.
+    /// Reads an array that may be missing where another one repeats it.
     fn optional(&mut self, array: &Described) -> Result<Option<Vec<f32>>, Error> {
         let is_there = self.from.has(&array.name);
         is_there.then(|| self.take(array)).transpose()
     }
 
-    /// An array, or [`ABSENT`] for each of its values where it is not in the file.
+    /// Reads an array, or [`ABSENT`] for each of its values where it is not in the file.
     fn take_or_absent(&mut self, array: &Described) -> Result<Vec<f32>, Error> {
         if let Some(values) = self.optional(array)? {
             return Ok(values);
@@ -467,7 +467,7 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
     let phases = phases(&form.axes.t, label)?;
     let (declared, sha256) = (declared(&form, &phases, of), form.model.sha256);
     let numeric: Map<_, _> = serde_json::from_str(NUMERIC).unwrap_or_default();
-    must_be(&form.numeric, "numeric", numeric, label)?;
+    must_be(&form.numeric, "numeric", numeric, false, label)?;
     let machine = form.model.config;
     let (conventions, places) = (machine.conventions(), machine.shift_places());
     let config = machine.model(&task, label)?;
@@ -522,7 +522,7 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
             *size = arrays.shift_places.len().into();
         }
     }
-    must_be(&form.axes.others, "axes", axes, label)?;
+    let not_given = must_be(&form.axes.others, "axes", axes, false, label)?;
     let (memories, initial) = Memories(beside).fill(&config, &mut recording);
     complete(&config, &mut recording);
     recording.score = score(&recording);
@@ -534,12 +534,13 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         memories,
         initial,
         ignored: arrays.ignored,
+        not_given,
         gradient: of.map(|of| (of, arrays.derivatives)),
         declared,
     })
 }
 
-/// Of what the derivatives of a file are.
+/// Reads the number whose derivatives are in a file.
 fn quantity(form: &Map<String, Value>, label: &str) -> Result<Quantity, Error> {
     let number = |key| usize::try_from(form.get(key)?.as_u64()?).ok();
     let of = match number("step").zip(number("channel")) {
@@ -548,7 +549,7 @@ fn quantity(form: &Map<String, Value>, label: &str) -> Result<Quantity, Error> {
     };
     let expected = json!(Gradient::from(of));
     let expected = expected.as_object().cloned().unwrap_or_default();
-    must_be(form, "gradient", expected, label)?;
+    must_be(form, "gradient", expected, true, label)?;
     Ok(of)
 }
 
@@ -595,7 +596,7 @@ fn phases(time: &TimeForm, label: &str) -> Result<Vec<Phase>, Error> {
 struct Memories(BTreeMap<&'static str, Vec<f32>>);
 
 impl Memories {
-    /// M_t as it was recorded, in an episode of so many steps.
+    /// The recorded M_t, in an episode of `steps` steps.
     fn at(&self, t: usize, steps: usize, size: usize) -> Option<&[f32]> {
         let (array, index) = match t {
             _ if self.0.contains_key("memory") => ("memory", t),
@@ -607,8 +608,8 @@ impl Memories {
         Some(&self.0.get(array)?[index * size..(index + 1) * size])
     }
 
-    /// The memory of every step: as written, or rebuilt from what the write heads did; absent where neither is
-    /// possible. Returns which were written, and [`Imported::initial`].
+    /// Fills in the memory of every step: as written, or rebuilt from the writes; absent where neither is possible.
+    /// Returns which were written, and [`Imported::initial`].
     fn fill(
         mut self,
         config: &ModelConfig,
@@ -640,7 +641,7 @@ impl Memories {
     }
 }
 
-/// Counts what was answered wrongly, where both the answer and what was asked for are known.
+/// Counts wrong output bits, where both outputs and targets are known.
 fn score(recording: &Recording) -> Score {
     let scored = if recording.knows("output") && recording.knows("target") {
         recording.episode.scored_bits()

@@ -1,4 +1,4 @@
-//! Where the arrays of a trace stand: in its JSON, or beside it in an npz ([`super::npz`]).
+//! Location of the arrays of a trace: in its JSON, or next to it in an npz ([`super::npz`]).
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::form::given;
 use super::table::Described;
 use crate::io::error::{plain, short};
 
@@ -21,7 +22,7 @@ pub(super) trait ArraySource {
     /// The names of all arrays.
     fn names(&self) -> Vec<String>;
 
-    /// The shape of an array, as far as it says so.
+    /// Returns the shape of an array, as far as it is given.
     fn shape(&mut self, array: &str) -> Option<Vec<usize>>;
 
     /// The values of an array that is there and must be as described.
@@ -30,7 +31,7 @@ pub(super) trait ArraySource {
 
 /// An error in an array.
 pub(super) struct Fault {
-    /// Where in it, with what leads there: `.shape[0]`; empty of the whole.
+    /// Path within it, with its separator: `.shape[0]`; empty for the whole.
     pub(super) within: String,
     pub(super) problem: String,
 }
@@ -50,13 +51,13 @@ pub(super) fn check_shape(shape: &[usize], expected: &[usize]) -> Result<(), Str
     Err(format!("has the shape {shape:?}; expected {expected:?}"))
 }
 
-/// There are as many values as the shape says.
+/// Describes a number of values that does not match the shape.
 pub(super) fn wrong_count(count: impl fmt::Display, shape: &[usize]) -> String {
-    format!("has {count} values, which do not fit the shape {shape:?}")
+    let expected = shape.iter().copied().fold(1, usize::saturating_mul);
+    format!("has {count} values; expected {expected} for the shape {shape:?}")
 }
 
-/// Arrays by name, as they stand in the text of a file; no name twice. What a later version adds may look as it
-/// likes.
+/// Arrays by name, as in the text of a file; no name twice. Additions of later versions may have any form.
 #[derive(Default)]
 pub(super) struct Inline<'a> {
     arrays: BTreeMap<String, &'a RawValue>,
@@ -118,7 +119,9 @@ impl<'de: 'a, 'a> Visitor<'de> for Inline<'a> {
 /// An array that is known, once it is asked for; its numbers wait until its shape is the right one.
 #[derive(Deserialize)]
 pub(super) struct ArrayForm<'a> {
+    #[serde(default, deserialize_with = "given")]
     dims: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "given")]
     dtype: Option<String>,
     shape: Vec<usize>,
     /// Elsewhere in an npz.
@@ -127,7 +130,7 @@ pub(super) struct ArrayForm<'a> {
 }
 
 impl ArrayForm<'_> {
-    /// Refuses what is said otherwise than expected.
+    /// Refuses a description that differs from the expected one.
     pub(super) fn check(&self, expected: &Described) -> Result<(), String> {
         check_shape(&self.shape, &expected.shape)?;
         // An empty list says nothing.

@@ -56,7 +56,7 @@ const BESIDE: [Spec; 6] = [
     ),
 ];
 
-/// The axes that have a size of their own, in the order of a file, and what they count.
+/// Axes with a size of their own, in the order of a file, with the things they count.
 pub const AXES: [(&str, &str); 12] = [
     ("t", "steps"),
     ("n", "memory rows"),
@@ -72,12 +72,12 @@ pub const AXES: [(&str, &str); 12] = [
     ("f", "keyframes of the memory"),
 ];
 
-/// True for what every file must have.
+/// True for an array that every file must have.
 pub fn is_needed(spec: &Spec) -> bool {
     matches!(spec.name, "input" | "weighting")
 }
 
-/// Where an array stands in a file: what was asked and answered, the controller, the memory, the heads.
+/// Rank of an array in a file: episode and answer, controller, memory, heads.
 fn rank(place: Place, spec: &Spec) -> usize {
     match (place, spec.name) {
         (Place::Head(_), _) => 9,
@@ -97,16 +97,16 @@ fn rank(place: Place, spec: &Spec) -> usize {
 /// An array that a file may have.
 #[derive(Debug)]
 pub struct Listed {
-    /// Its name; `HEAD.key` for that of a head.
+    /// The name; `HEAD.key` for that of a head.
     pub name: String,
     /// The kinds of heads that have it.
     pub heads: Vec<&'static str>,
-    /// Its description.
+    /// The description.
     pub spec: &'static Spec,
 }
 
-/// Every array that a file may have, in the order of the file: what the documentation, the schema and other programs
-/// go by.
+/// Every array that a file may have, in the order of the file: the reference for documentation, schema and other
+/// programs.
 pub fn arrays() -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
     let kinds = ModelConfig::WORDS.iter().map(|(_, config)| config.clone());
@@ -157,7 +157,7 @@ pub(super) struct Described {
     pub(super) name: String,
     pub(super) dims: Vec<&'static str>,
     pub(super) shape: Vec<usize>,
-    /// To what it belongs: of the layers of a controller, which are one array, to the first.
+    /// The part that it belongs to; for the layers of a controller, which are one array, the first layer.
     pub(super) place: Place,
     pub(super) spec: &'static Spec,
 }
@@ -179,7 +179,7 @@ pub(super) fn described(trace: &Trace, steps: usize) -> Vec<Described> {
         .collect()
 }
 
-/// Of [`described`] what a file has: all of the memory, or the first, the last and every 64th.
+/// Arrays of [`described`] in a file: all of the memory, or the first, the last and every 64th.
 pub(super) fn written(trace: &Trace, steps: usize, full_memory: bool) -> Vec<Described> {
     let mut all = described(trace, steps);
     all.retain(|array| match array.spec.name {
@@ -191,7 +191,7 @@ pub(super) fn written(trace: &Trace, steps: usize, full_memory: bool) -> Vec<Des
 }
 
 impl Described {
-    /// One layer has no axis of layers.
+    /// Describes an array; with a single layer it has no axis of layers.
     fn new(trace: &Trace, steps: usize, place: Place, spec: &'static Spec) -> Self {
         let axes = spec.dims.iter().copied();
         let dims: Vec<_> = axes
@@ -217,13 +217,13 @@ impl Described {
         }
     }
 
-    /// How many values it has.
+    /// Number of values.
     pub(super) fn values(&self) -> usize {
         self.shape.iter().copied().fold(1, usize::saturating_mul)
     }
 }
 
-/// To what the series belong that make up an array of a file: of a layer, all layers.
+/// Parts whose series make up an array of a file: for a layer, all layers.
 pub(super) fn places(trace: &Trace, place: Place) -> Vec<Place> {
     match place {
         Place::Layer(_) => (0..trace.layers.len()).map(Place::Layer).collect(),
@@ -231,7 +231,7 @@ pub(super) fn places(trace: &Trace, place: Place) -> Vec<Place> {
     }
 }
 
-/// The size of an axis that some array has beside that of time; 0 where none has.
+/// The size of an axis of some array other than time; 0 where no array has it.
 pub(super) fn width(trace: &Trace, axis: &str) -> usize {
     let is_of = |spec: &Spec| {
         let mut space = spec.dims.iter().filter(|axis| !["t", "l"].contains(axis));

@@ -1,12 +1,12 @@
-//! A trace against what must follow from it: every array that is made of others, from those, as the file says
-//! that its machine works. No weights are needed, so it works for a trace of any program.
+//! Verification of a trace: recomputes every array that follows from others, by the rules of its machine.
+//! No weights are needed, so it works for a trace of any program.
 
 use std::collections::BTreeSet;
 use std::iter;
 
 use super::compare::{
-    Comparison, Difference, OfSteps, Piece, Side, asked, before, compare, initial, memory, of_step,
-    part, piece, unlike, widths, with_heads,
+    Comparison, Difference, LEAST, OfSteps, Piece, Side, asked, before, compare, initial, memory,
+    of_step, part, piece, unlike, widths, with_heads,
 };
 use super::follows::{Again, Losses, is_recorded, lacks_start, obstacles};
 use super::{Imported, OF_EPISODES, Source, write};
@@ -16,10 +16,8 @@ use crate::model::{self, ArraySpec, Dependency, Model, Range, Size, Trace};
 use crate::task::Episode;
 use crate::train::Recording;
 
-/// How far a parameter may be out of its range, and a sum of shares from 1: roundings of 32 bits.
+/// Tolerance for the range of a parameter and for a sum of shares of 1: roundings of 32 bits.
 const SLACK: f64 = 1e-5;
-/// As how large every value counts at least: a share of 1e-5 of it is the smallest normal number of 32 bits.
-const LEAST: f64 = f32::MIN_POSITIVE as f64 / 1e-5;
 
 /// The result of verifying a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,17 +30,17 @@ pub struct Verified {
     pub unchecked: Vec<(String, String)>,
     /// Recorded arrays that only the weights could check: taken as they are, but for the range of their values.
     pub given: Vec<String>,
-    /// Where the episode of the seed cannot be made again: why, and the recorded arrays, its own and those of its
-    /// noise, that were taken as they are.
+    /// Reason why the episode of the seed cannot be generated again, if so, and the recorded arrays of the episode and
+    /// its noise that were accepted unchecked.
     pub undrawn: Option<(String, Vec<String>)>,
-    /// Where the file contradicts itself beside its arrays, a line each.
+    /// Contradictions in the file outside its arrays, a line each.
     pub contradictions: Vec<String>,
     /// Fields of the file that nothing was compared with.
     pub declared: Vec<String>,
 }
 
-/// Whether a trace holds together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Result of verifying a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// Everything that follows from something does.
     Holds,
@@ -50,7 +48,7 @@ pub enum Outcome {
     InPart,
     /// Something does not follow.
     Differs,
-    /// There is nothing that could be checked.
+    /// No array could be checked.
     Nothing,
 }
 
@@ -68,14 +66,14 @@ impl Verified {
         }
     }
 
-    /// How many recorded arrays follow from others.
+    /// Number of recorded arrays that follow from others.
     pub fn following(&self) -> usize {
         let unchecked = self.unchecked.iter().map(|(array, _)| array);
         let all: BTreeSet<_> = self.checked.iter().chain(unchecked).collect();
         all.len()
     }
 
-    /// How many of them were checked wholly.
+    /// Number of these arrays that were checked completely.
     pub fn whole(&self) -> usize {
         let is_whole = |array: &&String| self.unchecked.iter().all(|(other, _)| other != *array);
         self.checked.iter().filter(is_whole).count()
@@ -151,8 +149,7 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency]) -> 
     check.finish(&loss)
 }
 
-/// Runs a machine on the input of a trace and compares every array. `Err`: what is not of one size, a line for
-/// each.
+/// Runs a machine on the input of a trace and compares every array. `Err`: sizes that differ, a line for each.
 ///
 /// # Errors
 /// The trace is of another machine.
@@ -189,6 +186,7 @@ pub fn replay(
         };
         found.gradient(recorded, &write::derivatives(&again, &source), tolerance);
     }
+    found.skipped.extend(trace.ignored.iter().cloned());
     Ok(found)
 }
 
@@ -219,16 +217,16 @@ struct Check<'a> {
     recording: &'a Recording,
     tolerance: f64,
     rules: &'a [Dependency],
-    /// Arrays that do not follow from what is known.
+    /// Arrays that do not follow from the known ones.
     skip: Vec<String>,
-    /// How many values of an array are NaN as they were recorded and as they follow.
+    /// Arrays with the number of their values that are NaN both as recorded and as computed.
     neither: Vec<(String, u64)>,
     found: Verified,
 }
 
 impl Check<'_> {
-    /// Compares what was recorded with what follows; `size` is the least that a value counts as, `slack` what
-    /// it may differ by on top.
+    /// Compares recorded with recomputed values; `size` is the smallest size that a value counts as, `slack` an
+    /// additional tolerance.
     fn check(&mut self, recorded: Piece, again: Piece, slack: f64, size: impl Fn(usize) -> f64) {
         let array = recorded.array.clone();
         if self.skip.contains(&array) || !is_recorded(self.recording, &array) {
@@ -275,7 +273,7 @@ impl Check<'_> {
         }
     }
 
-    /// Memory and weightings begin as the file says.
+    /// Checks the initial memory and weightings against the file.
     fn beginning(&mut self, first: Side<'_>) {
         let imported = self.trace;
         let constant = match imported.config.ntm().map(|config| config.initial_memory) {
@@ -327,7 +325,7 @@ impl Check<'_> {
         }
     }
 
-    /// A value, and the nearest to it that is allowed; of what is no number nothing is said.
+    /// Checks a value against the nearest allowed one; a value that is not a number is skipped.
     fn range(&mut self, array: &str, index: &[usize], value: f32, nearest: f32) {
         let excess = (f64::from(value) - f64::from(nearest)).abs();
         if excess > self.tolerance.max(SLACK) {

@@ -24,7 +24,7 @@ use crate::train::{Quantity, Recording, is_unrecorded};
 /// The prefix of the name of a gradient array.
 pub(super) const GRADIENT: &str = "gradient.";
 
-/// How numbers are written.
+/// Description of the number format.
 pub(super) const NUMERIC: &str = r#"{"dtype":"float32","decimal":"shortest-roundtrip","nonfinite":"string","layout":"row-major"}"#;
 
 /// Writes a trace file, all or nothing.
@@ -133,7 +133,7 @@ fn write_preamble(to: &mut dyn Write, recording: &Recording, source: &Source) ->
     to.write_all(b",\n\"arrays\": {\n")
 }
 
-/// Of what the derivatives in a file are.
+/// The number whose derivatives are in a file.
 #[derive(Serialize)]
 pub(super) struct Gradient {
     of: &'static str,
@@ -235,14 +235,13 @@ fn possible(recording: &Recording, source: &Source) -> Vec<Described> {
     table::written(&recording.trace, steps, full_memory)
 }
 
-/// An array of a file, and, where it is one, the derivatives that it is of.
+/// An array of a file, and the trace of derivatives it is from, if any.
 struct Listed<'a> {
     described: Described,
     derivatives: Option<&'a Trace>,
 }
 
-/// Every array that was recorded. What nobody recorded is not in the file either; `memory` stands for both of its
-/// forms.
+/// Every array that was recorded; arrays that were not are not in the file. `memory` names both of its forms.
 fn listed<'a>(recording: &'a Recording, source: &Source<'a>) -> Vec<Listed<'a>> {
     let of_memory = |name: &str| matches!(name, "memory.last" | "memory.keyframes");
     let mut all = possible(recording, source);
@@ -286,7 +285,7 @@ pub(super) fn derivatives(recording: &Recording, source: &Source) -> Derivatives
         .collect()
 }
 
-/// The derivative by an array, where there is one.
+/// The derivative w.r.t. an array, if any.
 fn derivative<'a>(derivatives: &'a Trace, of: &Described) -> Option<Listed<'a>> {
     let own = of.spec.name.split_once('.');
     let array = match own {
@@ -365,7 +364,7 @@ fn rows<'a>(recording: &'a Recording, described: &Described) -> Rows<'a> {
     }
 }
 
-/// The rows of an array of what the machine computed, or of the derivatives by it.
+/// The rows of an array that the machine computed, or of the derivatives w.r.t. it.
 fn of_trace<'a>(trace: &'a Trace, steps: usize, described: &Described) -> Rows<'a> {
     let width = described.shape.last().copied().unwrap_or(1).max(1);
     let lines = |data: &'a [f32]| -> Rows<'a> { Box::new(data.chunks(width).map(Cow::Borrowed)) };

@@ -31,7 +31,7 @@ pub struct TrainingThreads {
 }
 
 impl TrainingThreads {
-    /// Nobody trains yet.
+    /// Creates the threads, with no run.
     pub fn new(wake: Option<Context>) -> Self {
         Self {
             wake,
@@ -68,7 +68,7 @@ impl TrainingThreads {
                 }
                 return (self.run_state(), Ok(()));
             }
-            // Nobody waits for the update that is under way.
+            // The update that is under way is not waited for.
             TrainingAction::End => (self.learner, self.saving) = (None, None),
         }
         (None, Ok(()))

@@ -139,8 +139,9 @@ impl State {
 
     /// Both have been compared.
     pub(super) fn compared(&mut self, found: CompareResult) {
-        self.comparing.found = Some(found);
-        let outcome = self.pair().and_then(|pair| pair.found);
+        self.comparing.finish(found);
+        let pair = self.pair().filter(|pair| !pair.is_old);
+        let outcome = pair.and_then(|pair| pair.found);
         match outcome.map(|outcome| outcome.as_ref().map(|_| ()).map_err(|e| e.join("; "))) {
             Some(Ok(())) if std::mem::take(&mut self.comparing.is_new) => self.show_both(),
             Some(Err(sizes)) if self.layout() != WindowLayout::Compare => {
@@ -193,7 +194,7 @@ impl State {
         }
     }
 
-    /// Ends the comparison if that is what is on screen.
+    /// Ends the comparison if it is on screen.
     pub(super) fn leave_comparison(&mut self) -> bool {
         let here = self.layout() == WindowLayout::Compare;
         if here {

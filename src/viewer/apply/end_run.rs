@@ -17,6 +17,10 @@ impl State {
         if !self.learning.as_ref().is_some_and(LiveTraining::is_unsaved) {
             return self.replace(replacement);
         }
+        let is_same = |ending: &EndRequest| ending.saves && ending.replacement == replacement;
+        if self.ending.as_ref().is_some_and(is_same) {
+            return;
+        }
         let (saves, next) = (false, None);
         self.ending = Some(EndRequest {
             replacement,
@@ -121,8 +125,9 @@ impl State {
         for run in runs.filter(|run| run.number == number) {
             run.saved = saved;
         }
-        let ending = self.ending.as_mut();
-        let Some(ending) = ending.filter(|ending| was_waited_for && ending.saves) else {
+        let is_unsaved = self.learning.as_ref().is_some_and(LiveTraining::is_unsaved);
+        let waits = |ending: &&mut EndRequest| was_waited_for && (ending.saves || !is_unsaved);
+        let Some(ending) = self.ending.as_mut().filter(waits) else {
             return;
         };
         match ending.next.take() {

@@ -7,6 +7,7 @@ use crate::model::NoiseMode;
 use crate::train::Quantity;
 use crate::viewer::command::Episode;
 use crate::viewer::files::OpenedFile;
+use crate::viewer::link::Link;
 use crate::viewer::row_zoom::RowZoom;
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
@@ -42,6 +43,7 @@ impl State {
                 }
                 return self.record();
             }
+            Episode::Link(link) => return self.open_link(link),
             Episode::Failure(which) => return self.show_failure(which),
             Episode::Size(size) => self.session.set_size(size),
             Episode::Repeats(repeats) => self.session.set_repeats(repeats),
@@ -149,6 +151,27 @@ impl State {
             self.session.request.flipped = flipped;
         }
         self.record();
+    }
+
+    /// Shows the episode and the place of a link.
+    fn open_link(&mut self, link: &str) {
+        let machines = &self.session.machines;
+        let found = Link::parse(link).and_then(|link| {
+            let name = link.first()?;
+            let index = machines.iter().position(|machine| machine.name == name);
+            let index = index.ok_or_else(|| format!("The machine {name} is not loaded."))?;
+            Ok((index, link.beginning(&machines[index])?))
+        });
+        match found {
+            Ok((index, begin)) => {
+                self.leave_tour_step();
+                self.session.choose(index);
+                self.player.pause();
+                (self.pending.begin, self.pending.play) = (begin, false);
+                self.record_first();
+            }
+            Err(problem) => self.toasts.add(Kind::Problem, problem),
+        }
     }
 
     pub(super) fn record(&mut self) {

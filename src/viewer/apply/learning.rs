@@ -137,7 +137,7 @@ impl State {
         begun.unwrap_or_else(|| self.preset_of_machine())
     }
 
-    /// It begins whole, and without each of the stages of its heads.
+    /// Starts the ablations: the complete machine, and the machine without each stage of its heads.
     fn begin_ablations(&mut self) {
         let whole = self.current_preset();
         let all = ablated(&whole);
@@ -160,7 +160,7 @@ impl State {
         self.begin_learning(seeds.collect());
     }
 
-    /// The same experiments begin anew, so many times as many seeds on as they have.
+    /// Restarts the same experiments, with seeds moved on by `times` times their number.
     fn restart(&mut self, times: u64) {
         if let Some(learning) = &self.learning {
             let by = times * learning.seeds();
@@ -175,7 +175,7 @@ impl State {
         self.begin_named(named.collect());
     }
 
-    /// These experiments begin, from nothing, and the first of them comes on screen.
+    /// Starts these experiments from scratch, and shows the first.
     fn begin_named(&mut self, named: Vec<(String, Experiment)>) {
         if named.is_empty() {
             return;
@@ -303,7 +303,9 @@ impl State {
     /// The episode on screen by the machine that is to be seen, where that is what is looked at.
     pub(super) fn show_learner(&mut self) {
         // A comparison that is under way comes to its end before there is something else to compare.
-        let is_compared = self.pair().is_some_and(|pair| pair.found.is_none());
+        let is_compared = self
+            .pair()
+            .is_some_and(|pair| pair.is_old || pair.found.is_none());
         if !self.shows_learner() {
             return;
         }
@@ -311,7 +313,7 @@ impl State {
             return;
         };
         let place = learning.machine;
-        // Behind the start page nobody sees it.
+        // Behind the start page it is invisible.
         learning.stale = self.pending.asked || self.welcome.shown || is_compared;
         if learning.stale {
             return;

@@ -7,7 +7,7 @@ use crate::viewer::state::State;
 use crate::viewer::state::target::Target;
 use crate::viewer::step_zoom::StepZoom;
 
-/// By how much a key makes rows taller or lower.
+/// Factor by which a key makes rows taller or shorter.
 const FACTOR: f32 = 1.5;
 
 impl State {

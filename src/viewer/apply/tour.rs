@@ -25,7 +25,7 @@ pub(super) enum UserAction {
 impl UserAction {
     /// None while the tour waits for nothing.
     pub(super) fn of(tour: &Tour, command: &Command) -> Option<Self> {
-        // Nobody did that, or it changes nothing.
+        // No user did that, or it changes nothing.
         let is_nothing = matches!(
             command,
             Command::File(_) | Command::Ask(_) | Command::Tour(_) | Command::Play(Play::TakeOver)
@@ -312,7 +312,7 @@ impl State {
             Wait::Play => player.playing(),
             Wait::Step => action == UserAction::Step,
             Wait::Click => action == UserAction::Click,
-            // What the machine leaves out nobody can wait for.
+            // A stage that the machine omits never comes.
             Wait::Stage => tour.about().is_none_or(|about| {
                 let reached = open.stages.reached(player.stage(), about, head);
                 tour.lacks(&open.stages) || (!player.whole_steps() && reached)

@@ -181,7 +181,7 @@ fn overlap_sum(trace: &Trace, step: usize, heads: [usize; 2]) -> String {
     const SHOWN: usize = 3;
     const LEAST: f32 = 1e-3;
     let mut rows = overlap::heaviest(trace, step, heads, SHOWN);
-    // What is next to nothing is no news beside what is more.
+    // Rows with an almost vanishing product are omitted if others have more.
     let most = rows.first().map_or(0.0, |(_, [a, b])| a * b);
     rows.retain(|(_, [a, b])| a * b > LEAST * most);
     let shown: f32 = rows.iter().map(|(_, [a, b])| a * b).sum();

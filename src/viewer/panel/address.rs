@@ -307,7 +307,7 @@ pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, vie
     shades(&mut canvas, area(bar), scale, &page);
 }
 
-/// A faint line through all pictures at the row under the pointer and at the one kept in view: one address, one height.
+/// Draws a faint line through all pictures at the row under the pointer and at the pinned row: one address, one height.
 pub fn row_cursor(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
     let x = Rangef::new(columns.time.min, columns.memory.max);
     for (row, strength) in view.rows_lit() {

@@ -1,4 +1,4 @@
-//! The close-up in the place of the pictures: what is on screen is what is exported.
+//! The close-up in place of the pictures: the same figure on screen and in exports.
 
 use egui::Ui;
 

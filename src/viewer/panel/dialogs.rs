@@ -6,6 +6,7 @@ use egui::{Context, Ui};
 
 use super::about::about_ui;
 use super::command_palette::command_palette_ui;
+use super::glossary::glossary_ui;
 use super::keys::keys_ui;
 use super::messages::messages_ui;
 use super::phone;
@@ -29,6 +30,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Subject::Commands => return command_palette_ui(ctx, dialog, &state.choices(), commands),
         Subject::Keys => ("Keys", 860.0),
         Subject::Settings => ("Settings", 420.0),
+        Subject::Glossary => ("Glossary", 560.0),
         Subject::About => ("About Tapescope", 560.0),
         Subject::Messages => ("Messages", 520.0),
         Subject::Step => ("Go to step", 300.0),
@@ -41,6 +43,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Subject::Commands => {}
         Subject::Keys => keys_ui(ui, settings.stop, commands),
         Subject::Settings => settings_ui(ui, settings, commands),
+        Subject::Glossary => glossary_ui(ui, dialog, commands),
         Subject::About => about_ui(ui),
         Subject::Messages => messages_ui(ui, &state.toasts, commands),
         Subject::Step => step_ui(ui, dialog, commands),
@@ -220,15 +223,16 @@ fn path_ui(
     if purpose.is_to_save() {
         folder_ui(ui, state, &text);
     }
+    let (replace, exists) = if HAS_FILES && purpose == FilePurpose::Run {
+        ("Replace folder", "Folder already exists.")
+    } else {
+        ("Replace file", "File already exists.")
+    };
     // What is there is replaced by whoever presses the button that says so.
     let mut entered = entered && !dialog.doubted;
     ui.add_space(8.0);
     ui.horizontal(|ui| {
-        let action = if dialog.doubted {
-            "Replace file"
-        } else {
-            action
-        };
+        let action = if dialog.doubted { replace } else { action };
         entered |= primary_button(ui, action).clicked();
         if HAS_FILES {
             text_button(ui, "Browse …", File::Browse(purpose), commands);
@@ -239,6 +243,6 @@ fn path_ui(
         commands.push(File::Chosen(purpose, path).into());
     }
     if dialog.doubted {
-        error_ui(ui, "File already exists.");
+        error_ui(ui, exists);
     }
 }

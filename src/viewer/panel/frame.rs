@@ -11,7 +11,7 @@ use super::present;
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{
-    Columns, STATUS, TOP, View, bottom, centre, gradients, learn, left, right, tour,
+    Columns, LastPath, STATUS, TOP, View, bottom, centre, gradients, learn, left, right, tour,
     transport_height,
 };
 use crate::viewer::command::Command;
@@ -35,7 +35,11 @@ pub struct FrameCache {
     pub readout: Option<Readout>,
     row: Option<usize>,
     unit: Option<(usize, usize)>,
+    last_path: LastPath,
 }
+
+/// Height of the timeline at the lower edge of the close-up.
+const STRIP: f32 = 64.0;
 
 /// Height of the rows in a window of this size.
 pub fn room(state: &State, window: egui::Vec2) -> f32 {
@@ -96,9 +100,11 @@ fn message_corner(state: &State, window: Rect) -> (Align2, Pos2) {
     }
     let below = below(state, window.height());
     let below = if state.welcome.shown { 0.0 } else { below };
-    let bottom = window.bottom() - below - status(state) - 12.0;
     let is_alone = state.session.open.is_none() || state.welcome.shown;
-    if state.layout() == WindowLayout::CloseUp && state.panels().left && !is_alone {
+    let is_near = state.layout() == WindowLayout::CloseUp && !is_alone;
+    let strip = if is_near { STRIP } else { 0.0 };
+    let bottom = window.bottom() - below - status(state) - strip - 12.0;
+    if is_near && state.panels().left {
         return (Align2::LEFT_BOTTOM, pos2(window.left() + 4.0, bottom));
     }
     let numbers = shows_numbers(state, window.width());
@@ -175,6 +181,7 @@ pub fn panels_ui(
         unit_before: drawn.unit,
         unit: &mut unit,
         answer: None,
+        last_path: &drawn.last_path,
         pair: state.pair_on_screen(),
     };
     let columns = columns_of(state, width);
@@ -272,7 +279,7 @@ fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &PanelFrames, commands: &m
 /// Shows the tour or a failure on a phone: below the pictures, or beside them in landscape; there it covers
 /// nothing.
 fn failure_panel_ui(ui: &mut Ui, frames: &PanelFrames, view: &mut View<'_>) {
-    /// Its width beside the pictures.
+    /// The width of the panel next to the pictures.
     const BESIDE: f32 = 350.0;
     let state = view.state;
     let failing = state.failing.filter(|failing| failing.wrong.is_some());
@@ -307,7 +314,7 @@ fn failure_panel_ui(ui: &mut Ui, frames: &PanelFrames, view: &mut View<'_>) {
     });
 }
 
-/// True while things move by themselves under a pointer that nobody moves: it points at nothing then.
+/// True while the picture moves under a resting pointer: the pointer selects nothing then.
 fn rests(ctx: &Context, state: &State) -> bool {
     /// For how long a pointer that has stopped points at something, in seconds.
     const POINTS: f32 = 3.0;
@@ -439,7 +446,7 @@ fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
         ui.add_space(theme::SECTION);
         left::heads_ui(ui, view);
         ui.add_space(theme::SECTION);
-        // Nobody knows yet how it ends.
+        // The result is not known yet.
         if view.state.opening.is_none() && !view.player.playing() {
             left::result_ui(ui, view);
         }

@@ -12,7 +12,7 @@ use crate::viewer::widget::button::text_button;
 /// Height of the line.
 pub const HEIGHT: f32 = 32.0;
 
-/// Of what the derivatives are, which write mattered most, and how to leave.
+/// Shows the number whose gradients are on screen, the most influential write, and a button to leave.
 pub fn gradients_ui(ui: &mut Ui, by: &Gradients, view: &mut View<'_>) {
     let description = by.describe().replacen('d', "D", 1);
     let layout = Layout::right_to_left(Align::Center);

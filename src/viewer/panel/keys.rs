@@ -53,6 +53,7 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
         };
         text_button(ui, &tour, Tour::Start, commands);
         text_button(ui, "Open settings", Ask::For(Subject::Settings), commands);
+        text_button(ui, "Show glossary", Ask::For(Subject::Glossary), commands);
         text_button(ui, "About Tapescope", Ask::For(Subject::About), commands);
     });
 }

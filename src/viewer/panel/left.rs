@@ -62,7 +62,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     new_episode_ui(ui, next, commands);
 }
 
-/// Of what size, and how often repeated, an episode is drawn.
+/// Shows the controls for the size and the repeats of an episode.
 fn size_ui(ui: &mut Ui, task: &Task, request: &EpisodeRequest, commands: &mut Vec<Command>) {
     let (label, sizes) = (session::size_label(task), session::sizes(task));
     let size = integer_field(ui, label, request.size, &sizes);

@@ -14,6 +14,7 @@ pub mod dialogs;
 mod events;
 mod failure;
 pub mod frame;
+pub mod glossary;
 mod gradients;
 pub mod heads;
 pub mod keys;
@@ -85,7 +86,7 @@ pub const LANE: f32 = 16.5;
 /// Height of a ribbon over them with its room, in points.
 pub const RIBBON: f32 = 16.0;
 
-/// Height of transport and timeline in a window of this height, for so many lines of numbers.
+/// Height of transport and timeline in a window of this height, for `lines` lines of numbers.
 pub fn transport_height(window: f32, lines: usize, panels: Panels) -> f32 {
     if !panels.timeline {
         return BUTTONS;
@@ -103,6 +104,11 @@ pub const STATUS: f32 = 26.0;
 
 /// Opacity of steps that have not happened yet.
 const TO_COME: f32 = 0.25;
+
+/// The step and the channel of an answer, and where it comes from, if it is asked for.
+pub type Answer = ((usize, usize), Option<SignalPath>);
+/// The path of the last step asked for, with the serial number of its episode.
+pub type LastPath = Cell<Option<((u64, usize), Option<SignalPath>)>>;
 
 /// The view of a panel on an open episode, with its list of commands.
 pub struct View<'a> {
@@ -137,7 +143,9 @@ pub struct View<'a> {
     /// Layer and unit under the pointer.
     pub unit: &'a mut Option<(usize, usize)>,
     /// The step of the answer under the pointer, and where that comes from, if it is asked for.
-    pub answer: Option<(usize, Option<SignalPath>)>,
+    pub answer: Option<Answer>,
+    /// The last path that was looked for.
+    pub last_path: &'a LastPath,
     /// Both episodes, while two are on screen.
     pub pair: Option<Pair<'a>>,
 }
@@ -194,7 +202,7 @@ impl<'a> View<'a> {
     }
 
     /// The rows that a line through all pictures marks, and how strongly: the one under the pointer in the
-    /// frame before, and those kept in view that are on screen.
+    /// frame before, and the pinned ones that are on screen.
     pub fn rows_lit(&self) -> Vec<(usize, f32)> {
         let kept = self.state.view.selected.and_then(Target::rows);
         let shown = self.rows.numbers().iter().copied();
@@ -273,7 +281,7 @@ pub struct Columns {
     pub gutter: Rangef,
     /// Everything over time.
     pub time: Rangef,
-    /// From the first step to the last: wider than what is on screen of it while that is a part.
+    /// From the first step to the last: wider than the screen while only a part of the steps is shown.
     pub whole: Rangef,
     /// The stages of the addressing.
     pub stages: Rangef,
@@ -366,7 +374,7 @@ impl Columns {
         Rangef::new(start, start + width)
     }
 
-    /// With this part of so many steps on screen.
+    /// Returns the columns with this part of `steps` steps on screen.
     pub fn during(self, part: StepZoom, steps: usize) -> Self {
         let (first, count) = part.of(steps);
         let width = self.time.span() / count.max(1.0);

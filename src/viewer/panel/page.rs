@@ -1,6 +1,7 @@
-//! Pictures on screen, whatever they show and wherever they stand: what is pointed at is read out, offered to be copied,
-//! and kept in view by a click; dragging over time moves the play-head. What a picture is follows from its identity,
-//! never from its name.
+//! Pictures on screen, whatever they show and wherever they are.
+//!
+//! The value under the pointer is read out, can be copied, and is pinned by a click; dragging over time moves the
+//! play-head. The kind of a picture follows from its identity, never from its name.
 
 use egui::{Response, Role, Sense, Ui, WidgetInfo};
 
@@ -32,7 +33,7 @@ pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], columns: &Columns, view:
     let lit = view.rows_lit();
     for place in places {
         let rect = rect(&place.area);
-        // A faint line at the row under the pointer and at the one kept in view.
+        // A faint line at the row under the pointer and at the pinned row.
         for &(row, strength) in lit.iter().filter(|_| has_rows(place.panel.id)) {
             if let Some(span) = place.axis.place_of(row) {
                 row_line(ui, rect.x_range(), span, strength, view);
@@ -59,13 +60,16 @@ fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
     let response = ui.interact(rect(&place.area), id, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     focus_ring(ui, &response);
+    match sign {
+        Sign::Head(head) => choose(ui, &response, head, view),
+        Sign::Stage(stage) => on_click(&response, Play::SeekStage(stage), view.commands),
+    }
+    if !response.hovered() {
+        return;
+    }
     let meaning = match sign {
-        Sign::Head(head) => {
-            choose(ui, &response, head, view);
-            "Click to select this head; Shift+click adds it as the second.".to_owned()
-        }
+        Sign::Head(_) => "Click to select this head; Shift+click adds it as the second.".to_owned(),
         Sign::Stage(stage) => {
-            on_click(&response, Play::SeekStage(stage), view.commands);
             let has_come = stage <= view.player.stage() || view.player.whole_steps();
             let stage_ref = view.open.stages.at(stage);
             let description =
@@ -73,12 +77,19 @@ fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
             has_come.then(description).unwrap_or_default()
         }
     };
-    if response.hovered() {
-        *view.readout = Some(Readout {
-            place: name.clone(),
-            value: String::new(),
-            meaning,
-        });
+    *view.readout = Some(Readout {
+        place: name.clone(),
+        value: String::new(),
+        meaning,
+    });
+}
+
+/// The place in a vector: at one step it lies or stands.
+fn channel(id: PanelId, at: Hit) -> usize {
+    if id.now {
+        at.row.max(at.column)
+    } else {
+        at.row
     }
 }
 
@@ -169,7 +180,8 @@ pub fn hover_ui(
     let answers = [Picture::Output, Picture::Target, Picture::Error];
     if answers.contains(&id.picture) && id.side.is_none() {
         let step = if id.now { view.step() } else { at.column };
-        view.answer = Some((step, signal_path::signal_path(step, view)));
+        let path = signal_path::signal_path(step, view);
+        view.answer = Some(((step, channel(id, at)), path));
     }
     *view.readout = Some(readout(place, at, others, view));
     (response, hit)
@@ -215,8 +227,7 @@ fn readout(
     let (panel, step) = (&place.panel, view.step());
     let (id, whose, row_name) = (panel.id, &panel.whose, panel.down.label);
     let Hit { column, row, value } = at;
-    // A vector lies or stands.
-    let channel = if id.now { row.max(column) } else { row };
+    let channel = channel(id, at);
     let which = match id.picture {
         Picture::Input => view.recording().task.input_name(channel),
         Picture::Target | Picture::Output | Picture::Error => {
@@ -322,7 +333,7 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
             card.map_or(String::new(), |card| inspect::vector::describe(&card))
         }
         _ => match view.answer {
-            Some((step, Some(path))) => {
+            Some(((step, _), Some(path))) => {
                 format!(
                     "{}\n{}",
                     panel.note,
@@ -356,8 +367,7 @@ fn target(id: PanelId, at: Hit) -> Target {
         Picture::Overlap => value(PanelId::of(id.picture, row), column),
         _ => {
             let (side, now) = (None, false);
-            let place = if id.now { row.max(column) } else { row };
-            value(PanelId { side, now, ..id }, place)
+            value(PanelId { side, now, ..id }, channel(id, at))
         }
     }
 }
@@ -440,7 +450,7 @@ fn menu(
             value: &|t, column| all.value(t, column).unwrap_or(ABSENT),
             ..over_time
         };
-        let cell = hit.map(|hit| (view.step(), hit.row.max(hit.column)));
+        let cell = hit.map(|hit| (view.step(), channel(panel.id, hit)));
         sheet.menu(response, cell, view.commands);
     } else if let Content::Overlap(overlap) = &panel.content {
         let names: Vec<_> = overlap.names.iter().map(ToString::to_string).collect();

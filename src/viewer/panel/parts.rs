@@ -39,7 +39,7 @@ const STRIPS: f32 = 48.0;
 const SECTION: f32 = 14.0;
 
 impl Bands {
-    /// Between these heights, for so many channels and further heads.
+    /// Divides the height `y` for these numbers of channels and further heads.
     pub fn new(y: Rangef, inputs: usize, outputs: usize, other_heads: usize) -> Self {
         let free = (y.span() - RULER - 4.0 * SECTION - 3.0 * GAP).max(0.0);
         let channels = (inputs + 2 * outputs).max(1) as f32;

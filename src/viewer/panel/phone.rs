@@ -49,6 +49,7 @@ static MORE: [Command; 17] = [
     Command::Window(Window::NextTheme),
     Command::Ask(Ask::For(Subject::Settings)),
     Command::Ask(Ask::For(Subject::Messages)),
+    Command::Ask(Ask::For(Subject::Glossary)),
     Command::Ask(Ask::For(Subject::About)),
 ];
 

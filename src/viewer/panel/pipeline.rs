@@ -268,8 +268,12 @@ pub fn caption_ui(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
     }
     let ink = view.palette.text;
     let width = x.span().max(120.0);
-    // A number keeps its unit beside it.
-    let shown = text.replace(" %", "\u{a0}%");
+    // A number keeps its symbol and its unit.
+    let keep =
+        |text: String, symbol| text.replace(&format!("{symbol} "), &format!("{symbol}\u{a0}"));
+    let shown = ["α", "β", "γ"]
+        .into_iter()
+        .fold(text.replace(" %", "\u{a0}%"), keep);
     let mut job = LayoutJob::simple(shown, theme::text(12.0), ink, width);
     job.wrap.max_rows = lines.clamp(1, 4);
     let galley = painter.layout_job(job);

@@ -17,7 +17,7 @@ use crate::viewer::widget::icon::{Icon, head_sign};
 
 /// Heads of which it is said what they do.
 const TOLD: usize = 4;
-/// Height of what is said of one, in points.
+/// Height of a head's description, in points.
 const LINE: f32 = 30.0;
 /// For how long the transport stays after the pointer has moved, and how long it takes to fade, in seconds.
 const STAYS: [f32; 2] = [2.0, 0.3];

@@ -1,4 +1,4 @@
-//! The right panel: what is kept in view, and the head looked at, in the numbers of this step.
+//! The right panel: the pinned value and the selected head, in the numbers of this step.
 
 use egui::{Align, Align2, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
@@ -286,7 +286,7 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
     ui.add_space(theme::SECTION);
 }
 
-/// Copies what is kept in view, or the table of the head.
+/// Copies the pinned value, or the table of the head.
 fn copy_ui(ui: &mut Ui, what: &str, view: &mut View<'_>) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {

@@ -17,11 +17,20 @@ const CORNER: f32 = 9.0;
 /// The trip of the answer of a step, where one is asked for.
 pub fn signal_path(step: usize, view: &View<'_>) -> Option<SignalPath> {
     let read = step.checked_sub(view.open.ahead)?;
-    let is_asked = narration::is_asked(view.recording(), step);
-    is_asked.then(|| SignalPath::read_in(view.trace(), view.open.writes_first(), read))?
+    let (key, is_asked) = (
+        (view.open.serial, step),
+        narration::is_asked(view.recording(), step),
+    );
+    if let Some((_, path)) = view.last_path.get().filter(|last| last.0 == key) {
+        return path;
+    }
+    let find = || SignalPath::read_in(view.trace(), view.open.writes_first(), read);
+    let path = is_asked.then(find).flatten();
+    view.last_path.set(Some((key, path)));
+    path
 }
 
-/// It in words.
+/// Describes the signal path as text.
 pub fn describe(step: usize, path: SignalPath, view: &View<'_>) -> String {
     let name = |head| HeadName::of(view.trace(), head);
     let SignalPath {
@@ -56,21 +65,21 @@ pub fn describe(step: usize, path: SignalPath, view: &View<'_>) -> String {
     }
 }
 
-/// The step and the trip that are shown: those of the answer under the pointer, or of the one kept in view.
-fn shown(view: &View<'_>) -> Option<(usize, SignalPath)> {
-    let (step, path) = match (view.answer, view.state.view.selected) {
+/// The step and the signal path that are shown: of the output bit under the pointer, or of the pinned one.
+fn shown(view: &View<'_>) -> Option<((usize, usize), SignalPath)> {
+    let (bit, path) = match (view.answer, view.state.view.selected) {
         (Some(answer), _) => answer,
-        (None, Some(Target::Value { id, .. })) if id.picture == Picture::Output => {
-            (view.step(), signal_path(view.step(), view))
+        (None, Some(Target::Value { id, column })) if id.picture == Picture::Output => {
+            ((view.step(), column), signal_path(view.step(), view))
         }
         _ => return None,
     };
-    Some((step, path?))
+    Some((bit, path?))
 }
 
 /// The trip as a line through the pictures over time.
 pub fn signal_path_ui(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &View<'_>) {
-    let Some((step, path)) = shown(view) else {
+    let Some(((step, _), path)) = shown(view) else {
         return;
     };
     let x = |step| columns.step(step, view.steps()).center();
@@ -88,7 +97,7 @@ fn row_y(axis: &Axis, row: usize) -> f32 {
 
 /// The trip as a line through the pictures of a page: at a step the row is in the memory, else in the weightings.
 pub fn on_page_ui(ui: &Ui, places: &[PlacedPanel<'_>], view: &View<'_>) {
-    let Some((step, path)) = shown(view) else {
+    let Some(((step, channel), path)) = shown(view) else {
         return;
     };
     let share = |step: usize| (step as f32 + 0.5) / view.steps() as f32;
@@ -101,7 +110,12 @@ pub fn on_page_ui(ui: &Ui, places: &[PlacedPanel<'_>], view: &View<'_>) {
     let ends = match (find(output.now()).zip(memory), find(output).zip(read)) {
         (Some((now, memory)), _) => {
             let row = pos2(memory.area.right, row_y(&memory.axis, path.row));
-            [rect(&now.area).left_center(), row]
+            // The bits stand one below the other.
+            let share = (channel as f32 + 0.5) / view.trace().output.width().max(1) as f32;
+            [
+                pos2(now.area.left, now.area.top + share * now.area.height()),
+                row,
+            ]
         }
         (None, Some((output, read))) => {
             let row = pos2(x(read, path.at), row_y(&read.axis, path.row));

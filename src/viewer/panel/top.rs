@@ -145,30 +145,43 @@ fn unlike(names: &[String; 2], apart: &str) -> [String; 2] {
 }
 
 /// Two names that fit, shortened where they agree.
-fn fitting(names: &[String; 2], fits: impl Fn(&String) -> bool) -> [String; 2] {
+fn fitting(names: &[String; 2], fits: impl Fn(&[String; 2]) -> bool) -> [String; 2] {
     let shorter = [", ", " "].map(|apart| unlike(names, apart));
     let all = [names.clone()].into_iter().chain(shorter.clone());
-    let mut all = all.filter(|names| names.iter().all(&fits));
+    let mut all = all.filter(fits);
     let [_, shortest] = shorter;
     all.next().unwrap_or(shortest)
+}
+
+/// Divides a room between two: what one does not need the other may take.
+fn shared([a, b]: [f32; 2], room: f32) -> [f32; 2] {
+    let half = 0.5 * room.max(80.0);
+    [
+        a.min((2.0 * half - b).max(half)),
+        b.min((2.0 * half - a).max(half)),
+    ]
 }
 
 /// A and B; a click on either swaps them.
 fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Close, Compare::End, false, commands);
-    let width = ((ui.available_width() - 16.0) / 2.0).clamp(40.0, 240.0);
-    let room = width - 2.0 * ui.spacing().button_padding.x;
+    let (room, padding) = (
+        ui.available_width() - 16.0,
+        2.0 * ui.spacing().button_padding.x,
+    );
     let font = egui::TextStyle::Button.resolve(ui.style());
-    let shown = fitting(&two.names, |name| {
+    let width = |name: &String| {
         let (text, ink) = (format!("A  {name}"), ui.visuals().text_color());
         let galley = ui.painter().layout_no_wrap(text, font.clone(), ink);
-        galley.size().x <= room
-    });
+        galley.size().x + padding + 1.0
+    };
+    let shown = fitting(&two.names, |[a, b]| width(a) + width(b) <= room);
+    let widths = shared(shown.each_ref().map(width), room);
     for (side, letter) in ["A", "B"].into_iter().enumerate().rev() {
         let (name, shown) = (&two.names[side], &shown[side]);
         let text = format!("{letter}  {shown}");
         let button = egui::Button::selectable(two.screen == side, text);
-        let response = ui.add_sized(egui::vec2(width, theme::ROW), button.truncate());
+        let response = ui.add_sized(egui::vec2(widths[side], theme::ROW), button.truncate());
         on_click(&response, Compare::Swap, commands);
         let place = if two.screen == side {
             "shown in all layouts"
@@ -197,7 +210,9 @@ mod tests {
     #[test]
     fn names_are_shortened_to_their_difference() {
         let names = |a: &str, b: &str, most: usize| {
-            fitting(&[a.to_owned(), b.to_owned()], |name| name.len() <= most)
+            fitting(&[a.to_owned(), b.to_owned()], |names| {
+                names.iter().all(|name| name.len() <= most)
+            })
         };
         let [a, b] = ["Copy, length 5, seed 1", "Copy, length 5, seed 2"];
         assert_eq!(names(a, b, 22), [a, b]);
@@ -220,5 +235,13 @@ mod tests {
         ];
         assert_eq!(names(a, b, 18), ["Copy", "Copy, feedforward"]);
         assert_eq!(names(a, b, 2), ["Copy", "Copy, feedforward"]);
+    }
+
+    #[test]
+    fn a_short_name_leaves_its_room_to_the_other() {
+        assert_eq!(shared([40.0, 150.0], 200.0), [40.0, 150.0]);
+        assert_eq!(shared([40.0, 190.0], 200.0), [40.0, 160.0]);
+        assert_eq!(shared([190.0, 40.0], 200.0), [160.0, 40.0]);
+        assert_eq!(shared([300.0, 300.0], 200.0), [100.0, 100.0]);
     }
 }

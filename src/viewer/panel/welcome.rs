@@ -134,7 +134,7 @@ impl Card {
         }
     }
 
-    /// Those of the failures that there are machines for.
+    /// Cards of the failures for which machines are included.
     fn of_failures(session: &Session) -> Vec<Self> {
         let failures = FAILURES.iter().enumerate();
         let failures = failures.filter(|(_, failure)| failure.request(session).is_some());

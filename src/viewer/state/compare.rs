@@ -33,7 +33,9 @@ pub struct Comparing {
     /// The result.
     pub found: Option<CompareResult>,
     /// The last request.
-    asked: Option<Key>,
+    asked: Option<(Key, [Open; 2])>,
+    /// The episodes of the result.
+    compared: Option<[Open; 2]>,
     /// The file to compare the first episode with, once one is open.
     pub waiting: Option<(PathBuf, OpenedFile)>,
     /// True until the layout of a comparison has been shown automatically.
@@ -47,6 +49,7 @@ impl Comparing {
             baseline: None,
             found: None,
             asked: None,
+            compared: None,
             waiting,
             is_new: false,
         }
@@ -66,21 +69,61 @@ impl Comparing {
 
     /// Nothing is compared any more.
     pub fn end(&mut self) {
-        (self.baseline, self.found, self.asked) = (None, None, None);
+        (self.baseline, self.found) = (None, None);
+        (self.asked, self.compared) = (None, None);
     }
 
     /// Returns the pair to compare now, unless it is known or in progress.
     pub fn due(&mut self, screen: &Open, tolerance: f64) -> Option<Sides> {
-        let sides = self
-            .pair(screen, tolerance, false)
-            .filter(|pair| pair.found.is_none())?
-            .sides();
-        let asked = self.asked.replace(sides.key);
-        (asked != Some(sides.key)).then_some(sides)
+        let pair = self.current(screen, tolerance, false)?;
+        let (sides, open) = (pair.sides(), [pair.a.clone(), pair.b.clone()]);
+        if pair.found.is_some() {
+            return None;
+        }
+        let asked = self.asked.replace((sides.key, open));
+        asked
+            .is_none_or(|(key, _)| key != sides.key)
+            .then_some(sides)
     }
 
-    /// Both, while there are two: up to which difference they count as the same, and whether it is shown.
+    /// Takes a result.
+    pub fn finish(&mut self, found: CompareResult) {
+        let asked = self.asked.clone().filter(|(key, _)| *key == found.key);
+        (self.found, self.compared) = (Some(found), asked.map(|(_, open)| open));
+    }
+
+    /// Both, while there are two: up to which difference they count as the same, and whether it is shown. Until they are
+    /// compared, the last pair with the same baseline and as many steps.
     pub fn pair<'a>(
+        &'a self,
+        screen: &'a Open,
+        tolerance: f64,
+        difference: bool,
+    ) -> Option<Pair<'a>> {
+        let now = self.current(screen, tolerance, difference)?;
+        let (baseline, old) = (self.baseline.as_ref()?, self.compared.as_ref());
+        let Some(([a, b], found)) = old.zip(self.found.as_ref()).filter(|_| now.found.is_none())
+        else {
+            return Some(now);
+        };
+        let (kept, other) = if baseline.is_a { (a, b) } else { (b, a) };
+        let steps = [screen, other].map(|open| open.shown.recording.trace.steps());
+        if found.result.is_err() || !kept.is_same(&baseline.open) || steps[0] != steps[1] {
+            return Some(now);
+        }
+        let found = Some(&found.result);
+        Some(Pair {
+            a,
+            b,
+            screen: other,
+            found,
+            is_old: true,
+            ..now
+        })
+    }
+
+    /// Both, with their result if it is known.
+    fn current<'a>(
         &'a self,
         screen: &'a Open,
         tolerance: f64,
@@ -103,6 +146,7 @@ impl Comparing {
             screen,
             tolerance,
             difference,
+            is_old: false,
             found: found.map(|found| &found.result),
         })
     }
@@ -196,6 +240,8 @@ pub struct Pair<'a> {
     pub tolerance: f64,
     /// True while the difference B − A is shown.
     pub difference: bool,
+    /// True of the last pair while the next one is compared.
+    pub is_old: bool,
     /// The differences, or the reason why they cannot be compared, once known.
     pub found: Option<&'a Result<Arc<Differences>, Vec<String>>>,
 }
@@ -334,8 +380,25 @@ mod tests {
         let sides = comparing.due(&screen, limit).unwrap();
         assert!(comparing.due(&screen, limit).is_none(), "it is under way");
         assert!(comparing.due(&screen, 0.5).is_some());
-        comparing.found = Some(sides.compare());
+        // The tolerance was asked for last.
+        comparing.due(&screen, limit);
+        comparing.finish(sides.compare());
         assert!(comparing.due(&screen, limit).is_none(), "it is known");
+        let next = open(3);
+        assert!(comparing.due(&next, limit).is_some());
+        let pair = comparing.pair(&next, limit, false).unwrap();
+        assert!(pair.is_old && pair.found.is_some() && pair.a.serial == 1);
+        let other = Open {
+            serial: 4,
+            ..opened(config(), 2, 4)
+        };
+        assert!(
+            comparing
+                .pair(&other, limit, false)
+                .unwrap()
+                .found
+                .is_none()
+        );
         let baseline = comparing.baseline.clone();
         comparing.end();
         comparing.take_back(baseline);

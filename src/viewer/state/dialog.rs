@@ -13,6 +13,8 @@ pub enum Subject {
     Settings,
     /// The program, its version and licences.
     About,
+    /// The glossary.
+    Glossary,
     /// The messages so far.
     Messages,
     /// The step to go to.

@@ -151,7 +151,7 @@ impl EpisodeRequest {
         *self == other
     }
 
-    /// The task that draws just the episodes wished for.
+    /// Returns the task that generates only the requested episodes.
     pub fn task(&self, machine: &Machine) -> Task {
         if let Some(given) = &self.given {
             return given.0.0.clone();
@@ -350,7 +350,7 @@ impl Open {
 pub struct HeadLines {
     /// β, g, the rows it moves by on average, γ and the entropy of its weighting in bits, in every step.
     pub scalars: Vec<Scalar>,
-    /// Its movement, stretch by stretch.
+    /// The movement, stretch by stretch.
     pub stretches: Vec<Stretch>,
 }
 

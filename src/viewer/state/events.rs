@@ -49,11 +49,11 @@ pub fn events(recording: &Recording) -> Vec<Event> {
 /// A stretch of steps in which a head moves alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// Its first step.
+    /// The first step.
     pub start: usize,
     /// The step after its last.
     pub end: usize,
-    /// By how many rows the peak moves in every step; nothing while the weight is on many rows.
+    /// Number of rows that the peak moves in every step; `None` while the weight is on many rows.
     pub by: Option<isize>,
 }
 
@@ -91,7 +91,7 @@ pub fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
     stretches
 }
 
-/// By how many rows the peak of a head moves in a step, the shorter way round.
+/// Number of rows that the peak of a head moves in a step, the shorter way round.
 fn move_in(head: &HeadTrace<f32>, step: usize) -> Option<isize> {
     let (from, held) = peak(head.previous_weighting(step))?;
     let (to, weight) = peak(head.weighting.row(step))?;
@@ -107,7 +107,7 @@ fn move_in(head: &HeadTrace<f32>, step: usize) -> Option<isize> {
     })
 }
 
-/// By how many rows a shift can move the focus; without limit where no shift was recorded.
+/// Largest number of rows that a shift can move the focus; no limit where no shift was recorded.
 pub fn reach(head: &HeadTrace<f32>) -> usize {
     match head.shift.as_slice().first() {
         Some(&first) if is_absent(first) => usize::MAX,

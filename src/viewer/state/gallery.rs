@@ -86,20 +86,19 @@ impl Failure {
 pub struct Failing {
     /// Index into [`FAILURES`].
     pub which: usize,
-    /// Its first wrong bit, by step and channel, once the episode is on screen.
+    /// The first wrong bit, by step and channel, once the episode is on screen.
     pub wrong: Option<(usize, usize)>,
     /// True once the play-head has come there.
     pub met: bool,
 }
 
 impl Failing {
-    /// It itself.
+    /// Returns the failure itself.
     pub fn of(self) -> &'static Failure {
         &FAILURES[self.which.min(FAILURES.len() - 1)]
     }
 
-    /// The speed, in steps per second, at which a step is reached in some seconds: this one or so many times twice as
-    /// fast.
+    /// The speed, in steps per second, at which a step is reached in some seconds: `normal` times a power of two.
     pub fn speed(step: usize, normal: f64) -> f64 {
         let mut speed = normal;
         while step as f64 / speed > SECONDS && speed < crate::player::FASTEST {

@@ -56,7 +56,7 @@ pub enum TrainingAction {
 /// The destination of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
-    /// Its path.
+    /// The path.
     pub path: PathBuf,
     /// True where it replaces what is there.
     pub replaces: bool,
@@ -67,9 +67,9 @@ pub struct Destination {
 /// A run that is to be written.
 #[derive(Clone, Debug)]
 pub struct Saving {
-    /// Its place among the runs.
+    /// The place among the runs.
     pub place: usize,
-    /// Its number.
+    /// The number.
     pub number: u64,
     /// The experiment at its start.
     pub experiment: Experiment,
@@ -99,7 +99,7 @@ pub enum Job {
     Derive(Arc<RecordedEpisode>, Quantity),
     /// Read a file.
     Open(PathBuf),
-    /// Read a file to compare with what is on screen.
+    /// Read a file to compare with the episode on screen.
     OpenOther(PathBuf),
     /// Compare two episodes.
     Compare(Sides),
@@ -350,7 +350,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// True for what a file brings that changes what is on screen.
+    /// True for the contents of a file that replace the episode on screen.
     pub fn is_of_a_file(&self) -> bool {
         matches!(
             self,

@@ -73,7 +73,7 @@ impl WindowLayout {
         }
     }
 
-    /// Those that are remembered: what is compared or learns is not.
+    /// Layouts that are remembered; comparison and training are not.
     pub const KEPT: [Self; 4] = [Self::CloseUp, Self::Debug, Self::Paper, Self::PaperDown];
 
     /// The one of this name that is remembered.

@@ -103,7 +103,7 @@ pub struct Probe {
 /// A run.
 #[derive(Clone, Debug)]
 pub struct RunView {
-    /// Its number: no other run of the session has it.
+    /// The number of the run, unique in the session.
     pub number: u64,
     /// The saved progress.
     pub saved: Saved,
@@ -123,7 +123,7 @@ pub struct RunView {
     pub machine: Arc<Model<f32>>,
     /// Sequences per second, lately.
     pub rate: Option<f64>,
-    /// Its answer to the episode on screen, while another run is selected.
+    /// The answer to the episode on screen, while another run is selected.
     pub probe: Probe,
 }
 
@@ -252,8 +252,7 @@ impl LiveTraining {
             .is_some_and(|followed| followed < self.ordered)
     }
 
-    /// The folder that a run is saved into where nobody says otherwise: that of `tapescope train`, and behind it what the
-    /// run is called among others of its seed.
+    /// The default folder for saving a run: that of `tapescope train`, and a suffix for runs with the same seed.
     pub fn folder(&self) -> String {
         let run = self.run();
         let (name, seed) = (&run.begun.name, run.begun.training.seed);
@@ -345,7 +344,7 @@ impl LiveTraining {
 pub struct Hyperparameter {
     /// The name.
     pub name: String,
-    /// Its value now.
+    /// The value now.
     pub value: f64,
     /// True of a count.
     pub is_whole: bool,

@@ -30,6 +30,8 @@ pub struct Toast {
     pub kind: Kind,
     /// The words.
     pub text: String,
+    /// The subject, where a newer message about it replaces this one.
+    subject: Option<&'static str>,
     /// Remaining time, in seconds.
     left: f32,
 }
@@ -64,6 +66,7 @@ impl Toasts {
             id: self.next,
             kind,
             text,
+            subject: None,
             left: match kind {
                 Kind::Done => SECONDS,
                 Kind::Notice => NOTICE_SECONDS,
@@ -76,6 +79,20 @@ impl Toasts {
             let done = older.iter().position(|toast| toast.kind == Kind::Done);
             self.shown.remove(done.unwrap_or(0));
         }
+    }
+
+    /// Adds a success message in the place of the one about the same subject.
+    pub fn update(&mut self, subject: &'static str, text: String) {
+        self.withdraw(subject);
+        self.add(Kind::Done, text);
+        if let Some(toast) = self.shown.last_mut() {
+            toast.subject = Some(subject);
+        }
+    }
+
+    /// Removes the message about a subject: it is no longer true.
+    pub fn withdraw(&mut self, subject: &'static str) {
+        self.shown.retain(|toast| toast.subject != Some(subject));
     }
 
     /// Keeps the messages until time passes next.
@@ -119,7 +136,7 @@ impl Toasts {
         self.problems = 0;
     }
 
-    /// Those on screen, oldest first.
+    /// Returns the notifications on screen, oldest first.
     pub fn shown(&self) -> &[Toast] {
         &self.shown
     }

@@ -125,9 +125,9 @@ pub struct Pending {
 /// The window as drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// Its width, in points.
+    /// The width, in points.
     pub width: f32,
-    /// Its height, in points.
+    /// The height, in points.
     pub height: f32,
     /// The height of the rows, in points.
     pub room: f32,
@@ -219,7 +219,7 @@ impl State {
             .pair(open, self.view.tolerance, self.view.difference)
     }
 
-    /// The same, while that is what is on screen.
+    /// The pair of episodes, while the comparison is on screen.
     pub fn pair_on_screen(&self) -> Option<Pair<'_>> {
         let here = self.layout() == WindowLayout::Compare;
         self.pair().filter(|_| here)

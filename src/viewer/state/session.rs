@@ -115,8 +115,7 @@ impl Session {
         machines.position(|machine| machine.ntm.config.heads() > 0)
     }
 
-    /// A wish could not be fulfilled: what is asked for is again what is on screen, unless something else
-    /// was asked for since.
+    /// Resets the request to the episode on screen after a refusal, unless another request was made since.
     pub fn refuse(&mut self, request: &EpisodeRequest) {
         if let (true, Some(fulfilled)) = (self.request == *request, &self.fulfilled) {
             self.request = fulfilled.clone();
@@ -327,7 +326,7 @@ impl Session {
         }
     }
 
-    /// The title of what is on screen.
+    /// The title of the episode on screen.
     pub fn title(&self) -> String {
         match &self.open {
             None => "Tapescope".to_owned(),
@@ -341,7 +340,7 @@ impl Session {
             return "episode.ntmtrace.json".to_owned();
         };
         let recording = &open.shown.recording;
-        // Of a file without a seed nobody knows where its bits come from.
+        // In a file without a seed the source of the bits is unknown.
         let manual = if open.is_of_a_file() { "" } else { "-edited" };
         let seed = drawn(recording, "-seed", manual);
         let (measure, size) = (recording.task.size_name(), recording.episode.size);

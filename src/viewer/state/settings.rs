@@ -107,7 +107,7 @@ impl Default for Panels {
     }
 }
 
-/// Those of someone who has been here before and looks at all stages.
+/// The settings of a returning user who views all stages.
 impl Default for Settings {
     fn default() -> Self {
         Self {

@@ -18,25 +18,25 @@ pub enum Target {
     },
     /// A number in the memory.
     Cell {
-        /// Its row.
+        /// The row.
         row: usize,
-        /// Its column.
+        /// The column.
         column: usize,
     },
     /// A unit of the controller.
     Unit {
-        /// Its layer, 0 at the bottom.
+        /// The layer, 0 at the bottom.
         layer: usize,
-        /// Its place in the layer.
+        /// The place in the layer.
         unit: usize,
     },
     /// A head.
     Head(usize),
     /// A number of what a head emits or reads, or of what the machine is given or answers.
     Value {
-        /// Of what.
+        /// The picture.
         id: PanelId,
-        /// Its place among those of a step.
+        /// The place among those of a step.
         column: usize,
     },
     /// The input and output of the whole machine in a step.

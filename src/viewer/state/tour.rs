@@ -119,7 +119,7 @@ pub struct TourStep {
     pub keys: &'static str,
     /// The instruction for touch.
     pub touch: &'static str,
-    /// Of which machine.
+    /// The machine.
     pub act: Act,
     /// The highlighted part.
     pub place: TourTarget,

@@ -102,7 +102,14 @@ pub fn wide_button(
 pub fn primary_button(ui: &mut Ui, text: &str) -> Response {
     let palette = Palette::of(ui);
     let text = egui::RichText::new(text).color(palette.on_accent);
-    ui.add(egui::Button::new(text).fill(palette.accent))
+    let response = ui.add(egui::Button::new(text).fill(palette.accent));
+    if response.has_focus() {
+        // On the accent a ring of the accent is not seen.
+        let ring = egui::Stroke::new(1.5, palette.on_accent);
+        let (rect, inside) = (response.rect.shrink(2.0), egui::StrokeKind::Inside);
+        ui.painter().rect_stroke(rect, theme::RADIUS, ring, inside);
+    }
+    response
 }
 
 /// A halo about the widget that has the keyboard.

@@ -7,7 +7,7 @@ use super::button::focus_ring;
 
 /// A line on screen.
 pub struct Line<'a> {
-    /// Its place.
+    /// The place.
     pub rect: Rect,
     /// The response to pointer and keyboard.
     pub response: Response,

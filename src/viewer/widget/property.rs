@@ -2,6 +2,7 @@
 
 use egui::{Align, Color32, FontId, Layout, Response, RichText, Ui, vec2};
 
+use super::super::glossary;
 use super::super::theme::{self, Palette};
 use super::line::Line;
 
@@ -15,7 +16,10 @@ pub fn section(ui: &mut Ui, title: &str) {
         .font(theme::heading(10.5))
         .extra_letter_spacing(0.6)
         .color(palette.subdued);
-    ui.label(text);
+    match glossary::find(title) {
+        None => ui.label(text),
+        Some(term) => ui.label(text.underline()).on_hover_text(term.meaning),
+    };
 }
 
 /// A labelled control.
@@ -44,8 +48,15 @@ pub fn number(ui: &mut Ui, symbol: &str, words: &str, value: &str) {
     let name = format!("{words} {symbol} {}", value.trim());
     let line = Line::to_read(ui, 20.0, &name);
     line.left(0.0, symbol, theme::text(13.0), palette.text);
-    line.left(34.0, words, theme::text(12.0), palette.subdued);
+    let place = line.left(34.0, words, theme::text(12.0), palette.subdued);
     line.right(0.0, value, theme::mono(12.5), palette.strong);
+    if let Some(term) = glossary::find(words) {
+        let stroke = (1.0, palette.subdued);
+        line.ui
+            .painter()
+            .hline(place.x_range(), place.bottom(), stroke);
+        line.response.on_hover_text(term.meaning);
+    }
 }
 
 /// Words in a font and a colour of their own.

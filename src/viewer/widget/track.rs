@@ -95,7 +95,7 @@ fn paint(ui: &Ui, rail: Rangef, (knob, radius): (f32, f32), response: &Response)
     focus_ring(ui, response);
 }
 
-/// By how many stops the keys, or a screen reader, ask to move.
+/// Number of stops by which the keys, or a screen reader, move.
 fn steps_asked(ui: &Ui, response: &Response) -> isize {
     let id = response.id;
     if response.has_focus() {

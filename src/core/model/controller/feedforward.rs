@@ -11,7 +11,7 @@ kernel! {
 }
 
 kernel! {
-    /// From the gradient by h: sets the gradient by z.
+    /// Sets the gradient w.r.t. z from the gradient w.r.t. h.
     pub fn backward<'a, R>(simd; h: &'a [R], dh: &'a [R], dz: &'a mut [R]) {
         let dz = &mut dz[..h.len()];
         map_packs!(simd, dz = [h, dh] => dh * (-h).mul_add(h, R::ONE));

@@ -36,8 +36,7 @@ kernel! {
 }
 
 kernel! {
-    /// From the gradient by h_t and c_t: sets the gradient by z, turns `d_cell` into the gradient by
-    /// c_{t−1}.
+    /// Sets the gradient w.r.t. z from those w.r.t. h_t and c_t, and turns `d_cell` into the gradient w.r.t. c_{t−1}.
     pub fn backward<'a, R>(
         simd; gates: &'a [R],
         previous_cell: &'a [R],
@@ -64,7 +63,7 @@ kernel! {
 }
 
 kernel! {
-    /// Adds to the gradient by c_t what comes through h_t: o·(1 − tanh²(c_t)).
+    /// Adds the part through h_t to the gradient w.r.t. c_t: o·(1 − tanh²(c_t)).
     pub fn add_cell_gradient<'a, R>(
         simd; gates: &'a [R], cell_tanh: &'a [R], d_hidden: &'a [R], d_cell: &'a mut [R],
     ) {

@@ -1,7 +1,7 @@
-//! The controller: a stack of layers of one of the two kinds of the paper (§3.4). The first sees x_t and what is
-//! beside it, each other one the layer below; those of an LSTM also their own last state.
+//! The controller: a stack of layers of one of the two kinds of the paper (§3.4). The first layer receives x_t and
+//! the further inputs, each other one the layer below; LSTM layers also receive their own last state.
 //!
-//! The elementwise equations stand in [`lstm`] and [`feedforward`], each with its derivative.
+//! The elementwise equations are in [`lstm`] and [`feedforward`], each with its derivative.
 
 pub mod feedforward;
 pub mod lstm;
@@ -35,7 +35,7 @@ impl ControllerConfig {
         self.kind == ControllerKind::Lstm
     }
 
-    /// The linear maps of a controller whose first layer sees so many inputs, bottom first.
+    /// The linear maps of a controller whose first layer has `first` inputs, bottom first.
     pub(super) fn linears(&self, first: usize) -> impl Iterator<Item = LinearSpec> {
         (0..self.layers).map(move |layer| {
             let inputs = self.layer_inputs(layer, first);
@@ -49,7 +49,7 @@ impl ControllerConfig {
         ["initial.hidden", "initial.cell"].map(|name| TensorSpec::state(name, layers, self.size))
     }
 
-    /// As [`super::Kind::width`], of a layer.
+    /// [`super::Kind::width`] of a layer.
     pub(super) fn width(&self, layer: usize, array: &ArraySpec, first: usize) -> usize {
         match array.name {
             "controller.input" => self.layer_inputs(layer, first),
@@ -60,7 +60,7 @@ impl ControllerConfig {
         }
     }
 
-    /// Values of a [`StackGradient`] for so many steps.
+    /// The number of values in a [`StackGradient`] for `steps` steps.
     pub(super) fn gradient_values(&self, steps: usize, first: usize) -> u64 {
         let per_step = self.layers * padded(self.layer_outputs());
         let states = first + 3 * self.size * self.layers;
@@ -86,20 +86,20 @@ pub(super) struct Stack<'a, R> {
 /// The gradients that travel from step to step through a controller, and those by its linear maps.
 #[derive(Debug)]
 pub(super) struct StackGradient<R> {
-    /// By the gates (LSTM) or pre-activations (feedforward) of each layer, [T, outputs].
+    /// Gradients w.r.t. the gates (LSTM) or pre-activations (feedforward) of each layer, [T, outputs].
     layers: Vec<Series<R>>,
-    /// By the hidden state of each layer.
+    /// Gradients w.r.t. the hidden state of each layer.
     hidden: Vec<Vec<R>>,
-    /// By the cell of each layer.
+    /// Gradients w.r.t. the cell of each layer.
     cell: Vec<Vec<R>>,
-    /// By what the first layer saw beside x.
+    /// Gradient w.r.t. the inputs of the first layer next to x.
     pub(super) beside: Vec<R>,
-    /// By what a layer saw, without x.
+    /// Gradient w.r.t. the input of a layer, without x.
     seen: Vec<R>,
 }
 
 impl<R: Real> StackGradient<R> {
-    /// For a controller whose first layer sees so many values beside x.
+    /// Creates the gradient of a controller whose first layer has `beside` inputs in addition to x.
     pub(super) fn new(config: &ControllerConfig, beside: usize) -> Self {
         let (size, layers) = (config.size, config.layers);
         let seen = (0..layers).map(|layer| config.layer_inputs(layer, beside));
@@ -120,7 +120,7 @@ impl<R: Real> StackGradient<R> {
         states.for_each(|state| state.fill(R::ZERO));
     }
 
-    /// By h_t of the top layer, to be added to.
+    /// Returns the gradient w.r.t. h_t of the top layer, to be added to.
     pub(super) fn top(&mut self) -> &mut [R] {
         self.hidden.last_mut().map_or(&mut [], |top| top)
     }
@@ -158,7 +158,7 @@ impl<R: Real> Stack<'_, R> {
         self.linears[0].forward_series(&trace.input, z);
     }
 
-    /// One step; `beside` hands on, piece by piece, what the first layer sees beside x_t.
+    /// Computes one step; `beside` passes on, piece by piece, the inputs of the first layer next to x_t.
     pub(super) fn forward<const B: usize>(
         &self,
         t: usize,
@@ -233,7 +233,7 @@ impl<R: Real> Stack<'_, R> {
         lstm::forward(gates, before, cell, tanh, layer.hidden.row_mut(t));
     }
 
-    /// Back through one step, from the gradient by h_t ([`StackGradient::top`]) to what the layers saw.
+    /// Backpropagates through one step, from the gradient w.r.t. h_t ([`StackGradient::top`]) to the layers' inputs.
     pub(super) fn backward<const B: usize>(
         &self,
         t: usize,
@@ -252,7 +252,7 @@ impl<R: Real> Stack<'_, R> {
                 }
                 self.activate_backward(index, t, layer, gradient);
             }
-            // Nothing learns from the gradient by x.
+            // The gradient w.r.t. x is used by no weight.
             let skipped = if index == 0 { self.inputs } else { 0 };
             let width = self.config.layer_inputs(index, first) - skipped;
             let z_to_seen = gradients
@@ -285,7 +285,7 @@ impl<R: Real> Stack<'_, R> {
         lstm::backward(gates, before, tanh, d_hidden, &mut gradient.cell[index], dz);
     }
 
-    /// Keeps the derivatives by the input, when the way back is at its end.
+    /// Records the gradients w.r.t. the input, at the end of the backward pass.
     pub(super) fn record_inputs(
         &self,
         trace: &Trace<R>,
@@ -316,7 +316,7 @@ impl<R: Real> Stack<'_, R> {
 }
 
 impl<R: Real> StackGradient<R> {
-    /// Keeps the derivatives by the hidden state and the cell of a layer, on which everything has come back.
+    /// Records the complete gradients w.r.t. the hidden state and the cell of a layer.
     fn record(&self, index: usize, t: usize, layer: &LayerTrace<R>, to: &mut LayerTrace<R>) {
         record(&mut to.hidden, &layer.hidden, t, &self.hidden[index]);
         if layer.cell.width() > 0 {
@@ -327,7 +327,7 @@ impl<R: Real> StackGradient<R> {
         }
     }
 
-    /// From the gradient by what a layer saw to the layer below, or beside x, and to its own last state.
+    /// Splits the gradient w.r.t. a layer's input: the layer below, or the inputs next to x, and its own last state.
     fn hand_on(&mut self, index: usize, width: usize, is_recurrent: bool) {
         let d_own = &mut self.hidden[index];
         let own = if is_recurrent { d_own.len() } else { 0 };

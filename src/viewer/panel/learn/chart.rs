@@ -7,7 +7,7 @@ use egui_plot::{
     Line as PlotLine, LineStyle, Plot, PlotUi, Points, VLine,
 };
 
-use crate::figure::chart::{Across, Chart, Form, Hue, Line, decades};
+use crate::figure::chart::{Across, Chart, Form, Hue, Line, Up, decades};
 use crate::figure::numbers::brief;
 use crate::viewer::theme::{self, Palette, color};
 
@@ -16,7 +16,7 @@ pub const WORDS: f32 = 36.0;
 /// Room for the numbers at the left, in points.
 const NUMBERS: f32 = 40.0;
 /// Room at the right, where the last number of an axis ends.
-const AFTER: f32 = 14.0;
+const AFTER: f32 = 24.0;
 /// So near to an event, in decades, it is told.
 const NEAR: f64 = 0.03;
 /// The meaning of a band.
@@ -25,21 +25,23 @@ const EACH: &str = "all updates";
 const WHEEL: f32 = 240.0;
 /// The most lines of a chart that has a legend.
 const MOST_NAMES: usize = 3;
+/// The most sizes of episodes with a number.
+const MOST_SIZES: f64 = 8.0;
 /// Opacity of the band behind a line.
 const FAINT: f32 = 0.22;
 
 /// A chart with its words, in this height; where the machine on screen stands is marked.
 pub fn chart_ui(ui: &mut Ui, chart: &Chart, height: f32, moment: Option<f64>) {
-    words_ui(ui, chart);
-    plot_ui(ui, chart, height - WORDS, moment);
+    let words = words_ui(ui, chart);
+    plot_ui(ui, chart, height - words, moment);
 }
 
-/// The name and what it means.
-fn words_ui(ui: &mut Ui, chart: &Chart) {
+/// The name and what it means; returns the height.
+fn words_ui(ui: &mut Ui, chart: &Chart) -> f32 {
     let palette = Palette::of(ui);
     let width = ui.available_width();
-    ui.allocate_ui(vec2(width, WORDS), |ui| {
-        ui.set_height(WORDS);
+    let shown = ui.allocate_ui(vec2(width, WORDS), |ui| {
+        ui.set_min_height(WORDS);
         ui.spacing_mut().item_spacing.y = 1.0;
         ui.spacing_mut().interact_size.y = 16.0;
         ui.horizontal(|ui| {
@@ -52,9 +54,9 @@ fn words_ui(ui: &mut Ui, chart: &Chart) {
             }
         });
         let meaning = RichText::new(&chart.meaning).font(theme::text(11.0));
-        let meaning = egui::Label::new(meaning.color(palette.subdued)).truncate();
-        ui.add(meaning);
+        ui.add(egui::Label::new(meaning.color(palette.subdued)).wrap());
     });
+    shown.response.rect.height()
 }
 
 /// Returns the colour of a head.
@@ -112,6 +114,13 @@ pub fn plot_ui(ui: &mut Ui, chart: &Chart, height: f32, moment: Option<f64>) {
         )
     });
     levels_ui(ui, chart, &shown.transform, palette);
+    let mut bars = chart.lines.iter().filter(|line| line.form == Form::Bars);
+    if bars.any(|line| line.points.iter().all(|point| point[1] == 0.0)) {
+        let (at, font) = (shown.transform.frame().center(), theme::text(11.0));
+        let text = format!("no {}", chart.lines[0].name);
+        ui.painter()
+            .text(at, Align2::CENTER_CENTER, text, font, palette.subdued);
+    }
     if let (Some(at), Across::Sequences) = (moment, chart.across) {
         snapshot_ui(ui, chart.across.place(at), &shown.transform, palette);
     }
@@ -163,6 +172,9 @@ fn plot<'a>(chart: &'a Chart, height: f32, by_finger: bool, palette: &Palette) -
     if up.is_log() {
         plot = plot.y_grid_spacer(|input: GridInput| logarithmic(&input));
     }
+    if let Up::Percent(_) = up {
+        plot = plot.y_grid_spacer(|input: GridInput| regular(input.bounds, 0.25));
+    }
     // What stands side by side is named on the cards below.
     if has_legend(chart) && !by_finger {
         let legend = Legend::default()
@@ -179,8 +191,25 @@ fn plot<'a>(chart: &'a Chart, height: f32, by_finger: bool, palette: &Palette) -
                 .link_axis(all, Vec2b::new(true, false))
                 .link_cursor(all, Vec2b::new(true, false))
         }
-        Across::Sizes(_, [first, last]) => plot.include_x(first - 0.5).include_x(last + 0.5),
+        Across::Sizes(_, [first, last]) => {
+            let apart = ((last - first) / MOST_SIZES).ceil().max(1.0);
+            plot.x_grid_spacer(move |input: GridInput| regular(input.bounds, apart))
+                .include_x(first - 0.5)
+                .include_x(last + 0.5)
+        }
     }
+}
+
+/// Marks so far apart; each has its number.
+fn regular((low, high): (f64, f64), apart: f64) -> Vec<GridMark> {
+    let marks = (low / apart).ceil() as i64..=(high / apart).floor() as i64;
+    let step_size = high - low;
+    marks
+        .map(|mark| GridMark {
+            value: mark as f64 * apart,
+            step_size,
+        })
+        .collect()
 }
 
 fn logarithmic(input: &GridInput) -> Vec<GridMark> {
@@ -237,10 +266,9 @@ fn line_ui(ui: &mut PlotUi<'_>, chart: &Chart, line: &Line, palette: &Palette) {
         }
         Form::Whole | Form::Thin | Form::Dashed => {
             let width = if line.form == Form::Whole { 2.0 } else { 1.2 };
-            let style = if line.form == Form::Dashed {
-                LineStyle::Dashed { length: 5.0 }
-            } else {
-                LineStyle::Solid
+            let style = match line.dashes().first() {
+                Some(&length) => LineStyle::Dashed { length },
+                None => LineStyle::Solid,
             };
             let drawn = PlotLine::new(name, points).color(ink).width(width);
             ui.line(drawn.style(style).allow_hover(false));

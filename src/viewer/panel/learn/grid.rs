@@ -9,6 +9,7 @@ use egui::{
 use super::cache::cached;
 use super::chart::chart_ui;
 use super::curves;
+use crate::figure::chart::Hue;
 use crate::figure::numbers::brief;
 use crate::learn::{RunProgress, TrainingStatus};
 use crate::viewer::command::{Command, Learn};
@@ -24,7 +25,7 @@ const PLOT: f32 = 0.36;
 const GAP: f32 = 8.0;
 /// The least that a card shows something on.
 const LEAST: Vec2 = vec2(118.0, 72.0);
-/// A card is no taller than so many times its width.
+/// The greatest height of a card, in multiples of its width.
 const TALL: f32 = 1.15;
 /// Inside of a card.
 const INSIDE: f32 = 7.0;
@@ -32,7 +33,9 @@ const INSIDE: f32 = 7.0;
 const WORDS: f32 = 18.0;
 /// Share of a card under its words that the curve has.
 const CURVE: f32 = 0.42;
-/// A mean is over so many updates at least.
+/// Height of the number under the curve of a card.
+const NUMBER: f32 = 13.0;
+/// The fewest updates of a mean.
 const MEANS: u64 = 12;
 /// The best loss that a card tells from a better one, in bits per sequence.
 const BEST: f64 = 0.01;
@@ -49,7 +52,7 @@ pub fn several_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
     cards_ui(ui, learning, view);
 }
 
-/// The loss of a run after so many sequences: means over parts of a logarithmic axis that are so many at most.
+/// The loss of a run by sequences: means over at most `bins` parts of a logarithmic axis.
 fn binned(progress: &RunProgress, bins: usize) -> impl Iterator<Item = (f64, f64)> {
     let ends = (progress.of as f64).ln().max(1.0);
     let bin = move |sequences: u64| ((sequences as f64).ln() / ends * bins as f64) as usize;
@@ -153,8 +156,13 @@ fn card_ui(
             .flat_map(|progress| binned(progress, bins))
             .collect::<Vec<_>>()
     });
-    let hue = color(view.palette.data.line(index));
-    curve_ui(ui.painter(), curve, run, &points, (hue, view.palette));
+    curve_ui(
+        ui.painter(),
+        curve,
+        run,
+        &points,
+        (Hue::Line(index), view.palette),
+    );
     probe_ui(ui, probe, index, learning, view);
     focus_ring(ui, &response);
 }
@@ -273,14 +281,16 @@ fn curve_ui(
     rect: Rect,
     run: &RunView,
     points: &[(f64, f64)],
-    (hue, palette): (Color32, &Palette),
+    (hue, palette): (Hue, &Palette),
 ) {
+    let (dashes, hue) = (hue.dashes(), color(hue.of(palette.data)));
     painter.rect_filled(rect, 2.0, palette.background);
     let guessing = run.landmarks.first().map_or(1.0, |(bits, _)| *bits);
     let top = (2.0 * guessing).max(10.0 * BEST);
+    let foot = rect.bottom() - NUMBER;
     let y = |bits: f64| {
         let share = (bits.clamp(BEST, top) / BEST).ln() / (top / BEST).ln();
-        rect.bottom() - share as f32 * rect.height()
+        foot - share as f32 * (foot - rect.top())
     };
     let dashed = [
         pos2(rect.left(), y(guessing)),
@@ -307,7 +317,11 @@ fn curve_ui(
         let at = rect.left_bottom() + vec2(4.0, -2.0);
         painter.text(at, Align2::LEFT_BOTTOM, words, font, palette.subdued);
     }
-    painter.add(Shape::line(points, Stroke::new(1.5, hue)));
+    let stroke = Stroke::new(1.5, hue);
+    match dashes[..] {
+        [dash, gap] => painter.extend(Shape::dashed_line(&points, stroke, dash, gap)),
+        _ => drop(painter.add(Shape::line(points, stroke))),
+    }
 }
 
 fn id_of(run: usize) -> Id {
@@ -324,7 +338,7 @@ fn arrows() -> Id {
     Id::unique("arrows of a card")
 }
 
-/// By how many cards the arrow keys ask to move while this one has the keyboard.
+/// Number of cards by which the arrow keys move the focus from this one.
 fn moved(ui: &Ui, response: &Response, across: usize) -> isize {
     if !response.has_focus() {
         return 0;

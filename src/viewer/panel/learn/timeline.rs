@@ -1,4 +1,4 @@
-//! The lane of the moments: what the machine was, from nothing to now, on a logarithmic axis; to be dragged along.
+//! The training timeline: snapshots from the initial weights to now, on a logarithmic axis that can be dragged.
 
 use egui::{
     Align2, Painter, Rangef, Rect, RectAlign, Role, Sense, Shape, Stroke, StrokeKind, Tooltip, Ui,
@@ -28,7 +28,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// The place after so many sequences.
+    /// The place of a number of sequences.
     fn place(&self, sequences: u64) -> f32 {
         let share = log(sequences) / log(self.now).max(f32::MIN_POSITIVE);
         self.x.min + self.x.span() * share.min(1.0)
@@ -75,22 +75,23 @@ pub fn timeline_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Comm
     let finding = hovered.and_then(|at| finding_at(learning, &axis, at.x));
     // Above: below it stands the transport.
     let mut words = Tooltip::for_enabled(&response);
-    words.popup = words.popup.align(RectAlign::TOP);
+    let bar = rect.with_min_y(ui.max_rect().top());
+    words.popup = words.popup.anchor(bar).align(RectAlign::TOP);
     words.show(|ui| ui.label(finding.map_or(MEANING, |finding| finding.words.as_str())));
 }
 
 /// The snapshot that a press at this place asks for; `None` for the machine as it is.
 fn snapshot_at(learning: &LiveTraining, axis: &Axis, x: f32) -> Option<usize> {
-    let sequences = learning.snapshots().iter();
-    let nearest = axis.nearest(sequences.map(|snapshot| snapshot.sequences), x);
+    let snapshots = learning.snapshots().iter();
+    let nearest = axis.nearest(snapshots.map(|snapshot| snapshot.sequences), x);
     let before_now = nearest.filter(|_| x < axis.x.max - 3.0);
     before_now.map(|(index, _)| index)
 }
 
 /// Returns the finding near this place.
 fn finding_at<'a>(learning: &'a LiveTraining, axis: &Axis, x: f32) -> Option<&'a Finding> {
-    let sequences = learning.findings().iter();
-    let nearest = axis.nearest(sequences.map(|finding| finding.sequences), x);
+    let findings = learning.findings().iter();
+    let nearest = axis.nearest(findings.map(|finding| finding.sequences), x);
     let near = nearest.filter(|(_, far)| *far <= MARK[0]);
     near.map(|(index, _)| &learning.findings()[index])
 }

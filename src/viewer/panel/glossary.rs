@@ -1,0 +1,45 @@
+//! The glossary, as a dialog: typing narrows it, a button shows the term in an episode.
+
+use egui::Ui;
+
+use crate::viewer::command::{Ask, Command, Episode};
+use crate::viewer::glossary::terms;
+use crate::viewer::state::dialog::Dialog;
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::button::text_button;
+use crate::viewer::widget::dialog::{field_ui, scrolled_ui};
+use crate::viewer::widget::property::{note, words};
+
+/// Shows the terms that contain what is typed.
+pub fn glossary_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
+    let mut text = dialog.text.clone();
+    field_ui(ui, &mut text, "type a term", "Term");
+    if text != dialog.text {
+        commands.push(Ask::Typed(text.clone()).into());
+    }
+    ui.add_space(8.0);
+    let typed = text.to_lowercase();
+    let most = (ui.ctx().content_rect().height() - 200.0).max(60.0);
+    scrolled_ui(ui, most, |ui| {
+        let mut found = terms().filter(|term| term.title().to_lowercase().contains(&typed));
+        let mut is_empty = true;
+        for term in found.by_ref() {
+            is_empty = false;
+            ui.horizontal(|ui| {
+                let ink = Palette::of(ui).strong;
+                words(ui, term.title(), theme::heading(13.0), ink);
+                if let Some(link) = term.link {
+                    let name = format!("Show {}", term.name);
+                    text_button(ui, "Show", Episode::Link(link), commands)
+                        .on_hover_text(format!("{name} in an episode"));
+                }
+            });
+            ui.label(term.meaning);
+            note(ui, term.source);
+            ui.add_space(8.0);
+        }
+        if is_empty {
+            note(ui, "No such term.");
+        }
+    });
+}

@@ -25,7 +25,7 @@ pub const SLOWEST: f64 = 0.0625;
 pub const FASTEST: f64 = 64.0;
 /// The speed at the start, in steps per second.
 pub const NORMAL: f64 = 4.0;
-/// The longest time that a stage moves for, in seconds: what is left of its time it rests.
+/// The longest motion of a stage, in seconds; it rests for the remaining time.
 pub const MOVE: f64 = 0.4;
 /// Playback walks through the stages where each of them has at least so much time, in seconds.
 const SEEN: f64 = 0.25;
@@ -39,7 +39,7 @@ pub const JUMP: usize = 10;
 /// Effect of elapsed time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Drive {
-    /// Nothing.
+    /// Time has no effect.
     Rests,
     /// Time advances a stage that was requested by hand.
     Stage,
@@ -243,7 +243,7 @@ impl Player {
         1.0 / (speed * self.stages as f64)
     }
 
-    /// For how long the current stage moves, and how long it rests until the next move, in seconds.
+    /// Duration of the current stage's motion, and of the rest after it, in seconds.
     fn pace(&self) -> [f64; 2] {
         let moves = if self.still { 0.0 } else { MOVE };
         if !self.playing() {
@@ -433,7 +433,7 @@ impl Player {
         }
     }
 
-    /// To where the stage after this one begins, if there is one.
+    /// Moves to the beginning of the next stage, if there is one.
     fn following_stage(&mut self) -> bool {
         if !self.at_last_stage() {
             self.begin_stage(self.stage + 1);
@@ -446,8 +446,7 @@ impl Player {
         true
     }
 
-    /// Back to where the current stage has not begun: the one before has come; before the first, the last stage of the
-    /// step before.
+    /// Moves back to the end of the previous stage; before the first, to the last stage of the previous step.
     pub fn previous_stage(&mut self) {
         if self.stage > 0 {
             self.seek_stage(self.stage - 1);

@@ -333,8 +333,30 @@ fn state_descriptions_and_commands_know_no_window() {
     }
     // A command that nobody handles does not compile.
     for part in ["apply.rs", "apply"] {
-        absent(&format!("src/viewer/{part}"), &["_ =>"]);
+        let path = format!("src/viewer/{part}");
+        absent(&path, &["_ =>"]);
+        for (file, code) in sources(&path) {
+            let found: Vec<_> = code.lines().filter(|line| is_catch_all(line)).collect();
+            assert!(found.is_empty(), "{}: {found:?}", file.display());
+        }
     }
+    assert!(is_catch_all("    other => {") && is_catch_all("other if ok => x,"));
+    assert!(
+        !is_catch_all("Ask::Leave => {")
+            && !is_catch_all("(a, b) => x,")
+            && !is_catch_all("true => x,")
+    );
+}
+
+/// True of an arm of a match that takes whatever is left, by a name.
+fn is_catch_all(line: &str) -> bool {
+    let Some((pattern, _)) = line.split_once("=>") else {
+        return false;
+    };
+    let name = pattern.split(" if ").next().unwrap_or_default().trim();
+    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_bool = name == "true" || name == "false";
+    is_name && !is_bool && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[test]

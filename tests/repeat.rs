@@ -487,7 +487,7 @@ fn a_finished_log_with_a_change_that_its_weights_do_not_have_is_not_finished() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("run");
     let mut folder = RunFolder::create(&path, &tiny(), "begun", false).unwrap();
-    let mut trainer = Trainer::new(tiny().model, tiny().task, tiny().training, 1);
+    let mut trainer = Trainer::new(tiny().task, tiny().model, tiny().training, 1);
     while !trainer.finished() {
         if trainer.update().unwrap().validated.is_some() {
             folder.validated(&trainer.state).unwrap();

@@ -282,12 +282,15 @@ fn resuming_a_finished_or_missing_run_is_reported() {
 #[test]
 fn a_path_through_a_file_is_no_folder() {
     let place = with_a_run();
-    for (arguments, file) in [
+    for (arguments, path) in [
         (
             &["train", "tiny.json", "--out", "tiny.json"][..],
             "tiny.json",
         ),
-        (&["train", "tiny.json", "--out", "tiny.json/x"], "tiny.json"),
+        (
+            &["train", "tiny.json", "--out", "tiny.json/x"],
+            "tiny.json/x",
+        ),
         (&["train", "--resume", "tiny.json"], "tiny.json"),
         (&["train", "tiny.json", "--out", "/dev/null"], "/dev/null"),
     ] {
@@ -299,7 +302,7 @@ fn a_path_through_a_file_is_no_folder() {
         assert_eq!(
             said(&done),
             format!(
-                "error: {file}: is not a folder; choose a run folder or, for --out, a new folder\n"
+                "error: {path}: is a file, or inside one; expected a run folder or, for --out, a new folder\n"
             )
         );
     }

@@ -1,4 +1,4 @@
-//! `tapescope ablate`: what each stage of the addressing is good for: the same preset without it, from the same seeds.
+//! `tapescope ablate`: the effect of each stage of the addressing: a preset without it, from the same seeds.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

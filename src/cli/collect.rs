@@ -1,4 +1,4 @@
-//! `tapescope sweep --collect`: what many runs say together, as tables, as JSON and as a picture.
+//! `tapescope sweep --collect`: the joint results of many runs, as tables, as JSON and as a picture.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -120,25 +120,22 @@ impl Verify {
         }
         // It is run on as many rows as the trace has.
         let (config, steps) = (&imported.config, imported.recording.episode.steps());
-        let bytes = recording_bytes(config, steps);
-        let bytes = if imported.has_gradient() {
+        let mut bytes = recording_bytes(config, steps);
+        if imported.has_gradient() {
             // What is computed is compared as the arrays of a file.
             let copy = bytes.saturating_mul(2);
-            copy.saturating_add(gradient::bytes(config, steps))
-        } else {
-            bytes
-        };
+            bytes = copy.saturating_add(gradient::bytes(config, steps));
+        }
         let what = format!("{file}: running the weights on it");
         machine::claim(bytes, 0, &what)?;
-        let found = match trace::replay(imported, &trained.machine, self.tolerance) {
-            Ok(found) => found,
-            Err(lines) => {
-                let lines = lines.join("; ");
-                return refuse(format!(
-                    "--weights {weights}: differs from the machine of {file}: {lines}"
-                ));
-            }
+        let other_machine = |lines: Vec<String>| {
+            let lines = lines.join("; ");
+            CliError::Usage(format!(
+                "--weights {weights}: differs from the machine of {file}: {lines}"
+            ))
         };
+        let found = trace::replay(imported, &trained.machine, self.tolerance);
+        let found = found.map_err(other_machine)?;
         let with = format!("with {weights}");
         let all = match found.skipped[..] {
             [] => "every array is",
@@ -158,7 +155,7 @@ impl Verify {
     }
 }
 
-/// Verifies a trace, which is called `file`, and tells what came out.
+/// Verifies the trace called `file`, and reports the result.
 pub(super) fn verified(
     out: &mut impl Write,
     file: &str,

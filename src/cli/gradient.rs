@@ -27,7 +27,7 @@ pub(super) fn check_memory(machine: &Model, recording: &Recording) -> anyhow::Re
     machine::claim(bytes, 0, "--gradient: computing it")
 }
 
-/// Bytes of the gradients with respect to all recorded values of an episode, and of what it takes to compute them.
+/// Bytes of the gradients with respect to all recorded values of an episode, and of their computation.
 pub(super) fn bytes(config: &ModelConfig, steps: usize) -> u64 {
     let backward = Demand {
         config: config.clone(),

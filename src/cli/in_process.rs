@@ -32,10 +32,10 @@ pub enum CommandError {
     /// The request is invalid. Options are named as on the command line.
     #[error("{0}")]
     InvalidArgument(String),
-    /// A file, or what was given in place of one.
+    /// An error about a file, or about data given in its place.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// It failed while it ran.
+    /// The command failed while it ran.
     #[error("{0}")]
     Failed(String),
 }
@@ -53,7 +53,7 @@ impl From<anyhow::Error> for CommandError {
 }
 
 impl From<clap::Error> for CommandError {
-    /// The first sentence: what follows is about the command line.
+    /// Takes the first sentence: the rest is about the command line.
     fn from(error: clap::Error) -> Self {
         let text = error.to_string();
         let sentence = text.split("\n\n").next().unwrap_or_default();
@@ -90,7 +90,7 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// Returns what is written to a file: the episode with all of its memory.
+    /// Returns the content of a trace file: the episode with all of its memory.
     pub fn source(&self) -> Source<'_> {
         Source {
             config: &self.config,
@@ -112,7 +112,7 @@ impl From<Imported> for Episode {
     }
 }
 
-/// `tapescope trace` of a machine that is called `name`; `input` is what the file of `--input` would say.
+/// `tapescope trace` of a machine that is called `name`; `input` is the content of the file of `--input`.
 ///
 /// # Errors
 /// As the command.
@@ -213,8 +213,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Begins a run of the preset that is called `name`, or, where there is one, of what `json` says; with the weights of
-    /// `start`, or as `options` say. Only with `--out` it has a folder.
+    /// Begins a run of the preset called `name`, or of the preset `json` if given; with the weights of `start`, or as
+    /// given by `options`. Only with `--out` it has a folder.
     ///
     /// Its command can be typed: what is in memory alone is named as a file, `preset.json` and `start.safetensors`, and
     /// lies under that name in the folder.
@@ -266,7 +266,7 @@ impl Run {
         })
     }
 
-    /// One update; `None` where the run has seen all its sequences.
+    /// Runs one update; `None` where the run has seen all its sequences.
     ///
     /// # Errors
     /// Its numbers are no longer finite ([`CommandError::Failed`]), or a file of its folder cannot be written.

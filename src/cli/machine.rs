@@ -60,7 +60,7 @@ pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> 
     with_rows(weights::read(&path)?, &label, rows)
 }
 
-/// True for what can only be meant as a path.
+/// True for a text that can only be a path.
 pub(super) fn is_file(path: &Path) -> bool {
     path.components().count() > 1 || path.extension().is_some()
 }
@@ -101,7 +101,7 @@ pub(super) fn no_repeats<T>(task: &Task) -> anyhow::Result<T> {
     refuse(format!("--repeats: the task `{task}` has no repeats"))
 }
 
-/// The sizes that were asked for, by the option that names what they count.
+/// Returns the requested sizes, by the option for their unit.
 pub(super) fn sizes<'a>(
     task: &Task,
     lengths: (&str, &'a [usize]),

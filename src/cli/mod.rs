@@ -31,7 +31,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::{Command as Process, ExitCode};
 use std::str::FromStr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -117,14 +117,14 @@ enum CliError {
     /// Something differs, and has been printed.
     #[error("something differs")]
     Differs,
-    /// All holds that could be checked, and what could not has been printed.
+    /// All checks that were possible passed; the others have been printed.
     #[error("holds in part")]
     Partial,
 }
 
 use CliError::Usage;
 
-/// Refuses what was typed, in these words.
+/// Refuses the arguments, with this message.
 fn refuse<T>(problem: impl Into<String>) -> anyhow::Result<T> {
     Err(Usage(problem.into()).into())
 }
@@ -208,7 +208,9 @@ pub fn run_inside(again: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
 }
 
 fn perform() -> u8 {
-    signal::survive_file_size_limit();
+    // Otherwise it ends the program where a file grows beyond `ulimit -f`; now the write fails with an error.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let cli = match parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return misused(&error),

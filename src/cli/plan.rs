@@ -164,7 +164,7 @@ fn split_values(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Every combination of the values of the grids, each behind what is set in all of them; the last grid
+/// Every combination of the values of the grids, each after the common settings; the last grid
 /// changes fastest.
 ///
 /// # Errors

@@ -221,7 +221,7 @@ fn points_differ(here: &[HistoryPoint], there: &[HistoryPoint]) -> Option<String
     pairs.find_map(|(here, there)| measurement::unlike(here, there))
 }
 
-/// The first difference between two weights files: in their tensors, or in what they say of their training.
+/// The first difference between two weights files: in their tensors, or in their training metadata.
 fn weights_differ(here: &Path, there: &Path) -> anyhow::Result<Option<String>> {
     let [here, there] = [weights::read(here)?, weights::read(there)?];
     let evaluation = |trained: &Trained| trained.evaluation.as_ref().map(evaluation_json);

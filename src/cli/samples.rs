@@ -4,7 +4,7 @@ use std::io::{Result, Write};
 
 use crate::train::{Measurement, Sampled};
 
-/// The columns behind the size, and what they are of.
+/// Writes the headings of the columns after the size.
 pub(super) fn heading(out: &mut impl Write, samples: u64) -> Result<()> {
     let plural = if samples == 1 { "" } else { "s" };
     writeln!(

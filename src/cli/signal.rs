@@ -1,4 +1,4 @@
-//! Signals that stop a command between two steps of its work, so that it can keep what it has.
+//! Signals that stop a command between two steps of its work, so that it can store its results.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -27,12 +27,6 @@ pub(super) fn interrupted() -> Arc<AtomicBool> {
         let _ = flag::register(signal, Arc::clone(&stop));
     }
     stop
-}
-
-/// Catches the signal of a file that grows beyond `ulimit -f`, so that the write fails with an error instead.
-pub(super) fn survive_file_size_limit() {
-    #[cfg(unix)]
-    let _ = flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 /// Returns the signals that ask a program to end.

@@ -1,4 +1,4 @@
-//! `tapescope sweep`: many seeds and settings, trained side by side, and what they say together.
+//! `tapescope sweep`: many seeds and settings, trained side by side, and their joint results.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -129,7 +129,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// An error about what was typed, by the option that it was typed behind.
+    /// Adds to an error the option whose value caused it.
     fn placed(&self, mut error: Error) -> Error {
         if let Error::Content { file, place, .. } = &mut error
             && file == "--set"
@@ -145,7 +145,7 @@ impl Sweep {
 pub(super) struct Order<'a> {
     /// The name of the preset, or its path.
     pub(super) preset: &'a str,
-    /// The experiments, each with what is changed in the preset to make it.
+    /// The experiments, each with its changes to the preset.
     pub(super) experiments: &'a [(Vec<preset::Override>, Experiment)],
     pub(super) seeds: &'a [u64],
     pub(super) shard: Shard,
@@ -156,7 +156,7 @@ pub(super) struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// Trains what is not trained yet, and tells `out` how each run ended.
+    /// Trains the runs that are not trained yet, and reports the end of each to `out`.
     pub(super) fn train(&self, out: &mut impl Write) -> anyhow::Result<()> {
         for (_, experiment) in self.experiments {
             check_size(experiment, self.preset, 1)?;

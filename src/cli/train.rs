@@ -499,7 +499,7 @@ fn aux_text(means: &AuxLosses) -> String {
     told.collect()
 }
 
-/// Prints the path of the weights, and what to do next.
+/// Prints the path of the weights, and the next commands.
 fn next(out: &mut impl Write, weights: &Path) -> std::io::Result<()> {
     let path = label(weights);
     writeln!(out, "{path}")?;

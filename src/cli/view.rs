@@ -52,7 +52,7 @@ pub(super) struct View {
     episode: EpisodeArgs,
 }
 
-/// True for a first word that may be what to view: a file, or what can only be one, or a preset.
+/// True for a first word that can be viewed: a file, a path, or a preset.
 pub(super) fn can_be_meant(word: &OsStr) -> bool {
     let path = Path::new(word);
     let is_preset = |name| Experiment::included(name, &[]).is_some();

@@ -1,5 +1,5 @@
-//! The keys of a configuration, each written down once: its path in a preset, the field behind it, what the field may
-//! be, and a sentence about it.
+//! The keys of a configuration, each defined once: its path in a preset, its field, the allowed values, and a
+//! description.
 //!
 //! A configuration enters its keys into a [`Table`], one after the other. Whoever hands it a table takes from every
 //! entry what he needs: the reader of a preset sets the field, its writer gets it, [`check`] holds it to its
@@ -48,7 +48,7 @@ impl<'v> Table<'v> {
         self.enter(path, field, purpose, Absent::Required);
     }
 
-    /// A key whose default depends on something else, and is said in words.
+    /// Adds a key whose default depends on another key, and is given as text.
     pub fn depends(
         &mut self,
         path: &str,
@@ -78,7 +78,7 @@ pub struct Key<'a> {
     pub purpose: &'static str,
     /// The default.
     pub absent: Absent,
-    /// The value, and what that may be.
+    /// The value, with its allowed range.
     pub field: Field<'a>,
 }
 
@@ -93,7 +93,7 @@ pub enum Absent {
     Required,
 }
 
-/// The field behind a key, with what is allowed.
+/// The field of a key, with the allowed values.
 pub enum Field<'a> {
     /// A whole number.
     Integer(&'a mut usize, RangeInclusive<usize>),
@@ -103,7 +103,7 @@ pub enum Field<'a> {
     Number(&'a mut f64, &'static Rule),
     /// A constant; or `None`: learned.
     Constant(&'a mut Option<f64>, &'static Rule),
-    /// One of a few words; with another one come the defaults of what depends on it.
+    /// One of a few words; another word brings the defaults of the keys that depend on it.
     Choice(&'a mut (dyn Choice + 'static)),
     /// One of a few words for all, or a list with one for each.
     ChoicePerHead(&'a mut (dyn Choices + 'static)),
@@ -118,7 +118,7 @@ pub enum Field<'a> {
 /// A rule for numbers.
 #[derive(Debug)]
 pub struct Rule {
-    /// In words.
+    /// The allowed values as text.
     pub allowed: &'static str,
     /// True for an allowed number.
     pub holds: fn(f64) -> bool,
@@ -154,10 +154,10 @@ pub trait Words: Clone + 'static {
 pub trait Choice {
     /// The words there are.
     fn words(&self) -> Vec<&'static str>;
-    /// The word that is chosen; empty for what has no word.
+    /// Returns the chosen word; empty for a value without a word.
     fn word(&self) -> &'static str;
-    /// Chooses a word. With another one come its defaults; the one that is chosen already keeps what is there. False when
-    /// there is no such word.
+    /// Chooses a word. Another word brings its defaults; the current one keeps the present values. Returns false for an
+    /// unknown word.
     fn choose(&mut self, word: &str) -> bool;
 }
 

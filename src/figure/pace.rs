@@ -1,5 +1,5 @@
-//! How an animation goes through the steps of an episode: the first ones slowly, then faster, and where there are many
-//! of them whole step by whole step, so that the file stays small enough to be sent, and takes no longer than was asked.
+//! Pace of an animation through the steps of an episode: the first ones slowly, then faster, and many steps whole.
+//! So the file stays small enough to be sent, and takes no longer than requested.
 
 /// Duration of a frame while something moves, in hundredths of a second.
 const FRAME: u16 = 4;

@@ -89,8 +89,7 @@ impl From<&State> for StateForm {
     }
 }
 
-/// Reads a checkpoint, and the experiment it belongs to, as that began: [`Experiment::after`] what has been changed since,
-/// it is what the run goes on with.
+/// Reads a checkpoint and its experiment as it began; the run resumes with [`Experiment::after`] the changes since.
 ///
 /// # Errors
 /// The file, the tensor or metadata entry, what was found and what was expected.

@@ -14,7 +14,7 @@ pub enum Error {
     /// The file could not be written: which, and why.
     #[error("{0}: cannot be written: {1}")]
     Write(String, #[source] io::Error),
-    /// The file was read, but says something it may not say.
+    /// The file was read, but has invalid content.
     #[error("{file}: {}{problem}", prefix(place))]
     Content {
         /// The file.
@@ -74,7 +74,7 @@ impl Error {
         }
     }
 
-    /// The same error about a part of a larger file, which stands at `outer`.
+    /// Moves the error to a larger file, in which its part is at `outer`.
     pub(super) fn within(self, outer: &str) -> Self {
         match self {
             Self::Content {
@@ -147,8 +147,8 @@ fn cut(text: &str, most: usize, last: usize) -> String {
     text.chars().take(first).chain(['…']).chain(end).collect()
 }
 
-/// A text with a sign in the place of every character that acts on a terminal: controls, and what turns the
-/// direction of writing or breaks the line.
+/// Replaces every character that acts on a terminal by a sign: controls, and characters that change the writing
+/// direction or break the line.
 pub fn harmless(text: &str) -> String {
     let acts = |c: char| {
         c.is_control()

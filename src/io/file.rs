@@ -33,7 +33,7 @@ pub(super) fn change<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     act()
 }
 
-/// Writes a file beside `path`, then moves it there: readers see the old file or the new, never half.
+/// Writes a file next to `path`, then moves it there: readers see the old file or the new, never half.
 ///
 /// Without a file system it is held in memory.
 ///
@@ -117,7 +117,7 @@ fn write_beside_and_rename(
     sync_folder(folder)
 }
 
-/// A new file beside the one that it replaces.
+/// Creates a new file next to the one that it replaces.
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are of unix"))]
     let mut builder = names();
@@ -227,7 +227,7 @@ pub(super) fn foreign(
     Some((key, format!("is `{}`; expected {expected}", short(found))))
 }
 
-/// Reads what [`write_json`] writes.
+/// Reads a file written by [`write_json`].
 pub(super) fn read_json<T: serde::de::DeserializeOwned>(
     path: &Path,
     limit: u64,
@@ -283,7 +283,7 @@ pub(super) fn remove_folder(path: &Path) {
     }
 }
 
-/// Moves a file, if it is there, in the place of what has the new name.
+/// Moves a file, if it exists, and replaces any file of the new name.
 pub(super) fn rename(from: &Path, to: &Path) -> Result<(), Error> {
     if !exists(from) {
         return Ok(());
@@ -315,7 +315,7 @@ pub(super) fn exists(path: &Path) -> bool {
     path.is_file()
 }
 
-/// The names of what lies in a folder, in order; none where there is no such folder.
+/// Returns the names in a folder, in order; none where the folder does not exist.
 pub(super) fn contents(folder: &Path) -> Result<Vec<String>, Error> {
     let list = || -> io::Result<Vec<String>> {
         let entries = fs::read_dir(folder)?;
@@ -327,9 +327,9 @@ pub(super) fn contents(folder: &Path) -> Result<Vec<String>, Error> {
     match list() {
         Err(source) if source.kind() == NotFound => Ok(Vec::new()),
         Err(source) if source.kind() == NotADirectory => {
-            let file = folder.ancestors().find(|path| path.exists());
-            let problem = "is not a folder; choose a run folder or, for --out, a new folder";
-            Err(Error::about(file.unwrap_or(folder), problem))
+            let problem =
+                "is a file, or inside one; expected a run folder or, for --out, a new folder";
+            Err(Error::about(folder, problem))
         }
         listed => listed.map_err(Error::unreadable(folder)),
     }

@@ -12,8 +12,8 @@ const START: u64 = 4096;
 /// The first buffer size for a pipe, in bytes.
 const PIPE: u64 = 16 << 20;
 
-/// The whole file, which has at most `limit` bytes. `begins` sees the first of them, and what it refuses is
-/// read no further.
+/// Reads the whole file, of at most `limit` bytes. `begins` checks the first of them; a refused file is read no
+/// further.
 pub(in crate::io) fn read(
     path: &Path,
     limit: u64,
@@ -54,7 +54,7 @@ pub(in crate::io) fn read(
     Ok(bytes)
 }
 
-/// Refuses what the first bytes of a file show to be nothing that is read.
+/// Refuses a file whose first bytes show an unsupported format.
 fn check_start(
     bytes: &[u8],
     begins: impl FnOnce(&[u8]) -> Result<(), String>,
@@ -70,7 +70,7 @@ fn check_start(
     begins(bytes)
 }
 
-/// True of what `pickle` or `torch.save` wrote, whatever it is called.
+/// True for a file written by `pickle` or `torch.save`, whatever its name.
 ///
 /// A pickle begins with 0x80 and the number of its protocol. So may the length of the header of a safetensors
 /// file, whose upper half is 0 and behind which a brace stands. The first member of a zip by PyTorch is
@@ -118,7 +118,7 @@ pub(in crate::io) fn read_up_to(
     }
 }
 
-/// True for what has no end, or is no file at all.
+/// True for an endless file, or for no file at all.
 #[cfg(unix)]
 fn is_device(there: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt;

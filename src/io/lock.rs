@@ -1,4 +1,4 @@
-//! One writer at a time: a lock that says who holds it.
+//! File lock for a single writer, which names its holder.
 //!
 //! The lock is the system's own, on a file: that of a process that has ended, however it ended, is free.
 //! The file alone means nothing; it is removed with the lock, and one that is left is taken over. On Windows the
@@ -39,8 +39,8 @@ struct Holder {
 }
 
 impl Lock {
-    /// Takes the lock at `path`, whose file is created where it is not there; `command` is what the holder
-    /// is called in the refusal of others.
+    /// Takes the lock at `path`, and creates its file if missing; `command` names the holder in the refusal of
+    /// others.
     ///
     /// Where the file system does not support locks, other writers are not refused.
     ///

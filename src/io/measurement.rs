@@ -11,8 +11,8 @@ use crate::train::{
     AuxLosses, Change, Evaluation, HistoryPoint, Measurement, Sampled, SinceValidation,
 };
 
-/// One measurement of the machine that is called `name` as one line of JSON, with what its samples say where it was
-/// drawn from, beside the optimum over the same episodes.
+/// Writes one measurement of the machine called `name` as one line of JSON, with the results of its samples, if any,
+/// and the optimum over the same episodes.
 pub fn measurement_json(
     name: &str,
     trained: &Trained,
@@ -26,7 +26,7 @@ pub fn measurement_json(
     file::json(&Line { sampled, ..line })
 }
 
-/// [`measurement_json`] with what the machine is compared with: the cost of guessing, and the words of the paper.
+/// [`measurement_json`] with the references: the chance level, and the statement of the paper.
 pub fn comparison_json(
     name: &str,
     trained: &Trained,
@@ -266,7 +266,7 @@ struct PointKeys {
     validation: Evaluation,
 }
 
-/// A number of a file that no run comes to: its key, and what is wrong with it.
+/// A number in a file that no run can produce: its key, and the problem.
 pub(super) type WrongNumber = (&'static str, String);
 
 /// Returns the error in the training seconds of a run, if any: they are at most three hundred years.
@@ -369,7 +369,7 @@ struct ChangeKeys {
 #[serde(transparent)]
 pub struct Number(#[serde(with = "number")] pub f64);
 
-/// Numbers as traces have them: what JSON does not have is a string. Older files say null.
+/// Numbers as in traces: numbers that JSON lacks are strings. Older files have null.
 mod number {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};

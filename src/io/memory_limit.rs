@@ -169,7 +169,7 @@ fn kilobytes(text: &str, words: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A system that says what the files say.
+    /// A system with these files.
     fn system(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (file, text) in files {

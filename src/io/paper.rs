@@ -25,7 +25,7 @@ enum Kind {
 
 use Kind::{Lstm, NtmFeedforward, NtmLstm};
 
-/// One line: task, kinds of machine, sizes, repeats, and what the paper says.
+/// One line: task, kinds of machine, sizes, repeats, and the statement of the paper.
 type Figure = (
     &'static str,
     &'static [Kind],
@@ -39,7 +39,7 @@ type Figure = (
 pub struct Reported {
     /// Bits per sequence, where it gives one number for them.
     pub bits: Option<f64>,
-    /// In words, with the figure or section.
+    /// The statement as text, with the figure or section.
     pub words: &'static str,
 }
 

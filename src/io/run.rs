@@ -206,7 +206,7 @@ impl RunFolder {
         }))
     }
 
-    /// [`RunFolder::contents`] with all that the files say; `unfit` makes the error of what is wrong in the folder.
+    /// [`RunFolder::contents`] with the contents of the files; `unfit` makes the error of a problem in the folder.
     pub(super) fn read_files(
         folder: &Path,
         unfit: impl Fn(&str) -> Error,
@@ -385,8 +385,8 @@ impl RunFolder {
         }
     }
 
-    /// Makes the log, the preset and the weights say what a state says. Weights stay until there are others: those of a task
-    /// before, and those of a validation that is behind the state and comes again.
+    /// Makes the log, the preset and the weights agree with a state. Weights stay until others replace them: those of a
+    /// previous task, and those of a validation that is after the state and will be repeated.
     fn open(&mut self, state: &State) -> Result<(), Error> {
         self.write_log(state)?;
         if !self.is_replacement() {
@@ -456,8 +456,8 @@ impl RunFolder {
         Ok(lock)
     }
 
-    /// Keeps what a validation has shown: the weights, where they are the best so far or the last that there
-    /// will be, and then the last point of the learning curve as a line of the log.
+    /// Stores the result of a validation: the weights, if they are the best so far or the last, and then the last
+    /// point of the learning curve as a line of the log.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -469,8 +469,8 @@ impl RunFolder {
         last.map_or(Ok(()), |point| self.line(&PointForm(*point)))
     }
 
-    /// Keeps what was changed last: a checkpoint with it, and before that the snapshots, so that nothing is lost, and then a
-    /// line of the log. What is trained from here on is the experiment after it.
+    /// Stores the last change: the snapshots, a checkpoint with the change, and then a line of the log, so that nothing
+    /// is lost. From here on the changed experiment is trained.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -603,15 +603,15 @@ impl RunFolder {
         self.place.join(WEIGHTS)
     }
 
-    /// One object per line, on the disk before this returns.
+    /// Appends an object as a line, on the disk before this returns.
     fn line(&self, value: &impl Serialize) -> Result<(), Error> {
         let line = file::json(value) + "\n";
         self.put(LOG, |path| file::append(path, &line))
     }
 }
 
-/// The machine of the best validation of a run, with what it had learned until then; or, where no validation is finite,
-/// the one that it is now. `command` is what began the run.
+/// Returns the machine of the best validation of a run or, where no validation is finite, the present one.
+/// `command` began the run.
 pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Trained {
     let (machine, evaluation, points) = match &state.best {
         Some((machine, best)) => {
@@ -695,7 +695,7 @@ pub(super) fn is_finished(log: &Log, weights: Option<&Trained>) -> bool {
     log.is_finished() && weights.is_some_and(is_best)
 }
 
-/// True for what may lie in a folder that holds no run: what a run leaves that never came to its log.
+/// True for a file that may be in a folder without a run: a remainder of a run that never wrote its log.
 fn is_left(folder: &Path, name: &str) -> bool {
     let path = folder.join(name);
     name.starts_with('.')
@@ -928,7 +928,7 @@ mod tests {
         assert!(refused.contains("is not the folder of a run"), "{refused}");
     }
 
-    /// The log never tells of weights that are not there: what is missing in between is at most the line.
+    /// The log never lists weights that do not exist: after an interruption at most the line is missing.
     #[test]
     fn failing_to_write_weights_adds_no_log_line() {
         let (folder, _place) = place();

@@ -73,7 +73,7 @@ pub struct Trained {
     pub evaluation: Option<Evaluation>,
     /// The changes during training, in order: [`Trained::now`] is the experiment after them.
     pub changes: Vec<Change>,
-    /// The command line that made it; empty when the file does not say.
+    /// The command line that made it; empty when it is not in the file.
     pub command: String,
 }
 
@@ -269,7 +269,7 @@ pub(super) fn open<'a>(
     Ok((tensors, header))
 }
 
-/// Refuses what cannot be the start of a safetensors file: the length of a header, and the header.
+/// Refuses bytes that cannot start a safetensors file: the length of a header, and the header.
 pub(super) fn begins(bytes: &[u8]) -> Result<(), String> {
     let length = header_length(bytes);
     let is_plausible = length.is_some_and(|length| (2..=HEADER_LIMIT).contains(&length));
@@ -348,7 +348,7 @@ impl Metadata<'_> {
         Ok((experiment, self.json(key)?.ok_or_else(missing)?))
     }
 
-    /// `format` and `version` may be missing, but must not say something else.
+    /// Checks `format` and `version`, which may be missing but must not differ.
     pub(super) fn check_format(&self, expected: &'static str) -> Result<(), Error> {
         let said = |key, right| self.get(key).map_or(right, String::as_str);
         let said = [said("format", expected), said("version", VERSION)];
@@ -378,7 +378,7 @@ pub fn shapes(config: &ModelConfig) -> Vec<(String, [usize; 2])> {
     config.shape().named().collect()
 }
 
-/// The metadata of a file of a run in this format, with the entry that it has beside the experiment.
+/// The metadata of a file of a run in this format, with its entry next to the experiment.
 pub(super) fn metadata_of_run(
     format: &str,
     experiment: &Experiment,
@@ -424,7 +424,7 @@ fn read_params(
     Ok(params)
 }
 
-/// [`read_params`] of what need not be finite.
+/// [`read_params`] for values that need not be finite.
 pub(super) fn read_any_params(
     file: &SafeTensors,
     prefix: &str,

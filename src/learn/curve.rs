@@ -106,7 +106,7 @@ impl Curve {
         self.windows(share).map(range).collect()
     }
 
-    /// For every point those that count with it: it is the last of them.
+    /// Returns the window of every point, which is the last in its window.
     fn windows(&self, share: f64) -> impl Iterator<Item = &[Point]> {
         let (mut first, mut inside) = (0, 0);
         self.points.iter().enumerate().map(move |(last, point)| {

@@ -42,7 +42,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In a word or two.
+    /// Returns a name of one or two words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Diverged => "diverged",
@@ -58,7 +58,7 @@ impl Kind {
         }
     }
 
-    /// True of what one hopes for.
+    /// True for a desirable finding.
     pub fn is_good(self) -> bool {
         matches!(self, Self::Moving | Self::Learned)
     }
@@ -129,7 +129,7 @@ const LATELY: f64 = 0.1;
 const FLAT: f64 = 0.02;
 /// while the number of sequences grew by this factor,
 const SINCE: f64 = 1.6;
-/// and is not yet below this share of what it began with.
+/// and is not yet below this share of its initial value.
 pub(super) const OPEN: f64 = 0.05;
 
 /// Below this share of where it stood the loss has left a plateau.

@@ -24,9 +24,9 @@ pub enum RunCommand {
     Go(Pace),
     /// Wait after the present update.
     Pause,
-    /// One update more, then wait: as many updates as there were such orders.
+    /// Runs one update more per order, then waits.
     Once,
-    /// Another task or configuration from the next update on; the words say what was set.
+    /// Another task or configuration from the next update on, with the settings that changed.
     Change(Box<(Task, TrainingConfig)>, Vec<String>),
 }
 
@@ -85,7 +85,7 @@ fn held<T>(on: &Mutex<T>) -> MutexGuard<'_, T> {
     on.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A run with what leads to it; without a thread it is driven by whoever asks: for tests.
+/// A run with its channels; without a thread the caller drives it, for tests.
 #[derive(Debug)]
 enum Driver {
     Thread {
@@ -135,7 +135,7 @@ impl Learner {
         Self::start_with(Run::advance, runs, wake)
     }
 
-    /// The same with another way to do an update.
+    /// Starts it with another function for an update.
     fn start_with(
         advance: fn(&mut Run),
         runs: Vec<Run>,
@@ -407,7 +407,7 @@ impl Default for IdleTime {
 }
 
 impl Scheduler {
-    /// Gives one run its turn; says how long there is nothing to do, until all is to end.
+    /// Runs one slice of one run; returns the idle time, or `None` when all are to end.
     fn run_next(&self, idle_time: &mut IdleTime, wake: &impl Fn()) -> Option<Duration> {
         if self.ends.load(Ordering::Acquire) {
             return None;
@@ -434,7 +434,7 @@ impl Scheduler {
 }
 
 impl Permit {
-    /// Hears, trains for a while and tells; says how long there is nothing to do.
+    /// Receives orders, trains for a slice and reports; returns the idle time.
     fn run_slice(&mut self, ends: &AtomicBool, wake: &impl Fn()) -> Duration {
         let (begun, mut worked) = (Instant::now(), false);
         let rest = loop {

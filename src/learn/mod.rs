@@ -1,5 +1,4 @@
-//! A machine that learns while it is watched: the run with all that is observed of it, the threads that drive it, what
-//! it was at earlier moments, and what is happening in words.
+//! Live training: the run with its diagnostics, the threads that drive it, training snapshots, and findings as text.
 //!
 //! Nothing here changes what is learned: a run that is watched, paused, or looked back at comes to the same bits as one
 //! that runs without a viewer.

@@ -112,7 +112,7 @@ impl ErrorsBySize {
 /// The diagnostics in order; as fine everywhere as a logarithmic axis can show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DiagnosticsHistory {
-    /// Sequences trained on, and what was seen then.
+    /// Sequences trained on, with the diagnostics at that time.
     pub looks: Vec<(u64, Diagnostics)>,
     /// The tensors whose gradients these are.
     pub tensors: Arc<Vec<String>>,
@@ -140,8 +140,8 @@ impl DiagnosticsHistory {
     }
 }
 
-/// Trains with another task or configuration from the next update on; `set` says what was changed, each as
-/// `path=value`. With another task the best begins anew: a validation of it says nothing beside one of the task before.
+/// Trains with another task or configuration from the next update on; `set` lists the changes, each as
+/// `path=value`. Another task resets the best validation, because losses of different tasks are not comparable.
 pub fn change(trainer: &mut Trainer, task: Task, config: TrainingConfig, set: Vec<String>) {
     let is_other_task = task != trainer.task;
     trainer.change(task, config);
@@ -271,7 +271,7 @@ impl Run {
         run
     }
 
-    /// The same without a clock: all that is observed follows from the seed. For tests.
+    /// Returns the run without a clock, so that all diagnostics follow from the seed; for tests.
     #[must_use]
     pub fn untimed(self) -> Self {
         Self {
@@ -295,7 +295,7 @@ impl Run {
         self.progress.end.is_none()
     }
 
-    /// One update, and what is to be observed of it. Nothing once it has ended.
+    /// Runs one update, with its diagnostics. Does nothing once the run has ended.
     pub fn advance(&mut self) {
         if !self.is_active() {
             return;
@@ -333,8 +333,8 @@ impl Run {
         }
     }
 
-    /// Another task or configuration from the next update on; `set` says what was changed, each as `path=value`. Nothing
-    /// once it has ended. What was noticed of another task says nothing of this one.
+    /// Changes the task or configuration from the next update on; `set` lists the changes, each as `path=value`. Does
+    /// nothing once the run has ended. Findings about another task do not apply to this one.
     pub fn change(&mut self, task: Task, config: TrainingConfig, set: Vec<String>) {
         if !self.is_active() {
             return;
@@ -350,7 +350,7 @@ impl Run {
         }
     }
 
-    /// Does something with the run; where that breaks the run ends, and says so.
+    /// Calls `act` with the run; a panic ends the run with a message.
     pub(super) fn guarded(&mut self, act: impl FnOnce(&mut Self)) {
         let at = |run: &Self| {
             let state = &run.trainer.state;
@@ -375,7 +375,7 @@ impl Run {
         self.progress.end = Some(End::Diverged(diverged));
     }
 
-    /// Keeps what the machine is, where it is time, or where it is the best so far.
+    /// Stores a training snapshot when it is due, or when it is the best so far.
     fn keep(&mut self, validated: Option<HistoryPoint>) {
         let progress = &mut self.progress;
         let recent_mean = progress.curve.recent_mean();

@@ -46,8 +46,8 @@ impl Snapshots {
     /// The memory for the snapshots of a run: 128 MiB.
     pub const LIMIT: usize = 128 << 20;
 
-    /// None yet; together they take at most `limit` bytes, but the first and the last are always kept. Every best is kept
-    /// while there are others that can go.
+    /// Creates an empty list of at most `limit` bytes. The first and the last snapshot are always kept, and every best
+    /// one while others can be removed.
     pub fn new(limit: usize) -> Self {
         Self {
             kept: Vec::new(),
@@ -70,7 +70,7 @@ impl Snapshots {
         self.per_decade
     }
 
-    /// Keeps what a run is now, where it is time for that, where it has ended, and where a validation was the best so far.
+    /// Stores a snapshot of a run when it is due, at the end of the run, and after the best validation so far.
     /// `recent_mean` are the bits per sequence of the training just before.
     pub fn keep(
         &mut self,
@@ -102,7 +102,7 @@ impl Snapshots {
         self.kept.retain(|one| one.sequences <= sequences);
     }
 
-    /// In the order of their moments.
+    /// Returns the snapshots in order of time.
     pub fn all(&self) -> &[Snapshot] {
         &self.kept
     }

@@ -4,7 +4,7 @@ use super::findings::{OPEN, RecentLoss};
 use super::run::{End, RunProgress};
 use crate::train::after;
 
-/// A validation with fewer of its episodes answered without a wrong bit is of a machine that has lost what it knew.
+/// Share of perfect episodes in a validation below which the machine has forgotten the task.
 const KNOWS: f64 = 0.5;
 
 /// The status of a run.
@@ -50,7 +50,7 @@ impl TrainingStatus {
         }
     }
 
-    /// In a word.
+    /// Returns the name in one word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Learning => "learning",

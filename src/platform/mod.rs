@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// Does at once what would take turns. Nothing that is done so waits for anybody: who is asked for a turn gives it, at
-/// the latest when asked again.
+/// Runs a future to its end without taking turns. It must not wait for others: each of its turns is granted at the
+/// latest on the second request.
 pub fn at_once<T>(work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     loop {

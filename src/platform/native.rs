@@ -37,7 +37,7 @@ impl TimeSlice {
 pub struct Queue<T>(Sender<T>);
 
 impl<T: Send + 'static> Queue<T> {
-    /// Everything that is put in is given to `work`, until that says false.
+    /// Creates a queue whose items are given to `work`, until that returns false.
     pub fn new(mut work: impl AsyncFnMut(T) -> bool + Send + 'static) -> Self {
         let (queue, inbox) = channel();
         std::thread::spawn(move || {
@@ -88,7 +88,7 @@ impl RepeatingTask {
     }
 }
 
-/// Asks for a file to open, or for a place to save to, in the desktop's dialog; `suggestion` is what it may be called.
+/// Asks for a file to open, or for a place to save to, in the desktop's dialog; `suggestion` is the proposed name.
 /// Calls `answer` when the person is done, which may take long.
 pub fn choose(save: bool, suggestion: &str, answer: impl FnOnce(Option<Chosen>)) {
     answer(dialog(save, suggestion).map(|path| Chosen { path, bytes: None }));
@@ -120,7 +120,7 @@ pub fn address() -> Option<String> {
     None
 }
 
-/// Fetches what lies beside the program: on a desktop nothing does, everything is in it.
+/// Fetches a file next to the program; on a desktop there is none, because everything is in the program.
 pub fn fetch(address: &str, answer: impl FnOnce(Result<Vec<u8>, String>) + 'static) {
     answer(Err(format!(
         "{address}: there is nothing beside the program"

@@ -1,4 +1,4 @@
-//! A browser: turns between its frames, files as bytes, and what lies beside the page.
+//! A browser: turns between its frames, files as bytes, and files next to the page.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ extern "C" {
     fn here() -> String;
     /// Asks for a file: its name and its bytes, or undefined.
     async fn pick() -> JsValue;
-    /// The bytes at an address, or the words that say why not.
+    /// Returns the bytes at an address, or an error message.
     async fn load(address: &str) -> JsValue;
 }
 
@@ -43,7 +43,7 @@ pub fn spawn(work: impl AsyncFnOnce() + 'static) {
     });
 }
 
-/// For how long something is done before whoever waits has a turn: a part of a frame of the screen.
+/// Time slice of work between two turns: a part of a frame of the screen.
 const TURN: Duration = Duration::from_millis(8);
 
 /// The turns of something that takes long.
@@ -88,7 +88,7 @@ impl Future for Rest {
 pub struct Queue<T>(Box<dyn Fn(T)>);
 
 impl<T: 'static> Queue<T> {
-    /// Everything that is put in is given to `work`; what that says matters only where there are threads.
+    /// Creates a queue whose items are given to `work`; its result matters only where there are threads.
     pub fn new(work: impl AsyncFnMut(T) -> bool + 'static) -> Self {
         // Whoever works has it; what is put in meanwhile waits.
         let work = Rc::new(RefCell::new(Some(work)));
@@ -135,7 +135,7 @@ impl RepeatingTask {
         Ok(Self)
     }
 
-    /// Nothing runs while events wait.
+    /// Does nothing: no thread runs while events wait.
     pub fn wait(self) {}
 }
 
@@ -167,7 +167,7 @@ pub fn address() -> Option<String> {
     Some(here())
 }
 
-/// Fetches what lies beside the page; the words say why it is not there.
+/// Fetches a file next to the page, or returns an error message.
 pub fn fetch(address: &str, answer: impl FnOnce(Result<Vec<u8>, String>) + 'static) {
     let address = address.to_owned();
     spawn_local(async move { answer(fetched(&address).await) });

@@ -1,5 +1,4 @@
-//! The window on a screen: time and keys become commands, what follows from them is done, and the state is
-//! drawn.
+//! The window on a screen: time and keys become commands, their effects are performed, and the state is drawn.
 
 pub mod appearance;
 mod training_threads;
@@ -40,7 +39,7 @@ pub struct App {
     state: State,
     worker: Worker,
     drawn: FrameCache,
-    /// While true, nothing that the worker has done is taken in: for tests of what is under way.
+    /// While true, results of the worker are not received: for tests of running jobs.
     pub held: bool,
     /// The current appearance and the part of it on screen.
     applied: (Appearance, ViewSize),
@@ -136,8 +135,7 @@ impl App {
         self.drawn.readout.as_ref()
     }
 
-    /// True where something would be lost if the window were gone now: what has learned for a while and is not saved, or
-    /// a file that is being made.
+    /// True where closing the window would lose work: an unsaved run of some length, or a file being written.
     pub fn would_lose(&self) -> bool {
         let learning = self.state.learning.as_ref();
         learning.is_some_and(LiveTraining::is_unsaved)
@@ -154,7 +152,7 @@ impl App {
         self.drawn.textures.uploads()
     }
 
-    /// Applies what one gesture asks for, does what follows, and takes in what the worker has done.
+    /// Applies the commands of one gesture, performs their effects, and receives the results of the worker.
     pub fn apply(&mut self, ctx: &Context, commands: Vec<Command>) {
         let mut effects = self.state.apply_all(commands);
         loop {
@@ -197,7 +195,7 @@ impl App {
         }
     }
 
-    /// Does what follows from commands; the words for the clipboard come back.
+    /// Performs the effects of commands; returns the texts for the clipboard.
     fn perform(&mut self, effects: Vec<Effect>) -> Vec<String> {
         let mut copied = Vec::new();
         for effect in effects {
@@ -284,7 +282,7 @@ impl App {
         paths.map(|path| File::Open(path).into()).collect()
     }
 
-    /// The same as soon as the browser has read it.
+    /// Returns the commands for a dropped file, as soon as the browser has read it.
     #[cfg(target_arch = "wasm32")]
     fn dropped(&self, ctx: &Context) -> Vec<Command> {
         for file in ctx.input(|input| input.raw.dropped_files.clone()) {
@@ -299,7 +297,7 @@ impl App {
         Vec::new()
     }
 
-    /// Whoever closes the window while something learns is asked what becomes of it.
+    /// Asks for the fate of a running training before the window closes.
     fn before_closing(&mut self, ctx: &Context) {
         let learning = self.state.learning.as_ref();
         let unsaved = learning.is_some_and(LiveTraining::is_unsaved);
@@ -351,7 +349,7 @@ impl App {
         }
     }
 
-    /// One frame.
+    /// Draws one frame.
     pub fn frame_ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         self.before_ui(&ctx);

@@ -1,5 +1,4 @@
-//! The one place where commands change the state of the window. What has to be done outside comes back as
-//! effects.
+//! The one place where commands change the state of the window. Actions outside it are returned as effects.
 
 mod compare;
 mod dialog;
@@ -42,8 +41,7 @@ fn walk(player: &mut Player, by: isize) {
 }
 
 impl State {
-    /// Applies what one gesture asks for, in order: all of it is one change to undo. What is to be done
-    /// outside comes back.
+    /// Applies the commands of one gesture, in order, as one change to undo. Returns the effects.
     pub fn apply_all(&mut self, commands: Vec<Command>) -> Vec<Effect> {
         let mut before = self.undo_state();
         for command in commands {
@@ -169,7 +167,7 @@ impl State {
         }
     }
 
-    /// Commands about what is looked at.
+    /// Applies commands about the view.
     fn look(&mut self, look: Look) {
         match look {
             Look::Focus(head) => self.choose_head(head),

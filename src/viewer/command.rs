@@ -1,4 +1,4 @@
-//! Everything that can be asked of the window, by what it concerns. Keys, buttons, dialogs, the worker and
+//! All commands of the window, by subject. Keys, buttons, dialogs, the worker and
 //! tests speak the same commands; one place applies them ([`super::State::apply`]).
 
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub enum Command {
     Edit(Edit),
     /// About two episodes.
     Compare(Compare),
-    /// About files, and what is taken along.
+    /// Commands about files and the clipboard.
     File(File),
     /// About dialogs.
     Ask(Ask),
@@ -162,7 +162,7 @@ pub enum Steps {
 /// The episode on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Episode {
-    /// The same episode again, from its first step.
+    /// Restart the episode from its first step.
     Restart,
     /// The episode of the next seed.
     NextSeed,
@@ -180,7 +180,7 @@ pub enum Episode {
     Seed(u64),
     /// Another number of memory rows.
     Rows(usize),
-    /// The same episode with other random numbers, where heads draw.
+    /// Sample the episode again with other random numbers.
     AnotherDraw,
     /// This one of its draws.
     Sample(u64),
@@ -190,7 +190,7 @@ pub enum Episode {
     Spread,
     /// Shows gradients of this quantity instead of values; or the values again.
     Gradients(Quantity),
-    /// The same episode sampled, expected, or with most likely rows.
+    /// Show the episode sampled, with expected weighting, or with most likely rows.
     Sampling(NoiseMode),
 }
 
@@ -220,13 +220,13 @@ pub enum Edit {
 pub enum Compare {
     /// Compare the episode on screen with this file.
     With(PathBuf),
-    /// Keep the episode on screen as A: what is recorded next is B.
+    /// Keep the episode on screen as A; the next recording is B.
     KeepAsA,
     /// A becomes B, and B becomes A.
     Swap,
     /// Ask the machine of B for the episode of A.
     SameInput,
-    /// Show or hide what B has more than A.
+    /// Show or hide the difference B − A.
     ToggleDifference,
     /// Go to where A and B differ first: step, stage and head.
     FirstDifference,
@@ -236,7 +236,7 @@ pub enum Compare {
     End,
 }
 
-/// Files, and what is taken along.
+/// Commands about files and the clipboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum File {
     /// Cancels recording, reading or drawing.
@@ -246,9 +246,9 @@ pub enum File {
     /// Save the trace here; or the figure on screen, when the name ends as that of a picture. Where there is such a
     /// file the person is asked.
     Save(PathBuf),
-    /// The same, whatever is there.
+    /// Save the file, replacing an existing one.
     Replace(PathBuf),
-    /// Save the close-up in motion here, as an animation; if told so, whatever is there.
+    /// Save the close-up in motion as an animation; true replaces an existing file.
     Film(PathBuf, bool),
     /// Show the desktop's own dialog.
     Browse(FilePurpose),
@@ -272,7 +272,7 @@ pub enum File {
 pub enum Ask {
     /// Show the dialog about this; that of all commands and that of the keys are hidden again.
     For(Subject),
-    /// This is what stands in the dialog's line now.
+    /// Set the text of the dialog's line.
     Typed(String),
     /// This line of the list of commands is chosen.
     Chosen(usize),
@@ -291,7 +291,7 @@ pub enum Window {
     ToggleNumbers,
     /// Show or hide the episode.
     ToggleLeft,
-    /// Show or hide the timeline; what plays stays.
+    /// Show or hide the timeline; the transport stays.
     ToggleTimeline,
     /// Show the pictures alone and large, or with everything around them again.
     TogglePresent,
@@ -332,7 +332,7 @@ pub enum Window {
     Lit {
         /// Light on dark.
         dark: bool,
-        /// The same of the system.
+        /// The setting of the system.
         system: Option<bool>,
     },
 }
@@ -357,15 +357,15 @@ pub enum Tour {
 pub enum Learn {
     /// Train or wait; where nothing learns, the preset of the machine on screen begins.
     Toggle,
-    /// One update, then wait.
+    /// Run one update, then wait.
     Once,
     /// Doubles or halves the training speed a number of times.
     Faster(i32),
-    /// So slow that updates can be followed, or as fast as it can.
+    /// Toggle between slow updates and full speed.
     SlowOrFull,
     /// End it, for this.
     Replace(Replacement),
-    /// Look at what the machine was at this snapshot, or at what it is.
+    /// Show the machine at this training snapshot, or now.
     Snapshot(Option<usize>),
     /// Moves by a number of snapshots, back if negative.
     MoveSnapshot(isize),
@@ -373,19 +373,19 @@ pub enum Learn {
     Run(usize),
     /// Show this one of the charts below the loss, where there is room for one.
     Below(usize),
-    /// Look at what was noticed so much later, or earlier, and at what the machine was then.
+    /// Move by this number of findings, to the machine at that time.
     MoveFinding(isize),
     /// Change this from the next update on, each `path=value`.
     Change(Vec<String>),
-    /// Write the run on screen into this folder; if told so, whatever is there.
+    /// Write the run on screen into this folder; true replaces an existing run.
     Save(PathBuf, bool),
-    /// Nothing can learn, for this reason.
+    /// Report that training is impossible, for this reason.
     Refused(String),
     /// Moves by a number of runs, back if negative; wraps around.
     MoveRun(isize),
-    /// Save the run on screen into this folder, then do what was asked for that ends it.
+    /// Save the run on screen into this folder, then perform the command that ends it.
     SaveAndEnd(PathBuf),
-    /// Do what was asked for, and lose what is not saved.
+    /// Perform the command, and discard the unsaved run.
     EndUnsaved,
     /// The result.
     Updates(RunUpdates),

@@ -137,7 +137,7 @@ impl Files for Disk {
     }
 }
 
-/// Says where a file is that was written: in its place, or with the person, who gets what is held of it.
+/// Describes the place of a written file: on disk, or downloaded by the user.
 fn handed_over(what: &str, path: &Path) -> String {
     let Some(bytes) = memory_files::remove(path) else {
         return format!("The {what} is saved as {}.", path.display());
@@ -147,7 +147,7 @@ fn handed_over(what: &str, path: &Path) -> String {
     format!("The {what} is downloaded as {name}.")
 }
 
-/// Writes what a run has come to, where there are no folders.
+/// Writes the result of a run, where there are no folders.
 fn save_machine(
     path: &Path,
     experiment: &Experiment,
@@ -205,7 +205,7 @@ fn write_run(
     Ok(is_active)
 }
 
-/// The run of a folder, where that keeps what its machine was.
+/// Loads the run of a folder, if it has training snapshots.
 fn loaded_run(folder: &Path) -> Result<Option<LoadedRun>, Error> {
     if !folder.is_dir() {
         return Ok(None);
@@ -245,7 +245,7 @@ impl From<Trained> for Machine {
     }
 }
 
-/// The machines inside the binary or beside the page, and the first of them as it was before it learned anything.
+/// The included machines, in the binary or next to the page, and the first of them before training.
 pub fn included_machines() -> Vec<Machine> {
     let mut machines: Vec<_> = weights::included_names()
         .filter_map(included_machine)
@@ -271,7 +271,7 @@ pub fn included_machine(name: &str) -> Option<Machine> {
     }
 }
 
-/// A machine whose weights lie beside the page: in their place stand those that it began with.
+/// A machine whose weights are next to the page, with its initial weights in their place.
 fn away(name: &str) -> Option<Machine> {
     let experiment = Experiment::included(name, &[])?.ok()?;
     let other_way = preset::is_other_way(name).then_some(experiment.description);

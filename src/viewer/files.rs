@@ -48,11 +48,11 @@ pub enum OpenedFile {
     Machine(Box<Machine>),
     /// A trace: the window shows it as recorded and computes nothing anew.
     Trace(Box<RecordedEpisode>),
-    /// A run with what was kept of its machine: the window looks back through it.
+    /// A run with its training snapshots, for browsing.
     Run(Box<LoadedRun>),
 }
 
-/// A run that was trained elsewhere, with what was kept of its machine.
+/// A run that was trained elsewhere, with its training snapshots.
 #[derive(Clone, Debug)]
 pub struct LoadedRun {
     /// The name.
@@ -105,7 +105,7 @@ pub struct RecordedEpisode {
     pub file: Option<String>,
     /// The public address of the file, next to the page.
     pub address: Option<String>,
-    /// The hash of the weights, where a file says so.
+    /// The hash of the weights, if a file gives it.
     pub sha256: Option<String>,
 }
 
@@ -130,7 +130,7 @@ impl RecordedEpisode {
             && self.recording.episode == other.recording.episode
     }
 
-    /// True when the read heads see what was written in the same step.
+    /// True when the read heads see the writes of the same step.
     pub fn writes_first(&self) -> bool {
         let config = self.config.as_ref();
         config.is_some_and(|config| config.order() == Order::WriteFirst)
@@ -186,7 +186,7 @@ pub type ProgressCallback<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
 /// The error of the default implementation.
 const NO_ACCESS: &str = ": this window has no access to files.";
 
-/// Opens and saves for the window. Errors are sentences for the person in front of it: what is wrong,
+/// Opens and saves for the window. Errors are sentences for the user: what is wrong,
 /// where, and what to do.
 pub trait Files: Send + Sync {
     /// Reads weights or a trace.
@@ -197,7 +197,7 @@ pub trait Files: Send + Sync {
         Err(format!("{} cannot be opened{NO_ACCESS}", path.display()))
     }
 
-    /// [`Files::open`], where how far it is can be told; what `watch` gives up may end as an error.
+    /// [`Files::open`] with progress; a file that `watch` cancels may end as an error.
     ///
     /// # Errors
     /// The errors of [`Files::open`].
@@ -206,7 +206,7 @@ pub trait Files: Send + Sync {
         self.open(path)
     }
 
-    /// Writes the episode on screen; the sentence that comes back says where it is.
+    /// Writes the episode on screen; returns a sentence that names its place.
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
@@ -226,7 +226,7 @@ pub trait Files: Send + Sync {
         true
     }
 
-    /// Writes a figure; the sentence that comes back says where it is.
+    /// Writes a figure; returns a sentence that names its place.
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
@@ -235,8 +235,8 @@ pub trait Files: Send + Sync {
         Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
     }
 
-    /// Writes a run that learns, with what its machine was, into a folder, from which it can go on; the sentence that
-    /// comes back says where it is, and how. A run that is there is replaced only where that `replaces`.
+    /// Writes a live run with its training snapshots into a folder from which it can be resumed; returns a sentence on
+    /// place and state. An existing run is replaced only if `replaces`.
     ///
     /// # Errors
     /// A sentence that names the folder and what is wrong with it.
@@ -251,8 +251,8 @@ pub trait Files: Send + Sync {
         Err(format!("{} cannot be written{NO_ACCESS}", folder.display()))
     }
 
-    /// Asks the person for a file to open, or for a place to save to; `suggestion` is what it may be called. The
-    /// answer may come after the call: it takes as long as the person does.
+    /// Asks the user for a file to open, or for a place to save to; `suggestion` is the proposed name. The
+    /// answer may arrive after the call returns.
     fn choose(&self, save: bool, suggestion: &str, answer: Answer) {
         let _ = (save, suggestion, answer);
     }
@@ -262,7 +262,7 @@ pub trait Files: Send + Sync {
         answer(Err(format!("{name} cannot be fetched{NO_ACCESS}")));
     }
 
-    /// Takes in what is in a file that cannot be read by its path.
+    /// Stores the contents of a file that cannot be read by its path.
     fn keep(&self, path: PathBuf, bytes: Vec<u8>) {
         let _ = (path, bytes);
     }

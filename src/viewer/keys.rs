@@ -14,7 +14,7 @@ use crate::model::NoiseMode;
 use crate::platform::HAS_FILES;
 use crate::train::Quantity;
 
-/// A command with its name, its keys and what it does, in one line.
+/// A command with its name, its keys and a one-line description.
 #[derive(Debug)]
 pub struct Entry {
     /// The group in the list of keys.
@@ -45,8 +45,8 @@ impl Entry {
     }
 }
 
-/// True of what every browser has for itself, whatever the page wants: size, tabs, bookmarks, tools; and of what
-/// people miss there, printing and the line to search in.
+/// True for a shortcut that every browser reserves, such as size, tabs, bookmarks and tools, or that users expect
+/// there, such as printing and search.
 fn is_the_browsers(key: KeyboardShortcut) -> bool {
     let with_shift = [Key::T, Key::B, Key::C, Key::D];
     let without = [
@@ -452,7 +452,7 @@ fn bound(held: Held) -> Vec<(KeyboardShortcut, Command)> {
     bound
 }
 
-/// True for what gives way while the input is edited: whatever moves the play-head, and what has a key then.
+/// True for a command that is unavailable while the input is edited: it moves the play-head, or its key is taken.
 fn waits(entry: &Entry) -> bool {
     let own = edit_keys();
     matches!(entry.group, Group::Play | Group::Time)

@@ -1,5 +1,5 @@
-//! A link to what is shown, and back: `machine=copy&length=20&seed=7&step=21&head=R0`. The names are those of the
-//! options of `tapescope view`, and mean the same; `tapescope view --link` takes all of it.
+//! Links to the episode and view on screen, and back: `machine=copy&length=20&seed=7&step=21&head=R0`. The names are
+//! those of the options of `tapescope view`, and mean the same; `tapescope view --link` takes all of it.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -24,7 +24,7 @@ const PLACES: [&str; 4] = ["step", "stage", "head", "layout"];
 /// The contents of a link; missing ones have their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
-    /// The address of a trace beside the page: it stands before the `#`.
+    /// The address of a trace next to the page, before the `#`.
     trace: Option<String>,
     /// The name of an included machine.
     pub machine: Option<String>,
@@ -32,7 +32,7 @@ pub struct Link {
     size: Option<(&'static str, usize)>,
     repeats: Option<usize>,
     seed: Option<u64>,
-    /// Of the noise, where heads draw.
+    /// Number of the sample, where heads sample.
     sample: Option<u64>,
     rows: Option<usize>,
     /// Bits of the input that are the other way round: step and channel.
@@ -44,7 +44,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Reads what stands behind the `#` of an address.
+    /// Parses the part after the `#` of an address.
     ///
     /// # Errors
     /// A sentence that names what is not known or not allowed, and what is.
@@ -104,7 +104,7 @@ impl Link {
         Ok(())
     }
 
-    /// A link to the episode on screen, where a machine that everybody has can show it, or it lies beside the page.
+    /// Returns a link to the episode on screen, if an included machine can show it, or its trace is next to the page.
     pub fn of(state: &State) -> Option<Self> {
         let open = state.session.open.as_ref()?;
         let trace = &open.shown.recording.trace;
@@ -330,7 +330,7 @@ fn flips(value: &str) -> Result<Vec<(usize, usize)>, String> {
     })
 }
 
-/// True for what stands in a link as it is.
+/// True for a character that a link contains unescaped.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.,".contains(&byte)
 }
@@ -347,7 +347,7 @@ fn encoded(value: &str) -> String {
     bytes.collect()
 }
 
-/// A value that stood in a link; what is no code there stays as it is.
+/// Decodes a value of a link; text that is no code stays unchanged.
 fn decoded(value: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = value.as_bytes();

@@ -1,4 +1,4 @@
-//! The current step in words: the status line, the alternative text of the pictures, what tests read.
+//! The current step as text: for the status line, the alternative text of the pictures, and tests.
 
 pub mod comparison;
 pub mod failure;
@@ -41,7 +41,7 @@ pub fn is_asked(recording: &Recording, step: usize) -> bool {
     mask.is_some_and(|&mask| mask > 0.0)
 }
 
-/// One line: where the episode stands and what the heads do there.
+/// Returns one line on the current step and the action of the heads.
 pub fn status(open: &Open, player: &Player, focus: usize) -> String {
     let recording = &open.shown.recording;
     let (step, stage) = (player.step(), player.stage());
@@ -346,7 +346,7 @@ pub fn narrate_stage(open: &Open, step: usize, at: StageRef, focus: usize) -> St
     }
 }
 
-/// The same of one head, while it is told what to do and addresses the memory.
+/// Describes one head, while it receives its parameters and addresses the memory.
 fn narrate_head_stage(open: &Open, step: usize, stage: Stage, head: usize) -> Option<String> {
     let recording = &open.shown.recording;
     let label = head_label(recording, head);

@@ -29,7 +29,7 @@ pub struct Options {
     pub large: Option<PathBuf>,
     /// A trace or weights to compare it with.
     pub compare: Option<(PathBuf, OpenedFile)>,
-    /// The same, read behind the window: it may be large.
+    /// File to compare with, read in the background because it may be large.
     pub large_compare: Option<PathBuf>,
     /// The initial episode and place.
     pub begin: StartOptions,
@@ -50,7 +50,7 @@ impl Options {
         }
     }
 
-    /// Reads a whole link, or what stands behind its `#`: the name of the machine that it shows, and where that begins.
+    /// Parses a link, or the part after its `#`, into the name of the machine and its start.
     ///
     /// # Errors
     /// A sentence that names what is not known or not allowed, and what is.
@@ -108,7 +108,7 @@ impl Options {
             .check(steps, &Trace::new(&config), writes_first)?)
     }
 
-    /// With the machine of this name before the others.
+    /// Moves the machine of this name before the others.
     #[must_use]
     pub fn with_first(mut self, name: &str) -> Self {
         self.machines.sort_by_key(|machine| machine.name != name);

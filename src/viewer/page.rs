@@ -1,4 +1,4 @@
-//! The page of a browser: what `web/index.html` starts, and what a script may ask of it.
+//! The page of a browser: the entry points of `web/index.html`, and the interface for scripts.
 
 use std::path::Path;
 
@@ -28,8 +28,8 @@ pub struct Page {
     runner: eframe::WebRunner,
 }
 
-/// Begins on this canvas with what stands behind the `#` of the address, and with the trace at an address of this site
-/// where there is one.
+/// Starts on this canvas with the part after the `#` of the address, and with the trace at an address of this site,
+/// if any.
 ///
 /// # Errors
 /// There is no WebGL; the words say so.

@@ -19,7 +19,7 @@ pub const SECTION: f32 = 16.0;
 pub const ROW: f32 = 24.0;
 /// Duration of an animation into place, in seconds.
 const MOTION: f32 = 0.12;
-/// Width of a scroll bar that lies beside what it scrolls.
+/// Width of a scroll bar next to its contents.
 pub const SCROLL_BAR: f32 = 10.0;
 /// Corners of buttons and fields.
 pub const RADIUS: u8 = 4;
@@ -295,7 +295,7 @@ fn visuals(dark: bool) -> Visuals {
 pub const UNTINTED: Color32 = Color32::WHITE;
 /// The size of an icon button.
 pub const ICON: Vec2 = vec2(ROW + 4.0, ROW + 4.0);
-/// The least size of what a finger hits.
+/// Smallest size of a touch target.
 pub const FINGER: f32 = 44.0;
 
 #[cfg(test)]

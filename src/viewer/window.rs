@@ -19,7 +19,7 @@ use super::state::start::StartOptions;
 pub enum Error {
     /// The content cannot be shown; a sentence names it and the fault.
     File(String),
-    /// The window could not be opened; the words say why.
+    /// The window could not be opened, for this reason.
     Window(String),
 }
 

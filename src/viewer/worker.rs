@@ -143,7 +143,7 @@ impl Worker {
         }
     }
 
-    /// Hands on a small picture once the one before is done: what a person asks for waits for one at most.
+    /// Starts the next thumbnail once the one before is done: a request of the user waits for one at most.
     fn next_picture(&mut self) {
         if self.pictures.1.strong_count() == 0
             && let Some(jobs) = &self.jobs
@@ -218,7 +218,7 @@ impl Worker {
         });
     }
 
-    /// For whoever knows later which file was chosen for this.
+    /// Returns the callback for the file that is chosen for this purpose.
     pub fn answer(&self, purpose: FilePurpose) -> Answer {
         let (files, outbox) = (self.files.clone(), self.outbox.clone());
         Answer::new(move |chosen| {

@@ -32,24 +32,36 @@ fn to_grid(Rgba([r, g, b, a]): Rgba<u8>) -> Rgba<u8> {
 
 /// Reduces a picture to 256 colours: frequent ones stay exact, rare ones are rounded to the grid.
 pub fn reduced(image: &RgbaImage) -> RgbaImage {
+    let frequent = frequent(image);
+    RgbaImage::from_fn(image.width(), image.height(), |x, y| {
+        let pixel = *image.get_pixel(x, y);
+        if frequent.contains(&pixel.0) {
+            pixel
+        } else {
+            to_grid(pixel)
+        }
+    })
+}
+
+/// The frequent colours of a picture: few enough that it has 256 colours in all once the others are rounded.
+fn frequent(image: &RgbaImage) -> BTreeSet<[u8; 4]> {
     let mut counts = BTreeMap::<[u8; 4], usize>::new();
     for pixel in image.pixels() {
         *counts.entry(pixel.0).or_default() += 1;
     }
     let mut frequent = image.len() / 4 / 4096;
     loop {
-        let colour = |pixel: [u8; 4]| {
-            let stays = counts[&pixel] >= frequent;
-            if stays {
-                Rgba(pixel)
-            } else {
-                to_grid(Rgba(pixel))
-            }
-        };
-        let colours: BTreeSet<[u8; 4]> = counts.keys().map(|&pixel| colour(pixel).0).collect();
-        if colours.len() <= COLOURS {
-            let (width, height) = image.dimensions();
-            return RgbaImage::from_fn(width, height, |x, y| colour(image.get_pixel(x, y).0));
+        let (stay, rare): (Vec<_>, Vec<_>) =
+            counts.iter().partition(|(_, count)| **count >= frequent);
+        let stay: BTreeSet<[u8; 4]> = stay.into_iter().map(|(pixel, _)| *pixel).collect();
+        let rounded = rare.into_iter().map(|(pixel, _)| to_grid(Rgba(*pixel)).0);
+        if rounded
+            .chain(stay.iter().copied())
+            .collect::<BTreeSet<_>>()
+            .len()
+            <= COLOURS
+        {
+            return stay;
         }
         assert!(frequent < image.len(), "too many colours: widen GRID");
         frequent *= 2;
@@ -109,13 +121,17 @@ pub fn encoded(image: &RgbaImage) -> Vec<u8> {
 
 /// The pixels of a picture that differ from a snapshot.
 pub fn differing(kept: &RgbaImage, drawn: &RgbaImage) -> Vec<(u32, u32)> {
+    let frequent = frequent(drawn);
     let pairs = kept.enumerate_pixels().zip(drawn.pixels());
-    let apart = pairs.filter(|((_, _, kept), drawn)| !is_alike(**kept, **drawn));
+    let apart = pairs.filter(|((_, _, kept), drawn)| {
+        // Only a rare colour was rounded.
+        let is_rounded = to_grid(**kept) == **kept && !frequent.contains(&drawn.0);
+        !is_alike(**kept, **drawn, is_rounded)
+    });
     apart.map(|((x, y, _), _)| (x, y)).collect()
 }
 
-fn is_alike(kept: Rgba<u8>, drawn: Rgba<u8>) -> bool {
-    let is_rounded = to_grid(kept) == kept;
+fn is_alike(kept: Rgba<u8>, drawn: Rgba<u8>, is_rounded: bool) -> bool {
     let allowed = ROUNDING + if is_rounded { GRID / 2 } else { 0 };
     let mut channels = kept.0.iter().zip(drawn.0);
     channels.all(|(a, b)| a.abs_diff(b) <= allowed)
@@ -312,11 +328,16 @@ fn a_pixel_that_differs_is_found() {
     assert_eq!(found([13 + ROUNDING, 17, 23 - ROUNDING]), []);
     assert_eq!(found([13, 17 + ROUNDING + 1, 23]), [(7, 9)]);
     assert_eq!(found([13, 17, 23 - ROUNDING - 1]), [(7, 9)]);
-    // A colour of the grid stands for all that are rounded to it.
+    // A colour of the grid stands for the rare ones that are rounded to it, not for a frequent one.
     let most = GRID / 2 + ROUNDING;
     let kept = plain([GRID; 3]);
-    assert_eq!(differing(&kept, &plain([GRID + most; 3])), []);
-    let apart = differing(&kept, &plain([GRID + most + 1; 3]));
+    let near = |by: u8| {
+        let mut drawn = plain([GRID; 3]);
+        drawn.put_pixel(7, 9, Rgba([GRID + by, GRID, GRID, 255]));
+        differing(&kept, &drawn)
+    };
+    assert_eq!((near(most), near(most + 1)), (vec![], vec![(7, 9)]));
+    let apart = differing(&kept, &plain([GRID + most; 3]));
     assert_eq!(apart.len(), 64 * 128);
 }
 

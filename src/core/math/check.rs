@@ -1,4 +1,4 @@
-//! The gradient checker: central differences against what back-propagation says.
+//! The gradient checker: central differences against back-propagation.
 
 use super::random::Random;
 use rand::{RngExt, SeedableRng};

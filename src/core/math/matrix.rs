@@ -17,12 +17,12 @@ const PADDING: usize = 16;
 /// Number of vectors multiplied in one pass over a matrix: a few sums for each fit into the registers of a processor.
 pub const TOGETHER: usize = 4;
 
-/// This many columns and what is added so that every row begins at a cache line.
+/// Returns this number of columns with the padding that starts every row at a cache line.
 pub fn padded(columns: usize) -> usize {
     columns.next_multiple_of(PADDING)
 }
 
-/// A matrix whose rows begin at cache lines; zeros fill what lies between.
+/// A matrix whose rows begin at cache lines, padded with zeros.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix<R = f32> {
     data: Aligned<R>,
@@ -79,7 +79,7 @@ impl<R: Real> Matrix<R> {
             .slice_move(s![.., ..self.columns])
     }
 
-    /// All values and the padding: for what goes through all elements alike and keeps zeros zero.
+    /// All values with the padding, for element-wise operations that keep zeros zero.
     pub fn as_slice(&self) -> &[R] {
         &self.data
     }
@@ -367,7 +367,7 @@ impl<S: Simd> Columns<S> for Rest<S> {
     }
 }
 
-/// Runs a pass block by block, in the same blocks on every processor: what is summed over rows depends on them.
+/// Runs a pass block by block, in the same blocks on every processor: sums over rows depend on them.
 /// `MOST` is how many packs a block has at most, as 32 registers hold them.
 #[inline(always)]
 pub(crate) fn by_blocks<R: Real, S: Simd, const MOST: usize>(simd: S, pass: &mut impl Blocks) {

@@ -38,7 +38,7 @@ impl<R: Real, S: Simd> Pack<R, S> {
         self.simd
     }
 
-    /// The same number everywhere.
+    /// Returns a pack with the same number everywhere.
     #[inline(always)]
     pub fn splat(simd: S, value: R) -> Self {
         Self::new(simd, R::splat(simd, value))
@@ -198,7 +198,7 @@ pub struct Whole<S> {
     pub(crate) index: usize,
 }
 
-/// The last pack of every slice: it overlaps the one before and leaves what that one has done.
+/// The last pack of every slice: it overlaps the one before and leaves the results of that one.
 #[derive(Clone, Copy)]
 pub struct Last<S> {
     pub(crate) simd: S,

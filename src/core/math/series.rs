@@ -29,7 +29,7 @@ impl<R: Copy + Default> Series<R> {
         self.data.resize(steps * self.width);
     }
 
-    /// Makes room for `steps` rows of `width` values; what they are is left open.
+    /// Makes room for `steps` rows of `width` values; the values themselves are unspecified.
     pub fn reshape(&mut self, steps: usize, width: usize) {
         self.width = width;
         self.resize(steps);

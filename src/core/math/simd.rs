@@ -84,7 +84,7 @@ pub trait Kernel {
 #[derive(Clone, Copy, Debug)]
 pub struct Lines<P, const K: usize>(P);
 
-/// No instructions of one processor: what every processor has.
+/// Portable instructions, which every processor has.
 pub const PLAIN: Lines<Scalar256b, 2> = Lines(Scalar256b);
 
 /// An instruction set.
@@ -185,7 +185,7 @@ macro_rules! declare {
     };
 }
 
-/// Defines what `declare!` declares, register by register.
+/// Defines the items of `declare!`, register by register.
 macro_rules! define {
     (bits [$($k:tt)*] $n:literal) => {
         #[inline(always)]
@@ -234,7 +234,7 @@ macro_rules! in_halves {
     };
 }
 
-/// Declares what is particular to one type of numbers; the names are pulp's.
+/// Declares the items specific to one type of numbers; the names are pulp's.
 macro_rules! declare_numbers {
     ($type:ident $vector:ident $lines:ident $lines_mut:ident $load:ident $store:ident $splat:ident
      $first:ident $mul_add:ident $max:ident $min:ident $sum:ident $largest:ident) => {
@@ -265,7 +265,7 @@ macro_rules! declare_numbers {
     };
 }
 
-/// The vectors of an instruction set, 64 bytes each, and what can be done with them.
+/// The vectors of an instruction set, 64 bytes each, and their operations.
 pub trait Simd: Copy + Debug + Send + Sync + 'static {
     /// Number of vectors that the registers hold.
     const VECTORS: usize;
@@ -293,7 +293,7 @@ fn part(len: usize, k: usize, lanes: usize) -> std::ops::Range<usize> {
     len.min(k * lanes)..len.min((k + 1) * lanes)
 }
 
-/// Defines what `declare_numbers!` declares.
+/// Defines the items of `declare_numbers!`.
 macro_rules! define_numbers {
     ($n:literal [$($k:tt)*] $type:ident $vector:ident $base:ident $lanes:ident $lines:ident $lines_mut:ident $load:ident
      $store:ident $splat:ident $first:ident $select:ident $between:ident $fused:ident $mul:ident $add:ident

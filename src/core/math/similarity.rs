@@ -22,7 +22,7 @@ kernel! {
     }
 }
 
-/// The square root; 0 of what is too small to have a precise one, which has no direction either.
+/// Returns the square root; 0 for a value too small for a precise one, whose vector has no direction either.
 #[inline(always)]
 fn root<R: Real>(square: R) -> R {
     let root = square.sqrt();
@@ -35,8 +35,8 @@ fn key_norm<R: Real>(key: &[R], epsilon: R) -> R {
     root(key.iter().map(|&k| k * k).sum::<R>() + epsilon)
 }
 
-/// x / y; 0 where y is not a normal number: what has no direction (only with ε = 0) is similar to
-/// nothing.
+/// Returns x / y; 0 where y is not a normal number: a vector without direction (only with ε = 0) is similar to
+/// no other.
 #[inline(always)]
 fn quotient<R: Real>(x: R, y: R) -> R {
     let quotient = x / y;

@@ -17,7 +17,7 @@ pub fn softmax<R: Real, S: Simd>(simd: S, scale: R, x: &[R], p: &mut [R]) {
     multiply(simd, R::ONE / total.sum(), p);
 }
 
-/// [`softmax`] of what `p` holds.
+/// [`softmax`] of the values in `p`, in place.
 #[inline(always)]
 pub fn softmax_in_place<R: Real, S: Simd>(simd: S, scale: R, p: &mut [R]) {
     let (most, mut total) = (largest(simd, p), Pack::splat(simd, R::ZERO));

@@ -1,4 +1,4 @@
-//! A layer of units over every row of a memory, and what they say together:
+//! A layer of units over every row of a memory, and its output:
 //!
 //! ```text
 //! e(i) = v · f(c + Wᵀ·M(i))
@@ -180,7 +180,7 @@ macro_rules! with_activation {
 }
 
 kernel! {
-    /// Turns what goes into the units of some rows into what they say, and writes e.
+    /// Turns the inputs of the units of some rows into their outputs, and writes e.
     fn activate<'a, R>(simd; units: Units<'a, R>, values: &'a mut [R], energies: &'a mut [R]) {
         with_activation!(units.activation, |activation| {
             activate_in(simd, activation, units.vector, values, energies);
@@ -589,7 +589,7 @@ mod tests {
         energies
     }
 
-    /// By c, W, v and the memory, one behind the other; the units kept, or computed again.
+    /// Gradients w.r.t. c, W, v and the memory, one after the other; the units kept, or computed again.
     fn gradient<R: Real>(
         activation: UnitActivation,
         point: &[R],

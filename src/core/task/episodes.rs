@@ -51,7 +51,7 @@ impl HeldOut {
     }
 }
 
-/// In words: `every 10th`, `the last 100`.
+/// Text form: `every 10th`, `the last 100`.
 impl fmt::Display for HeldOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -140,7 +140,7 @@ impl Recorded {
         })
     }
 
-    /// The same with names for the channels of input and answer; none: they are numbered.
+    /// Sets names for the channels of input and answer; without names they are numbered.
     ///
     /// # Errors
     /// There are some, and not one for each channel.
@@ -296,11 +296,11 @@ impl PartialEq for Episodes {
     }
 }
 
-/// Episodes, and which of them are for what.
+/// Episodes, split into training and held-out ones.
 #[derive(Debug)]
 struct Split {
     recorded: Arc<Recorded>,
-    /// To learn from: from the shortest to the longest.
+    /// Training episodes, from the shortest to the longest.
     learned: Vec<usize>,
     /// The held-out episodes in the order of the file.
     held_out: Vec<usize>,
@@ -346,7 +346,7 @@ impl Episodes {
         Self::NONE.with(Arc::new(Recorded::new(inputs, targets, mask, lengths)?))
     }
 
-    /// The same task with its episodes: the channels are theirs, and the length, where it was not narrowed down.
+    /// Returns the task with its episodes: the channels are theirs, and the length, where it was not narrowed down.
     ///
     /// # Errors
     /// The rule leaves none to learn from, or holds none out; or none of either kind has such a length.
@@ -400,7 +400,7 @@ impl Episodes {
         (split.learned_of(&self.length).len(), held_out)
     }
 
-    /// The number in the file of what [`super::Task::episode`] gives.
+    /// Returns the number in the file of the episode that [`super::Task::episode`] returns.
     pub fn number(&self, seed: u64, index: u64) -> Option<usize> {
         let split = self.recorded.as_ref()?;
         let turn = |count: usize| (seed.wrapping_add(index) % count.max(1) as u64) as usize;

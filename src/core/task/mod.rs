@@ -39,7 +39,7 @@ use rand::RngExt;
 use crate::keys::{Choice, ConfigError, Field, Keys, Table, Words, check};
 use crate::math::{Random, random};
 
-/// One episode: what the machine sees, what it should answer, and when it is asked.
+/// One episode: inputs, targets, and the mask of the steps with a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
     /// Input x_t, [T, X].
@@ -59,7 +59,7 @@ pub struct Episode {
 /// A named part of an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// One of [`Phase::NAMES`]; in a recording of another program whatever it says.
+    /// One of [`Phase::NAMES`]; in a recording of another program any text.
     pub name: Cow<'static, str>,
     /// First step.
     pub start: usize,
@@ -378,7 +378,7 @@ impl Task {
         self.generator().least_size()
     }
 
-    /// The same task with every episode of exactly this size, or of the least there can be.
+    /// Returns the task with every episode of exactly this size, or of the smallest possible one.
     #[must_use]
     pub fn with_size(mut self, size: usize) -> Self {
         let size = size.max(self.least_size());
@@ -394,7 +394,7 @@ impl Task {
         }
     }
 
-    /// The same task with exactly `repeats` repeats; no change where the task has none.
+    /// Returns the task with exactly `repeats` repeats; no change where the task has none.
     #[must_use]
     pub fn with_repeats(mut self, repeats: usize) -> Self {
         if let Self::RepeatCopy(task) = &mut self {
@@ -436,7 +436,7 @@ impl Task {
         there.map_or(episodes, |there| there.min(episodes))
     }
 
-    /// Chance level of an episode in bits: what it costs to know the form of the answer, but to guess
+    /// Chance level of an episode in bits: the cost of knowing the form of the answer, but guessing
     /// every random bit in it with probability ½ (paper §4).
     pub fn chance(&self, episode: &Episode) -> f64 {
         self.generator().chance(episode)

@@ -1,4 +1,4 @@
-//! Dynamic N-grams (paper §4.4): predict the next bit of a sequence whose statistics are drawn anew for
+//! Dynamic N-grams (paper §4.4): predict the next bit of a sequence whose statistics are sampled anew for
 //! every episode.
 //!
 //! The probability that a bit is 1 depends on the `context` bits before it: a table of 2^context numbers,

@@ -8,8 +8,8 @@ use crate::task::Episode;
 /// The number whose derivative is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {
-    /// The cross-entropy of the answer, in bits, as [`super::Score::bits`]; without what joins it when a machine with
-    /// Bayesian or hard heads learns.
+    /// The cross-entropy of the answer, in bits, as [`super::Score::bits`]; without the auxiliary losses in the
+    /// training of a machine with Bayesian or hard heads.
     Loss,
     /// The logit of one output bit: the logarithm of the odds that it is 1, in nats.
     Bit {

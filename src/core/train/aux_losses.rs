@@ -35,7 +35,7 @@ impl AuxLosses {
         [&mut self.redundancy, &mut self.divergence, &mut self.reward]
     }
 
-    /// Each one added to that of another; what one of them does not have, neither has.
+    /// Sums each loss; a loss that one of them lacks is absent from the sum.
     pub fn sum(all: impl Iterator<Item = Self>) -> Self {
         all.reduce(|mut sum, other| {
             for (sum, other) in sum.each_mut().into_iter().zip(other.each()) {
@@ -137,7 +137,7 @@ impl RandomHeads {
 }
 
 impl TrainingConfig {
-    /// The noise of a training episode, and what becomes of it.
+    /// Returns the noise of a training episode, and its mode.
     pub(super) fn draw(&self, heads: RandomHeads, index: u64) -> Draw {
         // Of a stream of its own: the noise itself is not looked at.
         let chance = || random(self.seed ^ EXPECTED, index).random::<f64>();
@@ -182,7 +182,7 @@ impl TrainingConfig {
     }
 }
 
-/// For the stream that says which episodes are expected ones.
+/// Stream that selects the episodes with expected weighting.
 const EXPECTED: u64 = 0x0E59_EC7E_D000_0000;
 
 /// ln p(y|s) of an answer, nats.

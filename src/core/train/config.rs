@@ -12,8 +12,8 @@ pub struct TrainingConfig {
     pub optimizer: OptimizerConfig,
     /// Learning rate at the end of the run, as a fraction of the initial one.
     pub final_lr_factor: f64,
-    /// Bits per sequence. From the first validation below it the run is settled: what the machine has
-    /// learned is kept by smaller steps, which do not throw it out of its minimum again.
+    /// Loss in bits per sequence at which the learning rate drops, from the first validation below it. Smaller steps
+    /// keep the machine in its minimum.
     pub lr_drop_below: f64,
     /// Factor on the learning rate after this drop.
     pub lr_drop_factor: f64,
@@ -168,7 +168,7 @@ impl Keys for OptimizerConfig {
 /// Gradient clipping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Clip {
-    /// Not at all.
+    /// No clipping.
     None,
     /// Every element to ± this; the paper: 10.
     Elementwise(f64),

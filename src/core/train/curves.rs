@@ -49,8 +49,8 @@ pub fn best(points: &[HistoryPoint], sequences: u64) -> Option<usize> {
     })
 }
 
-/// A quantity of several runs after the same number of sequences: bits per sequence of their validations, or what
-/// joined the loss.
+/// A quantity of several runs after the same number of sequences: bits per sequence of their validations, or an
+/// auxiliary loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Sequences trained on.
@@ -70,8 +70,8 @@ pub fn spread(curves: &[&[HistoryPoint]]) -> Vec<Spread> {
     spread_of(curves, |point| Some(cost(point)))
 }
 
-/// The same of what joins the loss, each of [`AuxLosses::NAMES`]: of the validations, where they have it, otherwise of the
-/// training since the last one. Nothing of what no run has.
+/// Returns the spread of the auxiliary losses, each of [`AuxLosses::NAMES`]: of the validations, where they have it,
+/// otherwise of the training since the last one. Empty for a loss that no run has.
 pub fn spread_aux(curves: &[&[HistoryPoint]]) -> [Vec<Spread>; 3] {
     [0, 1, 2].map(|kind| {
         spread_of(curves, |point| {

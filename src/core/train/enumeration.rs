@@ -74,8 +74,8 @@ fn drawing(alpha: &[f64], row: usize) -> f64 {
     before + 0.5 * alpha[row]
 }
 
-/// A trace whose noise makes the hard heads choose these rows, a step after the other: what they draw from depends on
-/// what was drawn before.
+/// A trace whose noise makes the hard heads choose these rows, step by step: their distributions depend on the rows
+/// sampled before.
 fn chosen(machine: &Model<f64>, episode: &Episode, choices: &[usize]) -> Trace<f64> {
     let draw = Draw {
         sampling: NoiseMode::Sampled,
@@ -109,7 +109,7 @@ fn every_choice(machine: &Model<f64>, episode: &Episode) -> Vec<Trace<f64>> {
     all.collect()
 }
 
-/// p(s): what was drawn had this probability.
+/// Returns p(s), the probability of the sampled rows.
 fn probability(trace: &Trace<f64>) -> f64 {
     let heads = hard(trace).into_iter().map(|head| &trace.heads[head]);
     let of_head = heads.flat_map(|head| {

@@ -132,7 +132,7 @@ impl Evaluator<'_> {
         Evaluation::of(&scores.collect::<Vec<Score>>())
     }
 
-    /// The scores of the episodes, in their order, and what else is to be known of each, with at most `limit` values
+    /// Returns the scores of the episodes in order, and further results of each, with at most `limit` values
     /// of memory kept whole for each thread; `None` where `stop` is set before the last one.
     fn each_within<T: Send>(
         &self,
@@ -182,7 +182,7 @@ pub fn optimum(task: &Task, seed: u64, episodes: usize) -> Option<f64> {
     optima.map(|bits| bits.iter().sum::<f64>() / episodes.max(1) as f64)
 }
 
-/// The mean of [`Task::chance`] over the same episodes: what guessing costs.
+/// The mean of [`Task::chance`] over the same episodes: the chance level.
 pub fn chance(task: &Task, seed: u64, episodes: usize) -> f64 {
     let of = |index: usize| task.chance(&task.episode(seed, index as u64));
     (0..episodes).map(of).sum::<f64>() / episodes.max(1) as f64

@@ -7,7 +7,7 @@ use crate::model::{Extent, ModelConfig, Trace};
 /// The largest recording that is held to be looked at, in bytes.
 pub const LARGEST_RECORDING: u64 = 2 << 30;
 
-/// Copies of the weights that a training run holds beside the gradients of its groups: the machine, the best
+/// Copies of the weights that a training run holds in addition to the gradients of its groups: the machine, the best
 /// one so far, the gradient, up to three moments of the optimizer, and two on their way to the disk.
 const COPIES: u64 = 8;
 
@@ -109,7 +109,7 @@ impl Demand {
         least.filter(|(part, _)| with(*part) < self.bytes())
     }
 
-    /// The same work where one part is no larger than in the experiments that ship.
+    /// Returns the work with one part no larger than in the included presets.
     fn with_ordinary(&self, part: Part) -> Self {
         let mut less = self.clone();
         let config = &mut less.config;
@@ -166,7 +166,7 @@ fn training_bytes(config: &ModelConfig, steps: usize, batch: usize, threads: usi
         .saturating_add(weights.saturating_mul(COPIES))
 }
 
-/// One episode whose logits alone are wanted, or its gradient.
+/// Bytes of an episode for its logits only, or for its gradient.
 fn tape_bytes(config: &ModelConfig, steps: usize) -> u64 {
     Trace::<f32>::bytes(config, steps, TAPE_LIMIT).saturating_add(episode_bytes(config, steps))
 }

@@ -1,4 +1,4 @@
-//! From gradient to update: clipping, Graves' centred RMSProp, Adam.
+//! Optimizers, from gradient to update: clipping, Graves' centred RMSProp, Adam.
 
 use super::config::{Clip, OptimizerConfig};
 use crate::math::Real;
@@ -211,7 +211,7 @@ pub fn global_norm<R: Real>(gradient: &Params<R>) -> f64 {
 }
 
 kernel! {
-    /// In f64: the square of a large f32 is no f32.
+    /// Returns the squared norm in f64, because the square of a large f32 is no f32.
     fn square_norm<'a, R>(_simd; values: &'a [R]) -> f64 {
         let mut sums = [0.0; 16];
         let (chunks, rest) = values.as_chunks::<16>();

@@ -1,4 +1,4 @@
-//! One episode with everything known about it: what was asked, what the machine did, how well it answered.
+//! One episode with everything known about it: task and target, the trace of the machine, and the score.
 
 use super::attribution::Quantity;
 use super::loss::{Score, is_wrong, score};
@@ -70,7 +70,7 @@ impl Recording {
         of.derivatives(machine, &self.episode, &self.trace)
     }
 
-    /// True when the values of an array of the trace format were recorded, or computed from what was.
+    /// True when the values of an array of the trace format were recorded, or computed from recorded ones.
     pub fn knows(&self, array: &str) -> bool {
         self.unknown().all(|unknown| unknown != array)
     }
@@ -145,7 +145,7 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Begins what [`Recording::of`] does at once.
+    /// Begins a recording in parts, which [`Recording::of`] does at once.
     pub fn new(
         machine: &'a Model<f32>,
         task: &'a Task,
@@ -180,7 +180,7 @@ impl<'a> Recorder<'a> {
         is_left
     }
 
-    /// The whole episode; what is left of it is recorded now.
+    /// Records the rest of the episode, and returns it.
     pub fn into_recording(mut self) -> Recording {
         let (done, all) = self.done();
         // Even one without steps has a beginning.

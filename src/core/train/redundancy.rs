@@ -16,14 +16,14 @@ use crate::model::{HeadTrace, ModelConfig, Trace, Upstream};
 /// P of a step, in its two parts; 0 where every head is on one row of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Penalty {
-    /// Σ_i (1 − a_i·a_i)², 0 to the number of heads: what heads cost that are spread over rows.
+    /// Σ_i (1 − a_i·a_i)², 0 to the number of heads: the cost of heads that are spread over rows.
     pub spread: f64,
-    /// 2 Σ_{i<j} (a_i·a_j)², 0 to h·(h − 1) for h heads: what heads cost that look at the same rows.
+    /// 2 Σ_{i<j} (a_i·a_j)², 0 to h·(h − 1) for h heads: the cost of heads that address the same rows.
     pub shared: f64,
 }
 
 impl Penalty {
-    /// P itself: what training takes the mean of.
+    /// Returns P itself, of which training takes the mean.
     pub fn total(self) -> f64 {
         self.spread + self.shared
     }

@@ -18,7 +18,7 @@ pub struct Sampled {
     pub episodes: usize,
     /// Samples of each, K.
     pub samples: u64,
-    /// Cross-entropy of the answer, where what is predicted is the mean of the samples.
+    /// Cross-entropy of the answer, with the mean of the samples as the prediction.
     pub bits_of_mean: f64,
     /// The mean of the cross-entropy over the samples; never less than that of their mean.
     pub bits: f64,
@@ -117,8 +117,8 @@ impl Sampled {
     }
 }
 
-/// −log₂ of the mean over the samples of what they say of the right value, summed over the scored bits. From the
-/// logits: a sample that is sure says 0 or 1 only when it is rounded.
+/// −log₂ of the samples' mean probability of the right value, summed over the scored bits. From the logits, because
+/// a confident sample is 0 or 1 only by rounding.
 fn bits_of_mean(episode: &Episode, logits: &[Series<f32>]) -> f64 {
     let asked = (0..episode.steps()).filter(|&t| episode.mask[t] > 0.0);
     let of_step = |t: usize| {

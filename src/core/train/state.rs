@@ -8,9 +8,9 @@ use super::evaluate::Evaluation;
 use super::optimizer::Optimizer;
 use crate::model::{Model, ModelConfig};
 
-/// A training run between two updates. With its task and its configuration it says everything about the rest
-/// of the run: what goes on from a copy of it ends in the same bits. Episodes are functions of the seed and
-/// their index, so no generator is among it.
+/// A training run between two updates. With its task and its configuration it determines the rest of the
+/// run: a run resumed from a copy ends with the same bits. Episodes are functions of the seed and
+/// their index, so it contains no generator.
 #[derive(Clone, Debug)]
 pub struct State {
     /// The machine as it is now.
@@ -64,14 +64,14 @@ pub struct HistoryPoint {
     pub seconds: f64,
     /// Mean training loss since the last point, bits per sequence (before the updates).
     pub training_bits: f64,
-    /// Mean of what joins the loss, over the same sequences.
+    /// Mean of the auxiliary losses, over the same sequences.
     pub training_aux: AuxLosses,
     /// Validation.
     pub validation: Evaluation,
 }
 
 impl State {
-    /// Nothing learned: weights from the seed of `config`.
+    /// Creates the state before training: weights from the seed of `config`.
     pub fn new(model: ModelConfig, config: &TrainingConfig) -> Self {
         Self {
             optimizer: Optimizer::new(config.optimizer, &model),

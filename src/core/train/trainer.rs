@@ -28,8 +28,8 @@ pub(super) const TAPE_LIMIT: usize = 1 << 24;
 /// update is left out. The last of this many without a good one between them ends the run.
 const OVERFLOWS_IN_A_ROW: u32 = 20;
 
-/// A training run in progress. Create it, call [`Trainer::update`] until [`Trainer::finished`]; what goes on
-/// from its [`State`] between two updates ends in the same bits.
+/// A training run in progress. Create it, call [`Trainer::update`] until [`Trainer::finished`]; a run resumed
+/// from its [`State`] between two updates ends with the same bits.
 #[derive(Debug)]
 pub struct Trainer {
     /// The task.
@@ -54,7 +54,7 @@ pub struct Update {
     pub bits: f64,
     /// Mean wrong bits of the batch before the update, per sequence.
     pub wrong: f64,
-    /// Means of what joins the loss, of the batch before the update.
+    /// Means of the auxiliary losses of the batch before the update.
     pub aux: AuxLosses,
     /// Euclidean norm of the gradient over all tensors, before clipping; not finite where the update was left out.
     pub norm: f64,
@@ -147,7 +147,7 @@ impl BatchBuffers {
     }
 }
 
-/// Episodes of a batch that go through the machine side by side, and what came out.
+/// Episodes of a batch that a machine processes side by side, with their results.
 #[derive(Debug)]
 struct Group {
     gradient: Params<f32>,
@@ -299,8 +299,8 @@ impl Trainer {
         self.update_watched(None)
     }
 
-    /// [`Trainer::update`], and says of one episode of the batch and of the gradient what is to be said of them: the
-    /// weights come to the same bits, watched or not.
+    /// [`Trainer::update`], with a report on one episode of the batch and on the gradient. The weights have the same
+    /// bits, watched or not.
     ///
     /// # Errors
     /// As for [`Trainer::update`]; then the vitals, too, are of the batch that broke.

@@ -85,7 +85,7 @@ impl Uncertainty {
     }
 }
 
-/// The scored bits of an episode, step after step. `outputs`: what each sample says, [K] of [T, Y], 0 to 1; `mask` [T],
+/// The scored bits of an episode, step after step. `outputs`: those of each sample, [K] of [T, Y], 0 to 1; `mask` [T],
 /// above 0 where an answer is asked for; `target` [T, Y], 0 or 1. None of no samples; steps that a sample lacks are
 /// left out.
 pub fn bits(outputs: &[&Series<f32>], mask: &[f32], target: &Array2<f32>) -> Vec<Bit> {
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(areas.model, less(|of| of.model));
     }
 
-    /// By its definition, pair by pair.
+    /// Computes it by its definition, pair by pair.
     fn counted(scored: &[(bool, f64)]) -> Option<f64> {
         let of = |wanted: bool| scored.iter().filter(move |(is_true, _)| *is_true == wanted);
         let (mut sum, mut pairs) = (0.0, 0.0);

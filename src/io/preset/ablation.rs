@@ -12,7 +12,7 @@ struct Stage {
     about: &'static str,
 }
 
-/// In the order in which a head works.
+/// The stages in the order in which a head computes them.
 const STAGES: [Stage; 6] = [
     Stage {
         name: "no content",
@@ -59,7 +59,7 @@ pub fn stages() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub struct Ablation {
     /// The removed stage, such as `no gate`.
     pub name: &'static str,
-    /// A sentence about it: what the heads do without it.
+    /// A sentence on the behaviour of the heads without it.
     pub about: &'static str,
     /// The change of the experiment that does it.
     pub set: Override,
@@ -70,7 +70,7 @@ pub struct Ablation {
 /// The ablations of an experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ablations {
-    /// In the order in which a head works; none for a machine without heads.
+    /// The ablations in the order of the stages; none for a machine without heads.
     pub variants: Vec<Ablation>,
     /// The stages that cannot be removed, with reasons, as text.
     pub left_out: Vec<String>,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::form::Written;
 use super::{Experiment, Override};
 
-/// So often what differs is set: first the kinds with all else, then what a new kind has brought with it.
+/// Number of passes that set differing keys: first all of them, then those of a new kind.
 const ROUNDS: usize = 2;
 
 impl Experiment {

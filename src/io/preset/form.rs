@@ -1,4 +1,4 @@
-//! Presets as JSON. Which keys there are, and what each may be, stands in the tables of the configurations ([`Keys`]).
+//! Presets as JSON. The keys and their ranges are in the tables of the configurations ([`Keys`]).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -69,7 +69,7 @@ impl Experiment {
         }
     }
 
-    /// Completes what was read and holds it to its ranges.
+    /// Completes the values that were read and checks their ranges.
     pub(super) fn complete(mut self, given: &Value, file: &str) -> Result<Self, Error> {
         let fail = |path: &str, problem: &str| Err(Error::content(file, path, problem));
         let name = &self.name;
@@ -107,7 +107,7 @@ impl Experiment {
         Ok(self)
     }
 
-    /// Refuses a key that an experiment of this kind does not have, and misses what it needs.
+    /// Refuses unknown keys of an experiment of this kind, and reports missing ones.
     fn belongs(&mut self, given: &Value, file: &str) -> Result<(), Error> {
         let (mut keys, mut missing) = (Vec::new(), None);
         visit(self, &mut |key| {
@@ -588,7 +588,7 @@ impl Serialize for Written {
     }
 }
 
-/// The values under one key, and where in their paths what is below it begins.
+/// The values under one key, and the offset in their paths of the part below it.
 struct Part<'a>(&'a [(String, Value)], usize);
 
 impl Serialize for Part<'_> {

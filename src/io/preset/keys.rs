@@ -36,7 +36,7 @@ pub(super) fn every_key() -> &'static Value {
     &KEYS
 }
 
-/// The default preset, and of every choice in it, and in what comes with that, a preset with each other word.
+/// The default preset, and presets with every other word of each choice, also of nested choices.
 fn presets_of_every_kind() -> Vec<Experiment> {
     let (mut presets, mut chosen) = (vec![Experiment::called("")], BTreeSet::new());
     let mut next = 0;
@@ -87,8 +87,8 @@ struct Row {
     rest: String,
 }
 
-/// Every key of a preset with its default, what is allowed, and what it is, as a table in Markdown. A key that not
-/// every kind has, or not with the same default, says of which kinds it is.
+/// Returns a Markdown table of all preset keys, with default, allowed values and description. A key that not every
+/// kind has, or not with the same default, names its kinds.
 pub fn table() -> String {
     let (mut rows, mut usual) = (Vec::<Row>::new(), BTreeSet::new());
     for (index, mut preset) in presets_of_every_kind().into_iter().enumerate() {

@@ -35,7 +35,7 @@ macro_rules! included {
     };
 }
 
-/// Presets that belong together: what the group is called, names and sources.
+/// Presets that belong together: name of the group, names and sources.
 type Group = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// The group of presets whose heads attend otherwise than in the paper.

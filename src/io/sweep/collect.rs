@@ -32,11 +32,11 @@ pub struct FoundRuns {
     pub missing: Vec<(PathBuf, Option<Failure>)>,
 }
 
-/// Folders by their canonical paths, each as it is shown: what is reached by two paths is there once.
+/// Folders by their canonical paths, each with its shown path: a folder reached by two paths is listed once.
 type RunPaths = BTreeMap<PathBuf, PathBuf>;
 
 impl FoundRuns {
-    /// Returns what could be read; keeps the error otherwise.
+    /// Returns the value that was read; stores the error otherwise.
     fn readable<T>(&mut self, read: Result<T, Error>) -> Option<T> {
         read.map_err(|error| self.damaged.push(error)).ok()
     }
@@ -217,7 +217,7 @@ impl Setting {
         spread(&curves)
     }
 
-    /// The same of what joins the loss, each of [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
+    /// Curves of the auxiliary losses, each of [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
     pub fn aux_curves(&self) -> [Vec<Spread>; 3] {
         let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(Run::validations).collect();
         spread_aux(&curves)
@@ -265,7 +265,7 @@ fn in_order(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Order
         .then(a.len().cmp(&b.len()))
 }
 
-/// The name of the experiment where there are several, then what is different among those of that name:
+/// The name of the experiment where there are several, then the differing settings among those of that name:
 /// by the last part of the path, where that is clear.
 fn label(own: &Setting, settings: &[Setting]) -> String {
     let name = |setting: &Setting| setting.runs[0].experiment.name.clone();
@@ -292,7 +292,7 @@ fn label(own: &Setting, settings: &[Setting]) -> String {
 /// The keys that do not make another setting, including the seed.
 const UNCOMPARED: [&str; 4] = ["title", "description", "training.seed", "evaluation"];
 
-/// A collection as one JSON object. `found` says what was planned; its runs are in `settings`.
+/// A collection as one JSON object. `found` has the planned runs, with their results in `settings`.
 pub fn to_json(
     settings: &[Setting],
     found: &FoundRuns,
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn a_folder_that_was_too_deep_is_searched_when_it_is_given() {
         let place = tempfile::tempdir().unwrap();
-        let deep = place.path().join("1/2/3/4/5/6/7/8");
+        let deep = place.path().join("1/2/3/4/5/6/7");
         write_run(&deep.join("seed=1"), &experiment(1, &[]), &[1.0, 0.5]);
         write_run(
             &place.path().join("seed=2"),

@@ -1,5 +1,4 @@
-//! Many training runs in one folder: their names, what is planned, how far they are, and what they say
-//! together.
+//! Many training runs in one folder: their names, plan, progress and joint results.
 
 mod collect;
 mod failure;

@@ -19,7 +19,7 @@ const LIMIT: u64 = 256 << 20;
 /// The longest name of a run's folder; file systems allow 255 bytes.
 const MOST_NAME: usize = 160;
 
-/// The name of the folder of a run: what is changed in the preset, and the seed.
+/// The name of the folder of a run: the changed preset keys, and the seed.
 ///
 /// Characters that a file system or a shell could take for something else become `_`; a name that is not
 /// the whole truth any more ends with the beginning of its hash.

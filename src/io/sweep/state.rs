@@ -28,7 +28,7 @@ pub enum State {
 }
 
 impl State {
-    /// In one word.
+    /// Returns the state as one word.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Finished => "finished",
@@ -51,9 +51,9 @@ impl State {
 /// The state of a run folder, which decides how a sweep continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FolderState {
-    /// Nothing: the run is finished, or diverged, as it would again.
+    /// Skipped: the run is finished, or diverged, which would repeat.
     Finished,
-    /// Nothing: the named process trains it.
+    /// Skipped: the named process trains it.
     Running(String),
     /// The sweep starts the run.
     New,

@@ -99,6 +99,8 @@ pub(super) struct Piece<'a> {
     pub(super) array: String,
     /// True when the first of its axes is that of the memory rows.
     of_rows: bool,
+    /// True when it has all steps: the first of its axes is that of time.
+    of_steps: bool,
     step: Option<usize>,
     /// The first indices of every value.
     place: Vec<usize>,
@@ -234,7 +236,7 @@ impl Comparison {
                 match a.step {
                     Some(_) => drop(self.walk(a, b, |_, size| tolerance * size.max(1.0))),
                     // Learned constants, and the state before the first step.
-                    None => self.by_largest(a, b, usize::MAX, tolerance),
+                    None => self.by_largest(a, b, tolerance),
                 }
             }
         }
@@ -245,28 +247,12 @@ impl Comparison {
 
     /// Compares derivatives, array by array, as far as both have them.
     pub(super) fn gradient(&mut self, a: &Derivatives, b: &Derivatives, tolerance: f64) {
-        for (array, values) in a {
-            let Some((_, other)) = b.iter().find(|(other, _)| other.name == array.name) else {
-                self.skip(array.name.clone());
-                continue;
-            };
-            let whole = |values| Piece {
-                step: None,
-                place: Vec::new(),
-                ..piece(array.name.clone(), 0, array.shape.clone(), values)
-            };
-            // Gradients grow or vanish over the steps.
-            let axes = usize::from(array.dims[0].starts_with('t'));
-            let width = array.shape[axes..].iter().product();
-            self.by_largest(whole(values), whole(other), width, tolerance);
-        }
-        let is_missing = |name: &str| a.iter().all(|(array, _)| array.name != name);
-        let missing = b.iter().filter(|(array, _)| is_missing(&array.name));
-        missing.for_each(|(array, _)| self.skip(array.name.clone()));
+        self.pairs(of_gradient(a), of_gradient(b), tolerance);
     }
 
-    /// Compares two pieces whose values may differ by a share of the largest of `width` neighbours.
-    fn by_largest(&mut self, mut a: Piece, mut b: Piece, width: usize, tolerance: f64) {
+    /// Compares two pieces whose values may differ by a share of the largest of them, or of those of their step.
+    fn by_largest(&mut self, mut a: Piece, mut b: Piece, tolerance: f64) {
+        let width: usize = a.shape[usize::from(a.of_steps)..].iter().product();
         let [first, second] = [a.values, b.values].map(Vec::from_iter);
         let largest = |(a, b): (&[f32], &[f32])| {
             let sizes = a.iter().chain(b).map(|value| f64::from(value.abs()));
@@ -320,6 +306,18 @@ impl Comparison {
         }
         neither
     }
+}
+
+/// Returns gradients as a file has them.
+fn of_gradient(all: &Derivatives) -> Vec<Piece<'_>> {
+    let pieces = all.iter().map(|(array, values)| Piece {
+        // They grow or vanish over the steps.
+        of_steps: array.dims[0].starts_with('t'),
+        step: None,
+        place: Vec::new(),
+        ..piece(array.name.clone(), 0, array.shape.clone(), values)
+    });
+    pieces.collect()
 }
 
 /// Distance of two values: 0 for equal ones, also for NaN and NaN; infinite where only one is finite.
@@ -391,6 +389,7 @@ pub(super) fn piece(
     Piece {
         array: array.into(),
         of_rows: false,
+        of_steps: false,
         step: Some(t),
         place: vec![t],
         shape: shape.into(),
@@ -469,6 +468,7 @@ pub(super) fn memory<'a>(
     vec![Piece {
         array: "memory".to_owned(),
         of_rows: true,
+        of_steps: false,
         step,
         place: vec![t],
         shape,

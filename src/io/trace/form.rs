@@ -68,7 +68,7 @@ pub(super) fn is_of_a_file(task: &str) -> bool {
     task == Task::Episodes(Episodes::NONE).name()
 }
 
-/// Identity of an episode of a file: the file's name, its hash and parameters, and the episode's number.
+/// Identity of an episode of a file: the file's name, its hash, and the episode's number.
 fn of_a_file(task: &Episodes, drawn: Draw) -> Map<String, Value> {
     let name = Path::new(&task.file).file_name().unwrap_or_default();
     let number = task.number(drawn.seed, drawn.episode);
@@ -127,8 +127,8 @@ impl Visitor<'_> for Digits {
     }
 }
 
-/// Reads the parameters that a task of this program has, a single number as a range of two. Other entries are skipped:
-/// they may be as large as the file.
+/// Reads the parameters that a task of this program has, a single size as a range of two equal numbers. Other
+/// entries are skipped: they may be as large as the file.
 fn parameters<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
     const LONGEST: usize = 1000;
     let all: BTreeMap<Cow<'de, str>, &'de RawValue> = Deserialize::deserialize(from)?;
@@ -626,16 +626,15 @@ pub(super) fn must_be(
     for (path, expected) in expected {
         let mut keys = path.split('.');
         let first = keys.next().and_then(|key| given.get(key));
-        let is_needed = is_whole || first.is_some() && path.ends_with(".size");
+        let found = keys.fold(first, |at, key| at?.get(key));
+        let found = found.unwrap_or(&Value::Null);
         let place = format!("{place}.{path}");
-        match keys.fold(first, |at, key| at?.get(key)) {
-            Some(found) if *found == expected => {}
-            None if !is_needed => not_given.push(place),
-            found => {
-                let found = found.map_or("missing".to_owned(), |found| short(&found.to_string()));
-                let problem = format!("is {found}; expected {expected}");
-                return Err(Error::content(label, place, problem));
-            }
+        let is_optional = first.is_none() || found.is_null() && path.ends_with(".every");
+        if !is_whole && is_optional {
+            not_given.push(place);
+        } else if *found != expected {
+            let problem = format!("is {}; expected {expected}", short(&found.to_string()));
+            return Err(Error::content(label, place, problem));
         }
     }
     Ok(not_given)

@@ -8,7 +8,7 @@ use crate::viewer::theme;
 /// The smallest window in which everything fits, in points.
 pub const SMALLEST: Vec2 = vec2(960.0, 600.0);
 
-/// The same where the pictures stand alone: the close-up, and all others.
+/// Smallest size of pictures without panels: of the close-up, and of all others.
 const SMALLEST_ALONE: [Vec2; 2] = [vec2(640.0, 400.0), vec2(800.0, 500.0)];
 /// Scale of presentations: text of 13 points becomes one of 20.
 const PRESENTED: f32 = 20.0 / 13.0;
@@ -46,7 +46,7 @@ pub fn limit(look: Appearance, ctx: &Context) -> Option<f32> {
     (size + 1.5 < f32::from(look.scale)).then_some(size)
 }
 
-/// Puts it on, larger where the pictures stand alone; `before` is what was on.
+/// Applies the theme, larger where the pictures have no panels; `before` is the previous one.
 pub fn apply_theme(
     (look, shown): (Appearance, ViewSize),
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! The threads that train while the window is open, and how often they are asked what is new.
+//! The threads that train while the window is open, and the interval at which they are polled.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -43,8 +43,7 @@ impl TrainingThreads {
         }
     }
 
-    /// Does what is to be done; what comes back is a job that follows from it, and a sentence that says why nothing
-    /// learns where that is so.
+    /// Performs an action; returns a job that follows from it, and the reason if no training is possible.
     pub fn perform(&mut self, action: TrainingAction) -> (Option<Job>, Result<(), String>) {
         match action {
             TrainingAction::Begin(experiments) => {

@@ -49,12 +49,18 @@ impl State {
             Subject::EndRun if self.ending.is_none() => return None,
             Subject::EndRun => self.suggestion(FilePurpose::Run),
             Subject::File(purpose) => self.suggestion(purpose),
-            other => {
-                if other == Subject::Messages {
-                    self.toasts.mark_read();
-                }
+            Subject::Messages => {
+                self.toasts.mark_read();
                 String::new()
             }
+            Subject::Commands
+            | Subject::Keys
+            | Subject::Settings
+            | Subject::About
+            | Subject::Glossary
+            | Subject::Step
+            | Subject::Episode
+            | Subject::More => String::new(),
         };
         Some(Dialog::about(subject, text))
     }
@@ -70,7 +76,7 @@ impl State {
         None
     }
 
-    /// Leaves what lies over the rest, one thing after the other.
+    /// Leaves the topmost overlay, mode or selection, one at a time.
     fn escape(&mut self) {
         if self.is_narrow() && self.drawer {
             self.drawer = false;

@@ -38,7 +38,7 @@ impl State {
         self.ending = None;
     }
 
-    /// The run on screen waits and is saved; then what was asked for is done.
+    /// Pauses and saves the run on screen, then performs the requested command.
     pub(super) fn save_and_end(&mut self, path: PathBuf) {
         self.dialog = None;
         let is_saving = |learning: &LiveTraining| learning.saving.is_some();
@@ -109,7 +109,7 @@ impl State {
         self.toasts.add(Kind::Problem, sentence);
     }
 
-    /// There is a folder where the run with this number was to be written.
+    /// Handles a folder that exists where the run with this number was to be written.
     pub(super) fn run_is_there(&mut self, number: u64, to: &Destination) {
         if self.finish_saving(number) {
             self.ask_to_replace(to);

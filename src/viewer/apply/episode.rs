@@ -126,7 +126,7 @@ impl State {
         open.is_some_and(|open| open.gradients.take().is_some())
     }
 
-    /// A recorded trace has no machine to record another episode: says which one does.
+    /// Explains that a recorded trace has no machine for another episode, and names one that has.
     fn explain_recording(&mut self) {
         let of_a_file = self.session.open.as_ref().is_some_and(Open::is_of_a_file);
         if let (true, Some(machine)) = (of_a_file, self.session.machine()) {
@@ -136,7 +136,7 @@ impl State {
         }
     }
 
-    /// Asks for what there is to begin with, where no file is opened.
+    /// Requests the first episode, where no file is opened.
     pub fn begin(&mut self) -> Vec<Effect> {
         self.record_first();
         std::mem::take(&mut self.effects)
@@ -218,7 +218,7 @@ impl State {
         self.opened(same_name || self.editing.mark.is_some());
     }
 
-    /// An episode has come on screen. Where it `is_active`, the moment stays: to see what is another there.
+    /// Handles a new episode on screen. Where it `is_active`, the step stays, to show the differences.
     pub(super) fn opened(&mut self, is_active: bool) {
         self.pending.asked = false;
         let undone = self.pending.coming.take();

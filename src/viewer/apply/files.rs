@@ -1,4 +1,4 @@
-//! Files: what opening, choosing and saving them means for the window; what is copied.
+//! Files: opening, choosing and saving them in the window, and copying.
 
 use crate::viewer::state::episode::Open;
 use std::path::{Path, PathBuf};
@@ -48,8 +48,8 @@ impl State {
         }
     }
 
-    /// A file was chosen, or its path typed: what that is for is done. `replaces` says that the person knows what
-    /// is there.
+    /// Uses a file that was chosen, or whose path was typed, for its purpose. `replaces`: the user agreed to replace an
+    /// existing file.
     pub(super) fn chosen(&mut self, purpose: FilePurpose, path: PathBuf, replaces: bool) {
         if matches!(purpose, FilePurpose::Figure(_)) && Format::of(&path).is_none() {
             let name = file_name(&path);
@@ -107,7 +107,7 @@ impl State {
         self.toasts.add(Kind::Done, said);
     }
 
-    /// There is a file where one was to be written: the person says what happens to it.
+    /// Asks whether to replace a file that exists where one is to be written.
     pub(super) fn ask_to_replace(&mut self, to: &Destination) {
         if self.dialog.is_some() {
             return self.report_unchanged(to);
@@ -233,7 +233,7 @@ impl State {
         }
     }
 
-    /// A name for what is to be saved.
+    /// Suggests a name for the file to save.
     pub(super) fn suggestion(&self, purpose: FilePurpose) -> String {
         let name = || self.session.file_name();
         match purpose {

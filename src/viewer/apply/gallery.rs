@@ -29,7 +29,7 @@ impl State {
         self.record();
     }
 
-    /// All pictures over time beside the stages of the step, whatever else suits the episode.
+    /// Switches to all pictures over time next to the stages of the step.
     pub(super) fn see_all(&mut self) {
         self.suits = WindowLayout::Debug;
         if self.settings.layout.is_some() {

@@ -45,7 +45,16 @@ impl State {
             Learn::Save(path, replaces) => self.save_run(path, replaces),
             Learn::SaveAndEnd(path) => self.save_and_end(path),
             Learn::EndUnsaved => self.end_now(),
-            learn => self.steer(&learn),
+            Learn::Toggle
+            | Learn::Once
+            | Learn::Faster(_)
+            | Learn::SlowOrFull
+            | Learn::Snapshot(_)
+            | Learn::MoveSnapshot(_)
+            | Learn::MoveFinding(_)
+            | Learn::Below(_)
+            | Learn::Run(_)
+            | Learn::MoveRun(_) => self.steer(&learn),
         }
     }
 
@@ -71,7 +80,7 @@ impl State {
         }
     }
 
-    /// Commands to what is there.
+    /// Applies commands to the live training.
     fn steer(&mut self, learn: &Learn) {
         let Some(learning) = &mut self.learning else {
             return;
@@ -168,7 +177,7 @@ impl State {
         }
     }
 
-    /// These experiments begin, told apart by their seeds.
+    /// Starts these experiments, named by their seeds.
     fn begin_learning(&mut self, experiments: Vec<Experiment>) {
         let named = experiments.into_iter();
         let named = named.map(|experiment| (by_seed(&experiment), experiment));
@@ -235,7 +244,7 @@ impl State {
         }
     }
 
-    /// Changes what is learned, and how, from the next update on.
+    /// Changes the task and the hyperparameters from the next update on.
     fn change_run(&mut self, set: Vec<String>) {
         let Some(learning) = &mut self.learning else {
             return;
@@ -300,7 +309,7 @@ impl State {
         self.probe_next(last);
     }
 
-    /// The episode on screen by the machine that is to be seen, where that is what is looked at.
+    /// Shows the episode on screen with the selected machine, while the training is shown.
     pub(super) fn show_learner(&mut self) {
         // A comparison that is under way comes to its end before there is something else to compare.
         let is_compared = self

@@ -1,5 +1,5 @@
-//! Runs side by side: what each of them does with the episode on screen. That of the run that is chosen is on screen
-//! itself; the others are recorded in turns, one at a time.
+//! Runs side by side: the answer of each to the episode on screen. That of the selected run is on screen itself; the
+//! others are recorded in turn, one at a time.
 
 use std::sync::Arc;
 

@@ -90,7 +90,8 @@ impl State {
     fn select_row(&mut self, rows: &Rows, by: isize) {
         let selected = match self.view.selected {
             Some(Target::Rows { to, .. }) => rows.index_of(to),
-            selected => selected.and_then(|target| rows.index_of(*target.rows()?.start())),
+            Some(target) => target.rows().and_then(|kept| rows.index_of(*kept.start())),
+            None => None,
         };
         let on = |index: usize| index.cast_signed() + by;
         let index = match selected {

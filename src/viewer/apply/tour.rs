@@ -87,7 +87,7 @@ impl State {
         }
     }
 
-    /// On, past what there is no machine for.
+    /// Moves to the next tour step for which a machine exists.
     fn next_tour_step(&mut self) {
         let next = self.tour.as_ref().map_or(0, |tour| tour.stop + 1);
         let next = (next..TOUR_STEPS.len()).find(|&stop| self.has_machine_for(stop));
@@ -299,7 +299,7 @@ impl State {
         self.view.chosen = chosen.is_some();
     }
 
-    /// Something was done: it may be what the tour waits for.
+    /// Reports a user action, for which the tour may wait.
     pub(super) fn notify_tour(&mut self, action: UserAction) {
         let (Some(tour), Some(open)) = (&self.tour, &self.session.open) else {
             return;

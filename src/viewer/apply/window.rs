@@ -62,7 +62,7 @@ impl State {
         }
     }
 
-    /// The start page comes on screen; what it needs is recorded meanwhile.
+    /// Shows the start page, and records its pictures meanwhile.
     fn show_welcome(&mut self) {
         self.player.pause();
         (self.welcome.shown, self.presenting) = (true, false);
@@ -71,8 +71,8 @@ impl State {
         self.record_cards();
     }
 
-    /// Records what the cards of the start page still need. Machines that are away are fetched for that one after the
-    /// other: whoever waits for something else does not wait for them.
+    /// Records the missing pictures of the start page. Machines that are not loaded are fetched one after the other, so
+    /// that other requests do not wait for them.
     pub(super) fn record_cards(&mut self) {
         let (session, welcome) = (&self.session, &mut self.welcome);
         let comes =

@@ -3,7 +3,7 @@
 use super::table::Table;
 use crate::figure::numbers;
 
-/// A quantity with its equation, the numbers in it and what comes out.
+/// A quantity with its equation, its numbers and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The symbol.
@@ -30,7 +30,7 @@ pub fn n(value: f32) -> String {
     numbers::short(value, 4)
 }
 
-/// A quantity with its equation and what comes out.
+/// Returns a quantity with its equation and its result.
 pub fn line(symbol: &str, sum: impl Into<String>, value: f32) -> Line {
     Line {
         symbol: symbol.to_owned(),

@@ -34,7 +34,7 @@ pub struct Table {
     pub rows: Vec<Vec<f32>>,
 }
 
-/// A number, or the word for what is none.
+/// Formats a number, or returns the word for a value that is none.
 fn number(value: f32, [nan, least, most]: [&str; 3]) -> String {
     match value {
         v if v.is_nan() => nan.to_owned(),

@@ -14,7 +14,7 @@ use crate::train::Recording;
 use crate::viewer::narration;
 use crate::viewer::state::episode::Open;
 
-/// One number of what the machine has one of in every step, if this episode has it.
+/// Card of one number of a vector per step, if this episode has it.
 pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card> {
     let recording = &open.shown.recording;
     let shades = [Scale::Bits, Scale::Weighting];

@@ -36,8 +36,8 @@ impl Pair<'_> {
     }
 }
 
-/// Returns the differences B − A: in tables over time of all columns at the step, in others of what
-/// counts most in every line.
+/// Returns the differences B − A: in tables over time of all columns at the step, in others of the main value of
+/// every line.
 fn lines(target: Target, a: &Table, b: &Table, step: usize) -> Option<Vec<Line>> {
     let line = |name: &str, a: f32, b: f32| Line {
         symbol: format!("{name}, {}", SIDES[2]),
@@ -149,7 +149,7 @@ fn grouped(arrays: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Lists what was not compared, with the reason.
+/// Lists the parts that were not compared, with the reason.
 pub fn not_compared(found: &Comparison) -> Vec<String> {
     let (sizes, skipped) = (found.sizes.join("; "), grouped(&found.skipped).join(", "));
     let mut lines = Vec::new();

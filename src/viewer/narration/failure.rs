@@ -1,4 +1,4 @@
-//! Causes of wrong answers, measured from the first wrong bit of a recording, for tasks that output what
+//! Causes of wrong answers, measured from the first wrong bit of a recording, for tasks that output the vectors that
 //! they were shown.
 
 use std::ops::Range;
@@ -51,7 +51,7 @@ pub fn shown_in(recording: &Recording, step: usize) -> Option<usize> {
 /// The cause of a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cause {
-    /// There is no memory to read it from.
+    /// The machine has no memory to read it from.
     Carried {
         /// Number of values that the network carries from step to step.
         units: usize,
@@ -75,7 +75,7 @@ pub enum Cause {
         row: usize,
         /// The step in which it was there once more.
         again: usize,
-        /// The share of what stood there that was left then, 0 to 1.
+        /// The share of the previous content left at that time, 0 to 1.
         left: f32,
     },
     /// Many small writes to all rows have worn the row away.
@@ -88,7 +88,7 @@ pub enum Cause {
         most: f32,
         /// All its weights there since, added up.
         sum: f32,
-        /// The share of what was written that is left, 0 to 1.
+        /// The share of the write that is left, 0 to 1.
         left: f32,
     },
 }
@@ -169,7 +169,7 @@ fn written_over(
     })
 }
 
-/// The share of what stands in a row that a head leaves there in these steps, 0 to 1: on average over its columns
+/// The share of a row's content that a head leaves in these steps, 0 to 1: on average over its columns
 /// Π(1 − w·e) (Graves et al. 2014, equation 3); all of it where the head erases nothing.
 fn share_left(writer: &HeadTrace, steps: Range<usize>, row: usize) -> f32 {
     let columns = writer.erase.width();

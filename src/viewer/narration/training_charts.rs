@@ -15,9 +15,9 @@ const BAND: f64 = 0.03;
 const LOOKS: usize = 8;
 /// The most points of a line: more than that are finer than pixels.
 const MOST_POINTS: usize = 700;
-/// The most of what guessing costs that an axis of bits shows.
+/// Upper end of an axis of bits, in multiples of the chance level.
 const BEYOND: f64 = 10.0;
-/// An axis of bits is logarithmic where guessing costs this many times what the best answer does.
+/// Ratio of chance level to optimum from which an axis of bits is logarithmic.
 const FAR: f64 = 3.0;
 
 /// All charts, the one of the loss first.
@@ -69,7 +69,7 @@ pub fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
     lines
 }
 
-/// The same chart of lines that are had in this way.
+/// Returns the loss chart with these lines.
 pub fn loss_of(learning: &LiveTraining, lines: impl FnMut(usize) -> Vec<Line>) -> Chart {
     let run = learning.run();
     let lines: Vec<Line> = (0..learning.runs.len()).flat_map(lines).collect();
@@ -114,7 +114,7 @@ pub fn loss_of(learning: &LiveTraining, lines: impl FnMut(usize) -> Vec<Line>) -
     }
 }
 
-/// A loss that stays near what is possible has an axis of its own.
+/// Returns the scale of the axis; a loss that stays near the optimum has its own.
 fn scale(run: &RunView) -> Up {
     let [guessing, best] = [0, 1].map(|index| run.landmarks.get(index).map(|mark| mark.0));
     match (guessing, best) {
@@ -262,7 +262,7 @@ fn lines(
     lines
 }
 
-/// Of every point the mean of the last few.
+/// Returns the moving mean of the last few points.
 fn smoothed(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let mean = |last: usize| {
         let few = &points[last.saturating_sub(LOOKS - 1)..=last];
@@ -272,7 +272,7 @@ fn smoothed(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     (0..points.len()).map(mean).collect()
 }
 
-/// The mean of something in the band of all updates; each with what it was and its ends.
+/// Returns the mean of a quantity with the band of all updates.
 fn mean(
     progress: &RunProgress,
     name: &str,

@@ -76,7 +76,7 @@ fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     );
 }
 
-/// The memory matrix, with the signs of the heads beside it.
+/// Shows the memory matrix, with the signs of the heads next to it.
 pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     memory_heading(ui, columns, bands, view);
     let Some(memory) = view.catalogue().panel(PanelId::new(Picture::Memory)) else {

@@ -82,7 +82,7 @@ fn buttons_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     });
 }
 
-/// To the ends, by a step, and what plays and pauses.
+/// Shows the transport buttons: to the ends, by a step, play and pause.
 pub fn keys_ui(ui: &mut Ui, player: &Player, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::First, Play::First, false, commands);
     icon_button(ui, Icon::Previous, Play::Step(-1), false, commands);
@@ -98,7 +98,7 @@ pub fn keys_ui(ui: &mut Ui, player: &Player, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Last, Play::Last, false, commands);
 }
 
-/// The loss of every step under the play-head: a place to scrub that says where it went wrong.
+/// Shows the loss of every step under the play-head: a place to scrub that marks errors.
 fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let steps = view.steps();
     let rect = Rect::from_x_y_ranges(columns.time, y);
@@ -186,7 +186,7 @@ fn shown_part(ui: &Ui, above: &Columns, y: Rangef, view: &View<'_>) {
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
 }
 
-/// The marked part: what lies outside is veiled while it is looped.
+/// Shows the marked part: the rest is veiled while it loops.
 fn loop_part(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     let Some((first, last)) = view.player.range() else {
         return;
@@ -210,7 +210,7 @@ fn loop_part(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
 }
 
-/// A tick where something changes: what Page Down goes to.
+/// Draws a tick at every event, the targets of Page Down.
 fn event_ticks(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     let mut drawn = f32::NEG_INFINITY;
     for event in view.open.events.iter() {
@@ -385,7 +385,7 @@ pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
 }
 
-/// One line of text: the current step for everyone who reads rather than looks.
+/// Shows the current step as one line of text.
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     let text = match view.state.editing.mark {
         Some((step, channel)) => format!(

@@ -24,7 +24,7 @@ pub fn card_ui(ctx: &Context, name: &str, add: impl FnOnce(&mut Ui)) {
         });
 }
 
-/// Dims what is not lit; the pointer goes through.
+/// Dims everything outside the spot; the pointer passes through.
 pub fn veil(ctx: &Context, spot: Rect, share: f32) {
     let (palette, window) = (Palette::on(ctx), ctx.content_rect());
     let layer = egui::LayerId::new(Order::Middle, Id::unique("veil"));

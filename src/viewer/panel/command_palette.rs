@@ -49,7 +49,7 @@ pub fn matching<'a>(choices: &'a [Choice], typed: &str) -> Vec<&'a Choice> {
     found.into_iter().map(|(_, choice)| choice).collect()
 }
 
-/// Shows the list; what was chosen is done once it is left.
+/// Shows the list; the chosen command runs once it is closed.
 pub fn command_palette_ui(
     ctx: &Context,
     search: &Dialog,
@@ -162,7 +162,7 @@ fn line_ui(ui: &mut Ui, choice: &Choice, chosen: bool) -> Response {
     line.response
 }
 
-/// Words in what room is left, cut with dots where there is too little.
+/// Draws text in the remaining space, cut with dots where it is too long.
 pub fn quiet_words(ui: &Ui, room: Rect, words: &str, palette: &Palette) {
     let (font, ink) = (theme::text(11.5), palette.subdued);
     let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), font, ink);

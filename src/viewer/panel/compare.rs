@@ -14,7 +14,7 @@ use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::canvas::{Canvas, area};
 use crate::viewer::widget::property::note;
 
-/// With less height than this what is said is said in few lines.
+/// Height below which the text has few lines.
 const LOW: f32 = 220.0;
 /// Height above the first picture of memory: its name.
 const NAME: f32 = 26.0;
@@ -97,7 +97,7 @@ fn outcome_ui(ui: &mut Ui, room: Rect, found: &Differences, pair: &Pair<'_>, vie
         });
 }
 
-/// A line in small letters; where there is little room it ends in dots and is said in full under the pointer.
+/// Shows a line in small letters; in little space it ends in dots and is given in full in the tooltip.
 fn note_ui(ui: &mut Ui, line: &str, low: bool, view: &View<'_>) {
     let text = RichText::new(line).size(11.5).color(view.palette.subdued);
     let label = egui::Label::new(text);

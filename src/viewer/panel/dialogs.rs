@@ -91,7 +91,7 @@ fn error_ui(ui: &mut Ui, sentence: &str) {
     words(ui, sentence, theme::text(13.0), Palette::of(ui).warning);
 }
 
-/// A line to type into; what stands in it now, and whether Enter was pressed.
+/// Shows a line to type into; returns its text, and true if Enter was pressed.
 fn line_ui(
     ui: &mut Ui,
     text: &str,
@@ -106,7 +106,7 @@ fn line_ui(
     (line, entered)
 }
 
-/// The title of a dialog, what it asks for, and the button that does it.
+/// Returns the title of a dialog, its question, and its button.
 fn file_words(purpose: FilePurpose) -> (&'static str, &'static str, &'static str) {
     match purpose {
         FilePurpose::Open => (

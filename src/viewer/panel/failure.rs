@@ -1,4 +1,4 @@
-//! A failure on screen: what is asked of the machine, and where and why it goes wrong.
+//! A failure on screen: the task of the machine, and the place and cause of the error.
 
 use egui::{Context, Rect, Ui};
 

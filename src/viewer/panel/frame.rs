@@ -1,4 +1,4 @@
-//! The panels of the window: which of them there are, where they stand, what lies over them.
+//! The panels of the window: their choice, positions and overlays.
 
 use egui::{Align2, CentralPanel, Context, Frame, Panel, Pos2, Rect, RichText, Ui, pos2, vec2};
 
@@ -55,7 +55,7 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
     })
 }
 
-/// Height of the transport and of the bar of what learns, in a window of this height.
+/// Height of the transport and of the training bar, in a window of this height.
 fn below(state: &State, window: f32) -> f32 {
     let height = learn::height(state.is_on_phone());
     let learn = if state.shows_learner() { height } else { 0.0 };
@@ -265,7 +265,7 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &FrameCache, commands: &mut Vec<Co
     }
 }
 
-/// The bar of what learns, under the machine that does.
+/// Shows the training bar, under the machine in training.
 fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &PanelFrames, commands: &mut Vec<Command>) {
     if let Some(learning) = state.learning.as_ref().filter(|_| state.shows_learner()) {
         Panel::bottom("learn")
@@ -316,7 +316,7 @@ fn failure_panel_ui(ui: &mut Ui, frames: &PanelFrames, view: &mut View<'_>) {
 
 /// True while the picture moves under a resting pointer: the pointer selects nothing then.
 fn rests(ctx: &Context, state: &State) -> bool {
-    /// For how long a pointer that has stopped points at something, in seconds.
+    /// Time that a resting pointer keeps its target, in seconds.
     const POINTS: f32 = 3.0;
     let learning = state.learning.as_ref();
     let learns = learning.is_some_and(LiveTraining::expects_news);
@@ -457,7 +457,7 @@ fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
     });
 }
 
-/// A veil that says what dropping a file would do.
+/// Draws a veil that announces the effect of dropping a file.
 pub fn drop_hint(ctx: &Context, dark: bool) {
     if ctx.input(|input| input.raw.hovered_files.is_empty()) {
         return;

@@ -1,5 +1,4 @@
-//! Several heads at once: the final weighting of each as a column, and what each emitted as a line of a
-//! table.
+//! Several heads at once: the final weighting of each as a column, and its parameters as a line of a table.
 
 use egui::{Align2, Pos2, Rangef, Rect, Sense, Ui, pos2, vec2};
 
@@ -97,7 +96,7 @@ pub fn table_height(heads: usize, room: f32) -> f32 {
     (heads + 1) as f32 * (room / (heads + 1) as f32).clamp(LEAST_LINE, LINE)
 }
 
-/// A table of what every head emits at this step: β, g, s, γ, and its entropy.
+/// Shows a table of every head's parameters at this step: β, g, s, γ, and its entropy.
 pub fn table_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let count = view.trace().heads.len();
     let line = (y.span() / (count + 1) as f32).clamp(LEAST_LINE, LINE);
@@ -203,7 +202,7 @@ fn number_of(lines: &HeadLines, emitted: &Emitted, step: usize) -> f32 {
     scalar.map_or(ABSENT, |scalar| scalar.values[step])
 }
 
-/// The menu of a line of the table: what all heads emit at this step.
+/// Shows the menu of a line of the table: the parameters of all heads at this step.
 fn emitted_menu(response: &egui::Response, rect: Rect, head: usize, view: &mut View<'_>) {
     let (heads, step) = (&view.open.heads, view.step());
     let value = |head: usize, column: usize| number_of(&heads[head], &EMITTED[column], step);

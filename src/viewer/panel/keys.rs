@@ -1,4 +1,4 @@
-//! The list of keys: every command that has one, in groups, and what the pointer does.
+//! The list of keys: every command that has one, in groups, and the actions of the pointer.
 
 use egui::text::LayoutJob;
 use egui::{RichText, TextFormat, Ui, vec2};
@@ -20,7 +20,7 @@ const COLUMNS: [(&[Group], f32); 3] = [
 ];
 /// All columns have room beside each other from this width on.
 const ROOMY: f32 = 600.0;
-/// Windows lower than this have the names alone; what a command does is said under the pointer.
+/// Height below which only names are shown, with descriptions in tooltips.
 const LOW: f32 = 700.0;
 
 /// Keys and gestures that are not commands.
@@ -35,14 +35,14 @@ const OTHERS: [(&str, &str, &str); 4] = [
     ("drag", "Move in time", "in any picture over time"),
 ];
 
-/// The same in a browser, which has its own keys to itself.
+/// Entry for the keys that a browser reserves.
 const THE_BROWSERS: (&str, &str, &str) = (
     "Ctrl+P  Ctrl+E …",
     "Browser keys",
     "print, search, reload; zoom, tabs, bookmarks, tools",
 );
 
-/// The list, in columns; under it what else helps. `stop` is where the tour was left.
+/// Shows the list in columns, with further help below. `stop` is the tour step where the tour was left.
 pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
     list_ui(ui);
     ui.add_space(8.0);

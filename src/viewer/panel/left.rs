@@ -24,7 +24,7 @@ use crate::viewer::{keys, narration, theme};
 /// A track belongs to the number above it, in points.
 const TOGETHER: f32 = -5.0;
 
-/// The episode to record, or what is known of one that came from a file.
+/// Shows the episode to record, or the known facts of one from a file.
 pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     if let Some(open) = session.open.as_ref().filter(|open| open.is_of_a_file()) {
         recorded_ui(ui, open, session, commands);
@@ -131,7 +131,7 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
     }
 }
 
-/// The input by hand, and how far it is from what the seed draws.
+/// Shows the edited input, and its distance from the input of the seed.
 fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let hint = "Change bits of the input  (E)";
     let height = ui.spacing().interact_size.y;
@@ -490,7 +490,7 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
     note(ui, &format!("touched: weight of {TOUCHED} or more"));
 }
 
-/// A line with a box to check: its name, and what stands in it at the left and at the right.
+/// Shows a line with a check box: its name, and its texts at the left and at the right.
 fn check_ui(ui: &mut Ui, [name, text, right]: [&str; 3], on: bool) -> Response {
     let palette = theme::Palette::of(ui);
     let line = Line::new(ui, theme::ROW, Sense::click());

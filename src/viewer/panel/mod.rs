@@ -39,6 +39,8 @@ pub mod tour;
 pub mod units;
 pub mod welcome;
 
+use std::cell::Cell;
+
 use egui::{Color32, Id, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::{Command, Play};
@@ -387,7 +389,7 @@ impl Columns {
         }
     }
 
-    /// With all steps on screen.
+    /// Returns the columns with all steps on screen.
     pub fn of_all(self) -> Self {
         Self {
             whole: self.time,

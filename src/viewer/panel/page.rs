@@ -113,13 +113,13 @@ pub fn paint_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     veil_ui(ui, place, view);
 }
 
-/// True for what the machine is given: it is there from the start.
+/// True for a picture of given values, which are known from the start.
 fn is_given(id: PanelId) -> bool {
     matches!(id.picture, Picture::Input | Picture::Target)
 }
 
-/// While it plays, what has not happened yet is not shown: of a picture over time an outline. What the machine is given
-/// is there from the start.
+/// Veils the future during playback: a picture over time shows an outline. Inputs of the machine are visible from the
+/// start.
 fn veil_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &View<'_>) {
     let given = is_given(place.panel.id);
     let (Some(steps), true, false) = (place.steps(), view.player.playing(), given) else {
@@ -187,7 +187,7 @@ pub fn hover_ui(
     (response, hit)
 }
 
-/// The same cell on both sides of a comparison.
+/// Returns the values of a cell on both sides of a comparison.
 fn values_of(places: &[PlacedPanel<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
     id.side?;
     let value = |side: usize| {
@@ -372,7 +372,7 @@ fn target(id: PanelId, at: Hit) -> Target {
     }
 }
 
-/// The same as commands; on the weighting of a head, with that head.
+/// Returns the commands that pin a cell; on the weighting of a head, also that head.
 fn keep(id: PanelId, at: Hit, view: &View<'_>) -> Vec<Command> {
     let other = |head: &usize| *head != view.focus || view.state.view.all_heads;
     let head = head_of(id).filter(other);

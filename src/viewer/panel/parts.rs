@@ -33,8 +33,8 @@ pub struct Bands {
 
 const RULER: f32 = 34.0;
 const GAP: f32 = 5.0;
-/// Input, target and output together are at least so high, however few channels they have: beside them stand what
-/// the step is, its sentence and the names of the stages.
+/// Smallest height of input, target and output together, however few channels they have: next to them are the
+/// step, its sentence and the names of the stages.
 const STRIPS: f32 = 48.0;
 const SECTION: f32 = 14.0;
 
@@ -103,7 +103,7 @@ pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, vi
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
 }
 
-/// From the first row or mark to the last.
+/// Returns the range from the first row or mark to the last.
 pub fn rows_range(axis: &Axis) -> Rangef {
     let (top, bottom) = axis.ends().unwrap_or_default();
     Rangef::new(top, bottom)
@@ -121,7 +121,7 @@ pub fn choose(ui: &Ui, response: &egui::Response, head: usize, view: &mut View<'
     }
 }
 
-/// Of many heads some share a hue: a short line tells them apart by its dashes.
+/// Draws a short dashed line that distinguishes heads of the same hue.
 pub fn dash_ui(ui: &Ui, x: Rangef, y: f32, head: usize, view: &View<'_>) {
     let name = |head| HeadName::of(view.trace(), head);
     if (0..view.trace().heads.len()).any(|head| name(head).place >= HUES) {

@@ -28,11 +28,11 @@ const MARGIN: f32 = 6.0;
 const BUTTONS: f32 = 7.0;
 /// Delay before a job in progress is shown, in seconds.
 const LONG: f64 = 0.4;
-/// Height of a command in the list of what else can be done.
+/// Height of a command in the list of commands.
 const LINE: f32 = 52.0;
 
 /// Further commands, as far as they are available.
-static MORE: [Command; 17] = [
+static MORE: [Command; 18] = [
     Command::Learn(Learn::Replace(Replacement::NextSeed)),
     Command::Learn(Learn::Replace(Replacement::Nothing)),
     Command::Ask(Ask::For(Subject::File(FilePurpose::Run))),
@@ -53,7 +53,7 @@ static MORE: [Command; 17] = [
     Command::Ask(Ask::For(Subject::About)),
 ];
 
-/// The bar above: which machine, which episode of it, and what else there is; `under_way` what takes its time.
+/// Shows the bar above: machine, episode, and list of commands; `under_way` is the running job.
 pub fn top_ui(
     ui: &mut Ui,
     state: &State,
@@ -92,7 +92,7 @@ pub fn top_ui(
     });
 }
 
-/// True of what is under way longer than it takes to see that.
+/// True for a job that runs long enough to be shown.
 fn takes_long(ui: &Ui, under_way: Option<&PendingJob>) -> bool {
     let (id, now) = (Id::unique("in progress"), ui.input(|input| input.time));
     let Some(job) = under_way else {

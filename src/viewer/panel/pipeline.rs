@@ -1,5 +1,5 @@
-//! The addressing of a head, stage by stage, on the address axis, and what leads from one stage to the
-//! next. One head is expanded, a second one can be pinned beside it; the others are a column each.
+//! The addressing of a head, stage by stage, on the address axis, with the flow from one stage to the
+//! next. One head is expanded, a second one can be pinned next to it; the others are a column each.
 
 use egui::text::LayoutJob;
 use egui::{Align2, Pos2, Rangef, Rect, Sense, Ui, pos2, vec2};
@@ -101,7 +101,7 @@ impl ColumnSpans {
     }
 }
 
-/// The stages of the head looked at and of the one pinned beside it; where the others are to stand.
+/// Shows the stages of the selected and the pinned head; returns the space for the others.
 pub fn stages_ui(
     ui: &mut Ui,
     columns: &Columns,
@@ -189,7 +189,7 @@ fn moves_ui(ui: &Ui, x: Rangef, axis: &Axis, (head, moved): (usize, &Column), vi
     }
 }
 
-/// `Addressing of W0 at step 12`, and what is beside it.
+/// Shows `Addressing of W0 at step 12`, with its controls.
 fn heading(ui: &Ui, columns: &Columns, bands: &Bands, places: &ColumnSpans, view: &mut View<'_>) {
     let top = bands.ruler.min + 8.0;
     let font = theme::heading(11.0);
@@ -216,7 +216,7 @@ fn heading(ui: &Ui, columns: &Columns, bands: &Bands, places: &ColumnSpans, view
     caption_ui(ui, columns.stages, room, view);
 }
 
-/// The sign of a head and what stands beside it.
+/// Shows the sign of a head and its text.
 fn head_title(ui: &Ui, at: Pos2, head: usize, text: &str, view: &mut View<'_>) {
     let write = view.trace().heads[head].is_write();
     let color = view.head_color(head);

@@ -15,16 +15,16 @@ use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::icon_button;
 use crate::viewer::widget::icon::{Icon, head_sign};
 
-/// Heads of which it is said what they do.
+/// Largest number of heads that are described.
 const TOLD: usize = 4;
 /// Height of a head's description, in points.
 const LINE: f32 = 30.0;
-/// For how long the transport stays after the pointer has moved, and how long it takes to fade, in seconds.
+/// Time that the transport stays after a motion of the pointer, and time of its fade, in seconds.
 const STAYS: [f32; 2] = [2.0, 0.3];
 /// Zoom of the view before it zooms out.
 const NEARER: f32 = 1.7;
 
-/// The heads of which it is said what they do: from near the picture says it of the first.
+/// Returns the described heads; in the close-up the picture itself describes the first.
 fn narrated_heads(state: &State) -> impl Iterator<Item = usize> + use<> {
     let near = is_near(state);
     let focus = state.view.focus;
@@ -156,7 +156,7 @@ fn opacity(ctx: &Context, id: Id) -> f32 {
     1.0 - gone
 }
 
-/// The place of what is painted next.
+/// Returns the index of the next painted shape.
 pub fn next_shape(ui: &Ui) -> ShapeIdx {
     ui.ctx()
         .graphics_mut(|graphics| graphics.entry(ui.layer_id()).next_idx())

@@ -104,7 +104,7 @@ fn unknown_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     });
 }
 
-/// The penalty over the heads that do what the one looked at does, over time.
+/// Shows the penalty over time of the heads of the selected head's kind.
 fn redundancy_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let all = &view.open.redundancies;
     let is_write = view.head().is_some_and(HeadTrace::is_write);
@@ -132,7 +132,7 @@ fn redundancy_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>)
 struct Pixels(Option<f32>);
 
 impl Pixels {
-    /// True for what ends in another pixel than what was drawn before it.
+    /// True for a step that ends in another pixel than the one drawn before it.
     fn is_next(&mut self, end: f32) -> bool {
         let next = self.0.is_none_or(|before| end >= before + 1.0);
         if next {

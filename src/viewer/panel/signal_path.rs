@@ -1,4 +1,4 @@
-//! From an answer under the pointer to the row it was read from, and on to the input of the step that wrote that row.
+//! Signal path from the output bit under the pointer to the row it was read from, and to the input of its write.
 
 use egui::{Color32, Pos2, Rangef, Stroke, Ui, pos2};
 
@@ -9,7 +9,6 @@ use crate::figure::{HeadName, PanelId, Picture, PlacedPanel};
 use crate::viewer::narration;
 use crate::viewer::row_zoom::{Axis, Span};
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::canvas::rect;
 
 /// Radius of the corners.
 const CORNER: f32 = 9.0;

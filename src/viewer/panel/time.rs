@@ -193,7 +193,7 @@ fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, channels: usize, view: &mut Vi
     response.on_hover_cursor(egui::CursorIcon::Crosshair);
 }
 
-/// The bit under the pointer changes as the button goes down; what the pointer is drawn over becomes like it.
+/// Flips the bit under the pointer on press; bits that the pointer is dragged over get the same value.
 fn paint_ui(response: &egui::Response, here: Option<(usize, usize)>, view: &mut View<'_>) {
     let down = response.ctx.input(|input| input.pointer.primary_down());
     let down = down && response.is_pointer_button_down_on();
@@ -334,7 +334,7 @@ fn lane_ui(ui: &mut Ui, columns: &Columns, axis: &Axis, head: usize, view: &mut 
     }
 }
 
-/// A scale that is not the plain one says so on the picture.
+/// Marks a picture with a logarithmic scale.
 fn log_badge(ui: &Ui, rect: Rect, view: &View<'_>) {
     let (painter, ink) = (ui.painter(), view.palette.warning);
     let words = "log scale, 1e−6 to 1";

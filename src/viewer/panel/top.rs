@@ -1,4 +1,4 @@
-//! The top bar: what is open, and what to do with it.
+//! The top bar: the open machine or file, and its commands.
 
 use super::bottom::problems_ui;
 use super::tour::{invitation_ui, invites};
@@ -17,7 +17,7 @@ use crate::viewer::widget::button::{icon_button, on_click, text_button};
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::property::words;
 
-/// The top bar; `numbers` while their panel is open, `under_way` what is recorded, read, drawn or written.
+/// The top bar; `numbers` while their panel is open, `under_way` is the running job.
 pub fn top_ui(
     ui: &mut Ui,
     state: &State,
@@ -153,7 +153,7 @@ fn fitting(names: &[String; 2], fits: impl Fn(&[String; 2]) -> bool) -> [String;
     all.next().unwrap_or(shortest)
 }
 
-/// Divides a room between two: what one does not need the other may take.
+/// Divides space between two parts: each may take the part that the other does not need.
 fn shared([a, b]: [f32; 2], room: f32) -> [f32; 2] {
     let half = 0.5 * room.max(80.0);
     [

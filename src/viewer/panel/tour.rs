@@ -1,4 +1,4 @@
-//! The tour on screen: everything is veiled but what a stop is about and the card that explains it.
+//! The tour on screen: everything is veiled except the subject of a tour step and the card that explains it.
 
 use egui::{Context, Key, Rect, Ui, vec2};
 
@@ -55,7 +55,7 @@ fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
     Some(room.expand(5.0))
 }
 
-/// The tour at its present stop; `told` is what to say once it is done.
+/// The tour at its present stop; `told` is the text once it is done.
 pub fn tour_ui(
     ctx: &Context,
     tour: &Tour,
@@ -71,7 +71,7 @@ pub fn tour_ui(
     card_ui(ctx, "tour", |ui| stop_ui(ui, tour, description, commands));
 }
 
-/// A ring about what a stop speaks of.
+/// Draws a ring around the subject of a tour step.
 pub fn ring_ui(ctx: &Context, tour: &Tour, head: &str) {
     if let Some(spot) = spot(ctx, tour, head) {
         veil(ctx, spot, 0.0);

@@ -1,4 +1,4 @@
-//! The start page: what this is, and a card for every machine with an episode of its own.
+//! The start page: an introduction, and a card for every machine with an episode of its own.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ const NARROW_CARD: (f32, f32) = (300.0, 192.0);
 /// Height of cards with one more line: other mechanisms and failures.
 const LINE: f32 = 15.0;
 const PICTURE: f32 = 92.0;
-/// Between its edge and what is on it.
+/// Padding of a card.
 const INSIDE: f32 = 12.0;
 /// Above its title, and between that and the words below.
 const ABOVE: f32 = 10.0;
@@ -257,7 +257,7 @@ fn section_ui(
     }
 }
 
-/// Title, and what it does and how well.
+/// Draws the title, the task and the result.
 fn describe(
     ui: &Ui,
     card: &Card,
@@ -281,7 +281,7 @@ fn describe(
     ]
 }
 
-/// Picture, title, what it does and how well.
+/// Shows picture, title, task and result.
 fn card_ui(
     ui: &Ui,
     rect: Rect,

@@ -12,7 +12,7 @@ use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::viewer::files::{OpenedFile, RecordedEpisode};
 
-/// Differences that may count as none, with what they are called; the usual one is the second.
+/// Tolerances with their names; the usual one is the second.
 pub const TOLERANCES: [(f64, &str); 4] =
     [(0.0, "0"), (1e-6, "1e−6"), (1e-4, "1e−4"), (1e-2, "1e−2")];
 
@@ -43,7 +43,7 @@ pub struct Comparing {
 }
 
 impl Comparing {
-    /// Nothing is compared yet.
+    /// Creates the state without a comparison.
     pub fn new(waiting: Option<(PathBuf, OpenedFile)>) -> Self {
         Self {
             baseline: None,
@@ -67,7 +67,7 @@ impl Comparing {
         self.baseline = baseline;
     }
 
-    /// Nothing is compared any more.
+    /// Ends the comparison.
     pub fn end(&mut self) {
         (self.baseline, self.found) = (None, None);
         (self.asked, self.compared) = (None, None);
@@ -170,7 +170,7 @@ pub struct CompareResult {
     result: Result<Arc<Differences>, Vec<String>>,
 }
 
-/// The same two compared in the same way come out the same.
+/// Results are equal for the same pair compared in the same way.
 impl PartialEq for CompareResult {
     fn eq(&self, other: &Self) -> bool {
         self.key == other.key
@@ -230,7 +230,7 @@ impl Sides {
 /// Two episodes on one clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
-    /// One.
+    /// Episode A.
     pub a: &'a Open,
     /// The other.
     pub b: &'a Open,

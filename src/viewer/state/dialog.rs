@@ -38,7 +38,7 @@ pub struct Dialog {
     pub text: String,
     /// The selected line of the command palette.
     pub chosen: usize,
-    /// True when what stands there was not done: no step is meant by it, or there is such a file already.
+    /// True when the input was refused: it names no step, or the file already exists.
     pub doubted: bool,
 }
 
@@ -53,7 +53,7 @@ impl Dialog {
         }
     }
 
-    /// The same where that was not done.
+    /// Creates the dialog after a refused input.
     pub fn with_error(subject: Subject, text: String) -> Self {
         Self {
             doubted: true,

@@ -1,4 +1,4 @@
-//! An episode: the one that is asked for, and the one on screen with what its pictures need to know.
+//! An episode: the requested one, and the one on screen with the facts that its pictures need.
 
 use std::sync::Arc;
 
@@ -126,8 +126,8 @@ impl EpisodeRequest {
         request
     }
 
-    /// The same of the first seed, from this one on, whose input is worth looking at: no vector that is shown is nearly
-    /// blank or nearly full, and none is like the one before. Where a task has too few bits for that, of this seed.
+    /// Moves to the first seed, from this one on, with a varied input: no shown vector is nearly blank or nearly
+    /// full, and none equals the one before. Where a task has too few bits for that, the seed stays.
     #[must_use]
     pub fn with_varied_seed(self, machine: &Machine) -> Self {
         let task = self.task(machine);
@@ -202,7 +202,7 @@ impl EpisodeRequest {
     }
 }
 
-/// An episode on screen with what the pictures need to know about it, worked out once.
+/// An episode on screen with the facts that its pictures need, computed once.
 #[derive(Clone, Debug)]
 pub struct Open {
     /// Distinguishes this episode from all others of the session.
@@ -249,7 +249,7 @@ impl PartialEq for Open {
 }
 
 impl Open {
-    /// Works out what the pictures need: a pass over everything recorded, so not for the thread that draws.
+    /// Computes the facts that the pictures need: a pass over everything recorded, so not for the thread that draws.
     pub fn new(shown: RecordedEpisode, request: Option<EpisodeRequest>) -> Self {
         let trace = &shown.recording.trace;
         let heads = trace.heads.iter();
@@ -293,7 +293,7 @@ impl Open {
         }
     }
 
-    /// True when the read heads see what was written in the same step.
+    /// True when the read heads see the writes of the same step.
     pub fn writes_first(&self) -> bool {
         self.shown.writes_first()
     }
@@ -372,7 +372,7 @@ pub struct RecordingInputs {
     pub task: Task,
     /// The request.
     pub request: EpisodeRequest,
-    /// The derivatives of what are shown in the place of values, and so are to come with it.
+    /// The number whose gradients are shown in place of values, and are requested with the episode.
     pub gradients: Option<Quantity>,
 }
 

@@ -1,4 +1,4 @@
-//! Undo and redo of what a person has changed: what is asked for, and what is looked at. Time
+//! Undo and redo of the user's changes: the request and the view. Time
 //! is not part of it, nor speed and loop: to go back in time there is the timeline. Nor are theme, panels and
 //! layout, and places that are merely visited, the start page, a dialog, rows scrolled to.
 
@@ -44,7 +44,7 @@ impl UndoState {
 pub struct History {
     past: Vec<UndoState>,
     future: Vec<UndoState>,
-    /// True once something was changed by the gesture that is under way: what else it changes is the same change.
+    /// True once the current gesture has changed something: its other changes belong to the same undo step.
     changing: bool,
 }
 

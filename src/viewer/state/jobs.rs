@@ -26,7 +26,7 @@ use crate::viewer::files::{
 pub enum Effect {
     /// The worker has something to do.
     Start(Job),
-    /// The person is asked for a file; this is what it may be called.
+    /// Ask the user for a file, with a proposed name.
     Choose(FilePurpose, String),
     /// Cancels the jobs in progress.
     GiveUp,
@@ -41,7 +41,7 @@ pub enum Effect {
 /// An order to the training threads.
 #[derive(Clone, Debug)]
 pub enum TrainingAction {
-    /// Begin these, and end what was there.
+    /// Begin these experiments, and end the previous ones.
     Begin(Vec<Experiment>),
     /// An order for all, with its number.
     Tell(u64, RunCommand),
@@ -58,7 +58,7 @@ pub enum TrainingAction {
 pub struct Destination {
     /// The path.
     pub path: PathBuf,
-    /// True where it replaces what is there.
+    /// True where it replaces an existing file.
     pub replaces: bool,
     /// The purpose.
     pub purpose: FilePurpose,
@@ -91,7 +91,7 @@ pub struct Saved {
 pub enum Job {
     /// Record an episode.
     Record(RecordingInputs),
-    /// Record an episode to show what a machine does, in this place.
+    /// Record an episode for the thumbnail in this place.
     Picture(ThumbnailSlot, RecordingInputs),
     /// Records a number of samples of an episode, and keeps their spread.
     Sample(RecordingInputs, usize),
@@ -118,7 +118,7 @@ pub enum Job {
 pub enum ThumbnailSlot {
     /// On the card of the start page that is called so.
     Card(String),
-    /// With the run that has this number.
+    /// The thumbnail of the run with this number.
     Run(u64),
 }
 
@@ -202,7 +202,7 @@ impl Job {
         }
     }
 
-    /// The same with this machine, which was away.
+    /// Sets the machine, which is now loaded.
     #[must_use]
     pub fn with_machine(mut self, machine: &Arc<Machine>) -> Self {
         if let Self::Record(inputs) | Self::Picture(_, inputs) | Self::Sample(inputs, _) = &mut self
@@ -223,11 +223,11 @@ impl Job {
 pub struct PendingJob {
     /// The effect.
     pub words: String,
-    /// True where it can be told to end.
+    /// True where it can be cancelled.
     pub can_be_given_up: bool,
     /// True of a recording that is to be shown.
     pub is_recording: bool,
-    /// True of what becomes a file: whoever leaves now does not get it.
+    /// True for a job that writes a file, which is lost if the window closes now.
     pub writes: bool,
     done: AtomicUsize,
     all: AtomicUsize,
@@ -238,7 +238,7 @@ pub struct PendingJob {
 }
 
 impl PendingJob {
-    /// Of a job that has not begun.
+    /// Creates the record of a job that has not begun.
     pub fn new(job: &Job) -> Self {
         Self {
             words: job.words(),
@@ -304,7 +304,7 @@ pub enum Outcome {
     Refused(EpisodeRequest, String),
     /// An episode was not recorded, because another one was asked for since.
     Outdated,
-    /// The person did not want to wait: for the episode of this wish, or for what the words say.
+    /// The user cancelled: the episode of this request, or the job that the text names.
     GivenUp(Option<EpisodeRequest>, String),
     /// An episode to show in this place, if it could be recorded.
     Picture(ThumbnailSlot, Option<Box<Open>>),
@@ -314,7 +314,7 @@ pub enum Outcome {
     Derived(SameArc<RecordedEpisode>, SameArc<Gradients>),
     /// A file with weights was read.
     Weights(PathBuf, Box<Machine>),
-    /// A run was read, with what its machine was.
+    /// A run was read, with its training snapshots.
     Run(PathBuf, Box<LoadedRun>),
     /// A file with a trace was read.
     Trace(PathBuf, Box<Open>),
@@ -328,13 +328,13 @@ pub enum Outcome {
     IsThere(Destination),
     /// The same of the run with this number.
     RunIsThere(u64, Destination),
-    /// A file was written; the sentence says what.
+    /// A file was written, as the sentence reports.
     Saved(String),
-    /// Of the run with this number so much was written; the sentence says where.
+    /// The run with this number was written, to this extent; the sentence names the place.
     RunSaved(u64, Saved, String),
     /// The run with this number was not written, and why.
     RunNotSaved(u64, String),
-    /// A sentence that says what went wrong with a file.
+    /// An error with a file, as a sentence.
     Failed(String),
     /// The person chose a file in the desktop's dialog.
     Chosen {

@@ -25,7 +25,7 @@ pub enum WindowLayout {
 }
 
 impl WindowLayout {
-    /// The one after this; `two` while there are two episodes, `learns` while a machine learns.
+    /// Returns the next layout; `two` while there are two episodes, `learns` while a machine learns.
     pub fn next(self, two: bool, learns: bool) -> Self {
         match self {
             Self::CloseUp => Self::Debug,
@@ -37,7 +37,7 @@ impl WindowLayout {
         }
     }
 
-    /// The one in which an episode opens: what is short is seen from near.
+    /// Returns the layout in which an episode opens: the close-up for short ones.
     pub fn that_suits(open: &Open) -> Self {
         if (1..=SHORT).contains(&open.shown.recording.trace.steps()) {
             Self::CloseUp
@@ -51,7 +51,7 @@ impl WindowLayout {
         matches!(self, Self::CloseUp | Self::Debug)
     }
 
-    /// True where derivatives can be shown in the place of values: where pictures show what a trace holds. The close-up
+    /// True where derivatives can be shown in place of values: where pictures show the arrays of a trace. The close-up
     /// shows values on their way from one stage to the next, of which there are no derivatives; of two episodes side by
     /// side each has its own.
     pub fn has_layers(self) -> bool {

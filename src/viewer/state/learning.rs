@@ -1,5 +1,4 @@
-//! Machines that learn while the window is open: what is known of them by now, and which moment of which one is looked
-//! at.
+//! Live training: the known state of all runs, and the selected run and training snapshot.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,11 +41,11 @@ pub struct LiveTraining {
     pub below: usize,
     /// Number of orders given.
     pub ordered: u64,
-    /// True where the episode on screen is older than what is known.
+    /// True where the episode on screen is older than the known state.
     pub stale: bool,
     /// The number of the run that is being written.
     pub saving: Option<u64>,
-    /// Of a run that was trained elsewhere, why it does not train here.
+    /// Reason why a run that was trained elsewhere cannot be trained here.
     pub read_only: Option<String>,
     /// Number of the run whose probe is being recorded.
     pub probing: Option<u64>,
@@ -58,9 +57,9 @@ const LITTLE: f64 = 5.0;
 /// The replacement of the training that ends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replacement {
-    /// The same anew, from the same seed.
+    /// Restart the experiment, same seed.
     Again,
-    /// The same anew, from the next seed.
+    /// Restart the experiment with the next seed.
     NextSeed,
     /// This preset.
     Preset(String),
@@ -115,7 +114,7 @@ pub struct RunView {
     pub begun: Experiment,
     /// The experiment, with all changes since.
     pub experiment: Experiment,
-    /// Bits per sequence to measure it by, and what they are: guessing, the best there can be.
+    /// Reference levels in bits per sequence, with their names: chance level and optimum.
     pub landmarks: Vec<(f64, &'static str)>,
     /// The observations; `None` at the start.
     pub progress: Option<Arc<RunProgress>>,
@@ -317,7 +316,7 @@ impl LiveTraining {
         };
     }
 
-    /// So slow that single updates can be followed, or as fast as it can.
+    /// Toggles between slow updates and full speed.
     pub fn slow_or_full(&mut self) {
         self.pace = match self.pace {
             Pace::Full => Pace::Updates(SLOW),
@@ -410,7 +409,7 @@ impl Hyperparameter {
     }
 }
 
-/// The same experiment whole, and without each of the stages of its heads, with what each is called; none where
+/// Returns the complete experiment and its ablations, one per stage of its heads, with their names; none where
 /// it has no such stages.
 pub fn ablated(whole: &Experiment) -> Vec<(String, Experiment)> {
     let variants = ablations(whole).variants;
@@ -429,7 +428,7 @@ pub fn by_seed(experiment: &Experiment) -> String {
     format!("seed {}", experiment.training.seed)
 }
 
-/// Bits per sequence to measure what is learned by, and what they are.
+/// Returns reference levels in bits per sequence, with their names.
 pub fn landmarks(experiment: &Experiment) -> Vec<(f64, &'static str)> {
     /// Episodes of which the means are taken.
     const EPISODES: usize = 50;
@@ -472,8 +471,8 @@ impl RunView {
         }
     }
 
-    /// Takes in what is new; false where it has not been trained since. Where the weights are no longer finite, the machine
-    /// is what it was before.
+    /// Applies an update; returns false without training since the last one. Where the weights are no longer finite,
+    /// the machine is what it was before.
     pub fn apply_update(&mut self, news: &RunUpdate) -> bool {
         let progress = &news.progress;
         let known = self.progress.replace(progress.clone());

@@ -144,7 +144,7 @@ const PHONE: [f32; 2] = [600.0, 480.0];
 pub const NARROW: f32 = 1100.0;
 
 impl State {
-    /// Before anything was done. `compare` is what the first episode is compared with.
+    /// Creates the initial state. `compare` is the file that the first episode is compared with.
     pub fn new(
         machines: Vec<Machine>,
         seed: Option<u64>,

@@ -31,7 +31,7 @@ pub struct Opening {
 /// The view of one of its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OpeningView {
-    /// From near, or as a whole.
+    /// The layout: close-up or all stages.
     pub layout: WindowLayout,
     /// In steps per second.
     pub speed: f64,

@@ -271,7 +271,7 @@ impl Session {
         }
     }
 
-    /// The same of another episode.
+    /// Requests the episode of another one on screen.
     pub fn choose_same_episode_as(&mut self, index: usize, open: &Open) {
         let request = open.request.as_ref();
         let same_bits = request.map_or_else(Vec::new, |request| request.flipped.clone());
@@ -315,7 +315,7 @@ impl Session {
         }
     }
 
-    /// Asks for what the window is to begin with.
+    /// Requests the first episode of the window.
     pub fn begin(&mut self, rows: Option<usize>, asked: Option<ExternalEpisode>) {
         let Some(machine) = self.machine().cloned() else {
             return;

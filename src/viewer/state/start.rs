@@ -15,9 +15,9 @@ pub struct StartOptions {
     pub task: Option<Task>,
     /// Number of memory rows.
     pub rows: Option<usize>,
-    /// On this episode.
+    /// The episode to start with.
     pub asked: Option<ExternalEpisode>,
-    /// With these bits of its input the other way round: step and channel.
+    /// Flipped bits of its input: step and channel.
     pub flipped: Vec<(usize, usize)>,
     /// At this step, without playing.
     pub step: Option<usize>,
@@ -25,7 +25,7 @@ pub struct StartOptions {
     pub stage: Option<usize>,
     /// Label of the selected head.
     pub head: Option<String>,
-    /// With the pictures arranged so.
+    /// The layout of the pictures.
     pub layout: Option<WindowLayout>,
 }
 

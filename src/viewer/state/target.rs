@@ -32,7 +32,7 @@ pub enum Target {
     },
     /// A head.
     Head(usize),
-    /// A number of what a head emits or reads, or of what the machine is given or answers.
+    /// A number of a head's parameters or read vector, or of the machine's input or output.
     Value {
         /// The picture.
         id: PanelId,

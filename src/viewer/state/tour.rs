@@ -16,7 +16,7 @@ use crate::viewer::files::RecordedEpisode;
 pub struct Tour {
     /// The stop, from 0.
     pub stop: usize,
-    /// True when what it asks for was done.
+    /// True when its task is done.
     pub met: bool,
     /// The views of earlier tour steps, to go back to.
     pub trail: Vec<TourState>,
@@ -41,7 +41,7 @@ impl PartialEq for Recorded {
 pub struct TourState {
     /// The stop.
     pub stop: usize,
-    /// True when what it asks for was done.
+    /// True when its task is done.
     pub met: bool,
     /// The position of the play-head.
     pub player: Player,
@@ -60,7 +60,7 @@ pub struct TourState {
 pub enum Act {
     /// Copy: heads find rows by where they are.
     Place,
-    /// Associative recall: a head finds a row by what is there.
+    /// Associative recall: a head finds a row by its content.
     Content,
     /// Any.
     Any,

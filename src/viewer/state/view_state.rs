@@ -64,8 +64,8 @@ impl ViewState {
         self.chosen && self.focus == head && self.pinned.is_none() && !self.all_heads
     }
 
-    /// The same with its rows scrolled to the first, all steps on screen and no head looked at but a chosen one: what
-    /// follows by itself and what is scrolled is no change.
+    /// Returns the view with rows scrolled to the first, all steps on screen, and only a chosen head selected:
+    /// automatic selection and scrolling are no changes to undo.
     pub fn unscrolled(&self) -> Self {
         let row_zoom = RowZoom {
             first: 0,

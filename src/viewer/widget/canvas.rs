@@ -45,7 +45,8 @@ fn hash(of: impl Hash) -> u64 {
 }
 
 impl Textures {
-    /// The texture of a picture; `version` says which state of the picture it is: it is only made when that changes.
+    /// The texture of a picture; `version` numbers the state of the picture: the texture is only made when that
+    /// changes.
     fn get(
         &mut self,
         ctx: &Context,

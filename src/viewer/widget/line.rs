@@ -16,7 +16,7 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// A line to be read, as wide as there is room; `name` is what is read aloud.
+    /// Shows a line to be read, in the full width; `name` is the text for screen readers.
     pub fn to_read(ui: &'a mut Ui, height: f32, name: &str) -> Self {
         let line = Self::new(ui, height, Sense::hover());
         let info = || WidgetInfo::labeled(Role::Label, true, name);

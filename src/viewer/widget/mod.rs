@@ -1,4 +1,4 @@
-//! Widgets of the panels. They know nothing of machines; they draw what they are given and report what was asked
+//! Widgets of the panels. They know nothing of machines; they draw their arguments and report what was asked
 //! for.
 
 pub mod button;

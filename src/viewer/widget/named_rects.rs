@@ -1,4 +1,4 @@
-//! Rectangles of named widgets, for what points at them.
+//! Rectangles of named widgets, for overlays that point at them.
 
 use egui::{Context, Id, Rect};
 

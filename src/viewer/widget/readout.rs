@@ -24,7 +24,7 @@ impl Readout {
         self.value.replace('−', "-").parse().ok()
     }
 
-    /// The bits of the value, as what is shown reads back exactly.
+    /// The bits of the value, such that the shown text reads back exactly.
     fn bits(&self) -> Option<String> {
         Some(format!("f32 bits 0x{:08X}", self.number()?.to_bits()))
     }

@@ -15,7 +15,7 @@ const HEIGHT: f32 = 12.0;
 /// Radius of the knob, in points.
 const KNOB: f32 = 4.5;
 
-/// The track; says where the number was slid to. `stops` are in order and not empty.
+/// Shows the track; returns the number that it was dragged to. `stops` are in order and not empty.
 pub fn track_ui(
     ui: &mut Ui,
     name: &str,

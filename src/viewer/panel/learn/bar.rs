@@ -1,4 +1,4 @@
-//! The bar of what learns: what to do with it, how far it is, and the lane of its moments.
+//! The training bar: commands, progress, and the training timeline.
 
 use egui::{Direction, Layout, RichText, Ui, vec2};
 
@@ -16,7 +16,7 @@ use crate::viewer::widget::icon::Icon;
 
 /// Room for the speed on a phone.
 const SPEED: f32 = 104.0;
-/// Width of the button that trains or waits, whatever it says.
+/// Width of the button that trains or pauses, for any label.
 const TOGGLE: f32 = 116.0;
 /// Height of the line with the buttons.
 const LINE: f32 = 30.0;
@@ -56,7 +56,7 @@ pub fn bar_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>)
     timeline_ui(ui, learning, commands);
 }
 
-/// On a phone: what a person does most, to be hit with a finger; the rest is in the list of what else can be done.
+/// Shows the most frequent commands on a phone, in finger size; the others are in the list of commands.
 fn phone_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing = vec2(4.0, 0.0);
     ui.horizontal(|ui| {

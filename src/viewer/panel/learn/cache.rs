@@ -15,7 +15,7 @@ use crate::viewer::state::learning::RunView;
 #[derive(Clone, Default)]
 struct Cache(BTreeMap<(&'static str, u64), Entry>);
 
-/// Something that was made, and of what. It holds nothing of the run: that may go.
+/// A cached value and its key. It holds no reference to the run, which may be dropped.
 #[derive(Clone)]
 struct Entry {
     progress: Weak<RunProgress>,
@@ -42,7 +42,7 @@ impl Cache {
         made.what.clone().downcast().ok()
     }
 
-    /// Remembers it, and forgets what was made of accounts that are gone.
+    /// Stores a value, and removes those of runs that are gone.
     fn add<T: Any + Send + Sync>(
         &mut self,
         name: &'static str,
@@ -64,7 +64,7 @@ impl Cache {
 }
 
 /// Returns the cached value of a run under this name, or computes it. `how` is what it depends on beside the run,
-/// such as its width: made otherwise, it takes the place of what was there.
+/// such as its width: another value of `how` replaces the cached one.
 pub fn cached<T: Any + Send + Sync>(
     ui: &Ui,
     name: &'static str,

@@ -17,7 +17,7 @@ pub const WORDS: f32 = 36.0;
 const NUMBERS: f32 = 40.0;
 /// Room at the right, where the last number of an axis ends.
 const AFTER: f32 = 24.0;
-/// So near to an event, in decades, it is told.
+/// Distance from which an event is shown in the tooltip, in decades.
 const NEAR: f64 = 0.03;
 /// The meaning of a band.
 const EACH: &str = "all updates";
@@ -36,7 +36,7 @@ pub fn chart_ui(ui: &mut Ui, chart: &Chart, height: f32, moment: Option<f64>) {
     plot_ui(ui, chart, height - words, moment);
 }
 
-/// The name and what it means; returns the height.
+/// Shows the name and the meaning; returns the height.
 fn words_ui(ui: &mut Ui, chart: &Chart) -> f32 {
     let palette = Palette::of(ui);
     let width = ui.available_width();
@@ -126,7 +126,7 @@ pub fn plot_ui(ui: &mut Ui, chart: &Chart, height: f32, moment: Option<f64>) {
     }
 }
 
-/// The machine on screen as a line across what is shown: it moves no axis.
+/// Draws the training snapshot on screen as a line across the chart, without changing its axes.
 fn snapshot_ui(ui: &Ui, at: f64, transform: &egui_plot::PlotTransform, palette: &Palette) {
     let frame = transform.frame();
     let x = frame.x_range().clamp(transform.position_from_point_x(at));

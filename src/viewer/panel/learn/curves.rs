@@ -1,5 +1,5 @@
-//! The curves of what learns: the loss above, below it what else is known, side by side or, where there is no room, one
-//! at a time.
+//! The curves of a training: the loss above, the other quantities below, side by side or, in little space, one at a
+//! time.
 
 use egui::{Rect, Ui, UiBuilder, pos2, vec2};
 
@@ -57,7 +57,7 @@ pub fn curves_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Comman
     }
 }
 
-/// Bits per sequence: what was made of a run stays until there is news of it.
+/// Returns the loss chart in bits per sequence, cached until a run has news.
 pub fn loss(ui: &Ui, learning: &LiveTraining) -> Chart {
     training_charts::loss_of(learning, |index| {
         let is_chosen = index == learning.chosen;

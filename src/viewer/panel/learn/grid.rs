@@ -1,5 +1,5 @@
-//! Several that learn side by side: all their curves in one plot, and a card for each with its curve, what it does with
-//! the episode by now, and how it stands.
+//! Several runs side by side: all their curves in one plot, and a card for each with its curve, its current answer to
+//! the episode, and its status.
 
 use egui::{
     Align2, Color32, Context, EventFilter, Id, Key, Modifiers, Painter, Pos2, Rect, Response, Role,

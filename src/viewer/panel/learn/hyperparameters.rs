@@ -61,7 +61,7 @@ fn value_ui(ui: &mut Ui, knob: &Hyperparameter, commands: &mut Vec<Command>) {
     }
 }
 
-/// A button that sets something; where that is refused it cannot be pressed, and says why.
+/// Shows a button that sets a value; if that is refused it is disabled, with the reason.
 fn set_ui(
     ui: &mut Ui,
     [text, name]: [&str; 2],

@@ -1,5 +1,5 @@
-//! A machine that learns: its curves beside the episode as it does it by now, what is happening in words, and the bar
-//! with its clock.
+//! Live training: the curves next to the current answer to the episode, the findings as text, and the bar with its
+//! clock.
 
 mod bar;
 mod cache;
@@ -24,7 +24,7 @@ const CURVES: f32 = 0.48;
 /// Around curves, episode and words, in points.
 const APART: f32 = 12.0;
 
-/// Curves at the left, the episode at the right, below it what is happening.
+/// Shows curves at the left, the episode at the right, and the findings below it.
 pub fn train_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     if view.state.is_on_phone() {
         return phone::train_ui(ui, view);

@@ -15,11 +15,11 @@ use crate::viewer::widget::canvas::{area, rect};
 const APART: f32 = 8.0;
 /// Height of the words over a picture.
 const WORDS: f32 = 18.0;
-/// Of an upright window under the words: what the loss has.
+/// Share of the loss in an upright window under the text.
 const LOSS: f32 = 0.42;
 /// The pictures of an episode have room below each other from this height on.
 const LOW: f32 = 120.0;
-/// Shares of the pictures of an episode: what is asked for, the answer, and where the head looks.
+/// Shares of the pictures of an episode: target, output, and weighting of the head.
 const SHARES: [f32; 3] = [0.25, 0.25, 0.5];
 
 /// All of it.

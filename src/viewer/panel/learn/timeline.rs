@@ -96,7 +96,7 @@ fn finding_at<'a>(learning: &'a LiveTraining, axis: &Axis, x: f32) -> Option<&'a
     near.map(|(index, _)| &learning.findings()[index])
 }
 
-/// The ground, a line for every snapshot, and what stands at both ends.
+/// Draws the ground, a line for every snapshot, and the labels at both ends.
 fn marks(painter: &Painter, learning: &LiveTraining, ground: Rect, axis: &Axis) {
     let palette = Palette::on(painter.ctx());
     let middle = ground.center().y;
@@ -121,7 +121,7 @@ fn marks(painter: &Painter, learning: &LiveTraining, ground: Rect, axis: &Axis) 
     }
 }
 
-/// The moment on screen, and what it is where that is not now.
+/// Draws the snapshot on screen, with a label where it is not the latest.
 fn label(painter: &Painter, learning: &LiveTraining, ground: Rect, axis: &Axis) {
     let palette = Palette::on(painter.ctx());
     let seen = learning.snapshot();

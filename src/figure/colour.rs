@@ -396,6 +396,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_lines_of_all_ablations_differ() {
+        for colours in [dark_colours(Map::default()), light_colours(Map::default())] {
+            let lines: Vec<_> = (0..7).map(|index| colours.line(index)).collect();
+            for (index, line) in lines.iter().enumerate() {
+                for (other, there) in lines[..index].iter().enumerate() {
+                    let far = [0, 1, 2]
+                        .map(|part| line[part].abs_diff(there[part]))
+                        .into_iter()
+                        .max();
+                    assert!(
+                        far > Some(40),
+                        "{other} and {index}: {there:?} and {line:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn zero_is_the_ground_and_a_nan_is_never_zero() {
         for dark in [true, false] {
             let colours = Colours::for_theme(dark);

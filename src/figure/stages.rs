@@ -430,12 +430,16 @@ pub fn main_shift(head: &HeadTrace, step: usize) -> Option<(isize, f32)> {
     peak(shift).map(|(index, mass)| (offset(index, range), mass))
 }
 
-/// The move of the peak of a weighting: by how many rows, from which row to which, and the weight there.
+/// The move of the peak of a weighting.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {
+    /// By how many rows.
     pub by: isize,
+    /// The row of the peak before.
     pub from: usize,
+    /// The row of the peak.
     pub to: usize,
+    /// The weight there.
     pub weight: f32,
 }
 

@@ -483,3 +483,19 @@ pub fn step_meant(recording: &Recording, step: usize, text: &str) -> Option<usiz
         .find(|phase| !text.is_empty() && phase.name.starts_with(&text));
     named.map(|phase| phase.start)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::weights;
+
+    #[test]
+    fn the_larger_contribution_explains_the_row() {
+        let trained = weights::included("recall_four_heads").unwrap().unwrap();
+        let machine = crate::viewer::files::Machine::from(trained);
+        let recording = Recording::new(&machine.ntm, &machine.task.with_size(5), 1_000_000, 0);
+        let because = reason(&recording.trace.heads[0], 28).unwrap();
+        assert!(because.starts_with("from its previous row ("), "{because}");
+        assert!(because.ends_with("it moves on by one row"), "{because}");
+    }
+}

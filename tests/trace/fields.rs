@@ -428,13 +428,12 @@ fn malformed_descriptions_are_refused_with_place_and_expected_value() {
     let bases = [Plain, Gradient].map(|base| Honest::new(base, folder.path()).trace);
     let refused = |base: usize, path: &str, to: Option<Value>, place: &str, expected: &str| {
         let mut trace = bases[base].clone();
-        match to {
-            Some(to) => *trace.pointer_mut(path).unwrap() = to,
-            None => {
-                let (owner, key) = path.rsplit_once('/').unwrap();
-                let owner = trace.pointer_mut(owner).unwrap().as_object_mut().unwrap();
-                assert!(owner.remove(key).is_some(), "{path}");
-            }
+        if let Some(to) = to {
+            *trace.pointer_mut(path).unwrap() = to;
+        } else {
+            let (owner, key) = path.rsplit_once('/').unwrap();
+            let owner = trace.pointer_mut(owner).unwrap().as_object_mut().unwrap();
+            assert!(owner.remove(key).is_some(), "{path}");
         }
         let said = super::error(trace.to_string());
         let start = format!("t: `{place}`: is ");

@@ -320,10 +320,18 @@ fn keys_that_no_tanh_can_give_are_out_of_range() {
     }
     let found = verified(&value);
     assert_eq!(found.outcome(), Outcome::Differs);
-    assert!(first(&found).ends_with(".key"), "{}", first(&found));
+    assert!(
+        first(&found).split('.').any(|part| part == "key"),
+        "{}",
+        first(&found)
+    );
     // Without that word any key will do.
     value["model"]["config"]["key_activation"] = json!("identity");
-    assert!(!first(&verified(&value)).ends_with(".key"));
+    assert!(
+        !first(&verified(&value))
+            .split('.')
+            .any(|part| part == "key")
+    );
 }
 
 /// Otherwise one large number that plays no part would excuse every other one.

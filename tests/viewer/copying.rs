@@ -90,3 +90,28 @@ fn copied_value_is_value_under_pointer() {
     let expected = format!("\"W0 at step 4 gated\": [{}]}}", values.join(", "));
     assert!(copied.ends_with(&expected), "{copied} {expected}");
 }
+
+/// Without the feature `clipboard` of eframe a copy reaches no other program.
+#[test]
+fn a_copy_reaches_the_clipboard_of_the_desktop() {
+    let of_winit = [
+        "tree",
+        "--offline",
+        "--locked",
+        "--edges",
+        "features",
+        "--invert",
+        "egui-winit",
+    ];
+    let tree = std::process::Command::new(env!("CARGO"))
+        .args(of_winit)
+        .args(["--package", "tapescope"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let features = String::from_utf8(tree.stdout).unwrap();
+    assert!(
+        features.contains("egui-winit feature \"clipboard\""),
+        "{features}"
+    );
+}

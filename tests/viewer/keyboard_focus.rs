@@ -155,3 +155,23 @@ fn pages_and_dialogs_are_reachable_by_keyboard() {
     let faults: Vec<_> = dialogs.into_iter().flat_map(of).collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
+
+#[test]
+fn the_ring_of_a_primary_button_is_seen_on_it() {
+    let mut harness = with(&[Command::Ask(Ask::For(Subject::Step))]);
+    let ring = |harness: &Screen| {
+        let go = harness.get_by_label("Go").rect();
+        let accent = harness.ctx.global_style().visuals.hyperlink_color;
+        super::clipping::shapes(harness).any(|(shape, _)| match shape {
+            Shape::Rect(rect) => {
+                let is_inside = go.contains_rect(rect.rect) && rect.rect.width() > go.width() - 6.0;
+                is_inside && rect.stroke.width > 1.0 && rect.stroke.color != accent
+            }
+            _ => false,
+        })
+    };
+    assert!(!ring(&harness));
+    harness.get_by_label("Go").focus();
+    harness.run_steps(2);
+    assert!(ring(&harness));
+}

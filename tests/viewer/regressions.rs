@@ -365,3 +365,148 @@ fn large_comparison_file_is_read_in_background() {
     });
     assert!(app.session.open.is_some() && app.comparing.baseline.is_some());
 }
+
+/// The lower end of everything that was said in a message.
+fn message(screen: &Screen) -> egui::Rect {
+    screen.get_all_by_label("Dismiss").last().unwrap().rect()
+}
+
+#[test]
+fn messages_leave_the_timeline_of_the_close_up_alone() {
+    for size in [LARGE, SMALL] {
+        let mut screen = window_of(size, Arc::default());
+        act(&mut screen, Play::Seek(0));
+        while screen.state().layout() != WindowLayout::CloseUp {
+            press(&mut screen, Key::V);
+        }
+        act(&mut screen, File::Open("nowhere.json".into()));
+        screen.run_steps(3);
+        let below = message(&screen).bottom();
+        let pictures = screen.query_all_by(|node| node.role() == egui::accesskit::Role::Image);
+        let lowest = pictures
+            .map(|node| node.rect())
+            .filter(|rect| rect.width() > 300.0);
+        let strip = lowest.max_by(|a, b| a.top().total_cmp(&b.top())).unwrap();
+        assert!(below <= strip.top(), "{below} and {strip:?}");
+    }
+}
+
+#[test]
+fn a_change_of_layout_leaves_one_message_about_the_speed() {
+    let mut screen = paused();
+    for _ in 0..4 {
+        press(&mut screen, Key::V);
+        let said = screen.state().toasts.shown().iter();
+        assert!(
+            said.filter(|toast| toast.text.contains("steps per second"))
+                .count()
+                <= 1
+        );
+    }
+    press(&mut screen, Key::CloseBracket);
+    let mut said = screen.state().toasts.shown().iter();
+    assert!(!said.any(|toast| toast.text.contains("This layout plays")));
+}
+
+#[test]
+fn the_tooltip_of_the_training_timeline_leaves_the_buttons_alone() {
+    let mut screen = learn::learning_in(SMALL, &[]);
+    screen.run_steps(3);
+    let lane = screen.get_by_label_contains("Training snapshots: ").rect();
+    screen.hover_at(lane.center());
+    screen.run_steps(40);
+    let tooltip =
+        clipping::texts(&screen).map(|(text, _)| (text.galley.text(), text.visual_bounding_rect()));
+    let mut tooltip = tooltip.filter(|(text, _)| text.contains("triangles are findings"));
+    let (_, tooltip) = tooltip.next().expect("a tooltip");
+    let buttons = screen.get_by_label("Pause training").rect();
+    assert!(
+        tooltip.bottom() <= buttons.top(),
+        "{tooltip:?} and {buttons:?}"
+    );
+}
+
+#[test]
+fn learning_charts_are_whole_and_have_numbers() {
+    let mut screen = learn::learning_in(LARGE, &[]);
+    screen.run_steps(60);
+    clipping::is_whole(&screen, "learning");
+    let texts: Vec<_> = clipping::texts(&screen)
+        .map(|(text, _)| text.galley.clone())
+        .collect();
+    let caption = texts
+        .iter()
+        .find(|text| text.text().starts_with("Over training; 0"));
+    assert!(!caption.unwrap().elided);
+    let top = screen.get_by_label_contains("Wrong bits by ").rect().top();
+    for number in ["50 %", "1", "5"] {
+        let mut below = clipping::texts(&screen).filter(|(text, _)| text.pos.y > top);
+        assert!(
+            below.any(|(text, _)| text.galley.text() == number),
+            "{number}"
+        );
+    }
+}
+
+#[test]
+fn the_curve_of_a_card_leaves_its_number_alone() {
+    let mut screen = parallel_runs::several(LARGE, 4);
+    screen.run_steps(30);
+    let numbers = clipping::texts(&screen).filter(|(text, _)| {
+        let text = text.galley.text();
+        text.ends_with(" bits") && text.split(' ').count() == 2
+    });
+    let numbers: Vec<_> = numbers
+        .map(|(text, _)| text.visual_bounding_rect())
+        .collect();
+    assert!(numbers.len() >= 4);
+    for (shape, _) in clipping::shapes(&screen) {
+        let egui::Shape::Path(path) = shape else {
+            continue;
+        };
+        for number in &numbers {
+            let inside = path
+                .points
+                .iter()
+                .find(|point| number.shrink(2.0).contains(**point));
+            assert!(path.closed || inside.is_none(), "{inside:?} in {number:?}");
+        }
+    }
+}
+
+#[test]
+fn the_path_of_an_answer_ends_at_its_bit() {
+    let mut screen = window_of(LARGE, Arc::default());
+    while screen.state().layout() != WindowLayout::CloseUp {
+        press(&mut screen, Key::V);
+    }
+    act(&mut screen, Play::Last);
+    act(&mut screen, Play::Step(-1));
+    screen.run_steps(3);
+    let stack = screen.get_by_label("machine output y: at this step").rect();
+    for bit in [0.0, 3.0] {
+        let y = stack.top() + stack.height() * (bit + 0.5) / 4.0;
+        screen.hover_at(egui::pos2(stack.center().x, y));
+        screen.run_steps(3);
+        let ends = clipping::shapes(&screen).filter_map(|(shape, _)| match shape {
+            egui::Shape::Path(path) if path.closed && path.points.len() == 3 => path.points.first(),
+            _ => None,
+        });
+        let ends: Vec<_> = ends
+            .filter(|tip| (tip.x - stack.left()).abs() < 1.0)
+            .collect();
+        assert!(
+            ends.iter().any(|tip| (tip.y - y).abs() < 1.0),
+            "{y} and {ends:?}"
+        );
+    }
+}
+
+#[test]
+fn a_symbol_stays_with_its_number() {
+    let mut screen = window_of(SMALL, Arc::default());
+    to_stage(&mut screen, "content");
+    screen.run_steps(3);
+    let mut texts = clipping::texts(&screen);
+    assert!(texts.any(|(text, _)| text.galley.text().contains("With β\u{a0}")));
+}

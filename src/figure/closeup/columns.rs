@@ -34,7 +34,7 @@ impl<'a> CloseUp<'a, '_> {
     /// Returns the columns of a head at their positions.
     pub(super) fn placed_columns(&self, of: &Pane<'a, '_>) -> Vec<PlacedColumn> {
         let kinds: Vec<_> = columns_of(of.head).collect();
-        let areas = Addressing::areas(&of.pane.columns, &kinds);
+        let areas = Addressing::areas(&of.area.columns, &kinds);
         let stage = self.stage().filter(|at| at.has(of.head));
         let all = kinds
             .into_iter()
@@ -68,7 +68,7 @@ impl<'a> CloseUp<'a, '_> {
             past.leaving(on, of);
         }
         for (index, placed) in all.iter().enumerate() {
-            let id = PanelId::of(Picture::Stages, of.pane.head).part(placed.column.place());
+            let id = PanelId::of(Picture::Stages, of.area.head).part(placed.column.place());
             let Some(panel) = self.seen.panel(id) else {
                 continue;
             };

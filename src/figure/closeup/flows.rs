@@ -19,7 +19,7 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn leaving(&self, on: &mut dyn Paint, of: &Pane<'a, '_>) {
         let all = self.placed_columns(of);
         for (index, placed) in all.iter().enumerate() {
-            let id = PanelId::of(Picture::Stages, of.pane.head).part(placed.column.place());
+            let id = PanelId::of(Picture::Stages, of.area.head).part(placed.column.place());
             let panel = self.seen.panel(id);
             if let Some(Content::Bars(bars)) = panel.map(|panel| panel.content) {
                 self.column(on, of, placed, &bars);
@@ -107,7 +107,7 @@ impl<'a> CloseUp<'a, '_> {
         if to.column.array != "shifted" || to.through <= 0.0 || self.now.glide().is_some() {
             return;
         }
-        let (height, view) = (of.view.height(), &of.pane.memory);
+        let (height, view) = (of.view.height(), &of.area.memory);
         let seen = within(to.through, [0.0, 0.15]) * self.fade;
         let [left, right] = [from.area.right + 1.0, to.area.left - 1.0];
         let ring = of.head.weighting.width() as f32 * height;

@@ -15,7 +15,7 @@ impl<'a> CloseUp<'a, '_> {
         of: &Pane<'a, '_>,
         places: &mut Vec<PlacedPanel<'a>>,
     ) {
-        let (colours, area) = (self.page.colours, of.pane.spine);
+        let (colours, area) = (self.page.colours, of.area.spine);
         let size = self.size(12.0).max(self.plan.letters);
         for slot in of.view.slots() {
             let looked_at = self.now.attention(of.head, slot.row).clamp(0.0, 1.0);
@@ -53,10 +53,10 @@ impl<'a> CloseUp<'a, '_> {
         for slot in of
             .view
             .slots()
-            .filter(|slot| slot.row == 0 && slot.whole.min > of.pane.memory.top)
+            .filter(|slot| slot.row == 0 && slot.whole.min > of.area.memory.top)
         {
             let y = slot.whole.min;
-            let line = [[of.pane.columns.left, y], [of.pane.memory.right, y]];
+            let line = [[of.area.columns.left, y], [of.area.memory.right, y]];
             on.dashed(&line, colours.subdued, 1.2, &[6.0, 4.0]);
         }
     }
@@ -64,12 +64,12 @@ impl<'a> CloseUp<'a, '_> {
     /// The signs of all heads at their rows, right of the memory. That of this one goes with its weight; others make room
     /// for it and for each other.
     fn signs(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, places: &mut Vec<PlacedPanel<'a>>) {
-        let (colours, right) = (self.page.colours, of.pane.memory.right);
+        let (colours, right) = (self.page.colours, of.area.memory.right);
         let axis = of.view.axis();
         let own = self.middle(of);
         let heads = 0..self.trace().heads.len();
         let mark = |head| head_mark(self.trace(), self.seen.stages, self.seen.moment, head);
-        let others = heads.filter(|&head| head != of.pane.head);
+        let others = heads.filter(|&head| head != of.area.head);
         let placed = others.filter_map(|head| {
             let mark = mark(head)?;
             Some((axis.place_of(mark.row)?.center(), head, mark))
@@ -89,7 +89,7 @@ impl<'a> CloseUp<'a, '_> {
             places.push(self.sign(on, [right, y], (of, head), (ink, false)));
         }
         if let Some(y) = own {
-            let own = (of, of.pane.head);
+            let own = (of, of.area.head);
             places.push(self.sign(on, [right, y], own, (of.hue.into(), true)));
         }
     }
@@ -126,7 +126,7 @@ impl<'a> CloseUp<'a, '_> {
         let area = Area::new(x - half, y - style.size / 2.0, right - x + half, style.size);
         // Each of two memories has the signs of all heads.
         let id = PanelId::of(Picture::Weightings, head).now();
-        let id = id.part(of.pane.head);
+        let id = id.part(of.area.head);
         Panel::sign(id, format!("Sign of {name}"), Sign::Head(head)).at(area)
     }
 }

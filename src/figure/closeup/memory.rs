@@ -30,7 +30,7 @@ impl<'a> CloseUp<'a, '_> {
     /// Returns the vectors of a head and their positions: its key above the memory, the others below it.
     pub(super) fn vectors(&self, of: &Pane<'a, '_>) -> Vec<Vector> {
         let scales = self.seen.scales;
-        let key = of.pane.key.map(|area| Vector {
+        let key = of.area.key.map(|area| Vector {
             words: match of.head.mechanism.score {
                 Score::Location => ["is told", "key"],
                 _ => ["looks for", "key"],
@@ -61,7 +61,7 @@ impl<'a> CloseUp<'a, '_> {
             ),
         ];
         let below = below.into_iter().filter(|(width, ..)| *width > 0);
-        let below = below.zip(&of.pane.vectors);
+        let below = below.zip(&of.area.vectors);
         let below = below.map(|((_, words, picture, scale), &area)| Vector {
             words,
             picture,
@@ -95,7 +95,7 @@ impl<'a> CloseUp<'a, '_> {
         of: &Pane<'a, '_>,
         places: &mut Vec<PlacedPanel<'a>>,
     ) {
-        let (colours, area) = (self.page.colours, of.pane.memory);
+        let (colours, area) = (self.page.colours, of.area.memory);
         let y = area.top - self.size(49.0).max(34.0);
         let style = self.letters(13.5, colours.text).bold().middle();
         let room = area.width();
@@ -138,7 +138,7 @@ impl<'a> CloseUp<'a, '_> {
         on.frame(area, colours.line);
         if let Some(mut panel) = self.seen.panel(PanelId::new(Picture::Memory)) {
             // Each of two heads shows the rows about it.
-            panel.id.of = Some(of.pane.head);
+            panel.id.of = Some(of.area.head);
             places.push(panel.along(area, of.view.axis()));
         }
         self.strips(on, of, places);
@@ -207,9 +207,9 @@ impl<'a> CloseUp<'a, '_> {
             let style = self.letters(12.0, ink).end();
             let apart = self.size(8.0).max(4.0);
             let at = [area.left - apart, area.centre()];
-            let room = of.pane.spine.width() - apart - 2.0;
+            let room = of.area.spine.width() - apart - 2.0;
             fitting(on, &vector.words, (at, style, room));
-            let id = PanelId::of(vector.picture, of.pane.head).now();
+            let id = PanelId::of(vector.picture, of.area.head).now();
             places.extend(self.seen.panel(id).map(|panel| panel.at(area)));
         }
     }
@@ -287,7 +287,7 @@ impl<'a> CloseUp<'a, '_> {
     /// The key goes down the rows.
     fn sweep(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, key: Option<&Vector>, through: f32) {
         let Some(key) = key else { return };
-        let (rows, half) = (of.pane.memory, 0.5 * key.area.height());
+        let (rows, half) = (of.area.memory, 0.5 * key.area.height());
         // It is where a score has grown by half.
         let share = (through - SWEEP[0]) / (SWEEP[1] - SWEEP[0]);
         let at = (share - 0.175) / 0.65;
@@ -303,7 +303,7 @@ impl<'a> CloseUp<'a, '_> {
         let seen = 1.0 - within(share, [0.9, 1.05]);
         if seen > 0.0 {
             self.copy(on, of, key, (Span::new(y - half, y + half), seen));
-            let columns = of.pane.columns;
+            let columns = of.area.columns;
             let line = [[columns.left, y], [rows.left, y]];
             on.dashed(&line, Ink::from(of.hue).faded(0.5 * seen), 1.0, &[2.0, 4.0]);
         }
@@ -404,6 +404,6 @@ pub(super) fn edge(on: &mut dyn Paint, area: Area, ink: Ink, width: f32) {
 /// Draws the outline of an attended row.
 fn lit(on: &mut dyn Paint, of: &Pane<'_, '_>, place: Span, weight: f32) {
     let ink = Ink::from(of.hue).faded(0.15 + 0.85 * weight.min(1.0));
-    let row = of.pane.memory.down(place.min, place.max);
+    let row = of.area.memory.down(place.min, place.max);
     edge(on, row, ink, 1.0 + 1.2 * weight.min(1.0));
 }

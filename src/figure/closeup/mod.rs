@@ -80,7 +80,7 @@ pub(super) fn paint<'a>(
 
 /// A pane with the head that it is of.
 struct Pane<'a, 'c> {
-    pane: &'c PaneArea,
+    area: &'c PaneArea,
     head: &'a HeadTrace,
     hue: Rgb,
     view: view::View,
@@ -141,7 +141,7 @@ impl<'a> CloseUp<'a, '_> {
         };
         let name = HeadName::of(self.trace(), pane.head);
         let of = Pane {
-            pane,
+            area: pane,
             head,
             hue: self.page.colours.head(name),
             view: view::View::new(&self.seen, head, pane),

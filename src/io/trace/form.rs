@@ -629,7 +629,8 @@ pub(super) fn must_be(
         let found = keys.fold(first, |at, key| at?.get(key));
         let found = found.unwrap_or(&Value::Null);
         let place = format!("{place}.{path}");
-        let is_optional = first.is_none() || found.is_null() && path.ends_with(".every");
+        let is_optional =
+            first.is_none() || found.is_null() && path.rsplit('.').next() == Some("every");
         if !is_whole && is_optional {
             not_given.push(place);
         } else if *found != expected {

@@ -234,26 +234,21 @@ impl Arrays<'_> {
         for (index, array) in all.iter().enumerate() {
             // The steps are there: now the whole recording is made.
             if index == 1 {
-                let needed = || all.iter().filter(|array| table::is_needed(array.spec));
-                needed().try_for_each(|array| self.is_there(array))?;
+                // A wrong shape is an error before it costs memory.
+                for array in all.iter().filter(|array| table::is_needed(array.spec)) {
+                    self.is_there(array)?;
+                    let shape = self.from.shape(&array.name);
+                    let shape = shape.as_deref().unwrap_or(&array.shape);
+                    check_shape(shape, &array.shape)
+                        .map_err(|problem| self.error(&array.name, problem))?;
+                }
                 let there = all.iter().filter(|array| self.from.has(&array.name));
                 let largest = there.map(Described::values).max().unwrap_or(0);
                 // An array that is read stands there as bytes and as numbers before it is put in its place.
                 let bytes = self.bytes.saturating_add(12 * largest as u64);
-                if let Err(short) = memory_limit::claim(bytes, 0) {
-                    // A wrong shape may be why; where there is room it is found when the array is read.
-                    for array in needed() {
-                        let shape = self.from.shape(&array.name);
-                        let shape = shape.as_deref().unwrap_or(&array.shape);
-                        check_shape(shape, &array.shape)
-                            .map_err(|problem| self.error(&array.name, problem))?;
-                    }
-                    return Err(Error::content(
-                        self.label,
-                        "",
-                        format!("to read it {short}"),
-                    ));
-                }
+                memory_limit::claim(bytes, 0).map_err(|short| {
+                    Error::content(self.label, "", format!("to read it {short}"))
+                })?;
             }
             let values = match array.spec.name {
                 "target" | "loss" => Some(self.take_or_absent(array)?),

@@ -205,6 +205,34 @@ mod tests {
     }
 
     #[test]
+    fn second_close_during_save_and_close_changes_nothing() {
+        let (mut state, number) = saving();
+        state.apply(Replacement::Close.into());
+        assert!(state.dialog.is_none() && state.ending.as_ref().unwrap().saves);
+        let closes = |effect: &Effect| matches!(effect, Effect::Close);
+        assert!(
+            handle_outcome(&mut state, saved_as(number))
+                .iter()
+                .any(closes)
+        );
+        // A question that has answered itself goes away.
+        let (mut state, number) = saving();
+        state.ending = None;
+        state.apply(Replacement::Close.into());
+        assert!(state.dialog.is_some());
+        assert!(
+            handle_outcome(&mut state, saved_as(number))
+                .iter()
+                .any(closes)
+        );
+        assert!(state.dialog.is_none());
+    }
+
+    fn saved_as(number: u64) -> Outcome {
+        Outcome::RunSaved(number, Saved::default(), "saved".to_owned())
+    }
+
+    #[test]
     fn save_and_close_during_save_saves_again() {
         let (mut state, number) = saving();
         state.ending = None;

@@ -163,3 +163,26 @@ impl Kind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_message_replaces_the_one_about_its_subject() {
+        let mut toasts = Toasts::default();
+        toasts.add(Kind::Notice, "a notice");
+        toasts.update("speed", "4 steps per second".to_owned());
+        toasts.update("speed", "1 step per second".to_owned());
+        let texts = |toasts: &Toasts| -> Vec<_> {
+            toasts
+                .shown()
+                .iter()
+                .map(|toast| toast.text.clone())
+                .collect()
+        };
+        assert_eq!(texts(&toasts), ["a notice", "1 step per second"]);
+        toasts.withdraw("speed");
+        assert_eq!(texts(&toasts), ["a notice"]);
+    }
+}

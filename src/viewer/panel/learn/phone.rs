@@ -45,7 +45,7 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
         add(&mut child);
     };
     within(words, &mut |ui| {
-        finding::finding_ui(ui, learning, view.commands)
+        finding::finding_ui(ui, learning, view.commands);
     });
     within(loss, &mut |ui| {
         let moment = learning.snapshot();

@@ -159,7 +159,7 @@ fn every_fault_of_a_file_is_named_with_its_place() {
     let mut endless = f32s(&[0.0; 18]);
     endless[4 * 7..4 * 8].copy_from_slice(&f32::NAN.to_le_bytes());
     for (file, expected) in [
-        (b"no zip".to_vec(), "e.npz: is no npz file"),
+        (b"no zip".to_vec(), "e.npz: is not a complete npz file"),
         (
             without("mask"),
             "e.npz: `mask`: is missing; found: inputs, lengths, targets",
@@ -356,7 +356,7 @@ fn a_run_resumes_repeats_evaluates_and_traces_from_any_folder() {
     );
     refused(
         &tapescope(place.path(), &["eval", "run", "--lengths", "4"]),
-        "--lengths 4: of the 2 episodes",
+        "--lengths 4: none of the 2 held-out episodes",
     );
     let traced = tapescope(
         place.path(),
@@ -372,7 +372,7 @@ fn a_run_resumes_repeats_evaluates_and_traces_from_any_folder() {
     let said = String::from_utf8_lossy(&verified.stdout);
     assert!(
         said.contains(
-            "for the episodes of the task `episodes` come from a file: input, target, mask"
+            "because the episodes of the task `episodes` come from a file: input, target, mask"
         ),
         "{said}"
     );
@@ -388,7 +388,7 @@ fn a_moved_or_changed_episode_file_is_named_with_both_paths() {
     );
     fs::write(&first, npz(&arrays(21))).unwrap();
     let eval = || tapescope(place.path(), &["eval", "run"]);
-    refused(&eval(), "they are others; put the former ones there");
+    refused(&eval(), "restore the original file");
     fs::remove_file(&first).unwrap();
     let output = eval();
     for path in [&first, &second] {

@@ -473,7 +473,7 @@ fn what_cannot_be_repeated_is_refused() {
     let itself = tapescope(place.path(), &itself);
     assert_eq!(itself.status.code(), Some(2));
     assert!(
-        said(&itself).contains("is the run that is to be repeated"),
+        said(&itself).contains("is the folder of the repeated run"),
         "{}",
         said(&itself)
     );

@@ -58,22 +58,22 @@ fn foreign_folders_stay_unchanged() {
         (
             "preset",
             vec![(PRESET, TINY.as_bytes().to_vec())],
-            "it holds preset.json, and no history.ntmlog.jsonl",
+            "it contains preset.json but no history.ntmlog.jsonl",
         ),
         (
             "weights",
             vec![(WEIGHTS, run[WEIGHTS].clone())],
-            "it holds weights.safetensors, and no ",
+            "it contains weights.safetensors but no ",
         ),
         (
             "notes",
             vec![("notes.txt", b"mine".to_vec())],
-            "it holds notes.txt, and no ",
+            "it contains notes.txt but no ",
         ),
         (
             "lock",
             vec![("run.lock", b"mine".to_vec())],
-            "it holds run.lock, and no ",
+            "it contains run.lock but no ",
         ),
         (
             "log",
@@ -110,7 +110,7 @@ fn foreign_folders_stay_unchanged() {
             let said = said(&done);
             assert_eq!(done.status.code(), Some(2), "{name}: {said}");
             assert!(
-                said.contains("is not the folder of a run") && said.contains(why),
+                said.contains("is not a run folder") && said.contains(why),
                 "{said}"
             );
         }
@@ -347,7 +347,7 @@ fn a_run_starts_from_given_weights() {
     assert_eq!(done.status.code(), Some(2), "{done:?}");
     assert_eq!(
         said(&done),
-        "error: --from done: `controller0.weight` is [12, 20] there, and [14, 28] in tiny.json\n"
+        "error: --from done: shapes differ: `controller0.weight` is [12, 20] there, [14, 28] in tiny.json\n"
     );
     assert!(!place.path().join("c").exists());
 }
@@ -457,7 +457,7 @@ fn snapshots_change_nothing_and_survive_resume() {
     std::fs::write(&snapshots, "mine").unwrap();
     let refused = tapescope(place.path(), &other);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-    assert!(said(&refused).contains("is not the folder of a run"));
+    assert!(said(&refused).contains("is not a run folder"));
     std::fs::copy(
         place.path().join("killed/snapshots.safetensors"),
         &snapshots,
@@ -486,7 +486,7 @@ fn a_run_that_cannot_be_replaced_for_want_of_space_is_whole() {
         assert_eq!(done.status.code(), Some(1), "{done:?}");
         let said = said(&done);
         assert!(
-            said.contains("checkpoint.safetensors: cannot be written: File too large")
+            said.contains(".safetensors: cannot be written: File too large")
                 && said.ends_with("; the earlier run in done is unchanged\n"),
             "{said}"
         );

@@ -149,7 +149,10 @@ fn a_replacement_with_weights_removes_the_old_run() {
     );
     assert!(start.exists());
     let refused = run.take_place().unwrap_err().to_string();
-    assert!(refused.contains("has no weights yet"), "{refused}");
+    assert!(
+        refused.contains("is a folder without weights.safetensors"),
+        "{refused}"
+    );
     weights::write(&run.weights_path(), &new).unwrap();
     run.take_place().unwrap();
     assert_eq!(weights::read(&run.weights_path()).unwrap(), new);

@@ -299,10 +299,7 @@ mod tests {
         let all = said(&|state| state.sequences = 61);
         assert_eq!(all, "c: `state`: `sequences` is 61; the run has only 60");
         let order = said(&|state| state.sequences = 9);
-        assert!(
-            order.contains("the `history` is not in the order"),
-            "{order}"
-        );
+        assert!(order.contains("the `history` is not sorted"), "{order}");
         let since = said(&|state| state.since_validation.sequences = 13);
         assert!(since.contains("`since_validation` has more"), "{since}");
         let updates = said(&|state| state.optimizer.updates = -1);

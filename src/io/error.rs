@@ -313,7 +313,10 @@ mod tests {
             plain("invalid type: map, expected struct TimeForm at line 1 column 2"),
             "is an object; expected an object at line 1 column 2"
         );
-        assert_eq!(plain("a ` alone, expected value"), "a ` alone, no JSON");
+        assert_eq!(
+            plain("a ` alone, expected value"),
+            "a ` alone, invalid JSON"
+        );
         let long = "x".repeat(500);
         let said = plain(&format!("unknown field `{long}`, expected `a`"));
         assert!(

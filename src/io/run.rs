@@ -501,10 +501,7 @@ impl RunFolder {
     /// The run has no weights, or a file cannot be written.
     pub fn take_place(&mut self) -> Result<(), Error> {
         if self.is_replacement() {
-            if !file::exists(&self.weights_path()) {
-                let problem = "has no weights yet, so the earlier run is not replaced";
-                return Err(Error::about(&self.place, problem));
-            }
+            Self::weights_at(&self.place)?;
             self.put(PRESET, |path| self.experiment.write(path))?;
             complete(&self.folder)?;
             self.place.clone_from(&self.folder);
@@ -887,11 +884,11 @@ mod tests {
         checkpoint::write(&folder.join(CHECKPOINT), &other, &state).unwrap();
         refused(
             &folder,
-            "cannot go on: checkpoint.safetensors belongs to another preset than history.ntmlog.jsonl; nothing was changed",
+            "cannot be resumed: checkpoint.safetensors belongs to another preset than history.ntmlog.jsonl; nothing was changed",
         );
         let forced = RunFolder::create(&folder, &tiny(), "x", true).unwrap_err();
         let forced = forced.to_string();
-        assert!(forced.contains("is not the folder of a run"), "{forced}");
+        assert!(forced.contains("is not a run folder"), "{forced}");
     }
 
     /// Tests that a kill between any two files of a new run leaves nothing foreign: the run can start again or resume.
@@ -925,7 +922,7 @@ mod tests {
         std::fs::write(folder.join(CHECKPOINT), "mine").unwrap();
         let refused = RunFolder::create(&folder, &tiny(), "x", true).unwrap_err();
         let refused = refused.to_string();
-        assert!(refused.contains("is not the folder of a run"), "{refused}");
+        assert!(refused.contains("is not a run folder"), "{refused}");
     }
 
     /// The log never lists weights that do not exist: after an interruption at most the line is missing.
@@ -1012,7 +1009,7 @@ mod tests {
             for done in [run.checkpoint(state), run.validated(state)] {
                 let said = done.unwrap_err().to_string();
                 assert!(
-                    said.contains("was moved or removed while this process wrote into it"),
+                    said.contains("was moved or removed while this process was writing"),
                     "{said}"
                 );
             }

@@ -210,35 +210,38 @@ mod tests {
         let order = r#"\"sequences\":1,"#;
         assert_eq!(
             said(order, &order.replace('1', "0")),
-            "s: `moments`: are not sorted by sequences"
+            "s: `snapshots`: are not sorted by sequences"
         );
         assert_eq!(
             said(r#"per_decade\":16"#, r#"per_decade\": 0"#),
-            "s: `moments`: `per_decade` is 0; expected 1 to 1000"
+            "s: `snapshots`: `per_decade` is 0; expected 1 to 1000"
         );
         // The first moment has no bits, and its seconds are exactly 0.
         let first = |to: &str| said(r#"\"seconds\":0.0}"#, to);
         for (to, expected) in [
             (
                 r#"\"seconds\":-1}"#,
-                "s: `moments.all[0].seconds`: is -1; expected 0 to 10000000000 seconds",
+                "s: `snapshots.all[0].seconds`: is -1; expected 0 to 10000000000 seconds",
             ),
-            (r#"\"seconds\":1e300}"#, "s: `moments.all[0].seconds`: is 1"),
+            (
+                r#"\"seconds\":1e300}"#,
+                "s: `snapshots.all[0].seconds`: is 1",
+            ),
             (
                 r#"\"seconds\":1e999}"#,
-                "s: `__metadata__.moments.all[0].seconds`: number out of range",
+                "s: `__metadata__.snapshots.all[0].seconds`: number out of range",
             ),
             (
                 r#"\"seconds\":NaN}"#,
-                "s: `__metadata__.moments.all[0].seconds`: no JSON",
+                "s: `__metadata__.snapshots.all[0].seconds`: invalid JSON",
             ),
             (
                 r#"\"seconds\":0,\"bits\":-0.5}"#,
-                "s: `moments.all[0].bits`: is -0.5; expected 0 or more bits",
+                "s: `snapshots.all[0].bits`: is -0.5; expected 0 or more bits",
             ),
             (
                 r#"\"seconds\":0,\"bits\":1e60}"#,
-                "s: `moments.all[0].bits`: is 1",
+                "s: `snapshots.all[0].bits`: is 1",
             ),
         ] {
             let error = first(to);
@@ -254,6 +257,6 @@ mod tests {
             "{damaged}"
         );
         let cut = from_bytes(&bytes[..bytes.len() - 3], "s").unwrap_err();
-        assert!(cut.to_string().contains("cut off"), "{cut}");
+        assert!(cut.to_string().contains("may be truncated"), "{cut}");
     }
 }

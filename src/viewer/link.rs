@@ -402,7 +402,7 @@ mod tests {
             ("length=0", "allows 1 to"),
             ("length=99999999", "allows 1 to"),
             ("repeats=2", "has no repeats"),
-            ("sample=2", "no head of tiny draws"),
+            ("sample=2", "no head of tiny samples"),
             ("rows=0", "rows=0; the machine tiny allows"),
             ("rows=99999999", "rows=99999999; the machine tiny allows"),
             ("length=2&flip=0.1,9.0", "flip=9.0; the input"),

@@ -477,7 +477,7 @@ fn malformed_descriptions_are_refused_with_place_and_expected_value() {
         &key("dtype"),
         Some(Value::Null),
         "arrays.read0.key.dtype",
-        "expected a text",
+        "expected a string",
     );
     for version in ["1.1x", "1.", "1", "1.1.1", "1.-1", "2.0"] {
         refused(0, "/version", Some(json!(version)), "version", "1.x");

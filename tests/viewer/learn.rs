@@ -337,7 +337,7 @@ fn run_folder_is_replaced_only_after_confirmation() {
     screen.run_steps(10);
     act(&mut screen, Learn::Save(folder.clone(), false));
     assert!(says(&screen, "Save run"));
-    click(&mut screen, "Replace file");
+    click(&mut screen, "Replace folder");
     let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
     assert!(resumed.state.sequences > first);
 }
@@ -498,9 +498,9 @@ fn window_closes_after_existing_run_is_replaced() {
     act(&mut screen, tapescope::viewer::command::Ask::Typed(path));
     press(&mut screen, Key::Enter);
     screen.run_steps(3);
-    assert!(says(&screen, "Replace file"));
+    assert!(says(&screen, "Replace folder"));
     assert!(!told_the_system(&screen, &ViewportCommand::Close));
-    click(&mut screen, "Replace file");
+    click(&mut screen, "Replace folder");
     screen.run_steps(1);
     assert!(told_the_system(&screen, &ViewportCommand::Close));
     let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
@@ -592,9 +592,9 @@ fn save_and_restart_replaces_existing_run_after_confirmation() {
     let (number, done) = (state(&screen).run().number, sequences(&screen));
     act(&mut screen, Replacement::NextSeed);
     act(&mut screen, Learn::SaveAndEnd(folder.clone()));
-    assert!(says(&screen, "File already exists."));
+    assert!(says(&screen, "Folder already exists."));
     assert_eq!(state(&screen).run().number, number);
-    click(&mut screen, "Replace file");
+    click(&mut screen, "Replace folder");
     screen.run_steps(2);
     assert_ne!(state(&screen).run().number, number);
     let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
@@ -680,8 +680,8 @@ fn hyperparameter_change_applies_next_update_and_is_marked() {
     let rate = |screen: &Screen| state(screen).run().experiment.training.optimizer;
     let before = rate(&screen);
     click(&mut screen, "Change");
-    click(&mut screen, "Twice the learning rate");
-    click(&mut screen, "Half the largest length");
+    click(&mut screen, "Double the learning rate");
+    click(&mut screen, "Halve the largest length");
     assert_ne!(rate(&screen), before);
     assert_eq!(state(&screen).run().experiment.task.size(), 1..=2);
     assert_ne!(state(&screen).run().begun, state(&screen).run().experiment);

@@ -274,7 +274,7 @@ fn episode_can_be_resampled_and_shown_as_mean() {
         assert_eq!(harness.state().player.step(), 3);
         told(&harness, " is sampled, with probability ");
         let name = harness.state().session.open.as_ref().unwrap().name();
-        assert!(name.ends_with(&format!(", draw {sample}")), "{name}");
+        assert!(name.ends_with(&format!(", sample {sample}")), "{name}");
     }
     act(&mut harness, Episode::Sample(1));
     assert_eq!(weightings(&harness).0, seen[2], "the same draw again");

@@ -228,7 +228,7 @@ fn ablations_train_without_each_stage() {
     }
     assert_eq!(
         folders[..2],
-        ["runs/copy-4-as-it-is", "runs/copy-4-no-content"]
+        ["runs/copy-4-unchanged", "runs/copy-4-no-content"]
     );
     assert_eq!(folders.iter().collect::<BTreeSet<_>>().len(), 7);
 }

@@ -124,7 +124,9 @@ fn figure_has_every_head_and_layout_in_name() {
     press_with(&mut harness, Modifiers::COMMAND, Key::A);
     type_into(&mut harness, "Path", "figure.pdf");
     click(&mut harness, "Save file");
-    harness.get_by_label_contains("figure.pdf: the name of a figure ends in .svg, .png or .gif");
+    harness.get_by_label_contains(
+        "figure.pdf: unknown figure format. Use a name ending in .svg, .png or .gif.",
+    );
     assert_eq!(*shelf.saved.lock().unwrap(), [PathBuf::from("all.svg")]);
 }
 

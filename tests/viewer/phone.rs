@@ -99,9 +99,9 @@ fn episode_sheet_chooses_episode() {
         let seed = screen.state().session.request.seed;
         click(&mut screen, "Go to next seed");
         assert_eq!(screen.state().session.request.seed, seed + 1);
-        screen.get_by_label("Look at R0").scroll_to_me();
+        screen.get_by_label("Select head R0").scroll_to_me();
         screen.run_steps(3);
-        click(&mut screen, "Look at R0");
+        click(&mut screen, "Select head R0");
         assert!(screen.state().view.keeps(0));
         click(&mut screen, "Leave");
         assert!(screen.state().dialog.is_none());

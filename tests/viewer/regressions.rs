@@ -483,7 +483,7 @@ fn the_path_of_an_answer_ends_at_its_bit() {
     act(&mut screen, Play::Last);
     act(&mut screen, Play::Step(-1));
     screen.run_steps(3);
-    let stack = screen.get_by_label("machine output y: at this step").rect();
+    let stack = screen.get_by_label("output: at this step").rect();
     for bit in [0.0, 3.0] {
         let y = stack.top() + stack.height() * (bit + 0.5) / 4.0;
         screen.hover_at(egui::pos2(stack.center().x, y));

@@ -290,7 +290,7 @@ fn errors_are_listed_and_can_be_copied() {
     }
     harness.get_by_label("Copy all").click();
     let copied = copied(&mut harness);
-    assert!(copied.starts_with("Not done: three.json does not exist.\nNot done: two.json"));
+    assert!(copied.starts_with("Problem: three.json does not exist.\nProblem: two.json"));
 }
 
 #[test]

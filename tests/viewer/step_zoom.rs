@@ -88,7 +88,7 @@ fn answer_shows_its_signal_path() {
     );
     if let Some(origin) = found.origin {
         assert!(
-            meaning.contains(&format!("wrote in step {}", origin.step)),
+            meaning.contains(&format!(",\nwritten by W0 in step {} (", origin.step)),
             "{meaning}"
         );
     }

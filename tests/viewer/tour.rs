@@ -285,7 +285,7 @@ fn every_failure_plays_up_to_its_first_wrong_bit_and_says_why() {
         assert!(recording.is_wrong(at, channel));
         assert!(says(
             &screen,
-            &format!("Bit {channel} of step {at} is the first that is wrong")
+            &format!("The first wrong bit is bit {channel} of step {at}:")
         ));
         screen.run_steps(3);
         let card = card(&screen, "failure");

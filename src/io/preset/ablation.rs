@@ -162,13 +162,13 @@ mod tests {
                 assert_eq!(back, whole, "{name}: {}", variant.name);
                 let typed = Experiment::find(name, std::slice::from_ref(set)).unwrap();
                 assert_eq!(*experiment, typed, "{name}: {}", variant.name);
-                // What is taken away once cannot be taken away again.
+                // A stage cannot be removed twice.
                 let again = ablations(experiment);
                 assert!(!names(&again).contains(&variant.name), "{name}");
             }
-            // Left out is only what is so already.
+            // Only disabled stages are skipped.
             for words in &found.left_out {
-                assert!(words.ends_with("is so already"), "{words}");
+                assert!(words.ends_with("skipped, already disabled"), "{words}");
             }
         }
     }

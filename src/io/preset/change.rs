@@ -178,7 +178,7 @@ mod tests {
         // A section with such a key in it, too.
         let error = changed(r#"training.optimizer={"kind":"adam"}"#).unwrap_err();
         assert!(
-            error.starts_with("--set: `training.optimizer.kind`: stays"),
+            error.starts_with("--set: `training.optimizer.kind`: cannot change"),
             "{error}"
         );
         let error = changed("training.batch=0").unwrap_err();

@@ -296,11 +296,10 @@ pub(in crate::io) fn complete_model(
     valid(model.validate(), "model.", file)?;
     // As many words as heads are one, where they are the same.
     visit(&mut model, &mut |key| {
-        if let Field::ChoicePerHead(each) = key.field
-            && let [first, others @ ..] = &each.chosen()[..]
-            && others.iter().all(|word| word == first)
-        {
-            each.choose(first);
+        if let Field::ChoicePerHead(each) = key.field {
+            let words = each.chosen();
+            let is_one = words.iter().all(|word| *word == words[0]);
+            is_one.then(|| each.choose(words[0]));
         }
     });
     Ok(model)

@@ -92,8 +92,7 @@ impl Search {
             return Ok(is_any);
         }
         if file::exists(&folder.join(LOG)) {
-            self.seen.insert(place.clone(), (MOST_LEVELS, true));
-            self.runs.insert(place, folder.to_owned());
+            self.runs.entry(place).or_insert_with(|| folder.to_owned());
             return Ok(true);
         }
         let mut is_any = before.is_some_and(|(_, is_any)| is_any);
@@ -404,7 +403,7 @@ mod tests {
         assert!(damaged[0].contains("damaged/history.ntmlog.jsonl: `line 1`: "));
         assert!(damaged[1].ends_with("empty/history.ntmlog.jsonl: is empty"));
         let none = find(&[at("c")]).unwrap_err().to_string();
-        assert!(none.contains("c: holds no training run"), "{none}");
+        assert!(none.contains("c: contains no training run"), "{none}");
         assert!(matches!(find(&[at("nowhere")]), Err(Error::Read(..))));
 
         Failure::forget(&at("a/seed=2")).unwrap();

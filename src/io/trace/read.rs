@@ -511,6 +511,10 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         conventions,
     };
     let mut axes = axes(&recording, &table::described(&recording.trace, t)).into_values();
+    // Time has a form of its own; keyframes of the memory are optional.
+    axes.retain(|(path, _)| {
+        !path.starts_with("t.") && (!path.starts_with("f.") || form.axes.others.contains_key("f"))
+    });
     for (path, size) in &mut axes {
         // Offsets that the file leaves out have no column in it.
         if path == "s.size" && !arrays.shift_places.is_empty() {

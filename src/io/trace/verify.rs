@@ -204,9 +204,8 @@ fn ranges<'a>(imported: &'a Imported, rules: &[Dependency]) -> Vec<Ranged<'a>> {
             "tanh" => (-1.0, 1.0),
             _ => spec.range.ends(),
         };
-        let is_any = ends == Range::Any.ends();
-        let name = trace.array_name(place, spec);
-        (is_given && !is_any && series.width() > 0).then_some((name, spec, series, ends))
+        let is_ranged = is_given && ends != Range::Any.ends() && series.width() > 0;
+        is_ranged.then(|| (trace.array_name(place, spec), spec, series, ends))
     };
     trace.everything().filter_map(ranged).collect()
 }
@@ -358,11 +357,10 @@ impl Check<'_> {
             let (config, conventions) = (&self.trace.config, &self.recording.conventions);
             model::recompute(config, conventions, again, rule, t);
             let row = series.row(rule.row(t));
-            let made = again.series(place, array).map(|made| made.row(rule.row(t)));
-            let mut pairs = made.into_iter().flatten().zip(row);
-            let is_same = pairs.all(|(a, b)| a.to_bits() == b.to_bits());
+            let made = again.series(place, array);
+            let is_same = made.is_some_and(|made| made.row(rule.row(t)) == row);
             let terms = match rule.size {
-                // What is the same to the bit needs no tolerance.
+                // What is the same needs no tolerance.
                 _ if is_same => vec![0.0],
                 Size::One => vec![1.0],
                 Size::Share => vec![1.0 / series.width() as f32],
@@ -400,12 +398,8 @@ impl Check<'_> {
             let mut output = vec![0.0; trace.logit.width()];
             model::outputs(trace.logit.row(t), &mut output);
             let recorded = piece("output", t, [output.len()], trace.output.row(t));
-            self.check(
-                recorded,
-                piece("output", t, [output.len()], &output),
-                0.0,
-                |_| 1.0,
-            );
+            let again = piece("output", t, [output.len()], &output);
+            self.check(recorded, again, 0.0, |_| 1.0);
         }
         let slack = losses.slack[t];
         if slack.is_finite() {

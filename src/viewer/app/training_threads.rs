@@ -151,11 +151,7 @@ mod tests {
     fn failed_start_states_reason_and_remedy() {
         assert_eq!(begun(|| 3), Ok(3));
         let sentence = begun(|| -> u8 { panic!("no more threads") }).unwrap_err();
-        for words in [
-            "no thread to spare",
-            "no more threads",
-            "Close something else",
-        ] {
+        for words in ["no free thread", "no more threads", "Close other programs"] {
             assert!(sentence.contains(words), "{sentence}");
         }
     }

@@ -500,7 +500,7 @@ fn two_sweeps_share_a_folder() {
     for ended in &ended {
         let words = said(ended);
         assert!(
-            ended.status.success() || words.contains("left to other processes"),
+            ended.status.success() || words.contains("being trained by other processes"),
             "{words}"
         );
     }

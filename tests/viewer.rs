@@ -192,7 +192,7 @@ impl Files for Shelf {
         assert!(shown.recording.trace.steps() > 0);
         assert!(shown.config.is_some() && shown.machine.is_some());
         self.saved.lock().unwrap().push(path.to_owned());
-        Ok(format!("The trace is in {}.", path.display()))
+        Ok(format!("The trace is saved as {}.", path.display()))
     }
 
     fn exists(&self, path: &Path) -> bool {
@@ -204,7 +204,7 @@ impl Files for Shelf {
         assert!(!bytes.is_empty());
         self.figures.lock().unwrap().push(bytes.to_vec());
         self.saved.lock().unwrap().push(path.to_owned());
-        Ok(format!("The figure is in {}.", path.display()))
+        Ok(format!("The figure is saved as {}.", path.display()))
     }
 }
 
@@ -711,13 +711,13 @@ fn the_trace_is_saved_where_asked() {
     click(&mut harness, "Save file");
     let saved = shelf.saved.lock().unwrap().clone();
     assert_eq!(saved, [PathBuf::from("copy-length5-seed1.ntmtrace.json")]);
-    harness.get_by_label("The trace is in copy-length5-seed1.ntmtrace.json.");
+    harness.get_by_label("The trace is saved as copy-length5-seed1.ntmtrace.json.");
 }
 
 fn open(harness: &mut Screen, path: &str) {
     press_with(harness, Modifiers::COMMAND, Key::O);
     type_into(harness, "Path", path);
-    click(harness, "Open file");
+    click(harness, "Open");
 }
 
 #[test]
@@ -822,7 +822,7 @@ fn step_description_names_what_heads_do() {
     let mut harness = window_with(LARGE, Options::included(None));
     harness.run_steps(30);
     assert!(harness.state().player.playing() && step(&harness) > 3);
-    harness.get_by_label_contains("moves on by one. R0 ");
+    harness.get_by_label_contains("moves on by one row. R0 ");
     assert!(!says(&harness, "bits right."));
     harness.get_by_label("Press , and . to step through the stages");
     press(&mut harness, Key::Comma);
@@ -836,7 +836,8 @@ fn step_description_names_what_heads_do() {
 fn step_description_fits_smallest_window() {
     let mut harness = window_with(SMALL, Options::included(None));
     harness.run_steps(30);
-    let sentence = harness.get_by_label_contains("moves on by one. R0 ").rect();
+    let sentence = harness.get_by_label_contains("moves on by one row. R0 ");
+    let sentence = sentence.rect();
     let heads = harness.get_by_label("Stage content wᶜ").rect();
     assert!(sentence.bottom() <= heads.top() + 1.0, "{sentence} {heads}");
     for picture in ["machine input x", "machine output y", "machine target"] {
@@ -1037,7 +1038,7 @@ fn many_heads_are_thumbnails_to_choose_from() {
     act(&mut harness, Look::Pin(9));
     harness.set_size(Vec2::new(700.0, 600.0));
     harness.run_steps(2);
-    harness.get_by_label("R3  NO ROOM FOR W1 BESIDE IT");
+    harness.get_by_label("R3  NO ROOM FOR W1");
 }
 
 #[test]
@@ -1052,7 +1053,7 @@ fn every_clicked_item_has_a_card() {
         ("machine input x: at this step", "input x channel "),
         ("machine output y: at this step", "output y channel "),
         ("reads of R0: over time", "R0 read r column "),
-        ("Keep W0 in view", "W0, a write head"),
+        ("Pin W0", "W0, a write head"),
     ] {
         click(&mut harness, picture);
         let card = harness.state().card().unwrap();
@@ -1127,7 +1128,7 @@ fn the_input_is_edited_by_keys_and_clicks() {
     for key in [Key::ArrowRight, Key::ArrowRight, Key::ArrowDown] {
         press(&mut harness, key);
     }
-    harness.get_by_label_contains("editing the input: step 2, channel 1; ");
+    harness.get_by_label_contains("editing input: step 2, channel 1; ");
     press(&mut harness, Key::Space);
     assert!(!harness.state().player.playing());
     assert_eq!(step(&harness), 2);
@@ -1242,7 +1243,7 @@ fn saved_trace_reopens_identically() {
     let status = harness.state().status();
     let recorded = shown(&harness).clone();
     act(&mut harness, File::Save(path.clone()));
-    harness.get_by_label(&format!("The trace is in {}.", path.display()));
+    harness.get_by_label(&format!("The trace is saved as {}.", path.display()));
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
     act(&mut harness, File::Open(path.clone()));
     let opened = shown(&harness).clone();
@@ -1633,7 +1634,7 @@ fn figure_format_follows_file_name() {
     let save = Command::File(File::Replace(path("figure.svg")));
     act(&mut harness, save);
     assert_ne!(read("figure.svg"), debug, "what is on screen is saved");
-    let said = harness.query_all_by_label_contains("The figure is in");
+    let said = harness.query_all_by_label_contains("The figure is saved as ");
     assert!(said.count() > 0);
 }
 
@@ -1744,5 +1745,5 @@ fn click_in_paper_layout_pins_value() {
 fn new_episode_after_trace_names_its_machine() {
     let mut harness = paused_with_file("theirs.ntmtrace.json");
     act(&mut harness, Episode::NextSeed);
-    harness.get_by_label_contains("A new episode of the machine Copy first");
+    harness.get_by_label_contains("New episode of Copy first");
 }

@@ -138,10 +138,10 @@ impl Verify {
         let found = found.map_err(other_machine)?;
         let with = format!("with {weights}");
         let all = match found.skipped[..] {
-            [] => "every array is",
-            _ => "in part",
+            [] => "every array is reproduced",
+            _ => "reproduced in part",
         };
-        let told = [&*with, &format!("{with} {all} reproduced: ")];
+        let told = [&*with, &format!("{with} {all}: ")];
         let values = |recorded, again| format!("recorded {recorded}, computed {again}");
         tell(out, told, &found, self.tolerance, values)?;
         if !found.skipped.is_empty() {

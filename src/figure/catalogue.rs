@@ -548,7 +548,7 @@ impl<'a> Catalogue<'a> {
             name: format!("{} {}", bars.name, column.word),
             whose: bars.name.to_string(),
             alt: if bars.computed {
-                format!("{description}\ncomputed from what was recorded")
+                format!("{description}\ncomputed from recorded arrays")
             } else {
                 description.clone()
             },

@@ -31,7 +31,7 @@ fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
     assert!(!says(&harness, "A: outputs"));
     press_with(&mut harness, Modifiers::COMMAND, Key::D);
     type_into(&mut harness, "Path", "theirs.ntmtrace.json");
-    click(&mut harness, "Open file");
+    click(&mut harness, "Open");
     assert_eq!(layout(&harness), WindowLayout::Compare);
     for picture in [
         "Largest difference",
@@ -145,7 +145,7 @@ fn the_first_difference_is_one_key_away() {
     // With another tolerance nothing counts.
     act(&mut harness, Play::Seek(0));
     for (button, words) in [
-        ("1e−2", "is at step 4"),
+        ("1e−2", "First difference above 1e−2 at step 4"),
         ("0", "First difference above 0 at step 4"),
     ] {
         click(&mut harness, button);
@@ -159,7 +159,8 @@ fn the_first_difference_is_one_key_away() {
 fn difference_before_first_step_shows_at_its_beginning() {
     let mut harness = paused();
     open_other(&mut harness, "before.json");
-    assert!(says(&harness, "is before the first step: memory[0, 3, 0]"));
+    let sentence = "First difference above 1e−6 before the first step: memory[0, 3, 0]";
+    assert!(says(&harness, sentence));
     act(&mut harness, Play::Seek(6));
     press_with(&mut harness, Modifiers::SHIFT, Key::D);
     let player = &harness.state().player;
@@ -428,7 +429,7 @@ fn comparison_reports_unmatched_heads_lengths_and_arrays() {
     assert!(says(&harness, "B − A: memory: not recorded in B"));
     assert!(says(&harness, "Not compared: memory, read0.key."));
     open_other(&mut harness, "short.json");
-    assert!(says(&harness, "Unlike: steps: 11 and 7."));
+    assert!(says(&harness, "Sizes differ: steps: 11 and 7."));
     act(&mut harness, Play::Last);
     assert!(says(&harness, "B: memory: B has ended"));
     open_other(&mut harness, "3 reads 1 writes, read first");

@@ -45,7 +45,7 @@ fn file_episode_is_chosen_from_held_out_set() {
     let mut screen = paused_on(machine());
     act(&mut screen, Episode::Seed(0));
     screen.get_by_label("More: Held out");
-    screen.get_by_label("learned from 27 other episodes of its file; 3 are held out");
+    screen.get_by_label("trained on 27 other episodes of its file; 3 are held out");
     assert!(screen.query_by_label("Length").is_none());
     assert!(screen.query_by_label("Edit input").is_none());
     assert_eq!(steps(&screen), 4);

@@ -438,7 +438,7 @@ fn learning_charts_are_whole_and_have_numbers() {
         .iter()
         .find(|text| text.text().starts_with("Over training; 0"));
     assert!(!caption.unwrap().elided);
-    let top = screen.get_by_label_contains("Wrong bits by ").rect().top();
+    let top = screen.get_by_label("Wrong bits by length").rect().top();
     for number in ["50 %", "1", "5"] {
         let mut below = clipping::texts(&screen).filter(|(text, _)| text.pos.y > top);
         assert!(

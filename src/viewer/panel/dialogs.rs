@@ -110,14 +110,14 @@ fn line_ui(
 fn file_words(purpose: FilePurpose) -> (&'static str, &'static str, &'static str) {
     match purpose {
         FilePurpose::Open => (
-            "Open",
-            "A trace (.json, .json.gz or .npz), weights (.safetensors) or a run folder. You can also drop it on the window.",
             "Open file",
+            "A trace (.json, .json.gz or .npz), weights (.safetensors) or a run folder. You can also drop it on the window.",
+            "Open",
         ),
         FilePurpose::Compare => (
             "Compare with file",
             "The episode on screen is A, the trace becomes B. Weights record the same episode again as B.",
-            "Open file",
+            "Open",
         ),
         FilePurpose::Save => (
             "Save trace",

@@ -165,6 +165,7 @@ impl State {
         match found {
             Ok((index, begin)) => {
                 self.leave_tour_step();
+                self.dialog = None;
                 self.session.choose(index);
                 self.player.pause();
                 (self.pending.begin, self.pending.play) = (begin, false);

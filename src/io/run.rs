@@ -9,7 +9,7 @@
 //! A folder has one writer at a time ([`lock`](super::lock)), and nothing is written into one that is not a
 //! run's: [`RunFolder::contents`] says which is.
 //!
-//! A run that replaces another one is written into a folder inside, [`REPLACEMENT`], until it has weights of its own, at its
+//! A run that replaces another one is written into a folder inside, `.tapescope-replacement`, until it has weights of its own, at its
 //! first validation; until then nothing of the run before is touched. A checkpoint alone would not be enough: it is no result,
 //! and a disk that is full at the first validation would leave neither the old one nor a new one. To wait for the end of
 //! the run would not be better: the folder would hold two runs for days, and the best weights so far would not be where

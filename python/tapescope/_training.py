@@ -213,7 +213,7 @@ def teller(progress: Union[bool, None, Callable[[Progress], Any]]) -> Teller:
         return Teller()
     # Outside of a notebook this module is not imported.
     kernel = sys.modules.get("ipykernel.zmqshell")
-    if kernel is not None and kernel.ZMQInteractiveShell.initialised():
+    if kernel is not None and kernel.ZMQInteractiveShell.initialized():
         from IPython.display import display
         return _Beside(lambda: _Notebook(display))
     # A program without a terminal, such as pythonw, has no standard error.

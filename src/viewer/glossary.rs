@@ -1,5 +1,7 @@
 //! The glossary: each term with its symbol, one sentence, its source and a link that shows it.
 
+use std::sync::LazyLock;
+
 /// The page whose table this is.
 const PAGE: &str = include_str!("../../docs/glossary.md");
 
@@ -40,9 +42,13 @@ impl Term {
     }
 }
 
+/// The terms of the page, read once: headings look theirs up in every frame.
+static TERMS: LazyLock<Vec<Term>> =
+    LazyLock::new(|| PAGE.lines().filter_map(Term::of).skip(1).collect());
+
 /// Returns all terms, in alphabetical order.
 pub fn terms() -> impl Iterator<Item = Term> {
-    PAGE.lines().filter_map(Term::of).skip(1)
+    TERMS.iter().copied()
 }
 
 /// Returns the term of this name, in any case.

@@ -207,7 +207,7 @@ const tests = {
       await until(page, (now) => now.dialog === "more");
       await rest(page);
       await page.screenshot({ path: join(screens, `phone-more-x${scale}.png`) });
-      await tap(100, 178);
+      await tap(100, 133);
       await until(page, (now) => now.welcome && !now.dialog);
       await rest(page);
       await swipe(page, [[195, 700], [195, 300]]);
@@ -219,7 +219,7 @@ const tests = {
       await tap(356, 22);
       await until(page, (now) => now.dialog === "more");
       await rest(page);
-      await tap(100, 284);
+      await tap(100, 237);
       await until(page, (now) => now.learning?.goes && now.layout === "train" && now.learning.sequences > 0);
       await rest(page);
       await page.screenshot({ path: join(screens, `phone-learning-x${scale}.png`) });

@@ -3,8 +3,8 @@
 //! Backwards: dx = dy·Wᵀ, and over an episode of T steps dW = Σ_t x_tᵀ·dy_t, one product of two
 //! matrices that stand time-major on the tape.
 
+use super::kernel::kernel;
 use super::matrix::{self, Matrix};
-use super::simd::kernel;
 use super::{Real, Series};
 
 /// A linear map with bias.

@@ -7,8 +7,10 @@ mod aligned;
 #[cfg(test)]
 pub(crate) mod check;
 pub mod elementary;
+mod float;
 pub mod gamma;
 pub(crate) mod golden;
+pub(crate) mod kernel;
 mod linear;
 pub mod matrix;
 pub(crate) mod pack;

@@ -94,25 +94,25 @@ impl<R: Real, S: Simd> Pack<R, S> {
     /// e^x.
     #[inline(always)]
     pub fn exp(self) -> Self {
-        R::pack_exp(self)
+        self.with(R::pack_exp(self.simd, self.values))
     }
 
     /// Natural logarithm, as [`super::elementary::ln`].
     #[inline(always)]
     pub fn ln(self) -> Self {
-        R::pack_ln(self)
+        self.with(R::pack_ln(self.simd, self.values))
     }
 
     /// ln(1 + x) for 0 ≤ x ≤ 1.
     #[inline(always)]
     pub fn ln_1p(self) -> Self {
-        R::pack_ln_1p(self)
+        self.with(R::pack_ln_1p(self.simd, self.values))
     }
 
     /// Hyperbolic tangent.
     #[inline(always)]
     pub fn tanh(self) -> Self {
-        R::pack_tanh(self)
+        self.with(R::pack_tanh(self.simd, self.values))
     }
 
     /// The first `count` numbers of this pack, then those of the other.

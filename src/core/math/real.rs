@@ -4,9 +4,7 @@ use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::pack::MOST_LANES;
 use super::simd::Simd;
-use super::{Pack, elementary};
 
 /// f32 or f64. The same source runs in both; gradients are checked in f64.
 pub trait Real:
@@ -94,216 +92,16 @@ pub trait Real:
         a: Self::Pack<S>,
         b: Self::Pack<S>,
     ) -> Self::Pack<S>;
-    /// e^x, value by value; for f32 see [`elementary::exp`].
-    fn pack_exp<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
-    /// Natural logarithm of positive numbers, value by value; for f32 see [`elementary::ln`].
-    fn pack_ln<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
-    /// ln(1 + x), value by value; for f32 between 0 and 1 only, see [`elementary::ln_1p`].
-    fn pack_ln_1p<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
-    /// Hyperbolic tangent, value by value; for f32 see [`elementary::tanh`].
-    fn pack_tanh<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
+    /// e^x, value by value; for f32 see [`super::elementary::exp`].
+    fn pack_exp<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S>;
+    /// Natural logarithm of positive numbers, value by value; for f32 see [`super::elementary::ln`].
+    fn pack_ln<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S>;
+    /// ln(1 + x), value by value; for f32 between 0 and 1 only, see [`super::elementary::ln_1p`].
+    fn pack_ln_1p<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S>;
+    /// Hyperbolic tangent, value by value; for f32 see [`super::elementary::tanh`].
+    fn pack_tanh<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S>;
     /// Sum over a pack.
     fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self;
     /// The largest value of a pack.
     fn reduce_max<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self;
 }
-
-/// Applies a function of one value to every value of a pack.
-#[inline(always)]
-fn one_by_one<S: Simd>(x: Pack<f64, S>, f: fn(f64) -> f64) -> Pack<f64, S> {
-    let mut values = [0.0; MOST_LANES];
-    x.store(&mut values);
-    values[..Pack::<f64, S>::LANES]
-        .iter_mut()
-        .for_each(|x| *x = f(*x));
-    Pack::load(x.simd(), &values)
-}
-
-macro_rules! real {
-    ($type:ident, $pack:ident, $packs:ident, $packs_mut:ident, $load:ident, $store:ident, $splat:ident,
-     $add:ident, $sub:ident, $mul:ident, $div:ident, $neg:ident, $abs:ident, $mul_add:ident,
-     $max:ident, $min:ident, $select:ident, $reduce:ident, $reduce_max:ident,
-     |$x:ident| $exp:expr, $ln:expr, $ln_1p:expr, $tanh:expr) => {
-        impl Real for $type {
-            const ZERO: Self = 0.0;
-            const ONE: Self = 1.0;
-            const TINY: Self = $type::MIN_POSITIVE;
-            const EPSILON: Self = $type::EPSILON;
-            type Pack<S: Simd> = S::$pack;
-
-            #[inline(always)]
-            fn from_f64(value: f64) -> Self {
-                value as Self
-            }
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                f64::from(self)
-            }
-            #[inline(always)]
-            fn sqrt(self) -> Self {
-                $type::sqrt(self)
-            }
-            #[inline(always)]
-            fn abs(self) -> Self {
-                $type::abs(self)
-            }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self {
-                if self > other { self } else { other }
-            }
-            #[inline(always)]
-            fn floor(self) -> Self {
-                $type::floor(self)
-            }
-            #[inline(always)]
-            fn is_finite(self) -> bool {
-                $type::is_finite(self)
-            }
-            #[inline(always)]
-            fn packs<S: Simd>(slice: &[Self]) -> &[Self::Pack<S>] {
-                S::$packs(slice)
-            }
-            #[inline(always)]
-            fn packs_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Pack<S>] {
-                S::$packs_mut(slice)
-            }
-            #[inline(always)]
-            fn load_part<S: Simd>(simd: S, slice: &[Self]) -> Self::Pack<S> {
-                simd.$load(slice)
-            }
-            #[inline(always)]
-            fn store_part<S: Simd>(simd: S, slice: &mut [Self], pack: Self::Pack<S>) {
-                simd.$store(slice, pack);
-            }
-            #[inline(always)]
-            fn splat<S: Simd>(simd: S, value: Self) -> Self::Pack<S> {
-                simd.$splat(value)
-            }
-            #[inline(always)]
-            fn pack_add<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$add(a, b)
-            }
-            #[inline(always)]
-            fn pack_sub<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$sub(a, b)
-            }
-            #[inline(always)]
-            fn pack_mul<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$mul(a, b)
-            }
-            #[inline(always)]
-            fn pack_div<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$div(a, b)
-            }
-            #[inline(always)]
-            fn pack_neg<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$neg(a)
-            }
-            #[inline(always)]
-            fn pack_abs<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$abs(a)
-            }
-            #[inline(always)]
-            fn mul_add<S: Simd>(
-                simd: S,
-                a: Self::Pack<S>,
-                b: Self::Pack<S>,
-                c: Self::Pack<S>,
-            ) -> Self::Pack<S> {
-                simd.$mul_add(a, b, c)
-            }
-            #[inline(always)]
-            fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$max(a, b)
-            }
-            #[inline(always)]
-            fn pack_min<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$min(a, b)
-            }
-            #[inline(always)]
-            fn select_first<S: Simd>(
-                simd: S,
-                count: usize,
-                a: Self::Pack<S>,
-                b: Self::Pack<S>,
-            ) -> Self::Pack<S> {
-                simd.$select(count, a, b)
-            }
-            #[inline(always)]
-            fn pack_exp<S: Simd>($x: Pack<Self, S>) -> Pack<Self, S> {
-                $exp
-            }
-            #[inline(always)]
-            fn pack_ln<S: Simd>($x: Pack<Self, S>) -> Pack<Self, S> {
-                $ln
-            }
-            #[inline(always)]
-            fn pack_ln_1p<S: Simd>($x: Pack<Self, S>) -> Pack<Self, S> {
-                $ln_1p
-            }
-            #[inline(always)]
-            fn pack_tanh<S: Simd>($x: Pack<Self, S>) -> Pack<Self, S> {
-                $tanh
-            }
-            #[inline(always)]
-            fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
-                simd.$reduce(pack)
-            }
-            #[inline(always)]
-            fn reduce_max<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
-                simd.$reduce_max(pack)
-            }
-        }
-    };
-}
-
-real!(
-    f32,
-    F32s,
-    as_simd_f32s,
-    as_mut_simd_f32s,
-    partial_load_f32s,
-    partial_store_f32s,
-    splat_f32s,
-    add_f32s,
-    sub_f32s,
-    mul_f32s,
-    div_f32s,
-    neg_f32s,
-    abs_f32s,
-    mul_add_f32s,
-    max_f32s,
-    min_f32s,
-    select_first_f32s,
-    reduce_sum_f32s,
-    reduce_max_f32s,
-    |x| elementary::exp(x),
-    elementary::ln(x),
-    elementary::ln_1p(x),
-    elementary::tanh(x)
-);
-real!(
-    f64,
-    F64s,
-    as_simd_f64s,
-    as_mut_simd_f64s,
-    partial_load_f64s,
-    partial_store_f64s,
-    splat_f64s,
-    add_f64s,
-    sub_f64s,
-    mul_f64s,
-    div_f64s,
-    neg_f64s,
-    abs_f64s,
-    mul_add_f64s,
-    max_f64s,
-    min_f64s,
-    select_first_f64s,
-    reduce_sum_f64s,
-    reduce_max_f64s,
-    |x| one_by_one(x, f64::exp),
-    one_by_one(x, f64::ln),
-    one_by_one(x, f64::ln_1p),
-    one_by_one(x, f64::tanh)
-);

@@ -11,8 +11,9 @@
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m].
 
 use super::Real;
+use super::kernel::kernel;
 use super::matrix::{Blocks, Columns, by_blocks, by_held_blocks, has_many, held};
-use super::simd::{Kernel, Simd, dispatch, kernel};
+use super::simd::{Kernel, Simd, dispatch};
 use super::softmax::dot;
 
 kernel! {

@@ -12,9 +12,10 @@
 //! product and the activation; else they are computed again. The gradients by W and v are summed over an episode as
 //! packs, and those added up at its end: a step is too short to pay for it.
 
+use super::kernel::kernel;
 use super::matrix::{Blocks, Columns, by_held_blocks, has_many};
 use super::pack::each_pack;
-use super::simd::{Kernel, LINE, Simd, dispatch, kernel};
+use super::simd::{Kernel, LINE, Simd, dispatch};
 use super::{Pack, Real};
 
 /// Rows that are taken together: their units stay in the cache. The same on every processor, for each part is summed

@@ -5,9 +5,9 @@
 //! "general" (Luong et al. 2015, §3.1).
 
 use super::Real;
+use super::kernel::kernel;
 use super::matrix::{Rows, add_vector_product, product_with_vector};
 use super::pack::each_pack;
-use super::simd::kernel;
 
 /// Outputs that are fewer than a pack holds are taken as they are: to put them into one costs more than it saves.
 const FEW: usize = 16;

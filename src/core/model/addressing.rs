@@ -11,8 +11,9 @@ use super::machine::Terms;
 use super::noise::NoiseMode;
 use super::trace::HeadTrace;
 use super::weighting;
+use crate::math::kernel::kernel;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
-use crate::math::simd::{Simd, kernel};
+use crate::math::simd::Simd;
 use crate::math::softmax::{dot, softmax, softmax_in_place};
 use crate::math::{Pack, Real, Series};
 

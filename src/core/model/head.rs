@@ -10,8 +10,9 @@
 
 use super::config::{HeadColumns, NtmConfig, ShiftForm, VectorActivation};
 use super::trace::{HeadTrace, LearnedGradient};
+use crate::math::kernel::kernel;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
-use crate::math::simd::{Simd, kernel};
+use crate::math::simd::Simd;
 use crate::math::softmax::{softmax, softmax_of_few};
 use crate::math::{Aligned, Pack, Real, Series, sigmoid, softplus, units};
 

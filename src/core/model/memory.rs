@@ -6,8 +6,9 @@
 use super::head::HeadGradient;
 use super::trace::HeadTrace;
 use crate::math::Real;
+use crate::math::kernel::kernel;
 use crate::math::matrix::{self, Blocks, Columns, Rows, by_blocks, has_many, held};
-use crate::math::simd::{Kernel, Simd, dispatch, kernel};
+use crate::math::simd::{Kernel, Simd, dispatch};
 
 /// Equations 2 to 4 for all heads of step `t`, read heads first: reads of M_{t−1}, then M_t.
 pub fn read_and_write<R: Real>(

@@ -22,8 +22,8 @@ use super::recompute::{self, Conventions, Dependency};
 use super::score;
 use super::trace::{HeadTrace, Trace};
 use super::window::{After, Window};
+use crate::math::kernel::kernel;
 use crate::math::matrix::padded;
-use crate::math::simd::kernel;
 use crate::math::softmax::{softmax, softmax_backward};
 use crate::math::{Aligned, Linear, Matrix, Real, Series, units};
 

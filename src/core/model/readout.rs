@@ -1,7 +1,7 @@
 //! The output layer: y_t = σ(z_t), with z_t = W·u_t + b of its input u_t. Computes all steps at once.
 
+use crate::math::kernel::kernel;
 use crate::math::pack::map_packs;
-use crate::math::simd::kernel;
 use crate::math::{Linear, Matrix, Real, Series, matrix, sigmoid};
 
 /// Logits and outputs of every step.

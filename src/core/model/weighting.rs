@@ -10,8 +10,8 @@ use super::local::{self, Position, Window};
 use super::machine::Terms;
 use super::noise::NoiseMode;
 use super::trace::HeadTrace;
+use crate::math::kernel::kernel;
 use crate::math::pack::each_pack;
-use crate::math::simd::kernel;
 use crate::math::softmax::{dot, softmax, softmax_in_place};
 use crate::math::{Pack, Real};
 

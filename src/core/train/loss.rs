@@ -3,8 +3,8 @@
 use std::f64::consts::LN_2;
 
 use super::aux_losses::{AuxLosses, divergence};
+use crate::math::kernel::kernel;
 use crate::math::pack::{MOST_LANES, each_pack};
-use crate::math::simd::kernel;
 use crate::math::{Pack, Real, Series, softplus};
 use crate::model::Trace;
 use crate::task::Episode;

@@ -2,7 +2,7 @@
 
 use super::config::{Clip, OptimizerConfig};
 use crate::math::Real;
-use crate::math::simd::kernel;
+use crate::math::kernel::kernel;
 use crate::model::{ModelConfig, Params};
 
 /// An update rule with its running moments.

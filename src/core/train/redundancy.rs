@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::config::Redundancy;
 use crate::keys::ConfigError;
-use crate::math::simd::kernel;
+use crate::math::kernel::kernel;
 use crate::math::softmax::dot;
 use crate::math::{Real, Series};
 use crate::model::{HeadTrace, ModelConfig, Trace, Upstream};

@@ -1,7 +1,7 @@
 //! h = tanh(z), with z = W·u + b.
 
+use crate::math::kernel::kernel;
 use crate::math::pack::{each_pack, map_packs};
-use crate::math::simd::kernel;
 
 kernel! {
     /// Turns the pre-activations `h` holds into the hidden state.

@@ -5,8 +5,8 @@
 //! c_t = f ∘ c_{t−1} + i ∘ g          h_t = o ∘ tanh(c_t)
 //! ```
 
+use crate::math::kernel::kernel;
 use crate::math::pack::each_pack;
-use crate::math::simd::kernel;
 use crate::math::{Pack, sigmoid};
 
 kernel! {

@@ -30,9 +30,11 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{BITS, Channels, Episode, Generate, MAX_ITEMS, Measure, Phase, Random, random_bits};
+use super::generate::{BITS, Channels, Generate, MAX_ITEMS, Measure, random_bits};
+use super::{Episode, Phase};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
+use crate::math::Random;
 
 /// Parameters of associative recall; the defaults are the paper's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +63,7 @@ impl AssociativeRecall {
         let item = |index: usize| bits.slice(s![index * length..(index + 1) * length, ..]);
         let (shown, asked) = (items * (length + 1) + 1, length + 2);
         let answer = shown + asked;
-        let mut episode = Episode::silent(answer + length, self);
+        let mut episode = self.silent(answer + length);
         episode.input[[0, width]] = 1.0;
         for index in 0..items {
             let start = index * (length + 1) + 1;

@@ -19,9 +19,11 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{BITS, Channels, Episode, Generate, LENGTHS, Random, random_bits};
+use super::Episode;
+use super::generate::{BITS, Channels, Generate, LENGTHS, random_bits};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
+use crate::math::Random;
 
 /// Parameters of the copy task. The paper: 8 bits, lengths 1 to 20.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +44,7 @@ impl Copy {
     /// The episode that shows these bits, [length, bits] of 0 and 1.
     pub fn episode_of(&self, bits: &Array2<f32>) -> Episode {
         let length = bits.nrows();
-        let mut episode = Episode::showing(bits, self, length);
+        let mut episode = self.showing(bits, length);
         episode.target.slice_mut(s![length + 1.., ..]).assign(bits);
         episode
     }

@@ -12,9 +12,11 @@ use std::sync::Arc;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{Episode, Generate, LENGTHS, MAX_LENGTH, Phase, Random};
+use super::generate::{Generate, LENGTHS, MAX_LENGTH};
+use super::{Episode, Phase};
 use crate::keys::Field::{Choice, Integer, Range, Text};
 use crate::keys::{Keys, Table, Words};
+use crate::math::Random;
 
 /// Channels of an input or an answer.
 const CHANNELS: RangeInclusive<usize> = 1..=1024;
@@ -412,7 +414,7 @@ impl Episodes {
     /// Returns a training episode of these lengths, or of any length without them; a blank one if there is none.
     pub(super) fn training_episode(&self, random: &mut Random) -> Episode {
         let Some(split) = &self.recorded else {
-            return Episode::silent(1, self);
+            return self.silent(1);
         };
         let some = Some(split.learned_of(&self.length)).filter(|some| !some.is_empty());
         let numbers = some.unwrap_or(&split.learned);
@@ -424,7 +426,7 @@ impl Episodes {
     /// Episode `index` of `seed` among those that are held out; silence where there are none.
     pub(super) fn seen(&self, seed: u64, index: u64) -> Episode {
         let episode = self.recorded().zip(self.number(seed, index));
-        let silence = || Episode::silent(1, self);
+        let silence = || self.silent(1);
         episode.map_or_else(silence, |(recorded, number)| recorded.episode(number))
     }
 

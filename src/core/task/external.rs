@@ -2,8 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Episode, Generate, Phase, Random};
+use super::generate::Generate;
+use super::{Episode, Phase};
 use crate::keys::{Keys, Table};
+use crate::math::Random;
 
 /// An external task: its name and its channels, which have numbers instead of names.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +51,7 @@ impl Generate for External {
         Episode {
             phases: Phase::in_a_row(&[("input", steps)]),
             size: steps,
-            ..Episode::silent(steps, self)
+            ..self.silent(steps)
         }
     }
 }

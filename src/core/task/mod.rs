@@ -16,226 +16,29 @@
 mod associative_recall;
 mod copy;
 mod edit;
+mod episode;
 mod episodes;
 mod external;
+mod generate;
 mod ngrams;
 mod priority_sort;
 mod repeat_copy;
 
 pub use associative_recall::AssociativeRecall;
 pub use copy::Copy;
+pub use episode::{Episode, Phase};
 pub use episodes::{Episodes, Fault, HeldOut, Recorded};
 pub use external::External;
+pub use generate::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
 pub use ngrams::{Ngrams, Prediction};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
 
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use ndarray::{Array2, s};
-use rand::RngExt;
-
+use self::generate::Generate;
 use crate::keys::{Choice, ConfigError, Field, Keys, Table, Words, check};
-use crate::math::{Random, random};
-
-/// One episode: inputs, targets, and the mask of the steps with a target.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Episode {
-    /// Input x_t, [T, X].
-    pub input: Array2<f32>,
-    /// Target of the output, 0 or 1, [T, Y]; zero where the mask is zero.
-    pub target: Array2<f32>,
-    /// 1 in the steps whose output is scored, else 0, [T].
-    pub mask: Vec<f32>,
-    /// The parts of the episode, in order, covering every step.
-    pub phases: Vec<Phase>,
-    /// The length of the sequence in this episode, or the number of its items: see [`Task::measure`].
-    pub size: usize,
-    /// The number of repeats of the sequence; 1 if the task has no repeats.
-    pub repeats: usize,
-}
-
-/// A named part of an episode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Phase {
-    /// One of [`Phase::NAMES`]; in a recording of another program any text.
-    pub name: Cow<'static, str>,
-    /// First step.
-    pub start: usize,
-    /// One past the last step.
-    pub end: usize,
-}
-
-impl Phase {
-    /// The phases that tasks have.
-    pub const NAMES: [&str; 7] = [
-        "input",
-        "delimiter",
-        "query",
-        "answer",
-        "end",
-        "context",
-        "prediction",
-    ];
-
-    /// Phases with these names and numbers of steps, one after the other; those without steps are left out.
-    fn in_a_row(parts: &[(&'static str, usize)]) -> Vec<Self> {
-        let mut start = 0;
-        let phase = |&(name, steps): &(&'static str, usize)| {
-            let phase = Self {
-                name: name.into(),
-                start,
-                end: start + steps,
-            };
-            start = phase.end;
-            phase
-        };
-        let parts = parts.iter().filter(|(_, steps)| *steps > 0);
-        parts.map(phase).collect()
-    }
-}
-
-impl Episode {
-    /// An episode of silence, to be filled in.
-    fn silent(steps: usize, task: &impl Generate) -> Self {
-        Self {
-            input: Array2::zeros((steps, task.inputs())),
-            target: Array2::zeros((steps, task.outputs())),
-            mask: vec![0.0; steps],
-            phases: Vec::new(),
-            size: 0,
-            repeats: 1,
-        }
-    }
-
-    /// An episode that opens by showing `bits` and then a flag on the channel behind them; its answer has
-    /// `answer` steps, all scored.
-    fn showing(bits: &Array2<f32>, task: &impl Generate, answer: usize) -> Self {
-        let (length, width) = bits.dim();
-        let mut episode = Self::silent(length + 1 + answer, task);
-        episode.input.slice_mut(s![..length, ..width]).assign(bits);
-        episode.input[[length, width]] = 1.0;
-        episode.mask[length + 1..].fill(1.0);
-        episode.phases =
-            Phase::in_a_row(&[("input", length), ("delimiter", 1), ("answer", answer)]);
-        episode.size = length;
-        episode
-    }
-
-    /// Number of steps, T.
-    pub fn steps(&self) -> usize {
-        self.mask.len()
-    }
-
-    /// Steps whose output is scored.
-    pub fn scored_steps(&self) -> usize {
-        self.mask.iter().filter(|&&m| m > 0.0).count()
-    }
-
-    /// Scored output bits: steps in the mask times output channels.
-    pub fn scored_bits(&self) -> usize {
-        self.scored_steps() * self.target.ncols()
-    }
-}
-
-/// The unit of the size of an episode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// Steps of a sequence.
-    Length,
-    /// Things that are shown, of one or more vectors each.
-    Items,
-}
-
-impl Measure {
-    /// The largest size there is.
-    pub fn most(self) -> usize {
-        match self {
-            Self::Length => MAX_LENGTH,
-            Self::Items => MAX_ITEMS,
-        }
-    }
-
-    /// The name that presets, traces and options use: `length` or `items`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Length => "length",
-            Self::Items => "items",
-        }
-    }
-
-    /// The name of several sizes: `lengths` or `items`.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Length => "lengths",
-            Self::Items => "items",
-        }
-    }
-}
-
-/// The largest length of a sequence, in vectors.
-pub const MAX_LENGTH: usize = 100_000;
-/// The most items in an episode.
-pub const MAX_ITEMS: usize = 10_000;
-/// The largest number of repeats.
-pub const MAX_REPEATS: usize = 10_000;
-/// Numbers of bits per vector.
-const BITS: RangeInclusive<usize> = 1..=1024;
-/// Lengths of a sequence, in vectors.
-const LENGTHS: RangeInclusive<usize> = 1..=MAX_LENGTH;
-
-/// The channels behind the bits of a vector, by name.
-struct Channels {
-    input: &'static [&'static str],
-    output: &'static [&'static str],
-}
-
-/// The functions of every task; see the methods of [`Task`].
-trait Generate: Keys {
-    /// 0 if its vectors are not sampled here.
-    fn bits(&self) -> usize {
-        0
-    }
-
-    /// Returns the channels besides the bits; none by default.
-    fn channels(&self) -> Channels {
-        Channels {
-            input: &[],
-            output: &[],
-        }
-    }
-
-    fn inputs(&self) -> usize {
-        self.bits() + self.channels().input.len()
-    }
-
-    fn outputs(&self) -> usize {
-        self.bits() + self.channels().output.len()
-    }
-
-    fn measure(&self) -> Measure {
-        Measure::Length
-    }
-
-    fn size(&self) -> &RangeInclusive<usize>;
-    fn size_mut(&mut self) -> &mut RangeInclusive<usize>;
-
-    fn least_size(&self) -> usize {
-        1
-    }
-
-    fn longest(&self) -> usize;
-    fn episode(&self, random: &mut Random) -> Episode;
-
-    fn chance(&self, episode: &Episode) -> f64 {
-        episode.scored_bits() as f64
-    }
-
-    fn optimum(&self, _: &Episode) -> Option<f64> {
-        None
-    }
-}
+use crate::math::random;
 
 /// A task and its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -458,15 +261,10 @@ fn channel_name(channel: usize, bits: usize, others: &[&str]) -> String {
     }
 }
 
-/// Fair coin flips, [length, bits].
-fn random_bits(random: &mut Random, length: usize, bits: usize) -> Array2<f32> {
-    Array2::from_shape_simple_fn((length, bits), || {
-        f32::from(u8::from(random.random::<bool>()))
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use ndarray::Array2;
+
     use super::*;
 
     /// The picture in the docs of a task: input [T, X], target [T, Y] and mask [T].

@@ -25,9 +25,11 @@ use std::ops::RangeInclusive;
 
 use rand::RngExt;
 
-use super::{Episode, Generate, LENGTHS, Phase, Random};
+use super::generate::{Generate, LENGTHS};
+use super::{Episode, Phase};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
+use crate::math::Random;
 
 /// Parameters of dynamic N-grams; the defaults are the paper's 6-grams.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +66,7 @@ impl Ngrams {
     /// The episode with this sequence.
     pub fn episode_of(&self, bits: &[bool]) -> Episode {
         let length = bits.len();
-        let mut episode = Episode::silent(length, self);
+        let mut episode = self.silent(length);
         for (step, &bit) in bits.iter().enumerate() {
             let bit = f32::from(u8::from(bit));
             episode.target[[step, 0]] = bit;

@@ -28,9 +28,11 @@ use std::ops::RangeInclusive;
 use ndarray::Array2;
 use rand::RngExt;
 
-use super::{BITS, Channels, Episode, Generate, MAX_ITEMS, Measure, Random, random_bits};
+use super::Episode;
+use super::generate::{BITS, Channels, Generate, MAX_ITEMS, Measure, random_bits};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
+use crate::math::Random;
 
 /// Parameters of priority sort; the defaults are the paper's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +58,7 @@ impl PrioritySort {
     /// Equal priorities keep the order in which they were shown.
     pub fn episode_of(&self, bits: &Array2<f32>, priorities: &[f32]) -> Episode {
         let items = bits.nrows();
-        let mut episode = Episode::showing(bits, self, self.sorted.min(items));
+        let mut episode = self.showing(bits, self.sorted.min(items));
         for (step, &priority) in priorities.iter().enumerate().take(items) {
             episode.input[[step, self.bits + 1]] = priority;
         }

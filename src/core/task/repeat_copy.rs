@@ -25,9 +25,11 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{BITS, Channels, Episode, Generate, LENGTHS, MAX_REPEATS, Phase, Random, random_bits};
+use super::generate::{BITS, Channels, Generate, LENGTHS, MAX_REPEATS, random_bits};
+use super::{Episode, Phase};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
+use crate::math::Random;
 
 /// Mean of the counts 1 to 10.
 const COUNT_MEAN: f32 = 5.5;
@@ -62,7 +64,7 @@ impl RepeatCopy {
     /// The episode that shows these bits, [length, bits] of 0 and 1, and asks for them `repeats` times.
     pub fn episode_of(&self, bits: &Array2<f32>, repeats: usize) -> Episode {
         let (length, copies) = (bits.nrows(), bits.nrows() * repeats);
-        let mut episode = Episode::showing(bits, self, copies + 1);
+        let mut episode = self.showing(bits, copies + 1);
         episode.phases = Phase::in_a_row(&[
             ("input", length),
             ("delimiter", 1),

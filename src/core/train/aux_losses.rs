@@ -1,13 +1,9 @@
 //! Auxiliary losses, each reported separately, besides the bits; and the training signal of sampling heads.
 
 use super::config::TrainingConfig;
-use super::loss::Score;
-use crate::keys::Field::{Integer64, Number};
-use crate::keys::{Keys, Rule, Table};
 use crate::math::{Real, random};
 use crate::model::{Draw, ModelConfig, NoiseMode, Terms, Trace};
 use rand::RngExt;
-use std::f64::consts::LN_2;
 
 /// The auxiliary losses of an episode, or their means over several; `None` if absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -52,68 +48,6 @@ impl AuxLosses {
             *value = value.map(|sum| sum / count);
         }
         self
-    }
-}
-
-/// Training of heads that sample their row (Xu et al. 2015, §4.1).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HardConfig {
-    /// λ_r, of the reward.
-    pub reward: f64,
-    /// λ_e, of the entropy of the sampled distribution.
-    pub entropy: f64,
-    /// The share of episodes in which heads attend to all rows, as likely as they are.
-    pub expected: f64,
-}
-
-/// Training of heads with random weights (Fan et al. 2020).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BayesianConfig {
-    /// ρ, of the divergence from the prior, at the end of its rise.
-    pub weight: f64,
-    /// Sequences over which ρ rises from 0.
-    pub warmup: u64,
-}
-
-impl Default for HardConfig {
-    fn default() -> Self {
-        Self {
-            reward: 0.1,
-            entropy: 0.01,
-            expected: 0.5,
-        }
-    }
-}
-
-impl Default for BayesianConfig {
-    fn default() -> Self {
-        Self {
-            weight: 1e-5,
-            warmup: 10_000,
-        }
-    }
-}
-
-/// Range of the weight of an auxiliary loss, relative to the loss in nats.
-pub(super) const WEIGHT: Rule = Rule {
-    allowed: "0 to 1000000",
-    holds: |value| (0.0..=1e6).contains(&value),
-};
-
-impl Keys for HardConfig {
-    #[rustfmt::skip] // A row for every key.
-    fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("reward", Number(&mut self.reward, &WEIGHT), "λ_r: weight of the reward of sampled rows, which is measured against a moving baseline (Xu et al. 2015)");
-        to.key("entropy", Number(&mut self.entropy, &WEIGHT), "λ_e: weight of the entropy of the distribution that rows are sampled from");
-        to.key("expected", Number(&mut self.expected, &Rule::FRACTION), "fraction of training episodes without sampling, in which hard heads attend to every row with its probability");
-    }
-}
-
-impl Keys for BayesianConfig {
-    #[rustfmt::skip] // A row for every key.
-    fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("weight", Number(&mut self.weight, &WEIGHT), "ρ: weight of the divergence of random weights from their prior, in nats, summed over heads, steps and rows (Fan et al. 2020)");
-        to.key("warmup", Integer64(&mut self.warmup, 0..=TrainingConfig::MAX_SEQUENCES), "warm-up in sequences: ρ rises linearly from 0 to its weight");
     }
 }
 
@@ -184,11 +118,6 @@ impl TrainingConfig {
 
 /// Stream that selects the episodes with expected weighting.
 const EXPECTED: u64 = 0x0E59_EC7E_D000_0000;
-
-/// ln p(y|s) of an answer, nats.
-pub(super) fn log_probability(score: &Score) -> f64 {
-    -score.bits * LN_2
-}
 
 /// The divergence of all Bayesian heads in an episode; `None` where there are none.
 pub(super) fn divergence<R: Real>(trace: &Trace<R>) -> Option<f64> {

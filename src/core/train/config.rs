@@ -1,6 +1,5 @@
 //! Configuration of training. Checked once, in [`TrainingConfig::validate`]; trusted afterwards.
 
-use super::aux_losses::{BayesianConfig, HardConfig, WEIGHT};
 use crate::keys::Field::{Choice, Integer, Integer64, Number};
 use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
 
@@ -224,5 +223,67 @@ impl Keys for Redundancy {
         if let Self::Read(weight) | Self::Write(weight) | Self::Both(weight) = self {
             to.key("weight", Number(weight, &WEIGHT), "weight of the penalty (mean over the steps) in the loss, which is in nats; 0 only measures it. A hard head contributes in expected episodes only: no gradient passes through a sampled row");
         }
+    }
+}
+
+/// Training of heads that sample their row (Xu et al. 2015, §4.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HardConfig {
+    /// λ_r, of the reward.
+    pub reward: f64,
+    /// λ_e, of the entropy of the sampled distribution.
+    pub entropy: f64,
+    /// The share of episodes in which heads attend to all rows, as likely as they are.
+    pub expected: f64,
+}
+
+/// Training of heads with random weights (Fan et al. 2020).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BayesianConfig {
+    /// ρ, of the divergence from the prior, at the end of its rise.
+    pub weight: f64,
+    /// Sequences over which ρ rises from 0.
+    pub warmup: u64,
+}
+
+impl Default for HardConfig {
+    fn default() -> Self {
+        Self {
+            reward: 0.1,
+            entropy: 0.01,
+            expected: 0.5,
+        }
+    }
+}
+
+impl Default for BayesianConfig {
+    fn default() -> Self {
+        Self {
+            weight: 1e-5,
+            warmup: 10_000,
+        }
+    }
+}
+
+/// Range of the weight of an auxiliary loss, relative to the loss in nats.
+const WEIGHT: Rule = Rule {
+    allowed: "0 to 1000000",
+    holds: |value| (0.0..=1e6).contains(&value),
+};
+
+impl Keys for HardConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("reward", Number(&mut self.reward, &WEIGHT), "λ_r: weight of the reward of sampled rows, which is measured against a moving baseline (Xu et al. 2015)");
+        to.key("entropy", Number(&mut self.entropy, &WEIGHT), "λ_e: weight of the entropy of the distribution that rows are sampled from");
+        to.key("expected", Number(&mut self.expected, &Rule::FRACTION), "fraction of training episodes without sampling, in which hard heads attend to every row with its probability");
+    }
+}
+
+impl Keys for BayesianConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("weight", Number(&mut self.weight, &WEIGHT), "ρ: weight of the divergence of random weights from their prior, in nats, summed over heads, steps and rows (Fan et al. 2020)");
+        to.key("warmup", Integer64(&mut self.warmup, 0..=TrainingConfig::MAX_SEQUENCES), "warm-up in sequences: ρ rises linearly from 0 to its weight");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::HistoryPoint;
 use super::aux_losses::AuxLosses;
+use crate::math::median;
 
 /// Statistics of one run, with a threshold in bits per sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,18 +112,6 @@ pub fn thin(points: &[Spread], most: usize) -> Vec<Spread> {
     }
     let nth = |index: usize| points[(index + 1) * count / most - 1];
     (0..most).map(nth).collect()
-}
-
-/// The middle value, or the mean of the two in the middle; `None` of nothing.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    let upper = sorted.get(middle).copied()?;
-    if sorted.len() % 2 == 1 {
-        return Some(upper);
-    }
-    Some(f64::midpoint(sorted[middle - 1], upper))
 }
 
 /// The middle value and the largest; `None` of nothing.

@@ -6,12 +6,15 @@ use rayon::prelude::*;
 
 use super::aux_losses::AuxLosses;
 use super::config::Redundancy;
-use super::curves::median;
 use super::loss::{Score, score};
 use super::pool::Pool;
-use super::trainer::TAPE_LIMIT;
+use crate::math::median;
 use crate::model::{Draw, Model, Trace, WrapAround};
 use crate::task::Task;
+
+/// Values of memory that the tape of one episode keeps whole (64 MiB of f32); beyond it keeps some and
+/// writes the others again.
+pub(super) const TAPE_LIMIT: usize = 1 << 24;
 
 /// The means over a set of episodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,7 +29,7 @@ pub struct Evaluation {
     pub scored_bits: f64,
     /// Share of episodes without a wrong bit, 0 to 1.
     pub perfect: f64,
-    /// Mean [`Score::beside`].
+    /// Means of the auxiliary losses.
     pub aux: AuxLosses,
 }
 

@@ -22,6 +22,13 @@ pub struct Score {
     pub aux: AuxLosses,
 }
 
+impl Score {
+    /// ln p(y|x), or ln p(y|x, s) where rows were sampled: the log-probability of the answer, in nats.
+    pub fn log_probability(&self) -> f64 {
+        -self.bits * LN_2
+    }
+}
+
 /// True where an output is on the wrong side of one half: its logit and the target.
 pub fn is_wrong<R: Real>(logit: R, target: f32) -> bool {
     (logit > R::ZERO) != (target > 0.5)

@@ -1,6 +1,7 @@
 //! Memory demand of a recording, an evaluation or a training run, before it starts.
 
-use super::trainer::{TAPE_LIMIT, group_size};
+use super::evaluate::TAPE_LIMIT;
+use super::trainer::group_size;
 use crate::math::matrix::padded;
 use crate::model::{Extent, ModelConfig, Trace};
 

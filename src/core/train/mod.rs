@@ -22,11 +22,9 @@ mod trainer;
 pub mod uncertainty;
 
 pub use attribution::Quantity;
-pub use aux_losses::{AuxLosses, BayesianConfig, HardConfig};
-pub use config::{Clip, OptimizerConfig, Redundancy, TrainingConfig};
-pub use curves::{
-    Outcome, Spread, after, best, median, median_and_worst, spread, spread_aux, thin,
-};
+pub use aux_losses::AuxLosses;
+pub use config::{BayesianConfig, Clip, HardConfig, OptimizerConfig, Redundancy, TrainingConfig};
+pub use curves::{Outcome, Spread, after, best, median_and_worst, spread, spread_aux, thin};
 pub use diagnostics::{Diagnostics, HeadDiagnostics, entropy};
 pub use evaluate::{Evaluation, Evaluator, Measurement, chance, optimum};
 pub use loss::{Score, logit_gradient, score};

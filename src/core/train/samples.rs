@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use super::evaluate::Evaluator;
+use super::evaluate::TAPE_LIMIT;
 use super::loss::score;
 use super::pool::Pool;
-use super::trainer::TAPE_LIMIT;
 use super::uncertainty::{Areas, Bit, Uncertainty, areas, bits};
 use crate::math::Series;
 use crate::model::{Draw, NoiseMode, Trace};

@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use web_time::Instant;
 
-use super::aux_losses::{AuxLosses, RandomHeads, log_probability};
+use super::aux_losses::{AuxLosses, RandomHeads};
 use super::config::TrainingConfig;
 use super::diagnostics::{Diagnostics, HeadDiagnostics};
-use super::evaluate::{Evaluation, Evaluator};
+use super::evaluate::{Evaluation, Evaluator, TAPE_LIMIT};
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::pool::Pool;
@@ -19,10 +19,6 @@ use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.
 const VALIDATION_SEED: u64 = 0x7A11_DA7E_0000_0000;
-
-/// Values of memory that the tape of one episode keeps whole (64 MiB of f32); beyond it keeps some and
-/// writes the others again.
-pub(super) const TAPE_LIMIT: usize = 1 << 24;
 
 /// Gradients grow from step to step and now and then exceed f32 although the loss is finite: such an
 /// update is left out. The last of this many without a good one between them ends the run.
@@ -116,7 +112,7 @@ impl BatchContext<'_> {
     fn reward(&self, score: &Score) -> Option<f64> {
         self.heads
             .is_hard
-            .then(|| log_probability(score) - self.baseline)
+            .then(|| score.log_probability() - self.baseline)
     }
 }
 
@@ -208,7 +204,7 @@ impl Tape {
                 result.aux.reward = reward;
             }
             if context.heads.is_hard {
-                group.drawn.push((draw.episode, log_probability(result)));
+                group.drawn.push((draw.episode, result.log_probability()));
             }
         }
         group.heads.clear();

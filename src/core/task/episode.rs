@@ -1,0 +1,79 @@
+//! An episode and its phases.
+
+use std::borrow::Cow;
+
+use ndarray::Array2;
+
+/// One episode: inputs, targets, and the mask of the steps with a target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Episode {
+    /// Input x_t, [T, X].
+    pub input: Array2<f32>,
+    /// Target of the output, 0 or 1, [T, Y]; zero where the mask is zero.
+    pub target: Array2<f32>,
+    /// 1 in the steps whose output is scored, else 0, [T].
+    pub mask: Vec<f32>,
+    /// The parts of the episode, in order, covering every step.
+    pub phases: Vec<Phase>,
+    /// The length of the sequence in this episode, or the number of its items: see [`super::Task::measure`].
+    pub size: usize,
+    /// The number of repeats of the sequence; 1 if the task has no repeats.
+    pub repeats: usize,
+}
+
+/// A named part of an episode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// One of [`Phase::NAMES`]; in a recording of another program any text.
+    pub name: Cow<'static, str>,
+    /// First step.
+    pub start: usize,
+    /// One past the last step.
+    pub end: usize,
+}
+
+impl Phase {
+    /// The phases that tasks have.
+    pub const NAMES: [&str; 7] = [
+        "input",
+        "delimiter",
+        "query",
+        "answer",
+        "end",
+        "context",
+        "prediction",
+    ];
+
+    /// Phases with these names and numbers of steps, one after the other; those without steps are left out.
+    pub(super) fn in_a_row(parts: &[(&'static str, usize)]) -> Vec<Self> {
+        let mut start = 0;
+        let phase = |&(name, steps): &(&'static str, usize)| {
+            let phase = Self {
+                name: name.into(),
+                start,
+                end: start + steps,
+            };
+            start = phase.end;
+            phase
+        };
+        let parts = parts.iter().filter(|(_, steps)| *steps > 0);
+        parts.map(phase).collect()
+    }
+}
+
+impl Episode {
+    /// Number of steps, T.
+    pub fn steps(&self) -> usize {
+        self.mask.len()
+    }
+
+    /// Steps whose output is scored.
+    pub fn scored_steps(&self) -> usize {
+        self.mask.iter().filter(|&&m| m > 0.0).count()
+    }
+
+    /// Scored output bits: steps in the mask times output channels.
+    pub fn scored_bits(&self) -> usize {
+        self.scored_steps() * self.target.ncols()
+    }
+}

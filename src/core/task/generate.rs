@@ -1,0 +1,141 @@
+//! What every task implements, and the ranges of its sizes.
+
+use std::ops::RangeInclusive;
+
+use ndarray::{Array2, s};
+use rand::RngExt;
+
+use super::episode::{Episode, Phase};
+use crate::keys::Keys;
+use crate::math::Random;
+
+/// The unit of the size of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Steps of a sequence.
+    Length,
+    /// Things that are shown, of one or more vectors each.
+    Items,
+}
+
+impl Measure {
+    /// The largest size there is.
+    pub fn most(self) -> usize {
+        match self {
+            Self::Length => MAX_LENGTH,
+            Self::Items => MAX_ITEMS,
+        }
+    }
+
+    /// The name that presets, traces and options use: `length` or `items`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Items => "items",
+        }
+    }
+
+    /// The name of several sizes: `lengths` or `items`.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Length => "lengths",
+            Self::Items => "items",
+        }
+    }
+}
+
+/// The largest length of a sequence, in vectors.
+pub const MAX_LENGTH: usize = 100_000;
+/// The most items in an episode.
+pub const MAX_ITEMS: usize = 10_000;
+/// The largest number of repeats.
+pub const MAX_REPEATS: usize = 10_000;
+/// Numbers of bits per vector.
+pub(super) const BITS: RangeInclusive<usize> = 1..=1024;
+/// Lengths of a sequence, in vectors.
+pub(super) const LENGTHS: RangeInclusive<usize> = 1..=MAX_LENGTH;
+
+/// The channels behind the bits of a vector, by name.
+pub(super) struct Channels {
+    pub(super) input: &'static [&'static str],
+    pub(super) output: &'static [&'static str],
+}
+
+/// The functions of every task; see the methods of [`super::Task`].
+pub(super) trait Generate: Keys {
+    /// 0 if its vectors are not sampled here.
+    fn bits(&self) -> usize {
+        0
+    }
+
+    /// Returns the channels besides the bits; none by default.
+    fn channels(&self) -> Channels {
+        Channels {
+            input: &[],
+            output: &[],
+        }
+    }
+
+    fn inputs(&self) -> usize {
+        self.bits() + self.channels().input.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.bits() + self.channels().output.len()
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::Length
+    }
+
+    fn size(&self) -> &RangeInclusive<usize>;
+    fn size_mut(&mut self) -> &mut RangeInclusive<usize>;
+
+    fn least_size(&self) -> usize {
+        1
+    }
+
+    fn longest(&self) -> usize;
+    fn episode(&self, random: &mut Random) -> Episode;
+
+    fn chance(&self, episode: &Episode) -> f64 {
+        episode.scored_bits() as f64
+    }
+
+    fn optimum(&self, _: &Episode) -> Option<f64> {
+        None
+    }
+
+    /// An episode without input and answer, to be filled in.
+    fn silent(&self, steps: usize) -> Episode {
+        Episode {
+            input: Array2::zeros((steps, self.inputs())),
+            target: Array2::zeros((steps, self.outputs())),
+            mask: vec![0.0; steps],
+            phases: Vec::new(),
+            size: 0,
+            repeats: 1,
+        }
+    }
+
+    /// An episode that begins with the input `bits` and a flag on the channel behind them; its answer has `answer`
+    /// steps, all scored.
+    fn showing(&self, bits: &Array2<f32>, answer: usize) -> Episode {
+        let (length, width) = bits.dim();
+        let mut episode = self.silent(length + 1 + answer);
+        episode.input.slice_mut(s![..length, ..width]).assign(bits);
+        episode.input[[length, width]] = 1.0;
+        episode.mask[length + 1..].fill(1.0);
+        episode.phases =
+            Phase::in_a_row(&[("input", length), ("delimiter", 1), ("answer", answer)]);
+        episode.size = length;
+        episode
+    }
+}
+
+/// Fair coin flips, [length, bits].
+pub(super) fn random_bits(random: &mut Random, length: usize, bits: usize) -> Array2<f32> {
+    Array2::from_shape_simple_fn((length, bits), || {
+        f32::from(u8::from(random.random::<bool>()))
+    })
+}

@@ -25,11 +25,14 @@ use ndarray::Array2;
 use tapescope::math::matrix::padded;
 use tapescope::math::simd::{Kernel, Simd, dispatch};
 use tapescope::math::{self, Aligned, Linear, Pack, Series};
+use tapescope::model::attention::HeadColumns;
 use tapescope::model::config::ControllerKind::{Feedforward, Lstm};
-use tapescope::model::config::{ControllerKind, HeadColumns, NtmConfig};
+use tapescope::model::config::{ControllerKind, NtmConfig};
 use tapescope::model::controller::{feedforward, lstm};
 use tapescope::model::head::HeadGradient;
-use tapescope::model::{Draw, HeadTrace, Model, Params, TOGETHER, Trace, Workspace, addressing};
+use tapescope::model::{
+    Draw, HeadTrace, Model, Params, TOGETHER, Trace, Workspace, addressing, content,
+};
 use tapescope::task::{Copy, Episode, Task};
 use tapescope::train::{self, Clip, Optimizer, OptimizerConfig, Trainer, TrainingConfig};
 
@@ -221,10 +224,10 @@ mod rows {
         dot => math::softmax::dot(simd, &v.x, &v.p);
         softmax => math::softmax::softmax(simd, 1.7, &v.x, &mut v.y);
         softmax_backward => math::softmax::softmax_backward(simd, &v.p, &v.x, &mut v.y);
-        content => addressing::content(simd, 1.7, &v.x, &mut v.y);
+        content => content::content(simd, 1.7, &v.x, &mut v.y);
         content_backward => {
             v.d.copy_from_slice(&v.x);
-            addressing::content_backward(simd, 1.7, &v.x, &v.p, &mut v.d)
+            content::content_backward(simd, 1.7, &v.x, &v.p, &mut v.d)
         };
         local => window(v.x.len()).content(simd, 1.7, &v.x, &mut v.y);
         local_backward => {

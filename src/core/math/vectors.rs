@@ -78,6 +78,15 @@ kernel! {
     }
 }
 
+/// Adds number by number, as far as both go.
+#[inline(always)]
+pub(crate) fn add<'a, R: Real>(
+    to: impl IntoIterator<Item = &'a mut R>,
+    from: impl IntoIterator<Item = &'a R>,
+) {
+    to.into_iter().zip(from).for_each(|(to, &from)| *to += from);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,16 +5,16 @@
 //! modulo N.
 
 use super::attention::Weighting;
-use super::controller::add;
+use super::content::{content, content_backward, strength};
 use super::head::HeadGradient;
 use super::machine::Terms;
-use super::noise::NoiseMode;
-use super::trace::HeadTrace;
+use super::trace::{HeadTrace, NoiseMode};
 use super::weighting;
 use crate::math::kernel::kernel;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::Simd;
-use crate::math::softmax::{dot, softmax, softmax_in_place};
+use crate::math::softmax::{dot, softmax_in_place};
+use crate::math::vectors::add;
 use crate::math::{Pack, Real, Series};
 
 /// The stages between the score of a key and the final weighting of its head, in order of computation. The arrays that
@@ -217,16 +217,6 @@ impl Stage {
     }
 }
 
-/// β, or 1.
-#[inline(always)]
-pub(super) fn strength<R: Real>(head: &HeadTrace<R>, t: usize) -> R {
-    if head.strength.width() > 0 {
-        head.strength[t]
-    } else {
-        R::ONE
-    }
-}
-
 /// Returns the input of the shift.
 #[inline(always)]
 fn unshifted<'a, R: Real>(gated: &'a Series<R>, content: &'a Series<R>) -> &'a Series<R> {
@@ -357,31 +347,6 @@ kernel! {
             }
         });
     }
-}
-
-/// Equation 5: w^c = softmax(β·K), K being the score, of the paper the cosine of equation 6.
-#[inline(always)]
-pub fn content<R: Real, S: Simd>(simd: S, beta: R, similarity: &[R], w_c: &mut [R]) {
-    softmax(simd, beta, similarity, w_c);
-}
-
-/// Turns the gradient w.r.t. w^c into that w.r.t. K, in place; returns the gradient w.r.t. β.
-#[inline(always)]
-pub fn content_backward<R: Real, S: Simd>(
-    simd: S,
-    beta: R,
-    similarity: &[R],
-    w_c: &[R],
-    gradient: &mut [R],
-) -> R {
-    let mean = dot(simd, w_c, gradient);
-    let mut d_beta = Pack::splat(simd, R::ZERO);
-    each_pack!(simd, at in w_c => {
-        let dz = at.load(w_c) * (at.load(gradient) - mean);
-        d_beta += at.new_or(dz * at.load(similarity), R::ZERO);
-        at.store(gradient, dz * beta);
-    });
-    d_beta.sum()
 }
 
 /// Equation 7: w^g = g·w^c + (1 − g)·w_{t−1}.
@@ -642,6 +607,7 @@ mod tests {
     use super::*;
     use crate::math::check::{assert_gradient, random_vector};
     use crate::math::simd::{Kernel, PLAIN as SIMD, on_every_instruction_set};
+    use crate::math::softmax::softmax;
 
     /// A random distribution over `n` rows.
     fn distribution(seed: u64, n: usize) -> Vec<f64> {

@@ -7,14 +7,16 @@ use std::any::Any;
 use std::ops::Range;
 
 use super::attention::{Mechanism, Score};
-use super::controller::add;
-use super::derivatives::record;
-use super::machine::{Kind, Machine, Workspace, both, longest};
-use super::params::{LinearSpec, Params, Shape};
-use super::recompute::{Conventions, Dependency, Size};
-use super::trace::{ArraySpec, HeadTrace, Place, Trace};
+use super::dependency::{Conventions, Dependency, Size};
+use super::kind::Kind;
+use super::machine::{Machine, Workspace, both, longest, record};
+use super::params::Params;
+use super::shape::{LinearSpec, Shape};
+use super::spec::{ArraySpec, Place};
+use super::trace::{HeadTrace, Trace};
 use super::{memory, readout};
 use crate::keys::{ConfigError, Field::Integer, Keys, Table, check};
+use crate::math::vectors::add;
 use crate::math::{Real, Series};
 
 /// Numbers in a row.

@@ -4,7 +4,8 @@
 //! ([`super::HeadTrace`]): constants of an episode, so that a trace can be followed without the weights.
 
 pub use super::bayesian::PriorForm;
-use super::config::{HeadColumns, ShiftForm};
+use std::ops::Range;
+
 use crate::keys::Field::{Choice, ChoicePerHead, Integer, Number};
 use crate::keys::{ConfigError, Keys, PerHead, Rule, Table, Words};
 use crate::math::units;
@@ -325,5 +326,50 @@ impl AttentionConfig {
         fits("heads.attention.erase", self.erase.heads())?;
         fits("heads.attention.weighting", self.weighting.heads())?;
         fits("heads.shift.form", shift_form.heads())
+    }
+}
+
+/// The two forms of the shift weighting (§3.3.2), or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShiftForm {
+    /// A softmax over the offsets −k ..= k.
+    Softmax,
+    /// One scalar, read as the lower bound of a uniform distribution of width one.
+    Scalar,
+    /// The focus does not move.
+    None,
+}
+
+impl Words for ShiftForm {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("softmax", Self::Softmax),
+        ("scalar", Self::Scalar),
+        ("none", Self::None),
+    ];
+}
+
+/// Columns of one head's parameters in the row of pre-activations of all heads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeadColumns {
+    /// Key k, M values.
+    pub key: Range<usize>,
+    /// Key strength β; empty where it is 1.
+    pub strength: Range<usize>,
+    /// Interpolation gate g; empty where there is none.
+    pub gate: Range<usize>,
+    /// Shift s: 2k+1 logits, one scalar, or nothing.
+    pub shift: Range<usize>,
+    /// Sharpening γ; empty where there is none.
+    pub sharpening: Range<usize>,
+    /// Erase e, M values; empty for a read head, and for one that erases nothing.
+    pub erase: Range<usize>,
+    /// Add a, M values; empty for a read head.
+    pub add: Range<usize>,
+}
+
+impl HeadColumns {
+    /// All columns of this head.
+    pub fn all(&self) -> Range<usize> {
+        self.key.start..self.add.end
     }
 }

@@ -22,12 +22,13 @@
 
 use super::addressing::{Stage, address_backward};
 use super::attention::Weighting;
-use super::controller::add;
 use super::head::HeadGradient;
-use super::machine::{AsKind, Model, Terms, Upstream, Workspace};
-use super::noise::NoiseMode;
+use super::kind::AsKind;
+use super::machine::{Terms, Upstream, Workspace, record};
 use super::params::Params;
-use super::trace::{HeadTrace, Trace};
+use super::registry::Model;
+use super::trace::{HeadTrace, NoiseMode, Trace};
+use crate::math::vectors::add;
 use crate::math::{Real, Series};
 
 impl<R: Real> Model<R> {
@@ -129,16 +130,6 @@ impl<R: Real> HeadTrace<R> {
         for (((_, of), (_, to)), by) in learned.zip(by.learned.each_mut()) {
             record(to, of, 0, by);
         }
-    }
-}
-
-/// Records `values` as row `t` of the derivative w.r.t. `of`, where the array exists. Rows arrive from the last to the
-/// first.
-pub(super) fn record<R: Real>(to: &mut Series<R>, of: &Series<R>, t: usize, values: &[R]) {
-    let width = of.width();
-    if width > 0 {
-        to.reshape(to.steps().max(t + 1), width);
-        to.row_mut(t).copy_from_slice(&values[..width]);
     }
 }
 

@@ -8,7 +8,8 @@
 //! | shift s | softmax over offsets, or one scalar | a distribution |
 //! | sharpening γ | 1 + softplus | ≥ 1 |
 
-use super::config::{HeadColumns, NtmConfig, ShiftForm, VectorActivation};
+use super::attention::{HeadColumns, ShiftForm};
+use super::config::{NtmConfig, VectorActivation};
 use super::trace::{HeadTrace, LearnedGradient};
 use crate::math::kernel::kernel;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::addressing::{content, content_backward};
+use super::content::{content, content_backward};
 use crate::math::pack::each_pack;
 use crate::math::simd::Simd;
 use crate::math::softmax::{dot, largest};

@@ -6,12 +6,15 @@ mod appended;
 pub mod attention;
 pub mod bayesian;
 pub mod config;
+pub mod content;
 pub mod controller;
+mod dependency;
 mod derivatives;
 #[cfg(test)]
 mod gradients;
 pub mod hard;
 pub mod head;
+mod kind;
 pub mod local;
 mod machine;
 pub mod memory;
@@ -22,23 +25,26 @@ mod params;
 mod plain;
 mod readout;
 mod recompute;
+mod registry;
 mod score;
+mod shape;
+mod spec;
 mod trace;
 mod weighting;
 mod window;
 mod wrap_around;
 
 pub use config::NtmConfig;
-pub use machine::{
-    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Terms, Upstream, Workspace,
-    head_name,
-};
-pub use noise::{Draw, Noise, NoiseMode};
-pub use params::{LinearSpec, Params, Shape, Start, TensorSpec};
+pub use dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
+pub use kind::{AsKind, Extent, Kind};
+pub use machine::{Machine, TOGETHER, Terms, Upstream, Workspace};
+pub use noise::{Draw, Noise};
+pub use params::Params;
 pub use plain::PlainConfig;
 pub use readout::outputs;
-pub use recompute::{
-    Conventions, Dependency, Scoring, Size, Turns, UnknownConvention, magnitudes, recompute,
-};
-pub use trace::{ArraySpec, HeadTrace, LayerTrace, Place, Range, Trace};
+pub use recompute::{magnitudes, recompute};
+pub use registry::{Model, ModelConfig};
+pub use shape::{LinearSpec, Shape, Start, TensorSpec};
+pub use spec::{ArraySpec, Place, Range, head_name};
+pub use trace::{HeadTrace, LayerTrace, NoiseMode, Trace};
 pub use wrap_around::{WrapAround, peak};

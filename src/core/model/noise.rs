@@ -3,8 +3,8 @@
 
 use rand::RngExt;
 
-use super::trace::{ArraySpec, Place, Range, Trace};
-use crate::keys::Words;
+use super::spec::{ArraySpec, Place, Range};
+use super::trace::{NoiseMode, Trace};
 use crate::math::{Real, Series, random};
 
 /// Identity of an episode and its noise: every triple has a stream of its own.
@@ -18,27 +18,6 @@ pub struct Draw {
     pub sample: u64,
     /// The noise mode.
     pub sampling: NoiseMode,
-}
-
-/// The noise mode of an episode, if heads sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NoiseMode {
-    /// No noise: a hard head takes its most likely row, a Bayesian one the means of its weights.
-    #[default]
-    Mean,
-    /// The noise is used.
-    Sampled,
-    /// A Bayesian head uses it; a hard head attends to all rows, as likely as they are: half of the episodes it learns
-    /// from are like that (Xu 2015, §4.1).
-    Expected,
-}
-
-impl Words for NoiseMode {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("mean", Self::Mean),
-        ("drawn", Self::Sampled),
-        ("expected", Self::Expected),
-    ];
 }
 
 impl Draw {

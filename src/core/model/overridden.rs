@@ -10,8 +10,8 @@ use super::attention::{Score, Weighting};
 use super::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
 };
+use super::dependency::Conventions;
 use super::head::activate;
-use super::recompute::Conventions;
 use super::{
     Draw, Model, ModelConfig, NoiseMode, NtmConfig, Params, Place, PlainConfig, Terms, Trace,
     Upstream,
@@ -143,13 +143,13 @@ fn again(model: &Model<f64>, recorded: &Trace<f64>, by: &Override) -> Trace<f64>
 fn emit(model: &Model<f64>, trace: &mut Trace<f64>, t: usize, by: &Override) {
     match &model.config {
         ModelConfig::Ntm(config) => {
-            let initial = &model.params.tensors[super::config::tensor::READ];
+            let initial = &model.params.tensors[super::ntm::tensor::READ];
             let beside = (0..config.read_heads).flat_map(|q| match t.checked_sub(1) {
                 Some(last) => trace.heads[q].read.row(last).to_vec(),
                 None => initial.row(q).to_vec(),
             });
             let beside: Vec<_> = beside.collect();
-            let states = (super::config::tensor::HIDDEN, super::config::tensor::CELL);
+            let states = (super::ntm::tensor::HIDDEN, super::ntm::tensor::CELL);
             control(model, &config.controller, states, &beside, (trace, t, by));
             let layers = config.controller.layers;
             let hidden = trace.layers[layers - 1].hidden.row(t);

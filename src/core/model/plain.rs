@@ -4,14 +4,18 @@ use std::any::Any;
 use std::ops::Range;
 
 use super::config::{ControllerConfig, check_channels};
-use super::controller::{Stack, StackGradient, add};
-use super::machine::{Extent, Kind, Machine, TOGETHER, Workspace, both, longest, together};
-use super::params::{LinearSpec, Params, Shape};
+use super::controller::{Stack, StackGradient};
+use super::kind::{Extent, Kind};
+use super::machine::{Machine, TOGETHER, Workspace, both, longest, together};
+use super::params::Params;
 use super::readout;
-use super::trace::{ArraySpec, Place, Trace};
+use super::shape::{LinearSpec, Shape};
+use super::spec::{ArraySpec, Place};
+use super::trace::Trace;
 use crate::keys::{ConfigError, Keys, Table, check};
 use crate::math::Real;
 use crate::math::matrix::padded;
+use crate::math::vectors::add;
 
 /// The size of a controller alone.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,100 +8,11 @@
 use ndarray::ArrayView2;
 
 use super::attention::Mechanism;
-use super::machine::{AsKind, head_name};
-use super::noise::NoiseMode;
-use super::params::Start;
+use super::kind::AsKind;
+use super::shape::Start;
+use super::spec::{ArraySpec, Place, Range, head_name};
+use crate::keys::Words;
 use crate::math::{Real, Series};
-
-/// The description of an array, before any episode.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ArraySpec {
-    /// The name in files, behind the head it belongs to (`read0.key`).
-    pub name: &'static str,
-    /// The axes in files: t steps, t+1 memories, n memory rows, m columns, x inputs, y outputs, l layers, c units
-    /// of a layer, s shifts; a, p and h learned units of a head: of the additive score, of the centre of its window, of
-    /// its prior. Empty for an array that is in no file.
-    pub dims: &'static [&'static str],
-    /// The symbol in the paper.
-    pub symbol: &'static str,
-    /// The range of its values.
-    pub range: Range,
-    /// The equation, with the number in Graves et al. 2014 in brackets.
-    pub equation: &'static str,
-}
-
-/// The range of the values of an array.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Range {
-    /// Any number.
-    Any,
-    /// At least this number.
-    AtLeast(f32),
-    /// Between two numbers.
-    Within(f32, f32),
-    /// The values of the last axis are shares of 1.
-    Distribution,
-    /// Any number, learned: the same in all episodes; with its values before training.
-    Learned(Start),
-    /// Noise: sampled, normally distributed with mean 0 and variance 1; see [`super::Draw`].
-    Normal,
-    /// Noise: sampled, uniformly distributed between 0 and 1; see [`super::Draw`].
-    Uniform,
-}
-
-impl Range {
-    /// The least and the most of a value.
-    pub fn ends(self) -> (f32, f32) {
-        match self {
-            Self::Any | Self::Learned(_) | Self::Normal => (f32::NEG_INFINITY, f32::INFINITY),
-            Self::AtLeast(least) => (least, f32::INFINITY),
-            Self::Within(least, most) => (least, most),
-            Self::Distribution | Self::Uniform => (0.0, 1.0),
-        }
-    }
-}
-
-impl ArraySpec {
-    /// Creates an array's entry from its row of the table: see the fields.
-    pub const fn new(
-        name: &'static str,
-        dims: &'static [&'static str],
-        symbol: &'static str,
-        range: Range,
-        equation: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            dims,
-            symbol,
-            range,
-            equation,
-        }
-    }
-
-    /// An array that back-propagation needs and no file has.
-    const fn scratch(name: &'static str) -> Self {
-        Self::new(name, &[], "", Range::Any, "")
-    }
-
-    /// True for a learned array, which is the same in every step of every episode.
-    pub fn is_learned(&self) -> bool {
-        self.start().is_some()
-    }
-
-    /// Returns its initial values, if it is learned.
-    pub(super) fn start(&self) -> Option<Start> {
-        match self.range {
-            Range::Learned(start) => Some(start),
-            _ => None,
-        }
-    }
-
-    /// True for an array that is in files.
-    pub fn is_in_files(&self) -> bool {
-        !self.dims.is_empty()
-    }
-}
 
 /// Defines a struct of series, and the table of their entries.
 macro_rules! arrays {
@@ -316,15 +227,25 @@ macro_rules! learned {
 learned!(additive_key additive_row additive_vector bilinear location position_weight position_vector
     prior_weight prior_bias prior_vector);
 
-/// The part of a machine that a series belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The machine as a whole.
-    Machine,
-    /// A layer of the controller.
-    Layer(usize),
-    /// A head.
-    Head(usize),
+/// The noise mode of an episode, if heads sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoiseMode {
+    /// No noise: a hard head takes its most likely row, a Bayesian one the means of its weights.
+    #[default]
+    Mean,
+    /// The noise is used.
+    Sampled,
+    /// A Bayesian head uses it; a hard head attends to all rows, as likely as they are: half of the episodes it learns
+    /// from are like that (Xu 2015, §4.1).
+    Expected,
+}
+
+impl Words for NoiseMode {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("mean", Self::Mean),
+        ("drawn", Self::Sampled),
+        ("expected", Self::Expected),
+    ];
 }
 
 impl<R: Real> Trace<R> {

@@ -1,15 +1,14 @@
 //! Weightings from scores other than by a softmax over all rows: the window of a local head, the noise of a Bayesian
 //! one, the sampled row of a hard one; each derivative is below its equation.
 
-use super::addressing::strength;
 use super::attention::{Mechanism, Weighting};
 use super::bayesian::{self, Divergence, Family};
+use super::content::strength;
 use super::hard;
 use super::head::HeadGradient;
 use super::local::{self, Position, Window};
 use super::machine::Terms;
-use super::noise::NoiseMode;
-use super::trace::HeadTrace;
+use super::trace::{HeadTrace, NoiseMode};
 use crate::math::kernel::kernel;
 use crate::math::pack::each_pack;
 use crate::math::softmax::{dot, softmax, softmax_in_place};

@@ -7,11 +7,12 @@ pub mod feedforward;
 pub mod lstm;
 
 use super::config::{ControllerConfig, ControllerKind};
-use super::derivatives::record;
-use super::machine::GradientRecorder;
-use super::params::{LinearSpec, TensorSpec};
-use super::trace::{ArraySpec, HeadTrace, LayerTrace, Trace};
+use super::machine::{GradientRecorder, record};
+use super::shape::{LinearSpec, TensorSpec};
+use super::spec::ArraySpec;
+use super::trace::{HeadTrace, LayerTrace, Trace};
 use crate::math::matrix::padded;
+use crate::math::vectors::add;
 use crate::math::{Linear, Matrix, Real, Series};
 
 impl ControllerConfig {
@@ -131,15 +132,6 @@ impl<R: Real> StackGradient<R> {
             add(to.view_mut().iter_mut(), from.iter().flatten());
         }
     }
-}
-
-/// Adds number by number, as far as both go.
-#[inline(always)]
-pub(super) fn add<'a, R: Real>(
-    to: impl IntoIterator<Item = &'a mut R>,
-    from: impl IntoIterator<Item = &'a R>,
-) {
-    to.into_iter().zip(from).for_each(|(to, &from)| *to += from);
 }
 
 impl<R: Real> Stack<'_, R> {

@@ -8,8 +8,9 @@ use std::any::Any;
 use std::ops::Range;
 
 use super::addressing::address;
-use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
-use super::controller::{Stack, StackGradient, add};
+use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order};
+use super::controller::{Stack, StackGradient};
+use super::dependency::{Conventions, Dependency};
 use super::derivatives::address_backward_noting;
 use super::head::{HeadGradient, activate, activate_backward};
 use super::machine::{
@@ -18,14 +19,28 @@ use super::machine::{
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
 use super::readout;
-use super::recompute::{self, Conventions, Dependency};
 use super::score;
 use super::trace::{HeadTrace, Trace};
 use super::window::{After, Window};
 use crate::math::kernel::kernel;
 use crate::math::matrix::padded;
 use crate::math::softmax::{softmax, softmax_backward};
+use crate::math::vectors::add;
 use crate::math::{Aligned, Linear, Matrix, Real, Series, units};
+
+mod kind;
+mod recompute;
+
+/// Indices of the tensors that are no linear maps among the [`super::Params`].
+pub(super) mod tensor {
+    pub const MEMORY: usize = 0;
+    pub const WEIGHTING: usize = 1;
+    pub const READ: usize = 2;
+    pub const HIDDEN: usize = 3;
+    pub const CELL: usize = 4;
+    /// Index of the first tensor learned by the mechanisms of the heads.
+    pub const LEARNED: usize = 5;
+}
 
 /// A configuration with weights.
 struct Ntm<'a, R> {

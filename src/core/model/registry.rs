@@ -1,0 +1,255 @@
+//! The registry of kinds of machines, and a machine of any kind with its weights.
+
+use std::ops::Range;
+
+use ndarray::Array2;
+use rand::SeedableRng;
+
+use super::config::{NtmConfig, Order};
+use super::kind::{AsKind, Kind};
+use super::machine::{Machine, TOGETHER, Upstream, Workspace, longest};
+use super::noise::{Draw, Noise};
+use super::params::Params;
+use super::plain::PlainConfig;
+use super::trace::Trace;
+use crate::keys::{ConfigError, Field, Keys, Table, Words};
+use crate::math::{Random, Real};
+
+/// The one list of all kinds: the configuration of a machine of any of them.
+macro_rules! kinds {
+    ($($(#[$attribute:meta])* $word:literal: $kind:ident($config:ty),)*) => {
+        /// The size and the variant of a machine of any kind. Checked once, in [`Kind::validate`]; trusted
+        /// afterwards.
+        #[derive(Clone, Debug, PartialEq)]
+        #[expect(clippy::large_enum_variant, reason = "a machine has one, and looks at it more often than it moves it")]
+        pub enum ModelConfig {
+            $($(#[$attribute])* $kind($config),)*
+        }
+
+        impl AsKind for ModelConfig {
+            fn kind(&self) -> &(dyn Kind + 'static) {
+                match self {
+                    $(Self::$kind(config) => config,)*
+                }
+            }
+        }
+
+        impl Words for ModelConfig {
+            const WORDS: &'static [(&'static str, Self)] =
+                &[$(($word, Self::$kind(<$config>::new(1, 1)))),*];
+        }
+
+        impl ModelConfig {
+            fn kind_mut(&mut self) -> &mut (dyn Kind + 'static) {
+                match self {
+                    $(Self::$kind(config) => config,)*
+                }
+            }
+
+            /// Returns the forward and backward passes of the machine.
+            pub fn machine<R: Real>(&self) -> &dyn Machine<R> {
+                match self {
+                    $(Self::$kind(config) => config,)*
+                }
+            }
+        }
+
+        $(impl From<$config> for ModelConfig {
+            fn from(config: $config) -> Self {
+                Self::$kind(config)
+            }
+        })*
+    };
+}
+
+/// The kinds that everybody has, and more.
+macro_rules! kinds_and {
+    ($($more:tt)*) => {
+        kinds! {
+            /// The Neural Turing Machine.
+            "ntm": Ntm(NtmConfig),
+            /// A controller alone, without memory.
+            "plain": Plain(PlainConfig),
+            $($more)*
+        }
+    };
+}
+
+#[cfg(not(any(test, feature = "test-machine")))]
+kinds_and! {}
+
+#[cfg(any(test, feature = "test-machine"))]
+kinds_and! {
+    /// A machine for tests.
+    "appended": Appended(super::appended::AppendedConfig),
+}
+
+impl std::ops::Deref for ModelConfig {
+    type Target = dyn Kind + 'static;
+
+    fn deref(&self) -> &Self::Target {
+        self.kind()
+    }
+}
+
+impl std::ops::DerefMut for ModelConfig {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.kind_mut()
+    }
+}
+
+impl Keys for ModelConfig {
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`");
+        self.kind_mut().keys(to);
+    }
+}
+
+impl ModelConfig {
+    /// Returns the order of reads and writes in a step.
+    pub fn order(&self) -> Order {
+        self.ntm().map_or(Order::ReadFirst, |ntm| ntm.order)
+    }
+
+    /// The same machine on another number of memory rows, or on its own.
+    ///
+    /// # Errors
+    /// As for [`Kind::set_rows`].
+    pub fn with_rows(&self, rows: usize) -> Result<Self, ConfigError> {
+        if rows == self.rows() {
+            return Ok(self.clone());
+        }
+        let mut config = self.clone();
+        config.set_rows(rows)?;
+        Ok(config)
+    }
+
+    /// The configuration of a Neural Turing Machine, if it is one.
+    pub fn ntm(&self) -> Option<&NtmConfig> {
+        if let Self::Ntm(config) = self {
+            Some(config)
+        } else {
+            None
+        }
+    }
+}
+
+/// A machine: its configuration and its weights. Running it changes neither.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model<R = f32> {
+    /// Kind, size and variant.
+    pub config: ModelConfig,
+    /// Weights.
+    pub params: Params<R>,
+}
+
+impl<R: Real> Model<R> {
+    /// A machine with random weights. `config` has been validated.
+    pub fn new(config: impl Into<ModelConfig>, seed: u64) -> Self {
+        let config = config.into();
+        let params = Params::random(&config, &mut Random::seed_from_u64(seed));
+        Self { config, params }
+    }
+
+    /// The same weights on another number of memory rows.
+    ///
+    /// # Errors
+    /// As for [`Kind::set_rows`].
+    pub fn with_rows(&self, rows: usize) -> Result<Self, ConfigError> {
+        let config = self.config.with_rows(rows)?;
+        // What is empty may be so in another width.
+        let mut params = Params::zeros(&config);
+        for (to, from) in params.slices_mut().zip(self.params.slices()) {
+            to.copy_from_slice(from);
+        }
+        Ok(Self { config, params })
+    }
+
+    /// Runs one episode, [T, X], and records everything in `trace`.
+    pub fn run<'a>(
+        &self,
+        input: &Array2<f32>,
+        noise: impl Into<Noise<'a, R>>,
+        trace: &mut Trace<R>,
+    ) {
+        self.begin(input, noise, trace);
+        self.run_steps(trace, 0..input.nrows());
+    }
+
+    /// Prepares `trace` for running an episode, [T, X], with [`Model::run_steps`].
+    pub fn begin<'a>(
+        &self,
+        input: &Array2<f32>,
+        noise: impl Into<Noise<'a, R>>,
+        trace: &mut Trace<R>,
+    ) {
+        trace.memory_every = 1;
+        trace.resize(input.nrows());
+        self.load(input, noise.into(), trace);
+    }
+
+    /// Runs these steps of the episode that was begun in `trace`: all, in order, at once or in several calls.
+    pub fn run_steps(&self, trace: &mut Trace<R>, steps: Range<usize>) {
+        let traces = std::slice::from_mut(trace);
+        self.config.machine().run(&self.params, traces, steps);
+    }
+
+    /// Runs episodes of which the answers or the gradients are wanted: like [`Model::run`] for each, but step by
+    /// step through up to [`TOGETHER`] of them, so that the weights are read once for all; and a memory so large
+    /// that all M_t take more than `limit` values is kept in part and written again on the way back, to the same
+    /// bits.
+    ///
+    /// `traces` has a trace for every input, and the longest input comes first; each has its own noise.
+    pub fn run_together<'a>(
+        &self,
+        inputs: impl Iterator<Item = (&'a Array2<f32>, Draw)>,
+        limit: usize,
+        traces: &mut [Trace<R>],
+    ) {
+        for ((input, draw), trace) in inputs.zip(&mut *traces) {
+            trace.resize_for_training(input.nrows(), limit);
+            self.load(input, draw.into(), trace);
+        }
+        let machine = self.config.machine();
+        for traces in traces.chunks_mut(TOGETHER) {
+            let steps = longest(traces);
+            machine.run(&self.params, traces, 0..steps);
+        }
+    }
+
+    /// Copies the input and the noise into a trace that is large enough.
+    fn load(&self, input: &Array2<f32>, noise: Noise<'_, R>, trace: &mut Trace<R>) {
+        noise.fill(trace);
+        assert_eq!(input.ncols(), self.config.inputs(), "columns of the input");
+        for (to, &from) in trace.input.as_mut_slice().iter_mut().zip(input) {
+            *to = R::from_f64(f64::from(from));
+        }
+    }
+
+    /// Calls [`Machine::backward`].
+    pub fn backward(
+        &self,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>],
+        gradient: &mut Params<R>,
+    ) {
+        let machine = self.config.machine();
+        machine.backward(&self.params, traces, workspaces, gradient);
+    }
+}
+
+impl<R: Real> Workspace<R> {
+    /// Scratch for machines of this configuration.
+    pub fn new(config: &ModelConfig) -> Self {
+        Self::with(Upstream::new(config), config.machine::<R>().scratch(), None)
+    }
+
+    /// A workspace that records all gradients during the backward pass.
+    pub(super) fn recording(
+        config: &ModelConfig,
+        upstream: Upstream<R>,
+        derivatives: Trace<R>,
+    ) -> Self {
+        Self::with(upstream, config.machine::<R>().scratch(), Some(derivatives))
+    }
+}

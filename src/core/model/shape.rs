@@ -1,0 +1,103 @@
+//! The tensors of a machine: names, sizes and initial values, before any of them is made.
+
+use std::borrow::Cow;
+
+/// Every tensor of a machine, before any of them is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// The linear maps with bias, in the order in which they are used.
+    pub linears: Vec<LinearSpec>,
+    /// The other tensors.
+    pub tensors: Vec<TensorSpec>,
+}
+
+/// A linear map with bias: weights [inputs, outputs] as `NAME.weight` and `NAME.bias`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinearSpec {
+    /// The parts, next to each other: the name and the number of outputs of each.
+    pub parts: Vec<(String, usize)>,
+    /// Inputs.
+    pub inputs: usize,
+}
+
+/// A tensor that is no linear map with bias.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorSpec {
+    /// The name in files.
+    pub name: Cow<'static, str>,
+    /// Rows; 0 for one that such a machine does not learn.
+    pub rows: usize,
+    /// Columns.
+    pub columns: usize,
+    /// The initial values.
+    pub start: Start,
+}
+
+/// The initial values of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Zeros: a bias.
+    Zero,
+    /// Uniform in ±sqrt(6 / (rows + columns)) (Glorot): weights.
+    Glorot,
+    /// Uniform in ±0.05: a state before the first step.
+    NearZero,
+}
+
+impl LinearSpec {
+    /// Creates a single map under one name.
+    pub fn new(name: impl Into<String>, inputs: usize, outputs: usize) -> Self {
+        let parts = vec![(name.into(), outputs)];
+        Self { parts, inputs }
+    }
+
+    pub(super) fn outputs(&self) -> usize {
+        self.parts.iter().map(|(_, outputs)| outputs).sum()
+    }
+}
+
+impl TensorSpec {
+    /// A learned state before the first step; without rows where it is not learned.
+    pub fn state(name: &'static str, rows: usize, columns: usize) -> Self {
+        let start = Start::NearZero;
+        Self {
+            name: name.into(),
+            rows,
+            columns,
+            start,
+        }
+    }
+}
+
+impl Shape {
+    /// Name, rows and columns of every tensor in files; biases and vectors have one row. Tensors
+    /// without elements are omitted.
+    pub fn named(&self) -> impl Iterator<Item = (String, [usize; 2])> {
+        self.starts().map(|(name, size, _)| (name, size))
+    }
+
+    /// Number of parameters.
+    pub fn count(&self) -> u64 {
+        let values = |(_, [rows, columns]): (String, [usize; 2])| rows as u64 * columns as u64;
+        self.named().map(values).sum()
+    }
+
+    pub(super) fn starts(&self) -> impl Iterator<Item = (String, [usize; 2], Start)> {
+        let of_linear = |linear: &LinearSpec| {
+            let inputs = linear.inputs;
+            let parts = linear.parts.iter().flat_map(move |(name, outputs)| {
+                let weight = (format!("{name}.weight"), [inputs, *outputs], Start::Glorot);
+                [weight, (format!("{name}.bias"), [1, *outputs], Start::Zero)]
+            });
+            parts.collect::<Vec<_>>()
+        };
+        let of_tensor = |spec: &TensorSpec| {
+            let size = [spec.rows, spec.columns];
+            (spec.name.to_string(), size, spec.start)
+        };
+        let linears = self.linears.iter().flat_map(of_linear);
+        linears
+            .chain(self.tensors.iter().map(of_tensor))
+            .filter(|(_, [rows, columns], _)| rows * columns > 0)
+    }
+}

@@ -1,0 +1,112 @@
+//! What an array of a trace is: its name, axes, range and equation, and the part of the machine that it belongs to.
+
+use super::shape::Start;
+
+/// The description of an array, before any episode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ArraySpec {
+    /// The name in files, behind the head it belongs to (`read0.key`).
+    pub name: &'static str,
+    /// The axes in files: t steps, t+1 memories, n memory rows, m columns, x inputs, y outputs, l layers, c units
+    /// of a layer, s shifts; a, p and h learned units of a head: of the additive score, of the centre of its window, of
+    /// its prior. Empty for an array that is in no file.
+    pub dims: &'static [&'static str],
+    /// The symbol in the paper.
+    pub symbol: &'static str,
+    /// The range of its values.
+    pub range: Range,
+    /// The equation, with the number in Graves et al. 2014 in brackets.
+    pub equation: &'static str,
+}
+
+/// The range of the values of an array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Range {
+    /// Any number.
+    Any,
+    /// At least this number.
+    AtLeast(f32),
+    /// Between two numbers.
+    Within(f32, f32),
+    /// The values of the last axis are shares of 1.
+    Distribution,
+    /// Any number, learned: the same in all episodes; with its values before training.
+    Learned(Start),
+    /// Noise: sampled, normally distributed with mean 0 and variance 1; see [`super::Draw`].
+    Normal,
+    /// Noise: sampled, uniformly distributed between 0 and 1; see [`super::Draw`].
+    Uniform,
+}
+
+impl Range {
+    /// The least and the most of a value.
+    pub fn ends(self) -> (f32, f32) {
+        match self {
+            Self::Any | Self::Learned(_) | Self::Normal => (f32::NEG_INFINITY, f32::INFINITY),
+            Self::AtLeast(least) => (least, f32::INFINITY),
+            Self::Within(least, most) => (least, most),
+            Self::Distribution | Self::Uniform => (0.0, 1.0),
+        }
+    }
+}
+
+impl ArraySpec {
+    /// Creates an array's entry from its row of the table: see the fields.
+    pub const fn new(
+        name: &'static str,
+        dims: &'static [&'static str],
+        symbol: &'static str,
+        range: Range,
+        equation: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            dims,
+            symbol,
+            range,
+            equation,
+        }
+    }
+
+    /// An array that back-propagation needs and no file has.
+    pub(super) const fn scratch(name: &'static str) -> Self {
+        Self::new(name, &[], "", Range::Any, "")
+    }
+
+    /// True for a learned array, which is the same in every step of every episode.
+    pub fn is_learned(&self) -> bool {
+        self.start().is_some()
+    }
+
+    /// Returns its initial values, if it is learned.
+    pub(super) fn start(&self) -> Option<Start> {
+        match self.range {
+            Range::Learned(start) => Some(start),
+            _ => None,
+        }
+    }
+
+    /// True for an array that is in files.
+    pub fn is_in_files(&self) -> bool {
+        !self.dims.is_empty()
+    }
+}
+
+/// The part of a machine that a series belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The machine as a whole.
+    Machine,
+    /// A layer of the controller.
+    Layer(usize),
+    /// A head.
+    Head(usize),
+}
+
+/// Returns the name of a head: `read0`, `read1`, …, `write0`, …, read heads first.
+pub fn head_name(read_heads: usize, head: usize) -> String {
+    match head.checked_sub(read_heads) {
+        None => format!("read{head}"),
+        Some(write) => format!("write{write}"),
+    }
+}

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::collect::{Collect, picture_format, threshold};
+use super::error::refuse;
+use super::message::note;
 use super::plan::{Runs, Seeds, Shard, settings};
 use super::sweep::Order;
 use super::table::Format;
-use super::{note, refuse};
 use crate::io::preset::{self, Ablations, WHOLE, ablations};
 use crate::io::{Experiment, label};
 

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::arguments::{MOST_EPISODES, threads, up_to};
+use super::error::refuse;
 use super::machine::check_size;
+use super::message::note;
 use super::table::{Column, Format, Table};
-use super::{MOST_EPISODES, note, refuse, threads, up_to};
 use crate::figure::curves::{Curve, learning_curves};
 use crate::figure::{Format as Picture, Pages};
 use crate::io::measurement::Number;

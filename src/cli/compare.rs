@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{CliError, gradient, machine, refuse};
+use super::error::{CliError, refuse};
+use super::{gradient, machine};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
 use crate::io::{Trained, label, preset, shell};
 use crate::train::recording_bytes;

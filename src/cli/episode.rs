@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{from_zero, machine, note, refuse, rows, up_to};
+use super::arguments::{from_zero, rows, up_to};
+use super::error::refuse;
+use super::machine;
+use super::message::note;
 use crate::io::{Experiment, Trained, bits, label, trace};
 use crate::model::{Draw, ModelConfig, NoiseMode};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};

@@ -6,12 +6,14 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
+use super::arguments::{
+    MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, from_zero, range_up_to, rows, threads, up_to,
+};
+use super::measured::{aux_loss, half_width, size, span};
+use super::message::{decimals, note};
 use super::suite::Suite;
 use super::table::Format;
-use super::{
-    MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, decimals, from_zero, machine, note, range_up_to,
-    rows, samples, threads, up_to,
-};
+use super::{machine, samples};
 use crate::io::measurement::measurement_json;
 use crate::io::{EvaluationConfig, Experiment, Trained, harmless};
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure, Task};
@@ -365,17 +367,6 @@ fn write_line(
     writeln!(out)
 }
 
-/// Formats an auxiliary loss for a table.
-pub(super) fn aux_loss(mean: Option<f64>) -> String {
-    mean.map_or_else(|| "-".to_owned(), |mean| decimals(mean, 4))
-}
-
-/// Half the interval about the mean of the bits, in a table.
-pub(super) fn half_width(measured: &Measurement) -> String {
-    let width = measured.half_width;
-    width.map_or_else(|| "-".to_owned(), |bits| format!("{bits:.3}"))
-}
-
 /// Returns the note that memory wrapped around, if it did.
 fn wrap_around(name: &str, task: &Task, measured: &Measurement) -> Option<String> {
     let Measurement {
@@ -391,26 +382,4 @@ fn wrap_around(name: &str, task: &Task, measured: &Measurement) -> Option<String
             "note: {name} at {size}: memory wrapped around (use {rows_needed} rows or more to avoid it) in {wrapped} of {episodes} episodes"
         )
     })
-}
-
-/// Returns the sizes at which a machine is measured, as text.
-pub(super) fn size(task: &Task) -> String {
-    let size = span(&task.size());
-    let size = match task.measure() {
-        Measure::Length => format!("length {size}"),
-        Measure::Items => format!("{size} items"),
-    };
-    match task.repeats() {
-        Some(repeats) => format!("{size}, {} repeats", span(&repeats)),
-        None => size,
-    }
-}
-
-/// A range in few characters.
-fn span(range: &RangeInclusive<usize>) -> String {
-    if range.start() == range.end() {
-        range.start().to_string()
-    } else {
-        format!("{}-{}", range.start(), range.end())
-    }
 }

@@ -1,6 +1,7 @@
 //! `--gradient`: the number whose gradient with respect to every value is requested.
 
-use super::{Usage, machine};
+use super::error::CliError::Usage;
+use super::machine;
 use crate::model::{Model, ModelConfig};
 use crate::train::{Demand, Quantity, Recording, Work, recording_bytes};
 

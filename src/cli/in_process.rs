@@ -7,12 +7,14 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
+use super::arguments::threads;
 use super::compare::Verify;
+use super::error::CliError;
 use super::eval::Eval;
 use super::render::Render;
 use super::trace::Trace;
 use super::train::Train;
-use super::{CliError, compare, machine, threads};
+use super::{compare, machine};
 use crate::figure::Pages;
 use crate::figure::curves::{Curve, learning_curves};
 use crate::io::trace::{self, Imported, Outcome, Source};
@@ -63,7 +65,7 @@ impl From<clap::Error> for CommandError {
 
 /// Parses the options of a command, followed by its subject.
 fn parsed<A: Args>(about: &str, options: &[String]) -> Result<A, CommandError> {
-    let command = A::augment_args(clap::Command::new(super::NAME).no_binary_name(true));
+    let command = A::augment_args(clap::Command::new(super::process::NAME).no_binary_name(true));
     let typed = options.iter().map(String::as_str).chain(["--", about]);
     Ok(A::from_arg_matches(&command.try_get_matches_from(typed)?)?)
 }

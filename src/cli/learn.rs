@@ -2,8 +2,8 @@
 
 use clap::Args;
 
+use super::arguments::{from_zero, up_to};
 use super::plan::Seeds;
-use super::{from_zero, up_to};
 #[cfg(feature = "gui")]
 use crate::io::Experiment;
 use crate::io::preset;
@@ -58,12 +58,12 @@ impl Learn {
         let training = &mut experiment.training;
         training.seed = self.seed.unwrap_or(training.seed);
         training.sequences = self.sequences.unwrap_or(training.sequences);
-        super::train::check_size(&experiment, &self.preset, super::threads(None))?;
+        super::train::check_size(&experiment, &self.preset, super::arguments::threads(None))?;
         if self.ablate {
             let all = viewer::ablated(&experiment);
             if all.is_empty() {
                 let preset = self.preset;
-                return super::refuse(format!(
+                return super::error::refuse(format!(
                     "--ablate: the heads of {preset} have no stage to remove"
                 ));
             }
@@ -72,7 +72,7 @@ impl Learn {
         let seeds = match self.seeds {
             Some(Seeds(seeds)) if seeds.len() > MOST_RUNS => {
                 let count = seeds.len();
-                return super::refuse(format!(
+                return super::error::refuse(format!(
                     "--seeds: {count} runs are more than the window shows, {MOST_RUNS}; to train more, use `tapescope sweep {} --seeds …`",
                     self.preset
                 ));
@@ -92,7 +92,7 @@ impl Learn {
     #[cfg(not(feature = "gui"))]
     pub(super) fn run(self) -> anyhow::Result<()> {
         let preset = self.preset;
-        super::refuse(format!(
+        super::error::refuse(format!(
             "this build has no window; train without it: tapescope train {preset}; or build the window: cargo build --release --features gui"
         ))
     }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Usage, refuse};
+use super::error::CliError::Usage;
+use super::error::refuse;
 use crate::io::{
     Error, Experiment, RunFolder, Trained, episodes, label, memory_limit, preset, trace, weights,
 };

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::Cli;
+use super::error::refuse;
 
 const OF_COMPLETIONS: &str = "\
 Examples:
@@ -29,10 +29,10 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+    pub(super) fn run(&self, mut program: Command, out: &mut impl Write) -> anyhow::Result<()> {
         // What writes it takes a failure for a bug; a text in memory does not fail.
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "tapescope", &mut text);
+        clap_complete::generate(self.shell, &mut program, "tapescope", &mut text);
         Ok(out.write_all(&text)?)
     }
 }
@@ -42,46 +42,41 @@ impl Completions {
 #[command(after_help = OF_MAN)]
 pub(super) struct Manual {
     /// Print the page of this command [default: the page of the program].
-    #[arg(value_parser = command)]
     command: Option<String>,
 }
 
 impl Manual {
-    pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let mut page = Cli::command().disable_help_subcommand(true);
+    pub(super) fn run(&self, program: Command, out: &mut impl Write) -> anyhow::Result<()> {
+        let mut page = program.disable_help_subcommand(true);
         page.build();
-        if let Some(command) = &self.command {
-            page = page.find_subcommand(command).cloned().unwrap_or(page);
+        if let Some(name) = &self.command {
+            let Some(found) = page.find_subcommand(name) else {
+                let names: Vec<_> = page.get_subcommands().map(Command::get_name).collect();
+                let names = names.join(", ");
+                return refuse(format!(
+                    "there is no command `{name}`; expected one of {names}"
+                ));
+            };
+            page = found.clone();
         }
         Ok(Man::new(page).render(out)?)
     }
 }
 
-/// The name of a command, as it is typed.
-fn command(text: &str) -> Result<String, String> {
-    let program = Cli::command();
-    let mut names = program.get_subcommands().map(clap::Command::get_name);
-    if names.any(|name| name == text) {
-        return Ok(text.to_owned());
-    }
-    let names: Vec<_> = program
-        .get_subcommands()
-        .map(clap::Command::get_name)
-        .collect();
-    Err(format!("expected one of {}", names.join(", ")))
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::{CommandFactory, ValueEnum};
+
     use super::*;
-    use clap::ValueEnum;
+    use crate::cli::Cli;
 
     #[test]
     fn every_command_has_a_man_page_and_completions() {
         let mut told = Vec::new();
         for shell in Shell::value_variants() {
             let mut text = Vec::new();
-            Completions { shell: *shell }.run(&mut text).unwrap();
+            let completions = Completions { shell: *shell };
+            completions.run(Cli::command(), &mut text).unwrap();
             told.push((shell, String::from_utf8(text).unwrap()));
         }
         for command in Cli::command().get_subcommands() {
@@ -90,7 +85,7 @@ mod tests {
             let manual = Manual {
                 command: Some(name.to_owned()),
             };
-            manual.run(&mut page).unwrap();
+            manual.run(Cli::command(), &mut page).unwrap();
             let page = String::from_utf8(page).unwrap();
             assert!(page.contains(&format!(".TH tapescope-{name} 1")), "{name}");
             for (shell, text) in &told {

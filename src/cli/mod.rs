@@ -1,17 +1,22 @@
 //! The command line: one file per subcommand. The only module that prints.
 
 mod ablate;
+mod arguments;
 mod collect;
 mod compare;
 mod episode;
+mod error;
 mod eval;
 mod gradient;
 pub mod in_process;
 mod learn;
 mod machine;
 mod manual;
+mod measured;
+mod message;
 mod parent_watch;
 mod plan;
+mod process;
 mod render;
 mod repeat;
 mod samples;
@@ -25,20 +30,18 @@ mod train;
 mod view;
 
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::io::{self, Write};
-use std::ops::RangeInclusive;
-use std::path::Path;
-use std::process::{Command as Process, ExitCode};
-use std::str::FromStr;
-use std::sync::{Arc, OnceLock};
+use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::error::{ContextKind, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
+use self::error::{CliError, exit_code};
+use self::message::{note, said};
+use self::process::{NAME, STARTED, Started, started};
+use crate::io::Error;
 use crate::io::preset;
-use crate::io::{Error, bounded, shell};
-use crate::model::NtmConfig;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,21 +61,6 @@ Examples:
 Exit codes: 0 success, 1 runtime failure or difference found, 2 invalid input or usage,
             3 verified in part, 4 training diverged, 130 stopped with Ctrl-C, 143 by SIGTERM,
             129 by SIGHUP.";
-
-/// The name of the program.
-const NAME: &str = "tapescope";
-/// The most threads of a command.
-const MOST_THREADS: usize = 1024;
-/// The most episodes of a measurement.
-const MOST_EPISODES: usize = 10_000_000;
-
-/// The most samples of an episode.
-const MOST_SAMPLES: u64 = 10_000;
-
-/// The exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
-const INTERRUPTED: u8 = 130;
-/// The exit code of a training that diverged: a result, which the same seed gives again.
-const DIVERGED: u8 = 4;
 
 /// A Neural Turing Machine you can watch think.
 ///
@@ -104,40 +92,6 @@ enum Command {
     Manual(manual::Manual),
 }
 
-/// Errors of a command that are not about a file.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-enum CliError {
-    /// Invalid usage.
-    Usage(String),
-    /// The user stopped it.
-    Stopped(String),
-    /// The numbers of a training are no longer finite.
-    Diverged(String),
-    /// Something differs, and has been printed.
-    #[error("something differs")]
-    Differs,
-    /// All checks that were possible passed; the others have been printed.
-    #[error("holds in part")]
-    Partial,
-}
-
-use CliError::Usage;
-
-/// Refuses the arguments, with this message.
-fn refuse<T>(problem: impl Into<String>) -> anyhow::Result<T> {
-    Err(Usage(problem.into()).into())
-}
-
-/// Formats a number with `digits` decimals; in powers of ten if it would fill the line.
-fn decimals(value: f64, digits: usize) -> String {
-    if value.abs() < 1e7 {
-        format!("{value:.digits$}")
-    } else {
-        format!("{value:.2e}")
-    }
-}
-
 /// Parses the command line. A first word that is a file or a preset, not a command, is opened with `view`.
 fn parse() -> Result<Cli, clap::Error> {
     let mut typed = vec![NAME.into()];
@@ -165,33 +119,6 @@ fn parse() -> Result<Cli, clap::Error> {
         return Err(clap::Error::raw(error.kind(), format!("{other}\n")));
     }
     Err(error)
-}
-
-/// The way in which this program was started.
-#[derive(Debug)]
-struct Started {
-    /// The program and its first arguments that start it again. Empty if unknown.
-    again: Vec<OsString>,
-    /// The arguments that were typed after it.
-    arguments: Vec<OsString>,
-}
-
-static STARTED: OnceLock<Started> = OnceLock::new();
-
-fn started() -> &'static Started {
-    STARTED.get_or_init(|| Started {
-        again: std::env::current_exe().map_or_else(|_| Vec::new(), |path| vec![path.into()]),
-        arguments: std::env::args_os().skip(1).collect(),
-    })
-}
-
-/// This program once more, without arguments.
-fn again() -> io::Result<Process> {
-    let missing = || io::Error::from(io::ErrorKind::NotFound);
-    let (program, first) = started().again.split_first().ok_or_else(missing)?;
-    let mut process = Process::new(program);
-    process.args(first);
-    Ok(process)
 }
 
 /// Runs the command line of this process.
@@ -230,8 +157,8 @@ fn perform() -> u8 {
         Command::Ablate(ablate) => ablate.run(&mut out),
         Command::Verify(verify) => verify.run(&mut out),
         Command::Diff(diff) => diff.run(&mut out),
-        Command::Completions(completions) => completions.run(&mut out),
-        Command::Manual(manual) => manual.run(&mut out),
+        Command::Completions(completions) => completions.run(Cli::command(), &mut out),
+        Command::Manual(manual) => manual.run(Cli::command(), &mut out),
     };
     end(result)
 }
@@ -275,106 +202,10 @@ fn reader_left(error: &anyhow::Error) -> bool {
         .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-fn exit_code(error: &anyhow::Error) -> u8 {
-    match error.downcast_ref() {
-        Some(CliError::Usage(_)) => 2,
-        Some(CliError::Partial) => 3,
-        Some(CliError::Diverged(_)) => DIVERGED,
-        Some(CliError::Stopped(_)) => signal::exit_code(),
-        Some(CliError::Differs) => 1,
-        None => match error.downcast_ref() {
-            // The folder of a file to write is not there.
-            Some(Error::Write(_, why)) if why.kind() == io::ErrorKind::NotFound => 2,
-            Some(Error::Write(..)) | None => 1,
-            Some(_) => 2,
-        },
-    }
-}
-
-/// Writes a line for people to standard error; a failure to write is ignored.
-fn note(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", said(line));
-}
-
-/// A message whose characters do not act on the terminal, and that is no longer than a screen: whatever was
-/// typed, or stands in a file, may be part of it.
-fn said(message: &str) -> String {
-    const MOST: usize = 4000;
-    const OF_A_LINE: usize = 1500;
-    let lines = message.split('\n').map(|line| bounded(line, OF_A_LINE));
-    let lines: Vec<_> = lines.collect();
-    let text = lines.join("\n");
-    if text.chars().count() <= MOST {
-        return text;
-    }
-    text.chars().take(MOST).chain(['…']).collect()
-}
-
-/// True for two names of one existing file or folder.
-fn is_same(one: &Path, other: &Path) -> bool {
-    let found = |path: &Path| path.canonicalize().ok();
-    found(one).is_some_and(|one| Some(one) == found(other))
-}
-
-/// A seed, or the index of an episode, as it is typed.
-fn from_zero(text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| format!("expected a whole number, 0 to {}", u64::MAX))
-}
-
-/// A number of memory rows, as it is typed.
-fn rows(text: &str) -> Result<usize, String> {
-    up_to(NtmConfig::MAX_ROWS)(text).map_err(|problem| match text {
-        "all" | "touched" => {
-            format!("{problem}; to choose the rows in a figure, use `render --show-rows {text}`")
-        }
-        _ => problem,
-    })
-}
-
-/// A step of an episode, as it is typed.
-fn step(text: &str) -> Result<usize, String> {
-    text.parse()
-        .map_err(|_| "expected a step number, 0 or more".to_owned())
-}
-
-/// Reads whole numbers from 1 to `most`: one, or a range with both ends.
-fn range_up_to(most: usize) -> impl Fn(&str) -> Result<RangeInclusive<usize>, String> + Clone {
-    move |text| {
-        let expected = format!("expected a whole number, 1 to {most}, or a range such as 10..20");
-        let [first, last] = plan::ends(text, &expected)?.map(usize::try_from);
-        match (first, last) {
-            (Ok(first @ 1..), Ok(last)) if last <= most => Ok(first..=last),
-            _ => Err(expected),
-        }
-    }
-}
-
-/// Reads a whole number from 1 to `most`.
-fn up_to<T>(most: T) -> impl Fn(&str) -> Result<T, String> + Clone
-where
-    T: FromStr + PartialOrd + Display + From<u8> + Copy,
-{
-    move |text| match text.parse() {
-        Ok(value) if value >= T::from(1) && value <= most => Ok(value),
-        _ => Err(format!("expected a whole number, 1 to {most}")),
-    }
-}
-
-/// Returns the number of threads: the requested number, or one per processor.
-fn threads(asked: Option<usize>) -> usize {
-    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
-}
-
-/// Returns the command line as typed, to be stored with its results.
-fn command_line() -> String {
-    shell::command(&started().arguments)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::message::decimals;
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn a_huge_number_does_not_fill_the_line() {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::INTERRUPTED;
+use super::signal::INTERRUPTED;
 
 /// In the environment of a run: its standard input is such a pipe.
 const WATCHES_PARENT: &str = "TAPESCOPE_ENDS_WITH_STDIN";

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{MOST_THREADS, refuse, up_to};
+use super::arguments::{MOST_THREADS, up_to};
+use super::error::refuse;
 use crate::io::preset::Override;
 use crate::train::TrainingConfig;
 
@@ -35,21 +36,6 @@ impl FromStr for Seeds {
             }
         }
         Ok(Self(seeds))
-    }
-}
-
-/// The ends of a range as it is typed: `3`, or `1..10`, both included.
-///
-/// # Errors
-/// The ends are the wrong way round, or else what was `expected`.
-pub(super) fn ends(part: &str, expected: &str) -> Result<[u64; 2], String> {
-    let (first, last) = part.split_once("..").unwrap_or((part, part));
-    match [first, last].map(|end| end.trim().parse::<u64>()) {
-        [Ok(first), Ok(last)] if first > last => {
-            Err(format!("`{part}`: {last} comes before {first}"))
-        }
-        [Ok(first), Ok(last)] => Ok([first, last]),
-        _ => Err(expected.to_owned()),
     }
 }
 

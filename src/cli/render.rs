@@ -10,9 +10,13 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
+use super::arguments::{MOST_SAMPLES, ends, step, up_to};
 use super::episode::{Chosen, EpisodeArgs, as_it_is, is_trace, note_wrap_around};
+use super::error::CliError::Usage;
+use super::error::refuse;
 use super::gradient::{check_memory, no_bit, quantity};
-use super::{MOST_SAMPLES, Usage, machine, note, plan, refuse, step, up_to};
+use super::machine;
+use super::message::note;
 use crate::figure::compare::{Common, Comparison, Named};
 use crate::figure::spread::{Samples, Spread};
 use crate::figure::{
@@ -605,7 +609,7 @@ fn layout(text: &str) -> Result<Layout, String> {
 /// Steps, as they are typed.
 fn steps(text: &str) -> Result<RangeInclusive<usize>, String> {
     let expected = "expected a range of steps such as 5..12 (inclusive)";
-    match plan::ends(text, expected)? {
+    match ends(text, expected)? {
         [first, last] if last < u64::from(u32::MAX) => Ok(first as usize..=last as usize),
         _ => Err(expected.to_owned()),
     }

@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::arguments::is_same;
+use super::error::{CliError, refuse};
 use super::train::check_size;
-use super::{CliError, is_same, refuse};
 use crate::io::measurement::{self, evaluation_json};
 use crate::io::run::log_at;
 use crate::io::{Experiment, RunFolder, Trained, label, shell, weights};

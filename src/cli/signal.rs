@@ -6,7 +6,8 @@ use std::sync::{Arc, LazyLock};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::INTERRUPTED;
+/// The exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// The last signal that came; 0 while there was none.
 static CAUGHT: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);

@@ -4,8 +4,8 @@
 
 use std::io::Write;
 
-use super::eval::{aux_loss, half_width, size};
 use super::machine;
+use super::measured::{aux_loss, half_width, size};
 use super::table::{Column, Format, Table};
 use crate::io::measurement::comparison_json;
 use crate::io::{Trained, paper, weights};

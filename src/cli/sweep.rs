@@ -11,12 +11,16 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use super::arguments::threads;
 use super::collect::Collect;
+use super::error::{CliError, DIVERGED, refuse};
+use super::machine;
+use super::message::note;
 use super::parent_watch::{GRACE, ParentWatch};
 use super::plan::{Grid, Runs, Seeds, Shard, settings};
+use super::process::again;
 use super::signal::interrupted;
 use super::train::check_size;
-use super::{CliError, DIVERGED, again, machine, note, refuse, threads};
 use crate::io::sweep::{Failure, FolderState, folder_state, run_name, write_plan};
 use crate::io::{Error, Experiment, RunFolder, label, preset, shell, weights};
 
@@ -350,7 +354,7 @@ impl<W: Write> Report<'_, W> {
     fn ended(&mut self, job: &Job, end: anyhow::Result<End>) {
         self.done += 1;
         let end = end.unwrap_or_else(|error| {
-            let code = super::exit_code(&error);
+            let code = super::error::exit_code(&error);
             End::Failed(error.to_string(), Some(code.into()))
         });
         let run = format!("[{}/{}] {}", self.done, self.count, job.name);

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::episode::EpisodeArgs;
 use super::gradient::{check_memory, no_bit, quantity};
-use super::note;
+use super::message::note;
 use crate::io::trace::{Encoding, Source};
 use crate::io::{Trained, label, trace};
 use crate::model::Trace as Arrays;

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
+use super::arguments::{MOST_THREADS, from_zero, threads, up_to};
+use super::error::{CliError, refuse};
+use super::message::{decimals, note};
+use super::process::command_line;
 use super::repeat::{self, Repeat};
 use super::signal::interrupted;
-use super::{
-    CliError, MOST_THREADS, command_line, decimals, from_zero, machine, note, parent_watch, refuse,
-    threads, up_to,
-};
+use super::{machine, parent_watch};
 use crate::io::log::Log;
 use crate::io::run::log_at;
 use crate::io::{Error, Experiment, ResumedRun, RunFolder, label, preset, shell, weights};

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::arguments::step;
 use super::episode::EpisodeArgs;
 #[cfg(feature = "gui")]
 use super::episode::is_trace;
-use super::{machine, step};
+use super::machine;
 use crate::io::Experiment;
 #[cfg(feature = "gui")]
 use crate::viewer;
@@ -64,7 +65,7 @@ impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
         use crate::viewer::{First, Options};
         if let Some(link) = &self.link {
-            let (machine, begin) = Options::linked(link).or_else(super::refuse)?;
+            let (machine, begin) = Options::linked(link).or_else(super::error::refuse)?;
             let first = First::Machine(machine.to_owned());
             return show(Some(first), None, begin);
         }
@@ -118,7 +119,7 @@ pub(super) fn show(
     begin: viewer::StartOptions,
 ) -> anyhow::Result<()> {
     let shown = viewer::run(first, compare, begin, super::signal::interrupted());
-    shown.or_else(|error| super::refuse(error.to_string()))
+    shown.or_else(|error| super::error::refuse(error.to_string()))
 }
 
 /// A file, where there is one of that name or it can only be a path; or else the name of a machine.
@@ -147,7 +148,7 @@ impl View {
             [] => String::new(),
             _ => format!(" for {}", names.join(" and ")),
         };
-        super::refuse(format!(
+        super::error::refuse(format!(
             "this build has no window{what}; build it with: cargo build --release --features gui"
         ))
     }

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-use super::run::{Run, RunProgress};
+use super::progress::RunProgress;
+use super::run::Run;
 use super::snapshots::Snapshots;
 use crate::model::Model;
 use crate::platform::RepeatingTask;

@@ -4,15 +4,18 @@
 //! that runs without a viewer.
 
 pub mod curve;
+mod finding;
 pub mod findings;
 pub mod learner;
+mod progress;
 pub mod run;
 pub mod snapshots;
 pub mod status;
 
 pub use curve::{Curve, Point};
-pub use findings::{Finding, Kind};
+pub use finding::{Finding, Kind};
 pub use learner::{Learner, Pace, RunCommand, RunState, RunUpdate};
-pub use run::{DiagnosticsHistory, End, ErrorsBySize, Run, RunProgress, change};
+pub use progress::{DiagnosticsHistory, End, ErrorsBySize, RunProgress};
+pub use run::{Run, change};
 pub use snapshots::{Snapshot, Snapshots, slot};
 pub use status::TrainingStatus;

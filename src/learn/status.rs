@@ -1,7 +1,7 @@
 //! Status of a run in a word: diverged, on a plateau, or learned.
 
 use super::findings::{OPEN, RecentLoss};
-use super::run::{End, RunProgress};
+use super::progress::{End, RunProgress};
 use crate::train::after;
 
 /// Share of perfect episodes in a validation below which the machine has forgotten the task.

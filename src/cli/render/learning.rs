@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use super::super::episode::Chosen;
-use super::super::{machine, refuse};
+use super::super::error::refuse;
+use super::super::machine;
 use super::Render;
 use crate::figure::learning::{SnapshotEpisode, TrainingFigure};
 use crate::figure::{Format, Layout, Options, Picture};

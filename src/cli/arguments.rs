@@ -1,0 +1,89 @@
+//! The values of options, and their limits.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::model::NtmConfig;
+
+/// The most threads of a command.
+pub(super) const MOST_THREADS: usize = 1024;
+/// The most episodes of a measurement.
+pub(super) const MOST_EPISODES: usize = 10_000_000;
+
+/// The most samples of an episode.
+pub(super) const MOST_SAMPLES: u64 = 10_000;
+
+/// A seed, or the index of an episode, as it is typed.
+pub(super) fn from_zero(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number, 0 to {}", u64::MAX))
+}
+
+/// A number of memory rows, as it is typed.
+pub(super) fn rows(text: &str) -> Result<usize, String> {
+    up_to(NtmConfig::MAX_ROWS)(text).map_err(|problem| match text {
+        "all" | "touched" => {
+            format!("{problem}; to choose the rows in a figure, use `render --show-rows {text}`")
+        }
+        _ => problem,
+    })
+}
+
+/// A step of an episode, as it is typed.
+pub(super) fn step(text: &str) -> Result<usize, String> {
+    text.parse()
+        .map_err(|_| "expected a step number, 0 or more".to_owned())
+}
+
+/// Reads whole numbers from 1 to `most`: one, or a range with both ends.
+pub(super) fn range_up_to(
+    most: usize,
+) -> impl Fn(&str) -> Result<RangeInclusive<usize>, String> + Clone {
+    move |text| {
+        let expected = format!("expected a whole number, 1 to {most}, or a range such as 10..20");
+        let [first, last] = ends(text, &expected)?.map(usize::try_from);
+        match (first, last) {
+            (Ok(first @ 1..), Ok(last)) if last <= most => Ok(first..=last),
+            _ => Err(expected),
+        }
+    }
+}
+
+/// Reads a whole number from 1 to `most`.
+pub(super) fn up_to<T>(most: T) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: FromStr + PartialOrd + Display + From<u8> + Copy,
+{
+    move |text| match text.parse() {
+        Ok(value) if value >= T::from(1) && value <= most => Ok(value),
+        _ => Err(format!("expected a whole number, 1 to {most}")),
+    }
+}
+
+/// Returns the number of threads: the requested number, or one per processor.
+pub(super) fn threads(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// The ends of a range as it is typed: `3`, or `1..10`, both included.
+///
+/// # Errors
+/// The ends are the wrong way round, or else what was `expected`.
+pub(super) fn ends(part: &str, expected: &str) -> Result<[u64; 2], String> {
+    let (first, last) = part.split_once("..").unwrap_or((part, part));
+    match [first, last].map(|end| end.trim().parse::<u64>()) {
+        [Ok(first), Ok(last)] if first > last => {
+            Err(format!("`{part}`: {last} comes before {first}"))
+        }
+        [Ok(first), Ok(last)] => Ok([first, last]),
+        _ => Err(expected.to_owned()),
+    }
+}
+
+/// True for two names of one existing file or folder.
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+    let found = |path: &Path| path.canonicalize().ok();
+    found(one).is_some_and(|one| Some(one) == found(other))
+}

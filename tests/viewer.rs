@@ -1020,7 +1020,7 @@ fn two_heads_expand_and_all_heads_view_works() {
         harness.get_by_label_contains(&format!("{head} now: "));
         harness.get_by_label_contains(&format!("{head} emits β "));
     }
-    click(&mut harness, "Sign of W1");
+    click(&mut harness, "Mark of W1");
     assert_eq!(
         (harness.state().view.focus, harness.state().view.all_heads),
         (3, false)

@@ -20,7 +20,7 @@ use crate::model::attention::Score;
 use crate::model::{ArraySpec, HeadTrace, NoiseMode, Trace};
 use crate::train::Recording;
 
-/// More rows than this are too low to be seen on their way.
+/// With more rows than this, moving rows are too low to be seen.
 const MOST_MOVING: usize = 2048;
 
 /// A quantity over time.
@@ -72,10 +72,10 @@ type Kind = (Picture, [&'static str; 6]);
 
 #[rustfmt::skip] // A line for each.
 static KINDS: [Kind; 13] = [
-    (Picture::Input, ["Inputs", "input", "input", "x", "channel", "what the machine sees"]),
-    (Picture::Target, ["Targets", "target", "target", "", "channel", "what it should answer"]),
+    (Picture::Input, ["Inputs", "input", "input", "x", "channel", "received by the machine"]),
+    (Picture::Target, ["Targets", "target", "target", "", "channel", "the correct output"]),
     (Picture::Output, ["Outputs", "output", "output", "y", "channel", "probability of a 1"]),
-    (Picture::Error, ["Error", "error", "error", "", "channel", "|target − output|, where an answer is asked for"]),
+    (Picture::Error, ["Error", "error", "error", "", "channel", "|target − output| in scored steps"]),
     (Picture::Keys, ["Keys", "keys", "key", "k", "column", ""]),
     (Picture::Shifts, ["Shifts", "shifts", "shift", "s", "column", ""]),
     (Picture::Adds, ["Adds", "adds", "add", "a", "column", ""]),
@@ -196,7 +196,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// An episode at a moment, to take pictures of.
+/// An episode at an instant, the source of all pictures.
 #[derive(Clone, Copy, Debug)]
 pub struct Catalogue<'a> {
     /// The episode.
@@ -403,7 +403,7 @@ impl<'a> Catalogue<'a> {
         })
     }
 
-    /// Overlap of every two heads of the same kind at the step.
+    /// Overlap of every two heads at the step.
     fn overlap(&self) -> Option<Panel<'a>> {
         let (trace, (step, _)) = (self.trace(), self.moment);
         let overlap = Overlap::new(trace, step, self.shades[1], self.redundancies)?;
@@ -487,7 +487,7 @@ impl<'a> Catalogue<'a> {
             }
         });
         cells.version = (step, self.version(moving) + self.layered());
-        // What is added in the same step is there for those who look after it.
+        // Heads that address the memory later see the rows written in the same step.
         let by = step + usize::from(self.stages.reached(place, Stage::Add, None));
         let array = format!("{}.{}", trace.head_name(index), column.array);
         let bars = Bars {
@@ -505,7 +505,7 @@ impl<'a> Catalogue<'a> {
                 Scale::Signed(most) if column.is_unbounded() => {
                     let most = numbers::end_text(most);
                     format!(
-                        "{}\nbars from −{most} to {most}, as far as it goes in this episode",
+                        "{}\nbars from −{most} to {most}, the range of this episode",
                         column.describe(head)
                     )
                 }
@@ -527,7 +527,7 @@ impl<'a> Catalogue<'a> {
             computed: layer.is_none() && self.recording.computed.contains(&array),
             to_come: place > now || place == now && self.through <= 0.0 && place > 0,
             moving,
-            // A score of places says the same of a row that was written and of one that was not.
+            // A location score does not depend on whether the row was written.
             faint: (layer.is_none()
                 && column.is_signed()
                 && head.mechanism.score != Score::Location)
@@ -580,9 +580,9 @@ impl<'a> Catalogue<'a> {
             whose: label,
             note: match (gradients, self.spread) {
                 (Some(by), _) => format!("d {}, at step {}", by.name(), self.moment.0),
-                // So short that it fits above the columns of a page of everything.
+                // Short enough to fit above the columns of a page with all stages.
                 (_, Some(Spread { samples, .. })) => {
-                    format!("step {}; {samples} samples: mean, 8 in 10", self.moment.0)
+                    format!("step {}; {samples} samples: mean, 10–90 %", self.moment.0)
                 }
                 _ => format!("at step {}", self.moment.0),
             },
@@ -621,7 +621,7 @@ pub fn learned_axes(spec: &ArraySpec) -> [&'static str; 2] {
     }
 }
 
-/// The steps in which no answer is asked for.
+/// Returns the steps that are not scored.
 fn not_asked(recording: &Recording) -> Vec<std::ops::Range<usize>> {
     let mut start = 0;
     let runs = recording

@@ -381,7 +381,7 @@ impl<'a> Figure<'a> {
             .filter(|_| recording.trace.noise().next().is_some());
         let drawn = drawn.map_or_else(String::new, |draw| match draw.sampling {
             NoiseMode::Mean => String::new(),
-            NoiseMode::Sampled => format!(", draw {}", draw.sample),
+            NoiseMode::Sampled => format!(", sample {}", draw.sample),
             NoiseMode::Expected => ", expected".to_owned(),
         });
         let score = recording.score;
@@ -405,7 +405,7 @@ impl<'a> Figure<'a> {
         let layer = layer.map_or_else(String::new, |by| {
             let write = by.heaviest.as_ref().map_or_else(String::new, |write| {
                 let write = by.write_in_words(write, &recording.trace);
-                format!("; the write that mattered most: {write}")
+                format!("; write with the largest gradient: {write}")
             });
             format!("; {}{write}", by.describe())
         });
@@ -478,16 +478,16 @@ impl<'a> Figure<'a> {
         let weighting = |head: usize| self.over_time(PanelId::of(Picture::Weightings, head));
         let mut others: Vec<_> = others.into_iter().filter_map(weighting).collect();
         if let (Some(last), true) = (others.last_mut(), left_out > 0) {
-            last.note = format!("{}; {left_out} more heads are left out", last.note);
+            last.note = format!("{}; {left_out} more heads are not shown", last.note);
         }
-        // As in the window of the head looked at, or else of the first that writes and the first that reads.
+        // As in the window: of the selected head, or else of the first write head and the first read head.
         let vectors = |write: bool, picture| {
             let head = self.head_of_kind(write);
             let panel = head.and_then(|head| self.over_time(PanelId::of(picture, head)));
             panel.into_iter()
         };
         let (adds, reads) = (vectors(true, Picture::Adds), vectors(false, Picture::Reads));
-        // As in the window that of the heads that do what the one looked at does.
+        // As in the window: of the heads of the same kind as the selected head.
         let is_write = self.recording.trace.heads[focus].is_write();
         let redundancy = self.redundancies.like(is_write);
         let mut lines = all(&[Picture::Scalars]);
@@ -689,7 +689,7 @@ impl<'a> Figure<'a> {
         let lanes = lanes.map(|lane| (lane, Some(name))).collect();
         let gradients = self.layer.gradients();
         let note = gradients.map_or_else(String::new, |by| by.by("each of them"));
-        let named = (format!("What {label} emits"), note);
+        let named = (format!("Parameters of {label}"), note);
         let id = PanelId::of(Picture::Scalars, head);
         Panel {
             whose: label,
@@ -722,7 +722,7 @@ impl<'a> Figure<'a> {
         let spread = self.spread?;
         let named = (
             "Uncertainty".to_owned(),
-            format!("of a bit of the answer, from {} samples", spread.samples),
+            format!("per output bit, from {} samples", spread.samples),
         );
         let lanes: Vec<_> = spread.lines().map(|line| (line, None)).into();
         Some(Panel {
@@ -977,7 +977,7 @@ mod tests {
         let svg = Figure::new(&recording, options(Layout::Debug))
             .draw()
             .to_svg();
-        assert!(svg.contains("2 more heads are left out"));
+        assert!(svg.contains("2 more heads are not shown"));
     }
 
     #[test]

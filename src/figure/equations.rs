@@ -27,7 +27,7 @@ impl<'a> InStep<'a> {
     /// Returns the equations of a head in a step, if the machine has both.
     pub fn of(trace: &'a Trace, writes_first: bool, head: usize, step: usize) -> Option<Self> {
         let head = trace.heads.get(head).filter(|_| step < trace.steps())?;
-        // What is written in the same step is there for heads that read behind it.
+        // Heads that read after the write see the rows written in the same step.
         let seen = step + usize::from(writes_first && !head.is_write());
         let is_there = seen < trace.memory_columns.steps();
         Some(Self {
@@ -110,18 +110,18 @@ pub(super) fn before<'a>(head: &'a HeadTrace, array: &str) -> (&'static str, &'a
     })
 }
 
-/// The row that a hard head took.
+/// The sampled row of a hard head.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledRow {
     /// The sampled random number, 0 to 1.
     pub u: f32,
     /// The row.
     pub row: usize,
-    /// The sum of α of the rows before it.
+    /// The cumulative probability before the row.
     pub from: f32,
     /// The cumulative probability including the row.
     pub to: f32,
-    /// α of it.
+    /// The probability of the row, from α.
     pub chance: f32,
 }
 
@@ -171,7 +171,7 @@ fn through(key: &[f32], weights: &[f32]) -> Vec<f32> {
     out
 }
 
-/// K of a row: how the key is compared with it.
+/// Returns the equation of the score K of a row.
 pub(super) fn score(at: &InStep<'_>, row: usize) -> String {
     let (head, key) = (at.head, at.row(&at.head.key));
     let memory = at.memory(row);
@@ -235,7 +235,7 @@ fn perturbed(at: &InStep<'_>, row: usize) -> Option<f32> {
     }
 }
 
-/// wᶜ of a row. The largest exponent is taken out: its power would not fit a number.
+/// Returns the equation of wᶜ of a row. The largest exponent is subtracted to avoid overflow.
 pub(super) fn content(at: &InStep<'_>, row: usize) -> String {
     let scores = at.row(&at.head.similarity);
     let window = at.window();
@@ -284,7 +284,7 @@ pub(super) fn shift(at: &InStep<'_>, row: usize) -> String {
     let from = |index: usize| (row + rows * (1 + range / rows) + range - index) % rows;
     let terms = shift.iter().enumerate();
     let mut terms: Vec<_> = terms.map(|(index, &s)| (index, s, from(index))).collect();
-    // Of a wide range the terms that count.
+    // Only the five largest terms of a wide range.
     terms.sort_by(|a, b| (b.1 * moved[b.2]).total_cmp(&(a.1 * moved[a.2])));
     terms.truncate(5);
     terms.sort_by_key(|&(index, ..)| index);
@@ -305,19 +305,19 @@ pub(super) fn sharpen(at: &InStep<'_>, row: usize) -> String {
     format!("{own}^{gamma} / {power}")
 }
 
-/// The row of a hard head: how it was chosen.
+/// Describes how a hard head chose its row.
 pub(super) fn drawn(at: &InStep<'_>, row: usize) -> String {
     let alpha = at.row(&at.head.distribution);
     let chance = n(alpha[row]);
     match at.sampling {
-        NoiseMode::Expected => "α itself: nothing is drawn in an expected episode".to_owned(),
+        NoiseMode::Expected => "α itself: nothing is sampled in an expected episode".to_owned(),
         NoiseMode::Mean => {
             let most = hard::most_likely(alpha);
             if row == most {
                 format!("α {chance} is the largest: the most likely row")
             } else {
                 format!(
-                    "α {chance}, and {} in row {most}: that is taken",
+                    "α {chance}; the largest is {}, in row {most}",
                     n(alpha[most])
                 )
             }
@@ -343,7 +343,7 @@ pub fn facts(at: &InStep<'_>) -> Vec<Fact> {
     let mut description: Vec<Fact> = Vec::new();
     if let Some(window) = at.window() {
         let rows = window.rows(head.similarity.width());
-        let seen = format!("centre: rows {} to {} are seen", rows.start, rows.end - 1);
+        let seen = format!("centre: window of rows {} to {}", rows.start, rows.end - 1);
         description.push(("p", seen, window.centre));
     }
     if let Some(drawn) = at.draw() {
@@ -351,11 +351,15 @@ pub fn facts(at: &InStep<'_>) -> Vec<Fact> {
             let (from, to) = (n(drawn.from), n(drawn.to));
             description.push((
                 "u",
-                format!("drawn: row {} is {from} to {to}", drawn.row),
+                format!("sampled: row {} is {from} to {to}", drawn.row),
                 drawn.u,
             ));
         }
-        description.push(("α", format!("chance of row {}", drawn.row), drawn.chance));
+        description.push((
+            "α",
+            format!("probability of row {}", drawn.row),
+            drawn.chance,
+        ));
         let bits = super::heads::entropy(head.distribution.row(step));
         description.push(("H", "entropy of α, bits".to_owned(), bits));
     }

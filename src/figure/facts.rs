@@ -219,7 +219,7 @@ impl<'a> MemoryAt<'a> {
         match (self.added, self.erased) {
             (true, _) => "after writing",
             (false, true) => "after erasing",
-            (false, false) => "as the heads find it",
+            (false, false) => "before writing",
         }
     }
 }

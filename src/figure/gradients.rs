@@ -34,13 +34,13 @@ pub struct Gradients {
     pub of: Quantity,
     /// The derivatives w.r.t. the arrays of the recording, under the same names; [`ABSENT`] where they do not exist.
     pub trace: Trace,
-    /// The write that mattered most, if any did.
+    /// The write with the largest gradient, if any is not 0.
     pub heaviest: Option<Write>,
     /// The largest of every array, in all heads and layers.
     most: Vec<(&'static str, f32)>,
 }
 
-/// The write that mattered most: where a head added to the memory and the number would change the most.
+/// The write with the largest gradient: a head, a step and a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Write {
     /// The head, among all of them.
@@ -115,9 +115,9 @@ impl Gradients {
     /// Describes the layer in a sentence.
     pub fn describe(&self) -> String {
         match self.of {
-            Quantity::Loss => "derivative of the loss, in bits for each unit of a value".to_owned(),
+            Quantity::Loss => "gradient of the loss, in bits per unit of each value".to_owned(),
             Quantity::Bit { step, channel } => format!(
-                "derivative of the logit of output bit {channel} in step {step}, for each unit of a value"
+                "gradient of the logit of output bit {channel} in step {step}, per unit of each value"
             ),
         }
     }
@@ -183,8 +183,8 @@ impl Gradients {
         lanes.collect()
     }
 
-    /// The write that mattered most, if any did: of every write head, step and row the sum over the columns of
-    /// w·(a − e·M)·d/dM: the change that the head made in that row, times the derivative w.r.t. its new content.
+    /// Returns the write with the largest share, if any is not 0. The share of a write head in a step and a row is the
+    /// sum over the columns of w·(a − e·M)·d/dM: its change of the row, times the gradient w.r.t. the new contents.
     pub fn heaviest_write(&self, of: &Trace) -> Option<Write> {
         let rows = of.memory_size()[0];
         let writers = of
@@ -242,10 +242,10 @@ impl Gradients {
             return format!("No head writes; all pictures show the gradients of {what}");
         }
         write.map_or_else(
-            || format!("No write mattered for {what}"),
+            || format!("No write affects {what}"),
             |write| {
                 let write = self.write_in_words(&write, of);
-                format!("The write that mattered most for {what}: {write}")
+                format!("Write with the largest gradient of {what}: {write}")
             },
         )
     }
@@ -382,7 +382,7 @@ mod tests {
         let description = by.heaviest_in_words(&recording.trace);
         assert!(
             description.starts_with(
-                "The write that mattered most for bit 1 of step 5: step 2 of W0, row 7 ("
+                "Write with the largest gradient of bit 1 of step 5: step 2 of W0, row 7 ("
             ),
             "{description}"
         );
@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(by.heaviest, None);
         assert_eq!(
             by.heaviest_in_words(&recording.trace),
-            "No write mattered for bit 1 of step 5"
+            "No write affects bit 1 of step 5"
         );
     }
 
@@ -414,7 +414,7 @@ mod tests {
         let (title, note) = noted(Figure::new(&recording, options.clone()).with_layer(layer));
         assert_eq!(note, format!("d bit 5,1, at step {}", write.step));
         let description = by.write_in_words(&write, &recording.trace);
-        let description = format!("; the write that mattered most: {description}");
+        let description = format!("; write with the largest gradient: {description}");
         assert!(title.ends_with(&description), "{title}");
         let step = Some(6);
         let (_, note) =

@@ -61,12 +61,12 @@ impl<'a> TrainingFigure<'a> {
         learning
     }
 
-    /// True when the episode has none of the pictures that were asked for.
+    /// True when the episode has none of the requested pictures.
     pub fn is_empty(&self) -> bool {
         self.figures.first().is_none_or(Figure::is_empty)
     }
 
-    /// The moment of this place as a page.
+    /// The training snapshot with this index as a page.
     fn page(&self, place: usize) -> Drawing {
         let (width, height) = self.size;
         let place = place.min(self.snapshots.len().saturating_sub(1));
@@ -95,8 +95,8 @@ impl<'a> TrainingFigure<'a> {
         let count = self.snapshots.len();
         let ends = [self.snapshots.first(), self.snapshots.last()];
         let [from, to] = ends.map(|end| brief(end.map_or(0, |end| end.sequences) as f64));
-        let snapshots = if count == 1 { "moment" } else { "moments" };
-        format!("{of}: {count} {snapshots} of learning, {from} to {to} sequences")
+        let snapshots = if count == 1 { "snapshot" } else { "snapshots" };
+        format!("{of}: {count} training {snapshots}, {from} to {to} sequences")
     }
 
     /// Draws the progress of the training in large figures.
@@ -109,8 +109,8 @@ impl<'a> TrainingFigure<'a> {
         let score = now.recording.score;
         let all = [
             ("sequences", brief(now.sequences as f64)),
-            ("of training", time(now.seconds)),
-            ("bits, for this sequence", bits_in_words(score.bits)),
+            ("training time", time(now.seconds)),
+            ("bits, for this episode", bits_in_words(score.bits)),
             ("wrong bits", format!("{} of {}", score.wrong, score.scored)),
         ];
         for (index, (what, value)) in all.into_iter().enumerate() {
@@ -140,9 +140,9 @@ impl<'a> TrainingFigure<'a> {
             points: points.to_vec(),
             band: Vec::new(),
         };
-        let guessing = (chance, format!("guessing: {}", brief(chance)));
+        let guessing = (chance, format!("chance level: {}", brief(chance)));
         let chart = Chart {
-            name: "bits, for this sequence".to_owned(),
+            name: "bits, for this episode".to_owned(),
             meaning: String::new(),
             across: Across::Sequences,
             up: Up::From([0.0, most]),
@@ -251,7 +251,7 @@ mod tests {
             "2.1 min",
             "Tiny",
             "10,000",
-            "bits, for this sequence",
+            "bits, for this episode",
         ] {
             assert!(texts(&last).contains(&said), "{said}: {:?}", texts(&last));
         }

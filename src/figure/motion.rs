@@ -1,8 +1,7 @@
 //! Values in motion: the numbers of a stage in progress, interpolated between recorded numbers alone.
 //!
-//! Of every quantity it is known what it was when a stage began and what it is when the stage is over; what lies between
-//! is an interpolation from the one to the other, and never beyond. When in a stage what moves is said here once, for
-//! the pictures that draw a number and for those that draw what travels.
+//! Each quantity has a recorded value at the start and at the end of a stage. Values between them are interpolated and
+//! never exceed either end. The intervals below time every motion within a stage, for moving numbers and moving shapes.
 
 use super::facts::MemoryAt;
 use super::links::{self, WeightFlow};
@@ -12,21 +11,21 @@ use crate::model::{HeadTrace, Trace};
 /// Start and end of a motion within a stage.
 pub type Interval = [f32; 2];
 
-/// The key goes over all rows, and their scores grow behind it.
+/// Interval in which the key moves over all rows, and their scores grow behind it.
 pub const SWEEP: Interval = [0.0, 0.6];
-/// The scores become a weighting.
+/// Interval in which the scores become a weighting.
 pub const SOFTMAX: Interval = [0.55, 1.0];
 /// The interval in which the values of the last step leave.
 pub const GO: Interval = [0.0, 0.4];
 /// The interval in which the parameters from the controller enter.
 pub const EMIT: Interval = [0.55, 1.0];
-/// A weighting comes over from the column before.
+/// Interval in which a weighting enters from the previous column.
 pub const OVER: Interval = [0.0, 0.25];
-/// Then it is moved, or sharpened.
+/// Interval in which it is then shifted or sharpened.
 pub const MOVE: Interval = [0.2, 1.0];
 /// Interval in which the random number moves along the rows to the sampled one.
 pub const POINT: Interval = [0.1, 0.65];
-/// All other rows go out.
+/// Interval in which all other rows fade out.
 pub const GO_OUT: Interval = [0.65, 1.0];
 /// Interval in which the rows travel to the read vector.
 pub const TRAVEL: Interval = [0.0, 0.75];
@@ -34,11 +33,11 @@ pub const TRAVEL: Interval = [0.0, 0.75];
 pub const FILL: Interval = [0.4, 1.0];
 /// The interval in which the erase or add vector moves to its row.
 pub const COME: Interval = [0.0, 0.4];
-/// The row changes.
+/// Interval in which the row changes.
 pub const CHANGE: Interval = [0.3, 1.0];
 /// Opacity of a moving bar.
 pub const LIGHTER: f32 = 0.78;
-/// Share of the interval that one cell takes, where cells change one after the other.
+/// Share of the interval that one cell takes, if cells change in turn.
 const OWN: f32 = 0.35;
 
 /// Eases in and out: returns the progress after this share of the time.
@@ -47,19 +46,19 @@ pub fn ease(share: f32) -> f32 {
     x * x * (3.0 - 2.0 * x)
 }
 
-/// Progress of a motion that takes a part of a stage, at this progress of the stage.
+/// Returns the progress of a motion in an interval of a stage, from the progress of the stage.
 pub fn within(through: f32, [from, to]: Interval) -> f32 {
     ease((through - from) / (to - from))
 }
 
-/// Progress of one of several parts that move one after the other; `at` is its position among them, 0 to 1.
+/// Returns the progress of one of several parts that move in turn; `at` is its position among them, 0 to 1.
 pub fn in_turn(through: f32, [from, to]: Interval, at: f32) -> f32 {
     let own = OWN * (to - from);
     let start = from + at * (to - from - own);
     within(through, [start, start + own])
 }
 
-/// Intervals in which the content weighting, then the previous weighting, is filled in; each as long as its share.
+/// Returns the intervals in which the content and then the previous weighting are filled in, proportional to their share.
 pub fn pouring(gate: f32) -> [Interval; 2] {
     let share = if gate.is_finite() { gate } else { 0.5 };
     let split = 0.15 + 0.7 * share.clamp(0.0, 1.0);
@@ -80,7 +79,7 @@ pub struct Instant<'a> {
     trace: &'a Trace,
     stages: &'a Stages,
     step: usize,
-    /// The place of the stage among all of them; behind the last one for a step as a whole.
+    /// Index of the stage; the number of stages for a whole step.
     place: usize,
     /// The progress, 0 to 1.
     through: f32,
@@ -118,18 +117,18 @@ impl<'a> Instant<'a> {
         }
     }
 
-    /// True while something may move.
+    /// True while the stage is in progress.
     pub fn moves(&self) -> bool {
         self.through < 1.0
     }
 
-    /// Progress from the previous step, while the step moves as a whole.
+    /// Returns the progress from the previous step, if whole steps move.
     pub fn glide(&self) -> Option<f32> {
         let whole = self.place >= self.stages.len();
         (whole && self.moves()).then(|| ease(self.through))
     }
 
-    /// Progress of a stage: 0 before it and 1 after it; of a head, where the heads do not share the stage.
+    /// Returns the progress of a stage, 0 before it and 1 after it; `head` matters if the heads do not share the stage.
     pub fn progress(&self, stage: Stage, head: Option<&HeadTrace>) -> f32 {
         match self.stages.place(stage, head) {
             Some(at) if at < self.place => 1.0,
@@ -168,7 +167,7 @@ impl<'a> Instant<'a> {
         }
     }
 
-    /// Returns the parts of a row from the content and the previous weighting that are in the gated weighting so far.
+    /// Returns how much of a row has entered the gated weighting: from the content, and from the previous weighting.
     pub fn poured(&self, head: &HeadTrace, row: usize) -> [f32; 2] {
         let through = self.progress(Stage::Gate, Some(head));
         let gate = head.gate[self.step];
@@ -181,7 +180,7 @@ impl<'a> Instant<'a> {
         ]
     }
 
-    /// Returns the shifted weights, row by row, at their current positions; those for the same row are side by side.
+    /// Returns the shifted weights at their current positions; those for the same row are side by side.
     pub fn shifted(&self, head: &HeadTrace) -> Vec<Moving> {
         let through = within(self.progress(Stage::Shift, Some(head)), MOVE);
         let columns: Vec<_> = columns_of(head).collect();
@@ -215,7 +214,7 @@ impl<'a> Instant<'a> {
             .collect()
     }
 
-    /// Current attention of a head to a row: the previous weighting until the head has moved.
+    /// Returns the current weight of a row: the previous weighting until the head has moved.
     pub fn attention(&self, head: &HeadTrace, row: usize) -> f32 {
         let now = head.weighting.row(self.step)[row];
         let mut weight = head.previous_weighting(self.step)[row];
@@ -239,7 +238,7 @@ impl<'a> Instant<'a> {
         weight
     }
 
-    /// A number in the memory.
+    /// Returns a value of the memory.
     pub fn memory(&self, row: usize, column: usize) -> f32 {
         let at = |step, place| MemoryAt::new(self.trace, self.stages, step, place);
         let now = at(self.step, self.place).value(row, column);
@@ -258,7 +257,7 @@ impl<'a> Instant<'a> {
         before.map_or(now, |before| between(before.value(row, column), now, share))
     }
 
-    /// The place of a column of the memory among all, 0 to 1.
+    /// Returns the position of a memory column, 0 to 1.
     fn turn(&self, column: usize) -> f32 {
         turn(column, self.trace.memory_size()[1])
     }
@@ -280,7 +279,7 @@ impl<'a> Instant<'a> {
         }
     }
 
-    /// Returns the input: from that of the previous step to that of this step.
+    /// Returns an input bit, between the previous step and this step.
     pub fn input(&self, channel: usize) -> f32 {
         let input = &self.trace.input;
         let turn = turn(channel, input.width());
@@ -294,7 +293,7 @@ impl<'a> Instant<'a> {
         )
     }
 
-    /// Returns the output: that of the previous step leaves with the next input.
+    /// Returns an output bit; that of the previous step fades out as the input arrives.
     pub fn output(&self, channel: usize) -> f32 {
         let output = &self.trace.output;
         let turn = turn(channel, output.width());
@@ -310,24 +309,24 @@ impl<'a> Instant<'a> {
         }
     }
 
-    /// Progress of the fade-out of the step before.
+    /// Returns the progress of the fade-out of the previous step.
     pub fn gone(&self) -> f32 {
         within(self.progress(Stage::Controller, None), GO)
     }
 
-    /// Progress of the controller's output.
+    /// Returns the progress of the controller's output.
     pub fn emitted(&self) -> f32 {
         self.glide()
             .unwrap_or_else(|| within(self.progress(Stage::Controller, None), EMIT))
     }
 }
 
-/// The position of item `one` among `of` items, 0 to 1.
+/// Returns the position of item `one` among `of` items, 0 to 1.
 pub fn turn(one: usize, of: usize) -> f32 {
     one as f32 / of.saturating_sub(1).max(1) as f32
 }
 
-/// The weighting that a stage of a head begins with.
+/// Returns the weighting at the start of a stage of a head.
 pub fn before<'a>(head: &'a HeadTrace, column: &Column, step: usize) -> &'a [f32] {
     let weightings = columns_of(head).take_while(|other| !std::ptr::eq(*other, column));
     let last = weightings.filter(|other| other.is_weighting()).last();

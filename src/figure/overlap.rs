@@ -10,8 +10,8 @@ use crate::model::Trace;
 use crate::train::{ABSENT, Penalty, Redundancy, is_unrecorded, overlap};
 
 /// The meaning of a number of A·A′.
-pub const MEANING: &str = "how much two heads look at the same rows: 0 apart, 1 on one same row\n\
-    a head with itself: 1 on one row only, less when it is spread";
+pub const MEANING: &str = "overlap of two weightings: 0 apart, 1 on the same single row\n\
+    a head with itself: 1 on a single row, less when spread";
 /// Cells at least this large have their number printed.
 const PRINTED: [f32; 2] = [26.0, 10.5];
 /// Cells grow no larger.
@@ -22,7 +22,7 @@ pub const LABELS: f32 = 14.0;
 pub const BESIDE: f32 = 32.0;
 /// Height of a line of words.
 const LINE: f32 = 12.0;
-/// Between the cells and the words, and for who is counted.
+/// Gap between the cells and the words, and width of the group name.
 const APART: f32 = 14.0;
 const WHO: f32 = 34.0;
 /// Room for a number among the words.
@@ -36,7 +36,7 @@ const KINDS: [(&str, Redundancy, &Emitted); 3] = [
     ("all", Redundancy::Both(1.0), &REDUNDANCY[2]),
 ];
 
-/// Σ_i w(i)·w′(i) of two heads in a step; absent where a weighting was not recorded, or where their rows differ.
+/// Returns Σ_i w(i)·w′(i) of two heads in a step; absent if a weighting was not recorded, or if their lengths differ.
 pub fn overlap_of(trace: &Trace, step: usize, heads: [usize; 2]) -> f32 {
     let [a, b] = heads.map(|head| trace.heads[head].weighting.row(step));
     if a.is_empty() || a.len() != b.len() || is_unrecorded(a) || is_unrecorded(b) {
@@ -45,7 +45,7 @@ pub fn overlap_of(trace: &Trace, step: usize, heads: [usize; 2]) -> f32 {
     overlap(a, b)
 }
 
-/// The rows that count most in the overlap of two heads, heaviest first, with both weights.
+/// Returns up to `count` rows that contribute to the overlap of two heads, largest product first, with both weights.
 pub fn heaviest(
     trace: &Trace,
     step: usize,
@@ -74,11 +74,11 @@ pub fn heaviest(
 pub struct Redundant {
     /// The group of heads.
     pub who: &'static str,
-    /// The first of them; `None` of all.
+    /// The first head of the group; `None` for the group of all heads.
     pub head: Option<HeadName>,
     /// The number of heads.
     pub count: usize,
-    /// P of every step in its parts; empty for a machine whose weightings were not recorded.
+    /// P of every step with its parts; empty if the weightings were not recorded.
     pub steps: Vec<Penalty>,
     /// P of every step as a line.
     pub line: Scalar,
@@ -87,7 +87,7 @@ pub struct Redundant {
 }
 
 impl Redundant {
-    /// The squares that its two parts are sums of, in the numbers of a step.
+    /// Returns the two parts of P in a step as sums of squares, written out.
     pub fn terms(&self, trace: &Trace, step: usize) -> [String; 2] {
         const MOST: usize = 4;
         let is_one = |head: &usize| {
@@ -116,7 +116,7 @@ impl Redundant {
         [sum(own.collect()), twice]
     }
 
-    /// P of a step with its parts, as numbers to show: spread, shared, P.
+    /// Returns spread, shared and P of a step; absent if not recorded.
     pub fn at(&self, step: usize) -> [f32; 3] {
         let parts = |of: &Penalty| [of.spread, of.shared, of.total()].map(|part| part as f32);
         self.steps.get(step).map_or([ABSENT; 3], parts)
@@ -125,12 +125,12 @@ impl Redundant {
 
 /// Redundancy penalties of an episode: of the read heads, of the write heads, and of all.
 ///
-/// Empty where no two heads of a kind address the same rows.
+/// Empty if no kind has two heads, or if the weightings differ in length.
 #[derive(Clone, Debug, Default)]
 pub struct Redundancies(pub Vec<Redundant>);
 
 impl Redundancies {
-    /// A pass over all weightings for every two heads.
+    /// Computes the penalties, in one pass over the weightings of every pair of heads.
     pub fn of(trace: &Trace) -> Self {
         let heads = || trace.heads.iter();
         let counts =
@@ -142,7 +142,7 @@ impl Redundancies {
         }
         let all = counts[0] + counts[1];
         let kinds = KINDS.iter().zip([counts[0], counts[1], all]).enumerate();
-        // Where all do the same, they are no kind of their own.
+        // If all heads are of one kind, the group of all is omitted.
         let kinds =
             kinds.filter(|(kind, (_, count))| *count > 0 && (*kind < 2 || !counts.contains(&all)));
         let kinds = kinds.map(|(kind, (&(who, redundancy, emitted), count))| {
@@ -153,7 +153,7 @@ impl Redundancies {
         Self(kinds.collect())
     }
 
-    /// The penalty of two or more heads of a kind: the write heads if `write` and several exist, else the others.
+    /// Returns the penalty of a kind with several heads: of the given kind if possible, else of the other one.
     pub fn like(&self, write: bool) -> Option<&Redundant> {
         let several = self.0.iter().filter(|of| of.count > 1);
         let several = several.filter_map(|of| Some((of, of.head?)));
@@ -196,7 +196,7 @@ pub struct Overlap<'a> {
     pub cells: Cells<'a>,
     /// The heads, in their order.
     pub names: Vec<HeadName>,
-    /// The heads that count, and spread, shared and P of the step.
+    /// The groups of heads, with spread, shared and P of the step.
     costs: Vec<(&'static str, [f32; 3])>,
     /// The area of their text.
     words: Option<Area>,
@@ -207,7 +207,7 @@ fn words_width(parts: bool) -> f32 {
 }
 
 impl<'a> Overlap<'a> {
-    /// Creates the overlaps of all heads at a step; `None` unless two or more heads of a kind were recorded.
+    /// Creates the overlaps of all heads at a step; `None` if there are no penalties.
     pub(super) fn new(
         trace: &'a Trace,
         step: usize,
@@ -226,8 +226,8 @@ impl<'a> Overlap<'a> {
         })
     }
 
-    /// Places it in an area and returns the area of its cells. The text is right of them, as far as numbers still fit
-    /// into the cells.
+    /// Places it in an area and returns the area of its cells. The text is to the right of them: in full if numbers still
+    /// fit into the cells, else P alone, else omitted.
     pub(super) fn place(&mut self, area: &Area) -> Area {
         let heads = self.names.len().max(1) as f32;
         let cell = |words: Option<bool>| {
@@ -286,7 +286,7 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// Every head with itself is framed; a line parts heads that read from heads that write.
+    /// Outlines the diagonal cells, and separates read heads from write heads by lines.
     fn grid(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page<'_>) {
         let (colours, width) = (page.colours, self.cell_width(at));
         for (row, place) in at.axis.all() {
@@ -335,7 +335,7 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// The names of the heads above the columns and left of the rows, as many as have room.
+    /// Draws the names of the heads above the columns and left of the rows, as many as fit.
     fn labels(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page<'_>) {
         let (area, width) = (at.area, self.cell_width(at));
         let labels: Vec<_> = self.names.iter().map(HeadName::to_string).collect();
@@ -359,7 +359,7 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// Writes the penalty of the step, line by line: spread and overlap add up to P.
+    /// Writes the penalties of the step, one line per group: spread and shared add up to P.
     fn tell(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
         let columns = if area.width() > WHO + 2.0 * NUMBER {
             vec![("spread", 0), ("shared", 1), ("= P", 2)]
@@ -471,7 +471,7 @@ mod tests {
             kinds(&machine(1, 2)),
             [("reads", 1), ("writes", 2), ("all", 3)]
         );
-        // The line is that of the heads that do what the one looked at does, if there are several.
+        // The line is that of the kind of the selected head, if it has several heads.
         let all = Redundancies::of(&machine(1, 2).trace);
         assert_eq!(
             [false, true].map(|write| all.like(write).unwrap().who),

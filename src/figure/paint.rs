@@ -8,7 +8,7 @@ use super::{Area, Colours, Drawing, Ink, Mark, PanelId, Rgb, Style, Text, mix};
 /// The text in place of values that were not recorded.
 pub const NOT_RECORDED: &str = "not recorded";
 /// The text in place of gradients that cannot be computed.
-pub const NO_DERIVATIVE: &str = "no derivative";
+pub const NO_DERIVATIVE: &str = "no gradient";
 
 /// The settings of all pictures of a page.
 #[derive(Clone, Copy, Debug)]

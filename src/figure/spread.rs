@@ -95,7 +95,7 @@ impl Samples {
                 *value = weighting.as_slice()[at];
             }
             sorted.sort_by(f32::total_cmp);
-            // In 64 bits: what all samples agree on is its own mean.
+            // In 64 bits: the mean of equal values is that value.
             let sum: f64 = sorted.iter().map(|&value| f64::from(value)).sum();
             let mean = (sum / sorted.len() as f64) as f32;
             for (series, value) in band.iter_mut().zip([mean, sorted[low], sorted[high]]) {
@@ -121,7 +121,7 @@ impl Spread {
     /// Describes the band over the bars.
     pub fn describe(&self) -> String {
         let count = self.samples;
-        format!("over w, {count} samples: tick the mean, line 8 in 10")
+        format!("over w, {count} samples: tick = mean, line = 10–90 %")
     }
 
     /// Returns the mean output of the samples in a step, and its uncertainty in bits.
@@ -166,7 +166,7 @@ impl Spread {
     }
 }
 
-/// True for the column that the samples are spread over: the weighting that the head reads or writes with.
+/// True for the column with the spread of the samples: the weighting that the head reads or writes with.
 pub(super) fn is_spread(head: &crate::model::HeadTrace, column: &super::stages::Column) -> bool {
     columns_of(head)
         .last()

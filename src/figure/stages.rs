@@ -1,8 +1,8 @@
 //! The stages of a step: one table, from which pipeline, inspector, figures, captions and tour take symbol, word,
 //! equation, parameter and values, and the player how many there are.
 //!
-//! Which of them a machine has follows from what it records: a machine without heads has the first and the last, one
-//! that gates nothing no gate.
+//! The recorded arrays determine which stages a machine has: without heads only the first and the last, without gates no
+//! gate stage.
 
 use super::equations::{self, InStep, SYMBOLS};
 use super::heads::{EMITTED, Emitted, series, signed};
@@ -18,15 +18,15 @@ pub enum Stage {
     Controller,
     /// The key is compared with every row, sharpened by the key strength, as a distribution.
     Content,
-    /// Content against the weighting of the step before.
+    /// The content weighting is blended with the previous weighting.
     Gate,
     /// The weighting moves along the rows.
     Shift,
-    /// The weighting is made sharper.
+    /// The weighting is sharpened.
     Sharpen,
-    /// A hard head takes one row.
+    /// A hard head samples one row.
     Draw,
-    /// The weighting of a head of which nothing else is recorded.
+    /// The weighting of a head without other recorded weightings.
     Weigh,
     /// The read heads read.
     Read,
@@ -57,7 +57,7 @@ impl Stage {
             Self::Gate => "gate",
             Self::Shift => "shift",
             Self::Sharpen => "sharpen",
-            Self::Draw => "draw",
+            Self::Draw => "sample",
             Self::Weigh => "weigh",
             Self::Read => "read",
             Self::Erase => "erase",
@@ -100,7 +100,7 @@ impl Stage {
 pub struct StageRef {
     /// The stage.
     pub stage: Stage,
-    /// The write heads, or the read heads, where the others do the same at another time.
+    /// True for write heads, false for read heads; `None` if both share the stage.
     write: Option<bool>,
 }
 
@@ -210,9 +210,9 @@ pub struct Column {
     pub array: &'static str,
     /// The stage that computes it.
     pub stage: Stage,
-    /// The number of the equation in the paper, or whose it is.
+    /// The number of the equation in the paper, or another source.
     number: &'static str,
-    /// The number that the head emits for it, where it does.
+    /// The head parameter of the column, if it has one.
     emits: Option<&'static Emitted>,
     /// True if a head has this column.
     has: fn(&HeadTrace) -> bool,
@@ -221,17 +221,17 @@ pub struct Column {
     sum: fn(&InStep<'_>, usize) -> String,
 }
 
-/// All columns, in the order of the addressing. Of those of one array a head has one.
-#[rustfmt::skip] // A line for what is said, a line for what is made of numbers.
+/// All columns, in the order of the addressing. A head has at most one column per array.
+#[rustfmt::skip] // One line for the constants, one for the functions.
 pub static COLUMNS: [Column; 16] = [
     Column { symbol: "wₜ₋₁", word: "before", array: "before", stage: Stage::Controller, number: "", emits: None, has: |head| has(head, "initial") && has(head, "gated"),
-        equation: |_| "the weighting of the step before".to_owned(), parameter: |_| String::new(), sum: |_, _| "the step before".to_owned() },
+        equation: |_| "the weighting of the previous step".to_owned(), parameter: |_| String::new(), sum: |_, _| "the previous step".to_owned() },
     Column { symbol: "cos", word: "match", has: |head| scores(head, Score::Cosine), number: "(6)",
         equation: |_| "cosine of the key k with each row of M, −1 to 1".to_owned(), parameter: |_| "key k".to_owned(), ..SCORE },
     Column { symbol: "K", word: "additive", has: |head| scores(head, Score::Additive), number: "Bahdanau 2015",
         equation: |_| "K(i) = v · tanh(k · W_k + M(i) · W_M)".to_owned(), ..SCORE },
     Column { symbol: "K", word: "location", has: |head| scores(head, Score::Location), number: "Luong 2015",
-        equation: |_| "K(i) = (k · W)(i), whatever stands in M".to_owned(), ..SCORE },
+        equation: |_| "K(i) = (k · W)(i), independent of M".to_owned(), ..SCORE },
     Column { symbol: "K", word: "general", has: |head| scores(head, Score::General), number: "Luong 2015",
         equation: |_| "K(i) = k · W · M(i)".to_owned(), ..SCORE },
     Column { symbol: "K", word: "dot", has: |head| scores(head, Score::Dot), number: "Luong 2015",
@@ -239,7 +239,7 @@ pub static COLUMNS: [Column; 16] = [
     Column { symbol: "K", word: "scaled dot", has: |head| scores(head, Score::ScaledDot), number: "Vaswani 2017",
         equation: |head| format!("K(i) = k · M(i) / √{}", head.key.width()), ..SCORE },
     Column { symbol: "m", word: "prior", array: "prior", stage: Stage::Content, number: "Fan 2020", emits: None, has: |head| has(head, "prior"),
-        equation: |_| "m: what the rows of M alone lead to expect, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, among all of them".to_owned() },
+        equation: |_| "m: expected from the rows of M alone, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, relative to all rows".to_owned() },
     Column { symbol: SYMBOLS[0], word: "content", array: "content", stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), has: |head| has(head, "content"),
         equation: content, parameter: |at| at.strength().map_or_else(String::new, |beta| emits("β", beta)), sum: equations::content },
     Column { symbol: SYMBOLS[1], word: "gate", array: "gated", stage: Stage::Gate, number: "(7)", emits: Some(&EMITTED[1]), has: |head| has(head, "gated"),
@@ -247,13 +247,13 @@ pub static COLUMNS: [Column; 16] = [
     Column { symbol: SYMBOLS[2], word: "shift", array: "shifted", stage: Stage::Shift, number: "(8)", emits: Some(&EMITTED[2]), has: |head| has(head, "shifted"),
         equation: |head| format!("w\u{303}(i) = Σ {}(j) · s(i − j)", before(head, "shifted")), parameter: shift_parameter, sum: equations::shift },
     Column { symbol: "α", word: "sharpen", array: "distribution", stage: Stage::Sharpen, has: |head| is_hard(head) && has(head, "sharpening"), ..SHARPEN },
-    Column { symbol: "α", word: "chances", array: "distribution", stage: Stage::Draw, number: "Xu 2015", emits: None, has: |head| is_hard(head) && !has(head, "sharpening"),
-        equation: |head| format!("α = {}: how likely each row is drawn", before(head, "distribution")), parameter: |_| String::new(), sum: |_, _| "as it is: there is no sharpening".to_owned() },
-    Column { symbol: "w", word: "draw", array: "weighting", stage: Stage::Draw, number: "Xu 2015", emits: None, has: is_hard,
-        equation: |_| "w = 1 in one row, drawn from α; the most likely one; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: equations::drawn },
+    Column { symbol: "α", word: "prob.", array: "distribution", stage: Stage::Draw, number: "Xu 2015", emits: None, has: |head| is_hard(head) && !has(head, "sharpening"),
+        equation: |head| format!("α = {}: the probability of each row", before(head, "distribution")), parameter: |_| String::new(), sum: |_, _| "unchanged: there is no sharpening".to_owned() },
+    Column { symbol: "w", word: "sample", array: "weighting", stage: Stage::Draw, number: "Xu 2015", emits: None, has: is_hard,
+        equation: |_| "w = 1 in one row, sampled from α; or in the most likely row; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: equations::drawn },
     Column { symbol: "w", word: "sharpen", array: "weighting", stage: Stage::Sharpen, has: |head| !is_hard(head) && has(head, "sharpening"), ..SHARPEN },
     Column { symbol: "w", word: "weigh", array: "weighting", stage: Stage::Weigh, number: "", emits: None, has: |head| has(head, "weighting") && !["content", "gated", "shifted", "sharpening"].iter().any(|array| has(head, array)),
-        equation: |_| "the weighting of this head".to_owned(), parameter: |_| String::new(), sum: |_, _| "what the head reads or writes with".to_owned() },
+        equation: |_| "the weighting of this head".to_owned(), parameter: |_| String::new(), sum: |_, _| "used by the head to read or write".to_owned() },
 ];
 
 /// The properties of all scores.
@@ -270,7 +270,7 @@ const SCORE: Column = Column {
     sum: equations::score,
 };
 
-/// The sharpening, whatever it makes.
+/// The properties of all sharpened weightings.
 const SHARPEN: Column = Column {
     symbol: "w",
     word: "sharpen",
@@ -382,7 +382,7 @@ impl Column {
         self.stage != Stage::Controller && !self.is_signed() && self.array != "prior"
     }
 
-    /// The number that this head emits for it.
+    /// Returns the parameter that this head emits for it, if any.
     pub fn emits(&self, head: &HeadTrace) -> Option<&'static Emitted> {
         self.emits.filter(|emitted| emitted.is_of(head))
     }
@@ -392,7 +392,7 @@ impl Column {
         (self.equation)(head)
     }
 
-    /// The number of the equation in the paper, or who wrote it.
+    /// Returns the number of the equation in the paper, or another source.
     pub fn number(&self, head: &HeadTrace) -> &'static str {
         match (self.array, head.mechanism.weighting) {
             ("content", Weighting::LocalMonotonic | Weighting::LocalPredictive) => "Luong 2015",
@@ -563,6 +563,6 @@ mod tests {
         let stages = stages.map(|array| of(array, 1));
         assert_eq!(stages, ["gate", "add", "read", "output", "controller"]);
         let last = [0, 1].map(|head| of("read0.weighting", head));
-        assert_eq!(last, ["draw", "sharpen"]);
+        assert_eq!(last, ["sample", "sharpen"]);
     }
 }

@@ -1,25 +1,23 @@
-//! The folder of a training run: the preset, the best weights so far, the learning curve, and while it is
-//! not finished a checkpoint.
+//! The folder of a training run: the preset, the best weights so far, the learning curve, and a checkpoint until the run
+//! is finished.
 //!
-//! A run that is stopped at any moment goes on, and ends in the same bits as one that never was: what is
-//! lost is the time since the last checkpoint. At a validation the weights are written first, and the line of
-//! the log last: what the log says has happened. A checkpoint may be ahead of the log or behind it; who goes
-//! on makes the log and the weights say what the checkpoint says.
+//! A stopped run resumes from its checkpoint and ends with bit-identical weights; only the time since the checkpoint is
+//! lost. A validation writes the weights first and the line of the log last, so that the log never lists missing weights.
+//! The checkpoint may be ahead of the log or behind it. To resume makes the log and the weights agree with it.
 //!
-//! A folder has one writer at a time ([`lock`](super::lock)), and nothing is written into one that is not a
-//! run's: [`RunFolder::contents`] says which is.
+//! A folder has one writer at a time ([`lock`](super::lock)). [`RunFolder::contents`] decides which folders may be
+//! written.
 //!
-//! A run that replaces another one is written into a folder inside, `.tapescope-replacement`, until it has weights of its own, at its
-//! first validation; until then nothing of the run before is touched. A checkpoint alone would not be enough: it is no result,
-//! and a disk that is full at the first validation would leave neither the old one nor a new one. To wait for the end of
-//! the run would not be better: the folder would hold two runs for days, and the best weights so far would not be where
-//! [`RunFolder::weights_at`] finds them. What a stop leaves:
+//! A run that replaces another one is written into the inner folder `.tapescope-replacement` until its first validation,
+//! which gives it weights. Until then the earlier run is unchanged. To replace it at the first checkpoint would be too
+//! early: a full disk at the first validation would leave no weights at all. At the end of the run would be too late: for
+//! days, [`RunFolder::weights_at`] would not find the best weights so far. A stop leaves:
 //!
-//! | stopped | what stands | the next writer |
+//! | stopped | the folder contains | the next writer |
 //! |---|---|---|
-//! | before the log of the new run is there | the run before | removes what there is of the new one |
-//! | before its preset, which is written last | the run before, and beside it one that `--resume` goes on with | goes on, or begins anew |
-//! | while its files are moved, the log first, the preset last | the new run: [`part`] finds each file | moves the others |
+//! | before the new run has a log | the earlier run | removes the files of the new run |
+//! | before its preset, which is written last | the earlier run, and a new run that `--resume` continues | resumes or restarts the new run |
+//! | while its files are moved, the log first, the preset last | the new run: [`part`] finds each file | moves the other files |
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -45,25 +43,25 @@ const START: &str = RunFolder::START;
 pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
 pub(super) const SNAPSHOTS: &str = "snapshots.safetensors";
 pub(super) const LOCK: &str = "run.lock";
-/// The folder of a run that is to replace the one in the folder around it.
+/// The inner folder of a run that replaces the run of the outer folder.
 const REPLACEMENT: &str = ".tapescope-replacement";
-/// The files of a run, in the order in which those of a replacement are moved.
+/// The files of a run, in the order in which a replacement is moved.
 const FILES: [&str; 6] = [LOG, START, SNAPSHOTS, CHECKPOINT, WEIGHTS, PRESET];
 
 /// The shortest time between two checkpoints.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(10);
-/// Checkpoints take at most one part in this many of the time of a run.
+/// Checkpoints take at most 1/`CHECKPOINT_SHARE` of the time of a run.
 const CHECKPOINT_SHARE: u32 = 20;
 
 /// A run folder, locked and open for writing.
 #[derive(Debug)]
 pub struct RunFolder {
     folder: PathBuf,
-    /// The folder of the files: the run folder, or that of a replacement inside it.
+    /// The folder of the files: the run folder, or the replacement inside it.
     place: PathBuf,
     experiment: Experiment,
     command: String,
-    /// The measure of the weights that are on disk.
+    /// The evaluation of the weights on disk.
     saved: Option<Evaluation>,
     /// The time of the last checkpoint, and its duration.
     checkpoint: (Instant, Duration),
@@ -77,7 +75,7 @@ pub struct RunFolder {
 pub struct ExistingRun {
     /// The log.
     pub log: Log,
-    /// True if it has seen all its sequences and has weights; otherwise it can resume or start again.
+    /// True if all sequences are trained and the weights match the log; otherwise it can resume or restart.
     pub is_finished: bool,
 }
 
@@ -93,7 +91,7 @@ pub(super) struct RunFiles {
 pub struct ResumedRun {
     /// The run folder.
     pub folder: RunFolder,
-    /// The experiment from here on: that of the folder with all changes.
+    /// The current experiment: that of the folder with all changes.
     pub experiment: Experiment,
     /// The state of training.
     pub state: State,
@@ -115,7 +113,7 @@ impl RunFolder {
     pub const PRESET: &str = "preset.json";
     /// The best machine so far.
     pub const WEIGHTS: &str = "weights.safetensors";
-    /// The machine that the run began with, where that was in no file.
+    /// The initial machine of the run, if no other file contains it.
     pub const START: &str = "start.safetensors";
 
     /// True when a folder holds the weights of an earlier run.
@@ -123,8 +121,7 @@ impl RunFolder {
         file::exists(&Self::part(folder, WEIGHTS))
     }
 
-    /// Returns the path of this file of the run in a folder: in the replacement, if that is complete and not fully
-    /// moved.
+    /// Returns the path of a file of the run in a folder: in the replacement, if it is complete and not fully moved.
     pub fn part(folder: &Path, name: &str) -> PathBuf {
         let new = folder.join(REPLACEMENT);
         let is_there = |name: &str| file::exists(&new.join(name));
@@ -187,17 +184,15 @@ impl RunFolder {
         name.to_string_lossy().into_owned()
     }
 
-    /// The run that a folder holds, if any, or why nothing may be written into it. The one rule about it, which
-    /// changes nothing:
+    /// Returns the run in a folder, if any, or the reason why nothing may be written into it. Changes no file.
     ///
-    /// A folder may be written into when it is new, or empty, or that of a run of ours: its log can be read,
-    /// and the preset, the weights and the checkpoint, where they are there, can be read and are of the experiment of the
-    /// log. What else lies beside a log is not touched. Empty is also what holds nothing but hidden files,
-    /// and what a run leaves that never came to its log. Snapshots are large, and read by who needs them: a run
-    /// is not replaced, nor gone on with, while those beside it are not its own.
+    /// A folder may be written if it is new, empty, or a run folder. In a run folder the log can be read; preset, weights
+    /// and checkpoint, if present, can be read and belong to the experiment of the log. Other files next to a log are not
+    /// touched. Hidden files, and files of a run without a log, count as empty. Snapshots are large and not read here:
+    /// replacing and resuming check that they belong to the run.
     ///
     /// # Errors
-    /// The folder, and what in it is not ours; or it cannot be read.
+    /// The folder with the file that does not belong to a run; or the folder cannot be read.
     pub fn contents(folder: &Path) -> Result<Option<ExistingRun>, Error> {
         let whole = Self::read_files(folder, |why| not_ours(folder, why))?;
         Ok(whole.map(|RunFiles { log, weights, .. }| ExistingRun {
@@ -206,7 +201,7 @@ impl RunFolder {
         }))
     }
 
-    /// [`RunFolder::contents`] with the contents of the files; `unfit` makes the error of a problem in the folder.
+    /// [`RunFolder::contents`] with the contents of the files; `unfit` creates the error for a problem.
     pub(super) fn read_files(
         folder: &Path,
         unfit: impl Fn(&str) -> Error,
@@ -221,7 +216,7 @@ impl RunFolder {
                 Some(name) => Err(unfit(&format!("it contains {name} but no {LOG}"))),
             };
         };
-        // Weights are written before the line of the log that tells of them, so they are read after it.
+        // Weights are written before their line of the log, so they are read after it.
         let log = log::read(&log).map_err(damaged)?;
         let belongs = |name: &str, experiment: &Experiment| {
             if *experiment == log.experiment {
@@ -251,11 +246,10 @@ impl RunFolder {
         }))
     }
 
-    /// Locks the folder, which is created where it is not there, and starts a run in it from weights of the
-    /// seed: see [`RunFolder::create_from`].
+    /// Starts a run from the initial weights of its seed: see [`RunFolder::create_from`].
     ///
     /// # Errors
-    /// As there.
+    /// As for [`RunFolder::create_from`].
     pub fn create(
         folder: &Path,
         experiment: &Experiment,
@@ -266,16 +260,15 @@ impl RunFolder {
         Self::create_from(folder, experiment, command, &state, None, replace)
     }
 
-    /// Locks the folder, which is created where it is not there, and starts a run in it from this state: a
-    /// checkpoint, `history.ntmlog.jsonl` with its header, and `preset.json`. `command` is what the run is
-    /// called. `start` is the machine that it began with, where that is kept beside the log.
+    /// Starts a run from a state, in a locked folder, which is created if necessary.
     ///
-    /// With `replace` a run that is there stays until this one has weights of its own, or is [put into its
-    /// place](RunFolder::take_place).
+    /// Writes a checkpoint, `history.ntmlog.jsonl` with its header, and `preset.json`. `command` is the command line of the
+    /// run. `start` is its initial machine, if it is stored next to the log. With `replace`, an existing run stays until
+    /// this one has weights and [takes its place](RunFolder::take_place).
     ///
     /// # Errors
-    /// Somebody else writes into the folder, it is not ours ([`RunFolder::contents`]), or it holds a run that
-    /// is not to be replaced; then nothing was changed. Or a file cannot be written.
+    /// Another process writes into the folder, [`RunFolder::contents`] rejects it, or it contains a run and `replace` is
+    /// false; then nothing was changed. Or a file cannot be written.
     pub fn create_from(
         folder: &Path,
         experiment: &Experiment,
@@ -284,7 +277,7 @@ impl RunFolder {
         start: Option<&Trained>,
         replace: bool,
     ) -> Result<Self, Error> {
-        // Not even a lock is put into a folder that is not ours.
+        // Without a lock: nothing is written into a folder that is not a run folder.
         Self::contents(folder)?;
         let lock = Self::lock(folder, command)?;
         let before = Self::contents(folder)?;
@@ -310,7 +303,7 @@ impl RunFolder {
         done.map(|()| run)
     }
 
-    /// Writes all that a run begins with. The log, which may name the machine that it began with, makes it one that can go on.
+    /// Writes the first files of a run. The log is last: with it the run can resume.
     fn begin(&mut self, state: &State, start: Option<&Trained>) -> Result<(), Error> {
         self.put("", file::create_folder)?;
         self.put("", Failure::forget)?;
@@ -322,18 +315,19 @@ impl RunFolder {
         self.open(state)
     }
 
-    /// Locks the folder of an unfinished run that is to go on from its checkpoint, and makes the log and the
-    /// weights agree with the checkpoint. Returns None where the run is finished.
-    /// `command` is what goes on; the log and the weights keep the command that began the run.
+    /// Resumes an unfinished run: locks its folder, and makes the log and the weights agree with the checkpoint.
+    ///
+    /// Returns `None` for a finished run. `command` is the command line that resumes; the log and the weights keep the
+    /// command that started the run.
     ///
     /// # Errors
-    /// Somebody else writes into the folder, it holds no run, or none with a checkpoint of its own; then
-    /// nothing was changed. Or a file cannot be written.
+    /// Another process writes into the folder, or it contains no run with a checkpoint; then nothing was changed. Or a file
+    /// cannot be written.
     pub fn resume(folder: &Path, command: &str) -> Result<Option<ResumedRun>, Error> {
         let read = |place: &Path| Self::read_files(place, |why| cannot_go_on(folder, why));
         let none = || Error::about(folder, "contains no run that can be resumed");
         if read(folder)?.is_none() {
-            // The run that was to be replaced may be gone.
+            // The run to replace may be gone.
             read(&Self::unfinished(folder))?.ok_or_else(none)?;
         }
         let lock = Self::lock(folder, command)?;
@@ -358,7 +352,7 @@ impl RunFolder {
         let mut snapshots = kept.map(|(_, snapshots)| snapshots);
         Failure::forget(&place)?;
         if let Some(snapshots) = &mut snapshots {
-            // What is behind the checkpoint is to be learned again.
+            // Training repeats the sequences after the checkpoint.
             snapshots.cut(state.sequences);
         }
         let mut run = Self::new(folder, &experiment, &log.command, lock);
@@ -385,8 +379,8 @@ impl RunFolder {
         }
     }
 
-    /// Makes the log, the preset and the weights agree with a state. Weights stay until others replace them: those of a
-    /// previous task, and those of a validation that is after the state and will be repeated.
+    /// Makes the log, the preset and the weights agree with a state. Weights of an earlier task, or of a validation after the
+    /// state, stay until new ones replace them.
     fn open(&mut self, state: &State) -> Result<(), Error> {
         self.write_log(state)?;
         if !self.is_replacement() {
@@ -405,13 +399,13 @@ impl RunFolder {
         state.sequences >= self.experiment.training.sequences
     }
 
-    /// True until a run that replaces another one takes its place.
+    /// True for a replacement that has not taken the place of the earlier run yet.
     fn is_replacement(&self) -> bool {
         self.place != self.folder
     }
 
-    /// Writes a file of the run, unless the folder is no longer the one that was locked. An error says, where it is so, that
-    /// the run before is still there.
+    /// Writes a file of the run, if its lock is still valid. The error of a replacement adds that the earlier run is
+    /// unchanged.
     fn put(&self, name: &str, write: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
         self.lock.check()?;
         match write(&self.place.join(name)) {
@@ -438,7 +432,7 @@ impl RunFolder {
         let changes = state.changes.iter().cloned();
         let changes = changes.map(|one| (one.sequences, file::json(&ChangeLine::of(one))));
         let mut lines: Vec<_> = points.chain(changes).collect();
-        // Of the same moment the validation is first.
+        // After equally many sequences, the validation comes first.
         lines.sort_by_key(|(sequences, _)| *sequences);
         let write = |to: &mut dyn Write| {
             writeln!(to, "{}", file::json(&header))?;
@@ -448,7 +442,7 @@ impl RunFolder {
         self.put(LOG, |path| file::write_atomically(path, write))
     }
 
-    /// Locks a folder that may be written into. What it holds is to be read again behind the lock.
+    /// Locks a folder that may be written. The caller reads its contents again after that.
     fn lock(folder: &Path, command: &str) -> Result<Lock, Error> {
         file::create_folder(folder)?;
         let lock = Lock::take(&folder.join(LOCK), command)?;
@@ -456,8 +450,8 @@ impl RunFolder {
         Ok(lock)
     }
 
-    /// Stores the result of a validation: the weights, if they are the best so far or the last, and then the last
-    /// point of the learning curve as a line of the log.
+    /// Stores the result of a validation: first the weights, if they are the best so far or the last, then the line of the
+    /// log.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -469,8 +463,8 @@ impl RunFolder {
         last.map_or(Ok(()), |point| self.line(&PointForm(*point)))
     }
 
-    /// Stores the last change: the snapshots, a checkpoint with the change, and then a line of the log, so that nothing
-    /// is lost. From here on the changed experiment is trained.
+    /// Stores the last change of the experiment: the snapshots, a checkpoint with the change, and then a line of the log.
+    /// This order loses nothing. Training continues with the changed experiment.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -481,9 +475,10 @@ impl RunFolder {
         last.map_or(Ok(()), |change| self.line(&ChangeLine::of(change)))
     }
 
-    /// Writes the weights of the best validation, where they are not on disk already, and with them takes the place of the run
-    /// that this one replaces. A run without a validation that is a number has no best weights: its last ones are better than
-    /// none, but before its end they do not replace those of another run.
+    /// Writes the weights of the best validation, if they are not on disk, and takes the place of a replaced run.
+    ///
+    /// Without a finite validation there are no best weights: the last ones are written instead, and replace an earlier run
+    /// only at the end.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -495,7 +490,7 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Takes the place of the run that this one replaces, if it has not yet.
+    /// Takes the place of the replaced run, if it has not yet.
     ///
     /// # Errors
     /// The run has no weights, or a file cannot be written.
@@ -520,13 +515,13 @@ impl RunFolder {
         Ok(())
     }
 
-    /// The measure of the weights that are on disk.
+    /// The evaluation of the weights on disk.
     pub fn saved(&self) -> Option<Evaluation> {
         self.saved
     }
 
-    /// Writes a checkpoint, and before it the snapshots where there are new ones, when it is time: ten seconds after the last
-    /// one, and not so often that more than a twentieth of the run's time goes into them.
+    /// Writes new snapshots and a checkpoint, if they are due: at least ten seconds after the last checkpoint, and in at most
+    /// 1/20 of the time of the run.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -546,8 +541,8 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Writes the snapshots of the run, where there are others than on disk. What goes on from a checkpoint makes those
-    /// behind it again: nothing is lost where they are written before it.
+    /// Writes the snapshots of the run, if they differ from those on disk. They may be ahead of the checkpoint: a resumed run
+    /// repeats the later ones.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -575,7 +570,7 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Ends a run that has seen all its sequences: there is nothing to go on from any more.
+    /// Ends a run after its last sequence: takes the place of a replaced run, and removes the checkpoint.
     ///
     /// # Errors
     /// A file cannot be written or removed.
@@ -585,7 +580,7 @@ impl RunFolder {
         Failure::forget(&self.folder)
     }
 
-    /// False where the file system knows no locks: nothing keeps other processes from writing here, too.
+    /// False if the file system has no locks, so that other processes may write here too.
     pub fn is_exclusive(&self) -> bool {
         self.lock.is_exclusive
     }
@@ -600,15 +595,15 @@ impl RunFolder {
         self.place.join(WEIGHTS)
     }
 
-    /// Appends an object as a line, on the disk before this returns.
+    /// Appends an object as a line of the log, which is on disk when this returns.
     fn line(&self, value: &impl Serialize) -> Result<(), Error> {
         let line = file::json(value) + "\n";
         self.put(LOG, |path| file::append(path, &line))
     }
 }
 
-/// Returns the machine of the best validation of a run or, where no validation is finite, the present one.
-/// `command` began the run.
+/// Returns the machine of the best validation of a run; without a finite validation, the current one. `command` is the
+/// command that started the run.
 pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Trained {
     let (machine, evaluation, points) = match &state.best {
         Some((machine, best)) => {
@@ -635,7 +630,7 @@ pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Tr
 /// Returns the log of a path: the file itself, or that of the run folder.
 ///
 /// # Errors
-/// A folder that holds no log, or what [`log::read`] says of it.
+/// A folder without a log, or as for [`log::read`].
 pub fn log_at(path: &Path) -> Result<Log, Error> {
     let inside = RunFolder::part(path, LOG);
     if !path.is_dir() {
@@ -648,7 +643,7 @@ pub fn log_at(path: &Path) -> Result<Log, Error> {
     Err(Error::about(path, problem))
 }
 
-/// Moves the files of a complete replacement into the place of those of the run before.
+/// Moves the files of a complete replacement over those of the earlier run.
 fn complete(folder: &Path) -> Result<(), Error> {
     let new = folder.join(REPLACEMENT);
     if file::exists(&new.join(PRESET)) {
@@ -670,7 +665,7 @@ fn complete(folder: &Path) -> Result<(), Error> {
 /// Removes a replacement that is not complete.
 fn abandon(folder: &Path) -> Result<(), Error> {
     let new = folder.join(REPLACEMENT);
-    // Without its log it cannot be resumed. No other process writes there, so that every temporary file is abandoned.
+    // The log first: without it the run cannot resume. No other process writes there, so all files may be removed.
     file::remove(&new.join(LOG))?;
     for name in file::contents(&new)? {
         file::remove(&new.join(name))?;
@@ -679,8 +674,8 @@ fn abandon(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// True when a run has seen all its sequences, and the weights are those that its log tells of, with the changes before
-/// them.
+/// True if all sequences of a run are trained, and its weights match the best validation of its log and the changes before
+/// it.
 pub(super) fn is_finished(log: &Log, weights: Option<&Trained>) -> bool {
     let bits = |measured: Option<Evaluation>| measured.map(|best| best.bits_per_sequence);
     let best = train::best(&log.points, log.experiment.task_since(&log.changes));
@@ -692,7 +687,7 @@ pub(super) fn is_finished(log: &Log, weights: Option<&Trained>) -> bool {
     log.is_finished() && weights.is_some_and(is_best)
 }
 
-/// True for a file that may be in a folder without a run: a remainder of a run that never wrote its log.
+/// True for a file that a folder without a run may contain: hidden, or left by a run that never wrote its log.
 fn is_left(folder: &Path, name: &str) -> bool {
     let path = folder.join(name);
     name.starts_with('.')
@@ -702,7 +697,7 @@ fn is_left(folder: &Path, name: &str) -> bool {
         || name == START && weights::read(&path).is_ok()
 }
 
-/// A run that is damaged, and is not gone on with.
+/// Returns the error for a damaged run that cannot resume.
 fn cannot_go_on(folder: &Path, why: &str) -> Error {
     let problem = format!(
         "cannot be resumed: {why}; nothing was changed, and its other files can be read. Start again with --out, or with \
@@ -795,7 +790,7 @@ mod tests {
         (log, trained, file::contents(folder).unwrap())
     }
 
-    /// A folder that a run without any break has left.
+    /// Returns the folder of an uninterrupted run.
     fn reference(folder: &Path) -> (Log, Trained, Vec<String>) {
         let mut run = create(folder);
         train(&mut run, &mut trainer(None), 60);
@@ -808,7 +803,7 @@ mod tests {
         let (folder, place) = place();
         let whole = reference(&folder);
         assert_eq!(whole.2, [LOG, PRESET, WEIGHTS]);
-        // Checkpoints at and between validations; the run is broken off there, or a while later.
+        // Checkpoints at and between validations; the run stops there, or later.
         for [kept, broken] in [
             [0, 0],
             [0, 25],
@@ -838,7 +833,7 @@ mod tests {
                 assert_eq!(resumed.state.sequences, kept);
                 assert_eq!(resumed.experiment, tiny());
                 let mut run = resumed.folder;
-                // Now all say the same.
+                // Now all files agree.
                 let so_far = log::read(&log).unwrap().points;
                 assert_eq!(so_far, resumed.state.history);
                 assert_eq!(run.weights_path().exists(), broken >= 10);
@@ -858,7 +853,7 @@ mod tests {
             let said = RunFolder::resume(folder, "x").unwrap_err().to_string();
             assert!(said.contains(words), "{said}");
         };
-        // The weights of another validation than the best.
+        // The weights of a validation that is not the best.
         let mut trained = weights::read(&folder.join(WEIGHTS)).unwrap();
         trained.evaluation.as_mut().unwrap().bits_per_sequence += 1.0;
         weights::write(&folder.join(WEIGHTS), &trained).unwrap();
@@ -867,7 +862,7 @@ mod tests {
             &folder,
             "contains a run without a checkpoint; start it again with --out and --force",
         );
-        // What cannot go on is not offered to.
+        // The message does not offer to resume a run that cannot.
         let started = place.path().join("started");
         drop(create(&started));
         let again = |words: &str| {
@@ -930,7 +925,7 @@ mod tests {
     fn failing_to_write_weights_adds_no_log_line() {
         let (folder, _place) = place();
         let (mut run, mut trainer) = (create(&folder), trainer(None));
-        // Nothing can be written here.
+        // This folder cannot be written.
         std::fs::create_dir(run.weights_path()).unwrap();
         let point = loop {
             if let Some(point) = trainer.update().unwrap().validated {
@@ -962,7 +957,7 @@ mod tests {
         train(&mut run, &mut trainer, 10);
         assert_eq!(read().changes, []);
         change(&mut run, &mut trainer, "task.length=[2,3]");
-        // The best weights of the task before stay until there are others, also where the run goes on from a file.
+        // The best weights of the earlier task stay until there are new ones, also after resuming.
         let before = read();
         assert_eq!(
             before.evaluation,
@@ -987,7 +982,7 @@ mod tests {
         assert_eq!(after.changes.len(), 2);
         let now = after.now();
         assert_eq!((now.task.size(), now.training.batch), (2..=3, 5));
-        // Weights of other changes than those of their run are read, and say so.
+        // Weights with other changes than their run are read, and reported.
         let bytes = weights::to_bytes(&Trained {
             changes: after.changes[..1].to_vec(),
             ..after

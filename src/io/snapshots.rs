@@ -1,7 +1,7 @@
-//! Training snapshots as a safetensors file: all weights at each of them.
+//! Training snapshots as a safetensors file, with all weights of each.
 //!
-//! The tensors of the machine after 1234 sequences begin with `0000000001234.`, so that they stand in the order of their
-//! moments. When each was taken, and what it answered like, is in the metadata.
+//! The tensors of the machine after 1234 sequences begin with `0000000001234.`, so that names sort by time. The metadata
+//! contains the time and the loss of each snapshot.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -55,7 +55,7 @@ pub fn write(path: &Path, experiment: &Experiment, snapshots: &Snapshots) -> Res
 /// [`write()`] to memory.
 pub fn to_bytes(experiment: &Experiment, snapshots: &Snapshots) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // A vector takes every byte.
+    // Writing to a vector cannot fail.
     let _ = write_to(&mut bytes, experiment, snapshots);
     bytes
 }
@@ -82,7 +82,7 @@ fn write_to(to: &mut dyn Write, experiment: &Experiment, snapshots: &Snapshots) 
     weights::write_tensors(to, metadata, &tensors)
 }
 
-/// Reads the snapshots of a run, and its experiment as that began.
+/// Reads the snapshots of a run, and its experiment at the start.
 ///
 /// # Errors
 /// The file, the tensor or metadata entry, what was found and what was expected.
@@ -93,7 +93,7 @@ pub fn read(path: &Path) -> Result<(Experiment, Snapshots), Error> {
     )
 }
 
-/// [`read`] from memory; `label` stands for the file in messages.
+/// [`read`] from memory; `label` names the file in messages.
 ///
 /// # Errors
 /// As for [`read`].
@@ -148,7 +148,7 @@ impl Form {
     }
 }
 
-/// The first number of a moment that no run comes to.
+/// Returns the first number of a snapshot that is out of range.
 fn wrong((index, moment): (usize, &SnapshotForm)) -> Option<(usize, WrongNumber)> {
     let bits = || wrong_bits("bits", moment.bits?);
     let found = wrong_seconds("seconds", moment.seconds).or_else(bits);
@@ -216,7 +216,7 @@ mod tests {
             said(r#"per_decade\":16"#, r#"per_decade\": 0"#),
             "s: `snapshots`: `per_decade` is 0; expected 1 to 1000"
         );
-        // The first moment has no bits, and its seconds are exactly 0.
+        // The first snapshot has no bits, and its seconds are exactly 0.
         let first = |to: &str| said(r#"\"seconds\":0.0}"#, to);
         for (to, expected) in [
             (

@@ -1,14 +1,15 @@
-//! Training snapshots within a fixed amount of memory: the weights at the start, at points evenly spaced on a
-//! logarithmic axis, and at every best validation so far. If all of them would take more, half of the regular ones
-//! between go, again and again; when none of these is left, half of the best ones, except the newest. The first and the
-//! last always stay.
+//! Training snapshots within a memory limit: the weights at the start, at points evenly spaced on a logarithmic axis,
+//! and at every new best validation.
+//!
+//! Above the limit, every second regular snapshot is removed, repeatedly. Without regular snapshots, every second best
+//! one is removed, the newest last. The first and the last snapshot always stay.
 
 use std::sync::Arc;
 
 use crate::model::Model;
 use crate::train::{HistoryPoint, Trainer};
 
-/// The number of snapshots per tenfold number of sequences, at first.
+/// The initial number of snapshots per tenfold number of sequences.
 const PER_DECADE: f64 = 16.0;
 
 /// Returns the part of a logarithmic axis that contains this number, with `per_decade` parts per tenfold.
@@ -23,22 +24,22 @@ pub struct Snapshot {
     pub sequences: u64,
     /// Seconds of training before it.
     pub seconds: f64,
-    /// Bits per sequence at about that moment: of the validation where it was the best, else of the training just before;
-    /// `None` before there was any.
+    /// Bits per sequence: of the validation for a best snapshot, else the mean of the training just before. `None` without
+    /// either.
     pub bits: Option<f64>,
-    /// True where a validation found it the best so far.
+    /// True for the best validation so far.
     pub is_best: bool,
     /// The machine.
     pub machine: Arc<Model<f32>>,
 }
 
-/// Snapshots in the order of their moments.
+/// Snapshots in order of time.
 #[derive(Clone, Debug)]
 pub struct Snapshots {
     kept: Vec<Snapshot>,
-    /// Bytes that all of them may take.
+    /// Memory limit for all snapshots, in bytes.
     limit: usize,
-    /// Now; halved whenever there are too many.
+    /// Current number per tenfold number of sequences; halved above the limit.
     per_decade: f64,
 }
 
@@ -46,8 +47,8 @@ impl Snapshots {
     /// The memory for the snapshots of a run: 128 MiB.
     pub const LIMIT: usize = 128 << 20;
 
-    /// Creates an empty list of at most `limit` bytes. The first and the last snapshot are always kept, and every best
-    /// one while others can be removed.
+    /// Creates an empty list of at most `limit` bytes. The first and the last snapshot always stay; best ones are removed
+    /// after all others.
     pub fn new(limit: usize) -> Self {
         Self {
             kept: Vec::new(),
@@ -70,8 +71,8 @@ impl Snapshots {
         self.per_decade
     }
 
-    /// Stores a snapshot of a run when it is due, at the end of the run, and after the best validation so far.
-    /// `recent_mean` are the bits per sequence of the training just before.
+    /// Stores a snapshot of a run if one is due, at the end of the run, and after a new best validation. `recent_mean` is
+    /// the mean of the training just before, in bits per sequence.
     pub fn keep(
         &mut self,
         trainer: &Trainer,
@@ -115,7 +116,8 @@ impl Snapshots {
         })
     }
 
-    /// Keeps one more, later than all; where that is too much, some of the earlier ones go.
+    /// Appends a snapshot, and removes earlier ones above the limit. A snapshot that is not later than the last one only
+    /// updates its loss and its mark as best.
     pub fn push(&mut self, snapshot: Snapshot) {
         if let Some(last) = self.kept.last_mut()
             && last.sequences >= snapshot.sequences
@@ -139,8 +141,8 @@ impl Snapshots {
         self.kept.iter().map(one).sum()
     }
 
-    /// Lets go of every second of the regular ones; where there is none left, of the best ones, among which the newest stays
-    /// the longest. Never of the first or the last.
+    /// Removes every second regular snapshot; without regular ones, every second best one, the newest last. The first and
+    /// the last snapshot stay.
     fn thin(&mut self) {
         let last = self.kept.len() - 1;
         let between = |index: &usize| (1..last).contains(index);
@@ -153,7 +155,7 @@ impl Snapshots {
             self.per_decade = (self.per_decade / 2.0).max(1.0);
             regular
         };
-        // Counted from the newest, which goes only where it is alone.
+        // Counted from the newest, which is removed only if it is alone.
         let every_second = from.iter().rev().skip(1).step_by(2);
         let go: Vec<usize> = match from[..] {
             [only] => vec![only],

@@ -343,7 +343,7 @@ fn the_close_up_says_what_dim_rows_and_colours_mean() {
     let mut screen = included("copy", LARGE);
     act(&mut screen, Play::Toggle);
     super::gradients::lay_out(&mut screen, WindowLayout::CloseUp);
-    assert!(draws(&screen, "(dim: not looked at)"));
+    assert!(draws(&screen, "(dim: low weight)"));
     assert!(!draws(&screen, "memory, read"));
     click(&mut screen, "Colour legend");
     for words in ["weighting", "bit, erase", "memory, read", "key, add"] {

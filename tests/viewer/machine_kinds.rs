@@ -135,13 +135,13 @@ fn columns(machine: &Machine) -> Vec<String> {
 fn heads_of_every_mechanism_are_walked_through_and_printed() {
     let machine = with_heads(every_mechanism());
     let heads = [
-        "before additive content gate shift sharpen draw",
+        "before additive content gate shift sharpen sample",
         "before general content gate shift sharpen",
         "before location prior content gate shift sharpen",
         "before match prior content gate shift sharpen",
     ];
     assert_eq!(columns(&machine), heads);
-    let stages = "controller content gate shift sharpen draw read erase add output";
+    let stages = "controller content gate shift sharpen sample read erase add output";
     assert_eq!(walked_through(machine).join(" "), stages);
 }
 
@@ -164,13 +164,13 @@ fn disabled_mechanisms_are_not_shown() {
     config.shift_form = PerHead::all(ShiftForm::None);
     let machine = with_heads(config.clone());
     let heads = [
-        "scaled dot content chances draw",
+        "scaled dot content prob. sample",
         "scaled dot content",
         "scaled dot content",
         "scaled dot content",
     ];
     assert_eq!(columns(&machine), heads);
-    let stages = "controller content draw read erase add output";
+    let stages = "controller content sample read erase add output";
     assert_eq!(walked_through(machine).join(" "), stages);
     // A shift that moves wᶜ itself, sharpened; and a gate that nothing follows.
     config.attention.gate = [Switch::Off, Switch::On].repeat(2).into();
@@ -178,13 +178,13 @@ fn disabled_mechanisms_are_not_shown() {
     config.shift_form = [ShiftForm::Softmax, ShiftForm::None].repeat(2).into();
     let machine = with_heads(config);
     let heads = [
-        "scaled dot content shift sharpen draw",
+        "scaled dot content shift sharpen sample",
         "before scaled dot content gate",
         "scaled dot content shift sharpen",
         "before scaled dot content gate",
     ];
     assert_eq!(columns(&machine), heads);
-    let stages = "controller content gate shift sharpen draw read erase add output";
+    let stages = "controller content gate shift sharpen sample read erase add output";
     assert_eq!(walked_through(machine).join(" "), stages);
 }
 
@@ -262,7 +262,7 @@ fn episode_can_be_resampled_and_shown_as_mean() {
     let (likely, sampling) = weightings(&harness);
     assert_eq!(sampling, NoiseMode::Mean);
     told(&harness, "nothing sampled: most likely rows");
-    to_stage(&mut harness, "draw");
+    to_stage(&mut harness, "sample");
     told(&harness, "It takes the most likely row");
     let mut seen = vec![likely.clone()];
     for sample in 0..3 {
@@ -346,7 +346,7 @@ fn samples_show_band_and_uncertainty() {
     let seen = spread(&harness).unwrap();
     assert_eq!(seen.samples, 7);
     told(&harness, "aleatoric");
-    told(&harness, "over w, 7 samples: tick the mean, line 8 in 10");
+    told(&harness, "over w, 7 samples: tick = mean, line = 10–90 %");
     told(&harness, "K=7 I");
     let of = seen.step(last).unwrap();
     assert!((of.noise + of.model - of.total).abs() < 1e-9 && of.model > 0.0);

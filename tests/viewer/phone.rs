@@ -103,7 +103,7 @@ fn episode_sheet_chooses_episode() {
         screen.run_steps(3);
         click(&mut screen, "Select head R0");
         assert!(screen.state().view.keeps(0));
-        click(&mut screen, "Leave");
+        click(&mut screen, "Close dialog");
         assert!(screen.state().dialog.is_none());
         click(&mut screen, "Machine");
         click(&mut screen, "Repeat copy");
@@ -139,12 +139,12 @@ fn other_commands_are_in_one_list() {
         do_it(&mut screen, name);
         let dialog = screen.state().dialog.as_ref();
         assert_eq!(dialog.map(|dialog| dialog.subject), Some(subject));
-        click(&mut screen, "Leave");
+        click(&mut screen, "Close dialog");
     }
     // What cannot be done is not offered.
     click(&mut screen, "More");
     assert!(!has(&screen, "Stop training"));
-    click(&mut screen, "Leave");
+    click(&mut screen, "Close dialog");
     do_it(&mut screen, "Train live");
     assert!(screen.state().learning.is_some());
     do_it(&mut screen, "Stop training");

@@ -214,7 +214,7 @@ fn stages_controller_and_signs_of_the_close_up_are_pointed_at_and_clicked() {
     click(&mut screen, "Stage shift");
     assert_eq!(stage(&screen), "shift");
     act(&mut screen, Look::Focus(0));
-    click(&mut screen, "Sign of W0");
+    click(&mut screen, "Mark of W0");
     assert_eq!(screen.state().view.focus, 1);
     let rect = rect_of(&screen, "Controller");
     assert!(!read_out(&mut screen, rect.center()).is_empty());

@@ -231,7 +231,7 @@ const SCENES: &[Scene] = &[
         act(screen, File::Open(PathBuf::from("theirs.ntmtrace.json")));
     }),
     ("hard, additive", "copy", |screen| {
-        otherwise(screen, 0, "draw");
+        otherwise(screen, 0, "sample");
     }),
     ("local, general", "copy", |screen| {
         otherwise(screen, 1, "content");
@@ -299,9 +299,9 @@ const SCENES: &[Scene] = &[
         partway(screen, 17, "shift", 0.7);
     }),
     ("close-up, a draw", "copy", |screen| {
-        otherwise(screen, 0, "draw");
+        otherwise(screen, 0, "sample");
         close_up(screen);
-        partway(screen, 3, "draw", 0.5);
+        partway(screen, 3, "sample", 0.5);
     }),
     ("presented", "copy", |screen| {
         act(screen, Window::TogglePresent);

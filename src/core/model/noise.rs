@@ -7,21 +7,21 @@ use super::spec::{ArraySpec, Place, Range};
 use super::trace::{NoiseMode, Trace};
 use crate::math::{Real, Series, random};
 
-/// Identity of an episode and its noise: every triple has a stream of its own.
+/// Noise of an episode: its stream and mode. Each triple (seed, episode, sample) has its own random stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Draw {
     /// Seed of the run.
     pub seed: u64,
-    /// The index of the episode in it.
+    /// Index of the episode in the run.
     pub episode: u64,
-    /// Number of earlier samples of this episode.
+    /// Index of the sample of this episode, from 0.
     pub sample: u64,
     /// The noise mode.
     pub sampling: NoiseMode,
 }
 
 impl Draw {
-    /// The first of an episode.
+    /// Returns the first sample of an episode, in the default noise mode.
     pub fn of(seed: u64, episode: u64) -> Self {
         Self {
             seed,
@@ -47,10 +47,10 @@ impl<R> From<Draw> for Noise<'_, R> {
 }
 
 impl Draw {
-    /// Fills a series of noise, with `before` noise series ahead of it in its trace; a longer one has more of the same
-    /// stream.
+    /// Fills the noise series with index `before` among those of a trace. A longer series begins with the same values.
     fn fill<R: Real>(self, before: u64, spec: &ArraySpec, series: &mut Series<R>) {
-        // One after the other spread over all bits; the episode itself is drawn from (seed, episode).
+        // Sample, episode and series select the stream in turn. `!seed` separates it from (seed, episode), the stream of
+        // the episode itself.
         let of_sample = random(!self.seed, self.sample).random();
         let of_episode = random(of_sample, self.episode).random();
         let mut stream = random(of_episode, before);
@@ -77,7 +77,7 @@ impl<R: Real> Trace<R> {
             })
     }
 
-    /// Every series of noise.
+    /// Returns every noise series with its place and specification.
     pub fn noise(&self) -> impl Iterator<Item = (Place, &'static ArraySpec, &Series<R>)> {
         let all = self.everything();
         all.filter(|(_, spec, series)| is_noise(spec, series))
@@ -117,13 +117,13 @@ fn is_noise<R: Real>(spec: &ArraySpec, series: &Series<R>) -> bool {
     matches!(spec.range, Range::Uniform | Range::Normal) && series.width() > 0
 }
 
-/// A number of the normal distribution, from two between 0 and 1 (Box and Muller 1958).
+/// Returns a standard normal number from two uniform numbers between 0 and 1 (Box and Muller 1958).
 fn normal(first: f64, second: f64) -> f64 {
     (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos()
 }
 
-/// The middle of one of 2²³ equal parts of (0, 1), which 32 bits hold exactly: never 0 and never 1, whose logarithms
-/// are infinite or 0.
+/// Returns the middle of one of 2²³ equal parts of (0, 1), which an `f32` represents exactly. It is never 0 or 1, whose
+/// logarithms are infinite or 0.
 fn uniform(bits: u64) -> f64 {
     ((bits >> 41) as f64 + 0.5) / f64::from(1 << 23)
 }

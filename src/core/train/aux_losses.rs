@@ -1,4 +1,4 @@
-//! Auxiliary losses, each reported separately, besides the bits; and the training signal of sampling heads.
+//! Auxiliary losses, each reported separately from the bits, and the loss terms of sampling heads.
 
 use super::config::TrainingConfig;
 use crate::math::{Real, random};
@@ -12,8 +12,8 @@ pub struct AuxLosses {
     pub redundancy: Option<f64>,
     /// The divergence of Bayesian heads from their priors, nats, summed over heads, steps and rows (Fan et al. 2020).
     pub divergence: Option<f64>,
-    /// The reward of a machine with hard heads over the moving baseline: ln p(y|s) − b, nats (Xu et al. 2015). Absent
-    /// in evaluations, which have no baseline.
+    /// The reward of hard heads minus the moving baseline: ln p(y|s) − b, nats (Xu et al. 2015). Absent in evaluations,
+    /// which have no baseline.
     pub reward: Option<f64>,
 }
 
@@ -21,12 +21,12 @@ impl AuxLosses {
     /// The names of the auxiliary losses, in the order of reports.
     pub const NAMES: [&'static str; 3] = ["redundancy", "divergence", "reward"];
 
-    /// Each of [`AuxLosses::NAMES`].
+    /// Returns the losses in the order of [`AuxLosses::NAMES`].
     pub fn each(&self) -> [Option<f64>; 3] {
         [self.redundancy, self.divergence, self.reward]
     }
 
-    /// [`AuxLosses::each`], to write.
+    /// [`AuxLosses::each`], mutable.
     pub fn each_mut(&mut self) -> [&mut Option<f64>; 3] {
         [&mut self.redundancy, &mut self.divergence, &mut self.reward]
     }
@@ -42,7 +42,7 @@ impl AuxLosses {
         .unwrap_or_default()
     }
 
-    /// Each one over this number.
+    /// Divides each loss by a number.
     pub fn over(mut self, count: f64) -> Self {
         for value in self.each_mut() {
             *value = value.map(|sum| sum / count);
@@ -54,14 +54,14 @@ impl AuxLosses {
 /// The kinds of sampling heads of a machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RandomHeads {
-    /// Any.
+    /// True if any head samples.
     pub(super) is_random: bool,
-    /// Hard ones.
+    /// True if a head is hard.
     pub(super) is_hard: bool,
 }
 
 impl RandomHeads {
-    /// Returns those of this machine.
+    /// Returns the kinds of a machine.
     pub(super) fn of(model: &ModelConfig) -> Self {
         Self {
             is_random: model.is_random(),
@@ -71,9 +71,9 @@ impl RandomHeads {
 }
 
 impl TrainingConfig {
-    /// Returns the noise of a training episode, and its mode.
+    /// Returns the noise of a training episode: its stream and its mode.
     pub(super) fn draw(&self, heads: RandomHeads, index: u64) -> Draw {
-        // Of a stream of its own: the noise itself is not looked at.
+        // A separate stream: the mode does not depend on the noise.
         let chance = || random(self.seed ^ EXPECTED, index).random::<f64>();
         let sampling = if !heads.is_random {
             NoiseMode::Mean
@@ -88,8 +88,10 @@ impl TrainingConfig {
         }
     }
 
-    /// The weights of the terms that sampling heads add to `scale` × the loss of an episode, after `sequences`
-    /// sequences and for this reward, if any.
+    /// Returns the weights of the loss terms of sampling heads, each multiplied by `scale`.
+    ///
+    /// The weight of the divergence rises linearly over the first `bayesian.warmup` sequences. The reward has a weight only
+    /// where rows are sampled.
     pub(super) fn terms(
         &self,
         sampling: NoiseMode,
@@ -119,7 +121,7 @@ impl TrainingConfig {
 /// Stream that selects the episodes with expected weighting.
 const EXPECTED: u64 = 0x0E59_EC7E_D000_0000;
 
-/// The divergence of all Bayesian heads in an episode; `None` where there are none.
+/// Returns the divergence of an episode, summed over Bayesian heads and steps; `None` without such heads.
 pub(super) fn divergence<R: Real>(trace: &Trace<R>) -> Option<f64> {
     let all = trace.heads.iter().map(|head| &head.divergence);
     let sums = all.filter(|series| series.width() > 0).map(|series| {

@@ -8,11 +8,11 @@ use crate::model::{HeadTrace, NoiseMode, Trace, peak};
 use crate::task::Task;
 use crate::train::is_unrecorded;
 
-/// Share of its weight from which a head is on a row.
+/// A head is on a row from this share of its weight.
 const THERE: f32 = 0.5;
-/// A share of at least this much is as good as all.
+/// A gate this close to 0 or 1 ignores one of its two inputs.
 const NEARLY: f32 = 0.85;
-/// Share of its weight below which a head is on no row.
+/// A head is on no row below this share of its weight.
 const CLEAR: f32 = 0.2;
 /// The largest change that is called negligible.
 const HARDLY: f32 = 0.05;
@@ -32,7 +32,7 @@ pub fn sentence(seen: &Catalogue<'_>, head: Option<usize>) -> Sentence {
     let trace = &seen.recording.trace;
     let at = (place < seen.stages.len()).then(|| seen.stages.at(place));
     let of = |head: usize| Some((head, trace.heads.get(head)?));
-    // Where no head is looked at the first one that takes part is spoken of.
+    // Without a selected head, the caption is about the first head that takes part.
     let takes_part = |(_, head): &(usize, &HeadTrace)| at.is_none_or(|at| at.has(head));
     let acts = !matches!(
         at.map(|at| at.stage),
@@ -78,7 +78,7 @@ fn is_pending(seen: &Catalogue<'_>, head: &HeadTrace) -> bool {
     later.any(|at| at.has(head))
 }
 
-/// A head as it is spoken of: `The read head`, `Write head W1`.
+/// Returns the name of a head at the start of a caption: `The read head`, `Write head W1`.
 fn called(trace: &Trace, index: usize) -> String {
     let name = HeadName::of(trace, index);
     let kind = if name.is_write {
@@ -125,14 +125,10 @@ fn input_caption(seen: &Catalogue<'_>) -> String {
         return task;
     }
     match (on, asked) {
-        (0, true) if was_asked => "It goes on answering.".to_owned(),
-        (0, true) => "Nothing comes in any more: now the machine has to answer.".to_owned(),
-        (0, false) => "Nothing comes in.".to_owned(),
-        (on, _) => format!(
-            "A new input comes in: {} of {} are set.",
-            on,
-            bits(input.width())
-        ),
+        (0, true) if was_asked => "The answer continues.".to_owned(),
+        (0, true) => "The answer begins: no input bit is set.".to_owned(),
+        (0, false) => "No input bit is set.".to_owned(),
+        (on, _) => format!("New input: {} of {} set.", on, bits(input.width())),
     }
 }
 
@@ -143,22 +139,20 @@ fn of_task(seen: &Catalogue<'_>) -> Option<String> {
     Some(match &seen.recording.task {
         Task::Copy(_) => {
             format!(
-                "{size} patterns come in, one a step; then it has to give them back from memory."
+                "Input: {size} vectors, one per step. Then the machine outputs them from memory."
             )
         }
         Task::RepeatCopy(_) => {
-            format!("{size} patterns come in; then it has to give them back {repeats} times.")
+            format!("Input: {size} vectors. Then the machine outputs them {repeats} times.")
         }
         Task::AssociativeRecall(_) => {
-            format!(
-                "{size} items come in; then one of them is asked, and it has to answer the next."
-            )
+            format!("Input: {size} items. Then one is shown again; the machine outputs the next.")
         }
         Task::Ngrams(_) => {
-            "Bits come in one by one; it has to guess each from those before.".to_owned()
+            "Input: one bit per step. The machine predicts each from the bits before.".to_owned()
         }
         Task::PrioritySort(_) => {
-            "Patterns come in, each with a priority; then it has to give back the highest in order."
+            "Input: vectors with priorities. Then the machine outputs the highest, in order."
                 .to_owned()
         }
         Task::Episodes(_) | Task::External(_) => return None,
@@ -173,19 +167,13 @@ fn is_asked(seen: &Catalogue<'_>) -> bool {
 fn output_caption(seen: &Catalogue<'_>) -> String {
     let (recording, step) = (seen.recording, seen.moment.0);
     if !is_asked(seen) {
-        return "No answer is asked for yet.".to_owned();
+        return "This step is not scored.".to_owned();
     }
     let channels = recording.trace.output.width();
     let wrong = (0..channels)
         .filter(|&channel| recording.is_wrong(step, channel))
         .count();
-    match wrong {
-        0 => format!("The answer comes out: all {} are right.", bits(channels)),
-        wrong => format!(
-            "The answer comes out: {wrong} of {} are wrong.",
-            bits(channels)
-        ),
-    }
+    format!("Output: {} of {} right.", channels - wrong, bits(channels))
 }
 
 /// Returns the caption of a head in a stage.
@@ -207,27 +195,24 @@ fn of_head(seen: &Catalogue<'_>, at: StageRef, (index, head): (usize, &HeadTrace
             };
             let (to, weight) = row(made.row(step)).unwrap_or((to, weight));
             if weight >= THERE {
-                format!(
-                    "{who} draws together what is spread: {} on row {to}.",
-                    percent(weight)
-                )
+                let share = percent(weight);
+                format!("{who} sharpens its focus: {share} on row {to}.")
             } else {
-                format!("{who} draws together what is spread, but still looks at many rows.")
+                format!("{who} sharpens its focus, but still covers many rows.")
             }
         }
-        Stage::Draw => {
-            let how = match trace.sampling {
-                NoiseMode::Sampled => "draws one row by chance",
-                NoiseMode::Mean => "takes the likeliest row",
-                NoiseMode::Expected => "looks at all rows as likely as they are",
-            };
-            format!("{who} {how}: row {to}.")
-        }
-        Stage::Weigh if weight >= THERE => format!("{who} looks at row {to}."),
-        Stage::Weigh => format!("{who} looks at many rows."),
-        Stage::Read if weight >= THERE => format!("{who} reads what stands in row {to}."),
+        Stage::Draw => match trace.sampling {
+            NoiseMode::Sampled => format!("{who} samples row {to}."),
+            NoiseMode::Mean => format!("{who} takes the most likely row: row {to}."),
+            NoiseMode::Expected => {
+                format!("{who} attends to all rows by probability, most to row {to}.")
+            }
+        },
+        Stage::Weigh if weight >= THERE => format!("{who} focuses on row {to}."),
+        Stage::Weigh => format!("{who} focuses on many rows."),
+        Stage::Read if weight >= THERE => format!("{who} reads row {to}."),
         Stage::Read => format!(
-            "{who} reads a mixture of many rows, most of row {to} ({}).",
+            "{who} reads a mixture of many rows, mostly row {to} ({}).",
             percent(weight)
         ),
         Stage::Erase if fades(trace, head, step) => {
@@ -264,17 +249,17 @@ fn adds(head: &HeadTrace, step: usize, weight: f32) -> bool {
 fn content(who: &str, head: &HeadTrace, step: usize) -> String {
     let found = peak(head.content.row(step));
     if head.mechanism.score == Score::Location {
-        let scores = "scores every row by its place, whatever stands in it";
+        let scores = "scores every row by position, ignoring contents";
         return match found {
-            Some((row, weight)) if weight >= THERE => format!("{who} {scores}: row {row} wins."),
+            Some((row, weight)) if weight >= THERE => format!("{who} {scores}; best: row {row}."),
             _ => format!("{who} {scores}."),
         };
     }
-    let compares = "compares what it looks for with every row";
+    let compares = "compares its key with every row";
     match found {
         _ if is_unrecorded(head.content.row(step)) => format!("{who} {compares}."),
         Some((row, weight)) if weight >= THERE => {
-            format!("{who} {compares}: row {row} is like it.")
+            format!("{who} {compares}: row {row} matches.")
         }
         _ => format!("{who} {compares}: no row stands out."),
     }
@@ -283,19 +268,19 @@ fn content(who: &str, head: &HeadTrace, step: usize) -> String {
 fn gate(who: &str, head: &HeadTrace, step: usize) -> String {
     let gate = head.gate[step];
     if !gate.is_finite() {
-        return format!("{who} mixes what matches with where it was.");
+        return format!("{who} mixes content and previous weighting.");
     }
     let kept = 1.0 - gate;
     if gate >= NEARLY {
-        format!("{who} goes where the match is ({}).", percent(gate))
+        format!("{who} uses the content weighting ({}).", percent(gate))
     } else if kept >= NEARLY {
         format!(
-            "{who} ignores the match and keeps to where it was ({}).",
+            "{who} ignores content, keeps its previous weighting ({}).",
             percent(kept)
         )
     } else {
         format!(
-            "{who} mixes: {} of the match, {} of where it was.",
+            "{who} mixes: {} content, {} previous weighting.",
             percent(gate),
             percent(kept)
         )
@@ -307,7 +292,7 @@ fn shift(who: &str, head: &HeadTrace, step: usize) -> String {
         return format!("{who} moves.");
     };
     let moves = if weight < CLEAR {
-        "moves, and still looks at many rows".to_owned()
+        "moves, but still covers many rows".to_owned()
     } else {
         moves(by)
     };
@@ -321,15 +306,15 @@ fn whole_step(seen: &Catalogue<'_>, (index, head): (usize, &HeadTrace)) -> Strin
     let Some((row, weight)) =
         peak(head.weighting.row(step)).filter(|(_, weight)| weight.is_finite())
     else {
-        return format!("{who} looks at the memory.");
+        return format!("{who} attends to the memory.");
     };
     let many = weight < THERE;
     let most = numbers::cell(weight);
     match (head.is_write(), many) {
         (true, true) => {
-            format!("{who} writes a little into many rows, most ({most}) into row {row}.")
+            format!("{who} writes a little into many rows, mostly row {row} ({most}).")
         }
-        (false, true) => format!("{who} reads a little of many rows, most ({most}) of row {row}."),
+        (false, true) => format!("{who} reads a mixture of many rows, mostly row {row} ({most})."),
         (true, false) if adds(head, step, weight) || fades(trace, head, step) => {
             format!("{who} writes into row {row}.")
         }
@@ -376,13 +361,13 @@ mod tests {
     #[test]
     fn location_scores_have_no_comparison_caption() {
         let mut recording = recording();
-        assert!(describe(&recording, Stage::Content).contains("compares what it looks for"));
+        assert!(describe(&recording, Stage::Content).contains("compares its key"));
         for head in &mut recording.trace.heads {
             head.mechanism.score = Score::Location;
         }
         let description = describe(&recording, Stage::Content);
         assert!(
-            description.contains("by its place, whatever stands in it"),
+            description.contains("by position, ignoring contents"),
             "{description}"
         );
     }

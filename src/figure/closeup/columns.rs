@@ -84,7 +84,7 @@ impl<'a> CloseUp<'a, '_> {
         self.home(on, of, &all);
     }
 
-    /// Returns the hue of the part kept from the step before.
+    /// Returns the hue of the part kept from the previous weighting.
     pub(super) fn previous_hue(&self, hue: Rgb) -> Rgb {
         let colours = self.page.colours;
         let white = if colours.is_dark {
@@ -97,14 +97,14 @@ impl<'a> CloseUp<'a, '_> {
 
     /// Paints the plain-language title of each group of columns above it.
     fn groups(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, all: &[PlacedColumn]) {
-        // A score of the place alone has nothing to match.
+        // Location scores ignore the contents of rows: nothing matches.
         let by_place = of.head.mechanism.score == Score::Location;
         let what = |placed: &PlacedColumn| match placed.column.stage {
-            Stage::Controller => ["where it was", "was"],
-            Stage::Content if by_place => ["what scores", "scores"],
-            Stage::Content => ["what matches", "matches"],
-            Stage::Draw => ["one is drawn", "drawn"],
-            Stage::Weigh => ["where it looks", "looks"],
+            Stage::Controller => ["previous weighting", "previous"],
+            Stage::Content if by_place => ["row scores", "scores"],
+            Stage::Content => ["content match", "match"],
+            Stage::Draw => ["sampled row", "sampled"],
+            Stage::Weigh => ["weighting", "weights"],
             _ => ["where it goes", "goes"],
         };
         let mut free = f32::NEG_INFINITY;
@@ -197,7 +197,7 @@ impl<'a> CloseUp<'a, '_> {
         let number = match bars.parameter.as_str() {
             _ if !has_come => String::new(),
             "key k" => String::new(),
-            // By how many rows, and how much of the weight: not one number.
+            // Two numbers: the shift in rows, and its weight.
             shift if placed.column.array == "shifted" => shift.replacen(' ', ": ", 1),
             number => number.to_owned(),
         };

@@ -30,7 +30,7 @@ impl<'a> CloseUp<'a, '_> {
                     style.end(),
                 );
             }
-            // What it weighs goes over to the memory.
+            // A line to the memory, as strong as the weight.
             if looked_at > 0.03 {
                 let ink = Ink::from(of.hue).faded(0.16 + 0.6 * looked_at);
                 let line = [
@@ -61,8 +61,8 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// The signs of all heads at their rows, right of the memory. That of this one goes with its weight; others make room
-    /// for it and for each other.
+    /// Paints the signs of all heads at their rows, right of the memory. The sign of this head moves with its weight; the
+    /// others do not overlap it or each other.
     fn signs(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, right) = (self.page.colours, of.area.memory.right);
         let axis = of.view.axis();
@@ -127,6 +127,6 @@ impl<'a> CloseUp<'a, '_> {
         // Each of two memories has the signs of all heads.
         let id = PanelId::of(Picture::Weightings, head).now();
         let id = id.part(of.area.head);
-        Panel::sign(id, format!("Sign of {name}"), Sign::Head(head)).at(area)
+        Panel::sign(id, format!("Mark of {name}"), Sign::Head(head)).at(area)
     }
 }

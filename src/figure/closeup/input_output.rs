@@ -171,7 +171,7 @@ impl<'a> CloseUp<'a, '_> {
         let is_now = self.stage().map(|at| at.stage) == Some(Stage::Controller);
         if is_now {
             let come = self.now.progress(Stage::Controller, None);
-            // It is at work between what comes in and what it makes of that.
+            // It lights up between the arrival of the input and its own output.
             let works = within(come, [0.25, 0.5]) * (1.0 - within(come, [0.75, 1.0]));
             on.rect(area, Ink::from(colours.accent).faded(0.45 * works));
             edge(on, area, colours.accent.into(), 1.6);
@@ -196,17 +196,9 @@ impl<'a> CloseUp<'a, '_> {
         let y = bits.bottom + self.size(15.0).max(9.0);
         let room = self.plan.output.width() + self.size(30.0);
         let come = self.now.progress(Stage::Output, None) >= 1.0 && self.now.glide().is_none();
-        let mut later = self.seen.recording.episode.mask.iter().skip(self.step());
-        let over = !later.any(|&mask| mask > 0.0);
         let wrong = wrong_bits(self.seen.recording, self.step()..self.step() + 1, 1.0).len();
         let (texts, ink): ([String; 2], _) = match (self.is_asked(), come, wrong) {
-            (false, ..) => (
-                [
-                    ["no answer yet", "not asked"][usize::from(over)].to_owned(),
-                    "–".to_owned(),
-                ],
-                colours.subdued,
-            ),
+            (false, ..) => (["not scored".to_owned(), "–".to_owned()], colours.subdued),
             (true, false, _) => return,
             (true, true, 0) => (["all right".to_owned(), "right".to_owned()], colours.text),
             (true, true, wrong) => (

@@ -11,15 +11,15 @@ use crate::model::attention::Score;
 
 /// Width from which cells have a gap between them.
 const APART: f32 = 7.0;
-/// A row that has so much weight is seen to travel.
+/// Rows of this weight or more travel to the read vector.
 const TRAVELS: f32 = 0.03;
 
-/// A row that has so much weight has its line go along with it.
+/// Outlines of rows with this weight or more move with a shift.
 const SLIDES: f32 = 0.15;
 
 /// A vector of a head.
 pub(super) struct Vector {
-    /// The description in a word or two, and a shorter one.
+    /// The label, and a shorter one.
     words: [&'static str; 2],
     pub(super) picture: Picture,
     pub(super) area: Area,
@@ -31,10 +31,7 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn vectors(&self, of: &Pane<'a, '_>) -> Vec<Vector> {
         let scales = self.seen.scales;
         let key = of.area.key.map(|area| Vector {
-            words: match of.head.mechanism.score {
-                Score::Location => ["is told", "key"],
-                _ => ["looks for", "key"],
-            },
+            words: ["key k", "key"],
             picture: Picture::Keys,
             area,
             scale: scales.vector,
@@ -71,7 +68,7 @@ impl<'a> CloseUp<'a, '_> {
         key.into_iter().chain(below).collect()
     }
 
-    /// A value of a vector at this instant, and how much of it is there.
+    /// Returns a value of a vector at this instant, and its opacity.
     fn value(&self, of: &Pane<'a, '_>, vector: &Vector, column: usize) -> (f32, f32) {
         let head = of.head;
         let series = match vector.picture {
@@ -100,8 +97,8 @@ impl<'a> CloseUp<'a, '_> {
         let style = self.letters(13.5, colours.text).bold().middle();
         let room = area.width();
         let texts = [
-            "the memory, row by row (dim: not looked at)",
-            "the memory, row by row",
+            "memory, row by row (dim: low weight)",
+            "memory, row by row",
             "memory",
         ];
         fitting(on, &texts, ([area.middle(), y], style, room));
@@ -137,7 +134,7 @@ impl<'a> CloseUp<'a, '_> {
         }
         on.frame(area, colours.line);
         if let Some(mut panel) = self.seen.panel(PanelId::new(Picture::Memory)) {
-            // Each of two heads shows the rows about it.
+            // With two heads, each has a memory of its own.
             panel.id.of = Some(of.area.head);
             places.push(panel.along(area, of.view.axis()));
         }
@@ -240,7 +237,7 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// A copy of a vector, somewhere.
+    /// Paints a copy of a vector at another place.
     fn copy(
         &self,
         on: &mut dyn Paint,
@@ -284,7 +281,7 @@ impl<'a> CloseUp<'a, '_> {
         edge(on, area, Ink::from(of.hue).faded(seen), 1.4);
     }
 
-    /// The key goes down the rows.
+    /// Paints the key as it moves down the rows.
     fn sweep(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, key: Option<&Vector>, through: f32) {
         let Some(key) = key else { return };
         let (rows, half) = (of.area.memory, 0.5 * key.area.height());

@@ -39,7 +39,7 @@ impl<'a> CloseUp<'a, '_> {
                     );
                 }
             }
-            // What has not happened is not shown.
+            // Later steps are veiled.
             let out = self.now.progress(Stage::Output, None) >= 1.0;
             let (first, veil) = match picture {
                 Picture::Input => (self.step() + 1, 0.6),

@@ -1,4 +1,4 @@
-//! A machine without heads: all that it remembers is in its units.
+//! The close-up of a machine without heads: its units are its only memory.
 
 use std::cmp::Reverse;
 
@@ -23,18 +23,12 @@ impl<'a> CloseUp<'a, '_> {
         for (index, layer) in layers.iter().enumerate() {
             let scale = self.seen.scales.state;
             if layer.cell.width() > 0 {
-                grids.push((
-                    index,
-                    Picture::Cells,
-                    "what it remembers",
-                    &layer.cell,
-                    scale,
-                ));
+                grids.push((index, Picture::Cells, "cell state c", &layer.cell, scale));
             }
             grids.push((
                 index,
                 Picture::Hidden,
-                "what it passes on",
+                "hidden state h",
                 &layer.hidden,
                 Scale::Signed(1.0),
             ));
@@ -54,7 +48,7 @@ impl<'a> CloseUp<'a, '_> {
         };
         let all = || (4..=160).step_by(4);
         let largest = all().map(side).fold(0.0, f32::max);
-        // As large as they can be, or nearly: rather in whole lines.
+        // Nearly the largest cells, preferably in complete lines.
         let ragged = |across: &usize| {
             let ends = grids.iter().map(|(.., values, _)| values.width() % across);
             ends.filter(|end| *end > 0).count()

@@ -8,7 +8,7 @@ use super::super::stages::{Stage, columns_of};
 use super::plan::PaneArea;
 use crate::model::{HeadTrace, peak};
 
-/// A head is at a row when it has so much of its weight there.
+/// A head is on a row from this share of its weight.
 const CLEAR: f32 = 0.2;
 /// The number of steps searched backwards for a row that a head visited.
 const BACK: usize = 64;
@@ -168,8 +168,8 @@ fn middles(head: &HeadTrace, step: usize, rows: usize) -> [f32; 2] {
     }
 }
 
-/// The row in the middle of the view. At the beginning of a step the rows move so that where the head is and where it
-/// goes are in view; where it goes too far, they follow it as it goes.
+/// Returns the row in the middle of the view. At the beginning of a step the view moves to contain the old and the new
+/// row of the head; if they are too far apart, the view follows the head.
 fn centre(seen: &Catalogue<'_>, head: &HeadTrace, rows: usize) -> f32 {
     let (step, place) = seen.moment;
     let total = head.weighting.width() as f32;

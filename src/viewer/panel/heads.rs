@@ -25,7 +25,7 @@ use crate::viewer::widget::icon::head_sign;
 const LINE: f32 = 15.0;
 /// The least height of a line that can be read.
 const LEAST_LINE: f32 = 11.5;
-/// Labels need this much room beside each other, in points.
+/// Least distance between labels, in points.
 const LABEL: f32 = 17.0;
 
 /// The final weighting of every head that is not expanded, a column each.
@@ -48,7 +48,7 @@ pub fn final_weightings_ui(ui: &mut Ui, places: &ColumnSpans, axis: &Axis, view:
     }
 }
 
-/// The final weighting of a head; a click looks at it, with Shift it is pinned beside the other.
+/// The final weighting of a head; a click selects it, Shift+click adds it as the second.
 fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &mut View<'_>) {
     let last = columns_of(&view.trace().heads[head]).last();
     let id = last.map(|last| PanelId::of(Picture::Stages, head).part(last.place()));
@@ -82,7 +82,7 @@ fn column_sign(ui: &Ui, at: Pos2, head: usize, view: &mut View<'_>) {
     let rect = Rect::from_center_size(at - vec2(0.0, 7.0), vec2(16.0, 26.0));
     let id = ui.scope_id().with(("sign", head));
     let response = ui.interact(rect, id, Sense::click());
-    let name = format!("Sign of {label}");
+    let name = format!("Mark of {label}");
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     focus_ring(ui, &response);
     choose(ui, &response, head, view);

@@ -14,7 +14,7 @@ use crate::viewer::narration;
 use crate::viewer::row_zoom::WITHOUT_GAPS;
 use crate::viewer::widget::canvas::{Canvas, area};
 
-/// The weighting of the head looked at over all rows, the peaks of all heads, and the rows on screen as a
+/// The weighting of the selected head over all rows, the peaks of all heads, and the rows on screen as a
 /// frame that can be dragged.
 pub fn minimap_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let (Some(x), Some(head)) = (columns.minimap, view.head()) else {

@@ -120,7 +120,7 @@ pub struct View<'a> {
     pub open: &'a Open,
     /// Playback.
     pub player: &'a Player,
-    /// The head that is looked at.
+    /// The selected head.
     pub focus: usize,
     /// The rows on screen.
     pub rows: &'a Rows,
@@ -269,7 +269,7 @@ impl<'a> View<'a> {
         self.palette.head(HeadName::of(self.trace(), head))
     }
 
-    /// The head that is looked at.
+    /// The selected head.
     pub fn head(&self) -> Option<&'a HeadTrace<f32>> {
         self.trace().heads.get(self.focus)
     }

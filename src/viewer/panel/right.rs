@@ -20,7 +20,7 @@ use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{note, number, section, warning, words};
 use crate::viewer::{keys, narration, theme};
 
-/// The numbers of the head looked at.
+/// The numbers of the selected head.
 pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     kept_ui(ui, view);
     let Some(head) = view.head() else { return };

@@ -207,7 +207,7 @@ fn paint_ui(response: &egui::Response, here: Option<(usize, usize)>, view: &mut 
     view.commands.push(Command::Edit(edit));
 }
 
-/// The weightings of every head over time: the one looked at on the address axis, the others below.
+/// The weightings of every head over time: the selected one on the address axis, the others below.
 pub fn lanes_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     let weighs = |head: &usize| view.trace().heads[*head].weighting.width() > 0;
     let others = (0..view.trace().heads.len()).filter(|&head| head != view.focus);

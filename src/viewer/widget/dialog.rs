@@ -66,7 +66,8 @@ fn sheet_ui(ctx: &Context, name: &str, add: impl FnOnce(&mut Ui)) -> bool {
             ui.set_height(theme::FINGER);
             words(ui, name, theme::heading(17.0), palette.strong);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                is_left = named_icon_button(ui, Icon::Close, "Leave", false, false).clicked();
+                is_left =
+                    named_icon_button(ui, Icon::Close, "Close dialog", false, false).clicked();
             });
         });
         let most = (window.height() - ABOVE - theme::FINGER - 32.0).max(theme::FINGER);

@@ -12,7 +12,7 @@ use crate::viewer::widget::icon::Icon;
 pub const HEIGHT: f32 = 84.0;
 pub const HEIGHT_ON_PHONE: f32 = theme::FINGER + 84.0;
 
-/// The finding that is looked at.
+/// The selected finding.
 pub fn finding_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let findings = learning.findings();

@@ -8,7 +8,7 @@ use clap::Args;
 use super::{CliError, gradient, machine, refuse};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
 use crate::io::{Trained, label, preset, shell};
-use crate::train::recording_bytes;
+use crate::train::Demand;
 
 /// Returns the help text behind `verify`, with the list of recomputed arrays.
 fn verify_examples() -> String {
@@ -120,7 +120,7 @@ impl Verify {
         }
         // It is run on as many rows as the trace has.
         let (config, steps) = (&imported.config, imported.recording.episode.steps());
-        let mut bytes = recording_bytes(config, steps);
+        let mut bytes = Demand::Recording.bytes(config, steps);
         if imported.has_gradient() {
             // What is computed is compared as the arrays of a file.
             let copy = bytes.saturating_mul(2);
@@ -162,7 +162,7 @@ pub(super) fn verified(
     imported: &Imported,
     tolerance: f64,
 ) -> anyhow::Result<Outcome> {
-    let bytes = recording_bytes(&imported.config, imported.recording.episode.steps());
+    let bytes = Demand::Recording.bytes(&imported.config, imported.recording.episode.steps());
     machine::claim(bytes, 0, &format!("{file}: verifying it"))?;
     let found = trace::verify(imported, tolerance);
     let outcome = found.outcome();

@@ -22,8 +22,8 @@ use crate::learn::{Curve, Snapshots};
 use crate::model::Model;
 use crate::task::Task;
 use crate::train::{
-    AuxLosses, Diverged, Evaluation, HistoryPoint, Part, Redundancy, State, Trainer,
-    TrainingConfig, Update, Work,
+    AuxLosses, Demand, Diverged, Evaluation, HistoryPoint, Redundancy, State, Trainer,
+    TrainingConfig, Update,
 };
 
 const EXAMPLES: &str = "\
@@ -310,24 +310,10 @@ pub(super) fn check_size(
     preset: &str,
     threads: usize,
 ) -> anyhow::Result<()> {
-    let task = &experiment.task;
     let batch = experiment.training.batch;
-    let work = Work::Training {
-        batch,
-        threads,
-        penalised: experiment.training.redundancy.heads(&experiment.model),
-    };
-    let steps = format!("task.{}", task.measure().name());
-    let parts = [
-        (Part::Rows, "model.memory.rows"),
-        (Part::Columns, "model.memory.columns"),
-        (Part::Steps, &steps),
-        (Part::Units, "model.controller.size"),
-        (Part::Layers, "model.controller.layers"),
-        (Part::Batch, "training.batch"),
-        (Part::Threads, "--threads"),
-    ];
-    machine::check_size(&experiment.model, task, work, preset, &parts)
+    let threads = threads.min(batch);
+    let demand = Demand::Training { batch, threads };
+    machine::check_size(&experiment.model, &experiment.task, demand, preset)
 }
 
 /// Checks that the weights of a machine fit an experiment.

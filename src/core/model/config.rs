@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::attention::{AttentionConfig, Mechanism, Score, Weighting};
-use super::machine::{Extent, Kind, ModelConfig};
+use super::machine::{Kind, ModelConfig};
 use super::params::{LinearSpec, Shape, TensorSpec};
 use super::recompute::{self, Conventions, Dependency};
 use super::trace::{ArraySpec, HeadTrace, Place};
@@ -524,14 +524,6 @@ impl Kind for NtmConfig {
         (self.inputs, self.outputs) = (inputs, outputs);
     }
 
-    fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize> {
-        match extent {
-            Extent::Rows => Some(&mut self.rows),
-            Extent::Columns => Some(&mut self.columns),
-            Extent::Units | Extent::Layers => self.controller.extent_mut(extent),
-        }
-    }
-
     /// Holds it to the ranges of its keys; numbers in the f32 that the machine runs in.
     fn validate(&self) -> Result<(), ConfigError> {
         check_channels(self.inputs, self.outputs)?;
@@ -548,10 +540,6 @@ impl Kind for NtmConfig {
         ConfigError::unless(moves, field, range, || {
             "at least 1 with the scalar form".into()
         })
-    }
-
-    fn scratch_values(&self, steps: usize, limit: usize) -> u64 {
-        self.values_of_scratch(steps, limit)
     }
 }
 
@@ -573,15 +561,6 @@ impl ControllerConfig {
         size: 100,
         layers: 1,
     };
-
-    /// Returns the extent that makes it large, if it has it.
-    pub(super) fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize> {
-        match extent {
-            Extent::Units => Some(&mut self.size),
-            Extent::Layers => Some(&mut self.layers),
-            Extent::Rows | Extent::Columns => None,
-        }
-    }
 }
 
 /// Checks that a machine can have the channels of a task.

@@ -30,8 +30,7 @@ mod wrap_around;
 
 pub use config::NtmConfig;
 pub use machine::{
-    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Terms, Upstream, Workspace,
-    head_name,
+    AsKind, Kind, Machine, Model, ModelConfig, TOGETHER, Terms, Upstream, Workspace, head_name,
 };
 pub use noise::{Draw, Noise, NoiseMode};
 pub use params::{LinearSpec, Params, Shape, Start, TensorSpec};

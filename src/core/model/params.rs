@@ -61,7 +61,8 @@ impl LinearSpec {
         Self { parts, inputs }
     }
 
-    fn outputs(&self) -> usize {
+    /// Outputs.
+    pub fn outputs(&self) -> usize {
         self.parts.iter().map(|(_, outputs)| outputs).sum()
     }
 }

@@ -62,8 +62,8 @@ fn work_that_exceeds_memory_is_refused_first() {
                 "--set",
                 "task.length=[1,300]",
             ],
-            "copy: training on 601 steps of a memory of 262144 × 20 needs ",
-            "most is due to the memory: use a smaller model.memory.rows",
+            "copy: training needs ",
+            ": 601 steps, 262144 rows, 20 columns, 100 units; reduce one of them",
         ),
         (
             &[
@@ -74,8 +74,8 @@ fn work_that_exceeds_memory_is_refused_first() {
                 "--set",
                 "model.controller.layers=16",
             ],
-            "copy: training on 41 steps of a memory of 128 × 20 needs ",
-            "most is due to the controller, 16 layers of 16384 units: use a smaller model.controller.size",
+            "copy: training needs ",
+            ": 41 steps, 128 rows, 20 columns, 16 layers, 16384 units; reduce one of them",
         ),
         (
             &[
@@ -88,27 +88,27 @@ fn work_that_exceeds_memory_is_refused_first() {
                 "--threads",
                 "4",
             ],
-            "copy: measuring 4 episodes at a time, each of 201 steps of a memory of 262144 × 20, needs ",
-            "most is due to the memory: use a smaller --rows",
+            "copy: measuring needs ",
+            ": 201 steps, 262144 rows, 20 columns, 100 units, 4 threads; reduce one of them",
         ),
         (
             &["trace", "copy", "--length", "100000", "--out", "t.npz"],
-            "copy: recording 200001 steps of a memory of 128 × 20 needs ",
-            "most is due to the length of the episodes: use a smaller --length",
+            "copy: recording needs ",
+            ": 200001 steps, 128 rows, 20 columns, 100 units; reduce one of them",
         ),
         (
             &[
                 "render", "copy", "--rows", "65536", "--length", "200", "--out", "t.svg",
             ],
-            "copy: recording 401 steps of a memory of 65536 × 20 needs ",
-            "most is due to the memory: use a smaller --rows",
+            "copy: recording needs ",
+            ": 401 steps, 65536 rows, 20 columns, 100 units; reduce one of them",
         ),
     ];
     for (arguments, begins, ends) in cases {
         let (code, line) = said(&within(TWO_GB, folder.path(), arguments));
         assert_eq!(code, Some(2), "{line}");
         assert!(line.starts_with(&format!("error: {begins}")), "{line}");
-        assert!(line.contains(" GB that `ulimit -v` leaves; "), "{line}");
+        assert!(line.contains(" GB that `ulimit -v` leaves: "), "{line}");
         assert!(line.ends_with(ends), "{line}");
     }
     let left = std::fs::read_dir(folder.path()).unwrap().count();

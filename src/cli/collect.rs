@@ -17,7 +17,7 @@ use crate::io::sweep::{
     FoundRuns, MedianAndWorst, Run, Setting, State, Summary, by_setting, find, to_json,
 };
 use crate::io::{Experiment, RunFolder, label, picture, weights};
-use crate::train::{Measurement, Redundancy, Spread, UNSEEN_SEED, Work, thin};
+use crate::train::{Demand, Measurement, Redundancy, Spread, UNSEEN_SEED, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
 const MOST_POINTS: usize = 12;
@@ -327,9 +327,9 @@ fn fresh(run: &Run, episodes: usize) -> anyhow::Result<Option<Measurement>> {
         return Ok(None);
     };
     let (threads, samples) = (threads(None).min(episodes), 0);
-    let work = Work::Measuring { threads, samples };
+    let demand = Demand::Measuring { threads, samples };
     let (config, folder) = (&trained.machine.config, label(&run.folder));
-    check_size(config, &task, work, &folder, &[])?;
+    check_size(config, &task, demand, &folder)?;
     let evaluator = trained.evaluator(&task, UNSEEN_SEED, episodes);
     Ok(Some(evaluator.measure(threads)))
 }

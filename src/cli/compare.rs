@@ -9,7 +9,7 @@ use super::error::{CliError, refuse};
 use super::{gradient, machine};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
 use crate::io::{Trained, label, preset, shell};
-use crate::train::recording_bytes;
+use crate::train::Demand;
 
 /// Returns the help text behind `verify`, with the list of recomputed arrays.
 fn verify_examples() -> String {
@@ -121,7 +121,7 @@ impl Verify {
         }
         // It is run on as many rows as the trace has.
         let (config, steps) = (&imported.config, imported.recording.episode.steps());
-        let mut bytes = recording_bytes(config, steps);
+        let mut bytes = Demand::Recording.bytes(config, steps);
         if imported.has_gradient() {
             // What is computed is compared as the arrays of a file.
             let copy = bytes.saturating_mul(2);
@@ -163,7 +163,7 @@ pub(super) fn verified(
     imported: &Imported,
     tolerance: f64,
 ) -> anyhow::Result<Outcome> {
-    let bytes = recording_bytes(&imported.config, imported.recording.episode.steps());
+    let bytes = Demand::Recording.bytes(&imported.config, imported.recording.episode.steps());
     machine::claim(bytes, 0, &format!("{file}: verifying it"))?;
     let found = trace::verify(imported, tolerance);
     let outcome = found.outcome();

@@ -12,7 +12,7 @@ use super::message::note;
 use crate::io::{Experiment, Trained, bits, label, trace};
 use crate::model::{Draw, ModelConfig, NoiseMode};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
-use crate::train::{Part, Recording, UNSEEN_SEED, Work};
+use crate::train::{Demand, Recording, UNSEEN_SEED};
 
 /// An episode that was asked for.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl EpisodeArgs {
                 Some(json) => bits::from_json(json, &label(path), &task, self.repeats)?,
                 None => bits::read(path, &task, self.repeats)?,
             };
-            check_size(name, config, &manual.task)?;
+            machine::check_size(config, &manual.task, Demand::Recording, name)?;
             return Ok(Chosen {
                 episode: manual.episode(),
                 task: manual.task,
@@ -150,7 +150,7 @@ impl EpisodeArgs {
         if let Some(repeats) = self.repeats {
             task = task.with_repeats(repeats);
         }
-        check_size(name, config, &task)?;
+        machine::check_size(config, &task, Demand::Recording, name)?;
         // Of a file, those that are held out are counted from the first.
         let unseen = task.held_out().map_or(UNSEEN_SEED, |_| 0);
         let (seed, index) = (self.seed.unwrap_or(unseen), self.episode.unwrap_or(0));
@@ -213,10 +213,4 @@ pub(super) fn is_trace(source: &str) -> bool {
     let path = Path::new(source);
     let is_one = |end: &OsStr| ["json", "gz", "npz"].iter().any(|trace| end == *trace);
     trace::is_named_so(path) || path.is_file() && path.extension().is_some_and(is_one)
-}
-
-fn check_size(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
-    let steps = format!("--{}", task.measure().name());
-    let parts = [(Part::Rows, "--rows"), (Part::Steps, &steps)];
-    machine::check_size(config, task, Work::Recording, name, &parts)
 }

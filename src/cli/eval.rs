@@ -9,17 +9,15 @@ use clap::Args;
 use super::arguments::{
     MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, from_zero, range_up_to, rows, threads, up_to,
 };
-use super::measured::{aux_loss, half_width, size, span};
+use super::measured::{half_width, size, span};
 use super::message::{decimals, note};
 use super::suite::Suite;
 use super::table::Format;
 use super::{machine, samples};
 use crate::io::measurement::measurement_json;
 use crate::io::{EvaluationConfig, Experiment, Trained, harmless};
-use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure, Task};
-use crate::train::{
-    Evaluation, Measurement, Part, Redundancy, Sampled, UNSEEN_SEED, Work, optimum,
-};
+use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
+use crate::train::{Demand, Evaluation, Measurement, Redundancy, Sampled, UNSEEN_SEED, optimum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -144,24 +142,12 @@ impl Eval {
         let now = trained.now();
         let episodes = self.episodes.unwrap_or(now.evaluation.episodes);
         let episodes = now.task.at_most(episodes);
-        let at_a_time = threads(self.threads).min(episodes);
+        let demand = Demand::Measuring {
+            threads: threads(self.threads).min(episodes),
+            samples: self.samples.unwrap_or(0) as usize,
+        };
         for task in &cases {
-            let steps = match (task.measure(), task.repeats()) {
-                (Measure::Length, None) => "--lengths",
-                (Measure::Length, Some(_)) => "--lengths or --repeats",
-                (Measure::Items, _) => "--items",
-            };
-            let parts = [
-                (Part::Rows, "--rows"),
-                (Part::Steps, steps),
-                (Part::Threads, "--threads"),
-                (Part::Samples, "--samples"),
-            ];
-            let work = Work::Measuring {
-                threads: at_a_time,
-                samples: self.samples.unwrap_or(0) as usize,
-            };
-            machine::check_size(&trained.machine.config, task, work, name, &parts)?;
+            machine::check_size(&trained.machine.config, task, demand, name)?;
         }
         Ok(EvalRequest {
             name,

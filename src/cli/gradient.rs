@@ -3,7 +3,7 @@
 use super::error::CliError::Usage;
 use super::machine;
 use crate::model::{Model, ModelConfig};
-use crate::train::{Demand, Quantity, Recording, Work, recording_bytes};
+use crate::train::{Demand, Quantity, Recording};
 
 /// The number of which the derivative is wanted, as it is typed.
 pub(super) fn quantity(text: &str) -> Result<Quantity, String> {
@@ -30,16 +30,10 @@ pub(super) fn check_memory(machine: &Model, recording: &Recording) -> anyhow::Re
 
 /// Bytes of the gradients with respect to all recorded values of an episode, and of their computation.
 pub(super) fn bytes(config: &ModelConfig, steps: usize) -> u64 {
-    let backward = Demand {
-        config: config.clone(),
-        steps,
-        work: Work::Training {
-            batch: 1,
-            threads: 1,
-            penalised: 0,
-        },
-    };
-    recording_bytes(config, steps).saturating_add(backward.bytes())
+    let (batch, threads) = (1, 1);
+    let backward = Demand::Training { batch, threads };
+    let recording = Demand::Recording.bytes(config, steps);
+    recording.saturating_add(backward.bytes(config, steps))
 }
 
 /// Returns the error for an output bit that the episode does not have, with those that it has.

@@ -58,7 +58,7 @@ impl Learn {
         let training = &mut experiment.training;
         training.seed = self.seed.unwrap_or(training.seed);
         training.sequences = self.sequences.unwrap_or(training.sequences);
-        super::train::check_size(&experiment, &self.preset, super::arguments::threads(None))?;
+        super::machine::check_training(&experiment, &self.preset, super::arguments::threads(None))?;
         if self.ablate {
             let all = viewer::ablated(&experiment);
             if all.is_empty() {

@@ -9,7 +9,7 @@ use crate::io::{
 };
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
-use crate::train::{Demand, Part, Work};
+use crate::train::Demand;
 
 /// Checks that memory suffices for `bytes` and the stacks of `threads` threads.
 pub(super) fn claim(bytes: u64, threads: usize, what: &str) -> anyhow::Result<()> {
@@ -137,56 +137,49 @@ fn none_of<'a>(task: &Task, option: &str, sizes: &'a [usize]) -> anyhow::Result<
     })
 }
 
-/// Refuses work on the longest episodes of a task for which there is not enough memory.
-///
-/// `place` is where the sizes come from, `parts` what can be made smaller, by the option or key that does.
+/// Refuses a training run for which there is not enough memory.
+pub(super) fn check_training(
+    experiment: &Experiment,
+    preset: &str,
+    threads: usize,
+) -> anyhow::Result<()> {
+    let batch = experiment.training.batch;
+    let threads = threads.min(batch);
+    let demand = Demand::Training { batch, threads };
+    check_size(&experiment.model, &experiment.task, demand, preset)
+}
+
+/// Refuses work on the longest episodes of a task for which there is not enough memory; `place` is where the sizes
+/// come from.
 pub(super) fn check_size(
     config: &ModelConfig,
     task: &Task,
-    work: Work,
+    demand: Demand,
     place: &str,
-    parts: &[(Part, &str)],
 ) -> anyhow::Result<()> {
     let steps = task.longest();
-    let demand = Demand {
-        config: config.clone(),
-        steps,
-        work,
+    let (what, threads, several) = match demand {
+        Demand::Recording => ("recording", 0, (0, "")),
+        Demand::Measuring { threads, samples } => ("measuring", threads, (samples, "samples")),
+        Demand::Training { batch, threads } => ("training", threads, (batch, "episodes a batch")),
     };
-    let Err(short) = memory_limit::claim(demand.bytes(), demand.threads()) else {
+    let Err(short) = memory_limit::claim(demand.bytes(config, steps), threads) else {
         return Ok(());
     };
-    let size = match (config.rows(), config.columns()) {
-        (0, _) => format!("{steps} steps"),
-        (rows, columns) => format!("{steps} steps of a memory of {rows} × {columns}"),
-    };
-    let what = match demand.work {
-        Work::Recording => format!("recording {size}"),
-        Work::Measuring { threads: 1, .. } => format!("measuring episodes of {size}"),
-        Work::Measuring { threads, .. } => {
-            format!("measuring {threads} episodes at a time, each of {size},")
-        }
-        Work::Training { batch: 1, .. } => format!("training on {size}"),
-        Work::Training { batch, threads, .. } => {
-            let s = if threads == 1 { "" } else { "s" };
-            format!("training on {size}, in batches of {batch} on {threads} thread{s},")
-        }
-    };
-    let help = demand.largest(parts.iter().copied()).map(|(part, name)| {
-        let (layers, units) = (config.layers(), config.units());
-        let s = if layers == 1 { "" } else { "s" };
-        let blamed = match part {
-            Part::Steps => "the length of the episodes".to_owned(),
-            Part::Rows | Part::Columns => "the memory".to_owned(),
-            Part::Units | Part::Layers => {
-                format!("the controller, {layers} layer{s} of {units} units")
-            }
-            Part::Batch => "the batch".to_owned(),
-            Part::Threads => "the number of threads".to_owned(),
-            Part::Samples => "the number of samples".to_owned(),
-        };
-        format!("; most is due to {blamed}: use a smaller {name}")
-    });
-    let help = help.unwrap_or_default();
-    refuse(format!("{place}: {what} {short}{help}"))
+    let sizes = [
+        (steps, "steps"),
+        (config.rows(), "rows"),
+        (config.columns(), "columns"),
+        (config.layers(), "layers"),
+        (config.units(), "units"),
+        several,
+        (threads, "threads"),
+    ];
+    // What is one already cannot be made smaller.
+    let sizes = sizes.iter().filter(|(size, _)| *size > 1);
+    let sizes: Vec<_> = sizes.map(|(size, of)| format!("{size} {of}")).collect();
+    let sizes = sizes.join(", ");
+    refuse(format!(
+        "{place}: {what} {short}: {sizes}; reduce one of them"
+    ))
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::arguments::{MOST_THREADS, up_to};
+use super::arguments::{MOST_THREADS, ends, up_to};
 use super::error::refuse;
 use crate::io::preset::Override;
 use crate::train::TrainingConfig;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::is_same;
 use super::error::{CliError, refuse};
-use super::train::check_size;
+use super::machine::check_training;
 use crate::io::measurement::{self, evaluation_json};
 use crate::io::run::log_at;
 use crate::io::{Experiment, RunFolder, Trained, label, shell, weights};
@@ -96,7 +96,7 @@ impl Repeat {
         let mut changed = log.experiment.clone();
         for change in &log.changes {
             changed = changed.changed_by(change)?;
-            check_size(&changed, &name, threads)?;
+            check_training(&changed, &name, threads)?;
         }
         Ok(Self {
             name,

@@ -10,7 +10,7 @@ use super::table::{Column, Format, Table};
 use crate::io::measurement::comparison_json;
 use crate::io::{Trained, paper, weights};
 use crate::task::Task;
-use crate::train::{Measurement, Part, Redundancy, Work, chance, optimum};
+use crate::train::{Demand, Measurement, Redundancy, chance, optimum};
 
 /// The most rows that a machine is measured on because those of its training were too few.
 const MOST_ROWS: usize = 1 << 14;
@@ -96,14 +96,12 @@ impl Suite<'_> {
 
     /// Refuses to measure a machine for which there is not enough memory.
     fn check(&self, case: &Case) -> anyhow::Result<()> {
-        let at_a_time = self.threads.min(self.episodes_of(&case.trained));
-        let parts = [(Part::Threads, "--threads")];
-        let work = Work::Measuring {
-            threads: at_a_time,
+        let demand = Demand::Measuring {
+            threads: self.threads.min(self.episodes_of(&case.trained)),
             samples: 0,
         };
         let config = &case.trained.machine.config;
-        machine::check_size(config, &case.task, work, &case.name, &parts)
+        machine::check_size(config, &case.task, demand, &case.name)
     }
 
     fn table(&self, cases: &[Case]) -> Table<Line> {

@@ -15,12 +15,12 @@ use super::arguments::threads;
 use super::collect::Collect;
 use super::error::{CliError, DIVERGED, refuse};
 use super::machine;
+use super::machine::check_training;
 use super::message::note;
 use super::parent_watch::{GRACE, ParentWatch};
 use super::plan::{Grid, Runs, Seeds, Shard, settings};
 use super::process::again;
 use super::signal::interrupted;
-use super::train::check_size;
 use crate::io::sweep::{Failure, FolderState, folder_state, run_name, write_plan};
 use crate::io::{Error, Experiment, RunFolder, label, preset, shell, weights};
 
@@ -163,7 +163,7 @@ impl Order<'_> {
     /// Trains the runs that are not trained yet, and reports the end of each to `out`.
     pub(super) fn train(&self, out: &mut impl Write) -> anyhow::Result<()> {
         for (_, experiment) in self.experiments {
-            check_size(experiment, self.preset, 1)?;
+            check_training(experiment, self.preset, 1)?;
         }
         let plan = self.plan()?;
         if self.runs.dry_run {

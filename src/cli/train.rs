@@ -23,8 +23,8 @@ use crate::learn::{Curve, Snapshots};
 use crate::model::Model;
 use crate::task::Task;
 use crate::train::{
-    AuxLosses, Diverged, Evaluation, HistoryPoint, Part, Redundancy, State, Trainer,
-    TrainingConfig, Update, Work,
+    AuxLosses, Diverged, Evaluation, HistoryPoint, Redundancy, State, Trainer, TrainingConfig,
+    Update,
 };
 
 const EXAMPLES: &str = "\
@@ -175,7 +175,7 @@ impl Train {
         }
         let resumed = RunFolder::resume(folder, &command_line())?;
         if let Some(resumed) = &resumed {
-            check_size(&resumed.experiment, &label(folder), threads(self.threads))?;
+            machine::check_training(&resumed.experiment, &label(folder), threads(self.threads))?;
         }
         Ok(resumed)
     }
@@ -231,7 +231,7 @@ impl Train {
         preset: &str,
         start: Option<(&str, &Model<f32>)>,
     ) -> anyhow::Result<State> {
-        check_size(experiment, preset, threads(self.threads))?;
+        machine::check_training(experiment, preset, threads(self.threads))?;
         let mut state = State::new(experiment.model.clone(), &experiment.training);
         let mut begin_with = |name: &str, machine: &Model<f32>| {
             check_tensors(experiment, machine, name, preset)?;
@@ -303,32 +303,6 @@ fn note_split(task: &Task) {
             "{file}: {learned} training episodes, {held_out} held out ({rule})"
         ));
     }
-}
-
-/// Refuses a training run for which there is not enough memory.
-pub(super) fn check_size(
-    experiment: &Experiment,
-    preset: &str,
-    threads: usize,
-) -> anyhow::Result<()> {
-    let task = &experiment.task;
-    let batch = experiment.training.batch;
-    let work = Work::Training {
-        batch,
-        threads,
-        penalised: experiment.training.redundancy.heads(&experiment.model),
-    };
-    let steps = format!("task.{}", task.measure().name());
-    let parts = [
-        (Part::Rows, "model.memory.rows"),
-        (Part::Columns, "model.memory.columns"),
-        (Part::Steps, &steps),
-        (Part::Units, "model.controller.size"),
-        (Part::Layers, "model.controller.layers"),
-        (Part::Batch, "training.batch"),
-        (Part::Threads, "--threads"),
-    ];
-    machine::check_size(&experiment.model, task, work, preset, &parts)
 }
 
 /// Checks that the weights of a machine fit an experiment.

@@ -108,7 +108,7 @@ pub(in crate::io) fn read_up_to(
         // One more shows that there is more.
         let more = (most + 1).saturating_sub(bytes.len() as u64);
         let short = |short| io::Error::new(io::ErrorKind::OutOfMemory, short);
-        memory_limit::check(more).map_err(short)?;
+        memory_limit::claim(more, 0).map_err(short)?;
         bytes.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX))?;
         from.by_ref().take(more).read_to_end(bytes)?;
         if bytes.len() as u64 <= most || most >= limit {

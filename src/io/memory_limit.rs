@@ -3,7 +3,6 @@
 //! Linux tells it in text: what the computer has left, what the control group (version 2) leaves at every level,
 //! and the limits of the shell. Where nothing is told, 16 GB are the limit.
 
-use std::fmt;
 use std::fs;
 use std::hint::black_box;
 use std::path::Path;
@@ -19,29 +18,30 @@ const THREAD: u64 = 68 << 20;
 /// The smallest request, in bytes, that is checked.
 const LEAST_CHECKED: u64 = 1 << 20;
 
-/// The memory that is still available.
-struct MemoryLimit {
-    bytes: u64,
-    /// The part of the system that sets the limit, as text; empty if nothing does.
-    who: String,
-}
-
-/// The error for a request of more memory than available.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("needs {}, more than {most}", amount(*.needed))]
-pub struct MemoryShortage {
-    needed: u64,
-    most: String,
-}
-
-impl fmt::Display for MemoryLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let most = amount(self.bytes);
-        match self.who.as_str() {
-            "" => f.write_str(&most),
-            who => write!(f, "the {most} that {who}"),
-        }
+/// Checks that this process, with `threads` more threads, can allocate `bytes` at once.
+///
+/// The system is asked for all of them together, which costs nothing as long as nothing is written there: what
+/// is refused here would have ended the program later.
+///
+/// # Errors
+/// What is needed, what there is, and who allows no more.
+pub fn claim(bytes: u64, threads: usize) -> Result<(), String> {
+    if bytes < LEAST_CHECKED && threads == 0 {
+        return Ok(());
     }
+    let (left, who) = limit(Path::new("/"), threads);
+    let needed = amount(bytes);
+    if bytes > left {
+        let left = amount(left);
+        return Err(format!("needs {needed}, more than the {left} that {who}"));
+    }
+    let mut all = Vec::<u8>::new();
+    let asked = usize::try_from(bytes).map(|bytes| all.try_reserve_exact(bytes).is_ok());
+    black_box(&all);
+    if asked == Ok(true) {
+        return Ok(());
+    }
+    Err(format!("needs {needed}, more than the system gives"))
 }
 
 /// An amount of memory, for people.
@@ -52,117 +52,61 @@ fn amount(bytes: u64) -> String {
     }
 }
 
-/// Checks that no limit forbids this process to allocate `bytes`.
-///
-/// # Errors
-/// What is needed, what there is, and who allows no more.
-pub fn check(bytes: u64) -> Result<(), MemoryShortage> {
-    within(bytes, 0)
-}
-
-fn within(bytes: u64, threads: usize) -> Result<(), MemoryShortage> {
-    if bytes < LEAST_CHECKED && threads == 0 {
-        return Ok(());
-    }
-    let limit = limit(Path::new("/"), threads);
-    if bytes <= limit.bytes {
-        return Ok(());
-    }
-    Err(MemoryShortage {
-        needed: bytes,
-        most: limit.to_string(),
-    })
-}
-
-/// Checks that this process, with `threads` more threads, can allocate `bytes` at once.
-///
-/// The system is asked for all of them together, which costs nothing as long as nothing is written there: what
-/// is refused here would have ended the program later.
-///
-/// # Errors
-/// As for [`check`].
-pub fn claim(bytes: u64, threads: usize) -> Result<(), MemoryShortage> {
-    within(bytes, threads)?;
-    let mut all = Vec::<u8>::new();
-    let asked = usize::try_from(bytes).map(|bytes| all.try_reserve_exact(bytes).is_ok());
-    black_box(&all);
-    if asked == Ok(true) {
-        return Ok(());
-    }
-    Err(MemoryShortage {
-        needed: bytes,
-        most: "the system gives".to_owned(),
-    })
-}
-
-/// The least that anyone leaves, by the files below `root`.
-fn limit(root: &Path, threads: usize) -> MemoryLimit {
-    let limits = fs::read_to_string(root.join("proc/self/limits")).unwrap_or_default();
-    let status = fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();
-    let memory = fs::read_to_string(root.join("proc/meminfo")).unwrap_or_default();
-    let taken = |key| kilobytes(&status, key).unwrap_or(0);
+/// The least that anyone leaves, and who does, by the files below `root`.
+fn limit(root: &Path, threads: usize) -> (u64, String) {
+    let told = |file, words| number(&root.join(file), words);
+    let left = |limit, taken, more| {
+        let taken = told("proc/self/status", taken).unwrap_or(0);
+        Some(told("proc/self/limits", limit)?.saturating_sub(taken + more))
+    };
     let stacks = THREAD.saturating_mul(threads as u64);
-    let left = |most: Option<u64>, taken| most.map(|most: u64| most.saturating_sub(taken));
-    let space = left(
-        number_behind(&limits, "Max address space"),
-        taken("VmSize:") + stacks,
-    );
-    let data = left(number_behind(&limits, "Max data size"), taken("VmData:"));
-    let of = |bytes: Option<u64>, who: &str| {
-        let who = who.to_owned();
-        bytes.map(|bytes| MemoryLimit { bytes, who })
-    };
-    let told = groups(root)
-        .into_iter()
-        .chain(of(
-            kilobytes(&memory, "MemAvailable:"),
+    let all = [
+        (
+            told("proc/meminfo", "MemAvailable:"),
             "this computer has free",
-        ))
-        .chain(of(space, "`ulimit -v` leaves"))
-        .chain(of(data, "`ulimit -d` leaves"));
-    let mut least = told.min_by_key(|limit| limit.bytes).unwrap_or(MemoryLimit {
-        bytes: DEFAULT_LIMIT + RESERVE,
-        who: String::new(),
-    });
-    least.bytes = least.bytes.saturating_sub(RESERVE);
-    least
+        ),
+        (
+            left("Max address space", "VmSize:", stacks),
+            "`ulimit -v` leaves",
+        ),
+        (left("Max data size", "VmData:", 0), "`ulimit -d` leaves"),
+    ];
+    let all = all.into_iter();
+    let least = all
+        .filter_map(|(bytes, who)| Some((bytes?, who.to_owned())))
+        .chain(groups(root))
+        .min();
+    let (bytes, who) = least.unwrap_or((DEFAULT_LIMIT + RESERVE, "is the default".to_owned()));
+    (bytes.saturating_sub(RESERVE), who)
 }
 
-/// Returns the limits of the control groups (version 2) of this process.
-fn groups(root: &Path) -> Vec<MemoryLimit> {
+/// What the control groups (version 2) of this process leave, and who does: the maximum of each, minus the memory
+/// that it has taken and cannot give back.
+fn groups(root: &Path) -> Vec<(u64, String)> {
     let text = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    let Some(path) = text.lines().find_map(|line| line.strip_prefix("0::/")) else {
-        return Vec::new();
-    };
+    let path = text.lines().find_map(|line| line.strip_prefix("0::/"));
     let top = root.join("sys/fs/cgroup");
     // In a container the path may be one of the host, which is not there: the top stands for it.
-    let own = top.join(path);
+    let own = top.join(path.unwrap_or_default());
     let levels = own.ancestors().take_while(|level| level.starts_with(&top));
-    levels.filter_map(group).collect()
+    let left = |level: &Path| {
+        let file = level.join("memory.max");
+        let taken = number(&level.join("memory.current"), "")?;
+        let spare = number(&level.join("memory.stat"), "inactive_file ").unwrap_or(0);
+        let bytes = number(&file, "")?.saturating_sub(taken.saturating_sub(spare));
+        Some((bytes, format!("{} leaves", label(&file))))
+    };
+    levels.filter_map(left).collect()
 }
 
-/// Returns the limit of a group: its maximum, minus the memory that it has taken and cannot give back.
-fn group(folder: &Path) -> Option<MemoryLimit> {
-    let file = folder.join("memory.max");
-    let number = |file: &Path| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
-    let (most, taken) = (number(&file)?, number(&folder.join("memory.current"))?);
-    let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-    let spare = number_behind(&statistics, "inactive_file ").unwrap_or(0);
-    Some(MemoryLimit {
-        bytes: most.saturating_sub(taken.saturating_sub(spare)),
-        who: format!("{} leaves", label(&file)),
-    })
-}
-
-/// The number behind the words that a line begins with, where it is one.
-fn number_behind(text: &str, words: &str) -> Option<u64> {
+/// The number behind the words that a line of a file begins with, where it is one; kilobytes in bytes.
+fn number(file: &Path, words: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(words))?;
-    line.split_whitespace().next()?.parse().ok()
-}
-
-/// Reads kilobytes, like [`number_behind`].
-fn kilobytes(text: &str, words: &str) -> Option<u64> {
-    Some(number_behind(text, words)?.saturating_mul(1024))
+    let mut parts = line.split_whitespace();
+    let number: u64 = parts.next()?.parse().ok()?;
+    let unit = if parts.next() == Some("kB") { 1024 } else { 1 };
+    Some(number.saturating_mul(unit))
 }
 
 #[cfg(test)]
@@ -183,10 +127,10 @@ mod tests {
     /// Asserts that these files leave `bytes`, and that the message is `said`.
     fn leaves(files: &[(&str, &str)], bytes: u64, said: &str) {
         let root = system(files);
-        let limit = limit(root.path(), 0);
+        let (left, who) = limit(root.path(), 0);
         let top = format!("{}/", root.path().display());
-        let text = limit.to_string().replace(&top, "/");
-        assert_eq!((limit.bytes + RESERVE, text.as_str()), (bytes, said));
+        let text = format!("the {} that {}", amount(left), who.replace(&top, "/"));
+        assert_eq!((left + RESERVE, text.as_str()), (bytes, said));
     }
 
     const MEMORY: (&str, &str) = (
@@ -196,7 +140,8 @@ mod tests {
 
     #[test]
     fn the_smallest_limit_applies() {
-        leaves(&[], DEFAULT_LIMIT + RESERVE, "16.0 GB");
+        let said = "the 16.0 GB that is the default";
+        leaves(&[], DEFAULT_LIMIT + RESERVE, said);
         let said = "the 2.0 GB that this computer has free";
         leaves(&[MEMORY], 2_000_000 * 1024, said);
         let status = (
@@ -235,14 +180,13 @@ mod tests {
     fn threads_take_address_space() {
         let space = "Max address space  1024000000  unlimited  bytes\n";
         let root = system(&[("proc/self/limits", space)]);
-        let with = |threads| limit(root.path(), threads).bytes;
+        let with = |threads| limit(root.path(), threads).0;
         assert_eq!(with(0) - with(4), 4 * THREAD);
     }
 
     #[test]
     fn impossible_amounts_are_refused_with_the_need() {
-        let short = claim(u64::MAX / 2, 1).unwrap_err();
-        let text = short.to_string();
+        let text = claim(u64::MAX / 2, 1).unwrap_err();
         assert!(
             text.starts_with("needs 9223372036.9 GB, more than "),
             "{text}"
@@ -253,6 +197,6 @@ mod tests {
             "proc/self/limits",
             "Max address space  1024000000  unlimited  bytes\n",
         )]);
-        assert_eq!(limit(root.path(), 16).bytes, 0);
+        assert_eq!(limit(root.path(), 16).0, 0);
     }
 }

@@ -436,7 +436,7 @@ pub(super) fn read_any_params(
     let views = shape.named().map(of);
     let views: Vec<_> = views.collect::<Result<_, _>>()?;
     // Every tensor is in the file with these shapes, so the machine is no larger than the file.
-    memory_limit::check(shape.count() * size_of::<f32>() as u64)
+    memory_limit::claim(shape.count() * size_of::<f32>() as u64, 0)
         .map_err(|short| Error::content(label, "", format!("the machine {short}")))?;
     let mut params = Params::zeros(config);
     for ((_, mut tensor), view) in params.named_mut().into_iter().zip(views) {

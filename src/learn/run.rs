@@ -1,18 +1,15 @@
 //! A training run with all that is observed of it.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::curve::Curve;
+use super::finding::Finding;
 use super::findings::Watcher;
 use super::progress::{DiagnosticsHistory, End, ErrorsBySize, RunProgress};
 use super::snapshots::Snapshots;
 use crate::task::Task;
-use crate::train::{
-    Change, Diagnostics, Diverged, HeadDiagnostics, HistoryPoint, Score, State, Trainer,
-    TrainingConfig,
-};
+use crate::train::{Change, Diagnostics, Diverged, HistoryPoint, State, Trainer, TrainingConfig};
 
 /// The number of updates between two closer measurements; one costs a tenth of an update, at most.
 const BETWEEN_LOOKS: i32 = 16;

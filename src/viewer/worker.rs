@@ -23,9 +23,7 @@ use crate::learn::Snapshots;
 use crate::model::{Draw, Model, ModelConfig, NoiseMode};
 use crate::platform::{self, Chosen, Queue, TimeSlice, at_once};
 use crate::task::Task;
-use crate::train::{
-    Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, Work, recording_bytes,
-};
+use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording};
 
 /// Duration of a step in an animation, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
@@ -493,7 +491,7 @@ fn derived(shown: &RecordedEpisode, of: Quantity) -> Result<Gradients, String> {
 
 /// Returns an error if recording this number of steps takes too much memory.
 pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
-    let (bytes, rows) = (recording_bytes(config, steps), config.rows());
+    let (bytes, rows) = (Demand::Recording.bytes(config, steps), config.rows());
     if bytes > LARGEST_RECORDING {
         let size = bytes >> 30;
         return Some(format!(
@@ -515,20 +513,12 @@ pub fn learning_threads(count: usize) -> usize {
 
 /// Returns an error if training this number of runs side by side takes too much memory.
 pub fn too_much_to_learn(experiment: &Experiment, count: usize) -> Option<String> {
-    let threads = learning_threads(count);
     let (batch, steps) = (experiment.training.batch, experiment.task.longest());
-    let demand = Demand {
-        config: experiment.model.clone(),
-        steps,
-        work: Work::Training {
-            batch,
-            threads,
-            penalised: experiment.training.redundancy.heads(&experiment.model),
-        },
-    };
+    let threads = learning_threads(count).min(batch);
+    let demand = Demand::Training { batch, threads }.bytes(&experiment.model, steps);
     let snapshots = (Snapshots::LIMIT / count) as u64;
-    let bytes = (demand.bytes() + snapshots).saturating_mul(count as u64);
-    let short = memory_limit::claim(bytes, demand.threads()).err()?;
+    let bytes = (demand + snapshots).saturating_mul(count as u64);
+    let short = memory_limit::claim(bytes, threads).err()?;
     let (title, rows) = (&experiment.title, experiment.model.rows());
     Some(format!(
         "{title} cannot be trained here: training on {steps} steps of a memory of {rows} rows, in batches of {batch}, {short}. Use shorter episodes, fewer rows or a smaller batch."

@@ -11,7 +11,7 @@ use crate::figure::learning::{SnapshotEpisode, TrainingFigure};
 use crate::figure::{Format, Layout, Options, Picture};
 use crate::io::{Experiment, RunFolder, Trained, label, picture};
 use crate::learn::{Snapshot, slot};
-use crate::train::{Recording, recording_bytes};
+use crate::train::{Demand, Recording};
 
 /// The most moments while the number of sequences grows tenfold.
 const PER_DECADE: f64 = 24.0;
@@ -83,7 +83,7 @@ impl Render {
             episode,
             origin,
         } = self.episode.choose(&self.source, &machine(last)?)?;
-        let bytes = recording_bytes(&machine(last)?.machine.config, episode.steps());
+        let bytes = Demand::Recording.bytes(&machine(last)?.machine.config, episode.steps());
         let what = format!("recording the episode at {} training snapshots", all.len());
         machine::claim(bytes.saturating_mul(all.len() as u64), 0, &what)?;
         let learned = |snapshot: &Snapshot| -> anyhow::Result<SnapshotEpisode> {

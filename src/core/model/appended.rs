@@ -49,7 +49,6 @@ impl Kind for AppendedConfig {
     fn columns(&self) -> usize { M }
     fn set_channels(&mut self, inputs: usize, outputs: usize) { self.0[..2].copy_from_slice(&[inputs, outputs]); }
     fn validate(&self) -> Result<(), ConfigError> { check(&mut self.clone()) }
-    fn scratch_values(&self, steps: usize, _: usize) -> u64 { (3 * steps * M) as u64 }
     fn mechanism(&self, _: usize) -> Mechanism { Mechanism { score: Score::Dot, ..Mechanism::default() } }
 
     fn shape(&self) -> Shape {

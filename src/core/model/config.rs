@@ -1,7 +1,7 @@
 //! The size and the variant of a machine. Checked once, in [`NtmConfig::validate`]; trusted afterwards.
 
 use super::attention::{AttentionConfig, HeadColumns, Score, Weighting};
-use super::kind::{Extent, Kind, MAX_HEADS};
+use super::kind::{Kind, MAX_HEADS};
 use super::shape::TensorSpec;
 use super::spec::Place;
 use super::trace::HeadTrace;
@@ -330,15 +330,6 @@ impl ControllerConfig {
         size: 100,
         layers: 1,
     };
-
-    /// Returns the extent that makes it large, if it has it.
-    pub(super) fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize> {
-        match extent {
-            Extent::Units => Some(&mut self.size),
-            Extent::Layers => Some(&mut self.layers),
-            Extent::Rows | Extent::Columns => None,
-        }
-    }
 }
 
 /// Checks that a machine can have the channels of a task.

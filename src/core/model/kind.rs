@@ -100,33 +100,11 @@ pub trait Kind: Keys + Debug + Send + Sync {
     /// Sets the numbers of input and output channels to those of a task.
     fn set_channels(&mut self, inputs: usize, outputs: usize);
 
-    /// Returns the extent that makes it large, if it has it.
-    fn extent_mut(&mut self, _extent: Extent) -> Option<&mut usize> {
-        None
-    }
-
     /// Checks every range.
     ///
     /// # Errors
     /// The field, its value and what is allowed.
     fn validate(&self) -> Result<(), ConfigError>;
-
-    /// The number of values in [`super::Machine::scratch`] for an episode of `steps` steps, with at most `limit` values of
-    /// memory kept whole on the tape.
-    fn scratch_values(&self, steps: usize, limit: usize) -> u64;
-}
-
-/// The sizes that make a machine large.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// Rows of the memory.
-    Rows,
-    /// Columns of the memory.
-    Columns,
-    /// Units in a layer of the controller.
-    Units,
-    /// Layers of the controller.
-    Layers,
 }
 
 impl dyn Kind + '_ {

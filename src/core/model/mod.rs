@@ -36,7 +36,7 @@ mod wrap_around;
 
 pub use config::NtmConfig;
 pub use dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
-pub use kind::{AsKind, Extent, Kind};
+pub use kind::{AsKind, Kind};
 pub use machine::{Machine, TOGETHER, Terms, Upstream, Workspace};
 pub use noise::{Draw, Noise};
 pub use params::Params;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::config::{ControllerConfig, check_channels};
 use super::controller::{Stack, StackGradient};
-use super::kind::{Extent, Kind};
+use super::kind::Kind;
 use super::machine::{Machine, TOGETHER, Workspace, both, longest, together};
 use super::params::Params;
 use super::readout;
@@ -14,7 +14,6 @@ use super::spec::{ArraySpec, Place};
 use super::trace::Trace;
 use crate::keys::{ConfigError, Keys, Table, check};
 use crate::math::Real;
-use crate::math::matrix::padded;
 use crate::math::vectors::add;
 
 /// The size of a controller alone.
@@ -88,21 +87,9 @@ impl Kind for PlainConfig {
         (self.inputs, self.outputs) = (inputs, outputs);
     }
 
-    fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize> {
-        self.controller.extent_mut(extent)
-    }
-
     fn validate(&self) -> Result<(), ConfigError> {
         check_channels(self.inputs, self.outputs)?;
         check(&mut self.clone())
-    }
-
-    fn scratch_values(&self, steps: usize, _limit: usize) -> u64 {
-        let turned = self.outputs * padded(self.controller.size);
-        (self.controller.size as u64)
-            .saturating_mul(steps as u64)
-            .saturating_add(turned as u64)
-            .saturating_add(self.controller.gradient_values(steps, 0))
     }
 }
 

@@ -51,7 +51,8 @@ impl LinearSpec {
         Self { parts, inputs }
     }
 
-    pub(super) fn outputs(&self) -> usize {
+    /// Outputs.
+    pub fn outputs(&self) -> usize {
         self.parts.iter().map(|(_, outputs)| outputs).sum()
     }
 }

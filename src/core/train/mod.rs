@@ -28,7 +28,7 @@ pub use curves::{Outcome, Spread, after, best, median_and_worst, spread, spread_
 pub use diagnostics::{Diagnostics, HeadDiagnostics, entropy};
 pub use evaluate::{Evaluation, Evaluator, Measurement, chance, optimum};
 pub use loss::{Score, logit_gradient, score};
-pub use memory_demand::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
+pub use memory_demand::{Demand, LARGEST_RECORDING};
 pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::{ABSENT, Recorder, Recording, is_absent, is_unrecorded};
 pub use redundancy::{Penalty, overlap};

@@ -47,7 +47,7 @@ impl Redundancy {
     }
 
     /// Returns the number of penalised heads of a machine.
-    pub fn heads(self, config: &ModelConfig) -> usize {
+    fn heads(self, config: &ModelConfig) -> usize {
         match self {
             Self::Off => 0,
             Self::Read(_) => config.read_heads(),

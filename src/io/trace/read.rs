@@ -24,8 +24,7 @@ use crate::keys::Choice;
 use crate::model::{self, ModelConfig, NoiseMode, Trace};
 use crate::task::{Episode, External, Phase, Task};
 use crate::train::{
-    ABSENT, AuxLosses, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
-    recording_bytes,
+    ABSENT, AuxLosses, Demand, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
 };
 
 /// The largest file that is read, in bytes.
@@ -472,7 +471,9 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         label,
         absent: Vec::new(),
         // The derivatives are as many values as what they are of.
-        bytes: recording_bytes(&config, t).saturating_mul(1 + u64::from(of.is_some())),
+        bytes: Demand::Recording
+            .bytes(&config, t)
+            .saturating_mul(1 + u64::from(of.is_some())),
         shift_places: places.map(|(_, places)| places).unwrap_or_default(),
         ignored: Vec::new(),
         derivatives_of: of,

@@ -11,7 +11,7 @@ use crate::figure::{EMITTED, Gradients, Layer, Scalar, Stages, scalars, signal_p
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, NoiseMode, WrapAround};
 use crate::task::{Episode, Task};
-use crate::train::{LARGEST_RECORDING, Quantity, Recording, is_absent, recording_bytes};
+use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recording, is_absent};
 use crate::viewer::files::{Machine, RecordedEpisode};
 use crate::viewer::row_zoom::Rows;
 
@@ -117,7 +117,7 @@ impl EpisodeRequest {
         };
         let fits = |request: &Self| {
             let steps = request.task(machine).longest();
-            recording_bytes(&machine.ntm.config, steps) <= LARGEST_RECORDING
+            Demand::Recording.bytes(&machine.ntm.config, steps) <= LARGEST_RECORDING
         };
         let least = machine.task.least_size();
         while request.size > least && !fits(&request) {

@@ -9,7 +9,7 @@ use super::episode::{
 };
 use crate::model::{Draw, ModelConfig, NoiseMode, NtmConfig};
 use crate::task::{Episode, Task};
-use crate::train::{LARGEST_RECORDING, Recording, UNSEEN_SEED, recording_bytes};
+use crate::train::{Demand, LARGEST_RECORDING, Recording, UNSEEN_SEED};
 use crate::viewer::files::Machine;
 
 /// The least and the most memory rows on the track, where a machine runs on any number of them.
@@ -195,7 +195,7 @@ impl Session {
         let steps = self.request.steps(&self.request.task(machine));
         let fits = |rows: &usize| {
             let config = machine.ntm.config.with_rows(*rows);
-            config.is_ok_and(|config| recording_bytes(&config, steps) <= LARGEST_RECORDING)
+            config.is_ok_and(|config| Demand::Recording.bytes(&config, steps) <= LARGEST_RECORDING)
         };
         let mut stops = stops(least, ROWS[1].max(own));
         if machine.ntm.config.runs_on_any_rows() {

@@ -60,15 +60,6 @@ impl ControllerConfig {
             _ => self.size,
         }
     }
-
-    /// The number of values in a [`StackGradient`] for `steps` steps.
-    pub(super) fn gradient_values(&self, steps: usize, first: usize) -> u64 {
-        let per_step = self.layers * padded(self.layer_outputs());
-        let states = first + 3 * self.size * self.layers;
-        (per_step as u64)
-            .saturating_mul(steps as u64)
-            .saturating_add(states as u64)
-    }
 }
 
 /// The layers of a controller, with their weights.

@@ -6,7 +6,7 @@ use crate::math::matrix::padded;
 use crate::model::attention::{Mechanism, Weighting};
 use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, ShiftForm, check_channels};
 use crate::model::dependency::{Conventions, Dependency};
-use crate::model::kind::{Extent, Kind};
+use crate::model::kind::Kind;
 use crate::model::shape::{LinearSpec, Shape, TensorSpec};
 use crate::model::spec::{ArraySpec, Place};
 
@@ -159,14 +159,6 @@ impl Kind for NtmConfig {
         (self.inputs, self.outputs) = (inputs, outputs);
     }
 
-    fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize> {
-        match extent {
-            Extent::Rows => Some(&mut self.rows),
-            Extent::Columns => Some(&mut self.columns),
-            Extent::Units | Extent::Layers => self.controller.extent_mut(extent),
-        }
-    }
-
     /// Holds it to the ranges of its keys; numbers in the f32 that the machine runs in.
     fn validate(&self) -> Result<(), ConfigError> {
         check_channels(self.inputs, self.outputs)?;
@@ -183,10 +175,6 @@ impl Kind for NtmConfig {
         ConfigError::unless(moves, field, range, || {
             "at least 1 with the scalar form".into()
         })
-    }
-
-    fn scratch_values(&self, steps: usize, limit: usize) -> u64 {
-        self.values_of_scratch(steps, limit)
     }
 }
 

@@ -26,7 +26,7 @@ use crate::math::kernel::kernel;
 use crate::math::matrix::padded;
 use crate::math::softmax::{softmax, softmax_backward};
 use crate::math::vectors::add;
-use crate::math::{Aligned, Linear, Matrix, Real, Series, units};
+use crate::math::{Aligned, Linear, Matrix, Real, Series};
 
 mod kind;
 mod recompute;
@@ -120,36 +120,6 @@ impl NtmConfig {
     /// True for one head of each kind that act at once: one pass over the memory serves both.
     pub(super) fn is_pair(&self) -> bool {
         (self.read_heads, self.write_heads) == (1, 1) && !self.is_written_first()
-    }
-
-    /// Values of a [`Scratch`].
-    pub(super) fn values_of_scratch(&self, steps: usize, limit: usize) -> u64 {
-        let memory = self.rows * self.columns;
-        let per_step = padded(self.head_outputs()) + self.features();
-        let every = Trace::<f32>::memory_every_for(memory, steps, limit);
-        let memories = 1
-            + if every == 1 { 0 } else { every }
-            + usize::from(!self.is_pair())
-            + usize::from(self.is_written_first());
-        let vectors = 2 * self.heads() + 4;
-        let learned: Vec<_> = HeadTrace::<f32>::ARRAYS
-            .iter()
-            .filter(|spec| spec.is_learned())
-            .collect();
-        let layers = (0..self.heads()).map(|head| {
-            let width = |array| self.own_width(head, array);
-            let sums = |vector| units::sums::<f32>(self.columns, width(vector));
-            let gradients: usize = learned.iter().map(|spec| width(spec.name)).sum();
-            let rows = 2 * width("prior") + gradients;
-            rows + width("layer") + sums("additive_vector") + sums("prior_vector")
-        });
-        (memory as u64)
-            .saturating_mul(memories as u64)
-            .saturating_add((per_step as u64).saturating_mul(steps as u64))
-            .saturating_add((vectors * self.rows) as u64)
-            .saturating_add(layers.sum::<usize>() as u64)
-            .saturating_add((self.outputs * padded(self.features())) as u64)
-            .saturating_add(self.controller.gradient_values(steps, self.first_inputs()))
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
 use super::files::Machine;
 use super::state::State;
 use super::state::episode::ExternalEpisode;
@@ -142,7 +144,7 @@ impl Link {
     /// The whole of it, of a page at this address.
     pub fn at(&self, page: &str) -> String {
         match &self.trace {
-            Some(trace) => format!("{page}?trace={}#{self}", encoded(trace)),
+            Some(trace) => format!("{page}?trace={}#{self}", utf8_percent_encode(trace, ESCAPED)),
             None => format!("{page}#{self}"),
         }
     }
@@ -306,7 +308,7 @@ impl Display for Link {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (index, (name, value)) in self.pairs().into_iter().enumerate() {
             let and = if index == 0 { "" } else { "&" };
-            write!(f, "{and}{name}={}", encoded(&value))?;
+            write!(f, "{and}{name}={}", utf8_percent_encode(&value, ESCAPED))?;
         }
         Ok(())
     }
@@ -330,35 +332,17 @@ fn flips(value: &str) -> Result<Vec<(usize, usize)>, String> {
     })
 }
 
-/// True for a character that a link contains unescaped.
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-_.,".contains(&byte)
-}
-
-/// A value as it stands in a link.
-fn encoded(value: &str) -> String {
-    let bytes = value.bytes().map(|byte| {
-        if is_plain(byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    });
-    bytes.collect()
-}
+/// Characters that a link contains escaped: all but letters, digits and `-_.,`.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b',');
 
 /// Decodes a value of a link; text that is no code stays unchanged.
 fn decoded(value: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = value.as_bytes();
-    while let [first, behind @ ..] = rest {
-        let code = behind.get(..2).filter(|_| *first == b'%');
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
-        bytes.push(code.unwrap_or(if *first == b'+' { b' ' } else { *first }));
-        rest = &behind[if code.is_some() { 2 } else { 0 }..];
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    let value = value.replace('+', " ");
+    percent_decode_str(&value).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -60,16 +60,13 @@ fn limit(root: &Path, threads: usize) -> (u64, String) {
         Some(told("proc/self/limits", limit)?.saturating_sub(taken + more))
     };
     let stacks = THREAD.saturating_mul(threads as u64);
+    let free = told("proc/meminfo", "MemAvailable:");
+    let space = left("Max address space", "VmSize:", stacks);
+    let data = left("Max data size", "VmData:", 0);
     let all = [
-        (
-            told("proc/meminfo", "MemAvailable:"),
-            "this computer has free",
-        ),
-        (
-            left("Max address space", "VmSize:", stacks),
-            "`ulimit -v` leaves",
-        ),
-        (left("Max data size", "VmData:", 0), "`ulimit -d` leaves"),
+        (free, "this computer has free"),
+        (space, "`ulimit -v` leaves"),
+        (data, "`ulimit -d` leaves"),
     ];
     let all = all.into_iter();
     let least = all

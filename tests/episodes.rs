@@ -288,7 +288,10 @@ fn a_mismatch_between_preset_and_episode_file_is_an_error() {
             "evaluation.lengths=[3,4]",
             "`evaluation.lengths[1]`: is 4: none of the 2 held-out episodes with 2 to 4 steps has 4",
         ),
-        ("task.bits=3", "`task.bits`: is not a key of `episodes`"),
+        (
+            "task.bits=3",
+            "`task.bits`: does not apply to this experiment",
+        ),
         ("task.inputs=0", "`task.inputs`: is 0; allowed: 1 to 1024"),
     ] {
         refused(

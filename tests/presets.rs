@@ -77,7 +77,7 @@ fn changing_the_weighting_replaces_its_keys() {
     let error = changed("copy_hard", &[&soft, "training.hard.reward=1"]);
     let error = error.unwrap_err().to_string();
     assert!(
-        error.contains("`training.hard.reward`: is given, but no head has"),
+        error.contains("`training.hard.reward`: does not apply"),
         "{error}"
     );
 }
@@ -224,26 +224,26 @@ fn unknown_keys() {
 fn keys_of_another_kind() {
     assert_eq!(
         error(r#""training": {"optimizer": {"kind": "adam", "momentum": 0.9}}"#),
-        "my.json: `training.optimizer.momentum`: is not a key of `adam`, only of `rmsprop`; allowed: kind, learning_rate, beta1, beta2, epsilon"
+        "my.json: `training.optimizer.momentum`: does not apply to this experiment; allowed here: kind, learning_rate, beta1, beta2, epsilon"
     );
     assert_eq!(
         error(r#""training": {"clip": {"kind": "none", "limit": 3}}"#),
-        "my.json: `training.clip.limit`: is not a key of `none`, only of `elementwise`, `global_norm`; allowed: kind"
+        "my.json: `training.clip.limit`: does not apply to this experiment; allowed here: kind"
     );
     let source = r#"{"task": {"kind": "copy", "bits": 8, "length": [1, 20], "repeats": [1, 2]}}"#;
     assert_eq!(
         read(source).unwrap_err().to_string(),
-        "my.json: `task.repeats`: is not a key of `copy`, only of `repeat_copy`; allowed: kind, bits, length"
+        "my.json: `task.repeats`: does not apply to this experiment; allowed here: kind, bits, length"
     );
     let source = r#"{"evaluation": {"items": [2]}, "task": {"kind": "ngrams", "bits": 1}}"#;
     assert_eq!(
         read(source).unwrap_err().to_string(),
-        "my.json: `task.bits`: is not a key of `ngrams`, only of `copy`, `repeat_copy`, `associative_recall`, `priority_sort`; allowed: kind, context, length"
+        "my.json: `task.bits`: does not apply to this experiment; allowed here: kind, context, length"
     );
     let source = r#"{"task": {"kind": "repeat_copy", "bits": 8, "length": [1, 20]}}"#;
     assert_eq!(
         read(source).unwrap_err().to_string(),
-        "my.json: `task.repeats`: is missing; `repeat_copy` needs [lowest, highest], for example [1, 10]"
+        "my.json: `task.repeats`: is missing; expected [lowest, highest], for example [1, 10]"
     );
 }
 
@@ -273,15 +273,15 @@ fn invalid_tasks_are_refused() {
     for (task, problem) in [
         (
             r#""kind": "copy", "length": [1, 20]"#,
-            "`task.bits`: is missing; `copy` needs a number of bits, for example 8",
+            "`task.bits`: is missing; expected a number of bits, for example 8",
         ),
         (
             r#""kind": "copy", "bits": 8"#,
-            "`task.length`: is missing; `copy` needs [lowest, highest], for example [1, 20]",
+            "`task.length`: is missing; expected [lowest, highest], for example [1, 20]",
         ),
         (
             r#""kind": "associative_recall", "length": [1, 20]"#,
-            "`task.length`: is not a key of `associative_recall`, only of `copy`, `repeat_copy`, `ngrams`, `episodes`; allowed: kind, bits, item_length, items",
+            "`task.length`: does not apply to this experiment; allowed here: kind, bits, item_length, items",
         ),
         (
             r#""kind": "associative_recall", "items": [1, 6]"#,
@@ -293,7 +293,7 @@ fn invalid_tasks_are_refused() {
         ),
         (
             r#""kind": "ngrams", "bits": 1"#,
-            "`task.bits`: is not a key of `ngrams`, only of `copy`, `repeat_copy`, `associative_recall`, `priority_sort`; allowed: kind, context, length",
+            "`task.bits`: does not apply to this experiment; allowed here: kind, context, length",
         ),
         (
             r#""kind": "ngrams", "context": 17"#,
@@ -309,7 +309,7 @@ fn invalid_tasks_are_refused() {
         ),
         (
             r#""kind": "priority_sort", "repeats": [1, 2]"#,
-            "`task.repeats`: is not a key of `priority_sort`, only of `repeat_copy`; allowed: kind, bits, items, sorted",
+            "`task.repeats`: does not apply to this experiment; allowed here: kind, bits, items, sorted",
         ),
     ] {
         assert_eq!(message(task), format!("my.json: {problem}"));
@@ -327,7 +327,7 @@ fn an_evaluation_of_another_kind_of_task() {
     };
     assert_eq!(
         message("priority_sort", r#""lengths": [5]"#),
-        "my.json: `evaluation.lengths`: does not belong to the task `priority_sort`; allowed: items, episodes"
+        "my.json: `evaluation.lengths`: does not apply to this experiment; allowed here: items, episodes"
     );
     assert_eq!(
         message("associative_recall", r#""items": [6, 1]"#),
@@ -339,11 +339,11 @@ fn an_evaluation_of_another_kind_of_task() {
     );
     assert_eq!(
         message("ngrams", r#""repeats": [2]"#),
-        "my.json: `evaluation.repeats`: is given, but the task `ngrams` has no repeats"
+        "my.json: `evaluation.repeats`: does not apply to this experiment; allowed here: lengths, episodes"
     );
     assert_eq!(
         error(r#""evaluation": {"items": [2]}"#),
-        "my.json: `evaluation.items`: does not belong to the task `copy`; allowed: lengths, episodes"
+        "my.json: `evaluation.items`: does not apply to this experiment; allowed here: lengths, episodes"
     );
 }
 
@@ -351,15 +351,15 @@ fn an_evaluation_of_another_kind_of_task() {
 fn wrong_types() {
     assert_eq!(
         error(r#""model": {"memory": {"rows": "many"}}"#),
-        r#"my.json: `model.memory.rows`: is the text "many"; expected a whole number, 0 or more at line 1 column 92"#
+        r#"my.json: `model.memory.rows`: invalid type: string "many", expected usize at line 1 column 92"#
     );
     assert_eq!(
         error(r#""model": {"memory": {"rows": 64.5}}"#),
-        "my.json: `model.memory.rows`: is the number `64.5`; expected a whole number, 0 or more at line 1 column 90"
+        "my.json: `model.memory.rows`: invalid type: floating point `64.5`, expected usize at line 1 column 90"
     );
     assert_eq!(
         error(r#""model": {"memory": {"rows": -1}}"#),
-        "my.json: `model.memory.rows`: is the number `-1`; expected a whole number, 0 or more at line 1 column 88"
+        "my.json: `model.memory.rows`: invalid value: integer `-1`, expected usize at line 1 column 88"
     );
     assert_eq!(
         error(r#""model": {"memory": [128, 20]}"#),
@@ -371,11 +371,11 @@ fn wrong_types() {
     );
     assert_eq!(
         error(r#""model": {"controller": {"kind": "lstn"}}"#),
-        "my.json: `model.controller.kind`: is `lstn`; expected `lstm` or `feedforward` at line 1 column 96"
+        "my.json: `model.controller.kind`: is `lstn`; expected one of `lstm`, `feedforward` at line 1 column 96"
     );
     assert_eq!(
         error(r#""evaluation": {"lengths": [10, "x"]}"#),
-        r#"my.json: `evaluation.lengths[1]`: is the text "x"; expected a whole number, 0 or more at line 1 column 91"#
+        r#"my.json: `evaluation.lengths[1]`: invalid type: string "x", expected usize at line 1 column 91"#
     );
     assert_eq!(
         read("[]").unwrap_err().to_string(),
@@ -383,7 +383,7 @@ fn wrong_types() {
     );
     assert_eq!(
         read("{}").unwrap_err().to_string(),
-        "my.json: missing key `task` at line 1 column 2"
+        "my.json: missing field `task` at line 1 column 2"
     );
     assert_eq!(
         read(r#"{"task": {"kind": "copy", "bits": 8, "length": [1, 2, 3]}}"#)
@@ -397,7 +397,7 @@ fn wrong_types() {
 fn a_seed_that_is_too_large() {
     assert_eq!(
         error(r#""training": {"seed": 18446744073709551616}"#),
-        "my.json: `training.seed`: is the number `1.8446744073709552e+19`; expected a whole number, 0 to 18446744073709551615 at line 1 column 98"
+        "my.json: `training.seed`: invalid type: floating point `1.8446744073709552e+19`, expected u64 at line 1 column 98"
     );
 }
 
@@ -410,8 +410,8 @@ fn quoted_file_content_is_shortened() {
         format!(r#""model": {{"memory": {{"rows": "{long}"}}}}"#),
     ] {
         let message = error(&rest);
-        assert!(message.chars().count() < 300, "{message}");
-        assert!(message.contains("xxx…"), "{message}");
+        assert!(message.chars().count() < 400, "{message}");
+        assert!(message.contains("xx…"), "{message}");
     }
     let message = Experiment::find(&long, &[]).unwrap_err().to_string();
     assert!(message.chars().count() < 300, "{message}");
@@ -545,7 +545,7 @@ fn out_of_range() {
 fn invalid_json_is_refused() {
     assert_eq!(
         read("{\"task\": ").unwrap_err().to_string(),
-        "my.json: ends too early at line 1 column 9"
+        "my.json: `task`: EOF while parsing a value at line 1 column 9"
     );
     assert_eq!(
         read(&"[".repeat(100_000)).unwrap_err().to_string(),
@@ -616,7 +616,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("model.memory.rows=many"),
-        r#"--set: `model.memory.rows`: is the text "many"; expected a whole number, 0 or more"#
+        r#"--set: `model.memory.rows`: invalid type: string "many", expected usize"#
     );
     assert_eq!(
         message("model.memory.rows=0"),

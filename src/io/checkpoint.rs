@@ -29,7 +29,6 @@ struct StateForm {
     overflows: u32,
     nanoseconds: u64,
     since_validation: SinceForm,
-    #[serde(default)]
     baseline: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     changes: Vec<ChangeForm>,
@@ -337,7 +336,7 @@ mod tests {
         );
         let other = weights::from_bytes(&bytes, "c").unwrap_err().to_string();
         assert!(
-            other.ends_with("is `tapescope-checkpoint`; expected tapescope-weights"),
+            other.ends_with("is `tapescope-checkpoint`; expected `tapescope-weights`"),
             "{other}"
         );
     }

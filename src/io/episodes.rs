@@ -13,7 +13,7 @@
 //! Values are numbers of any usual kind (f4, f8, whole ones, booleans), names are Unicode text. What stands behind an
 //! episode's length in the padded form is not looked at. Other arrays are left alone.
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,9 +22,8 @@ use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
-use super::npy::{Header, header, other_kind};
 use super::preset::form::complete_model;
-use super::{Error, Experiment, file, input, weights};
+use super::{Error, Experiment, file, npy, weights};
 use crate::task::{Episodes, Fault, Recorded, Task};
 
 /// The largest file, and the most bytes that are unpacked of an array.
@@ -290,26 +289,12 @@ impl Arrays<'_> {
         let fail = |problem: String| Fault::new(array, problem);
         let file = self.archive.by_name(&format!("{array}.npy"));
         let mut file: ZipFile<_> = file.map_err(|error| fail(error.to_string()))?;
-        let Header { shape, kind } = header(&mut file, allowed).map_err(fail)?;
-        let is_text = kind.starts_with("<U") == allowed.starts_with("<U");
-        let width = size(&kind).filter(|_| is_text);
-        let width = width.ok_or_else(|| fail(other_kind(&kind, allowed)))?;
-        let sizes = shape.iter().map(|&size| size as u64);
-        let length = sizes.fold(width as u64, u64::saturating_mul);
-        if length > LIMIT {
-            let most = LIMIT >> 20;
-            let problem = format!("has the shape {shape:?}: more than the limit of {most} MB");
-            return Err(fail(problem));
-        }
-        // Grows with what is there, whatever the header says.
-        let mut bytes = Vec::new();
-        input::read_up_to(file.take(length + 1), 1 << 16, length, &mut bytes)
-            .map_err(|error| fail(format!("{error}; expected a complete array")))?;
-        if bytes.len() as u64 != length {
-            let problem = format!("has another number of values than its shape {shape:?}");
-            return Err(fail(problem));
-        }
-        Ok((shape, kind, bytes))
+        let header = npy::header(&mut file, allowed).map_err(fail)?;
+        let is_text = header.kind.starts_with("<U") == allowed.starts_with("<U");
+        let width = size(&header.kind).filter(|_| is_text);
+        let width = width.ok_or_else(|| fail(npy::other_kind(&header.kind, allowed)))?;
+        let bytes = npy::values(file, &header, width, LIMIT).map_err(fail)?;
+        Ok((header.shape, header.kind, bytes))
     }
 }
 

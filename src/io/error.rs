@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use serde::Deserialize;
+
 use super::file::label;
 
 /// A file that could not be read, written or understood.
@@ -66,6 +68,11 @@ impl Error {
         }
     }
 
+    /// Returns an error about JSON in the words of serde; text that it quotes may be long.
+    pub(super) fn json(file: &str, place: impl Into<String>, error: &serde_json::Error) -> Self {
+        Self::content(file, place, bounded(&error.to_string(), MOST_OF_JSON))
+    }
+
     /// Returns the same error about the contents of a file.
     pub(super) fn in_file(self, file: &str) -> Self {
         match self {
@@ -82,7 +89,8 @@ impl Error {
                 place,
                 problem,
             } => {
-                let dot = if place.is_empty() { "" } else { "." };
+                let is_key = !place.is_empty() && !place.starts_with('[');
+                let dot = if is_key { "." } else { "" };
                 Self::content(&file, format!("{outer}{dot}{place}"), problem)
             }
             other => other,
@@ -124,6 +132,27 @@ impl Error {
 const MOST_OF_NAME: usize = 80;
 /// The largest number of characters of its text.
 const MOST_OF_SENTENCE: usize = 1000;
+
+/// The largest number of characters of an error of serde.
+const MOST_OF_JSON: usize = 300;
+
+/// Parses JSON; an error names the place inside it, with line and column.
+pub(super) fn parse<'a, T: Deserialize<'a>>(text: &'a str, label: &str) -> Result<T, Error> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let parsed = serde_path_to_error::deserialize(&mut json)
+        .map_err(|error| Error::json(label, path(error.path()), error.inner()))?;
+    let end = json.end();
+    end.map_err(|error| Error::json(label, "", &error))?;
+    Ok(parsed)
+}
+
+/// Returns the path of an error; empty for the whole.
+pub(super) fn path(path: &serde_path_to_error::Path) -> String {
+    match path.to_string() {
+        whole if whole == "." => String::new(),
+        path => path,
+    }
+}
 
 /// At most 80 characters of a text that someone else wrote, none of which acts on a terminal.
 pub(super) fn short(text: &str) -> String {
@@ -189,82 +218,9 @@ pub(super) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Serde's words for Rust's types, in the words of a preset. What is quoted from the file stays as it is,
-/// but for a text that would fill the screen: that is cut.
-pub(super) fn plain(message: &str) -> String {
-    let mut parts = String::new();
-    let mut rest = message;
-    while let Some(start) = rest.find(['`', '"']) {
-        let quote = &rest[start..=start];
-        let inside = &rest[start + 1..];
-        let Some(end) = closing(inside, quote) else {
-            break;
-        };
-        parts += &translated(&rest[..start]);
-        parts += quote;
-        parts += &short(&inside[..end]);
-        parts += quote;
-        rest = &inside[end + 1..];
-    }
-    parts + &translated(rest)
-}
-
-/// Returns the end of a quoted text: a quotation mark of JSON inside it has a backslash before it.
-fn closing(text: &str, quote: &str) -> Option<usize> {
-    let mut ends = text.match_indices(quote).map(|(at, _)| at);
-    ends.find(|&at| {
-        let slashes = text[..at].chars().rev().take_while(|&c| c == '\\').count();
-        quote == "`" || slashes % 2 == 0
-    })
-}
-
-fn translated(message: &str) -> String {
-    const WORDS: [(&str, &str); 25] = [
-        ("invalid type: string", "is the text"),
-        ("invalid type: integer", "is the number"),
-        ("invalid value: integer", "is the number"),
-        ("invalid type: floating point", "is the number"),
-        ("invalid type: boolean", "is"),
-        ("invalid type: null", "is null"),
-        ("invalid type: sequence", "is a list"),
-        ("invalid type: map", "is an object"),
-        ("invalid length", "has the wrong number of values:"),
-        ("unknown variant", "is"),
-        ("unknown field", "unknown key"),
-        ("missing field", "missing key"),
-        ("duplicate field", "duplicate key"),
-        ("EOF while parsing a value", "ends too early"),
-        (
-            "EOF while parsing an object",
-            "ends in the middle of an object",
-        ),
-        ("EOF while parsing a list", "ends in the middle of a list"),
-        ("EOF while parsing a string", "ends in the middle of a text"),
-        ("expected usize", "expected a whole number, 0 or more"),
-        (
-            "expected u64",
-            "expected a whole number, 0 to 18446744073709551615",
-        ),
-        ("expected f64", "expected a number"),
-        ("expected a sequence", "expected a list"),
-        ("expected ident", "invalid JSON"),
-        ("expected value", "invalid JSON"),
-        ("expected a map", "expected an object"),
-        (", expected", "; expected"),
-    ];
-    let replaced = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
-    let message = WORDS.iter().fold(message.to_owned(), replaced);
-    // "struct TimeForm": the name is Rust's.
-    let mut parts = message.split("expected struct ");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| {
-        text + "expected an object" + part.trim_start_matches(char::is_alphanumeric)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Error, bounded, harmless, nearest, plain};
+    use super::{Error, bounded, harmless, nearest, parse};
 
     #[test]
     fn messages_contain_no_terminal_control_characters() {
@@ -300,28 +256,18 @@ mod tests {
     }
 
     #[test]
-    fn quoted_text_is_unchanged() {
+    fn json_errors_name_file_place_and_position() {
+        let error = |text: &str| parse::<[Option<usize>; 2]>(text, "f").unwrap_err();
         assert_eq!(
-            plain("invalid type: string \"expected usize, \\\"expected f64\\\"\", expected usize"),
-            "is the text \"expected usize, \\\"expected f64\\\"\"; expected a whole number, 0 or more"
-        );
-        assert_eq!(
-            plain("unknown variant `missing field`, expected `lstm` or `feedforward`"),
-            "is `missing field`; expected `lstm` or `feedforward`"
+            error(r#"[1, "x"]"#).within("entry").to_string(),
+            "f: `entry[1]`: invalid type: string \"x\", expected usize at line 1 column 7"
         );
         assert_eq!(
-            plain("invalid type: map, expected struct TimeForm at line 1 column 2"),
-            "is an object; expected an object at line 1 column 2"
+            error("[1, 2] 3").to_string(),
+            "f: trailing characters at line 1 column 8"
         );
-        assert_eq!(
-            plain("a ` alone, expected value"),
-            "a ` alone, invalid JSON"
-        );
-        let long = "x".repeat(500);
-        let said = plain(&format!("unknown field `{long}`, expected `a`"));
-        assert!(
-            said.chars().count() < 130 && said.ends_with("x…`; expected `a`"),
-            "{said}"
-        );
+        let long = error(&format!("[1, \"{}\"]", "x".repeat(30_000))).to_string();
+        assert!(long.chars().count() < 320, "{long}");
+        assert!(long.contains("column 30006"), "{long}");
     }
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::Error;
-use super::error::{bounded, plain, short};
+use super::error::{bounded, parse, short};
 #[cfg(test)]
 pub(super) use super::faults::change;
 pub(super) use super::input::{read, read_text};
@@ -184,6 +184,9 @@ pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain values with text for keys become JSON")
 }
 
+/// The version of the small files of [`write_json`].
+const VERSION: &str = "1.0";
+
 /// Writes a small file of ours: the keys of `body` behind its `format` and `version`.
 pub(super) fn write_json(
     path: &Path,
@@ -199,32 +202,20 @@ pub(super) fn write_json(
     }
     let json = json(&Form {
         format,
-        version: "1.0",
+        version: VERSION,
         body,
     });
     write_atomically(path, |to| writeln!(to, "{json}"))
 }
 
-/// True for `1.x`, where x is a whole number.
-pub(super) fn is_version_1(version: &str) -> bool {
-    let minor = version.strip_prefix("1.").unwrap_or_default();
-    !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Returns the error in the `format` or `version` of one of our files, of which 1.x is read: the key and the text.
+/// Returns the error in the `format` or `version` of one of our files: the key and the text.
 pub(super) fn foreign(
-    [found, version]: [&str; 2],
-    format: &'static str,
+    found: [&str; 2],
+    expected: [&'static str; 2],
 ) -> Option<(&'static str, String)> {
-    let of_version = "1.x, the version this program reads";
-    let (key, found, expected) = if found != format {
-        ("format", found, format)
-    } else if !is_version_1(version) {
-        ("version", version, of_version)
-    } else {
-        return None;
-    };
-    Some((key, format!("is `{}`; expected {expected}", short(found))))
+    let mut all = ["format", "version"].into_iter().zip(found).zip(expected);
+    let ((key, found), expected) = all.find(|((_, found), expected)| found != expected)?;
+    Some((key, format!("is `{}`; expected `{expected}`", short(found))))
 }
 
 /// Reads a file written by [`write_json`].
@@ -239,11 +230,10 @@ pub(super) fn read_json<T: serde::de::DeserializeOwned>(
         version: String,
     }
     let (text, label) = (read_text(path, limit)?, label(path));
-    let wrong = |error: serde_json::Error| Error::content(&label, "", plain(&error.to_string()));
-    let header: Header = serde_json::from_str(&text).map_err(wrong)?;
-    match foreign([&header.format, &header.version], format) {
+    let header: Header = parse(&text, &label)?;
+    match foreign([&header.format, &header.version], [format, VERSION]) {
         Some((key, problem)) => Err(Error::content(&label, key, problem)),
-        None => serde_json::from_str(&text).map_err(wrong),
+        None => parse(&text, &label),
     }
 }
 

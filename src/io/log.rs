@@ -6,11 +6,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::error::plain;
+use super::error::parse;
 use super::measurement::{ChangeLine, PointForm};
 use super::{Error, Experiment, file};
 use crate::train::{Change, Evaluation, HistoryPoint, best};
 
+/// Format and version of logs.
+pub(super) const FORMAT: [&str; 2] = ["ntm-log", "1.1"];
 /// The largest log that is read, in bytes.
 const LIMIT: u64 = 1 << 30;
 
@@ -75,54 +77,39 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
     let (experiment, command) = read_header(header, label)?;
     let mut points: Vec<HistoryPoint> = Vec::new();
     let (mut changes, mut now) = (Vec::<Change>::new(), experiment.clone());
+    let mut before = None;
     for (index, line) in lines {
         let place = format!("line {}", index + 1);
-        let before = changes.last().map_or(0, |change| change.sequences);
-        let broken =
-            |error: serde_json::Error| Error::content(label, &place, plain(&error.to_string()));
+        let broken = |error: serde_json::Error| Error::json(label, &place, &error);
         let line: Value = serde_json::from_str(line).map_err(broken)?;
-        if line.get("change").is_some() {
+        let is_change = line.get("change").is_some();
+        let sequences = if is_change {
             let change: ChangeLine = serde_json::from_value(line).map_err(broken)?;
-            let change = change.into_change();
-            let before = points
-                .last()
-                .map_or(before, |point| before.max(point.sequences));
-            if change.sequences < before {
-                let problem = format!(
-                    "`sequences` is {}, after {before} in an earlier line; expected no less",
-                    change.sequences
-                );
-                return Err(Error::content(label, format!("{place}.change"), problem));
-            }
-            let place = format!("{place}.change.set");
+            let (change, place) = (change.into_change(), format!("{place}.change.set"));
             now = now
                 .changed_by(&change)
                 .map_err(|error| error.in_file(label).within(&place))?;
-            changes.push(change);
-            continue;
-        }
-        let point: PointForm = serde_json::from_value(line).map_err(broken)?;
-        if let Some((key, problem)) = point.wrong() {
-            return Err(Error::content(label, format!("{place}.{key}"), problem));
-        }
-        let point = point.0;
-        if let Some(before) = points.last()
-            && before.sequences >= point.sequences
-        {
+            changes.push(change.clone());
+            change.sequences
+        } else {
+            let PointForm(point) = serde_json::from_value(line).map_err(broken)?;
+            if let Some((key, problem)) = PointForm(point).wrong() {
+                return Err(Error::content(label, format!("{place}.{key}"), problem));
+            }
+            points.push(point);
+            point.sequences
+        };
+        // A change stands behind the validation of the same moment.
+        let least = before.map_or(0, |before: u64| {
+            before.saturating_add(u64::from(!is_change))
+        });
+        if sequences < least {
             let problem = format!(
-                "`sequences` is {}, after {} in the previous line; expected more",
-                point.sequences, before.sequences
+                "`sequences` is {sequences}; expected {least} or more, as in the lines before"
             );
             return Err(Error::content(label, place, problem));
         }
-        if !changes.is_empty() && point.sequences <= before {
-            let problem = format!(
-                "`sequences` is {}, after {before} at the previous change; expected more",
-                point.sequences
-            );
-            return Err(Error::content(label, place, problem));
-        }
-        points.push(point);
+        before = Some(sequences);
     }
     Ok(Log {
         experiment,
@@ -134,14 +121,8 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
 
 fn read_header(header: &str, label: &str) -> Result<(Experiment, String), Error> {
     let place = "line 1";
-    let header: HeaderForm = serde_json::from_str(header).map_err(|error| {
-        let problem = format!(
-            "is not the header of a training log: {}",
-            plain(&error.to_string())
-        );
-        Error::content(label, place, problem)
-    })?;
-    if let Some((key, problem)) = file::foreign([&header.format, &header.version], "ntm-log") {
+    let header: HeaderForm = parse(header, label).map_err(|error| error.within(place))?;
+    if let Some((key, problem)) = file::foreign([&header.format, &header.version], FORMAT) {
         return Err(Error::content(label, place, format!("`{key}` {problem}")));
     }
     let experiment = Experiment::from_json(header.experiment.get(), label, &[])
@@ -153,7 +134,7 @@ fn read_header(header: &str, label: &str) -> Result<(Experiment, String), Error>
 mod tests {
     use super::*;
 
-    const HEADER: &str = r#"{"format":"ntm-log","version":"1.0","generator":{},"command":"tapescope train x","experiment":{"name":"tiny","task":{"kind":"copy","bits":2,"length":[1,2]}}}"#;
+    const HEADER: &str = r#"{"format":"ntm-log","version":"1.1","generator":{},"command":"tapescope train x","experiment":{"name":"tiny","task":{"kind":"copy","bits":2,"length":[1,2]}}}"#;
 
     fn point(sequences: u64) -> String {
         format!(
@@ -200,14 +181,14 @@ mod tests {
             error(&HEADER[..40]),
             "run.jsonl: ends within its first line; expected the header of a training log"
         );
-        assert!(error("{}\n").starts_with("run.jsonl: `line 1`: is not the header"));
+        assert!(error("{}\n").starts_with("run.jsonl: `line 1`: missing field"));
         assert_eq!(
             error(&format!("{}\n", HEADER.replace("ntm-log", "other"))),
-            "run.jsonl: `line 1`: `format` is `other`; expected ntm-log"
+            "run.jsonl: `line 1`: `format` is `other`; expected `ntm-log`"
         );
         assert_eq!(
-            error(&format!("{}\n", HEADER.replace("1.0", "2.0"))),
-            "run.jsonl: `line 1`: `version` is `2.0`; expected 1.x, the version this program reads"
+            error(&format!("{}\n", HEADER.replace("1.1", "2.0"))),
+            "run.jsonl: `line 1`: `version` is `2.0`; expected `1.1`"
         );
         assert!(
             error(&format!("{}\n", HEADER.replace("copy", "cpoy")))
@@ -217,7 +198,7 @@ mod tests {
         assert!(error(&broken).starts_with("run.jsonl: `line 3`: "));
         assert_eq!(
             error(&format!("{HEADER}\n{}\n{}\n", point(20), point(20))),
-            "run.jsonl: `line 3`: `sequences` is 20, after 20 in the previous line; expected more"
+            "run.jsonl: `line 3`: `sequences` is 20; expected 21 or more, as in the lines before"
         );
     }
 }

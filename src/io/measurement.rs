@@ -1,10 +1,13 @@
 //! Measurements and learning curves as JSON.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::preset::flatten;
+use super::preset::form::Written;
 use super::{Trained, file, paper};
 use crate::task::{Measure, Task};
 use crate::train::{
@@ -21,9 +24,9 @@ pub fn measurement_json(
     (measured, sampled): (&Measurement, Option<&Sampled>),
     optimum: Option<f64>,
 ) -> String {
-    let line = Line::new(name, trained, task, seed, measured, optimum);
-    let sampled = sampled.map(SampledForm::of);
-    file::json(&Line { sampled, ..line })
+    let mut line = line(name, trained, task, seed, measured, optimum);
+    line.extend(sampled.into_iter().flat_map(of_samples));
+    file::json(&Written::new(line))
 }
 
 /// [`measurement_json`] with the references: the chance level, and the statement of the paper.
@@ -36,18 +39,69 @@ pub fn comparison_json(
     optimum: Option<f64>,
     chance: f64,
 ) -> String {
-    #[derive(Serialize)]
-    struct Comparison<'a> {
-        #[serde(flatten)]
-        line: Line<'a>,
-        chance: f64,
-        paper: Option<&'static str>,
-    }
-    file::json(&Comparison {
-        line: Line::new(name, trained, task, seed, measured, optimum),
-        chance,
-        paper: paper::figure(&trained.machine.config, task).map(|paper| paper.words),
-    })
+    let mut line = line(name, trained, task, seed, measured, optimum);
+    let paper = paper::figure(&trained.machine.config, task).map(|paper| paper.words);
+    line.extend([("chance", json!(chance)), ("paper", json!(paper))]);
+    file::json(&Written::new(line))
+}
+
+/// A measurement by its keys, in order.
+fn line(
+    name: &str,
+    trained: &Trained,
+    task: &Task,
+    seed: u64,
+    measured: &Measurement,
+    optimum: Option<f64>,
+) -> Vec<(&'static str, Value)> {
+    let ends = |range: RangeInclusive<usize>| [*range.start(), *range.end()];
+    let size = |measure| (task.measure() == measure).then(|| ends(task.size()));
+    let rows = Some(trained.machine.config.rows()).filter(|&rows| rows > 0);
+    let needed = (measured.wrapped > 0).then_some(measured.rows_needed);
+    let mean = &measured.mean;
+    let mut line = vec![
+        ("machine", json!(name)),
+        ("rows", json!(rows)),
+        ("task", json!(task.name())),
+        ("length", json!(size(Measure::Length))),
+        ("items", json!(size(Measure::Items))),
+        ("repeats", json!(task.repeats().map(ends))),
+        ("seed", json!(seed.to_string())),
+        ("episodes", json!(mean.episodes)),
+        ("bits_per_sequence", json!(Number(mean.bits_per_sequence))),
+        ("wrong_bits", json!(Number(mean.wrong_bits))),
+        ("scored_bits", json!(Number(mean.scored_bits))),
+        ("perfect", json!(Number(mean.perfect))),
+    ];
+    let aux = AuxLosses::NAMES.into_iter().zip(mean.aux.each());
+    line.extend(aux.filter_map(|(name, loss)| Some((name, json!(Number(loss?))))));
+    line.extend([
+        ("bits_half_width", json!(measured.half_width.map(Number))),
+        ("bits_median", json!(Number(measured.median))),
+        ("wrapped_episodes", json!(measured.wrapped)),
+        ("rows_needed", json!(needed)),
+        ("optimum", json!(optimum)),
+    ]);
+    line
+}
+
+/// The results of samples. Uncertainty: `entropy` of the mean, `noise` in every sample, `mutual` for the disagreement
+/// between samples; `areas` under the curve of a wrong bit against each.
+fn of_samples(sampled: &Sampled) -> [(&'static str, Value); 11] {
+    let (of, areas) = (sampled.uncertainty, sampled.areas);
+    [
+        ("sampled.samples", json!(sampled.samples)),
+        ("sampled.bits_of_mean", json!(Number(sampled.bits_of_mean))),
+        ("sampled.bits_per_sequence", json!(Number(sampled.bits))),
+        ("sampled.bits_spread", json!(sampled.spread.map(Number))),
+        ("sampled.wrong_bits", json!(Number(sampled.wrong_bits))),
+        ("sampled.uncertainty.entropy", json!(Number(of.total))),
+        ("sampled.uncertainty.noise", json!(Number(of.noise))),
+        ("sampled.uncertainty.mutual", json!(Number(of.model))),
+        ("sampled.areas.entropy", json!(areas.total.map(Number))),
+        ("sampled.areas.noise", json!(areas.noise.map(Number))),
+        ("sampled.areas.mutual", json!(areas.model.map(Number))),
+    ]
 }
 
 /// A learning curve: a list of its points, as the lines of a log have them.
@@ -59,19 +113,15 @@ pub fn history_json(history: &[HistoryPoint]) -> String {
 /// The first number by which two points of a learning curve differ, but for the time that they took.
 pub fn unlike(here: &HistoryPoint, there: &HistoryPoint) -> Option<String> {
     let numbers = |point: &HistoryPoint| {
-        let seconds = 0.0;
-        let mut all = json!(PointForm(HistoryPoint { seconds, ..*point }));
-        let inner = all["validation"].take();
-        let flat = |(key, value): (&String, &Value)| (format!("validation.{key}"), value.clone());
-        let inner: Vec<_> = inner.as_object().into_iter().flatten().map(flat).collect();
-        let all = all.as_object().cloned().unwrap_or_default();
-        all.into_iter().chain(inner).collect::<BTreeMap<_, _>>()
+        let (seconds, mut all) = (0.0, BTreeMap::new());
+        let point = json!(PointForm(HistoryPoint { seconds, ..*point }));
+        flatten(String::new(), &point, &mut all);
+        all
     };
     let (here, there, sequences) = (numbers(here), numbers(there), there.sequences);
-    let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
     let mut keys = here.keys().chain(there.keys());
     let key = keys.find(|key| here.get(*key) != there.get(*key))?;
-    let [here, there] = [here.get(key), there.get(key)].map(text);
+    let [here, there] = [&here, &there].map(|all| all.get(key).map_or("nothing", String::as_str));
     Some(format!(
         "{key} is {here} after {sequences} sequences, {there} there"
     ))
@@ -80,99 +130,6 @@ pub fn unlike(here: &HistoryPoint, there: &HistoryPoint) -> Option<String> {
 /// A validation, as weights files have it.
 pub fn evaluation_json(evaluation: &Evaluation) -> String {
     file::json(&EvaluationForm(*evaluation))
-}
-
-#[derive(Serialize)]
-struct Line<'a> {
-    machine: &'a str,
-    rows: Option<usize>,
-    task: &'a str,
-    length: Option<[usize; 2]>,
-    items: Option<[usize; 2]>,
-    repeats: Option<[usize; 2]>,
-    seed: String,
-    #[serde(flatten)]
-    evaluation: EvaluationForm,
-    bits_half_width: Option<Number>,
-    bits_median: Number,
-    wrapped_episodes: usize,
-    rows_needed: Option<usize>,
-    optimum: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sampled: Option<SampledForm>,
-}
-
-/// [`Sampled`] in JSON.
-#[derive(Serialize)]
-struct SampledForm {
-    samples: u64,
-    bits_of_mean: Number,
-    bits_per_sequence: Number,
-    bits_spread: Option<Number>,
-    wrong_bits: Number,
-    /// Total: of the mean; aleatoric: the rest in every sample; epistemic: disagreement between samples.
-    uncertainty: Parts<Number>,
-    /// Under the curve of a wrong bit against each.
-    areas: Parts<Option<Number>>,
-}
-
-#[derive(Serialize)]
-struct Parts<T> {
-    entropy: T,
-    noise: T,
-    mutual: T,
-}
-
-impl SampledForm {
-    fn of(sampled: &Sampled) -> Self {
-        let (of, areas) = (sampled.uncertainty, sampled.areas);
-        Self {
-            samples: sampled.samples,
-            bits_of_mean: Number(sampled.bits_of_mean),
-            bits_per_sequence: Number(sampled.bits),
-            bits_spread: sampled.spread.map(Number),
-            wrong_bits: Number(sampled.wrong_bits),
-            uncertainty: Parts {
-                entropy: Number(of.total),
-                noise: Number(of.noise),
-                mutual: Number(of.model),
-            },
-            areas: Parts {
-                entropy: areas.total.map(Number),
-                noise: areas.noise.map(Number),
-                mutual: areas.model.map(Number),
-            },
-        }
-    }
-}
-
-impl<'a> Line<'a> {
-    fn new(
-        name: &'a str,
-        trained: &'a Trained,
-        task: &'a Task,
-        seed: u64,
-        measured: &Measurement,
-        optimum: Option<f64>,
-    ) -> Self {
-        let ends = |range: std::ops::RangeInclusive<usize>| [*range.start(), *range.end()];
-        Self {
-            machine: name,
-            rows: Some(trained.machine.config.rows()).filter(|&rows| rows > 0),
-            task: task.name(),
-            length: (task.measure() == Measure::Length).then(|| ends(task.size())),
-            items: (task.measure() == Measure::Items).then(|| ends(task.size())),
-            repeats: task.repeats().map(ends),
-            seed: seed.to_string(),
-            evaluation: EvaluationForm(measured.mean),
-            bits_half_width: measured.half_width.map(Number),
-            bits_median: Number(measured.median),
-            wrapped_episodes: measured.wrapped,
-            rows_needed: (measured.wrapped > 0).then_some(measured.rows_needed),
-            optimum,
-            sampled: None,
-        }
-    }
 }
 
 /// [`Evaluation`] in JSON.
@@ -192,59 +149,8 @@ struct EvaluationKeys {
     scored_bits: f64,
     #[serde(with = "number")]
     perfect: f64,
-    #[serde(flatten, with = "AuxLossKeys")]
+    #[serde(flatten, with = "aux_losses")]
     aux: AuxLosses,
-}
-
-/// [`AuxLosses`] in JSON.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "AuxLosses")]
-struct AuxLossKeys {
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "number::optional"
-    )]
-    redundancy: Option<f64>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "number::optional"
-    )]
-    divergence: Option<f64>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "number::optional"
-    )]
-    reward: Option<f64>,
-}
-
-/// [`AuxLosses`] of training in JSON.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "AuxLosses")]
-struct TrainingAuxLossKeys {
-    #[serde(
-        rename = "training_redundancy",
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "number::optional"
-    )]
-    redundancy: Option<f64>,
-    #[serde(
-        rename = "training_divergence",
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "number::optional"
-    )]
-    divergence: Option<f64>,
-    #[serde(
-        rename = "training_reward",
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "number::optional"
-    )]
-    reward: Option<f64>,
 }
 
 /// [`HistoryPoint`] in JSON.
@@ -260,7 +166,7 @@ struct PointKeys {
     seconds: f64,
     #[serde(with = "number")]
     training_bits: f64,
-    #[serde(flatten, with = "TrainingAuxLossKeys")]
+    #[serde(flatten, with = "training_aux_losses")]
     training_aux: AuxLosses,
     #[serde(with = "EvaluationKeys")]
     validation: Evaluation,
@@ -330,7 +236,7 @@ struct SinceKeys {
     sequences: u64,
     #[serde(with = "number")]
     bits: f64,
-    #[serde(flatten, with = "AuxLossKeys")]
+    #[serde(flatten, with = "aux_losses")]
     aux: AuxLosses,
 }
 
@@ -369,7 +275,49 @@ struct ChangeKeys {
 #[serde(transparent)]
 pub struct Number(#[serde(with = "number")] pub f64);
 
-/// Numbers as in traces: numbers that JSON lacks are strings. Older files have null.
+/// Defines a module that reads and writes [`AuxLosses`] under their names behind a prefix, each only where it is there.
+macro_rules! aux_losses {
+    ($module:ident, $prefix:literal) => {
+        mod $module {
+            use std::collections::BTreeMap;
+
+            use serde::de::Error;
+            use serde::{Deserialize, Deserializer, Serializer};
+            use serde_json::Value;
+
+            use super::{AuxLosses, Number};
+
+            pub(super) fn serialize<S: Serializer>(
+                of: &AuxLosses,
+                to: S,
+            ) -> Result<S::Ok, S::Error> {
+                let named = AuxLosses::NAMES.into_iter().zip(of.each());
+                let there = named
+                    .filter_map(|(name, loss)| Some(([$prefix, name].concat(), Number(loss?))));
+                to.collect_map(there)
+            }
+
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+                from: D,
+            ) -> Result<AuxLosses, D::Error> {
+                let (mut all, mut of) = (
+                    BTreeMap::<String, Value>::deserialize(from)?,
+                    AuxLosses::default(),
+                );
+                for (name, loss) in AuxLosses::NAMES.into_iter().zip(of.each_mut()) {
+                    let found = all.remove(&[$prefix, name].concat());
+                    let found = found.map(serde_json::from_value::<Number>).transpose();
+                    *loss = found.map_err(D::Error::custom)?.map(|number| number.0);
+                }
+                Ok(of)
+            }
+        }
+    };
+}
+aux_losses!(aux_losses, "");
+aux_losses!(training_aux_losses, "training_");
+
+/// Numbers as in traces: numbers that JSON lacks are strings.
 mod number {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -389,27 +337,6 @@ mod number {
         }
     }
 
-    /// A number that may be missing.
-    pub(super) mod optional {
-        use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-        use super::super::Number;
-
-        #[expect(clippy::ref_option, reason = "serde asks for it")]
-        pub(in super::super) fn serialize<S: Serializer>(
-            value: &Option<f64>,
-            to: S,
-        ) -> Result<S::Ok, S::Error> {
-            value.map(Number).serialize(to)
-        }
-
-        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
-            from: D,
-        ) -> Result<Option<f64>, D::Error> {
-            Ok(Option::<Number>::deserialize(from)?.map(|number| number.0))
-        }
-    }
-
     #[derive(Deserialize)]
     #[serde(
         untagged,
@@ -418,13 +345,11 @@ mod number {
     enum Form {
         Number(f64),
         Word(String),
-        Null(()),
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         match Form::deserialize(from)? {
             Form::Number(value) => Ok(value),
-            Form::Null(()) => Ok(f64::NAN),
             Form::Word(word) => match word.as_str() {
                 "NaN" => Ok(f64::NAN),
                 "Infinity" => Ok(f64::INFINITY),
@@ -472,9 +397,7 @@ mod tests {
         let again = read(&line).unwrap();
         assert!(again.training_bits.is_nan());
         assert_eq!(again.validation, point.validation);
-        // Version 0.1.0 wrote null.
-        let older = line.replace("\"NaN\"", "null");
-        assert!(read(&older).unwrap().training_bits.is_nan());
+        assert!(read(&line.replace("\"NaN\"", "null")).is_err());
         assert!(read(&line.replace("NaN", "nan")).is_err());
     }
 

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::error::short;
+use super::input::read_up_to;
 
 /// The start of an array file in version 1.0 of the format.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
@@ -68,6 +69,33 @@ pub(super) fn header(file: &mut impl Read, allowed: &str) -> Result<Header, Stri
     let shape = sizes.map(|size| size.parse().map_err(|_| wrong(size)));
     let shape = shape.collect::<Result<_, _>>()?;
     Ok(Header { shape, kind })
+}
+
+/// Reads the values behind a header, each of `width` bytes: as many as its shape needs, of at most `limit` bytes in all.
+pub(super) fn values(
+    file: impl Read,
+    Header { shape, .. }: &Header,
+    width: usize,
+    limit: u64,
+) -> Result<Vec<u8>, String> {
+    let sizes = shape.iter().map(|&size| size as u64);
+    let length = sizes.fold(width as u64, u64::saturating_mul);
+    if length > limit {
+        let most = limit >> 20;
+        return Err(format!(
+            "has the shape {shape:?}: more than the limit of {most} MB"
+        ));
+    }
+    // Grows with what is there, whatever the header says.
+    let mut bytes = Vec::new();
+    let read = read_up_to(file, 1 << 16, length, &mut bytes);
+    read.map_err(|error| format!("{error}; expected a complete array"))?;
+    if bytes.len() as u64 != length {
+        return Err(format!(
+            "has another number of values than its shape {shape:?}"
+        ));
+    }
+    Ok(bytes)
 }
 
 /// Returns the error for an array with unsupported values.

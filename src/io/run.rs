@@ -421,8 +421,8 @@ impl RunFolder {
     /// Replaces the log.
     fn write_log(&self, state: &State) -> Result<(), Error> {
         let header = Header {
-            format: "ntm-log",
-            version: "1.1",
+            format: log::FORMAT[0],
+            version: log::FORMAT[1],
             generator: super::trace::Generator::default(),
             command: &self.command,
             experiment: Written::of(&self.experiment),

@@ -233,7 +233,7 @@ mod tests {
             ),
             (
                 r#"\"seconds\":NaN}"#,
-                "s: `__metadata__.snapshots.all[0].seconds`: invalid JSON",
+                "s: `__metadata__.snapshots.all[0].seconds`: expected value",
             ),
             (
                 r#"\"seconds\":0,\"bits\":-0.5}"#,
@@ -248,7 +248,7 @@ mod tests {
             assert!(error.starts_with(expected), "{error}");
         }
         let other = said("tapescope-snapshots", "tapescope-snapshotz");
-        assert!(other.ends_with("expected tapescope-snapshots"), "{other}");
+        assert!(other.ends_with("expected `tapescope-snapshots`"), "{other}");
         let mut damaged = bytes.clone();
         *damaged.last_mut().unwrap() ^= 1;
         let damaged = from_bytes(&damaged, "s").unwrap_err().to_string();

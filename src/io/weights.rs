@@ -14,7 +14,7 @@ use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::error::{choices, nearest, plain, short};
+use super::error::{bounded, choices, nearest, parse, short};
 use super::measurement::{ChangeForm, EvaluationForm, PointForm, evaluation_json, history_json};
 use super::{Error, Experiment, file, memory_files, memory_limit};
 use crate::model::{Model, ModelConfig, Params, Shape};
@@ -247,22 +247,9 @@ pub(super) fn open<'a>(
 ) -> Result<(SafeTensors<'a>, safetensors::tensor::Metadata), Error> {
     let fail = |problem| Error::content(label, "", problem);
     begins(bytes).map_err(fail)?;
-    let (there, needed) = (
-        bytes.len(),
-        header_length(bytes).unwrap_or(0).saturating_add(8),
-    );
-    if needed > there as u64 {
-        let problem = format!("ends after {there} bytes, its header alone needs {needed}");
-        return Err(fail(problem));
-    }
-    let broken = |error| match error {
-        SafeTensorError::MetadataIncompleteBuffer => fail(format!(
-            "has {there} bytes, which does not match its header: the file may be truncated"
-        )),
-        error => {
-            let said = plain(&error.to_string());
-            fail(format!("is not a complete safetensors file: {said}"))
-        }
+    let broken = |error: SafeTensorError| {
+        let said = bounded(&error.to_string(), 300);
+        fail(format!("is not a complete safetensors file: {said}"))
     };
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
     let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
@@ -291,17 +278,6 @@ pub(super) struct Metadata<'a> {
     pub(super) label: &'a str,
 }
 
-/// A place in an entry of the metadata.
-fn inside(key: &str, path: &serde_path_to_error::Path) -> String {
-    let path = path.to_string();
-    match path.as_str() {
-        // All of it.
-        "." => format!("{METADATA}.{key}"),
-        path if path.starts_with('[') => format!("{METADATA}.{key}{path}"),
-        path => format!("{METADATA}.{key}.{path}"),
-    }
-}
-
 impl Metadata<'_> {
     fn get(&self, key: &str) -> Option<&String> {
         self.entries?.get(key)
@@ -311,19 +287,9 @@ impl Metadata<'_> {
         &self,
         key: &str,
     ) -> Result<Option<T>, Error> {
-        let parse = |text: &String| {
-            let mut json = serde_json::Deserializer::from_str(text);
-            let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-                let (place, error) = (inside(key, error.path()), error.into_inner());
-                Error::content(self.label, place, plain(&error.to_string()))
-            })?;
-            json.end().map_err(|error| {
-                let place = format!("{METADATA}.{key}");
-                Error::content(self.label, place, plain(&error.to_string()))
-            })?;
-            Ok(read)
-        };
-        self.get(key).map(parse).transpose()
+        let read = self.get(key).map(|text| parse(text, self.label));
+        let read = read.transpose();
+        read.map_err(|error| error.within(&format!("{METADATA}.{key}")))
     }
 
     pub(super) fn experiment(&self) -> Result<Experiment, Error> {
@@ -352,7 +318,7 @@ impl Metadata<'_> {
     pub(super) fn check_format(&self, expected: &'static str) -> Result<(), Error> {
         let said = |key, right| self.get(key).map_or(right, String::as_str);
         let said = [said("format", expected), said("version", VERSION)];
-        file::foreign(said, expected).map_or(Ok(()), |(key, problem)| {
+        file::foreign(said, [expected, VERSION]).map_or(Ok(()), |(key, problem)| {
             let place = format!("{METADATA}.{key}");
             Err(Error::content(self.label, place, problem))
         })
@@ -450,26 +416,19 @@ pub(super) fn read_any_params(
 
 /// Refuses a tensor that the preset in its file has no place for.
 fn check_names(file: &SafeTensors, expected: &Shape, label: &str) -> Result<(), Error> {
-    const MOST: usize = 24;
     let mut names = file.names();
     names.sort_unstable();
     let known: Vec<String> = expected.named().map(|(name, _)| name).collect();
-    let is_known = |name: &&str| known.iter().any(|known| known == name);
-    let Some(name) = names.into_iter().find(|name| !is_known(name)) else {
+    let Some(name) = names
+        .iter()
+        .find(|name| !known.iter().any(|known| known == *name))
+    else {
         return Ok(());
     };
-    let mut listed: Vec<&str> = known.iter().map(String::as_str).collect();
-    let (suggestion, all) = (
-        nearest(name, listed.iter().copied()),
-        format!("… ({} in all)", known.len()),
-    );
-    if known.len() > MOST {
-        listed.truncate(MOST);
-        listed.push(&all);
-    }
-    let choices = choices(suggestion, "the preset in the file expects", &listed);
+    let suggestion = nearest(name, known.iter().map(String::as_str));
+    let choices = choices(suggestion, "the preset in the file expects", &known);
     let problem = format!("does not belong to this machine{choices}");
-    Err(Error::content(label, name, problem))
+    Err(Error::content(label, *name, problem))
 }
 
 /// A tensor that has the shape it must have.

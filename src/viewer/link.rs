@@ -144,7 +144,10 @@ impl Link {
     /// The whole of it, of a page at this address.
     pub fn at(&self, page: &str) -> String {
         match &self.trace {
-            Some(trace) => format!("{page}?trace={}#{self}", utf8_percent_encode(trace, ESCAPED)),
+            Some(trace) => format!(
+                "{page}?trace={}#{self}",
+                utf8_percent_encode(trace, ESCAPED)
+            ),
             None => format!("{page}#{self}"),
         }
     }

@@ -259,7 +259,7 @@ fn logs() -> Vec<Vec<u8>> {
     let log = |preset: &str| {
         let one_line = preset.replace('\n', " ");
         let header = format!(
-            r#"{{"format":"ntm-log","version":"1.0","generator":{{}},"command":"x","experiment":{one_line}}}"#
+            r#"{{"format":"ntm-log","version":"1.1","generator":{{}},"command":"x","experiment":{one_line}}}"#
         );
         let points = (1..4).map(|point| {
             format!(

@@ -1,6 +1,6 @@
 //! Changes of an experiment during training.
 
-use super::keys::paths;
+use super::keys::{is_under, paths};
 use super::{Experiment, Override};
 use crate::io::Error;
 use crate::train::Change;
@@ -46,11 +46,6 @@ const FIXED: [(&str, &str); 18] = [
 pub fn fixed(path: &str) -> Option<&'static str> {
     let found = FIXED.iter().find(|(fixed, _)| is_under(path, fixed));
     found.map(|(_, why)| *why)
-}
-
-fn is_under(path: &str, section: &str) -> bool {
-    let rest = path.strip_prefix(section);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Every key that may change while a machine learns, in some experiment.

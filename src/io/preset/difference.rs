@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::form::Written;
+use super::keys::{is_under, join};
 use super::{Experiment, Override};
 
 /// Number of passes that set differing keys: first all of them, then those of a new kind.
@@ -45,10 +46,6 @@ pub(in crate::io) fn changes(
         values
     };
     let mut all: Vec<_> = experiments.iter().map(values).collect();
-    let is_under = |path: &str, other: &str| {
-        let rest = path.strip_prefix(other);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
     let paths: BTreeSet<String> = all.iter().flat_map(BTreeMap::keys).cloned().collect();
     for path in paths {
         let is_alike = all.iter().all(|one| one.get(&path) == all[0].get(&path));
@@ -59,11 +56,12 @@ pub(in crate::io) fn changes(
     all
 }
 
-fn flatten(path: String, value: &Value, to: &mut BTreeMap<String, String>) {
+/// Collects the values below a path, by path, as JSON or as bare text.
+pub(in crate::io) fn flatten(path: String, value: &Value, to: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(object) => {
             for (key, value) in object {
-                flatten(format!("{path}.{key}"), value, to);
+                flatten(join(&path, key), value, to);
             }
         }
         Value::String(text) => drop(to.insert(path, text.clone())),

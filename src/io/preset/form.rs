@@ -11,10 +11,10 @@ use serde_json::ser::{Formatter, PrettyFormatter};
 use serde_json::{Map, Serializer, Value, json};
 use serde_path_to_error::Track;
 
-use super::keys::{at, check as check_keys, every_key, first, join, kind_of, last, paths};
+use super::keys::{at, check as check_keys, every_key, first, join, last, paths, section};
 use super::{EvaluationConfig, Experiment};
 use crate::io::Error;
-use crate::io::error::{plain, short};
+use crate::io::error::{path, short};
 use crate::keys::Field::{Integer, IntegerList, Text};
 use crate::keys::{Absent, Choice, Choices, ConfigError, Field, Key, Keys, Table, Words, check};
 use crate::model::{ModelConfig, PlainConfig};
@@ -107,127 +107,53 @@ impl Experiment {
         Ok(self)
     }
 
-    /// Refuses unknown keys of an experiment of this kind, and reports missing ones.
+    /// Refuses keys that an experiment of this kind does not have, and reports missing ones.
     fn belongs(&mut self, given: &Value, file: &str) -> Result<(), Error> {
-        let (mut keys, mut missing) = (Vec::new(), None);
+        self.has_no_foreign(given, file)?;
+        let mut missing = None;
         visit(self, &mut |key| {
-            if key.absent == Absent::Required && at(given, key.path).is_none() && missing.is_none()
-            {
-                missing = Some((key.path.to_owned(), example(&key)));
+            if key.absent == Absent::Required && at(given, key.path).is_none() {
+                missing.get_or_insert_with(|| (key.path.to_owned(), example(&key)));
             }
-            keys.push((key.path.to_owned(), key.word()));
         });
-        let (paths, task) = (paths(), self.task.name());
-        let is_stranger =
-            |path: &&String| at(given, path).is_some() && keys.iter().all(|key| key.0 != **path);
-        let strangers = paths.iter().filter(is_stranger);
-        // A wrong kind of task makes an evaluation wrong, not the other way round.
-        if let Some(path) = strangers.min_by_key(|path| kind_of(path, &keys).is_none()) {
-            let kind = kind_of(path, &keys);
-            let section = kind.map_or("evaluation", |(section, _)| section);
-            let below = |(path, _): &'_ (String, _)| {
-                Some(path.strip_prefix(section)?.strip_prefix('.')?.to_owned())
-            };
-            let allowed: Vec<String> = keys.iter().filter_map(below).collect();
-            let allowed = allowed.join(", ");
-            let problem = match kind {
-                _ if let Some(lack) = self.lacks(path) => lack,
-                Some((section, kind)) => {
-                    let others = self.kinds_with(section, path).join("`, `");
-                    let but = if others.is_empty() {
-                        others
-                    } else {
-                        format!(", only of `{others}`")
-                    };
-                    format!("is not a key of `{kind}`{but}; allowed: {allowed}")
-                }
-                None if path == "evaluation.repeats" => {
-                    format!("is given, but the task `{task}` has no repeats")
-                }
-                None => format!("does not belong to the task `{task}`; allowed: {allowed}"),
-            };
-            return Err(Error::content(file, path, problem));
-        }
         missing.map_or(Ok(()), |(path, example)| {
-            let kind = kind_of(&path, &keys).map_or("", |(_, kind)| kind);
-            let problem = format!("is missing; `{kind}` needs {example}");
+            let problem = format!("is missing; expected {example}");
             Err(Error::content(file, path, problem))
         })
     }
-}
 
-impl Experiment {
-    /// The keys that are given, and that only a machine with other heads has.
-    pub(super) fn of_other_heads(&self, given: &Value) -> Vec<String> {
-        let mut own = Vec::new();
-        visit(&mut self.clone(), &mut |key| own.push(key.path.to_owned()));
-        let mut all = paths();
+    fn has_no_foreign(&self, given: &Value, file: &str) -> Result<(), Error> {
+        let foreign = self.foreign(given);
+        // A wrong kind of task makes an evaluation wrong, not the other way round.
+        let first = |path: &&String| path.starts_with("evaluation.");
+        let Some(path) = foreign.iter().min_by_key(first) else {
+            return Ok(());
+        };
+        let mut allowed = Vec::new();
+        visit(&mut self.clone(), &mut |key| {
+            if section(key.path) == section(path) {
+                allowed.push(last(key.path).to_owned());
+            }
+        });
+        let allowed = allowed.join(", ");
+        let problem = format!("does not apply to this experiment; allowed here: {allowed}");
+        Err(Error::content(file, path, problem))
+    }
+
+    /// The keys that are given, and that an experiment of this kind does not have.
+    pub(super) fn foreign(&self, given: &Value) -> Vec<String> {
+        let (mut own, mut all) = (BTreeSet::new(), paths());
+        visit(&mut self.clone(), &mut |key| {
+            own.insert(key.path.to_owned());
+        });
         all.retain(|path| at(given, path).is_some() && !own.contains(path));
-        all.retain(|path| self.lacks(path).is_some());
         all
-    }
-
-    /// Returns the kinds of a section that have a key.
-    fn kinds_with(&self, section: &str, path: &str) -> Vec<&'static str> {
-        let kind = format!("{section}.kind");
-        let mut words = Vec::new();
-        visit(&mut self.clone(), &mut |key| {
-            if let (Field::Choice(word), true) = (&key.field, key.path == kind) {
-                words = word.words();
-            }
-        });
-        words.retain(|word| self.brings(&kind, word, path));
-        words
-    }
-
-    /// Returns the error for a key that needs other heads.
-    fn lacks(&self, path: &str) -> Option<String> {
-        if let Some((choice, words)) = self.needed_for(path) {
-            let words = words.join("` or `");
-            return Some(format!("is given, but no head has `{choice}`: `{words}`"));
-        }
-        let mut with_heads = self.clone();
-        with_heads.model.choose(ModelConfig::WORDS[0].0);
-        let kind = self.model.word();
-        let needs_heads = kind != with_heads.model.word() && with_heads.needed_for(path).is_some();
-        needs_heads.then(|| format!("is given, but a `{kind}` machine has no such heads"))
-    }
-
-    /// True if choosing this word brings a key.
-    fn brings(&self, choice: &str, word: &str, path: &str) -> bool {
-        let (mut other, mut is_there) = (self.clone(), false);
-        visit(&mut other, &mut |key| match key.field {
-            Field::ChoicePerHead(each) if key.path == choice => {
-                each.choose(word);
-            }
-            Field::Choice(one) if key.path == choice => {
-                one.choose(word);
-            }
-            _ => {}
-        });
-        visit(&mut other, &mut |key| is_there |= key.path == path);
-        is_there
-    }
-
-    /// Returns the choice and the words of the heads that a key needs, if it needs any.
-    fn needed_for(&self, path: &str) -> Option<(String, Vec<&'static str>)> {
-        let mut choices = Vec::new();
-        visit(&mut self.clone(), &mut |key| {
-            if let Field::ChoicePerHead(each) = &key.field {
-                choices.push((key.path.to_owned(), each.words()));
-            }
-        });
-        choices.into_iter().find_map(|(choice, words)| {
-            let brings = |word: &&'static str| self.brings(&choice, word, path);
-            let words: Vec<_> = words.into_iter().filter(brings).collect();
-            (!words.is_empty()).then_some((choice, words))
-        })
     }
 }
 
 /// True when some preset has this key in that section.
 pub(in crate::io) fn is_key(section: &str, key: &str) -> bool {
-    every_key()[section].get(key).is_some()
+    at(every_key(), section).is_some_and(|section| section.get(key).is_some())
 }
 
 /// A task of this kind with these parameters, as presets have them.
@@ -255,10 +181,7 @@ pub(in crate::io) fn model(keys: &Value, file: &str) -> Result<ModelConfig, Erro
     check_keys(&given, file)?;
     let mut experiment = Experiment::called("");
     read(&mut experiment, &given, &given, file)?;
-    if let Some(path) = experiment.of_other_heads(&given).first() {
-        let lack = experiment.lacks(path).unwrap_or_default();
-        return Err(Error::content(file, path, lack));
-    }
+    experiment.has_no_foreign(&given, file)?;
     Ok(experiment.model)
 }
 
@@ -335,11 +258,8 @@ pub(super) fn read<'de>(
     let mut track = Track::new();
     let from = serde_path_to_error::Deserializer::new(from, &mut track);
     let all = At(config, every_key(), "");
-    all.deserialize(from).map_err(|error| {
-        let path = track.path().to_string();
-        let place = if path == "." { String::new() } else { path };
-        Error::content(file, place, plain(&error.to_string()))
-    })
+    let read = all.deserialize(from);
+    read.map_err(|error| Error::json(file, path(&track.path()), &error))
 }
 
 pub(super) fn visit(config: &mut dyn Keys, each: &mut dyn FnMut(Key<'_>)) {
@@ -382,7 +302,7 @@ impl<'de> Visitor<'de> for At<'_> {
         let mut seen = BTreeSet::new();
         while let Some(key) = map.next_key::<String>()? {
             if seen.contains(&key) {
-                return Err(A::Error::custom(format!("duplicate field `{key}`")));
+                return Err(A::Error::custom(format!("duplicate key `{key}`")));
             }
             map.next_value_seed(At(config, &known[&key], &join(path, &key)))?;
             seen.insert(key);
@@ -454,11 +374,7 @@ impl Visitor<'_> for Chosen<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let words = self.0.words();
-        match words[..] {
-            [one, other] => write!(f, "`{one}` or `{other}`"),
-            _ => write!(f, "one of `{}`", words.join("`, `")),
-        }
+        write!(f, "one of `{}`", self.0.words().join("`, `"))
     }
 
     fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<(), E> {
@@ -466,9 +382,7 @@ impl Visitor<'_> for Chosen<'_> {
             return Ok(());
         }
         let expected = &self as &dyn serde::de::Expected;
-        Err(E::custom(format!(
-            "unknown variant `{word}`, expected {expected}"
-        )))
+        Err(E::custom(format!("is `{word}`; expected {expected}")))
     }
 }
 
@@ -477,7 +391,7 @@ fn choose(choices: &mut dyn Choices, given: &Value) -> Result<(), String> {
     let all = choices.words().join("`, `");
     let expected =
         format!("expected one of `{all}`, or a list with one for each head, each in quotes");
-    let unknown = |word: &str| format!("unknown variant `{word}`, {expected}");
+    let unknown = |word: &str| format!("is `{}`; {expected}", short(word));
     let other = || format!("is {}; {expected}", short(&given.to_string()));
     match given {
         Value::String(word) if choices.choose(word) => Ok(()),

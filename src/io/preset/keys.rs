@@ -10,7 +10,7 @@ use super::Experiment;
 use super::form::{value, visit};
 use crate::io::Error;
 use crate::io::error::{choices, nearest};
-use crate::keys::{Absent, Choice, Field, Key};
+use crate::keys::{Absent, Field, Key};
 
 /// Objects whose fields belong to their `kind`: another kind starts from its own defaults.
 const DEFAULTS_BY_KIND: [&str; 3] = [
@@ -67,10 +67,7 @@ fn presets_of_every_kind() -> Vec<Experiment> {
 
 /// The section of the nearest kind above a path, and the kind: of `task.bits` the section `task` and `copy`. `keys` are
 /// paths with what they choose.
-pub(super) fn kind_of<'a>(
-    path: &'a str,
-    keys: &[(String, &'static str)],
-) -> Option<(&'a str, &'static str)> {
+fn kind_of<'a>(path: &'a str, keys: &[(String, &'static str)]) -> Option<(&'a str, &'static str)> {
     let mut sections = path.rmatch_indices('.').map(|(end, _)| &path[..end]);
     sections.find_map(|section| {
         let kind = keys.iter().find(|(path, _)| *path == join(section, "kind"));
@@ -206,13 +203,6 @@ pub(super) fn set(root: &mut Value, path: &str, value: &Value) -> Result<(), Err
     if DEFAULTS_BY_KIND.contains(&path) && object[key] != *value {
         *object = Value::Null;
     }
-    if path == "model.kind"
-        && let (Some(sections), Some(word)) = (object.as_object_mut(), value.as_str())
-    {
-        // What machines of that kind have stays as it is.
-        let known = sections_of(word);
-        sections.retain(|section, _| known.contains(section));
-    }
     object[key] = value.clone();
     Ok(())
 }
@@ -224,17 +214,6 @@ pub(super) fn remove(root: &mut Value, path: &str) {
     if let Some(object) = object.and_then(Value::as_object_mut) {
         object.remove(last(path));
     }
-}
-
-/// The sections of `model` that machines of a kind have.
-fn sections_of(kind: &str) -> BTreeSet<String> {
-    let (mut preset, mut sections) = (Experiment::called(""), BTreeSet::new());
-    preset.model.choose(kind);
-    visit(&mut preset, &mut |key| {
-        let below = key.path.strip_prefix("model.");
-        sections.extend(below.map(|below| first(below).to_owned()));
-    });
-    sections
 }
 
 fn unknown_path(path: &str) -> Error {
@@ -265,8 +244,14 @@ pub(super) fn last(path: &str) -> &str {
     path.rsplit_once('.').map_or(path, |(_, last)| last)
 }
 
+/// True for the path of a section, and for those of its keys.
+pub(super) fn is_under(path: &str, section: &str) -> bool {
+    let rest = path.strip_prefix(section);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// Returns the path without its last part.
-fn section(path: &str) -> &str {
+pub(super) fn section(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(section, _)| section)
 }
 

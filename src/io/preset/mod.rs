@@ -11,7 +11,7 @@ mod keys;
 
 pub use ablation::{Ablation, Ablations, WHOLE, ablations, stages};
 pub use change::fixed;
-pub(in crate::io) use difference::changes;
+pub(in crate::io) use difference::{changes, flatten};
 pub use keys::table;
 
 use std::path::Path;
@@ -19,7 +19,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use self::form::Written;
-use super::error::plain;
+use self::keys::{first, is_under};
+use super::error::parse;
 use super::{Error, file};
 use crate::model::ModelConfig;
 use crate::task::Task;
@@ -162,8 +163,7 @@ impl Experiment {
     /// # Errors
     /// The file, the path inside it and what is allowed there.
     pub fn from_json(source: &str, file: &str, overrides: &[Override]) -> Result<Self, Error> {
-        let syntax = |error: serde_json::Error| Error::content(file, "", plain(&error.to_string()));
-        let mut given: Value = serde_json::from_str(source).map_err(syntax)?;
+        let mut given: Value = parse(source, file)?;
         keys::check(&given, file)?;
         let stem = Path::new(file).file_stem().unwrap_or_default();
         let mut experiment = Self::called(&stem.to_string_lossy());
@@ -172,26 +172,19 @@ impl Experiment {
         if overrides.is_empty() {
             return experiment.complete(&given, file);
         }
-        let wrong = experiment.of_other_heads(&given);
+        let wrong = experiment.foreign(&given);
         for change in overrides {
             keys::set(&mut given, &change.path, &change.value)?;
         }
         let mut experiment = Self::called(&stem.to_string_lossy());
         form::read(&mut experiment, &given, &given, "--set")?;
-        // With another kind of head goes what the file says of the old one, but nothing that was wrong there already.
-        let is_set = |path: &str| {
-            let below = |rest: &str| rest.is_empty() || rest.starts_with('.');
-            let sections = overrides
-                .iter()
-                .filter_map(|set| path.strip_prefix(&set.path));
-            sections.into_iter().any(below)
-        };
-        let left: Vec<_> = experiment.of_other_heads(&given);
-        for path in left
-            .iter()
-            .filter(|path| !is_set(path) && !wrong.contains(path))
-        {
-            keys::remove(&mut given, path);
+        // With another kind of machine goes what the file says of the old one, but nothing that was wrong there already.
+        let is_set = |path: &str| overrides.iter().any(|set| is_under(path, &set.path));
+        let is_of_task = |path: &str| ["task", "evaluation"].contains(&first(path));
+        for path in experiment.foreign(&given) {
+            if !is_of_task(&path) && !is_set(&path) && !wrong.contains(&path) {
+                keys::remove(&mut given, &path);
+            }
         }
         experiment.complete(&given, &format!("{file} with --set"))
     }

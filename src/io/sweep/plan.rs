@@ -154,11 +154,11 @@ mod tests {
             assert_eq!(fs::read_to_string(path).unwrap(), wrong);
         };
         for (from, to, words) in [
-            ("1.0", "2.0", "`version`: is `2.0`; expected 1.x"),
+            ("1.0", "2.0", "`version`: is `2.0`; expected `1.0`"),
             (
                 "tapescope-plan",
                 "x",
-                "`format`: is `x`; expected tapescope-plan",
+                "`format`: is `x`; expected `tapescope-plan`",
             ),
             ("seed=1", "seed=2", "`runs`: lists other runs"),
             (
@@ -169,7 +169,7 @@ mod tests {
         ] {
             is_refused(&right.replace(from, to), words);
         }
-        is_refused(&right[..20], "ends in the middle of");
+        is_refused(&right[..20], "EOF while parsing");
         is_refused("{}", "`format`");
     }
 }

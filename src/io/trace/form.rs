@@ -16,7 +16,7 @@ use crate::io::Error;
 use crate::io::error::short;
 use crate::io::preset::form::{self, Initial, Word, Written, complete_model};
 use crate::keys::{Choice, Words, brief};
-use crate::model::config::{ControllerKind, InitialWeighting, Order, VectorActivation};
+use crate::model::config::{InitialWeighting, Order, VectorActivation};
 use crate::model::{
     Conventions, Draw, ModelConfig, NoiseMode, NtmConfig, Scoring, Turns, head_name,
 };
@@ -296,16 +296,7 @@ const UNSAID: [(&str, &str); 4] = [
     ("memory.initial", "learned"),
 ];
 
-/// The keys that a trace shares with a preset under another name.
-const RENAMED: [(&str, &str); 5] = [
-    ("attention", "heads.attention"),
-    ("shifts", "heads.shift.range"),
-    ("heads", "heads.read"),
-    ("heads", "heads.write"),
-    ("order", "heads.order"),
-];
-
-/// Returns the error in the machine of a preset at the key that a trace has for it.
+/// Returns the error in the `model` of a preset as one of a trace, whose keys of heads stand beside the others.
 fn in_a_trace(error: Error) -> Error {
     let Error::Content {
         file,
@@ -315,25 +306,16 @@ fn in_a_trace(error: Error) -> Error {
     else {
         return error;
     };
-    let (mut place, mut problem) = (format!("`{place}"), problem);
-    let alike = ALIKE.iter().map(|(key, path, _)| (*key, *path));
-    for (key, path) in alike.chain(RENAMED).chain([("", "")]) {
-        let [path, key] = [format!("`model.{path}"), format!("`model.config.{key}")];
-        let is_said = |text: &String| text.contains(&path) && !text.contains("`model.config.");
-        for text in [&mut place, &mut problem] {
-            if is_said(text) {
-                *text = text.replace(&path, &key);
-            }
-        }
-    }
-    // An unknown task has the channels of its arrays.
-    let place = place[1..].replace("model.config.inputs", "arrays.input.shape[1]");
-    let place = place.replace("model.config.outputs", "arrays.output|target.shape[1]");
-    Error::Content {
-        file,
-        place,
-        problem,
-    }
+    let path = place.trim_start_matches("model.");
+    let alike = ALIKE.iter().find(|(_, known, _)| *known == path);
+    let key = alike.map_or(path.trim_start_matches("heads."), |(key, ..)| *key);
+    let place = match path {
+        // An unknown task has the channels of its arrays.
+        "inputs" => "arrays.input.shape[1]".to_owned(),
+        "outputs" => "arrays.output|target.shape[1]".to_owned(),
+        _ => format!("model.config.{key}"),
+    };
+    Error::content(&file, place, problem)
 }
 
 /// Returns the metadata of the heads of a machine besides their sizes, by key; one word for a list of equal ones.
@@ -384,8 +366,9 @@ pub(super) struct MachineForm {
 pub(super) struct ConfigForm {
     /// Left out of a Neural Turing Machine.
     kind: Option<String>,
-    memory: Option<MemoryForm>,
-    controller: Option<ControllerForm>,
+    /// `memory` and `controller` as in a preset.
+    memory: Option<Map<String, Value>>,
+    controller: Option<Map<String, Value>>,
     heads: Option<Vec<String>>,
     shifts: Option<Vec<i64>>,
     order: Option<String>,
@@ -398,28 +381,6 @@ pub(super) struct ConfigForm {
     initial_weighting: Option<Word<InitialWeighting>>,
     /// `heads.attention` as in a preset.
     attention: Option<Value>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct MemoryForm {
-    #[serde(deserialize_with = "given")]
-    rows: Option<usize>,
-    #[serde(deserialize_with = "given")]
-    columns: Option<usize>,
-    #[serde(deserialize_with = "given")]
-    initial: Option<Initial>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ControllerForm {
-    #[serde(deserialize_with = "given")]
-    kind: Option<Word<ControllerKind>>,
-    #[serde(deserialize_with = "given")]
-    size: Option<usize>,
-    #[serde(deserialize_with = "given")]
-    layers: Option<usize>,
 }
 
 /// Reads an optional value that must not be null.
@@ -502,9 +463,12 @@ impl ConfigForm {
             ("similarity_formula", said(self.similarity_formula.as_ref())),
         ];
         declared.extend(ALIKE.iter().map(|(key, _, get)| (*key, text(get(self)))));
-        let memory = self.memory.as_ref();
-        let initial = memory.and_then(|memory| memory.initial.as_ref());
-        let constant = |initial: &Initial| initial.0.map_or_else(|| "learned".to_owned(), brief);
+        let initial = self
+            .memory
+            .as_ref()
+            .and_then(|memory| memory.get("initial"));
+        let initial = initial.and_then(|initial| Initial::deserialize(initial).ok());
+        let constant = |initial: Initial| initial.0.map_or_else(|| "learned".to_owned(), brief);
         declared.push(("memory.initial", said(initial.map(constant))));
         declared.push(("attention", said(self.attention.as_ref())));
         declared
@@ -512,9 +476,9 @@ impl ConfigForm {
 
     /// The machine for a task, held to its ranges.
     pub(super) fn model(&self, task: &Task, label: &str) -> Result<ModelConfig, Error> {
-        let model = self.preset(label)?;
-        let model =
-            form::model(&model, label).and_then(|model| complete_model(&model, task, label));
+        let preset = self.preset(label)?;
+        let model = form::model(&preset, label);
+        let model = model.and_then(|model| complete_model(&model, task, label));
         model.map_err(in_a_trace)
     }
 
@@ -552,26 +516,19 @@ impl ConfigForm {
             keys.extend(ALIKE.iter().map(|(_, path, get)| (*path, get(self))));
             keys.push(("heads.attention", json!(self.attention)));
         }
-        if let Some(memory) = &self.memory {
-            keys.extend([
-                ("memory.rows", json!(memory.rows)),
-                ("memory.columns", json!(memory.columns)),
-                ("memory.initial", json!(memory.initial)),
-            ]);
-        }
-        if let Some(controller) = &self.controller {
-            keys.extend([
-                ("controller.kind", json!(controller.kind)),
-                ("controller.size", json!(controller.size)),
-                ("controller.layers", json!(controller.layers)),
-            ]);
-        }
         let mut preset = json!({});
         for (path, value) in keys.into_iter().filter(|(_, value)| !value.is_null()) {
             let place = path
                 .split('.')
                 .fold(&mut preset, |place, key| &mut place[key]);
             *place = value;
+        }
+        for (section, given) in [("memory", &self.memory), ("controller", &self.controller)] {
+            let path = format!("model.{section}");
+            let known = given.iter().flatten();
+            for (key, value) in known.filter(|(key, _)| form::is_key(&path, key)) {
+                preset[section][key] = value.clone();
+            }
         }
         Ok(preset)
     }

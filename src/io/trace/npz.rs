@@ -8,12 +8,9 @@ use std::io::{self, Cursor, Read, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
 
-use super::source::{
-    ArraySource, Fault, Inline, ProgressReader, ReadProgress, check_shape, wrong_count,
-};
+use super::source::{ArraySource, Fault, Inline, ProgressReader, ReadProgress, check_shape};
 use super::table::Described;
-use crate::io::input::read_up_to;
-use crate::io::npy::{self, Header, MAGIC, header};
+use crate::io::npy::{self, MAGIC, header};
 
 /// The header of an array ends where the file has this many bytes, or a multiple.
 const ALIGNMENT: usize = 64;
@@ -136,38 +133,23 @@ impl ArraySource for Members<'_> {
         self.said.said(expected)?;
         let mut file = self.archive.by_name(&format!("{array}.npy"));
         let file = file.as_mut().map_err(|error| error.to_string())?;
-        let Header { shape, kind } = header(file, ALLOWED)?;
-        let bytes = match &*kind {
+        let header = header(file, ALLOWED)?;
+        let width = match &*header.kind {
             "<f4" => 4,
             "<f8" => 8,
-            _ => return Err(npy::other_kind(&kind, ALLOWED).into()),
+            kind => return Err(npy::other_kind(kind, ALLOWED).into()),
         };
-        check_shape(&shape, &expected.shape)?;
-        let sizes = shape.iter().map(|&size| size as u64);
-        let length = sizes.fold(bytes as u64, u64::saturating_mul);
-        if length > self.left {
-            let problem = "makes the file larger than the limit";
-            return Err(problem.to_owned().into());
-        }
-        let mut data = Vec::new();
+        check_shape(&header.shape, &expected.shape)?;
         let mut reader = ProgressReader {
             from: file,
             read: self.read,
             all: self.all,
             watch: self.watch,
         };
-        let read = read_up_to(&mut reader, length, length, &mut data);
+        let data = npy::values(&mut reader, &header, width, self.left)?;
         self.read = reader.read;
-        read.map_err(|error| format!("{error}; expected a complete array"))?;
-        let (there, count) = (data.len() as u64, data.len() / bytes);
-        if there != length {
-            let is_more = there > length;
-            let than = if is_more { "more than " } else { "" };
-            let count = format!("{than}{}", count.saturating_sub(usize::from(is_more)));
-            return Err(wrong_count(count, &shape).into());
-        }
-        self.left -= length;
-        let values = data.chunks_exact(bytes);
+        self.left -= data.len() as u64;
+        let values = data.chunks_exact(width);
         Ok(values
             .map(|value| match *value {
                 [a, b, c, d] => f32::from_le_bytes([a, b, c, d]),

@@ -17,8 +17,8 @@ use super::source::{ArraySource, Inline, ReadProgress, check_shape};
 use super::table::{self, Described, Listed};
 use super::unpack::unpacked;
 use super::write::{GRADIENT, Gradient, NUMERIC};
-use super::{Derivatives, FORMAT, Imported, KEYFRAME};
-use crate::io::error::{plain, short};
+use super::{Derivatives, FORMAT, Imported, KEYFRAME, VERSION};
+use crate::io::error::{bounded, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
 use crate::model::{self, ModelConfig, NoiseMode, Trace};
@@ -103,14 +103,7 @@ fn with_arrays(
     watch: ReadProgress<'_>,
 ) -> Result<Imported, Error> {
     check_format(source, label)?;
-    let mut json = serde_json::Deserializer::from_str(source);
-    let mut form: TraceForm = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { path };
-        Error::content(label, place, plain(&error.inner().to_string()))
-    })?;
-    json.end()
-        .map_err(|error| Error::content(label, "", error.to_string()))?;
+    let mut form: TraceForm = parse(source, label)?;
     let mut inline = std::mem::take(&mut form.arrays);
     (inline.text, inline.watch) = (source, Some(watch));
     match members {
@@ -142,7 +135,7 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
     }
     let found: Preamble = match serde_json::from_str(source) {
         Ok(found) => found,
-        Err(error) => return fail("", no_trace(&plain(&error.to_string()))),
+        Err(error) => return fail("", no_trace(&bounded(&error.to_string(), 300))),
     };
     let [format, version] = [&found.format, &found.version].map(|said| short(said));
     if format.is_empty() && found.task.is_some() && found.arrays.is_none() {
@@ -155,9 +148,9 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
     if found.format != FORMAT {
         return fail("format", format!("is `{format}`; expected `{FORMAT}`"));
     }
-    if !file::is_version_1(&found.version) {
-        let problem = "this program reads 1.x; a newer version of Tapescope may be needed";
-        return fail("version", format!("is `{version}`; {problem}"));
+    if !["1.0", VERSION].contains(&&*found.version) {
+        let problem = format!("is `{version}`; expected `1.0` or `{VERSION}`");
+        return fail("version", problem);
     }
     Ok(())
 }
@@ -274,9 +267,6 @@ impl Arrays<'_> {
             };
             beside.extend(values.map(|values| (array.spec.name, values)));
         }
-        if trace.memory_columns.width() == 0 {
-            self.has_no_memory()?;
-        }
         let has_derivatives = self.derivatives_of.is_some();
         for mut array in all.into_iter().filter(|_| has_derivatives) {
             array.name = format!("{GRADIENT}{}", array.name);
@@ -304,9 +294,8 @@ impl Arrays<'_> {
             let is_head = kind != owner && matches!(kind, "read" | "write");
             let is_ours =
                 |known: &Listed| known.name == name || is_head && known.spec.name == array;
-            if owner != "memory" && known.iter().any(is_ours) {
-                let problem =
-                    format!("is given, but according to model.config {owner} has no {array}");
+            if !is_double && known.iter().any(is_ours) {
+                let problem = "is given, but the machine in model.config has no such array";
                 return Err(self.error(&name, problem));
             }
             self.ignored.push(name);
@@ -322,23 +311,6 @@ impl Arrays<'_> {
         }
         let problem = format!("{steps} steps of {n} × {m} values are too many to rebuild");
         Err(self.error("memory", problem))
-    }
-
-    /// Refuses a memory where there is no head for it; a single cell stood in for none in earlier files.
-    fn has_no_memory(&mut self) -> Result<(), Error> {
-        for name in [
-            "memory",
-            "memory.initial",
-            "memory.last",
-            "memory.keyframes",
-        ] {
-            let shape = self.from.shape(name).unwrap_or_default();
-            if shape.iter().rev().take(2).any(|&size| size != 1) {
-                let why = "a machine without heads has no memory";
-                return Err(self.error(name, format!("has the shape {shape:?}; {why}")));
-            }
-        }
-        Ok(())
     }
 
     /// Reads an array that may be missing where another one repeats it.

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::form::given;
 use super::table::Described;
-use crate::io::error::{plain, short};
+use crate::io::error::{bounded, path, short};
 
 /// The type of all values.
 const DTYPE: &str = "float32";
@@ -49,12 +49,6 @@ pub(super) fn check_shape(shape: &[usize], expected: &[usize]) -> Result<(), Str
         return Ok(());
     }
     Err(format!("has the shape {shape:?}; expected {expected:?}"))
-}
-
-/// Describes a number of values that does not match the shape.
-pub(super) fn wrong_count(count: impl fmt::Display, shape: &[usize]) -> String {
-    let expected = shape.iter().copied().fold(1, usize::saturating_mul);
-    format!("has {count} values; expected {expected} for the shape {shape:?}")
 }
 
 /// Arrays by name, as in the text of a file; no name twice. Additions of later versions may have any form.
@@ -169,10 +163,7 @@ impl ArraySource for Inline<'_> {
         let (shape, data) = (form.shape, form.data);
         let data =
             data.ok_or_else(|| "has no `data`; expected a flat list of numbers".to_owned())?;
-        let length = shape
-            .iter()
-            .try_fold(1_usize, |product, &size| product.checked_mul(size));
-        let expected = length.unwrap_or(usize::MAX);
+        let expected = shape.iter().copied().fold(1, usize::saturating_mul);
         // No number has less than two characters with its comma: a shape alone makes no room.
         let room = expected.min(data.get().len() / 2 + 1);
         let mut kept = Vec::new();
@@ -191,10 +182,11 @@ impl ArraySource for Inline<'_> {
         }
         .deserialize(&mut serde_json::Deserializer::from_str(data.get()))
         .map_err(|error| self.misread(".data".to_owned(), data, &error))?;
-        if length == Some(count) {
+        if expected == count {
             return Ok(values);
         }
-        Err(wrong_count(count, &shape).into())
+        let problem = format!("has {count} values; expected {expected} for the shape {shape:?}");
+        Err(problem.into())
     }
 }
 
@@ -206,8 +198,7 @@ impl Inline<'_> {
         };
         let mut json = serde_json::Deserializer::from_str(raw.get());
         let form: ArrayForm = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            let path = error.path().to_string();
-            let path = path.trim_start_matches('.');
+            let path = path(error.path());
             let dot = if path.is_empty() { "" } else { "." };
             self.misread(format!("{dot}{path}"), raw, error.inner())
         })?;
@@ -220,7 +211,7 @@ impl Inline<'_> {
         let said = error.to_string();
         let (line, column) = (error.line(), error.column());
         let here = format!(" at line {line} column {column}");
-        let said = plain(said.strip_suffix(&here).unwrap_or(&said));
+        let said = bounded(said.strip_suffix(&here).unwrap_or(&said), 300);
         // The part is a piece of the text, so its address says where it begins.
         let start = (part.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
         let before = self.text.get(..start).unwrap_or_default();

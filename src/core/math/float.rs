@@ -1,5 +1,7 @@
 //! The two number types: f32 in use, f64 in tests.
 
+use pastey::paste;
+
 use super::pack::MOST_LANES;
 use super::simd::Simd;
 use super::{Pack, Real, elementary};
@@ -16,142 +18,141 @@ fn one_by_one<S: Simd>(x: Pack<f64, S>, f: fn(f64) -> f64) -> Pack<f64, S> {
 }
 
 macro_rules! real {
-    ($type:ident, $pack:ident, $packs:ident, $packs_mut:ident, $load:ident, $store:ident, $splat:ident,
-     $add:ident, $sub:ident, $mul:ident, $div:ident, $neg:ident, $abs:ident, $mul_add:ident,
-     $max:ident, $min:ident, $select:ident, $reduce:ident, $reduce_max:ident,
-     |$x:ident| $exp:expr, $ln:expr, $ln_1p:expr, $tanh:expr) => {
-        impl Real for $type {
-            const ZERO: Self = 0.0;
-            const ONE: Self = 1.0;
-            const TINY: Self = $type::MIN_POSITIVE;
-            const EPSILON: Self = $type::EPSILON;
-            type Pack<S: Simd> = S::$pack;
+    ($type:ident, $pack:ident, |$x:ident| $exp:expr, $ln:expr, $ln_1p:expr, $tanh:expr) => {
+        paste! {
+            impl Real for $type {
+                const ZERO: Self = 0.0;
+                const ONE: Self = 1.0;
+                const TINY: Self = $type::MIN_POSITIVE;
+                const EPSILON: Self = $type::EPSILON;
+                type Pack<S: Simd> = S::$pack;
 
-            #[inline(always)]
-            fn from_f64(value: f64) -> Self {
-                value as Self
-            }
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                f64::from(self)
-            }
-            #[inline(always)]
-            fn sqrt(self) -> Self {
-                $type::sqrt(self)
-            }
-            #[inline(always)]
-            fn abs(self) -> Self {
-                $type::abs(self)
-            }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self {
-                if self > other { self } else { other }
-            }
-            #[inline(always)]
-            fn floor(self) -> Self {
-                $type::floor(self)
-            }
-            #[inline(always)]
-            fn is_finite(self) -> bool {
-                $type::is_finite(self)
-            }
-            #[inline(always)]
-            fn packs<S: Simd>(slice: &[Self]) -> &[Self::Pack<S>] {
-                S::$packs(slice)
-            }
-            #[inline(always)]
-            fn packs_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Pack<S>] {
-                S::$packs_mut(slice)
-            }
-            #[inline(always)]
-            fn load_part<S: Simd>(simd: S, slice: &[Self]) -> Self::Pack<S> {
-                simd.$load(slice)
-            }
-            #[inline(always)]
-            fn store_part<S: Simd>(simd: S, slice: &mut [Self], pack: Self::Pack<S>) {
-                simd.$store(slice, pack);
-            }
-            #[inline(always)]
-            fn splat<S: Simd>(simd: S, value: Self) -> Self::Pack<S> {
-                simd.$splat(value)
-            }
-            #[inline(always)]
-            fn pack_add<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$add(a, b)
-            }
-            #[inline(always)]
-            fn pack_sub<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$sub(a, b)
-            }
-            #[inline(always)]
-            fn pack_mul<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$mul(a, b)
-            }
-            #[inline(always)]
-            fn pack_div<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$div(a, b)
-            }
-            #[inline(always)]
-            fn pack_neg<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$neg(a)
-            }
-            #[inline(always)]
-            fn pack_abs<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$abs(a)
-            }
-            #[inline(always)]
-            fn mul_add<S: Simd>(
-                simd: S,
-                a: Self::Pack<S>,
-                b: Self::Pack<S>,
-                c: Self::Pack<S>,
-            ) -> Self::Pack<S> {
-                simd.$mul_add(a, b, c)
-            }
-            #[inline(always)]
-            fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$max(a, b)
-            }
-            #[inline(always)]
-            fn pack_min<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                simd.$min(a, b)
-            }
-            #[inline(always)]
-            fn select_first<S: Simd>(
-                simd: S,
-                count: usize,
-                a: Self::Pack<S>,
-                b: Self::Pack<S>,
-            ) -> Self::Pack<S> {
-                simd.$select(count, a, b)
-            }
-            #[inline(always)]
-            fn pack_exp<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
-                let $x = Pack::new(simd, x);
-                $exp.values()
-            }
-            #[inline(always)]
-            fn pack_ln<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
-                let $x = Pack::new(simd, x);
-                $ln.values()
-            }
-            #[inline(always)]
-            fn pack_ln_1p<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
-                let $x = Pack::new(simd, x);
-                $ln_1p.values()
-            }
-            #[inline(always)]
-            fn pack_tanh<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
-                let $x = Pack::new(simd, x);
-                $tanh.values()
-            }
-            #[inline(always)]
-            fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
-                simd.$reduce(pack)
-            }
-            #[inline(always)]
-            fn reduce_max<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
-                simd.$reduce_max(pack)
+                #[inline(always)]
+                fn from_f64(value: f64) -> Self {
+                    value as Self
+                }
+                #[inline(always)]
+                fn to_f64(self) -> f64 {
+                    f64::from(self)
+                }
+                #[inline(always)]
+                fn sqrt(self) -> Self {
+                    $type::sqrt(self)
+                }
+                #[inline(always)]
+                fn abs(self) -> Self {
+                    $type::abs(self)
+                }
+                #[inline(always)]
+                fn max(self, other: Self) -> Self {
+                    if self > other { self } else { other }
+                }
+                #[inline(always)]
+                fn floor(self) -> Self {
+                    $type::floor(self)
+                }
+                #[inline(always)]
+                fn is_finite(self) -> bool {
+                    $type::is_finite(self)
+                }
+                #[inline(always)]
+                fn packs<S: Simd>(slice: &[Self]) -> &[Self::Pack<S>] {
+                    S::[<as_simd_ $type s>](slice)
+                }
+                #[inline(always)]
+                fn packs_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Pack<S>] {
+                    S::[<as_mut_simd_ $type s>](slice)
+                }
+                #[inline(always)]
+                fn load_part<S: Simd>(simd: S, slice: &[Self]) -> Self::Pack<S> {
+                    simd.[<partial_load_ $type s>](slice)
+                }
+                #[inline(always)]
+                fn store_part<S: Simd>(simd: S, slice: &mut [Self], pack: Self::Pack<S>) {
+                    simd.[<partial_store_ $type s>](slice, pack);
+                }
+                #[inline(always)]
+                fn splat<S: Simd>(simd: S, value: Self) -> Self::Pack<S> {
+                    simd.[<splat_ $type s>](value)
+                }
+                #[inline(always)]
+                fn pack_add<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                    simd.[<add_ $type s>](a, b)
+                }
+                #[inline(always)]
+                fn pack_sub<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                    simd.[<sub_ $type s>](a, b)
+                }
+                #[inline(always)]
+                fn pack_mul<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                    simd.[<mul_ $type s>](a, b)
+                }
+                #[inline(always)]
+                fn pack_div<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                    simd.[<div_ $type s>](a, b)
+                }
+                #[inline(always)]
+                fn pack_neg<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
+                    simd.[<neg_ $type s>](a)
+                }
+                #[inline(always)]
+                fn pack_abs<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
+                    simd.[<abs_ $type s>](a)
+                }
+                #[inline(always)]
+                fn mul_add<S: Simd>(
+                    simd: S,
+                    a: Self::Pack<S>,
+                    b: Self::Pack<S>,
+                    c: Self::Pack<S>,
+                ) -> Self::Pack<S> {
+                    simd.[<mul_add_ $type s>](a, b, c)
+                }
+                #[inline(always)]
+                fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                    simd.[<max_ $type s>](a, b)
+                }
+                #[inline(always)]
+                fn pack_min<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                    simd.[<min_ $type s>](a, b)
+                }
+                #[inline(always)]
+                fn select_first<S: Simd>(
+                    simd: S,
+                    count: usize,
+                    a: Self::Pack<S>,
+                    b: Self::Pack<S>,
+                ) -> Self::Pack<S> {
+                    simd.[<select_first_ $type s>](count, a, b)
+                }
+                #[inline(always)]
+                fn pack_exp<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
+                    let $x = Pack::new(simd, x);
+                    $exp.values()
+                }
+                #[inline(always)]
+                fn pack_ln<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
+                    let $x = Pack::new(simd, x);
+                    $ln.values()
+                }
+                #[inline(always)]
+                fn pack_ln_1p<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
+                    let $x = Pack::new(simd, x);
+                    $ln_1p.values()
+                }
+                #[inline(always)]
+                fn pack_tanh<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
+                    let $x = Pack::new(simd, x);
+                    $tanh.values()
+                }
+                #[inline(always)]
+                fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
+                    simd.[<reduce_sum_ $type s>](pack)
+                }
+                #[inline(always)]
+                fn reduce_max<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
+                    simd.[<reduce_max_ $type s>](pack)
+                }
             }
         }
     };
@@ -160,23 +161,6 @@ macro_rules! real {
 real!(
     f32,
     F32s,
-    as_simd_f32s,
-    as_mut_simd_f32s,
-    partial_load_f32s,
-    partial_store_f32s,
-    splat_f32s,
-    add_f32s,
-    sub_f32s,
-    mul_f32s,
-    div_f32s,
-    neg_f32s,
-    abs_f32s,
-    mul_add_f32s,
-    max_f32s,
-    min_f32s,
-    select_first_f32s,
-    reduce_sum_f32s,
-    reduce_max_f32s,
     |x| elementary::exp(x),
     elementary::ln(x),
     elementary::ln_1p(x),
@@ -185,23 +169,6 @@ real!(
 real!(
     f64,
     F64s,
-    as_simd_f64s,
-    as_mut_simd_f64s,
-    partial_load_f64s,
-    partial_store_f64s,
-    splat_f64s,
-    add_f64s,
-    sub_f64s,
-    mul_f64s,
-    div_f64s,
-    neg_f64s,
-    abs_f64s,
-    mul_add_f64s,
-    max_f64s,
-    min_f64s,
-    select_first_f64s,
-    reduce_sum_f64s,
-    reduce_max_f64s,
     |x| one_by_one(x, f64::exp),
     one_by_one(x, f64::ln),
     one_by_one(x, f64::ln_1p),

@@ -822,21 +822,21 @@ fn step_description_names_what_heads_do() {
     let mut harness = window_with(LARGE, Options::included(None));
     harness.run_steps(30);
     assert!(harness.state().player.playing() && step(&harness) > 3);
-    harness.get_by_label_contains("moves on by one row. R0 ");
-    assert!(!says(&harness, "bits right."));
+    harness.get_by_label_contains(" % previous weighting, row ");
+    assert!(!says(&harness, "bits wrong."));
     harness.get_by_label("Press , and . to step through the stages");
     press(&mut harness, Key::Comma);
     press(&mut harness, Key::Period);
-    harness.get_by_label_contains("The output is computed from the controller");
+    harness.get_by_label_contains("Output from controller and reads");
     press(&mut harness, Key::ArrowRight);
-    harness.get_by_label_contains(": from its previous row (");
+    harness.get_by_label_contains(" % previous weighting, row ");
 }
 
 #[test]
 fn step_description_fits_smallest_window() {
     let mut harness = window_with(SMALL, Options::included(None));
     harness.run_steps(30);
-    let sentence = harness.get_by_label_contains("moves on by one row. R0 ");
+    let sentence = harness.get_by_label_contains(" % previous weighting, row ");
     let sentence = sentence.rect();
     let heads = harness.get_by_label("Stage content wᶜ").rect();
     assert!(sentence.bottom() <= heads.top() + 1.0, "{sentence} {heads}");
@@ -858,7 +858,7 @@ fn messages_leave_the_vectors_of_the_step_alone() {
         let right = dismiss.rect().right() + 12.0;
         let left = harness.get_by_label("Problem").rect().left() - 12.0;
         // The newest is there, and what went wrong has not given way to it.
-        harness.get_by_label("other.safetensors is open: weights.");
+        harness.get_by_label("Opened other.safetensors (weights).");
         for picture in ["input x", "output y", "target"] {
             let label = format!("machine {picture}: at this step");
             let picture = harness.get_by_label(&label).rect();
@@ -901,7 +901,7 @@ fn opened_trace_shows_its_own_description() {
 #[test]
 fn non_finite_trace_is_reported() {
     let mut harness = paused_with_file("broken.json");
-    harness.get_by_label("broken.json is open, but 2 values are not finite.");
+    harness.get_by_label("Opened broken.json: 2 values are not finite.");
     assert!(!has(&harness, "Done"));
     press(&mut harness, Key::Num1);
     harness.get_by_label_contains("entropy, bits H ");
@@ -956,7 +956,7 @@ fn the_status_line_says_what_happens() {
     let mut harness = paused();
     let status = harness.state().status();
     assert!(
-        status.starts_with("step 0, last 10, input phase; R0 reads at "),
+        status.starts_with("step 0 of 0–10, input phase; R0 reads at "),
         "{status}"
     );
     assert!(status.contains("; W0 writes at ") && status.contains(", shift "));
@@ -1072,7 +1072,7 @@ fn a_right_click_copies_a_value_a_line_a_column_or_all() {
         .get_by_label("memory: rows down, columns across")
         .click_secondary();
     harness.run_steps(3);
-    harness.get_by_label_contains("Copy the value, row ");
+    harness.get_by_label_contains("Copy value (row ");
     harness.get_by_label("Copy all 16 × 6 as JSON");
     harness.get_by_label("Copy all 16 × 6 as NumPy").click();
     let copied = copied(&mut harness);
@@ -1150,7 +1150,7 @@ fn the_input_is_edited_by_keys_and_clicks() {
 #[test]
 fn missing_trace_arrays_are_reported() {
     let harness = paused_with_file("partial.json");
-    harness.get_by_label("2 arrays not recorded, unknown:");
+    harness.get_by_label("2 arrays missing:");
     harness.get_by_label("memory, read0.key");
 }
 
@@ -1159,7 +1159,7 @@ fn derived_values_are_marked_as_computed() {
     let mut harness = paused_with_file("computed.json");
     harness.get_by_label("1 array computed from recorded arrays:");
     harness.get_by_label("read0.content");
-    harness.get_by_label("1 array not recorded, unknown:");
+    harness.get_by_label("1 array missing:");
     harness.get_by_label("read0.key");
     press(&mut harness, Key::Num1);
     let labels: Vec<String> = harness
@@ -1334,7 +1334,7 @@ fn window_opens_requested_content() {
         let trace = file.starts_with("theirs");
         assert_eq!(state.session.open.as_ref().unwrap().is_of_a_file(), trace);
         assert_eq!(state.session.machines.len(), if trace { 2 } else { 3 });
-        harness.get_by_label_contains(&format!("{file} is open: "));
+        harness.get_by_label_contains(&format!("Opened {file} ("));
     }
 }
 
@@ -1670,10 +1670,7 @@ fn unrecorded_values_are_reported_not_guessed() {
         state.status()
     );
     assert!(!state.status().contains("shift"), "{}", state.status());
-    for words in [
-        "cross-entropy not recorded",
-        "2 arrays not recorded, unknown:",
-    ] {
+    for words in ["loss not recorded", "2 arrays missing:"] {
         harness.get_by_label(words);
     }
     for name in ["NaN", "not finite", "the write is negligible"] {

@@ -47,7 +47,7 @@ checkpoint.safetensors, written at most every ten seconds. Resume a stopped run,
 result is identical, bit for bit, to that of an uninterrupted run. The same seed gives the same weights, on any number of \
 threads and on every processor with fused multiply-add. With training.redundancy the loss includes a penalty on heads that \
 attend to the same rows, or to many rows. The progress lines then report the redundancy: the mean of ‖A·Aᵀ − I‖² over the \
-steps, 0 if each head is on one row of its own; with a weight of 0 it is only measured. For Bayesian heads they report the \
+steps, 0 if each head is on a separate row; with a weight of 0 it is only measured. For Bayesian heads they report the \
 divergence of the weights from their prior, in nats per sequence, summed over heads, steps and rows. For hard heads they report the reward: by \
 how many nats the answer was better than the moving baseline.";
 

@@ -143,7 +143,7 @@ impl Bars<'_> {
         }
     }
 
-    /// A line over each row from where a tenth of the samples lie below to where a tenth lie above, and their mean.
+    /// A line over each row from the 5 % to the 95 % quantile of the samples, and their mean.
     fn spread(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
         let Some(band) = self.spread else { return };
         let x = |value: f32| area.left + self.cells.scale.bar(value, area.width())[1];
@@ -289,7 +289,7 @@ impl Bars<'_> {
     /// Word, symbol and parameter over the column, the largest value below it; the parameter so far above the column.
     fn words(&self, paint: &mut dyn Paint, area: &Area, above: f32, page: &Page<'_>) {
         let (colours, width) = (page.colours, area.width());
-        let fade = if self.to_come { 0.45 } else { 1.0 };
+        let fade = if self.to_come { 0.7 } else { 1.0 };
         let ink = |colour| Ink::from(colour).faded(fade);
         let legible = width >= LEGIBLE;
         let (parameter, size) = self.parameter(width);

@@ -582,7 +582,7 @@ impl<'a> Catalogue<'a> {
                 (Some(by), _) => format!("d {}, at step {}", by.name(), self.moment.0),
                 // Short enough to fit above the columns of a page with all stages.
                 (_, Some(Spread { samples, .. })) => {
-                    format!("step {}; {samples} samples: mean, 10–90 %", self.moment.0)
+                    format!("step {}; {samples} samples: mean, 5–95 %", self.moment.0)
                 }
                 _ => format!("at step {}", self.moment.0),
             },

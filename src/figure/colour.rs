@@ -79,11 +79,11 @@ impl Map {
     /// Returns the common name.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Heads => "Each head's",
+            Self::Heads => "Per head",
             Self::Magma => "Magma",
             Self::Viridis => "Viridis",
             Self::Cividis => "Cividis",
-            Self::Gray => "Gray",
+            Self::Gray => "Grey",
         }
     }
 

@@ -278,7 +278,7 @@ impl<'a> Comparison<'a> {
             name: "Largest difference".to_owned(),
             whose: "Largest difference".to_owned(),
             alt: String::new(),
-            note: "in each step, of all arrays; by its logarithm".to_owned(),
+            note: "per step, all arrays (log scale)".to_owned(),
             content: Content::Decades(Decades {
                 values: Cells::new([self.steps.len(), 1], Scale::Signed(1.0), value),
                 limit,

@@ -115,9 +115,9 @@ impl Gradients {
     /// Describes the layer in a sentence.
     pub fn describe(&self) -> String {
         match self.of {
-            Quantity::Loss => "gradient of the loss, in bits per unit of each value".to_owned(),
+            Quantity::Loss => "gradient of the loss w.r.t. each value (bits per unit)".to_owned(),
             Quantity::Bit { step, channel } => format!(
-                "gradient of the logit of output bit {channel} in step {step}, per unit of each value"
+                "gradient of the logit of output bit {channel} in step {step} w.r.t. each value (nats per unit)"
             ),
         }
     }

@@ -10,7 +10,7 @@ use crate::model::Trace;
 use crate::train::{ABSENT, Penalty, Redundancy, is_unrecorded, overlap};
 
 /// The meaning of a number of A·A′.
-pub const MEANING: &str = "overlap of two weightings: 0 apart, 1 on the same single row\n\
+pub const MEANING: &str = "overlap of two weightings (0: disjoint, 1: same single row)\n\
     a head with itself: 1 on a single row, less when spread";
 /// Cells at least this large have their number printed.
 const PRINTED: [f32; 2] = [26.0, 10.5];

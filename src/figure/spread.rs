@@ -8,7 +8,7 @@ use crate::train::uncertainty::Uncertainty;
 use crate::train::{ABSENT, Recording};
 
 /// The shares of the samples that lie below the two ends of a band.
-const BAND: [f32; 2] = [0.1, 0.9];
+const BAND: [f32; 2] = [0.05, 0.95];
 
 /// The statistics over the samples of an episode.
 #[derive(Clone, Debug)]
@@ -31,9 +31,9 @@ pub struct SpreadBand<'a> {
     pub samples: usize,
     /// The mean, [N].
     pub mean: &'a [f32],
-    /// A tenth of the samples are below it, [N].
+    /// 5 % of the samples are below it, [N].
     pub low: &'a [f32],
-    /// A tenth of the samples are above it, [N].
+    /// 5 % of the samples are above it, [N].
     pub high: &'a [f32],
 }
 
@@ -121,7 +121,7 @@ impl Spread {
     /// Describes the band over the bars.
     pub fn describe(&self) -> String {
         let count = self.samples;
-        format!("over w, {count} samples: tick = mean, line = 10–90 %")
+        format!("w over {count} samples: tick = mean, line = 5–95 %")
     }
 
     /// Returns the mean output of the samples in a step, and its uncertainty in bits.
@@ -194,7 +194,7 @@ mod tests {
         let band = spread.band(1, 2).unwrap();
         let [mean, low, high] = [band.mean[3], band.low[3], band.high[3]];
         assert!((mean - 0.5).abs() < 1e-6);
-        assert_eq!((low, high, band.samples), (0.1, 0.9, 21));
+        assert_eq!((low, high, band.samples), (0.05, 0.95, 21));
         assert_eq!((band.low[5], band.high[5]), (band.mean[5], band.mean[5]));
         // A coin that all throw is noise; what one sample denies is not known.
         let (mean, coin) = spread.bit(4, 0).unwrap();

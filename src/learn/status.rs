@@ -6,6 +6,8 @@ use crate::train::after;
 
 /// Share of perfect episodes in a validation below which the machine has forgotten the task.
 const KNOWS: f64 = 0.5;
+/// Ratio of the recent loss to the chance level from which a run has diverged.
+const LOST: f64 = 10.0;
 
 /// The status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +20,7 @@ pub enum TrainingStatus {
     Learned,
     /// The run has seen all its sequences and has not learned.
     Ended,
-    /// A value is no longer finite.
+    /// A value is no longer finite, or the loss is far above the chance level.
     Diverged,
     /// Training broke off by an error.
     Broken,
@@ -50,13 +52,23 @@ impl TrainingStatus {
         }
     }
 
+    /// Returns the status of a run with this chance level, in bits per sequence.
+    pub fn with_chance(progress: &RunProgress, chance: f64) -> Self {
+        let recent = RecentLoss::of(progress, progress.task_since).now;
+        let is_lost = chance > 0.0 && recent > LOST * chance;
+        match Self::of(progress) {
+            Self::Learning | Self::Plateau | Self::Ended if is_lost => Self::Diverged,
+            status => status,
+        }
+    }
+
     /// Returns the name in one word.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Learning => "learning",
+            Self::Learning => "training",
             Self::Plateau => "plateau",
             Self::Learned => "learned",
-            Self::Ended => "not learned",
+            Self::Ended => "ended",
             Self::Diverged => "diverged",
             Self::Broken => "error",
         }
@@ -96,6 +108,9 @@ mod tests {
     fn flat_loss_is_distinguished_from_falling_loss() {
         let flat = progress((0..4000).map(|_| 80.0));
         assert_eq!(TrainingStatus::of(&flat), TrainingStatus::Plateau);
+        let with_chance = |bits| TrainingStatus::with_chance(&flat, bits);
+        assert_eq!(with_chance(9.0), TrainingStatus::Plateau);
+        assert_eq!(with_chance(7.0), TrainingStatus::Diverged);
         let down = progress((0..4000).map(|done| 80.0 * (-f64::from(done) / 2000.0).exp()));
         assert_eq!(TrainingStatus::of(&down), TrainingStatus::Learning);
         assert_eq!(

@@ -53,7 +53,7 @@ pub fn status(open: &Open, player: &Player, focus: usize) -> String {
     let mut place = vec![if step == last {
         format!("step {step} (last)")
     } else {
-        format!("step {step}, last {last}")
+        format!("step {step} of 0–{last}")
     }];
     let phase = phase_at(recording, step);
     if !phase.is_empty() {
@@ -296,18 +296,13 @@ fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
         ));
     }
     let share = percent(share);
-    let moves = (by != 0).then(|| moves(by));
-    Some(match (by_content, moves) {
-        (true, None) if !has_gate => format!("found by content ({})", percent(held)),
-        (true, Some(moves)) if !has_gate => {
-            format!("it jumps by content to row {start} and {moves}")
-        }
-        (true, None) => format!("it jumps by content to row {row} ({share})"),
-        (true, Some(moves)) => format!("it jumps by content to row {start} ({share}) and {moves}"),
-        (false, None) => format!("it stays on its previous row ({share})"),
-        (false, Some(moves)) => {
-            format!("from its previous row ({share}) it {moves}")
-        }
+    Some(match (by_content, by != 0) {
+        (true, false) if !has_gate => format!("found by content ({})", percent(held)),
+        (true, true) if !has_gate => format!("content, row {start} → {row}"),
+        (true, false) => format!("{share} content"),
+        (true, true) => format!("{share} content, row {start} → {row}"),
+        (false, false) => format!("{share} previous weighting"),
+        (false, true) => format!("{share} previous weighting, row {start} → {row}"),
     })
 }
 
@@ -422,14 +417,14 @@ fn output_caption(recording: &Recording, step: usize) -> String {
     let from = if recording.trace.heads.is_empty() {
         "the hidden state"
     } else {
-        "the controller and the reads"
+        "controller and reads"
     };
     if !is_asked(recording, step) {
-        return format!("The output is computed from {from}. It is not scored in this step.");
+        return format!("Output from {from}; not scored here.");
     }
     let bits = recording.trace.output.width();
-    let right = bits - recording.wrong_bits(step);
-    format!("The output is computed from {from}: {right} of {bits} bits right.")
+    let wrong = recording.wrong_bits(step);
+    format!("Output from {from}: {wrong} of {bits} bits wrong.")
 }
 
 /// Describes the number of values that are not finite.
@@ -446,21 +441,16 @@ pub fn verdict(recording: &Recording) -> String {
     if score.scored == 0 {
         return "no output is scored".to_owned();
     }
-    let wrong = match score.wrong {
-        0 => "no wrong bit".to_owned(),
-        1 => "1 wrong bit".to_owned(),
-        n => format!("{n} wrong bits"),
-    };
-    format!("{wrong} of {}", score.scored)
+    format!("{} of {} bits wrong", score.wrong, score.scored)
 }
 
 /// Describes the loss of the answer.
 pub fn loss(recording: &Recording) -> String {
     if is_unrecorded(&recording.loss) {
-        return "cross-entropy not recorded".to_owned();
+        return "loss not recorded".to_owned();
     }
     let bits = numbers::short(recording.score.bits as f32, 3);
-    format!("cross-entropy {bits} bits")
+    format!("loss {bits} bits")
 }
 
 /// The step that a person means by `text`: a number, `+5`, `-1`, or the start of a phase.
@@ -495,7 +485,6 @@ mod tests {
         let machine = crate::viewer::files::Machine::from(trained);
         let recording = Recording::new(&machine.ntm, &machine.task.with_size(5), 1_000_000, 0);
         let because = reason(&recording.trace.heads[0], 28).unwrap();
-        assert!(because.starts_with("from its previous row ("), "{because}");
-        assert!(because.ends_with("it moves on by one row"), "{because}");
+        assert!(because.contains(" % previous weighting, row "), "{because}");
     }
 }

@@ -76,16 +76,16 @@ fn every_command_runs_by_name() {
             ("Train the next seed", LEARNS),
             ("Go to next run", "only one run is open"),
             ("Go to previous run", "only one run is open"),
-            ("Previous training snapshot", LEARNS),
-            ("Next training snapshot", LEARNS),
-            ("Previous finding", LEARNS),
-            ("Next finding", LEARNS),
+            ("Go to previous training snapshot", LEARNS),
+            ("Go to next training snapshot", LEARNS),
+            ("Go to previous finding", LEARNS),
+            ("Go to next finding", LEARNS),
             ("Save run", LEARNS),
             ("Stop training", LEARNS),
             ("Redo", "nothing to redo"),
             ("Reset zoom", "already in effect"),
             ("Theme: system", "already in effect"),
-            ("Colours: Each head's", "already in effect"),
+            ("Colours: Per head", "already in effect"),
         ]
     );
     let before = prepared();

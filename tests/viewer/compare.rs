@@ -51,7 +51,7 @@ fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
     }
     let [a, b] = recordings(&harness);
     let words = format!(
-        "A: {} wrong bits of {}, B: {} of {}; heads ",
+        "A: {} of {} bits wrong, B: {} of {}; heads ",
         a.score.wrong, a.score.scored, b.score.wrong, b.score.scored
     );
     assert!(says(&harness, &words));
@@ -365,7 +365,7 @@ fn failed_comparison_changes_nothing() {
     for (path, words) in [
         (
             "wide.json",
-            "wide.json cannot be compared with the episode on screen: input channels: 5 and 6; output channels: 4 and 5.",
+            "wide.json cannot be compared with the episode on screen: input channels: 5 and 6; output channels: 4 and 5. Choose a trace of the same task.",
         ),
         ("nothing.json", "nothing.json does not exist."),
     ] {

@@ -202,7 +202,7 @@ fn commands_are_found_by_synonyms() {
     for (typed, name) in [
         ("ablat", "Run ablations"),
         ("link", "Copy link as command"),
-        ("gradient", "Gradients"),
+        ("gradient", "Toggle gradients"),
         ("train", "Train live"),
         ("shortcuts", "Show keys"),
         ("cancel", "Cancel"),
@@ -296,7 +296,7 @@ fn a_comparison_begins_with_the_answers_and_the_heads() {
     act(&mut screen, Episode::NextSeed);
     let said = drawn(&screen);
     let at = |words: &str| said.iter().position(|text| text.contains(words));
-    let verdict = at("wrong bits of").unwrap_or_else(|| panic!("{said:?}"));
+    let verdict = at("bits wrong, B: ").unwrap_or_else(|| panic!("{said:?}"));
     assert!(said[verdict].starts_with("A: "), "{said:?}");
     assert!(said[verdict].contains("heads"), "{said:?}");
     let top = |words: &str| {
@@ -304,7 +304,7 @@ fn a_comparison_begins_with_the_answers_and_the_heads() {
         let mut found = texts(&screen).filter(|(text, _)| of(text.galley.text()));
         found.next().unwrap().0.pos.y
     };
-    assert!(top("wrong bits of") < top("Largest difference"));
+    assert!(top("bits wrong, B: ") < top("Largest difference"));
     // Another input: B can have that of A.
     let input = |screen: &Screen| recording(screen).episode.input.clone();
     let other = input(&screen);

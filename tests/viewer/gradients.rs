@@ -83,7 +83,7 @@ fn y_toggles_gradients_and_esc_or_button_ends_them() {
         press(&mut harness, Key::Y);
         assert_eq!(on_screen(&harness), Some(Quantity::Loss));
         assert!(says(&harness, OF_LOSS));
-        assert!(says(&harness, "Largest gradient at write: step "));
+        assert!(says(&harness, "Largest gradient of a write: step "));
         leave(&mut harness);
         assert_eq!(on_screen(&harness), None);
         assert!(!has(&harness, "Show values"));

@@ -191,7 +191,7 @@ fn leaving_training_keeps_current_machine() {
     let mut screen = learning();
     screen.run_steps(10);
     let machine = state(&screen).machine;
-    click(&mut screen, "Stop");
+    click(&mut screen, "Stop training");
     assert!(screen.state().learning.is_none());
     assert_ne!(screen.state().layout(), WindowLayout::Train);
     assert_eq!(screen.state().session.request.machine, machine);
@@ -679,7 +679,7 @@ fn hyperparameter_change_applies_next_update_and_is_marked() {
     let at = sequences(&screen);
     let rate = |screen: &Screen| state(screen).run().experiment.training.optimizer;
     let before = rate(&screen);
-    click(&mut screen, "Change");
+    click(&mut screen, "Change settings");
     click(&mut screen, "Double the learning rate");
     click(&mut screen, "Halve the largest length");
     assert_ne!(rate(&screen), before);
@@ -724,7 +724,7 @@ fn run_with_typed_changes_repeats_from_log_identically() {
     let folder = folder("repeated");
     let mut screen = on_disk(&["training.sequences=160"]);
     press(&mut screen, Key::T);
-    click(&mut screen, "Change");
+    click(&mut screen, "Change settings");
     for (name, text) in [
         ("Learning rate", "3e-3"),
         ("Batch", "5"),

@@ -346,7 +346,7 @@ fn samples_show_band_and_uncertainty() {
     let seen = spread(&harness).unwrap();
     assert_eq!(seen.samples, 7);
     told(&harness, "aleatoric");
-    told(&harness, "over w, 7 samples: tick = mean, line = 10–90 %");
+    told(&harness, "w over 7 samples: tick = mean, line = 5–95 %");
     told(&harness, "K=7 I");
     let of = seen.step(last).unwrap();
     assert!((of.noise + of.model - of.total).abs() < 1e-9 && of.model > 0.0);

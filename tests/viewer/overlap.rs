@@ -28,7 +28,11 @@ fn every_head_pair_overlap_can_be_read_and_pinned() {
     assert_eq!(readout.place, "R1 with W0  step 4");
     let found: f32 = readout.value.parse().unwrap();
     assert!((found - product(&harness, 4, [1, 3])).abs() < 1e-6);
-    assert!(readout.meaning.contains("overlap of R1 and W0: 0 apart"));
+    assert!(
+        readout
+            .meaning
+            .contains("overlap of R1 and W0 (0: disjoint")
+    );
     assert!(readout.meaning.contains("row 0: "), "{}", readout.meaning);
     harness.drag_at(at);
     harness.run_steps(1);

@@ -47,10 +47,10 @@ fn every_run_has_a_status_card() {
     let mut screen = several(LARGE, 4);
     screen.run_steps(30);
     for card in [
-        "Show seed 1: learning",
-        "Show seed 2: learning",
+        "Show seed 1: training",
+        "Show seed 2: training",
         "Show seed 3: diverged",
-        "Show seed 4: not learned",
+        "Show seed 4: ended",
     ] {
         screen.get_by_label(card);
     }
@@ -115,7 +115,7 @@ fn click_selects_run_and_arrows_move_on() {
     screen.run_steps(10);
     press(&mut screen, Key::T);
     let first = answers(&screen);
-    click(&mut screen, "Show seed 2: learning");
+    click(&mut screen, "Show seed 2: training");
     assert_eq!(chosen(&screen), 1);
     let second = answers(&screen);
     assert_ne!(second, first);
@@ -208,7 +208,7 @@ fn ablations_train_without_each_stage() {
     assert!(learning.runs.iter().all(|run| run.begun.training.seed == 3));
     press(&mut screen, Key::T);
     press(&mut screen, Key::K);
-    click(&mut screen, "Show no gate: learning");
+    click(&mut screen, "Show no gate: training");
     // Machines with other stages are compared.
     assert_eq!(screen.state().layout(), WindowLayout::Compare);
     let pair = screen.state().pair().unwrap();

@@ -30,7 +30,7 @@ fn settings_persist_between_sessions() {
         "Light",
         "Cividis",
         "115 %",
-        "Reduced: no gliding, no automatic playback",
+        "Reduced: no animation, no automatic playback",
     ] {
         click(&mut harness, label);
     }
@@ -288,7 +288,7 @@ fn errors_are_listed_and_can_be_copied() {
     for name in ["one", "two", "three"] {
         harness.get_by_label(&format!("{name}.json does not exist."));
     }
-    harness.get_by_label("Copy all").click();
+    harness.get_by_label("Copy messages").click();
     let copied = copied(&mut harness);
     assert!(copied.starts_with("Problem: three.json does not exist.\nProblem: two.json"));
 }

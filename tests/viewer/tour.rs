@@ -171,7 +171,7 @@ fn tour_can_be_left_and_resumed() {
     let mut harness = paused();
     act(&mut harness, Tour::Start);
     for _ in 0..3 {
-        click(&mut harness, "Skip");
+        click(&mut harness, "Skip step");
     }
     harness.get_by_label(&format!("4 of {TOUR_STEPS}"));
     press(&mut harness, Key::Escape);
@@ -201,7 +201,7 @@ fn tour_skips_second_act_without_recall_machine() {
     let mut harness = paused();
     act(&mut harness, Tour::Start);
     for _ in 0..9 {
-        click(&mut harness, "Skip");
+        click(&mut harness, "Skip step");
     }
     harness.get_by_label(&format!("{TOUR_STEPS} of {TOUR_STEPS}"));
     click(&mut harness, "Back");

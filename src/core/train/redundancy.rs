@@ -1,7 +1,7 @@
 //! The redundancy penalty: heads that attend to the same rows, or to many, cost (Lin et al. 2017, equation 8).
 //!
 //! A is [heads, N], the weightings of one step: P = ‖A·Aᵀ − I‖²_F, the sum of the squares, and by A it is
-//! 4·(A·Aᵀ − I)·A. It is 0 only where every head is on one row of its own. In two parts: the diagonal costs where a
+//! 4·(A·Aᵀ − I)·A. It is 0 only where every head is on a separate row. In two parts: the diagonal costs where a
 //! head is spread over rows, the rest where two heads look at the same ones ([`Penalty`]).
 
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::math::softmax::dot;
 use crate::math::{Real, Series};
 use crate::model::{HeadTrace, ModelConfig, Trace, Upstream};
 
-/// P of a step, in its two parts; 0 where every head is on one row of its own.
+/// P of a step, in its two parts; 0 where every head is on a separate row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Penalty {
     /// Σ_i (1 − a_i·a_i)², 0 to the number of heads: the cost of heads that are spread over rows.

@@ -100,9 +100,9 @@ impl<'a> CloseUp<'a, '_> {
         // Location scores ignore the contents of rows: nothing matches.
         let by_place = of.head.mechanism.score == Score::Location;
         let what = |placed: &PlacedColumn| match placed.column.stage {
-            Stage::Controller => ["previous weighting", "previous"],
+            Stage::Controller => ["previous weighting", "prev."],
             Stage::Content if by_place => ["row scores", "scores"],
-            Stage::Content => ["content match", "match"],
+            Stage::Content => ["content match", "content"],
             Stage::Draw => ["sampled row", "sampled"],
             Stage::Weigh => ["weighting", "weights"],
             _ => ["where it goes", "goes"],
@@ -178,7 +178,7 @@ impl<'a> CloseUp<'a, '_> {
     fn words(&self, on: &mut dyn Paint, (placed, bars): (&PlacedColumn, &Bars<'_>), size: f32) {
         let (colours, area) = (self.page.colours, placed.area);
         let has_come = placed.through > 0.0 || placed.now;
-        let fade = if has_come { 1.0 } else { 0.65 };
+        let fade = if has_come { 1.0 } else { 0.7 };
         let ink = if placed.now {
             colours.strong
         } else {
@@ -398,6 +398,10 @@ impl<'a> CloseUp<'a, '_> {
         };
         let (style, y) = (Style::new(size, colour).mono(), slot.whole.center());
         let text = numbers::in_bar(value);
+        // It is in the half without the bar.
+        if signed && on.width_of(&text, size) + 5.0 > 0.5 * area.width() {
+            return;
+        }
         if signed && value > 0.0 {
             on.text(text, [area.left + 4.0, y], style);
         } else {

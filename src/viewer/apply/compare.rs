@@ -56,7 +56,7 @@ impl State {
             return;
         };
         self.comparing.keep(open, true);
-        let text = "Kept as A. The next machine, seed, length or changed bit is B.";
+        let text = "Kept as A. Change the machine, seed, length or a bit to get B.";
         self.toasts.add(Kind::Done, text.to_owned());
     }
 
@@ -116,7 +116,9 @@ impl State {
             return false;
         }
         let (name, sizes) = (file_name(path), obstacles.join("; "));
-        let text = format!("{name} cannot be compared with the episode on screen: {sizes}.");
+        let text = format!(
+            "{name} cannot be compared with the episode on screen: {sizes}. Choose a trace of the same task."
+        );
         self.toasts.add(Kind::Problem, text);
         true
     }

@@ -43,7 +43,7 @@ impl State {
         self.show_curves();
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
         self.record_first();
-        self.report_opened(&path, "a run with its training snapshots", 0);
+        self.report_opened(&path, "run with training snapshots", 0);
         self.settings.opened(path);
     }
 

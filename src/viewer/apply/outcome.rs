@@ -121,17 +121,17 @@ impl State {
         let broken = open.non_finite;
         self.leave_tour_step();
         self.show(open);
-        self.report_opened(&path, "a trace", broken);
+        self.report_opened(&path, "trace", broken);
         self.settings.opened(path);
     }
 
     pub(super) fn report_opened(&mut self, path: &Path, what: &str, broken: usize) {
         let name = file_name(path);
         if broken > 0 {
-            let text = format!("{name} is open, but {}.", narration::not_finite(broken));
+            let text = format!("Opened {name}: {}.", narration::not_finite(broken));
             self.toasts.add(Kind::Notice, text);
         } else {
-            let text = format!("{name} is open: {what}.");
+            let text = format!("Opened {name} ({what}).");
             self.toasts.add(Kind::Done, text);
         }
     }

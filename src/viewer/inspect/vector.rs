@@ -171,7 +171,7 @@ pub fn overlap_told(trace: &Trace, step: usize, heads: [usize; 2]) -> String {
     let what = if heads[0] == heads[1] {
         format!("concentration of {a}: 1 on a single row, less when spread")
     } else {
-        format!("overlap of {a} and {b}: 0 apart, 1 on the same single row")
+        format!("overlap of {a} and {b} (0: disjoint, 1: same single row)")
     };
     format!("{what}\n{}", overlap_sum(trace, step, heads))
 }

@@ -97,7 +97,7 @@ pub fn verdicts(pair: &Pair<'_>) -> String {
         _ => String::new(),
     };
     format!(
-        "A: {} wrong bits of {}, B: {} of {}{heads}.",
+        "A: {} of {} bits wrong, B: {} of {}{heads}.",
         a.wrong, a.scored, b.wrong, b.scored
     )
 }
@@ -107,7 +107,7 @@ pub fn largest(found: &Comparison) -> String {
     match &found.worst {
         None => format!("No difference in {} values.", found.values),
         Some(worst) => format!(
-            "Largest difference {} in {}.",
+            "Largest difference {} in array {}.",
             numbers::short(found.largest as f32, 4),
             worst.array
         ),

@@ -84,12 +84,12 @@ pub fn loss_of(learning: &LiveTraining, lines: impl FnMut(usize) -> Vec<Line>) -
             levels.push((level, format!("paper: {words}")));
             String::new()
         }
-        Some((words, None)) => format!(" The paper: {words}."),
+        Some((words, None)) => format!(" Paper: {words}."),
         None => String::new(),
     };
     let chart = Chart {
         name: "Loss per sequence (bits)".to_owned(),
-        meaning: format!("Over training; 0: every bit right and certain.{paper}"),
+        meaning: format!("0: every bit right and certain.{paper}"),
         across: Across::Sequences,
         up: scale(run),
         lines,
@@ -141,7 +141,7 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
     };
     let gradient = Chart {
         name: "Gradient".to_owned(),
-        meaning: "Norm of the gradient over all weights, before clipping.".to_owned(),
+        meaning: "Norm over all weights, before clipping.".to_owned(),
         across: Across::Sequences,
         up: Up::Logarithm,
         lines: progress.map(norm).into_iter().collect(),
@@ -155,7 +155,7 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
     let answers: Vec<_> = answers.map(|(size, wrong)| [size as f64, wrong]).collect();
     let errors = Chart {
         name: format!("Wrong bits by {name}"),
-        meaning: "Share of wrong bits in recent answers. Chance level: half.".to_owned(),
+        meaning: "Share in recent answers. Chance level: 50 %.".to_owned(),
         across: Across::Sizes(name, [*sizes.start() as f64, *sizes.end() as f64]),
         up: Up::Percent([0.0, 0.55]),
         lines: vec![Line {
@@ -183,7 +183,7 @@ pub fn heads(run: &RunView) -> Vec<Chart> {
     if run.experiment.model.heads() == 0 {
         return Vec::new();
     }
-    let all = (rows as f64).ln();
+    let all = (rows as f64).log2();
     let chart = |name: &str, meaning: String, up: Up, phases: &[&str], of: Of| {
         let lines = lines(run, progress, phases, of);
         (!lines.is_empty()).then(|| Chart {
@@ -200,12 +200,12 @@ pub fn heads(run: &RunView) -> Vec<Chart> {
     let entropy = chart(
         "Entropy of weightings",
         format!(
-            "0 nats: on one row. {}: even over all {rows}. Dashed: answer phase.",
+            "0 bits: one row. {}: uniform over {rows}. Dashed: answer.",
             brief(all)
         ),
         Up::From([0.0, 1.05 * all.max(0.1)]),
         &both,
-        |head, phase| head.entropy[phase],
+        |head, phase| head.entropy[phase].map(|nats| nats / std::f64::consts::LN_2),
     );
     let used = chart(
         "Rows used",
@@ -216,7 +216,7 @@ pub fn heads(run: &RunView) -> Vec<Chart> {
     );
     let gate = chart(
         "Gate",
-        "1: content. 0: previous weighting. Dashed: answer phase.".to_owned(),
+        "1: content. 0: previous weighting. Dashed: answer.".to_owned(),
         Up::From([0.0, 1.05]),
         &both,
         |head, phase| head.gate[phase],

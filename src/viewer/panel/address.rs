@@ -58,7 +58,7 @@ fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     let size = match (shown.first(), shown.last()) {
         (Some(first), Some(last)) if columns.minimap.is_some() => {
             let follow = if view.state.view.row_zoom.follow {
-                ", follows"
+                " (following)"
             } else {
                 ""
             };
@@ -247,7 +247,8 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) ->
             (Some(Quantity::Bit { .. }), true) => {
                 "∂ logit / ∂ value · blue: favours a 1 in that bit"
             }
-            (Some(_), false) => "gradient w.r.t. each value",
+            (Some(Quantity::Loss), false) => "blue: the loss grows with it",
+            (Some(Quantity::Bit { .. }), false) => "blue: favours a 1 in that bit",
             (None, true) => "± fixed for the episode · faint match: row not yet written",
             (None, false) => "± fixed for this episode",
         };

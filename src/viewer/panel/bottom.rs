@@ -277,7 +277,7 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         let (at, align) = (pos2(right + 6.0, top - 5.0), Align2::LEFT_BOTTOM);
         right = ui.painter().text(at, align, words, font, ink).right();
     }
-    let hint = Rangef::new(right + 16.0, x.min + width);
+    let hint = Rangef::new(x.min, x.min + width);
     stage_hint(ui, hint, y.center() + 6.0, view);
     speed_ui(ui, Rangef::new(x.max - SPEED, x.max), y, view);
 }
@@ -337,8 +337,11 @@ fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
     let text = "Press , and . to step through the stages";
     let (font, ink) = (theme::text(10.5), view.palette.subdued);
     let galley = ui.painter().layout_no_wrap(text.to_owned(), font, ink);
-    let left = (room.max - galley.size().x).max(room.min - 200.0);
-    let rect = Rect::from_min_size(pos2(left, below + 1.0), galley.size());
+    if galley.size().x > room.span() {
+        return;
+    }
+    let corner = pos2(room.max - galley.size().x, below + 1.0);
+    let rect = Rect::from_min_size(corner, galley.size());
     ui.painter().galley(rect.min, galley, ink);
     let response = ui.interact(rect, ui.scope_id().with("stage hint"), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
@@ -355,8 +358,8 @@ pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Minus, Play::Faster(-1), false, commands);
     let (rect, response) = ui.allocate_exact_size(vec2(PACE, row), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Reset speed"));
-    let text = format!("{:>4} /s", numbers::speed(state.player.speed()));
-    let (align, font) = (Align2::CENTER_CENTER, theme::mono(12.0));
+    let text = format!("{} steps/s", numbers::speed(state.player.speed()));
+    let (align, font) = (Align2::CENTER_CENTER, theme::text(12.0));
     let ink = Palette::of(ui).text;
     ui.painter().text(rect.center(), align, text, font, ink);
     focus_ring(ui, &response);
@@ -389,7 +392,7 @@ pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     let text = match view.state.editing.mark {
         Some((step, channel)) => format!(
-            "editing input: step {step}, channel {channel}; arrows move, Space flips, dragging paints, Esc leaves; play keys are off"
+            "editing input: step {step}, channel {channel}; arrows move, Space flips, dragging paints, Esc leaves; playback keys disabled"
         ),
         None => narration::status(view.open, view.player, view.focus),
     };

@@ -154,7 +154,7 @@ fn line_ui(ui: &mut Ui, choice: &Choice, chosen: bool) -> Response {
     let ink = |ink| if free { ink } else { palette.subdued };
     let name = line.left(10.0, &choice.name, theme::text(13.0), ink(palette.strong));
     let key = line.right(10.0, &choice.key, theme::mono(12.0), ink(palette.accent));
-    let not_now = choice.blocked.map(|why| format!("not now: {why}"));
+    let not_now = choice.blocked.map(|why| format!("unavailable: {why}"));
     let words = not_now.as_ref().unwrap_or(&choice.help);
     let x = name.right() + 12.0..=key.left() - 12.0;
     let room = Rect::from_x_y_ranges(x, line.rect.y_range());

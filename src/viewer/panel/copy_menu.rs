@@ -125,7 +125,7 @@ impl Sheet<'_> {
         ui.label(RichText::new(self.name).strong());
         let value = (self.value)(line, column).to_string();
         let place = format!("{} {line}, {}", self.lines.0, self.column_name(column));
-        if ui.button(format!("Copy the value, {place}")).clicked() {
+        if ui.button(format!("Copy value ({place})")).clicked() {
             let said = Some(format!("{} copied: {value}, {place}.", self.name));
             commands.push(File::Copy { text: value, said }.into());
         }
@@ -137,7 +137,7 @@ impl Sheet<'_> {
                 CopyScope::All,
             ] {
                 let words = self.words(part);
-                ui.label(&words);
+                ui.label(format!("Copy {words} as"));
                 for form in Form::ALL {
                     let name = format!("Copy {words} as {}", form.name());
                     let button = ui.add(Button::new(form.name()));

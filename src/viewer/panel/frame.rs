@@ -472,7 +472,7 @@ pub fn drop_hint(ctx: &Context, dark: bool) {
     painter.text(
         card.center(),
         egui::Align2::CENTER_CENTER,
-        "Drop a trace or weights",
+        "Drop a trace, weights or run folder",
         theme::heading(16.0),
         palette.strong,
     );

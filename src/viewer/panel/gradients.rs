@@ -14,7 +14,7 @@ pub const HEIGHT: f32 = 32.0;
 
 /// Shows the number whose gradients are on screen, the most influential write, and a button to leave.
 pub fn gradients_ui(ui: &mut Ui, by: &Gradients, view: &mut View<'_>) {
-    let description = by.describe().replacen('d', "D", 1);
+    let description = by.describe().replacen('g', "G", 1);
     let layout = Layout::right_to_left(Align::Center);
     ui.with_layout(layout, |ui| {
         let leave = Episode::Gradients(Quantity::Loss);
@@ -34,7 +34,7 @@ pub fn gradients_ui(ui: &mut Ui, by: &Gradients, view: &mut View<'_>) {
             let write = by.heaviest.map(|write| by.write_in_words(&write, trace));
             let write = write.map_or_else(
                 || by.heaviest_in_words(trace),
-                |write| format!("Largest gradient at write: {write}"),
+                |write| format!("Largest gradient of a write: {write}"),
             );
             let write = RichText::new(write).font(theme::text(12.5));
             ui.add(Label::new(write.color(quiet)).truncate());

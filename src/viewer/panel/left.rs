@@ -124,7 +124,7 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
     let unknown: Vec<_> = recording.unknown().cloned().collect();
     let computed = "computed from recorded arrays:";
     absent_ui(ui, &recording.computed, computed, note);
-    absent_ui(ui, &unknown, "not recorded, unknown:", warning);
+    absent_ui(ui, &unknown, "missing:", warning);
     if let Some(machine) = session.machine() {
         let hint = format!("Record an episode of {}  (Shift+R)", machine.title);
         new_episode_ui(ui, &hint, commands);
@@ -243,7 +243,7 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let hard = config.is_some_and(|config| config.is_hard());
     let (mean, means) = if hard {
         (
-            "likely",
+            "most likely",
             "Use the most likely row of every hard head and the mean of random weights",
         )
     } else {
@@ -282,7 +282,7 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     });
     control(ui, "Spread", |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        let show = text_button(ui, "show", Episode::Spread, commands);
+        let show = text_button(ui, "Show", Episode::Spread, commands);
         let show = show.accessible_name("Show spread of samples");
         show.on_hover_text("Show mean, 5–95 % band and uncertainty of many samples  (S)");
         let mut count = session.samples;
@@ -386,6 +386,10 @@ pub fn heads_ui(ui: &mut Ui, view: &mut View<'_>) {
         return;
     }
     section(ui, "Heads");
+    let at = pos2(ui.max_rect().right() - 8.0, ui.min_rect().bottom());
+    let (font, ink) = (theme::text(10.5), view.palette.subdued);
+    let align = egui::Align2::RIGHT_BOTTOM;
+    ui.painter().text(at, align, "row weight", font, ink);
     let many = view.trace().heads.len() > 8;
     ui.spacing_mut().item_spacing.y = if many { 0.0 } else { 2.0 };
     for head in 0..view.trace().heads.len() {

@@ -33,5 +33,5 @@ pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {
         .iter()
         .map(|(kind, text)| format!("{}: {text}", kind.mark()));
     let (text, said) = (lines.collect::<Vec<_>>().join("\n"), None);
-    text_button(ui, "Copy all", File::Copy { text, said }, commands);
+    text_button(ui, "Copy messages", File::Copy { text, said }, commands);
 }

@@ -39,7 +39,7 @@ pub fn overlap_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) -> Opt
         return None;
     }
     let at = pos2(x.min, y.min + HEADING / 2.0);
-    let words = "head overlap: 0 apart, 1 same row";
+    let words = "head overlap (0: disjoint, 1: same row)";
     quiet_text(ui, at, Align2::LEFT_CENTER, words, theme::text(10.5), view);
     let height = (ROW * heads).min(y.span() - above);
     let room = Rect::from_x_y_ranges(
@@ -80,7 +80,7 @@ pub fn penalty(of: &Redundant, trace: &Trace, step: usize) -> Readout {
         let [own, pairs] = of.terms(trace, step);
         let short = |value: f32| numbers::short(value, 4);
         format!(
-            "redundancy P = ‖A·A′ − I‖², 0 when each head is on one row of its own\nspread {} = {own}\nshared {} = \
+            "redundancy P = ‖A·A′ − I‖², 0 when each head is on a separate row\nspread {} = {own}\nshared {} = \
              {pairs}\ntraining adds the mean over the steps, {}",
             short(spread),
             short(shared),

@@ -306,7 +306,7 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
                 let [mean, low, high] = [band.mean, band.low, band.high]
                     .map(|values| numbers::short(values.get(at.row).copied().unwrap_or(0.0), 4));
                 let count = band.samples;
-                format!("\n{count} samples: mean {mean}, 10–90 %: {low} to {high}")
+                format!("\n{count} samples: mean {mean}, 5–95 %: {low} to {high}")
             });
             format!("{}\n{sum}{unwritten}{spread}", panel.alt)
         }

@@ -25,7 +25,7 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
         let line = map_ui(ui, map, look.map == map);
         on_click(&line, Window::Colors(map), commands);
     }
-    let words = "Cividis looks the same with red–green colour blindness.";
+    let words = "Cividis stays readable with red–green colour blindness.";
     note(ui, words);
     // A phone has room for one size.
     if !theme::is_by_finger(ui.ctx()) {
@@ -39,7 +39,7 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
         ui.add_enabled_ui(files > 0, |ui| {
             text_button(ui, "Forget recent files", Window::ForgetFiles, commands);
         });
-        note(ui, &format!("{files} remembered"));
+        note(ui, &format!("files: {files}"));
     });
 }
 
@@ -66,7 +66,7 @@ fn motion_ui(ui: &mut Ui, still: bool, commands: &mut Vec<Command>) {
         // A box that is not ticked has to be seen, too.
         let edge = egui::Stroke::new(1.0, Palette::of(ui).subdued);
         ui.visuals_mut().widgets.inactive.bg_stroke = edge;
-        let text = "Reduced: no gliding, no automatic playback";
+        let text = "Reduced: no animation, no automatic playback";
         let response = ui.checkbox(&mut ticked, text);
         focus_ring(ui, &response);
         if response.changed() {

@@ -48,8 +48,10 @@ fn found(ctx: &Context, names: &[String]) -> Option<Rect> {
 fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
     let found = found(ctx, &names(tour, head, theme::is_by_finger(ctx)))?;
     let room = match tour.at().place {
-        // The name and the parameter over the column belong to it.
-        TourTarget::Stage => Rect::from_min_max(found.min - vec2(0.0, 60.0), found.max),
+        // The name and the parameter over the column and the number below it belong to it.
+        TourTarget::Stage => found
+            .expand2(vec2(6.0, 14.0))
+            .with_min_y(found.top() - 60.0),
         _ => found,
     };
     Some(room.expand(5.0))
@@ -121,7 +123,7 @@ pub fn stop_ui(ui: &mut Ui, tour: &Tour, description: &str, commands: &mut Vec<C
                 commands.push(About::Next.into());
             }
         } else {
-            text_button(ui, "Skip", About::Next, commands);
+            text_button(ui, "Skip step", About::Next, commands);
         }
         if tour.stop > 0 {
             let back = text_button(ui, "Back", About::Back, commands);

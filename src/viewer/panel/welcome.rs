@@ -86,7 +86,7 @@ pub fn welcome_ui(
 }
 
 fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Vec<Command>) {
-    let title = "Watch a Neural Turing Machine think";
+    let title = "Watch a Neural Turing Machine at work";
     words(ui, title, theme::heading(22.0), palette.strong);
     ui.add_space(2.0);
     words(ui, SENTENCES, theme::text(14.0), palette.text);
@@ -166,8 +166,8 @@ fn cards_ui(
         let cards = cards.map(|(index, machine)| Card::of_machine(index, machine));
         cards.collect::<Vec<_>>()
     };
-    let words =
-        "Each picture shows an answer over time and, below it, the rows that the heads attend to.";
+    let words = "Each picture: output over time (top); head weights on memory rows, or hidden units without a memory \
+         (bottom). Strong colour: large value.";
     note(ui, words);
     ui.add_space(2.0);
     let fails = "Each plays up to its first wrong bit, at the mark, and explains it.";
@@ -365,7 +365,7 @@ fn sentence(words: &str) -> String {
 /// Returns one sentence on the task of a machine.
 fn about(machine: &Machine) -> &'static str {
     if !machine.is_trained() {
-        return "The same machine with random weights, for contrast.";
+        return "The same machine with random weights, for comparison.";
     }
     match machine.task {
         Task::Copy(_) => "Sees a sequence of vectors, then outputs it again.",

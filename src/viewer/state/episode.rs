@@ -423,7 +423,7 @@ pub fn task_name(task: &Task) -> &str {
         Task::AssociativeRecall(_) => "Associative recall",
         Task::Ngrams(_) => "Dynamic N-grams",
         Task::PrioritySort(_) => "Priority sort",
-        Task::Episodes(_) => "Episodes of a file",
+        Task::Episodes(_) => "Episode file",
         Task::External(task) => &task.name,
     }
 }

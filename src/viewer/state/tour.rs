@@ -168,7 +168,7 @@ pub const TOUR_STEPS: [TourStep; 13] = [
         [
             "This machine is shown vectors of bits, one per step. When the input ends, it has to output them again \
              from memory.",
-            "Press Space, or this button, to watch it.",
+            "Press Space, or the highlighted button, to watch it.",
             "Press the button in the ring to watch it.",
         ],
     ),
@@ -199,8 +199,8 @@ pub const TOUR_STEPS: [TourStep; 13] = [
         [
             "How does it find the next row? By content, or from its weighting in the previous step. The gate g \
              decides: 1 uses the content, 0 the previous weighting.",
-            "Press the . key until gate.",
-            "Press the button below until gate.",
+            "Press . until the stage is gate.",
+            "Press the button below until the stage is gate.",
         ],
     ),
     stage(
@@ -209,7 +209,7 @@ pub const TOUR_STEPS: [TourStep; 13] = [
         "Shift: move along the rows",
         [
             "From there it can move by a row, forward or back. The shift s says how much weight moves each way: this \
-             is how a head walks through memory.",
+             is how a head moves along memory.",
             "Press . again.",
             "Press the button below again.",
         ],
@@ -232,8 +232,8 @@ pub const TOUR_STEPS: [TourStep; 13] = [
         [
             "Now it has its row. A write head first erases that row, then adds a vector: this is how a vector gets \
              into memory.",
-            "Press the . key until add, and watch the row.",
-            "Press the button below until add, and watch the row.",
+            "Press . until the stage is add, and watch the row.",
+            "Press the button below until the stage is add, and watch the row.",
         ],
     ),
     stop(
@@ -265,8 +265,8 @@ pub const TOUR_STEPS: [TourStep; 13] = [
         [
             "This one was shown items. Now one of them comes again, and the next one is the answer. So it has to find \
              a row by content: the head compares its key k with every row.",
-            "Press the . key until content.",
-            "Press the button below until content.",
+            "Press . until the stage is content.",
+            "Press the button below until the stage is content.",
         ],
     ),
     stop(

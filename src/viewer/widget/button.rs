@@ -73,6 +73,14 @@ pub fn named_icon_button(
     response
 }
 
+/// Returns the long text of a button, or the short one in a narrow window.
+pub fn or_short(ui: &Ui, texts: [&'static str; 2]) -> &'static str {
+    /// Width of the window from which there is room for long texts.
+    const WIDE: f32 = 1200.0;
+    let is_narrow = ui.ctx().content_rect().width() < WIDE;
+    texts[usize::from(is_narrow)]
+}
+
 /// A text button that carries a command.
 pub fn text_button(
     ui: &mut Ui,

@@ -11,7 +11,7 @@ use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::learning::{LiveTraining, RunView};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{icon_button, on_click, primary_button, text_button};
+use crate::viewer::widget::button::{icon_button, on_click, or_short, primary_button, text_button};
 use crate::viewer::widget::icon::Icon;
 
 /// Room for the speed on a phone.
@@ -61,9 +61,8 @@ fn phone_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing = vec2(4.0, 0.0);
     ui.horizontal(|ui| {
         if learning.read_only.is_none() {
-            let goes = learning.is_training && learning.run().is_active();
             let rest = 2.0 * (theme::FINGER + 4.0) + SPEED + 4.0;
-            toggle_ui(ui, goes, ui.available_width() - rest, commands);
+            toggle_ui(ui, learning, ui.available_width() - rest, commands);
             icon_button(ui, Icon::Next, Learn::Once, false, commands);
         }
         icon_button(ui, Icon::Again, Replacement::Again, false, commands);
@@ -82,7 +81,8 @@ fn buttons_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>)
         pace_ui(ui, learning, commands);
     }
     icon_button(ui, Icon::Again, Replacement::Again, false, commands);
-    text_button(ui, "Next seed", Replacement::NextSeed, commands)
+    let text = or_short(ui, ["Train next seed", "Next seed"]);
+    text_button(ui, text, Replacement::NextSeed, commands)
         .on_hover_text(tooltip(&Replacement::NextSeed.into()));
     if learning.read_only.is_none() {
         if learning.runs.len() == 1 && learning.run().is_active() {
@@ -91,22 +91,27 @@ fn buttons_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>)
         let save = Ask::For(Subject::File(FilePurpose::Run));
         icon_button(ui, Icon::Save, save, false, commands);
     }
-    text_button(ui, "Stop", Replacement::Nothing, commands)
+    let text = or_short(ui, ["Stop training", "Stop"]);
+    text_button(ui, text, Replacement::Nothing, commands)
+        .accessible_name("Stop training")
         .on_hover_text(tooltip(&Replacement::Nothing.into()));
 }
 
 /// Training goes on, waits, does one update, and how fast.
 fn pace_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
-    let goes = learning.is_training && learning.run().is_active();
-    toggle_ui(ui, goes, TOGGLE, commands);
+    toggle_ui(ui, learning, TOGGLE, commands);
     icon_button(ui, Icon::Next, Learn::Once, false, commands);
     icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
     speed_ui(ui, learning, commands);
     icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
 }
 
-fn toggle_ui(ui: &mut Ui, goes: bool, width: f32, commands: &mut Vec<Command>) {
-    let name = if goes { "Pause training" } else { "Train live" };
+fn toggle_ui(ui: &mut Ui, learning: &LiveTraining, width: f32, commands: &mut Vec<Command>) {
+    let name = match (learning.run().is_active(), learning.is_training) {
+        (true, true) => "Pause training",
+        (true, false) => "Resume training",
+        (false, _) => "Train live",
+    };
     // As wide whatever it says: what stands beside it stays in its place.
     let size = vec2(width, ui.spacing().interact_size.y);
     let fill = Layout::centered_and_justified(Direction::LeftToRight);

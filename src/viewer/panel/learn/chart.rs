@@ -20,7 +20,7 @@ const AFTER: f32 = 24.0;
 /// Distance from which an event is shown in the tooltip, in decades.
 const NEAR: f64 = 0.03;
 /// The meaning of a band.
-const EACH: &str = "all updates";
+const EACH: &str = "range of updates";
 /// Zoom factor of a turn of the mouse wheel.
 const WHEEL: f32 = 240.0;
 /// The most lines of a chart that has a legend.
@@ -214,8 +214,21 @@ fn regular((low, high): (f64, f64), apart: f64) -> Vec<GridMark> {
 
 fn logarithmic(input: &GridInput) -> Vec<GridMark> {
     let (low, high) = input.bounds;
-    let marks = decades([low, high]).into_iter();
+    let marks = decades([low, high]);
+    // A narrow range has few round numbers: its marks are apart by 1, 2 or 5.
+    if marks.iter().filter(|(_, apart)| *apart > 0.1).count() < 2 {
+        let [from, to] = [low, high].map(|place| 10f64.powf(place));
+        let power = 10f64.powf((to - from).log10().floor());
+        let count = (to - from) / power;
+        let apart = power * [0.5, 1.0, 2.0][usize::from(count >= 2.0) + usize::from(count >= 5.0)];
+        let mut marks = regular((from, to), apart);
+        for mark in &mut marks {
+            (mark.value, mark.step_size) = (mark.value.log10(), high - low);
+        }
+        return marks;
+    }
     marks
+        .into_iter()
         .map(|(value, step_size)| GridMark { value, step_size })
         .collect()
 }
@@ -328,7 +341,8 @@ fn levels_ui(ui: &Ui, chart: &Chart, transform: &egui_plot::PlotTransform, palet
         if !frame.y_range().contains(y) {
             continue;
         }
-        let text = format!("{words} {}", chart.up.describe(*level));
+        let unit = ["", " bits"][usize::from(chart.name.ends_with("(bits)"))];
+        let text = format!("{words} ({}{unit})", chart.up.describe(*level));
         let font = theme::text(10.5);
         let galley = painter.layout_no_wrap(text, font, palette.subdued);
         let top = (y - LINE - 1.0).max(free);

@@ -115,12 +115,15 @@ fn cards_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
         });
 }
 
+fn status(run: &RunView, progress: &RunProgress) -> TrainingStatus {
+    let chance = run.landmarks.first().map_or(0.0, |(bits, _)| *bits);
+    TrainingStatus::with_chance(progress, chance)
+}
+
 /// Returns the name, state and progress of a run, as text.
 fn describe(run: &RunView) -> String {
-    let standing = run
-        .progress
-        .as_deref()
-        .map_or("starting", |progress| TrainingStatus::of(progress).name());
+    let standing = run.progress.as_deref();
+    let standing = standing.map_or("starting", |progress| status(run, progress).name());
     format!("Show {}: {standing}", run.label)
 }
 
@@ -235,7 +238,7 @@ fn words_ui(ui: &Ui, rect: Rect, run: &RunView, palette: &Palette) {
     let Some(progress) = run.progress.as_deref() else {
         return;
     };
-    let standing = TrainingStatus::of(progress);
+    let standing = status(run, progress);
     let ink = match standing {
         TrainingStatus::Learned => palette.accent,
         TrainingStatus::Diverged | TrainingStatus::Broken => palette.warning,

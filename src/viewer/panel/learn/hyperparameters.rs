@@ -8,7 +8,7 @@ use crate::train::Change;
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::{Hyperparameter, LiveTraining};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::on_click;
+use crate::viewer::widget::button::{on_click, or_short};
 use crate::viewer::widget::property::note;
 
 /// Width of the menu and of a value in it, in points.
@@ -18,7 +18,7 @@ const VALUE: f32 = 84.0;
 /// A button, and behind it all that may be changed.
 pub fn hyperparameters_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
     let stays = PopupCloseBehavior::CloseOnClickOutside;
-    let menu = MenuButton::from_button(Button::new("Change"));
+    let menu = MenuButton::from_button(Button::new(or_short(ui, ["Change settings", "Change"])));
     let menu = menu.config(MenuConfig::new().close_behavior(stays));
     let (button, _) = menu.ui(ui, |ui| {
         ui.set_width(WIDTH);
@@ -40,6 +40,7 @@ pub fn hyperparameters_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut V
             }
         });
     });
+    let button = button.accessible_name("Change settings");
     button.on_hover_text("Change learning rate, batch, sizes and clipping during training");
 }
 

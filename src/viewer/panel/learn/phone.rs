@@ -6,6 +6,7 @@ use egui::{Align2, Rect, Ui, UiBuilder, pos2, vec2};
 use super::chart::chart_ui;
 use super::{curves, finding};
 use crate::figure::{PanelId, Picture};
+use crate::viewer::narration;
 use crate::viewer::panel::phone::strip_ui;
 use crate::viewer::panel::{Columns, View, page, play_head};
 use crate::viewer::theme;
@@ -60,13 +61,12 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
 fn answer_ui(ui: &mut Ui, view: &mut View<'_>) {
     let whole = ui.max_rect();
     let head = PanelId::of(Picture::Weightings, view.focus);
+    let weighting = narration::head_label(view.recording(), view.focus);
+    let weighting = format!("weighting of {weighting}: rows ↓, steps →");
     let ids = [
         ("target", PanelId::new(Picture::Target)),
         ("output now", PanelId::new(Picture::Output)),
-        (
-            "rows that its head attends to (down), over time (right)",
-            head,
-        ),
+        (weighting.as_str(), head),
     ];
     // Where the window is turned there is room for one of them.
     let all = whole.height() >= LOW;

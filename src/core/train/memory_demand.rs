@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_large_memory_is_not_kept_at_every_step() {
         let mut config = NtmConfig::new(9, 8);
-        (config.rows, config.columns) = (1 << 16, 64);
+        (config.rows, config.columns) = (1 << 16, 256);
         let config = config.into();
         let all = Demand::Recording.bytes(&config, 2000);
         let (batch, threads, samples) = (1, 1, 0);

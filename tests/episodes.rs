@@ -188,7 +188,7 @@ fn every_fault_of_a_file_is_named_with_its_place() {
         ),
         (
             with("inputs", "<f4", &[9, 2], vec![0; 70]),
-            "`inputs`: has another number of values than its shape [9, 2]",
+            "`inputs`: has 70 bytes of values; expected 72 for the shape [9, 2]",
         ),
         (
             with("inputs", "<f4", &[9, 2], endless),
@@ -304,7 +304,7 @@ fn a_mismatch_between_preset_and_episode_file_is_an_error() {
         r#"{"task": {"kind": "episodes"}}"#,
     )
     .unwrap();
-    let missing = "`task.file`: is missing; `episodes` needs a text for file, in quotes";
+    let missing = "`task.file`: is missing; expected a text for file, in quotes";
     refused(&tapescope(place.path(), &["tasks", "no.json"]), missing);
 }
 

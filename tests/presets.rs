@@ -224,21 +224,21 @@ fn unknown_keys() {
 fn keys_of_another_kind() {
     assert_eq!(
         error(r#""training": {"optimizer": {"kind": "adam", "momentum": 0.9}}"#),
-        "my.json: `training.optimizer.momentum`: does not apply to this experiment; allowed here: kind, learning_rate, beta1, beta2, epsilon"
+        "my.json: `training.optimizer.momentum`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: kind, learning_rate, beta1, beta2, epsilon"
     );
     assert_eq!(
         error(r#""training": {"clip": {"kind": "none", "limit": 3}}"#),
-        "my.json: `training.clip.limit`: does not apply to this experiment; allowed here: kind"
+        "my.json: `training.clip.limit`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: kind"
     );
     let source = r#"{"task": {"kind": "copy", "bits": 8, "length": [1, 20], "repeats": [1, 2]}}"#;
     assert_eq!(
         read(source).unwrap_err().to_string(),
-        "my.json: `task.repeats`: does not apply to this experiment; allowed here: kind, bits, length"
+        "my.json: `task.repeats`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: kind, bits, length"
     );
     let source = r#"{"evaluation": {"items": [2]}, "task": {"kind": "ngrams", "bits": 1}}"#;
     assert_eq!(
         read(source).unwrap_err().to_string(),
-        "my.json: `task.bits`: does not apply to this experiment; allowed here: kind, context, length"
+        "my.json: `task.bits`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: kind, context, length"
     );
     let source = r#"{"task": {"kind": "repeat_copy", "bits": 8, "length": [1, 20]}}"#;
     assert_eq!(
@@ -281,7 +281,7 @@ fn invalid_tasks_are_refused() {
         ),
         (
             r#""kind": "associative_recall", "length": [1, 20]"#,
-            "`task.length`: does not apply to this experiment; allowed here: kind, bits, item_length, items",
+            "`task.length`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: kind, bits, item_length, items",
         ),
         (
             r#""kind": "associative_recall", "items": [1, 6]"#,
@@ -293,7 +293,7 @@ fn invalid_tasks_are_refused() {
         ),
         (
             r#""kind": "ngrams", "bits": 1"#,
-            "`task.bits`: does not apply to this experiment; allowed here: kind, context, length",
+            "`task.bits`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: kind, context, length",
         ),
         (
             r#""kind": "ngrams", "context": 17"#,
@@ -309,7 +309,7 @@ fn invalid_tasks_are_refused() {
         ),
         (
             r#""kind": "priority_sort", "repeats": [1, 2]"#,
-            "`task.repeats`: does not apply to this experiment; allowed here: kind, bits, items, sorted",
+            "`task.repeats`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: kind, bits, items, sorted",
         ),
     ] {
         assert_eq!(message(task), format!("my.json: {problem}"));
@@ -327,7 +327,7 @@ fn an_evaluation_of_another_kind_of_task() {
     };
     assert_eq!(
         message("priority_sort", r#""lengths": [5]"#),
-        "my.json: `evaluation.lengths`: does not apply to this experiment; allowed here: items, episodes"
+        "my.json: `evaluation.lengths`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: items, episodes"
     );
     assert_eq!(
         message("associative_recall", r#""items": [6, 1]"#),
@@ -339,11 +339,11 @@ fn an_evaluation_of_another_kind_of_task() {
     );
     assert_eq!(
         message("ngrams", r#""repeats": [2]"#),
-        "my.json: `evaluation.repeats`: does not apply to this experiment; allowed here: lengths, episodes"
+        "my.json: `evaluation.repeats`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: lengths, episodes"
     );
     assert_eq!(
         error(r#""evaluation": {"items": [2]}"#),
-        "my.json: `evaluation.items`: does not apply to this experiment; allowed here: lengths, episodes"
+        "my.json: `evaluation.items`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: lengths, episodes"
     );
 }
 
@@ -363,7 +363,7 @@ fn wrong_types() {
     );
     assert_eq!(
         error(r#""model": {"memory": [128, 20]}"#),
-        "my.json: `model.memory`: is a list; expected an object with the keys columns, initial, rows"
+        "my.json: `model.memory`: is [128,20]; expected an object with the keys columns, initial, rows"
     );
     assert_eq!(
         error(r#""model": {"memory": {"initial": 1e-6}}"#),
@@ -379,7 +379,7 @@ fn wrong_types() {
     );
     assert_eq!(
         read("[]").unwrap_err().to_string(),
-        "my.json: is a list; expected an object with the keys description, evaluation, model, name, task, title, training"
+        "my.json: is []; expected an object with the keys description, evaluation, model, name, task, title, training"
     );
     assert_eq!(
         read("{}").unwrap_err().to_string(),
@@ -545,7 +545,7 @@ fn out_of_range() {
 fn invalid_json_is_refused() {
     assert_eq!(
         read("{\"task\": ").unwrap_err().to_string(),
-        "my.json: `task`: EOF while parsing a value at line 1 column 9"
+        "my.json: EOF while parsing a value at line 1 column 9"
     );
     assert_eq!(
         read(&"[".repeat(100_000)).unwrap_err().to_string(),
@@ -624,7 +624,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("model.memory=7"),
-        "--set: `model.memory`: is a number; expected an object with the keys columns, initial, rows"
+        "--set: `model.memory`: is 7; expected an object with the keys columns, initial, rows"
     );
     assert_eq!(
         message("model.memory.rows.deep=7"),

@@ -90,9 +90,10 @@ pub(super) fn values(
     let mut bytes = Vec::new();
     let read = read_up_to(file, 1 << 16, length, &mut bytes);
     read.map_err(|error| format!("{error}; expected a complete array"))?;
-    if bytes.len() as u64 != length {
+    let found = bytes.len() as u64;
+    if found != length {
         return Err(format!(
-            "has another number of values than its shape {shape:?}"
+            "has {found} bytes of values; expected {length} for the shape {shape:?}"
         ));
     }
     Ok(bytes)

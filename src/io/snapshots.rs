@@ -257,6 +257,6 @@ mod tests {
             "{damaged}"
         );
         let cut = from_bytes(&bytes[..bytes.len() - 3], "s").unwrap_err();
-        assert!(cut.to_string().contains("may be truncated"), "{cut}");
+        assert!(cut.to_string().contains("not fully covered"), "{cut}");
     }
 }

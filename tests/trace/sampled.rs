@@ -379,7 +379,7 @@ fn a_key_that_no_head_uses_is_refused_as_in_a_preset() {
         value["model"]["config"]["attention"][key] = of_preset.clone();
         let said = super::error(value.to_string());
         let place =
-            format!("t: `model.config.attention.{key}`: does not apply to this experiment; ");
+            format!("t: `model.config.attention.{key}`: does not apply to this experiment (see");
         assert!(said.starts_with(&place), "{said}");
         // In the words of a preset, the same.
         let mut preset = super::value(SOFT);

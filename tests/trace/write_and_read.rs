@@ -297,7 +297,7 @@ fn an_npz_is_checked_like_any_other_trace() {
             data.truncate(data.len() - 4);
             Some(data)
         })),
-        "t: `arrays.input`: has 20 values; expected 21 for the shape [7, 3]"
+        "t: `arrays.input`: has 80 bytes of values; expected 84 for the shape [7, 3]"
     );
     assert_eq!(
         error(with_member(&good, "input.npy", |_| None)),

@@ -135,9 +135,12 @@ impl Experiment {
                 allowed.push(last(key.path).to_owned());
             }
         });
-        let allowed = allowed.join(", ");
-        let problem = format!("does not apply to this experiment; allowed here: {allowed}");
-        Err(Error::content(file, path, problem))
+        let allowed = match allowed.join(", ") {
+            none if none.is_empty() => none,
+            allowed => format!("; allowed here: {allowed}"),
+        };
+        let problem = "does not apply to this experiment (see `tapescope tasks --keys`)";
+        Err(Error::content(file, path, format!("{problem}{allowed}")))
     }
 
     /// The keys that are given, and that an experiment of this kind does not have.

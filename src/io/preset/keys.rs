@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::Experiment;
 use super::form::{value, visit};
 use crate::io::Error;
-use crate::io::error::{choices, nearest};
+use crate::io::error::{choices, nearest, short};
 use crate::keys::{Absent, Field, Key};
 
 /// Objects whose fields belong to their `kind`: another kind starts from its own defaults.
@@ -180,8 +180,8 @@ fn check_part(value: &Value, known: &Value, path: &str, file: &str) -> Result<()
     };
     let Value::Object(object) = value else {
         let keys: Vec<&str> = known.keys().map(String::as_str).collect();
-        let (kind, keys) = (kind(value), keys.join(", "));
-        let problem = format!("is {kind}; expected an object with the keys {keys}");
+        let (found, keys) = (short(&value.to_string()), keys.join(", "));
+        let problem = format!("is {found}; expected an object with the keys {keys}");
         return Err(Error::content(file, path, problem));
     };
     object.iter().try_for_each(|(key, value)| {
@@ -289,16 +289,5 @@ pub(super) fn join(path: &str, key: &str) -> String {
         key.to_owned()
     } else {
         format!("{path}.{key}")
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }

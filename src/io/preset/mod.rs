@@ -20,7 +20,6 @@ use serde_json::Value;
 
 use self::form::Written;
 use self::keys::{first, is_under};
-use super::error::parse;
 use super::{Error, file};
 use crate::model::ModelConfig;
 use crate::task::Task;
@@ -163,7 +162,8 @@ impl Experiment {
     /// # Errors
     /// The file, the path inside it and what is allowed there.
     pub fn from_json(source: &str, file: &str, overrides: &[Override]) -> Result<Self, Error> {
-        let mut given: Value = parse(source, file)?;
+        let syntax = |error: serde_json::Error| Error::json(file, "", &error);
+        let mut given: Value = serde_json::from_str(source).map_err(syntax)?;
         keys::check(&given, file)?;
         let stem = Path::new(file).file_stem().unwrap_or_default();
         let mut experiment = Self::called(&stem.to_string_lossy());

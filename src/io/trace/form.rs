@@ -310,6 +310,8 @@ fn in_a_trace(error: Error) -> Error {
     let alike = ALIKE.iter().find(|(_, known, _)| *known == path);
     let key = alike.map_or(path.trim_start_matches("heads."), |(key, ..)| *key);
     let place = match path {
+        "heads.shift.range" => "model.config.shifts".to_owned(),
+        "heads.read" | "heads.write" => "model.config.heads".to_owned(),
         // An unknown task has the channels of its arrays.
         "inputs" => "arrays.input.shape[1]".to_owned(),
         "outputs" => "arrays.output|target.shape[1]".to_owned(),

@@ -1,5 +1,5 @@
 //! A kind of machine that nothing here knows of is trained, measured, recorded, written, read and verified like any
-//! other: `model/appended.rs` is one file and one line of the registry.
+//! other: `every_kind/appended.rs` is one file and one line of the registry.
 
 use tapescope::io::{Experiment, checkpoint, trace, weights};
 use tapescope::model::Draw;

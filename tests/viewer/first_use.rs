@@ -359,7 +359,7 @@ fn captions_are_whole_in_the_smallest_window() {
         Replacement::Begin(vec![learn::experiment(&[])]),
     );
     screen.run_steps(20);
-    screen.get_by_label_contains("Over training");
+    screen.get_by_label_contains("every bit right and certain.");
     let whole = |words: &str| {
         let mut uncut = texts(&screen).filter(|(text, clip)| {
             let rect = text.visual_bounding_rect();

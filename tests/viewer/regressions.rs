@@ -436,7 +436,7 @@ fn learning_charts_are_whole_and_have_numbers() {
         .collect();
     let caption = texts
         .iter()
-        .find(|text| text.text().starts_with("Over training; 0"));
+        .find(|text| text.text().starts_with("0: every bit right"));
     assert!(!caption.unwrap().elided);
     let top = screen.get_by_label("Wrong bits by length").rect().top();
     for number in ["50 %", "1", "5"] {

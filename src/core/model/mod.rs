@@ -2,6 +2,7 @@
 
 pub mod addressing;
 #[cfg(any(test, feature = "test-machine"))]
+#[path = "../../../tests/every_kind/appended.rs"]
 mod appended;
 pub mod attention;
 pub mod bayesian;

@@ -3,7 +3,7 @@
 use egui::epaint::TextShape;
 use egui::{Color32, Rect, Shape};
 use tapescope::figure::Colours;
-use tapescope::learn::{Finding, RunProgress, findings::Kind};
+use tapescope::learn::{Finding, Kind, RunProgress};
 use tapescope::viewer::command::Replacement;
 
 use super::clipping::{shapes, texts};

@@ -76,7 +76,7 @@ pub fn loss_of(learning: &LiveTraining, lines: impl FnMut(usize) -> Vec<Line>) -
     let mut levels: Vec<_> = run
         .landmarks
         .iter()
-        .map(|(bits, words)| (*bits, (*words).to_owned()))
+        .map(|(bits, words)| (*bits, format!("{words} ({} bits)", brief(*bits))))
         .collect();
     let reported = paper::figure(&run.experiment.model, &run.experiment.task);
     let paper = match reported.map(|paper| (paper.words, paper.bits.filter(|bits| *bits > 0.0))) {
@@ -136,7 +136,7 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
     };
     let clip = run.experiment.training.clip;
     let levels = match clip {
-        Clip::GlobalNorm(limit) => vec![(limit, "clipped above".to_owned())],
+        Clip::GlobalNorm(limit) => vec![(limit, format!("clipped above {}", brief(limit)))],
         Clip::None | Clip::Elementwise(_) => Vec::new(),
     };
     let gradient = Chart {

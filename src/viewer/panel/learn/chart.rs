@@ -341,10 +341,8 @@ fn levels_ui(ui: &Ui, chart: &Chart, transform: &egui_plot::PlotTransform, palet
         if !frame.y_range().contains(y) {
             continue;
         }
-        let unit = ["", " bits"][usize::from(chart.name.ends_with("(bits)"))];
-        let text = format!("{words} ({}{unit})", chart.up.describe(*level));
         let font = theme::text(10.5);
-        let galley = painter.layout_no_wrap(text, font, palette.subdued);
+        let galley = painter.layout_no_wrap(words.clone(), font, palette.subdued);
         let top = (y - LINE - 1.0).max(free);
         let corner = egui::pos2(frame.right() - 6.0, top);
         let rect = Align2::RIGHT_TOP.anchor_size(corner, galley.size());

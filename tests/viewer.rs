@@ -1584,7 +1584,7 @@ fn head_parameters_are_plotted_over_time() {
 fn v_switches_to_paper_layout_and_back() {
     let mut harness = paused();
     let panels = [
-        "Inputs: what the machine sees",
+        "Inputs: received by the machine",
         "Outputs: probability of a 1",
         "Adds: a of W0",
         "Reads: r of R0",

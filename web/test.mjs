@@ -292,7 +292,7 @@ const tests = {
     const asks = page.waitForEvent("filechooser", { timeout: PATIENCE });
     await page.keyboard.press("Control+o");
     await (await asks).setFiles(join(folder, name));
-    await until(page, (now) => now.message?.includes("is open"));
+    await until(page, (now) => now.message?.startsWith("Opened "));
     // And dropped, under another name.
     await page.evaluate(async (name) => {
       const dropped = new DataTransfer();

@@ -132,7 +132,7 @@ fn the_first_difference_is_one_key_away() {
     assert!(says(&harness, sentence));
     assert!(says(
         &harness,
-        "Largest difference 0.5000 in write0.shifted."
+        "Largest difference 0.5000 in array write0.shifted."
     ));
     press_with(&mut harness, Modifiers::SHIFT, Key::D);
     let player = &harness.state().player;

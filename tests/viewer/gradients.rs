@@ -8,7 +8,7 @@ use tapescope::viewer::command::Replacement;
 use super::*;
 
 /// What stands over the pictures while the derivative of the loss is shown.
-const OF_LOSS: &str = "Derivative of the loss, in bits for each unit of a value";
+const OF_LOSS: &str = "Gradient of the loss w.r.t. each value (bits per unit)";
 
 /// Pictures of what the machine computes.
 const PICTURES: [&str; 3] = [
@@ -123,7 +123,7 @@ fn right_click_on_output_bit_shows_its_gradients() {
     let Some(Quantity::Bit { step, channel }) = on_screen(&harness) else {
         panic!("no bit");
     };
-    let words = format!("Derivative of the logit of output bit {channel} in step {step}, ");
+    let words = format!("Gradient of the logit of output bit {channel} in step {step} ");
     assert!(says(&harness, &words));
     // The write that mattered most came before, and is a click away.
     let write = harness

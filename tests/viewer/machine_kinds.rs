@@ -352,7 +352,7 @@ fn samples_show_band_and_uncertainty() {
     assert!((of.noise + of.model - of.total).abs() < 1e-9 && of.model > 0.0);
     let with = svg(&mut harness);
     assert_ne!(with, without, "the band is printed");
-    assert!(with.contains("of a bit of the answer, from 7 samples"));
+    assert!(with.contains("per output bit, from 7 samples"));
     // What many draws say holds for each of them, and not for another episode.
     press(&mut harness, Key::A);
     assert!(spread(&harness).is_some_and(|other| Arc::ptr_eq(&other, &seen)));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const MATRIX: &str = "overlap of heads: how much two heads";
+const MATRIX: &str = "overlap of heads: overlap of two weightings";
 
 /// The middle of a cell of the matrix.
 fn cell(harness: &Screen, heads: usize, row: usize, column: usize) -> egui::Pos2 {

@@ -208,7 +208,7 @@ const SCENES: &[Scene] = &[
     }),
     ("pointer on an overlap", "repeat_copy", |screen| {
         go_to(screen, 17, "output");
-        let picture = screen.get_by_label_contains("overlap of heads: how much");
+        let picture = screen.get_by_label_contains("overlap of heads: overlap of two weightings");
         let rect = picture.rect();
         screen.hover_at(rect.left_top() + rect.size() * egui::vec2(0.5, 0.2));
     }),

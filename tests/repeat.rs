@@ -437,7 +437,7 @@ fn what_cannot_be_repeated_is_refused() {
     );
     refused(
         &text.replace(r#""sequences":30,"set""#, r#""sequences":29,"set""#),
-        "`sequences` is 29, after 30 in an earlier line; expected no less",
+        "`sequences` is 29; expected 30 or more, as in the lines before",
         2,
     );
     refused(

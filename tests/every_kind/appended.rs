@@ -6,18 +6,18 @@
 use std::any::Any;
 use std::ops::Range;
 
-use super::attention::{Mechanism, Score};
-use super::dependency::{Conventions, Dependency, Size};
-use super::kind::Kind;
-use super::machine::{Machine, Workspace, both, longest, record};
-use super::params::Params;
-use super::shape::{LinearSpec, Shape};
-use super::spec::{ArraySpec, Place};
-use super::trace::{HeadTrace, Trace};
-use super::{memory, readout};
 use crate::keys::{ConfigError, Field::Integer, Keys, Table, check};
 use crate::math::vectors::add;
 use crate::math::{Real, Series};
+use crate::model::attention::{Mechanism, Score};
+use crate::model::dependency::{Conventions, Dependency, Size};
+use crate::model::kind::Kind;
+use crate::model::machine::{Machine, Workspace, both, longest, record};
+use crate::model::params::Params;
+use crate::model::shape::{LinearSpec, Shape};
+use crate::model::spec::{ArraySpec, Place};
+use crate::model::trace::{HeadTrace, Trace};
+use crate::model::{memory, readout};
 
 /// Numbers in a row.
 const M: usize = 8;

@@ -268,7 +268,7 @@ fn a_machine_without_memory() {
 
 #[test]
 fn a_memory_that_is_only_appended_to() {
-    check(super::appended::AppendedConfig::new(3, 2));
+    check(super::registry::appended::AppendedConfig::new(3, 2));
 }
 
 #[test]

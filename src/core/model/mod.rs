@@ -1,9 +1,6 @@
 //! The Neural Turing Machine, a file per section of the paper, and the parts it shares with other machines.
 
 pub mod addressing;
-#[cfg(any(test, feature = "test-machine"))]
-#[path = "../../../tests/every_kind/appended.rs"]
-mod appended;
 pub mod attention;
 pub mod bayesian;
 pub mod config;

@@ -132,7 +132,7 @@ fn uniform(bits: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::model::Model;
-    use crate::model::appended::AppendedConfig;
+    use crate::model::registry::appended::AppendedConfig;
     use ndarray::Array2;
 
     fn noise(draw: Draw, steps: usize) -> Vec<f32> {

@@ -438,7 +438,10 @@ fn machines_without_addressing() {
         };
         assert_eq!(check(config, NoiseMode::Mean), ["output"]);
     }
-    let appended = check(super::appended::AppendedConfig::new(3, 2), NoiseMode::Mean);
+    let appended = check(
+        super::registry::appended::AppendedConfig::new(3, 2),
+        NoiseMode::Mean,
+    );
     let absent = ["output", "memory", "read0.noise", "read0.weighting"];
     assert_eq!(appended, absent);
 }

@@ -1,5 +1,9 @@
 //! The registry of kinds of machines, and a machine of any kind with its weights.
 
+#[cfg(any(test, feature = "test-machine"))]
+#[path = "../../../tests/every_kind/appended.rs"]
+pub(super) mod appended;
+
 use std::ops::Range;
 
 use ndarray::Array2;
@@ -81,7 +85,7 @@ kinds_and! {}
 #[cfg(any(test, feature = "test-machine"))]
 kinds_and! {
     /// A machine for tests.
-    "appended": Appended(super::appended::AppendedConfig),
+    "appended": Appended(appended::AppendedConfig),
 }
 
 impl std::ops::Deref for ModelConfig {

@@ -1,7 +1,7 @@
 //! A kind of machine that nothing here knows of is trained, measured, recorded, written, read and verified like any
 //! other: `every_kind/appended.rs` is one file and one line of the registry.
 
-use tapescope::io::{Experiment, checkpoint, trace, weights};
+use tapescope::io::{Experiment, Trained, checkpoint, trace, weights};
 use tapescope::model::Draw;
 use tapescope::model::attention::Score;
 use tapescope::train::{HistoryPoint, Recording, Trainer};
@@ -42,7 +42,7 @@ fn any_kind_of_machine_learns_and_is_written_and_read() {
     let kept = checkpoint::to_bytes(&experiment, &trainer.state);
     let (_, state) = checkpoint::from_bytes(&kept, "appended").unwrap();
     assert_eq!(state.machine, trainer.state.machine);
-    let whole = weights::Trained {
+    let whole = Trained {
         machine: state.machine,
         experiment,
         history: Vec::new(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use tapescope::io::{Experiment, RunFolder, checkpoint, log, weights};
+use tapescope::io::{Experiment, RunFolder, Trained, checkpoint, log, weights};
 use tapescope::learn;
 use tapescope::train::{Change, State, Trainer};
 
@@ -237,7 +237,7 @@ fn changed_weights_are_no_repetition() {
     let log = std::fs::read_to_string(run.join(LOG)).unwrap();
     let path = copy.join("weights.safetensors");
     let trained = weights::read(&run.join("weights.safetensors")).unwrap();
-    let changed = |change: &dyn Fn(&mut weights::Trained)| {
+    let changed = |change: &dyn Fn(&mut Trained)| {
         let mut other = trained.clone();
         change(&mut other);
         weights::write(&path, &other).unwrap();

@@ -9,7 +9,7 @@ use super::arguments::{from_zero, rows, up_to};
 use super::error::refuse;
 use super::machine;
 use super::message::note;
-use crate::io::{Experiment, Trained, bits, label, trace};
+use crate::io::{Experiment, Trained, bits, is_named_as_trace, label};
 use crate::model::{Draw, ModelConfig, NoiseMode};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Demand, Recording, UNSEEN_SEED};
@@ -212,5 +212,5 @@ pub(super) fn note_wrap_around(name: &str, recording: &Recording) {
 pub(super) fn is_trace(source: &str) -> bool {
     let path = Path::new(source);
     let is_one = |end: &OsStr| ["json", "gz", "npz"].iter().any(|trace| end == *trace);
-    trace::is_named_so(path) || path.is_file() && path.extension().is_some_and(is_one)
+    is_named_as_trace(path) || path.is_file() && path.extension().is_some_and(is_one)
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use super::error::CliError::Usage;
 use super::error::refuse;
 use crate::io::{
-    Error, Experiment, RunFolder, Trained, episodes, label, memory_limit, preset, trace, weights,
+    Error, Experiment, RunFolder, Trained, episodes, is_named_as_trace, label, memory_limit,
+    preset, weights,
 };
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
@@ -44,7 +45,7 @@ pub(super) fn alone(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> 
 
 /// The machine in a weights file or the folder of a run, on `rows` memory rows, without the episodes of a file.
 pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> {
-    if trace::is_named_so(path) {
+    if is_named_as_trace(path) {
         let path = label(path);
         return refuse(format!(
             "{path} is a trace, not a weights file; open it with: tapescope view {path}"

@@ -5,8 +5,6 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::file::label;
-
 /// A file that could not be read, written or understood.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -38,6 +36,13 @@ pub enum Error {
         /// The known names, or the first of very many.
         known: Vec<String>,
     },
+}
+
+/// The name of a file, as people read it: none of its characters acts on a terminal, and of a very long one
+/// both ends are shown.
+pub fn label(path: &Path) -> String {
+    const MOST: usize = 400;
+    bounded(&path.display().to_string(), MOST)
 }
 
 impl Error {

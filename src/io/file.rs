@@ -13,18 +13,19 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::Error;
-use super::error::{bounded, parse, short};
+pub use super::error::label;
+use super::error::{parse, short};
 #[cfg(test)]
 pub(super) use super::faults::change;
 pub(super) use super::input::{read, read_text};
 use super::memory_files;
 use crate::platform::HAS_FILES;
 
-/// The name of a file, as people read it: none of its characters acts on a terminal, and of a very long one
-/// both ends are shown.
-pub fn label(path: &Path) -> String {
-    const MOST: usize = 400;
-    bounded(&path.display().to_string(), MOST)
+/// True for a path that ends as the paths of traces do.
+pub fn is_named_as_trace(path: &Path) -> bool {
+    let path = path.to_string_lossy();
+    let ends = [".ntmtrace.json", ".ntmtrace.json.gz", ".npz"];
+    ends.iter().any(|end| path.ends_with(end))
 }
 
 /// Changes the disk; tests stop before and behind it.

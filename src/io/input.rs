@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::file::label;
+use super::error::label;
 use super::{Error, memory_files, memory_limit};
 
 /// The number of bytes of a file that are checked before the rest is read.

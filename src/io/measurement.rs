@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::preset::flatten;
-use super::preset::form::Written;
+use super::preset::written::Written;
 use super::{Trained, file, paper};
 use crate::task::{Measure, Task};
 use crate::train::{
@@ -285,7 +285,8 @@ macro_rules! aux_losses {
             use serde::{Deserialize, Deserializer, Serializer};
             use serde_json::Value;
 
-            use super::{AuxLosses, Number};
+            use crate::io::measurement::Number;
+            use crate::train::AuxLosses;
 
             pub(super) fn serialize<S: Serializer>(
                 of: &AuxLosses,

@@ -7,7 +7,7 @@ use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 
-use super::label;
+use super::error::label;
 
 /// The limit if the system reports none, in bytes.
 const DEFAULT_LIMIT: u64 = 16_000_000_000;

@@ -45,10 +45,11 @@ pub mod shell;
 pub mod snapshots;
 pub mod sweep;
 pub mod trace;
+mod trained;
 pub mod weights;
 
-pub use error::{Error, bounded, harmless};
-pub use file::label;
+pub use error::{Error, bounded, harmless, label};
+pub use file::is_named_as_trace;
 pub use preset::{EvaluationConfig, Experiment};
 pub use run::{ExistingRun, ResumedRun, RunFolder};
-pub use weights::Trained;
+pub use trained::Trained;

@@ -29,10 +29,10 @@ use web_time::Instant;
 use super::lock::Lock;
 use super::log::{self, Log};
 use super::measurement::{ChangeLine, PointForm};
-use super::preset::form::Written;
+use super::preset::written::Written;
 use super::sweep::Failure;
-use super::weights::{self, Trained};
-use super::{Error, Experiment, checkpoint, file, snapshots};
+use super::weights;
+use super::{Error, Experiment, Trained, checkpoint, file, snapshots};
 use crate::learn::Snapshots;
 use crate::train::{self, Evaluation, State};
 

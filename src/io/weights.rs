@@ -16,10 +16,10 @@ use sha2::{Digest, Sha256};
 
 use super::error::{bounded, choices, nearest, parse, short};
 use super::measurement::{ChangeForm, EvaluationForm, PointForm, evaluation_json, history_json};
-use super::{Error, Experiment, file, memory_files, memory_limit};
+use super::{Error, Experiment, Trained, file, memory_files, memory_limit};
 use crate::model::{Model, ModelConfig, Params, Shape};
 use crate::task::Task;
-use crate::train::{Change, Evaluation, Evaluator, HistoryPoint};
+use crate::train::{Change, Evaluator};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 4 << 30;
@@ -59,23 +59,6 @@ const INCLUDED: [(&str, &[u8]); 12] = included! {
     "copy" "copy_feedforward" "copy_lstm" "repeat_copy" "associative_recall" "ngrams" "priority_sort"
     "copy_additive" "copy_location" "copy_hard" "recall_bayesian_weibull" "recall_four_heads"
 };
-
-/// A machine with its weights and where they come from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Trained {
-    /// The experiment that made it.
-    pub experiment: Experiment,
-    /// The machine; its `config` is the experiment's, but for another number of rows perhaps.
-    pub machine: Model<f32>,
-    /// The learning curve; empty if the file has none.
-    pub history: Vec<HistoryPoint>,
-    /// The validation of these very weights.
-    pub evaluation: Option<Evaluation>,
-    /// The changes during training, in order: [`Trained::now`] is the experiment after them.
-    pub changes: Vec<Change>,
-    /// The command line that made it; empty when it is not in the file.
-    pub command: String,
-}
 
 impl Trained {
     /// The experiment after all changes.

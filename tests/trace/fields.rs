@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tapescope::io::Experiment;
 use tapescope::io::trace::{self, Source};
-use tapescope::io::weights::{self, Trained};
+use tapescope::io::{Trained, weights};
 use tapescope::model::{Draw, Model, NoiseMode};
 use tapescope::train::{Quantity, Recording};
 

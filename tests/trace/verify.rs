@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tapescope::io::Experiment;
 use tapescope::io::trace::{self, Imported, Outcome, Source, Verified};
-use tapescope::io::weights::{self, Trained};
+use tapescope::io::{Trained, weights};
 use tapescope::model::Model;
 use tapescope::train::{ABSENT, Quantity, Recording, is_absent, is_unrecorded};
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::form::Written;
 use super::keys::{is_under, join};
+use super::written::Written;
 use super::{Experiment, Override};
 
 /// Number of passes that set differing keys: first all of them, then those of a new kind.

@@ -7,10 +7,11 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::Experiment;
-use super::form::{value, visit};
+pub(super) use super::written::first;
+use super::written::value;
 use crate::io::Error;
 use crate::io::error::{choices, nearest, short};
-use crate::keys::{Absent, Field, Key};
+use crate::keys::{Absent, Field, Key, Keys, Table};
 
 /// Objects whose fields belong to their `kind`: another kind starts from its own defaults.
 const DEFAULTS_BY_KIND: [&str; 3] = [
@@ -18,6 +19,11 @@ const DEFAULTS_BY_KIND: [&str; 3] = [
     "training.clip.kind",
     "task.held_out.kind",
 ];
+
+/// Hands every key of a configuration to `each`.
+pub(super) fn visit(config: &mut dyn Keys, each: &mut dyn FnMut(Key<'_>)) {
+    config.keys(&mut Table::new(each));
+}
 
 /// A tree of every key that any preset may have; its leaves are null.
 pub(super) fn every_key() -> &'static Value {
@@ -232,11 +238,6 @@ fn unknown_path(path: &str) -> Error {
         format!("; did you mean {}?", meant.join(" or "))
     };
     Error::content("--set", path, format!("unknown key{help}"))
-}
-
-/// The first part of a path.
-pub(super) fn first(path: &str) -> &str {
-    path.split_once('.').map_or(path, |(first, _)| first)
 }
 
 /// The last part of a path.

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{Failure, Run, State, plan};
 use crate::io::measurement::Number;
 use crate::io::preset::changes;
-use crate::io::preset::form::Written;
+use crate::io::preset::written::Written;
 use crate::io::run::LOG;
 use crate::io::{Error, Experiment, file};
 use crate::train::{HistoryPoint, Outcome, Spread, median_and_worst, spread, spread_aux};

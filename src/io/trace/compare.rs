@@ -2,8 +2,8 @@
 //! what comes after it perhaps only the consequence.
 
 use super::form::unlike_heads;
+use super::imported::{Derivatives, Imported};
 use super::table::width;
-use super::{Derivatives, Imported};
 use crate::io::error::bounded;
 use crate::math::Series;
 use crate::model::config::Order;

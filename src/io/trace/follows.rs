@@ -2,7 +2,8 @@
 //! that were not recorded.
 
 use super::form::is_of_a_file;
-use super::{Imported, SCORES};
+use super::format::SCORES;
+use super::imported::Imported;
 use crate::io::error::short;
 use crate::keys::Words as _;
 use crate::model::{self, Dependency, Draw, ModelConfig, Scoring, Trace, Turns, UnknownConvention};

@@ -10,11 +10,13 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::format::{IN_TURN, KEYFRAME, OF_MACHINES, READ_FIRST, SCORES, WRITE_FIRST};
+use super::imported::Imported;
 use super::table::{AXES, Described};
-use super::{IN_TURN, Imported, KEYFRAME, OF_MACHINES, READ_FIRST, SCORES, WRITE_FIRST};
 use crate::io::Error;
 use crate::io::error::short;
-use crate::io::preset::form::{self, Initial, Word, Written, complete_model};
+use crate::io::preset::form::{self, Word, complete_model};
+use crate::io::preset::written::{Initial, Written};
 use crate::keys::{Choice, Words, brief};
 use crate::model::config::{InitialWeighting, Order, VectorActivation};
 use crate::model::{

@@ -12,12 +12,13 @@ use serde_json::{Map, Value, json};
 
 use super::follows::{complete, memory_dependency};
 use super::form::{AskedForm, Count, MachineForm, TimeForm, axes, in_words, must_be, said, title};
+use super::format::{FORMAT, KEYFRAME, VERSION};
+use super::imported::{Derivatives, Imported};
 use super::npz::{META, Members};
 use super::source::{ArraySource, Inline, ReadProgress, check_shape};
 use super::table::{self, Described, Listed};
 use super::unpack::unpacked;
 use super::write::{GRADIENT, Gradient, NUMERIC};
-use super::{Derivatives, FORMAT, Imported, KEYFRAME, VERSION};
 use crate::io::error::{bounded, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;

@@ -1,7 +1,7 @@
 //! Every array of a file: its name, axes, sizes and place among the others, for writing and reading alike. What a
 //! machine computes stands in the tables of [`crate::model::trace`]; here stands what a file has beside it.
 
-use super::KEYFRAME;
+use super::format::KEYFRAME;
 use crate::keys::Words;
 use crate::model::{
     ArraySpec as Spec, Conventions, HeadTrace, ModelConfig, NtmConfig, Place, Range, Trace,

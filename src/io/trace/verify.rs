@@ -9,7 +9,10 @@ use super::compare::{
     of_step, part, piece, unlike, widths, with_heads,
 };
 use super::follows::{Again, Losses, is_recorded, lacks_start, obstacles};
-use super::{Imported, OF_EPISODES, Source, write};
+use super::form::in_words;
+use super::format::{OF_EPISODES, OF_FILES, OF_MACHINES};
+use super::imported::{Imported, Source};
+use super::write;
 use crate::math::Series;
 use crate::model::config::InitialMemory;
 use crate::model::{self, ArraySpec, Dependency, Model, Range, Size, Trace};
@@ -438,6 +441,37 @@ impl Check<'_> {
         let gradient = self.trace.gradient.as_ref().map(|_| "gradient".to_owned());
         self.found.given = names.filter(is_given).chain(gradient).collect();
         self.found
+    }
+}
+
+impl Imported {
+    /// Differences between the episode in the file and the one that its seed gives, one line each.
+    fn unlike(&self, again: &Episode) -> Vec<String> {
+        let size = self.recording.task.size_name();
+        let expected = |key| match key {
+            "phases" => in_words(&again.phases),
+            "repeats" => again.repeats.to_string(),
+            _ if key == size => again.size.to_string(),
+            _ => "none".to_owned(),
+        };
+        let said = OF_EPISODES.map(|key| (key, self.says(key).to_owned()));
+        unlike(said, OF_EPISODES.map(|key| (key, expected(key))))
+    }
+
+    /// Returns the metadata that nothing was compared with: keys, and arrays that were not read.
+    fn unchecked(&self) -> impl Iterator<Item = String> {
+        let has_noise = self.recording.trace.noise().next().is_some();
+        let is_open = move |key: &str| match (key, self.says(key)) {
+            (_, "") => false,
+            ("sample", said) => said != "0" && !has_noise,
+            // A constant, and weightings on one row, are compared with the arrays.
+            ("memory.initial" | "initial_weighting", said) => said == "learned",
+            _ => true,
+        };
+        let keys = OF_FILES.into_iter().chain(OF_MACHINES);
+        let keys = keys.filter(move |key| is_open(key));
+        let others = self.ignored.iter().chain(&self.not_given);
+        keys.map(str::to_owned).chain(others.cloned())
     }
 }
 

@@ -11,14 +11,13 @@ use serde::Serialize;
 use zip::ZipWriter;
 
 use super::follows::is_recorded;
+use super::format::{Encoding, FORMAT, Generator, KEYFRAME, SMALL_MEMORY, VERSION};
+use super::imported::{Derivatives, Source};
 use super::table::{self, Described};
-use super::{
-    Derivatives, Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, form, npz,
-    writes_full_memory,
-};
+use super::{form, npz};
 use crate::io::{Error, file};
 use crate::math::Series;
-use crate::model::{Place, Trace};
+use crate::model::{ModelConfig, Place, Trace};
 use crate::train::{Quantity, Recording, is_unrecorded};
 
 /// The prefix of the name of a gradient array.
@@ -390,6 +389,27 @@ fn of_trace<'a>(trace: &'a Trace, steps: usize, described: &Described) -> Rows<'
             Box::new((0..steps).flat_map(of_step).map(Cow::Borrowed))
         }
     }
+}
+
+/// True when the whole memory of such an episode is written: it is small, or asked for.
+fn writes_full_memory(config: &ModelConfig, steps: usize, asked: bool) -> bool {
+    let values = config.rows().saturating_mul(config.columns());
+    asked || values.saturating_mul(steps.saturating_add(1)) <= SMALL_MEMORY
+}
+
+/// The size of the file of such an episode in bytes, to within a factor of two; an npz may be far smaller.
+pub fn estimated_bytes(
+    config: &ModelConfig,
+    steps: usize,
+    full_memory: bool,
+    encoding: Encoding,
+) -> u64 {
+    let full_memory = writes_full_memory(config, steps, full_memory);
+    let arrays = table::written(&Trace::new(config), steps, full_memory);
+    arrays.iter().fold(0, |bytes: u64, array| {
+        let values = array.values() as u64;
+        bytes.saturating_add(values.saturating_mul(encoding.bytes_per_value()))
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,120 @@
+//! Words and sizes of the format, and the form of a file.
+
+use std::path::Path;
+
+use crate::io::{Error, file};
+use crate::model::Scoring;
+
+pub(super) const FORMAT: &str = "ntm-trace";
+pub(super) const VERSION: &str = "1.1";
+/// Number of steps between two copies of the memory, where it is not written in full.
+pub(super) const KEYFRAME: usize = 64;
+/// The most values of `memory` that are written without being asked for.
+pub(super) const SMALL_MEMORY: usize = 1_000_000;
+/// The order of events within a step, in words.
+pub(super) const READ_FIRST: &str = "address and read M[t-1]; erase all; add all";
+pub(super) const WRITE_FIRST: &str =
+    "write heads address M[t-1]; erase all; add all; read heads address and read M[t]";
+pub(super) const IN_TURN: &str = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add";
+/// The scores of the content stage that are known: word and formula, with the place of epsilon, which differs
+/// between implementations. Ours is the first, and that of a file that gives no formula.
+pub(super) const SCORES: [(Scoring, &str, &str); 5] = [
+    (
+        Scoring::Cosine,
+        "cosine",
+        "k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon))",
+    ),
+    (
+        Scoring::CosineAdded,
+        "cosine",
+        "k.m / (|k| * |m| + epsilon)",
+    ),
+    (
+        Scoring::CosineAtLeast,
+        "cosine",
+        "k.m / max(|k| * |m|, epsilon)",
+    ),
+    (
+        Scoring::CosineEachAtLeast,
+        "cosine",
+        "k.m / (max(|k|, epsilon) * max(|m|, epsilon))",
+    ),
+    (Scoring::Dot, "dot", "k.m"),
+];
+
+/// The metadata of a file that its arrays need not show, by key.
+pub(super) const OF_FILES: [&str; 3] = ["generator", "sample", "weights"];
+/// Metadata of the machine.
+pub(super) const OF_MACHINES: [&str; 5] = [
+    "shift_form",
+    "key_activation",
+    "add_activation",
+    "initial_weighting",
+    "memory.initial",
+];
+/// The metadata of an episode that its seed also determines.
+pub(super) const OF_EPISODES: [&str; 4] = ["phases", "length", "items", "repeats"];
+
+/// The program that wrote a file.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Generator {
+    name: &'static str,
+    version: &'static str,
+}
+
+impl Default for Generator {
+    fn default() -> Self {
+        Self {
+            name: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+/// File form of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// Readable.
+    Json,
+    /// JSON, gzipped.
+    Gzip,
+    /// Arrays as NumPy has them, and the rest as JSON.
+    Npz,
+}
+
+impl Encoding {
+    /// Returns the encoding for a file's extension; JSON without one.
+    ///
+    /// # Errors
+    /// The end is that of another format.
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        let end = |path: &Path| {
+            let end = path.extension().unwrap_or_default();
+            end.to_string_lossy().to_lowercase()
+        };
+        let end = match end(path).as_str() {
+            "gz" => format!(".{}.gz", end(&path.with_extension(""))),
+            end => format!(".{end}"),
+        };
+        match end.as_str() {
+            "." | ".json" => Ok(Self::Json),
+            "..gz" | ".json.gz" => Ok(Self::Gzip),
+            ".npz" => Ok(Self::Npz),
+            _ => {
+                let allowed = ".json, .json.gz and .npz";
+                let problem = format!("a trace is not written as `{end}`; allowed: {allowed}");
+                Err(Error::content(&file::label(path), "", problem))
+            }
+        }
+    }
+
+    /// Bytes per value, as measured on an episode of a trained machine. Gzipped, 1 to 5, the more the memory
+    /// changes; npz before it is compressed.
+    pub(super) fn bytes_per_value(self) -> u64 {
+        match self {
+            Self::Json => 12,
+            Self::Gzip => 2,
+            Self::Npz => 4,
+        }
+    }
+}

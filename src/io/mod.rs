@@ -2,7 +2,7 @@
 //!
 //! The only module that knows serde and `std::fs`. Every reader goes from *what was typed* (a private
 //! form, checked for keys and types) to *what is valid* (a type of the library, checked for ranges), and
-//! every error names the file, the place inside it, and what is allowed there. Every writer writes beside
+//! every error names the file, the place inside it, and what is allowed there. Every writer writes next to
 //! its target and renames, so that a file is either whole or absent.
 //!
 //! | module | file | to read one from memory |
@@ -10,14 +10,15 @@
 //! | [`preset`] | an experiment, JSON | [`Experiment::from_json`] |
 //! | [`weights`] | a trained machine, safetensors | [`weights::from_bytes`] |
 //! | [`checkpoint`] | a training run between two updates, safetensors | [`checkpoint::from_bytes`] |
-//! | [`snapshots`] | what a machine was at moments of its training, safetensors | [`snapshots::from_bytes`] |
+//! | [`snapshots`] | the weights of a run at several times, safetensors | [`snapshots::from_bytes`] |
 //! | [`trace`] | one episode, JSON, gzipped JSON or npz | [`trace::from_bytes`] |
 //! | [`log`] | a training run, JSON lines | [`log::from_text`] |
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
 //! | [`episodes`] | the episodes of your own task, npz | [`episodes::from_bytes`] |
 //! | [`sweep`], [`measurement`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
-//! [`shell`] writes the command lines that are said and kept. [`room`] tells how much memory may be taken: whatever is large asks it first.
+//! [`shell`] writes command lines for messages and logs. [`memory_limit`] tells how much memory is available; whatever
+//! is large asks it first.
 //!
 //! `docs/formats.md` is the page for those who write such files: every key, every array with its symbol,
 //! shape, range and equation. A file may come from anyone: sizes are checked before room is made, and

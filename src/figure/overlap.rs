@@ -335,7 +335,7 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// Draws the names of the heads above the columns and left of the rows, as many as fit.
+    /// Draws the names of the heads above the columns and left of the rows, up to the space that there is.
     fn labels(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page<'_>) {
         let (area, width) = (at.area, self.cell_width(at));
         let labels: Vec<_> = self.names.iter().map(HeadName::to_string).collect();

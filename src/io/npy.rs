@@ -71,7 +71,8 @@ pub(super) fn header(file: &mut impl Read, allowed: &str) -> Result<Header, Stri
     Ok(Header { shape, kind })
 }
 
-/// Reads the values behind a header, each of `width` bytes: as many as its shape needs, of at most `limit` bytes in all.
+/// Reads the values that follow a header. Its shape gives their number, `width` is the size of one, and `limit` bounds
+/// their sum, in bytes.
 pub(super) fn values(
     file: impl Read,
     Header { shape, .. }: &Header,

@@ -37,28 +37,21 @@ impl TrainingStatus {
         Self::Broken,
     ];
 
-    /// Returns the status of a run.
-    pub fn of(progress: &RunProgress) -> Self {
+    /// Returns the status of a run with this chance level, in bits per sequence; 0 if it is unknown.
+    pub fn of(progress: &RunProgress, chance: f64) -> Self {
         let of_the_task = after(&progress.history, progress.task_since).iter();
         let validations = || of_the_task.clone().map(|point| point.validation.perfect);
         let knows = validations().next_back().is_some_and(|last| last >= KNOWS);
+        let recent = RecentLoss::of(progress, progress.task_since).now;
+        let is_lost = chance > 0.0 && recent > LOST * chance;
         match progress.end {
             Some(End::Diverged(_)) => Self::Diverged,
             Some(End::Broken { .. }) => Self::Broken,
             _ if knows && validations().any(|perfect| perfect >= 1.0) => Self::Learned,
+            _ if is_lost => Self::Diverged,
             Some(End::Finished) => Self::Ended,
             None if is_flat(progress) => Self::Plateau,
             None => Self::Learning,
-        }
-    }
-
-    /// Returns the status of a run with this chance level, in bits per sequence.
-    pub fn with_chance(progress: &RunProgress, chance: f64) -> Self {
-        let recent = RecentLoss::of(progress, progress.task_since).now;
-        let is_lost = chance > 0.0 && recent > LOST * chance;
-        match Self::of(progress) {
-            Self::Learning | Self::Plateau | Self::Ended if is_lost => Self::Diverged,
-            status => status,
         }
     }
 
@@ -107,14 +100,14 @@ mod tests {
     #[test]
     fn flat_loss_is_distinguished_from_falling_loss() {
         let flat = progress((0..4000).map(|_| 80.0));
-        assert_eq!(TrainingStatus::of(&flat), TrainingStatus::Plateau);
-        let with_chance = |bits| TrainingStatus::with_chance(&flat, bits);
+        assert_eq!(TrainingStatus::of(&flat, 0.0), TrainingStatus::Plateau);
+        let with_chance = |bits| TrainingStatus::of(&flat, bits);
         assert_eq!(with_chance(9.0), TrainingStatus::Plateau);
         assert_eq!(with_chance(7.0), TrainingStatus::Diverged);
         let down = progress((0..4000).map(|done| 80.0 * (-f64::from(done) / 2000.0).exp()));
-        assert_eq!(TrainingStatus::of(&down), TrainingStatus::Learning);
+        assert_eq!(TrainingStatus::of(&down, 0.0), TrainingStatus::Learning);
         assert_eq!(
-            TrainingStatus::of(&RunProgress::empty()),
+            TrainingStatus::of(&RunProgress::empty(), 0.0),
             TrainingStatus::Learning
         );
     }
@@ -131,7 +124,7 @@ mod tests {
                 },
                 ..HistoryPoint::default()
             });
-            TrainingStatus::of(&run)
+            TrainingStatus::of(&run, 0.0)
         };
         assert_eq!(validated(0.9), TrainingStatus::Plateau);
         assert_eq!(validated(1.0), TrainingStatus::Learned);
@@ -151,8 +144,8 @@ mod tests {
             validation,
             ..HistoryPoint::default()
         });
-        assert_eq!(TrainingStatus::of(&run), TrainingStatus::Learned);
+        assert_eq!(TrainingStatus::of(&run, 0.0), TrainingStatus::Learned);
         run.task_since = 3000;
-        assert_eq!(TrainingStatus::of(&run), TrainingStatus::Learning);
+        assert_eq!(TrainingStatus::of(&run, 0.0), TrainingStatus::Learning);
     }
 }

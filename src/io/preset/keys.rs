@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::Experiment;
-pub(super) use super::written::first;
 use super::written::value;
 use crate::io::Error;
 use crate::io::error::{choices, nearest, short};

@@ -21,8 +21,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use self::keys::{first, is_under};
-use self::written::Written;
+use self::keys::is_under;
+use self::written::{Written, first};
 use super::{Error, file};
 
 /// The largest preset that is read, in bytes.

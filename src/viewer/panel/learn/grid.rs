@@ -117,7 +117,7 @@ fn cards_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
 
 fn status(run: &RunView, progress: &RunProgress) -> TrainingStatus {
     let chance = run.landmarks.first().map_or(0.0, |(bits, _)| *bits);
-    TrainingStatus::with_chance(progress, chance)
+    TrainingStatus::of(progress, chance)
 }
 
 /// Returns the name, state and progress of a run, as text.

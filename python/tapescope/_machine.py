@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import json
 import warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
@@ -173,7 +174,18 @@ class Machine:
         return f"{', '.join(parts)}; {size:,} weights"
 
     def _repr_html_(self) -> str:
-        return display.machine_html(self)
+        """Returns the machine as an HTML table with its learning curve."""
+        found, history = self.validation, self.history
+        rows: List[Tuple[str, str]] = [("task", self.preset["task"]["kind"]), ("machine", self.words())]
+        if found is not None:
+            rows.append(("validation", f"{found['bits_per_sequence']:.3g} bits and {found['wrong_bits']:.3g} wrong bits per "
+                                       f"sequence, {100 * found['perfect']:.4g} % perfect"))
+        if self.stopped_after is not None:
+            rows.append(("stopped", f"after {self.stopped_after:,} of {self.preset['training']['sequences']:,} sequences"))
+        cells = "".join(f'<tr><th style="text-align: left">{name}</th><td style="text-align: left">{html.escape(value)}</td></tr>'
+                        for name, value in rows)
+        curve = self.curve()._repr_html_() if len(history) > 1 else ""
+        return f"<b>{html.escape(self.name)}</b><table>{cells}</table>{curve}"
 
 
 def _unpickled(data: bytes, name: str, stopped_after: Optional[int]) -> Machine:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import base64
 import html
-from typing import TYPE_CHECKING, Callable, List, NoReturn, Optional, Tuple
+from typing import Callable, List, NoReturn, Optional
 
 from ._extension import options
 from .errors import Whole
 from .files import Path, check_ending, file_name, write_atomically
-
-if TYPE_CHECKING:
-    from ._machine import Machine
 
 # (file name, whether it is dark, other options) -> contents of the file.
 Draw = Callable[[str, bool, List[str]], bytes]
@@ -93,18 +90,3 @@ def only_svg(draw: Callable[[bool], str]) -> Draw:
         check_ending(path, ".svg", what="a learning curve ")
         return draw(dark).encode()
     return drawn
-
-
-def machine_html(machine: Machine) -> str:
-    """Returns a machine as an HTML table with its learning curve."""
-    found, history = machine.validation, machine.history
-    rows: List[Tuple[str, str]] = [("task", machine.preset["task"]["kind"]), ("machine", machine.words())]
-    if found is not None:
-        rows.append(("validation", f"{found['bits_per_sequence']:.3g} bits and {found['wrong_bits']:.3g} wrong bits per sequence, "
-                                   f"{100 * found['perfect']:.4g} % perfect"))
-    if machine.stopped_after is not None:
-        rows.append(("stopped", f"after {machine.stopped_after:,} of {machine.preset['training']['sequences']:,} sequences"))
-    cells = "".join(f'<tr><th style="text-align: left">{name}</th><td style="text-align: left">{html.escape(value)}</td></tr>'
-                    for name, value in rows)
-    curve = machine.curve()._repr_html_() if len(history) > 1 else ""
-    return f"<b>{html.escape(machine.name)}</b><table>{cells}</table>{curve}"

@@ -16,7 +16,7 @@ use crate::io::measurement::Number;
 use crate::io::sweep::{
     FoundRuns, MedianAndWorst, Run, Setting, State, Summary, by_setting, find, to_json,
 };
-use crate::io::{Experiment, RunFolder, label, picture, weights};
+use crate::io::{Experiment, label, picture};
 use crate::train::{Demand, Measurement, Redundancy, Spread, UNSEEN_SEED, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
@@ -105,7 +105,7 @@ impl Collect {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let svg = self.svg.as_deref();
         let picture = svg.map(picture_format).transpose()?;
-        let mut found = find(&self.folders)?;
+        let mut found = find(&self.folders, self.fresh.is_some())?;
         let damaged = found.damaged.len();
         let all = damaged + found.runs.len();
         for error in &found.damaged {
@@ -313,22 +313,25 @@ fn never_started(found: &FoundRuns) {
     }
 }
 
-/// The best weights of a run on fresh episodes; `None` where there are none to read.
+/// The best weights of a run on fresh episodes; `None` where there are none.
 ///
 /// # Errors
 /// There is not enough memory to measure.
 fn fresh(run: &Run, episodes: usize) -> anyhow::Result<Option<Measurement>> {
-    let trained = RunFolder::weights_at(&run.folder).and_then(|path| weights::read(&path));
-    let trained = trained.inspect_err(|error| note(&format!("{error}; not measured")));
+    let folder = label(&run.folder);
+    let Some(trained) = &run.trained else {
+        note(&format!("{folder}: has no weights; not measured"));
+        return Ok(None);
+    };
     let experiment = run.experiment.clone();
     let experiment = experiment.with_episodes(&run.folder.join("log"));
     let experiment = experiment.inspect_err(|error| note(&format!("{error}; not measured")));
-    let (Ok(trained), Ok(Experiment { task, .. })) = (trained, experiment) else {
+    let Ok(Experiment { task, .. }) = experiment else {
         return Ok(None);
     };
     let (threads, samples) = (threads(None).min(episodes), 0);
     let demand = Demand::Measuring { threads, samples };
-    let (config, folder) = (&trained.machine.config, label(&run.folder));
+    let config = &trained.machine.config;
     check_size(config, &task, demand, &folder)?;
     let evaluator = trained.evaluator(&task, UNSEEN_SEED, episodes);
     Ok(Some(evaluator.measure(threads)))

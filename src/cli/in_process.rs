@@ -236,8 +236,9 @@ impl Run {
             None => Experiment::find(name, &asked.overrides)?,
         };
         let experiment = asked.asked(experiment);
-        let named = start.map(|start| (start.name, &start.trained.machine));
-        let state = asked.first(&experiment, name, named)?;
+        let named = start.map(|start| (start.name.to_owned(), start.trained.clone()));
+        let named = named.map_or_else(|| asked.from(), |named| Ok(Some(named)))?;
+        let state = asked.first(&experiment, name, named.as_ref())?;
         let out = asked.out.as_deref();
         let file = |name: &str| out.unwrap_or(Path::new("")).join(name).into_os_string();
         let preset = json.map_or(name.into(), |_| file(RunFolder::PRESET));

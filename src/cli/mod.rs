@@ -17,6 +17,7 @@ mod message;
 mod parent_watch;
 mod plan;
 mod process;
+mod reads;
 mod render;
 mod repeat;
 mod samples;

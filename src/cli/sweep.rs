@@ -78,6 +78,8 @@ struct Job {
     name: String,
     folder: PathBuf,
     experiment: Experiment,
+    /// The state of the folder when the sweep was planned.
+    state: FolderState,
     /// The arguments of `tapescope` that start it.
     arguments: Vec<OsString>,
 }
@@ -172,8 +174,7 @@ impl Order<'_> {
                 note(&format!("nothing to do: {all}, all finished; next: {next}"));
             }
             for job in &plan.jobs {
-                let folder_state = folder_state(&job.folder, &job.experiment)?;
-                writeln!(out, "{}", shell::command(&job.command(&folder_state)))?;
+                writeln!(out, "{}", shell::command(&job.command(&job.state)))?;
             }
             return Ok(());
         }
@@ -222,13 +223,14 @@ impl Order<'_> {
                 let folder = self.folder.join(&name);
                 let job = Job {
                     arguments: arguments(self.preset, setting, seed, &folder),
+                    state: folder_state(&folder, &experiment)?,
                     experiment: experiment.clone(),
                     name,
                     folder,
                 };
-                match folder_state(&job.folder, &job.experiment)? {
+                match &job.state {
                     FolderState::Finished => {}
-                    FolderState::OtherExperiment(difference) => return job.refused(&difference),
+                    FolderState::OtherExperiment(difference) => return job.refused(difference),
                     _ => jobs.push(job),
                 }
             }
@@ -274,8 +276,12 @@ impl Job {
 
     /// Trains or resumes the run in its own process; records a failure in its folder.
     fn train(&self, parent_watch: &ParentWatch, stop: &AtomicBool) -> anyhow::Result<End> {
-        // Another sweep may have been here since the plan was made.
-        let arguments = match folder_state(&self.folder, &self.experiment)? {
+        // Another sweep may have been here since the plan was made. The command that resumes a run finds out by itself.
+        let state = match &self.state {
+            FolderState::Resumable => FolderState::Resumable,
+            _ => folder_state(&self.folder, &self.experiment)?,
+        };
+        let arguments = match state {
             FolderState::Finished => return Ok(End::Finished),
             FolderState::Running(holder) => return Ok(End::Elsewhere(holder)),
             FolderState::OtherExperiment(difference) => return self.refused(&difference),
@@ -312,11 +318,9 @@ impl Job {
         match folder_state(&self.folder, &self.experiment) {
             Ok(FolderState::Running(holder)) => return Ok(End::Elsewhere(holder)),
             Ok(FolderState::Finished) => return Ok(End::Finished),
-            _ => {}
-        }
-        // What cannot be kept, for want of room perhaps, is still said.
-        if RunFolder::contents(&self.folder).is_ok() {
-            let _ = Failure::Failed(words.clone()).write(&self.folder);
+            // A failure that cannot be stored, perhaps on a full disk, is still reported.
+            Ok(_) => drop(Failure::Failed(words.clone()).write(&self.folder)),
+            Err(_) => {}
         }
         Ok(End::Failed(words, status.code()))
     }

@@ -16,9 +16,7 @@ use super::process::command_line;
 use super::repeat::{self, Repeat};
 use super::signal::interrupted;
 use super::{machine, parent_watch};
-use crate::io::log::Log;
-use crate::io::run::log_at;
-use crate::io::{Error, Experiment, ResumedRun, RunFolder, label, preset, shell, weights};
+use crate::io::{Error, Experiment, ResumedRun, RunFolder, Trained, label, preset, shell, weights};
 use crate::learn::{Curve, Snapshots};
 use crate::model::Model;
 use crate::task::Task;
@@ -100,15 +98,30 @@ impl Train {
         parent_watch::stop_with_parent(&stop);
         let read = |run: &PathBuf| Repeat::read(run, threads(self.threads));
         let mut repeat = self.repeat.as_ref().map(read).transpose()?;
-        let Some(ResumedRun {
+        let begun = match &self.resume {
+            None => self.begin(repeat.as_ref())?,
+            Some(folder) => {
+                let (run, there) = RunFolder::open(folder, &command_line())?;
+                let sequences = there.log.experiment.training.sequences;
+                if repeat.is_none() && !there.is_finished {
+                    repeat::check_alone(folder, &there.log.command)?;
+                }
+                let Some(resumed) = run.resume_from(there)? else {
+                    let name = label(folder);
+                    writeln!(out, "{name}: finished after all {sequences} sequences")?;
+                    return Ok(next(out, &RunFolder::weights_at(folder)?)?);
+                };
+                let threads = threads(self.threads);
+                machine::check_training(&resumed.experiment, &label(folder), threads)?;
+                resumed
+            }
+        };
+        let ResumedRun {
             mut folder,
             experiment,
             state,
             snapshots,
-        }) = self.begin_or_resume(repeat.as_ref())?
-        else {
-            return self.report_finished(out);
-        };
+        } = begun;
         if let Some(repeat) = &mut repeat {
             repeat.go_on(&state, &experiment)?;
         }
@@ -158,43 +171,25 @@ impl Train {
         repeat.map_or(Ok(()), |repeat| repeat.compare(&history, &weights, out))
     }
 
-    /// The run that is asked for, in its folder; none when it is finished.
-    fn begin_or_resume(&self, repeat: Option<&Repeat>) -> anyhow::Result<Option<ResumedRun>> {
-        let Some(folder) = &self.resume else {
-            if let Some(repeat) = repeat {
-                repeat.check_from(self.from.as_deref())?;
-            }
-            return self.begin(repeat).map(Some);
-        };
-        // A damaged folder is refused below.
-        let place = RunFolder::unfinished(folder);
-        let is_finished = |log: &Log| log.is_finished() && RunFolder::is_taken(&place);
-        let log = log_at(&place).ok().filter(|log| !is_finished(log));
-        if let (None, Some(log)) = (repeat, log) {
-            repeat::check_alone(folder, &log.command)?;
-        }
-        let resumed = RunFolder::resume(folder, &command_line())?;
-        if let Some(resumed) = &resumed {
-            machine::check_training(&resumed.experiment, &label(folder), threads(self.threads))?;
-        }
-        Ok(resumed)
-    }
-
+    /// Starts a run in a new folder.
     fn begin(&self, repeat: Option<&Repeat>) -> anyhow::Result<ResumedRun> {
+        if let Some(repeat) = repeat {
+            repeat.check_from(self.from.as_deref())?;
+        }
         let preset = self.preset.as_deref();
         let preset = preset.or(repeat.map(Repeat::name)).unwrap_or_default();
         let experiment = match repeat {
             Some(repeat) => repeat.experiment.clone(),
             None => self.experiment(preset)?,
         };
+        let from = self.from()?;
         // A run that repeats another one begins with what that kept, and keeps it, too.
-        let start = repeat.and_then(Repeat::start);
-        let start = start.filter(|_| self.from.is_none());
-        let start = start.map(|start| Ok::<_, Error>((label(start), weights::read(start)?)));
-        let start = start.transpose()?;
-        let begun = start.as_ref();
-        let named = begun.map(|(name, trained)| (name.as_str(), &trained.machine));
-        let state = self.first(&experiment, preset, named)?;
+        let kept = repeat.and_then(Repeat::start);
+        let kept = kept.filter(|_| from.is_none());
+        let kept = kept.map(|path| Ok::<_, Error>((label(path), weights::read(path)?)));
+        let kept = kept.transpose()?;
+        let start = from.as_ref().or(kept.as_ref());
+        let state = self.first(&experiment, preset, start)?;
         let default = || {
             let seed = experiment.training.seed;
             let again = if repeat.is_some() { "-again" } else { "" };
@@ -207,12 +202,12 @@ impl Train {
         let command = command_line();
         // The run replaces what is in its folder, but not the machine that it began with.
         let real = |path: &Path| path.canonicalize().ok();
-        let own = self.from.as_deref().filter(|from| {
+        let is_own = |from: &String| {
             let both = real(from.as_ref()).zip(real(&folder));
             both.is_some_and(|(from, folder)| from.starts_with(folder))
-        });
-        let own = own.map(|from| machine::alone(from, None)).transpose()?;
-        let start = own.as_ref().or(begun.map(|(_, trained)| trained));
+        };
+        let own = from.filter(|(from, _)| is_own(from)).or(kept);
+        let start = own.as_ref().map(|(_, trained)| trained);
         let folder =
             RunFolder::create_from(&folder, &experiment, &command, &state, start, self.force)?;
         Ok(ResumedRun {
@@ -223,25 +218,25 @@ impl Train {
         })
     }
 
-    /// Returns the state in which a run starts: with the weights of `start` (a machine in memory, with its name), of
-    /// `--from`, or random weights. `preset` is the preset as typed.
+    /// Returns the machine of `--from` with its name as typed, if it is given.
+    pub(super) fn from(&self) -> anyhow::Result<Option<(String, Trained)>> {
+        let read = |from: &String| Ok((from.clone(), machine::alone(from, None)?));
+        self.from.as_ref().map(read).transpose()
+    }
+
+    /// Returns the state in which a run starts: with the weights of `start`, a machine with its name, or random weights.
+    /// `preset` is the preset as typed.
     pub(super) fn first(
         &self,
         experiment: &Experiment,
         preset: &str,
-        start: Option<(&str, &Model<f32>)>,
+        start: Option<&(String, Trained)>,
     ) -> anyhow::Result<State> {
         machine::check_training(experiment, preset, threads(self.threads))?;
         let mut state = State::new(experiment.model.clone(), &experiment.training);
-        let mut begin_with = |name: &str, machine: &Model<f32>| {
+        if let Some((name, Trained { machine, .. })) = start {
             check_tensors(experiment, machine, name, preset)?;
             state.machine.params = machine.params.clone();
-            Ok::<_, anyhow::Error>(())
-        };
-        match (start, &self.from) {
-            (Some((name, machine)), _) => begin_with(name, machine)?,
-            (None, Some(from)) => begin_with(from, &machine::alone(from, None)?.machine)?,
-            (None, None) => {}
         }
         Ok(state)
     }
@@ -270,15 +265,6 @@ impl Train {
             "stopped after {} sequences; {weights}; resume with: {go_on}",
             state.sequences
         )))
-    }
-
-    fn report_finished(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let folder = self.resume.as_deref().unwrap_or(Path::new(""));
-        let path = RunFolder::weights_at(folder)?;
-        let sequences = weights::read(&path)?.experiment.training.sequences;
-        let folder = label(folder);
-        writeln!(out, "{folder}: finished after all {sequences} sequences")?;
-        Ok(next(out, &path)?)
     }
 
     fn experiment(&self, preset: &str) -> anyhow::Result<Experiment> {

@@ -66,6 +66,11 @@ pub(super) fn note_read(path: &Path) {
     READ.with_borrow_mut(|read| read.push(path.to_owned()));
 }
 
+/// Returns the files that this thread has read since the last call, in order.
+pub(crate) fn take_reads() -> Vec<PathBuf> {
+    READ.take()
+}
+
 pub(super) fn without_locks() -> bool {
     PLAN.get().without_locks
 }
@@ -298,7 +303,7 @@ mod tests {
                 }
             },
             |folder| {
-                let found = sweep::find(&[folder.to_owned()]).unwrap();
+                let found = sweep::find(&[folder.to_owned()], false).unwrap();
                 assert_eq!((found.planned.len(), found.damaged.len()), (2, 0));
             },
             0,
@@ -557,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn run_files_are_read_once_per_lock_state() {
+    fn run_files_are_read_once() {
         let temp_folder = temp_folder();
         let recorded = RecordedRun::new(1);
         let folder = temp_folder.path().join("run");
@@ -576,10 +581,14 @@ mod tests {
         let (state, read) = reads(names, || sweep::folder_state(&folder, &recorded.experiment));
         assert_eq!(state.unwrap(), sweep::FolderState::Resumable);
         assert_eq!(read, [1; 3]);
-        // Before the lock, and behind it.
         let (resumed, read) = reads(names, || RunFolder::resume(&folder, "resumed"));
         assert!(resumed.unwrap().is_some());
-        assert_eq!(read, [2; 3]);
+        assert_eq!(read, [1; 3]);
+        let (replaced, read) = reads(names, || {
+            RunFolder::create(&folder, &recorded.experiment, "again", true)
+        });
+        assert!(replaced.is_ok());
+        assert_eq!(read, [1; 3]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub mod bits;
 pub mod checkpoint;
 pub mod episodes;
 mod error;
-mod faults;
+pub(crate) mod faults;
 mod file;
 mod input;
 pub mod lock;

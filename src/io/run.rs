@@ -70,20 +70,17 @@ pub struct RunFolder {
     lock: Lock,
 }
 
-/// An existing run in a folder.
-#[derive(Clone, Debug, PartialEq)]
+/// The run in a folder: the contents of its files, each read once.
+#[derive(Debug)]
 pub struct ExistingRun {
     /// The log.
     pub log: Log,
+    /// The weights, if there are any.
+    pub weights: Option<Trained>,
+    /// The checkpoint, if there is one: the experiment at the start of the run, and the state of training.
+    pub checkpoint: Option<(Experiment, State)>,
     /// True if all sequences are trained and the weights match the log; otherwise it can resume or restart.
     pub is_finished: bool,
-}
-
-/// The contents of the files of a run, each read once.
-pub(super) struct RunFiles {
-    pub(super) log: Log,
-    pub(super) weights: Option<Trained>,
-    pub(super) checkpoint: Option<(Experiment, State)>,
 }
 
 /// A resumed run.
@@ -158,19 +155,23 @@ impl RunFolder {
     /// # Errors
     /// As for [`snapshots::read`].
     pub fn snapshots_at(path: &Path) -> Result<Option<(Experiment, Snapshots)>, Error> {
-        let inside = Self::part(path, SNAPSHOTS);
         if !path.is_dir() {
             return snapshots::read(path).map(Some);
         }
-        if !file::exists(&inside) {
+        let run = Self::log_and_snapshots(path)?;
+        Ok(run.map(|(log, snapshots)| (log.experiment, snapshots)))
+    }
+
+    /// Returns the log and the training snapshots of a run folder. `None` for a run without snapshots.
+    ///
+    /// # Errors
+    /// As for [`log::read`] and [`snapshots::read`]; or they belong to different presets.
+    pub fn log_and_snapshots(folder: &Path) -> Result<Option<(Log, Snapshots)>, Error> {
+        if !file::exists(&Self::part(folder, SNAPSHOTS)) {
             return Ok(None);
         }
-        let (experiment, snapshots) = snapshots::read(&inside)?;
-        if experiment != log_at(path)?.experiment {
-            let problem = format!("belongs to another preset than {LOG}");
-            return Err(Error::about(&inside, problem));
-        }
-        Ok(Some((experiment, snapshots)))
+        let log = log_at(folder)?;
+        Ok(snapshots_of(folder, &log)?.map(|snapshots| (log, snapshots)))
     }
 
     /// Returns the name of a weights file: its run folder, or else its own name.
@@ -194,30 +195,19 @@ impl RunFolder {
     /// # Errors
     /// The folder with the file that does not belong to a run; or the folder cannot be read.
     pub fn contents(folder: &Path) -> Result<Option<ExistingRun>, Error> {
-        let whole = Self::read_files(folder, |why| not_ours(folder, why))?;
-        Ok(whole.map(|RunFiles { log, weights, .. }| ExistingRun {
-            is_finished: is_finished(&log, weights.as_ref()),
-            log,
-        }))
+        Self::read(folder, |why| not_ours(folder, why))
     }
 
-    /// [`RunFolder::contents`] with the contents of the files; `unfit` creates the error for a problem.
-    pub(super) fn read_files(
-        folder: &Path,
-        unfit: impl Fn(&str) -> Error,
-    ) -> Result<Option<RunFiles>, Error> {
+    /// [`RunFolder::contents`]; `unfit` creates the error for a problem.
+    fn read(folder: &Path, unfit: impl Fn(&str) -> Error) -> Result<Option<ExistingRun>, Error> {
         let damaged = |error: Error| unfit(&error.to_string());
         let part = |name: &str| Self::part(folder, name);
         let there = |name: &str| Some(part(name)).filter(|path| file::exists(path));
-        let Some(log) = there(LOG) else {
-            let mut names = file::contents(folder)?.into_iter();
-            return match names.find(|name| !is_left(folder, name)) {
-                None => Ok(None),
-                Some(name) => Err(unfit(&format!("it contains {name} but no {LOG}"))),
-            };
-        };
+        if !check_names(folder, is_left, &unfit)? {
+            return Ok(None);
+        }
         // Weights are written before their line of the log, so they are read after it.
-        let log = log::read(&log).map_err(damaged)?;
+        let log = log::read(&part(LOG)).map_err(damaged)?;
         let belongs = |name: &str, experiment: &Experiment| {
             if *experiment == log.experiment {
                 return Ok(());
@@ -239,7 +229,8 @@ impl RunFolder {
         if let Some(weights) = &weights {
             belongs(WEIGHTS, &weights.experiment)?;
         }
-        Ok(Some(RunFiles {
+        Ok(Some(ExistingRun {
+            is_finished: is_finished(&log, weights.as_ref()),
             log,
             weights,
             checkpoint,
@@ -277,20 +268,24 @@ impl RunFolder {
         start: Option<&Trained>,
         replace: bool,
     ) -> Result<Self, Error> {
-        // Without a lock: nothing is written into a folder that is not a run folder.
-        Self::contents(folder)?;
-        let lock = Self::lock(folder, command)?;
+        // Without a lock: nothing is written into a folder that cannot be a run folder.
+        check_names(folder, has_name_of_left, |why| not_ours(folder, why))?;
+        file::create_folder(folder)?;
+        let lock = Lock::take(&folder.join(LOCK), command)?;
         let before = Self::contents(folder)?;
         if !replace {
-            let unfinished = Self::contents(&Self::unfinished(folder))?;
-            if let Some(there) = before.as_ref().or(unfinished.as_ref()) {
+            let new = Self::unfinished(folder);
+            let is_other = before.is_none() && new != folder;
+            let unfinished = is_other.then(|| Self::contents(&new)).transpose()?;
+            if let Some(there) = before.as_ref().or(unfinished.flatten().as_ref()) {
                 return Err(taken(folder, &there.log));
             }
         }
-        if before.is_some() {
+        if let Some(before) = &before {
             let damaged = |error: Error| not_ours(folder, &error.to_string());
-            Self::snapshots_at(folder).map_err(damaged)?;
+            snapshots_of(folder, &before.log).map_err(damaged)?;
         }
+        complete(folder)?;
         abandon(folder)?;
         let mut run = Self::new(folder, experiment, command, lock);
         if before.is_some() {
@@ -312,7 +307,7 @@ impl RunFolder {
             None => file::remove(path),
         })?;
         self.checkpoint(state)?;
-        self.open(state)
+        self.open_at(state)
     }
 
     /// Resumes an unfinished run: locks its folder, and makes the log and the weights agree with the checkpoint.
@@ -324,43 +319,63 @@ impl RunFolder {
     /// Another process writes into the folder, or it contains no run with a checkpoint; then nothing was changed. Or a file
     /// cannot be written.
     pub fn resume(folder: &Path, command: &str) -> Result<Option<ResumedRun>, Error> {
-        let read = |place: &Path| Self::read_files(place, |why| cannot_go_on(folder, why));
+        let (run, there) = Self::open(folder, command)?;
+        run.resume_from(there)
+    }
+
+    /// Locks the folder of a run and reads its files, to resume it. `command` names the holder of the lock.
+    ///
+    /// # Errors
+    /// Another process writes into the folder, or it contains no run that can be read. Nothing was changed.
+    pub fn open(folder: &Path, command: &str) -> Result<(Self, ExistingRun), Error> {
+        let unfit = |why: &str| cannot_go_on(folder, why);
         let none = || Error::about(folder, "contains no run that can be resumed");
-        if read(folder)?.is_none() {
-            // The run to replace may be gone.
-            read(&Self::unfinished(folder))?.ok_or_else(none)?;
+        let has_log = check_names(folder, has_name_of_left, unfit)?;
+        if !has_log && Self::unfinished(folder) == folder {
+            return Err(none());
         }
-        let lock = Self::lock(folder, command)?;
+        let lock = Lock::take(&folder.join(LOCK), command)?;
         let place = Self::unfinished(folder);
-        let path = place.join(CHECKPOINT);
-        let RunFiles {
-            log,
-            weights,
-            checkpoint,
-        } = read(&place)?.ok_or_else(none)?;
-        let is_finished = is_finished(&log, weights.as_ref());
-        drop(weights);
-        if is_finished {
+        if place != folder {
+            // The run to replace may be gone, but not damaged.
+            Self::read(folder, unfit)?;
+        }
+        let there = Self::read(&place, unfit)?.ok_or_else(none)?;
+        let mut run = Self::new(folder, &there.log.experiment, &there.log.command, lock);
+        run.place = place;
+        Ok((run, there))
+    }
+
+    /// Resumes the run that [`RunFolder::open`] has read: see [`RunFolder::resume`].
+    ///
+    /// # Errors
+    /// As for [`RunFolder::resume`].
+    pub fn resume_from(mut self, there: ExistingRun) -> Result<Option<ResumedRun>, Error> {
+        let (folder, path) = (self.folder.clone(), self.place.join(CHECKPOINT));
+        drop(there.weights);
+        if there.is_finished {
+            complete(&folder)?;
             file::remove(&path)?;
-            Failure::forget(folder)?;
+            Failure::forget(&folder)?;
             return Ok(None);
         }
         let none = "contains a run without a checkpoint; start it again with --out and --force";
-        let (experiment, state) = checkpoint.ok_or_else(|| Error::about(folder, none))?;
-        let now = experiment.after(&state.changes)?.with_episodes(&path)?;
-        let kept = Self::snapshots_at(&place).map_err(|error| lost_snapshots(folder, &error))?;
-        let mut snapshots = kept.map(|(_, snapshots)| snapshots);
-        Failure::forget(&place)?;
+        let (experiment, state) = there
+            .checkpoint
+            .ok_or_else(|| Error::about(&folder, none))?;
+        let experiment = experiment.after(&state.changes)?.with_episodes(&path)?;
+        let snapshots = snapshots_of(&self.place, &there.log);
+        let mut snapshots = snapshots.map_err(|error| lost_snapshots(&folder, &error))?;
+        complete(&folder)?;
+        Failure::forget(&self.place)?;
         if let Some(snapshots) = &mut snapshots {
             // Training repeats the sequences after the checkpoint.
             snapshots.cut(state.sequences);
         }
-        let mut run = Self::new(folder, &experiment, &log.command, lock);
-        run.place = place;
-        run.open(&state)?;
+        self.open_at(&state)?;
         Ok(Some(ResumedRun {
-            folder: run,
-            experiment: now,
+            folder: self,
+            experiment,
             state,
             snapshots,
         }))
@@ -381,7 +396,7 @@ impl RunFolder {
 
     /// Makes the log, the preset and the weights agree with a state. Weights of an earlier task, or of a validation after the
     /// state, stay until new ones replace them.
-    fn open(&mut self, state: &State) -> Result<(), Error> {
+    fn open_at(&mut self, state: &State) -> Result<(), Error> {
         self.write_log(state)?;
         if !self.is_replacement() {
             self.put(PRESET, |path| self.experiment.write(path))?;
@@ -440,14 +455,6 @@ impl RunFolder {
             lines.try_for_each(|(_, line)| writeln!(to, "{line}"))
         };
         self.put(LOG, |path| file::write_atomically(path, write))
-    }
-
-    /// Locks a folder that may be written. The caller reads its contents again after that.
-    fn lock(folder: &Path, command: &str) -> Result<Lock, Error> {
-        file::create_folder(folder)?;
-        let lock = Lock::take(&folder.join(LOCK), command)?;
-        complete(folder)?;
-        Ok(lock)
     }
 
     /// Stores the result of a validation: first the weights, if they are the best so far or the last, then the line of the
@@ -643,6 +650,41 @@ pub fn log_at(path: &Path) -> Result<Log, Error> {
     Err(Error::about(path, problem))
 }
 
+/// Returns the training snapshots of the run in a folder, which has this log.
+fn snapshots_of(folder: &Path, log: &Log) -> Result<Option<Snapshots>, Error> {
+    let path = RunFolder::part(folder, SNAPSHOTS);
+    if !file::exists(&path) {
+        return Ok(None);
+    }
+    let (experiment, snapshots) = snapshots::read(&path)?;
+    if experiment != log.experiment {
+        let problem = format!("belongs to another preset than {LOG}");
+        return Err(Error::about(&path, problem));
+    }
+    Ok(Some(snapshots))
+}
+
+/// Checks the names in a folder; true for one with a log. A folder without a log may contain only files that `is_left`
+/// accepts; `unfit` creates the error for another file.
+fn check_names(
+    folder: &Path,
+    is_left: impl Fn(&Path, &str) -> bool,
+    unfit: impl Fn(&str) -> Error,
+) -> Result<bool, Error> {
+    if file::exists(&RunFolder::part(folder, LOG)) {
+        let lock = folder.join(LOCK);
+        if file::exists(&lock) && !Lock::is_ours(&lock) {
+            return Err(unfit(&format!("its {LOCK} belongs to another program")));
+        }
+        return Ok(true);
+    }
+    let mut names = file::contents(folder)?.into_iter();
+    match names.find(|name| !is_left(folder, name)) {
+        None => Ok(false),
+        Some(name) => Err(unfit(&format!("it contains {name} but no {LOG}"))),
+    }
+}
+
 /// Moves the files of a complete replacement over those of the earlier run.
 fn complete(folder: &Path) -> Result<(), Error> {
     let new = folder.join(REPLACEMENT);
@@ -690,11 +732,16 @@ pub(super) fn is_finished(log: &Log, weights: Option<&Trained>) -> bool {
 /// True for a file that a folder without a run may contain: hidden, or left by a run that never wrote its log.
 fn is_left(folder: &Path, name: &str) -> bool {
     let path = folder.join(name);
+    has_name_of_left(folder, name)
+        && (name != CHECKPOINT || checkpoint::read(&path).is_ok())
+        && (name != START || weights::read(&path).is_ok())
+}
+
+/// [`is_left`] by the name of the file, whatever a checkpoint or start contains.
+fn has_name_of_left(folder: &Path, name: &str) -> bool {
     name.starts_with('.')
-        || name == Failure::FILE
-        || name == LOCK && Lock::is_ours(&path)
-        || name == CHECKPOINT && checkpoint::read(&path).is_ok()
-        || name == START && weights::read(&path).is_ok()
+        || [Failure::FILE, CHECKPOINT, START].contains(&name)
+        || name == LOCK && Lock::is_ours(&folder.join(name))
 }
 
 /// Returns the error for a damaged run that cannot resume.
@@ -706,7 +753,7 @@ fn cannot_go_on(folder: &Path, why: &str) -> Error {
     Error::about(folder, problem)
 }
 
-pub(super) fn not_ours(folder: &Path, why: &str) -> Error {
+fn not_ours(folder: &Path, why: &str) -> Error {
     let problem = format!("is not a run folder and stays unchanged: {why}; choose another folder");
     Error::about(folder, problem)
 }
@@ -722,7 +769,7 @@ fn lost_snapshots(folder: &Path, why: &Error) -> Error {
 
 fn taken(folder: &Path, log: &Log) -> Error {
     let done = log.points.last().map_or(0, |point| point.sequences);
-    let can_go_on = !log.is_finished() && file::exists(&folder.join(CHECKPOINT));
+    let can_go_on = !log.is_finished() && file::exists(&RunFolder::part(folder, CHECKPOINT));
     let go_on = if RunFolder::unfinished(folder) != folder {
         "its replacement has started: resume that with --resume, "
     } else if can_go_on {
@@ -903,7 +950,7 @@ mod tests {
                 let resumed = RunFolder::resume(&folder, "resumed").unwrap().unwrap();
                 (resumed.folder, Some(resumed.state))
             } else {
-                assert_eq!(begun(&folder), None);
+                assert!(begun(&folder).is_none());
                 (create(&folder), None)
             };
             train(&mut run, &mut trainer(state), 60);

@@ -9,8 +9,7 @@ use super::files::{
     RecordedEpisode, file_name,
 };
 use crate::io::{
-    Error, Experiment, RunFolder, Trained, memory_files, picture, preset, run, shell, trace,
-    weights,
+    Error, Experiment, RunFolder, Trained, memory_files, picture, preset, shell, trace, weights,
 };
 use crate::learn::{RunProgress, RunState};
 use crate::model::Model;
@@ -210,14 +209,14 @@ fn loaded_run(folder: &Path) -> Result<Option<LoadedRun>, Error> {
     if !folder.is_dir() {
         return Ok(None);
     }
-    let Some((experiment, snapshots)) = RunFolder::snapshots_at(folder)? else {
+    let Some((log, snapshots)) = RunFolder::log_and_snapshots(folder)? else {
         return Ok(None);
     };
     if snapshots.all().is_empty() {
         return Ok(None);
     }
+    let experiment = log.experiment.clone();
     let experiment = experiment.with_episodes(&folder.join("log"))?;
-    let log = run::log_at(folder)?;
     let is_finished = log.is_finished();
     let name = folder.file_name().unwrap_or(folder.as_os_str());
     let name = name.to_string_lossy().into_owned();

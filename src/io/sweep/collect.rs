@@ -42,11 +42,12 @@ impl FoundRuns {
     }
 }
 
-/// Finds every run in these folders and those inside them.
+/// Finds every run in these folders and those inside them. Their weights are kept only with `keeps_weights`: many runs
+/// may take much memory.
 ///
 /// # Errors
 /// A folder cannot be read, or none of them holds a run or the plan of one.
-pub fn find(folders: &[PathBuf]) -> Result<FoundRuns, Error> {
+pub fn find(folders: &[PathBuf], keeps_weights: bool) -> Result<FoundRuns, Error> {
     let (mut found, mut search) = (FoundRuns::default(), Search::default());
     for folder in folders {
         if !search.collect(folder, MOST_LEVELS, &mut found)? {
@@ -63,8 +64,10 @@ pub fn find(folders: &[PathBuf]) -> Result<FoundRuns, Error> {
         }
     }
     for folder in search.runs.into_values() {
-        let run = found.readable(Run::read(&folder));
-        found.runs.extend(run);
+        if let Some(mut run) = found.readable(Run::read(&folder)) {
+            run.trained = run.trained.filter(|_| keeps_weights);
+            found.runs.push(run);
+        }
     }
     Ok(found)
 }
@@ -394,7 +397,7 @@ mod tests {
             fs::write(at(folder).join(file), text).unwrap();
         }
 
-        let found = find(&[place.path().to_owned(), at("a")]).unwrap();
+        let found = find(&[place.path().to_owned(), at("a")], false).unwrap();
         let runs = found.runs.into_iter();
         let runs: Vec<_> = runs.map(|run| (run.points.len(), run.state)).collect();
         assert_eq!(runs, [(2, State::Finished), (1, State::Failed(broke))]);
@@ -402,12 +405,15 @@ mod tests {
         assert_eq!(damaged.len(), 2);
         assert!(damaged[0].contains("damaged/history.ntmlog.jsonl: `line 1`: "));
         assert!(damaged[1].ends_with("empty/history.ntmlog.jsonl: is empty"));
-        let none = find(&[at("c")]).unwrap_err().to_string();
+        let none = find(&[at("c")], false).unwrap_err().to_string();
         assert!(none.contains("c: contains no training run"), "{none}");
-        assert!(matches!(find(&[at("nowhere")]), Err(Error::Read(..))));
+        assert!(matches!(
+            find(&[at("nowhere")], false),
+            Err(Error::Read(..))
+        ));
 
         Failure::forget(&at("a/seed=2")).unwrap();
-        let found = find(&[at("a")]).unwrap();
+        let found = find(&[at("a")], false).unwrap();
         assert_eq!(found.runs[1].state, State::Interrupted);
     }
 
@@ -421,7 +427,7 @@ mod tests {
             &experiment(2, &[]),
             &[1.0, 0.5],
         );
-        let found = find(&[place.path().to_owned(), deep]).unwrap();
+        let found = find(&[place.path().to_owned(), deep], false).unwrap();
         assert_eq!(found.runs.len(), 2);
     }
 
@@ -431,7 +437,7 @@ mod tests {
         let folder = place.path().join("sweep");
         let names = |seeds: std::ops::Range<u64>| seeds.map(|seed| run_name(&[], seed)).collect();
         write_plan(&folder, names(1..3)).unwrap();
-        let found = find(std::slice::from_ref(&folder)).unwrap();
+        let found = find(std::slice::from_ref(&folder), false).unwrap();
         let counts = [found.runs.len(), found.planned.len(), found.missing.len()];
         assert_eq!(counts, [0, 2, 2]);
         // Another shard, or the same sweep with more seeds.
@@ -441,7 +447,7 @@ mod tests {
         let full = Failure::Failed("no space left".into());
         fs::create_dir(folder.join("seed=4")).unwrap();
         full.write(&folder.join("seed=4")).unwrap();
-        let found = find(&[place.path().to_owned()]).unwrap();
+        let found = find(&[place.path().to_owned()], false).unwrap();
         assert_eq!((found.runs.len(), found.planned.len()), (2, 4));
         let missing = [("seed=2", None), ("seed=4", Some(full))];
         let missing = missing.map(|(name, why)| (folder.join(name), why));
@@ -449,7 +455,7 @@ mod tests {
         assert!(found.damaged.is_empty());
         let newer = r#"{"format":"tapescope-plan","version":"2.0"}"#;
         fs::write(folder.join("plan-00000000.json"), newer).unwrap();
-        let found = find(&[folder]).unwrap();
+        let found = find(&[folder], false).unwrap();
         assert_eq!((found.planned.len(), found.damaged.len()), (4, 1));
     }
 
@@ -461,6 +467,7 @@ mod tests {
             task_since: 0,
             points: points(bits),
             unbacked: 0,
+            trained: None,
             state: match bits.len() {
                 2 => State::Finished,
                 _ => State::Interrupted,
@@ -520,7 +527,7 @@ mod tests {
         let text = fs::read_to_string(&log).unwrap();
         let change = r#"{"change":{"sequences":10,"set":["task.length=[1,20]"]}}"#;
         fs::write(&log, text + change + "\n").unwrap();
-        let runs = || find(&[place.path().to_owned()]).unwrap().runs;
+        let runs = || find(&[place.path().to_owned()], false).unwrap().runs;
         let (settings, twice) = by_setting(runs());
         assert!(twice.is_empty());
         let labels = [
@@ -568,7 +575,7 @@ mod tests {
         #[cfg(unix)]
         std::os::unix::fs::symlink(&z, z.join("again")).unwrap();
         let dotted = z.join("..").join("z").join(".");
-        let found = find(&[z.clone(), z.join(""), dotted, z.join("seed=1")]).unwrap();
+        let found = find(&[z.clone(), z.join(""), dotted, z.join("seed=1")], false).unwrap();
         let missing: Vec<_> = found.missing.iter().map(|(folder, _)| folder).collect();
         assert_eq!((found.runs.len(), found.planned.len()), (1, 2));
         assert_eq!(missing, [&z.join("seed=2")]);

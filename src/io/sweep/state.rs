@@ -7,8 +7,8 @@ use super::Failure;
 use crate::io::lock::Lock;
 use crate::io::log::Log;
 use crate::io::preset::changes;
-use crate::io::run::{CHECKPOINT, LOCK, RunFiles, is_finished, log_at, not_ours};
-use crate::io::{Error, Experiment, RunFolder, Trained, file, weights};
+use crate::io::run::{CHECKPOINT, LOCK, is_finished, log_at};
+use crate::io::{Error, ExistingRun, Experiment, RunFolder, Trained, file, weights};
 use crate::train::{HistoryPoint, Measurement, after};
 
 /// The keys that do not change a run: texts, and its evaluation.
@@ -82,9 +82,7 @@ pub fn folder_state(folder: &Path, experiment: &Experiment) -> Result<FolderStat
 }
 
 fn unlocked_folder_state(folder: &Path, experiment: &Experiment) -> Result<FolderState, Error> {
-    let Some(RunFiles { log, weights, .. }) =
-        RunFolder::read_files(folder, |why| not_ours(folder, why))?
-    else {
+    let Some(ExistingRun { log, weights, .. }) = RunFolder::contents(folder)? else {
         return Ok(FolderState::New);
     };
     let differs = changes(&[&log.experiment, experiment], &IMMATERIAL);
@@ -119,6 +117,8 @@ pub struct Run {
     pub unbacked: usize,
     /// The state.
     pub state: State,
+    /// The best weights, if there are any and they are kept.
+    pub trained: Option<Trained>,
     /// The result of its best weights on fresh episodes, if measured.
     pub fresh: Option<Measurement>,
 }
@@ -135,8 +135,8 @@ impl Run {
     /// The run of a folder, from its log and its weights.
     fn of(folder: &Path, mut log: Log, weights: Option<Trained>) -> Result<Self, Error> {
         let is_finished = is_finished(&log, weights.as_ref());
-        let history = weights.map_or_else(Vec::new, |weights| weights.history);
-        let backed = backed(&log.points, &history);
+        let history = weights.as_ref().map(|weights| &weights.history[..]);
+        let backed = backed(&log.points, history.unwrap_or_default());
         let unbacked = log.points.len() - backed;
         log.points.truncate(backed);
         let state = if is_finished && unbacked == 0 {
@@ -156,6 +156,7 @@ impl Run {
             points: log.points,
             unbacked,
             state,
+            trained: weights,
             fresh: None,
         })
     }

@@ -5,14 +5,13 @@
 //! counters and the learning curve are in the metadata. Every number comes back in the same bits.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::measurement::{ChangeForm, EvaluationForm, PointForm, SinceForm};
-use super::weights::{self, Metadata};
+use super::weights::{self, Contents, Opened};
 use super::{Error, Experiment, file};
 use crate::train::{Optimizer, State};
 
@@ -41,18 +40,15 @@ struct StateForm {
 /// # Errors
 /// The file cannot be written.
 pub fn write(path: &Path, experiment: &Experiment, state: &State) -> Result<(), Error> {
-    file::write_atomically(path, |to| write_to(to, experiment, state))
+    contents(experiment, state).write(path)
 }
 
 /// [`write()`] to memory.
 pub fn to_bytes(experiment: &Experiment, state: &State) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    // A vector takes every byte.
-    let _ = write_to(&mut bytes, experiment, state);
-    bytes
+    contents(experiment, state).into_bytes()
 }
 
-fn write_to(to: &mut dyn Write, experiment: &Experiment, state: &State) -> io::Result<()> {
+fn contents<'a>(experiment: &Experiment, state: &'a State) -> Contents<'a> {
     let best = state.best.as_ref().map(|(best, _)| &best.params);
     let optimizer = &state.optimizer;
     let all = [
@@ -68,8 +64,10 @@ fn write_to(to: &mut dyn Write, experiment: &Experiment, state: &State) -> io::R
         tensors.extend(named.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
     }
     let entry = (STATE, file::json(&StateForm::from(state)));
-    let metadata = weights::metadata_of_run(FORMAT, experiment, entry);
-    weights::write_tensors(to, metadata, &tensors)
+    Contents {
+        metadata: weights::metadata_of_run(FORMAT, experiment, entry),
+        tensors,
+    }
 }
 
 impl From<&State> for StateForm {
@@ -104,16 +102,12 @@ pub fn read(path: &Path) -> Result<(Experiment, State), Error> {
 /// # Errors
 /// As for [`read`].
 pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Error> {
-    let (tensors, header) = weights::open(bytes, label)?;
-    let metadata = Metadata {
-        entries: header.metadata().as_ref(),
-        label,
-    };
-    let (experiment, form): (_, StateForm) = metadata.of_run(FORMAT, STATE)?;
+    let file = Opened::new(bytes, label)?;
+    let (experiment, form): (_, StateForm) = file.of_run(FORMAT, STATE)?;
     form.check(&experiment, label)?;
     let config = &experiment.model;
-    let machine = |prefix| weights::read_machine(&tensors, prefix, config, label);
-    let moments = |prefix| weights::read_any_params(&tensors, prefix, config, label);
+    let machine = |prefix| file.machine(prefix, config);
+    let moments = |prefix| file.params(prefix, config);
     let now = machine("machine.")?;
     let best = form.best.map(|best| Ok((machine("best.")?, best.0)));
     let best = best.transpose()?;
@@ -139,7 +133,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
         changes,
         since_validation: form.since_validation.0,
     };
-    weights::check_sum(bytes, metadata)?;
+    file.check_sum()?;
     Ok((experiment, state))
 }
 
@@ -241,8 +235,8 @@ mod tests {
             let mut trainer = Trainer::new(task, tiny.model.clone(), training, 1);
             trainer.update().unwrap();
             let bytes = to_bytes(&tiny, &trainer.state);
-            let (tensors, _) = weights::open(&bytes, "c").unwrap();
-            let mut names = tensors.names().into_iter();
+            let file = Opened::new(&bytes, "c").unwrap();
+            let mut names = file.tensors.names().into_iter();
             let found = names.any(|name| name.starts_with("momentum."));
             assert_eq!(found, has_momentum, "{kind}");
             let (_, again) = from_bytes(&bytes, "c").unwrap();

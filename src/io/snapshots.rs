@@ -4,14 +4,13 @@
 //! contains the time and the loss of each snapshot.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::measurement::{WrongNumber, wrong_bits, wrong_seconds};
-use super::weights::{self, Metadata};
+use super::weights::{self, Contents, Opened};
 use super::{Error, Experiment, file};
 use crate::learn::{Snapshot, Snapshots};
 
@@ -49,18 +48,15 @@ fn prefix(sequences: u64) -> String {
 /// # Errors
 /// The file cannot be written.
 pub fn write(path: &Path, experiment: &Experiment, snapshots: &Snapshots) -> Result<(), Error> {
-    file::write_atomically(path, |to| write_to(to, experiment, snapshots))
+    contents(experiment, snapshots).write(path)
 }
 
 /// [`write()`] to memory.
 pub fn to_bytes(experiment: &Experiment, snapshots: &Snapshots) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    // Writing to a vector cannot fail.
-    let _ = write_to(&mut bytes, experiment, snapshots);
-    bytes
+    contents(experiment, snapshots).into_bytes()
 }
 
-fn write_to(to: &mut dyn Write, experiment: &Experiment, snapshots: &Snapshots) -> io::Result<()> {
+fn contents<'a>(experiment: &Experiment, snapshots: &'a Snapshots) -> Contents<'a> {
     let mut tensors = BTreeMap::new();
     for snapshot in snapshots.all() {
         let prefix = prefix(snapshot.sequences);
@@ -78,8 +74,10 @@ fn write_to(to: &mut dyn Write, experiment: &Experiment, snapshots: &Snapshots) 
         all: snapshots.all().iter().map(moment).collect(),
     };
     let entry = (SNAPSHOTS, file::json(&form));
-    let metadata = weights::metadata_of_run(FORMAT, experiment, entry);
-    weights::write_tensors(to, metadata, &tensors)
+    Contents {
+        metadata: weights::metadata_of_run(FORMAT, experiment, entry),
+        tensors,
+    }
 }
 
 /// Reads the snapshots of a run, and its experiment at the start.
@@ -98,17 +96,13 @@ pub fn read(path: &Path) -> Result<(Experiment, Snapshots), Error> {
 /// # Errors
 /// As for [`read`].
 pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, Snapshots), Error> {
-    let (tensors, header) = weights::open(bytes, label)?;
-    let metadata = Metadata {
-        entries: header.metadata().as_ref(),
-        label,
-    };
-    let (experiment, form): (_, Form) = metadata.of_run(FORMAT, SNAPSHOTS)?;
+    let file = Opened::new(bytes, label)?;
+    let (experiment, form): (_, Form) = file.of_run(FORMAT, SNAPSHOTS)?;
     form.check(&experiment, label)?;
     let config = &experiment.model;
     let snapshot = |moment: SnapshotForm| -> Result<Snapshot, Error> {
         let prefix = prefix(moment.sequences);
-        let machine = weights::read_machine(&tensors, &prefix, config, label)?;
+        let machine = file.machine(&prefix, config)?;
         Ok(Snapshot {
             sequences: moment.sequences,
             seconds: moment.seconds,
@@ -119,7 +113,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, Snapshots), 
     };
     let all: Result<Vec<_>, _> = form.all.into_iter().map(snapshot).collect();
     let all = all?;
-    weights::check_sum(bytes, metadata)?;
+    file.check_sum()?;
     let snapshots = Snapshots::restored(all, form.per_decade, Snapshots::LIMIT);
     Ok((experiment, snapshots))
 }

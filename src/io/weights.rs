@@ -149,18 +149,14 @@ pub fn read(path: &Path) -> Result<Trained, Error> {
 /// # Errors
 /// As for [`read`].
 pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
-    let (tensors, header) = open(bytes, label)?;
-    let metadata = Metadata {
-        entries: header.metadata().as_ref(),
-        label,
-    };
-    metadata.check_format(FORMAT)?;
-    let experiment = metadata.experiment()?;
-    let machine = read_machine(&tensors, "", &experiment.model, label)?;
-    check_names(&tensors, &experiment.model.shape(), label)?;
-    let history: Option<Vec<PointForm>> = metadata.json("history")?;
+    let file = Opened::new(bytes, label)?;
+    file.check_format(FORMAT)?;
+    let experiment = file.experiment()?;
+    let machine = file.machine("", &experiment.model)?;
+    file.check_names(&experiment.model.shape())?;
+    let history: Option<Vec<PointForm>> = file.json("history")?;
     let history = history.unwrap_or_default();
-    let evaluation: Option<EvaluationForm> = metadata.json("evaluation")?;
+    let evaluation: Option<EvaluationForm> = file.json("evaluation")?;
     if let Some((index, (key, problem))) = PointForm::wrong_of(&history) {
         let place = format!("{METADATA}.history[{index}].{key}");
         return Err(Error::content(label, place, problem));
@@ -169,43 +165,21 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
         let place = format!("{METADATA}.evaluation.{key}");
         return Err(Error::content(label, place, problem));
     }
-    let changes: Option<Vec<ChangeForm>> = metadata.json("changes")?;
+    let changes: Option<Vec<ChangeForm>> = file.json("changes")?;
     let changes = changes.unwrap_or_default().into_iter();
     let changes: Vec<Change> = changes.map(|change| change.0).collect();
     let place = format!("{METADATA}.changes");
     let after = experiment.after(&changes);
     after.map_err(|error| error.in_file(label).within(&place))?;
-    check_sum(bytes, metadata)?;
+    file.check_sum()?;
     Ok(Trained {
         machine,
         experiment,
         changes,
         history: history.into_iter().map(|point| point.0).collect(),
         evaluation: evaluation.map(|form| form.0),
-        command: metadata.get("command").cloned().unwrap_or_default(),
+        command: file.get("command").cloned().unwrap_or_default(),
     })
-}
-
-/// Compares a file with the checksum in its metadata, where it has one.
-///
-/// # Errors
-/// They differ.
-pub(super) fn check_sum(bytes: &[u8], metadata: Metadata) -> Result<(), Error> {
-    let Some(expected) = metadata.get(CHECKSUM) else {
-        return Ok(());
-    };
-    let header = header_length(bytes).unwrap_or(0) as usize;
-    let tensors = bytes.get(8 + header..).into_iter();
-    let found = checksum(tensors, metadata.entries.into_iter().flatten());
-    if found == *expected {
-        return Ok(());
-    }
-    let problem = format!(
-        "is {}; the SHA-256 of the contents is {found}: the file is damaged or was changed",
-        short(expected)
-    );
-    let place = format!("{METADATA}.{CHECKSUM}");
-    Err(Error::content(metadata.label, place, problem))
 }
 
 /// SHA-256, in hexadecimal, over the bytes of tensors, and then over the entries of their metadata in the order of their keys.
@@ -223,22 +197,6 @@ fn checksum<K: AsRef<str> + Ord, V: AsRef<str>>(
     hexadecimal(hasher)
 }
 
-/// The tensors and the header of a safetensors file.
-pub(super) fn open<'a>(
-    bytes: &'a [u8],
-    label: &str,
-) -> Result<(SafeTensors<'a>, safetensors::tensor::Metadata), Error> {
-    let fail = |problem| Error::content(label, "", problem);
-    begins(bytes).map_err(fail)?;
-    let broken = |error: SafeTensorError| {
-        let said = bounded(&error.to_string(), 300);
-        fail(format!("is not a complete safetensors file: {said}"))
-    };
-    let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
-    let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
-    Ok((tensors, header))
-}
-
 /// Refuses bytes that cannot start a safetensors file: the length of a header, and the header.
 pub(super) fn begins(bytes: &[u8]) -> Result<(), String> {
     let length = header_length(bytes);
@@ -254,16 +212,35 @@ fn header_length(bytes: &[u8]) -> Option<u64> {
     first.map(|first| u64::from_le_bytes(*first))
 }
 
-/// The string entries of a file's `__metadata__`.
-#[derive(Clone, Copy)]
-pub(super) struct Metadata<'a> {
-    pub(super) entries: Option<&'a std::collections::HashMap<String, String>>,
-    pub(super) label: &'a str,
+/// A safetensors file.
+pub(super) struct Opened<'a> {
+    bytes: &'a [u8],
+    /// The name of the file in messages.
+    label: &'a str,
+    pub(super) tensors: SafeTensors<'a>,
+    header: safetensors::tensor::Metadata,
 }
 
-impl Metadata<'_> {
+impl<'a> Opened<'a> {
+    pub(super) fn new(bytes: &'a [u8], label: &'a str) -> Result<Self, Error> {
+        let fail = |problem| Error::content(label, "", problem);
+        begins(bytes).map_err(fail)?;
+        let broken = |error: SafeTensorError| {
+            let said = bounded(&error.to_string(), 300);
+            fail(format!("is not a complete safetensors file: {said}"))
+        };
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
+        Ok(Self {
+            bytes,
+            label,
+            tensors,
+            header,
+        })
+    }
+
     fn get(&self, key: &str) -> Option<&String> {
-        self.entries?.get(key)
+        self.header.metadata().as_ref()?.get(key)
     }
 
     pub(super) fn json<T: serde::de::DeserializeOwned>(
@@ -275,7 +252,7 @@ impl Metadata<'_> {
         read.map_err(|error| error.within(&format!("{METADATA}.{key}")))
     }
 
-    pub(super) fn experiment(&self) -> Result<Experiment, Error> {
+    fn experiment(&self) -> Result<Experiment, Error> {
         let label = self.label;
         let source = self.get("experiment").ok_or_else(|| {
             let problem = "the entry `experiment` is missing: it holds the preset the weights belong to, as JSON (see docs/formats.md)";
@@ -298,13 +275,103 @@ impl Metadata<'_> {
     }
 
     /// Checks `format` and `version`, which may be missing but must not differ.
-    pub(super) fn check_format(&self, expected: &'static str) -> Result<(), Error> {
+    fn check_format(&self, expected: &'static str) -> Result<(), Error> {
         let said = |key, right| self.get(key).map_or(right, String::as_str);
         let said = [said("format", expected), said("version", VERSION)];
         file::foreign(said, [expected, VERSION]).map_or(Ok(()), |(key, problem)| {
             let place = format!("{METADATA}.{key}");
             Err(Error::content(self.label, place, problem))
         })
+    }
+
+    /// Compares the file with the checksum in its metadata, if it has one.
+    pub(super) fn check_sum(&self) -> Result<(), Error> {
+        let Some(expected) = self.get(CHECKSUM) else {
+            return Ok(());
+        };
+        let header = header_length(self.bytes).unwrap_or(0) as usize;
+        let tensors = self.bytes.get(8 + header..).into_iter();
+        let found = checksum(tensors, self.header.metadata().iter().flatten());
+        if found == *expected {
+            return Ok(());
+        }
+        let problem = format!(
+            "is {}; the SHA-256 of the contents is {found}: the file is damaged or was changed",
+            short(expected)
+        );
+        let place = format!("{METADATA}.{CHECKSUM}");
+        Err(Error::content(self.label, place, problem))
+    }
+
+    /// A machine, whose tensors are called `prefix` and their name.
+    pub(super) fn machine(&self, prefix: &str, config: &ModelConfig) -> Result<Model<f32>, Error> {
+        let params = self.params(prefix, config)?;
+        for (name, tensor) in params.named() {
+            let mut values = tensor.iter().enumerate();
+            if let Some((index, value)) = values.find(|(_, value)| !value.is_finite()) {
+                let problem = format!("value {index} is {value}; every value must be finite");
+                return Err(Error::content(
+                    self.label,
+                    format!("{prefix}{name}"),
+                    problem,
+                ));
+            }
+        }
+        let config = config.clone();
+        Ok(Model { params, config })
+    }
+
+    /// The tensors of [`Opened::machine`], which need not be finite.
+    pub(super) fn params(&self, prefix: &str, config: &ModelConfig) -> Result<Params, Error> {
+        let of = |(name, shape)| self.tensor(&format!("{prefix}{name}"), shape);
+        let shape = config.shape();
+        let views = shape.named().map(of);
+        let views: Vec<_> = views.collect::<Result<_, _>>()?;
+        // Every tensor is in the file with these shapes, so the machine is no larger than the file.
+        memory_limit::claim(shape.count() * size_of::<f32>() as u64, 0)
+            .map_err(|short| Error::content(self.label, "", format!("the machine {short}")))?;
+        let mut params = Params::zeros(config);
+        for ((_, mut tensor), view) in params.named_mut().into_iter().zip(views) {
+            let (values, _) = view.data().as_chunks();
+            for (to, bytes) in tensor.iter_mut().zip(values) {
+                *to = f32::from_le_bytes(*bytes);
+            }
+        }
+        Ok(params)
+    }
+
+    /// A tensor that has the shape it must have.
+    fn tensor(&self, name: &str, shape: [usize; 2]) -> Result<TensorView<'a>, Error> {
+        let expected = file_shape(name, shape);
+        let fail = |found: String| {
+            let problem = format!("is {found}; expected F32 {expected:?}");
+            Err(Error::content(self.label, name, problem))
+        };
+        let Ok(tensor) = self.tensors.tensor(name) else {
+            return fail("missing".to_owned());
+        };
+        let (dtype, found) = (tensor.dtype(), tensor.shape());
+        if dtype == Dtype::F32 && (found == expected || found == shape) {
+            return Ok(tensor);
+        }
+        fail(format!("{dtype:?} {found:?}"))
+    }
+
+    /// Refuses a tensor that the preset in its file has no place for.
+    fn check_names(&self, expected: &Shape) -> Result<(), Error> {
+        let mut names = self.tensors.names();
+        names.sort_unstable();
+        let known: Vec<String> = expected.named().map(|(name, _)| name).collect();
+        let Some(name) = names
+            .iter()
+            .find(|name| !known.iter().any(|known| known == *name))
+        else {
+            return Ok(());
+        };
+        let suggestion = nearest(name, known.iter().map(String::as_str));
+        let choices = choices(suggestion, "the preset in the file expects", &known);
+        let problem = format!("does not belong to this machine{choices}");
+        Err(Error::content(self.label, *name, problem))
     }
 }
 
@@ -342,100 +409,6 @@ pub(super) fn metadata_of_run(
     ])
 }
 
-/// A machine, whose tensors are called `prefix` and their name.
-pub(super) fn read_machine(
-    file: &SafeTensors,
-    prefix: &str,
-    config: &ModelConfig,
-    label: &str,
-) -> Result<Model<f32>, Error> {
-    Ok(Model {
-        params: read_params(file, prefix, config, label)?,
-        config: config.clone(),
-    })
-}
-
-/// The parameters of a machine, whose tensors are called `prefix` and their name.
-fn read_params(
-    file: &SafeTensors,
-    prefix: &str,
-    config: &ModelConfig,
-    label: &str,
-) -> Result<Params, Error> {
-    let params = read_any_params(file, prefix, config, label)?;
-    for (name, tensor) in params.named() {
-        let mut values = tensor.iter().enumerate();
-        if let Some((index, value)) = values.find(|(_, value)| !value.is_finite()) {
-            let problem = format!("value {index} is {value}; every value must be finite");
-            return Err(Error::content(label, format!("{prefix}{name}"), problem));
-        }
-    }
-    Ok(params)
-}
-
-/// [`read_params`] for values that need not be finite.
-pub(super) fn read_any_params(
-    file: &SafeTensors,
-    prefix: &str,
-    config: &ModelConfig,
-    label: &str,
-) -> Result<Params, Error> {
-    let of = |(name, shape)| tensor(file, &format!("{prefix}{name}"), shape, label);
-    let shape = config.shape();
-    let views = shape.named().map(of);
-    let views: Vec<_> = views.collect::<Result<_, _>>()?;
-    // Every tensor is in the file with these shapes, so the machine is no larger than the file.
-    memory_limit::claim(shape.count() * size_of::<f32>() as u64, 0)
-        .map_err(|short| Error::content(label, "", format!("the machine {short}")))?;
-    let mut params = Params::zeros(config);
-    for ((_, mut tensor), view) in params.named_mut().into_iter().zip(views) {
-        let (values, _) = view.data().as_chunks();
-        for (to, bytes) in tensor.iter_mut().zip(values) {
-            *to = f32::from_le_bytes(*bytes);
-        }
-    }
-    Ok(params)
-}
-
-/// Refuses a tensor that the preset in its file has no place for.
-fn check_names(file: &SafeTensors, expected: &Shape, label: &str) -> Result<(), Error> {
-    let mut names = file.names();
-    names.sort_unstable();
-    let known: Vec<String> = expected.named().map(|(name, _)| name).collect();
-    let Some(name) = names
-        .iter()
-        .find(|name| !known.iter().any(|known| known == *name))
-    else {
-        return Ok(());
-    };
-    let suggestion = nearest(name, known.iter().map(String::as_str));
-    let choices = choices(suggestion, "the preset in the file expects", &known);
-    let problem = format!("does not belong to this machine{choices}");
-    Err(Error::content(label, *name, problem))
-}
-
-/// A tensor that has the shape it must have.
-fn tensor<'a>(
-    file: &SafeTensors<'a>,
-    name: &str,
-    shape: [usize; 2],
-    label: &str,
-) -> Result<TensorView<'a>, Error> {
-    let expected = file_shape(name, shape);
-    let fail = |found: String| {
-        let problem = format!("is {found}; expected F32 {expected:?}");
-        Err(Error::content(label, name, problem))
-    };
-    let Ok(tensor) = file.tensor(name) else {
-        return fail("missing".to_owned());
-    };
-    let (dtype, found) = (tensor.dtype(), tensor.shape());
-    if dtype == Dtype::F32 && (found == expected || found == shape) {
-        return Ok(tensor);
-    }
-    fail(format!("{dtype:?} {found:?}"))
-}
-
 /// The `bias` of a linear map has one axis in the file, every other tensor two.
 fn file_shape(name: &str, [rows, columns]: [usize; 2]) -> Vec<usize> {
     if name.rsplit('.').next() == Some("bias") {
@@ -450,45 +423,62 @@ fn file_shape(name: &str, [rows, columns]: [usize; 2]) -> Vec<usize> {
 /// # Errors
 /// The file cannot be written.
 pub fn write(path: &Path, trained: &Trained) -> Result<(), Error> {
-    let tensors = sorted_tensors(&trained.machine);
-    file::write_atomically(path, |to| write_tensors(to, metadata(trained), &tensors))
+    contents(trained).write(path)
 }
 
 /// [`write()`] to memory.
 pub fn to_bytes(trained: &Trained) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let tensors = sorted_tensors(&trained.machine);
-    // A vector takes every byte.
-    let _ = write_tensors(&mut bytes, metadata(trained), &tensors);
-    bytes
+    contents(trained).into_bytes()
 }
 
-/// A safetensors file of these tensors, in the order of their names.
-pub(super) fn write_tensors(
-    to: &mut dyn Write,
-    mut metadata: BTreeMap<&'static str, String>,
-    tensors: &BTreeMap<String, ArrayView2<'_, f32>>,
-) -> io::Result<()> {
-    metadata.insert(CHECKSUM, checksum(tensors.values().map(bytes), &metadata));
-    let mut header = BTreeMap::from([(METADATA.to_owned(), Entry::Metadata(metadata))]);
-    let mut end = 0;
-    for (name, tensor) in tensors {
-        let start = end;
-        end += 4 * tensor.len();
-        let info = TensorInfo {
-            dtype: Dtype::F32,
-            shape: file_shape(name, [tensor.nrows(), tensor.ncols()]),
-            data_offsets: (start, end),
-        };
-        header.insert(name.clone(), Entry::Tensor(info));
+fn contents(trained: &Trained) -> Contents<'_> {
+    Contents {
+        metadata: metadata(trained),
+        tensors: sorted_tensors(&trained.machine),
     }
-    let mut json = file::json(&header).into_bytes();
-    json.resize(json.len().next_multiple_of(8), b' ');
-    to.write_all(&(json.len() as u64).to_le_bytes())?;
-    to.write_all(&json)?;
-    tensors
-        .values()
-        .try_for_each(|tensor| to.write_all(&bytes(tensor)))
+}
+
+/// The contents of a safetensors file; the tensors are written in the order of their names.
+pub(super) struct Contents<'a> {
+    pub(super) metadata: BTreeMap<&'static str, String>,
+    pub(super) tensors: BTreeMap<String, ArrayView2<'a, f32>>,
+}
+
+impl Contents<'_> {
+    pub(super) fn write(self, path: &Path) -> Result<(), Error> {
+        file::write_atomically(path, |to| self.write_to(to))
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // A vector takes every byte.
+        let _ = self.write_to(&mut bytes);
+        bytes
+    }
+
+    fn write_to(mut self, to: &mut dyn Write) -> io::Result<()> {
+        let sum = checksum(self.tensors.values().map(bytes), &self.metadata);
+        self.metadata.insert(CHECKSUM, sum);
+        let metadata = Entry::Metadata(self.metadata);
+        let mut header = BTreeMap::from([(METADATA.to_owned(), metadata)]);
+        let mut end = 0;
+        for (name, tensor) in &self.tensors {
+            let start = end;
+            end += 4 * tensor.len();
+            let info = TensorInfo {
+                dtype: Dtype::F32,
+                shape: file_shape(name, [tensor.nrows(), tensor.ncols()]),
+                data_offsets: (start, end),
+            };
+            header.insert(name.clone(), Entry::Tensor(info));
+        }
+        let mut json = file::json(&header).into_bytes();
+        json.resize(json.len().next_multiple_of(8), b' ');
+        to.write_all(&(json.len() as u64).to_le_bytes())?;
+        to.write_all(&json)?;
+        let mut tensors = self.tensors.values();
+        tensors.try_for_each(|tensor| to.write_all(&bytes(tensor)))
+    }
 }
 
 /// Little-endian, row-major.

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Tuple
 
+from .keys import KEYS, LEARNED, SIZES
+
+_SECTION = "model.heads."
+_KEYS = {key.path[len(_SECTION):]: key for key in KEYS if key.path.startswith(_SECTION)}
 # Choices: one word for all heads, or a list with a word for each, read heads first. The first word is the default.
-CHOICES: Dict[str, Tuple[str, ...]] = {
-    "score": ("cosine", "additive", "location", "general", "dot", "scaled-dot"),
-    "strength": ("emitted", "one"),
-    "gate": ("on", "off"),
-    "sharpening": ("on", "off"),
-    "erase": ("on", "off"),
-    "weighting": ("soft", "local-monotonic", "local-predictive", "hard", "weibull", "lognormal"),
-}
-SHIFT_FORMS = ("softmax", "scalar", "none")
+CHOICES: Dict[str, Tuple[str, ...]] = {name[len("attention."):]: key.words for name, key in _KEYS.items()
+                                       if name.startswith("attention.") and key.form == "word_per_head"}
+SHIFT_FORMS = _KEYS["shift.form"].words
 SAMPLINGS = ("mean", "drawn", "expected")
 # Sizes of learned layers of the heads: by axis, the key and its default.
-LAYERS: Dict[str, Tuple[str, int]] = {"a": ("units", 4), "p": ("position_units", 16), "h": ("prior_units", 8)}
-# Learned tensors of the heads besides the maps that emit their parameters: array, choice, words that add it, axes.
-LEARNED: Tuple[Tuple[str, str, Tuple[str, ...], Tuple[str, ...]], ...] = (
-    ("additive_key", "score", ("additive",), ("m", "a")),
-    ("additive_row", "score", ("additive",), ("m", "a")),
-    ("additive_vector", "score", ("additive",), ("a",)),
-    ("bilinear", "score", ("general",), ("m", "m")),
-    ("location", "score", ("location",), ("m", "n")),
-    ("position_weight", "weighting", ("local-predictive",), ("m", "p")),
-    ("position_vector", "weighting", ("local-predictive",), ("p",)),
-    ("prior_weight", "weighting", ("weibull", "lognormal"), ("m", "h")),
-    ("prior_bias", "weighting", ("weibull", "lognormal"), ("h",)),
-    ("prior_vector", "weighting", ("weibull", "lognormal"), ("h",)),
-)
+LAYERS: Dict[str, Tuple[str, int]] = {axis: (key, _KEYS[f"attention.{key}"].default) for axis, key in SIZES.items()}
 
 
-def of_head(given: Any, head: int, default: str) -> str:
+def of_head(given: Any, head: int, default: str = "") -> str:
     """Returns the word of one head by its index, read heads first."""
     if isinstance(given, (list, tuple)):
         return str(given[head])
@@ -53,8 +38,8 @@ def learned(attention: Mapping[str, Any], head: int, rows: int, columns: int) ->
     """Returns the learned tensors of a head with their shapes; a vector is a matrix of one row, as in a weights file."""
     sizes = {"n": rows, "m": columns, **{axis: int(attention.get(key, size)) for axis, (key, size) in LAYERS.items()}}
     shapes = {}
-    for name, key, words, axes in LEARNED:
-        if chosen(attention, key, head) in words:
-            shape = tuple(sizes[axis] for axis in axes)
-            shapes[name] = shape if len(shape) == 2 else (1, *shape)
+    for tensor in LEARNED:
+        if chosen(attention, tensor.choice, head) in tensor.words:
+            shape = tuple(sizes[axis] for axis in tensor.axes)
+            shapes[tensor.array] = shape if len(shape) == 2 else (1, *shape)
     return shapes

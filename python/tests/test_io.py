@@ -11,7 +11,7 @@ import numpy as np
 from support import Test, needs
 from tapescope import (FileError, FormatError, NotRecordedError, StepError, WeightsError, check_preset, load, read_weights,
                           tensor_shapes, write_episodes, write_weights)
-from tapescope.preset import KEYS, TASKS, channels
+from tapescope.preset import TASKS, TREE, channels
 
 PRESET = {"name": "mine", "task": {"kind": "copy", "bits": 3, "length": [1, 4]},
           "model": {"memory": {"rows": 9, "columns": 5}, "controller": {"kind": "lstm", "size": 7},
@@ -342,7 +342,7 @@ class Io(Test):
             self.assertEqual(channels(preset["task"]), (trace["input"].shape[1], trace["output"].shape[1]))
         # What stands only in presets with another optimizer, or that say what is drawn otherwise.
         others = {"training.hard", "training.bayesian", "training.optimizer.beta1", "training.optimizer.beta2", "training.redundancy.weight", "evaluation.repeats", "title", "description"}
-        ours = keys(KEYS)
+        ours = keys(TREE)
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.
         of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "training.hard.", "training.bayesian."))}

@@ -122,6 +122,8 @@ pub struct Rule {
     pub allowed: &'static str,
     /// True for an allowed number.
     pub holds: fn(f64) -> bool,
+    /// The ends of the smallest closed interval with every allowed number.
+    pub ends: [f64; 2],
 }
 
 impl Rule {
@@ -129,18 +131,21 @@ impl Rule {
     pub const FRACTION: Self = Self {
         allowed: "0 to 1",
         holds: |value| (0.0..=1.0).contains(&value),
+        ends: [0.0, 1.0],
     };
 
     /// Above 0 and finite, also as an f32.
     pub const POSITIVE: Self = Self {
         allowed: "a number above 0 that 32 bits can hold",
         holds: |value| value as f32 > 0.0 && (value as f32).is_finite(),
+        ends: [0.0, f32::MAX as f64],
     };
 
     /// Decay of a running mean: with 1, also after rounding to f32, it would never move.
     pub const BELOW_ONE: Self = Self {
         allowed: "from 0 to less than 1, in 32 bits",
         holds: |value| (0.0..1.0).contains(&(value as f32)),
+        ends: [0.0, 1.0],
     };
 }
 

@@ -188,6 +188,7 @@ impl Parameters {
 const POSITIVE: Rule = Rule {
     allowed: "0.001 to 100000",
     holds: |value| (1e-3..=1e5).contains(&value),
+    ends: [1e-3, 1e5],
 };
 
 impl Keys for AttentionConfig {

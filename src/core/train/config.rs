@@ -89,6 +89,7 @@ impl Keys for TrainingConfig {
 const BITS: Rule = Rule {
     allowed: "bits per sequence, 0 or more",
     holds: |value| value >= 0.0 && value.is_finite(),
+    ends: [0.0, f64::MAX],
 };
 
 /// The update rules.
@@ -269,6 +270,7 @@ impl Default for BayesianConfig {
 const WEIGHT: Rule = Rule {
     allowed: "0 to 1000000",
     holds: |value| (0.0..=1e6).contains(&value),
+    ends: [0.0, 1e6],
 };
 
 impl Keys for HardConfig {

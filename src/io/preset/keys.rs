@@ -28,7 +28,7 @@ pub(super) fn visit(config: &mut dyn Keys, each: &mut dyn FnMut(Key<'_>)) {
 pub(super) fn every_key() -> &'static Value {
     static KEYS: LazyLock<Value> = LazyLock::new(|| {
         let mut root = Value::Null;
-        for mut preset in presets_of_every_kind() {
+        for mut preset in of_every_kind() {
             visit(&mut preset, &mut |key| {
                 let mut place = &mut root;
                 for key in key.path.split('.') {
@@ -41,8 +41,9 @@ pub(super) fn every_key() -> &'static Value {
     &KEYS
 }
 
-/// The default preset, and presets with every other word of each choice, also of nested choices.
-fn presets_of_every_kind() -> Vec<Experiment> {
+/// Returns the default preset, and presets with every other word of each choice, also of nested choices: each key that
+/// any preset may have is in one of them.
+pub fn of_every_kind() -> Vec<Experiment> {
     let (mut presets, mut chosen) = (vec![Experiment::called("")], BTreeSet::new());
     let mut next = 0;
     while let Some(preset) = presets.get(next).cloned() {
@@ -93,7 +94,7 @@ struct Row {
 /// kind has, or not with the same default, names its kinds.
 pub fn table() -> String {
     let (mut rows, mut usual) = (Vec::<Row>::new(), BTreeSet::new());
-    for (index, mut preset) in presets_of_every_kind().into_iter().enumerate() {
+    for (index, mut preset) in of_every_kind().into_iter().enumerate() {
         let mut keys: Vec<(String, &'static str)> = Vec::new();
         // What the heads are, where that is not what they usually are.
         let mut heads = None;

@@ -15,7 +15,7 @@ pub use ablation::{Ablation, Ablations, WHOLE, ablations, stages};
 pub use change::fixed;
 pub(in crate::io) use difference::{changes, flatten};
 pub use experiment::{EvaluationConfig, Experiment, Override};
-pub use keys::table;
+pub use keys::{of_every_kind, table};
 
 use std::path::Path;
 

@@ -107,7 +107,7 @@ pub struct Learner {
 /// The state that the threads share.
 #[derive(Debug, Default)]
 struct Scheduler {
-    /// The runs that wait for a thread, in order: a thread takes the first and puts it back as the last.
+    /// The runs that wait for a thread, in order: a thread takes the first that is due and puts it back as the last.
     queue: Mutex<VecDeque<Permit>>,
     /// True once all is to end.
     ends: AtomicBool,
@@ -117,6 +117,8 @@ struct Scheduler {
 #[derive(Debug)]
 struct Permit {
     place: usize,
+    /// The time before which it has nothing to do.
+    due: Instant,
     worker: RunWorker,
     inbox: Receiver<Message>,
     mailbox: Arc<Mailbox>,
@@ -149,6 +151,7 @@ impl Learner {
             let mailbox = Arc::new(Mailbox::default());
             let permit = Permit {
                 place,
+                due: Instant::now(),
                 worker: RunWorker::new(advance, run),
                 inbox,
                 mailbox: mailbox.clone(),
@@ -158,9 +161,7 @@ impl Learner {
         }
         for _ in 0..processors.min(learner.drivers.len()) {
             let (scheduler, wake) = (learner.scheduler.clone(), wake.clone());
-            let mut idle_time = IdleTime::default();
-            let thread =
-                RepeatingTask::start("learn", move || scheduler.run_next(&mut idle_time, &wake))?;
+            let thread = RepeatingTask::start("learn", move || scheduler.run_next(&wake))?;
             learner.threads.push(thread);
         }
         Ok(learner)
@@ -386,59 +387,33 @@ impl RunWorker {
 
 /// The time that a run keeps a thread while others wait.
 const TURN: Duration = Duration::from_millis(4);
-/// The interval at which an idle thread looks for work.
+/// The longest time after which an idle run looks for commands.
 const LOOKS_UP: Duration = Duration::from_millis(10);
 
-/// The measurement of idle time.
-#[derive(Debug)]
-struct IdleTime {
-    /// The number of consecutive idle turns.
-    idle: usize,
-    /// The shortest time until there is work.
-    least: Duration,
-}
-
-impl Default for IdleTime {
-    fn default() -> Self {
-        Self {
-            idle: 0,
-            least: LOOKS_UP,
-        }
-    }
-}
-
 impl Scheduler {
-    /// Runs one slice of one run; returns the idle time, or `None` when all are to end.
-    fn run_next(&self, idle_time: &mut IdleTime, wake: &impl Fn()) -> Option<Duration> {
+    /// Runs one slice of the first run that is due; returns the idle time, or `None` when all are to end.
+    fn run_next(&self, wake: &impl Fn()) -> Option<Duration> {
         if self.ends.load(Ordering::Acquire) {
             return None;
         }
-        let (permit, others) = {
-            let mut queue = held(&self.queue);
-            (queue.pop_front(), queue.len())
+        let (mut queue, now) = (held(&self.queue), Instant::now());
+        let place = queue.iter().position(|permit| permit.due <= now);
+        let Some(mut permit) = place.and_then(|place| queue.remove(place)) else {
+            let due = queue.iter().map(|permit| permit.due).min();
+            return Some(due.map_or(LOOKS_UP, |due| due - now));
         };
-        if let Some(mut permit) = permit {
-            let rest = permit.run_slice(&self.ends, wake);
-            held(&self.queue).push_back(permit);
-            if rest.is_zero() {
-                *idle_time = IdleTime::default();
-                return Some(Duration::ZERO);
-            }
-            idle_time.idle += 1;
-            idle_time.least = idle_time.least.min(rest);
-        }
-        if idle_time.idle <= others {
-            return Some(Duration::ZERO);
-        }
-        Some(std::mem::take(idle_time).least)
+        drop(queue);
+        permit.due = permit.run_slice(&self.ends, wake);
+        held(&self.queue).push_back(permit);
+        Some(Duration::ZERO)
     }
 }
 
 impl Permit {
-    /// Receives orders, trains for a slice and reports; returns the idle time.
-    fn run_slice(&mut self, ends: &AtomicBool, wake: &impl Fn()) -> Duration {
-        let (begun, mut worked) = (Instant::now(), false);
-        let rest = loop {
+    /// Receives orders, trains for a slice and reports; returns the time at which there is work again.
+    fn run_slice(&mut self, ends: &AtomicBool, wake: &impl Fn()) -> Instant {
+        let begun = Instant::now();
+        let due = loop {
             while let Ok(message) = self.inbox.try_recv() {
                 match message {
                     Message::RunCommand(number, order) => self.worker.receive(number, order),
@@ -454,17 +429,16 @@ impl Permit {
                 LOOKS_UP
             };
             if !wait.is_zero() {
-                break wait.min(LOOKS_UP);
+                break Instant::now() + wait.min(LOOKS_UP);
             }
             self.worker.run_update();
-            worked = true;
             self.publish(wake);
             if begun.elapsed() >= TURN || ends.load(Ordering::Relaxed) {
-                break Duration::ZERO;
+                break begun;
             }
         };
         self.publish(wake);
-        if worked { Duration::ZERO } else { rest }
+        due
     }
 
     fn publish(&self, wake: &impl Fn()) {

@@ -9,15 +9,14 @@ use clap::Args;
 use super::arguments::{
     MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, from_zero, range_up_to, rows, threads, up_to,
 };
-use super::measured::{half_width, size, span};
-use super::message::{decimals, note};
-use super::suite::Suite;
-use super::table::Format;
-use super::{machine, samples};
+use super::machine;
+use super::measured::{CaseResult, aux_losses, errors, number, samples, size, span};
+use super::message::note;
+use super::table::{Column, Format, Table};
 use crate::io::measurement::measurement_json;
-use crate::io::{EvaluationConfig, Experiment, Trained, harmless};
+use crate::io::{EvaluationConfig, Trained, harmless};
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
-use crate::train::{Demand, Evaluation, Measurement, Redundancy, Sampled, UNSEEN_SEED, optimum};
+use crate::train::{Demand, Measurement, UNSEEN_SEED, optimum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +43,7 @@ runs each episode K more times, each time with its own noise. `of mean` is the c
 the mean cross-entropy of single samples, `spread` its standard deviation over the samples of an episode; `wrong` counts wrong \
 bits of the mean prediction. `total` uncertainty is the entropy of the mean prediction, `aleatoric` the mean entropy of the \
 samples, `epistemic` their difference (disagreement between samples): all summed over the answer, in bits per sequence. The \
-last three columns tell whether wrong bits are more uncertain than right ones: the area under the ROC curve, 0.5 at chance \
+three columns `AUC …` tell whether wrong bits are more uncertain than right ones: the area under the ROC curve, 0.5 at chance \
 level, 1 at best; with one sample there is no epistemic uncertainty.";
 
 /// Evaluate machines on held-out episodes.
@@ -57,10 +56,10 @@ pub(super) struct Eval {
     /// Evaluate these machines, or all included machines, in one table with the paper's results.
     #[arg(long, value_name = "PRESET|FILE", num_args = 0..,
           conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "samples", "json"])]
-    suite: Option<Vec<String>>,
+    pub(super) suite: Option<Vec<String>>,
     /// With --suite: format of the table.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "machines")]
-    format: Format,
+    pub(super) format: Format,
     /// Lengths of the sequences, in vectors, such as 10,50 or 10..20 [default: as in the preset].
     #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = range_up_to(MAX_LENGTH), allow_negative_numbers = true)]
     lengths: Vec<RangeInclusive<usize>>,
@@ -72,10 +71,10 @@ pub(super) struct Eval {
     repeats: Vec<RangeInclusive<usize>>,
     /// Episodes per line of the table [default: as in the preset].
     #[arg(long, value_name = "E", value_parser = up_to(MOST_EPISODES), allow_negative_numbers = true)]
-    episodes: Option<usize>,
+    pub(super) episodes: Option<usize>,
     /// Seed of the episodes.
     #[arg(long, value_name = "S", default_value_t = UNSEEN_SEED, value_parser = from_zero, allow_negative_numbers = true)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Number of memory rows [default: as in training].
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     rows: Option<usize>,
@@ -84,31 +83,24 @@ pub(super) struct Eval {
     samples: Option<u64>,
     /// Threads to use [default: one per processor]; the result does not depend on it.
     #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
-    threads: Option<usize>,
+    pub(super) threads: Option<usize>,
     /// Print one JSON object per line instead of a table.
     #[arg(long)]
     json: bool,
 }
 
 /// A machine, its name, and a task for every line of its table.
-struct EvalRequest<'a> {
-    name: &'a str,
-    trained: Trained,
-    cases: Vec<Task>,
-    episodes: usize,
-}
-
-/// The results of one case.
-struct CaseResult {
-    measured: Measurement,
-    sampled: Option<Sampled>,
-    optimum: Option<f64>,
+pub(super) struct EvalRequest<'a> {
+    pub(super) name: &'a str,
+    pub(super) trained: Trained,
+    pub(super) cases: Vec<Task>,
+    pub(super) episodes: usize,
 }
 
 impl Eval {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         if self.machines.is_empty() {
-            return self.suite().run(out);
+            return self.run_suite(out);
         }
         // Nothing is measured before all of it is known to be possible.
         let request = self.machines.iter().map(|name| self.request(name));
@@ -121,7 +113,7 @@ impl Eval {
                 if request.len() > 1 {
                     write!(out, "{}: ", harmless(machine.name))?;
                 }
-                self.heading(out, &machine.trained, machine.episodes)?;
+                self.heading(out, machine)?;
             }
             self.measure(out, machine)?;
         }
@@ -134,7 +126,11 @@ impl Eval {
     }
 
     /// Returns the request for this machine, which is named `name`.
-    fn request_for<'a>(&self, name: &'a str, trained: Trained) -> anyhow::Result<EvalRequest<'a>> {
+    pub(super) fn request_for<'a>(
+        &self,
+        name: &'a str,
+        trained: Trained,
+    ) -> anyhow::Result<EvalRequest<'a>> {
         if self.samples.is_some() {
             machine::check_random("--samples", name, &trained.machine.config)?;
         }
@@ -142,46 +138,46 @@ impl Eval {
         let now = trained.now();
         let episodes = self.episodes.unwrap_or(now.evaluation.episodes);
         let episodes = now.task.at_most(episodes);
-        let demand = Demand::Measuring {
-            threads: threads(self.threads).min(episodes),
-            samples: self.samples.unwrap_or(0) as usize,
-        };
-        for task in &cases {
-            machine::check_size(&trained.machine.config, task, demand, name)?;
-        }
-        Ok(EvalRequest {
+        let request = EvalRequest {
             name,
             trained,
             cases,
             episodes,
-        })
+        };
+        let mut cases = request.cases.iter();
+        cases.try_for_each(|task| self.check(&request, task))?;
+        Ok(request)
+    }
+
+    /// Refuses a case for which there is not enough memory.
+    pub(super) fn check(&self, request: &EvalRequest, task: &Task) -> anyhow::Result<()> {
+        let demand = Demand::Measuring {
+            threads: threads(self.threads).min(request.episodes),
+            samples: self.samples.unwrap_or(0) as usize,
+        };
+        let config = &request.trained.machine.config;
+        machine::check_size(config, task, demand, request.name)
     }
 
     /// A line for every case.
     fn measure(&self, out: &mut impl Write, request: &EvalRequest) -> anyhow::Result<()> {
         let never = AtomicBool::new(false);
+        let table = self.table(&request.trained);
+        if !self.json {
+            table.head(out)?;
+        }
         for task in &request.cases {
             let Some(result) = self.case_result(request, task, &never) else {
                 break;
             };
-            let CaseResult {
-                measured,
-                sampled,
-                optimum,
-            } = &result;
-            match sampled {
-                _ if self.json => writeln!(out, "{}", self.json(request, task, &result))?,
-                Some(sampled) => {
-                    write_size(out, task)?;
-                    samples::line(out, measured, sampled)?;
-                }
-                None => {
-                    write_size(out, task)?;
-                    write_line(out, measured, *optimum)?;
-                }
+            if self.json {
+                writeln!(out, "{}", self.json(request, &result))?;
+            } else {
+                table.row(out, &result)?;
             }
             out.flush()?;
-            if let Some(words) = wrap_around(request.name, task, measured).filter(|_| !self.json) {
+            let words = wrap_around(request.name, task, &result.measured);
+            if let Some(words) = words.filter(|_| !self.json) {
                 note(&words);
             }
         }
@@ -200,13 +196,13 @@ impl Eval {
         let request = self.request_for(name, trained)?;
         let line = |task| {
             let result = self.case_result(&request, task, stop)?;
-            Some(self.json(&request, task, &result))
+            Some(self.json(&request, &result))
         };
         Ok(request.cases.iter().map_while(line).collect())
     }
 
     /// Evaluates a case; returns `None` if `stop` is set before the result is known.
-    fn case_result(
+    pub(super) fn case_result(
         &self,
         request: &EvalRequest,
         task: &Task,
@@ -215,6 +211,9 @@ impl Eval {
         let (threads, episodes) = (threads(self.threads), request.episodes);
         let evaluator = request.trained.evaluator(task, self.seed, episodes);
         Some(CaseResult {
+            name: request.name.to_owned(),
+            rows: request.trained.machine.config.rows(),
+            task: task.clone(),
             measured: evaluator.measure_until(threads, stop)?,
             sampled: match self.samples {
                 Some(samples) => Some(evaluator.sample_until(samples, threads, stop)?),
@@ -224,20 +223,10 @@ impl Eval {
         })
     }
 
-    fn json(&self, request: &EvalRequest, task: &Task, result: &CaseResult) -> String {
+    fn json(&self, request: &EvalRequest, result: &CaseResult) -> String {
         let measured = (&result.measured, result.sampled.as_ref());
-        let (name, trained) = (request.name, &request.trained);
+        let (name, trained, task) = (request.name, &request.trained, &result.task);
         measurement_json(name, trained, task, self.seed, measured, result.optimum)
-    }
-
-    fn suite(&self) -> Suite<'_> {
-        Suite {
-            names: self.suite.as_deref().unwrap_or_default(),
-            episodes: self.episodes,
-            seed: self.seed,
-            threads: threads(self.threads),
-            format: self.format,
-        }
     }
 
     /// One task for every line of the table.
@@ -266,91 +255,59 @@ impl Eval {
         Ok(request.cases(task))
     }
 
-    fn heading(
-        &self,
-        out: &mut impl Write,
-        trained: &Trained,
-        episodes: usize,
-    ) -> std::io::Result<()> {
+    fn heading(&self, out: &mut impl Write, request: &EvalRequest) -> std::io::Result<()> {
+        let trained = &request.trained;
         let config = &trained.machine.config;
         let on_memory = match (config.rows(), config.columns()) {
             (0, _) => String::new(),
             (rows, columns) => format!(" on a memory of {rows} × {columns}"),
         };
-        let Experiment { task, training, .. } = trained.now();
         // A file may have fewer of a length.
-        let at_most = task.held_out().map_or("", |_| "at most ");
+        let at_most = trained.now().task.held_out().map_or("", |_| "at most ");
+        let samples = self.samples;
+        let samples = samples.map_or(String::new(), |k| format!(", samples per episode: {k}"));
         writeln!(
             out,
-            "{}{on_memory}; seed {}, episodes per line: {at_most}{episodes}",
+            "{}{on_memory}; seed {}, episodes per line: {at_most}{}{samples}",
             harmless(&trained.experiment.title),
-            self.seed
+            self.seed,
+            request.episodes
         )?;
         for change in &trained.changes {
             let (sequences, set) = (change.sequences, harmless(&change.set.join(" ")));
             writeln!(out, "changed after {sequences} sequences: {set}")?;
         }
-        let repeats = task.repeats().map_or("", |_| " repeats");
-        write!(out, "{:>6}{repeats}", task.measure().name())?;
-        if let Some(count) = self.samples {
-            return samples::heading(out, count);
+        Ok(())
+    }
+
+    /// The table of a machine.
+    fn table(&self, trained: &Trained) -> Table<CaseResult> {
+        let task = trained.now().task;
+        let mut columns: Vec<Column<CaseResult>> =
+            vec![Column::numbers(task.measure().name(), 6, |case| {
+                span(&case.task.size())
+            })];
+        if task.repeats().is_some() {
+            columns.push(Column::numbers("repeats", 7, |case| {
+                case.task.repeats().map_or(String::new(), |all| span(&all))
+            }));
         }
-        let optimum = task
-            .optimum(&task.episode(self.seed, 0))
-            .map_or("", |_| "   optimum");
-        let redundancy = match training.redundancy {
-            Redundancy::Off => "",
-            _ => " redundancy",
-        };
-        let divergence = if trained.machine.config.is_bayesian() {
-            " divergence"
+        if self.samples.is_some() {
+            columns.extend(samples());
         } else {
-            ""
-        };
-        writeln!(
-            out,
-            "      bits         ±    median     wrong   of bits  perfect{redundancy}{divergence}{optimum}"
-        )
+            columns.extend(errors());
+            columns.extend(aux_losses(&[trained.now()]));
+            if task.optimum(&task.episode(self.seed, 0)).is_some() {
+                columns.push(Column::numbers("optimum", 8, |case| number(case.optimum)));
+            }
+        }
+        columns.push(Column::numbers("answer bits", 0, |case| {
+            let scored = case.measured.mean.scored_bits;
+            format!("{scored:.0}")
+        }));
+        let format = Format::Text;
+        Table { columns, format }
     }
-}
-
-/// The size that a line of the table is of.
-fn write_size(out: &mut impl Write, task: &Task) -> std::io::Result<()> {
-    write!(out, "{:>6}", span(&task.size()))?;
-    if let Some(repeats) = task.repeats() {
-        write!(out, " {:>7}", span(&repeats))?;
-    }
-    Ok(())
-}
-
-/// Writes the rest of a line for machines without samples.
-fn write_line(
-    out: &mut impl Write,
-    measured: &Measurement,
-    optimum: Option<f64>,
-) -> std::io::Result<()> {
-    let Evaluation {
-        bits_per_sequence,
-        wrong_bits,
-        scored_bits,
-        perfect,
-        aux,
-        ..
-    } = &measured.mean;
-    write!(
-        out,
-        " {bits_per_sequence:>9.3} {:>9} {:>9.3} {wrong_bits:>9.2} {scored_bits:>9.0} {:>7.1}%",
-        half_width(measured),
-        measured.median,
-        100.0 * perfect
-    )?;
-    for value in aux.each().into_iter().flatten() {
-        write!(out, " {:>10}", decimals(value, 4))?;
-    }
-    if let Some(optimum) = optimum {
-        write!(out, " {optimum:>9.3}")?;
-    }
-    writeln!(out)
 }
 
 /// Returns the note that memory wrapped around, if it did.

@@ -20,7 +20,6 @@ mod process;
 mod reads;
 mod render;
 mod repeat;
-mod samples;
 mod signal;
 mod suite;
 mod sweep;

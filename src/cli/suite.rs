@@ -3,70 +3,51 @@
 //! enough.
 
 use std::io::Write;
+use std::sync::atomic::AtomicBool;
 
+use super::eval::{Eval, EvalRequest};
 use super::machine;
-use super::measured::{aux_loss, half_width, size};
+use super::measured::{CaseResult, aux_losses, errors, size};
 use super::table::{Column, Format, Table};
 use crate::io::measurement::comparison_json;
-use crate::io::{Trained, paper, weights};
+use crate::io::{Experiment, Trained, paper, weights};
 use crate::task::Task;
-use crate::train::{Demand, Measurement, Redundancy, chance, optimum};
+use crate::train::chance;
 
 /// The most rows that a machine is measured on because those of its training were too few.
 const MOST_ROWS: usize = 1 << 14;
 
-/// The options of the suite.
-pub(super) struct Suite<'a> {
-    /// Machines by name or file; empty: all that are included.
-    pub(super) names: &'a [String],
-    /// Episodes per line instead of those of the preset.
-    pub(super) episodes: Option<usize>,
-    pub(super) seed: u64,
-    pub(super) threads: usize,
-    pub(super) format: Format,
-}
-
-/// A measurement to take.
-struct Case {
-    /// The name of the machine: that of its file, if there is one.
-    name: String,
-    trained: Trained,
-    task: Task,
-}
-
 /// A line of the table.
 struct Line {
-    name: String,
-    size: String,
-    rows: usize,
+    result: CaseResult,
     episodes: usize,
-    measured: Measurement,
     chance: f64,
-    optimum: Option<f64>,
     paper: Option<&'static str>,
 }
 
-impl Suite<'_> {
-    pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let mut cases = Vec::new();
-        for (name, trained) in self.machines()? {
-            let experiment = trained.now();
-            for task in experiment.evaluation.cases(&experiment.task) {
-                let case = Case {
-                    name: name.clone(),
-                    trained: trained.clone(),
-                    task,
-                };
-                self.check(&case)?;
-                cases.push(case);
-            }
-        }
-        let table = self.table(&cases);
+impl AsRef<CaseResult> for Line {
+    fn as_ref(&self) -> &CaseResult {
+        &self.result
+    }
+}
+
+impl Eval {
+    /// Measures every machine of the suite at every size of its preset.
+    pub(super) fn run_suite(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let machines = self.machines_of_suite()?;
+        let requests = machines.iter();
+        let requests = requests.map(|(name, trained)| self.request_for(name, trained.clone()));
+        let requests: Vec<EvalRequest> = requests.collect::<anyhow::Result<_>>()?;
+        let table = self.table_of_suite(&requests);
         if self.format != Format::Json {
             table.head(out)?;
         }
-        for case in cases {
-            self.measure(out, &table, case)?;
+        for mut request in requests {
+            let trained = request.trained.clone();
+            for task in std::mem::take(&mut request.cases) {
+                request.trained = trained.clone();
+                self.measure_on_enough_rows(out, &table, &mut request, &task)?;
+            }
         }
         if self.format == Format::Text {
             writeln!(
@@ -81,126 +62,92 @@ impl Suite<'_> {
         Ok(())
     }
 
-    fn machines(&self) -> anyhow::Result<Vec<(String, Trained)>> {
-        if self.names.is_empty() {
+    fn machines_of_suite(&self) -> anyhow::Result<Vec<(String, Trained)>> {
+        let names = self.suite.as_deref().unwrap_or_default();
+        if names.is_empty() {
             let named = |machine: Trained| (machine.experiment.name.clone(), machine);
             return Ok(weights::all_included()?.into_iter().map(named).collect());
         }
         let find = |name: &String| Ok((name.clone(), machine::find(name, None)?));
-        self.names.iter().map(find).collect()
+        names.iter().map(find).collect()
     }
 
-    fn episodes_of(&self, trained: &Trained) -> usize {
-        self.episodes.unwrap_or(trained.now().evaluation.episodes)
-    }
-
-    /// Refuses to measure a machine for which there is not enough memory.
-    fn check(&self, case: &Case) -> anyhow::Result<()> {
-        let demand = Demand::Measuring {
-            threads: self.threads.min(self.episodes_of(&case.trained)),
-            samples: 0,
-        };
-        let config = &case.trained.machine.config;
-        machine::check_size(config, &case.task, demand, &case.name)
-    }
-
-    fn table(&self, cases: &[Case]) -> Table<Line> {
-        let names = cases.iter().map(|case| case.name.as_str());
-        let sizes: Vec<String> = cases.iter().map(|case| size(&case.task)).collect();
-        let sizes = sizes.iter().map(String::as_str);
+    fn table_of_suite(&self, requests: &[EvalRequest]) -> Table<Line> {
+        let names = requests.iter().map(|request| request.name);
+        let cases = requests.iter().flat_map(|request| &request.cases);
+        let sizes: Vec<String> = cases.map(size).collect();
         let mut columns: Vec<Column<Line>> = vec![
-            Column::words("machine", names, |line| line.name.clone()),
-            Column::words("at", sizes, |line| line.size.clone()),
-            Column::numbers("rows", 5, |line| match line.rows {
+            Column::words("machine", names, |line| line.result.name.clone()),
+            Column::words("at", sizes.iter().map(String::as_str), |line| {
+                size(&line.result.task)
+            }),
+            Column::numbers("rows", 5, |line| match line.result.rows {
                 0 => "-".to_owned(),
                 rows => rows.to_string(),
             }),
             Column::numbers("episodes", 0, |line| line.episodes.to_string()),
-            Column::numbers("wrapped", 0, |line| line.measured.wrapped.to_string()),
-            Column::numbers("bits", 8, |line| {
-                format!("{:.3}", line.measured.mean.bits_per_sequence)
+            Column::numbers("wrapped", 0, |line| {
+                line.result.measured.wrapped.to_string()
             }),
-            Column::numbers("±", 8, |line| half_width(&line.measured)),
-            Column::numbers("median", 8, |line| format!("{:.3}", line.measured.median)),
-            Column::numbers("wrong", 7, |line| {
-                format!("{:.2}", line.measured.mean.wrong_bits)
-            }),
-            Column::numbers("perfect", 0, |line| {
-                format!("{:.1}%", 100.0 * line.measured.mean.perfect)
-            }),
-            Column::numbers("chance", 0, |line| format!("{:.0}", line.chance)),
+        ];
+        columns.extend(errors());
+        columns.extend([
+            Column::numbers("chance", 0, |line: &Line| format!("{:.0}", line.chance)),
             Column::numbers("optimum", 0, |line| {
-                line.optimum
-                    .map_or("0".to_owned(), |bits| format!("{bits:.1}"))
+                let optimum = line.result.optimum;
+                optimum.map_or("0".to_owned(), |bits| format!("{bits:.1}"))
             }),
             Column::words("paper", [], |line| line.paper.unwrap_or("-").to_owned()),
-        ];
-        let of = |case: &Case| case.trained.now().training.redundancy != Redundancy::Off;
-        if cases.iter().any(of) {
-            columns.push(Column::numbers("redundancy", 0, |line| {
-                aux_loss(line.measured.mean.aux.redundancy)
-            }));
-        }
-        if cases
+        ]);
+        let experiments: Vec<Experiment> = requests
             .iter()
-            .any(|case| case.trained.machine.config.is_bayesian())
-        {
-            columns.push(Column::numbers("divergence", 0, |line| {
-                aux_loss(line.measured.mean.aux.divergence)
-            }));
-        }
+            .map(|request| request.trained.now())
+            .collect();
+        columns.extend(aux_losses(&experiments));
         let format = self.format;
         Table { columns, format }
     }
 
     /// Measures a case, and again on more rows, until no episode has too few.
-    fn measure(
+    fn measure_on_enough_rows(
         &self,
         out: &mut impl Write,
         table: &Table<Line>,
-        mut case: Case,
+        request: &mut EvalRequest,
+        task: &Task,
     ) -> anyhow::Result<()> {
-        let (seed, episodes) = (self.seed, self.episodes_of(&case.trained));
-        let chance = chance(&case.task, seed, episodes);
-        let optimum = optimum(&case.task, seed, episodes);
-        loop {
-            let Case {
-                name,
-                trained,
-                task,
-            } = &case;
-            let measured = trained
-                .evaluator(task, seed, episodes)
-                .measure(self.threads);
+        let (seed, episodes) = (self.seed, request.episodes);
+        let chance = chance(task, seed, episodes);
+        let never = AtomicBool::new(false);
+        while let Some(result) = self.case_result(request, task, &never) {
+            let (trained, measured) = (&request.trained, &result.measured);
             let config = &trained.machine.config;
+            // Where writes go on over all rows, the last number may not have been enough.
+            let rows = measured.rows_needed.next_power_of_two();
+            let rows = rows.max(2 * config.rows());
+            let is_enough = measured.wrapped == 0 || rows > MOST_ROWS;
+            let is_last = is_enough || !config.runs_on_any_rows();
             if self.format == Format::Json {
-                let line = comparison_json(name, trained, task, seed, &measured, optimum, chance);
+                let (name, optimum) = (request.name, result.optimum);
+                let line = comparison_json(name, trained, task, seed, measured, optimum, chance);
                 writeln!(out, "{line}")?;
             } else {
+                let paper = paper::figure(config, task).map(|paper| paper.words);
                 let line = Line {
-                    name: name.clone(),
-                    size: size(task),
-                    rows: config.rows(),
+                    result,
                     episodes,
-                    measured,
                     chance,
-                    optimum,
-                    paper: paper::figure(config, task).map(|paper| paper.words),
+                    paper,
                 };
                 table.row(out, &line)?;
             }
             out.flush()?;
-            // Where writes go on over all rows, the last number may not have been enough.
-            let rows = measured
-                .rows_needed
-                .next_power_of_two()
-                .max(2 * config.rows());
-            let is_fixed = !config.runs_on_any_rows();
-            if measured.wrapped == 0 || rows > MOST_ROWS || is_fixed {
-                return Ok(());
+            if is_last {
+                break;
             }
-            case.trained.machine = trained.machine.with_rows(rows)?;
-            self.check(&case)?;
+            request.trained.machine = request.trained.machine.with_rows(rows)?;
+            self.check(request, task)?;
         }
+        Ok(())
     }
 }

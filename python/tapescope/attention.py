@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Tuple
 
-from .keys import KEYS, LEARNED, SIZES
+from .keys import KEYS, SIZES
+from .keys import LEARNED as LEARNED  # also for other modules
 
 _SECTION = "model.heads."
 _KEYS = {key.path[len(_SECTION):]: key for key in KEYS if key.path.startswith(_SECTION)}

@@ -160,8 +160,8 @@ mod linear {
 /// One value for each memory row.
 mod rows {
     use super::*;
-    use tapescope::model::local::Window;
-    use tapescope::model::{bayesian, hard};
+    use tapescope::model::weighting::local::Window;
+    use tapescope::model::weighting::{bayesian, hard};
 
     struct Rows {
         /// Any values, two distributions, a shift weighting.
@@ -572,7 +572,7 @@ mod head {
             Self {
                 index,
                 columns: config.head_columns(index),
-                gradient: HeadGradient::new(&config, index),
+                gradient: HeadGradient::of(&config, &trace.heads[index]),
                 d_raw: values(trace.raw.width()),
                 config,
                 trace,

@@ -11,7 +11,7 @@ use super::spread::SpreadBand;
 use super::stages::{Column, Stage};
 use super::{Area, HeadName, Ink, PanelId, Scale, Style, numbers};
 use crate::model::HeadTrace;
-use crate::model::local::Window;
+use crate::model::weighting::local::Window;
 use crate::train::is_absent;
 
 /// Height of the names over the columns.

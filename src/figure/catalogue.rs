@@ -17,7 +17,9 @@ use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use super::{HeadName, PanelId, Picture, Scale, head_label, numbers};
 use crate::math::{Matrix, Series};
 use crate::model::attention::Score;
-use crate::model::{ArraySpec, HeadTrace, NoiseMode, Trace};
+use crate::model::score::additive::ADDITIVE_ROW;
+use crate::model::weighting::bayesian::PRIOR_WEIGHT;
+use crate::model::{Array, HeadTrace, NoiseMode, Trace};
 use crate::train::Recording;
 
 /// With more rows than this, moving rows are too low to be seen.
@@ -596,15 +598,15 @@ impl<'a> Catalogue<'a> {
 }
 
 /// An array that the mechanism of a head has learned, by its place among those.
-pub fn learned_of(head: &HeadTrace, part: usize) -> Option<(&'static ArraySpec, &Series<f32>)> {
+pub fn learned_of(head: &HeadTrace, part: usize) -> Option<(Array, &Series<f32>)> {
     let arrays = head.arrays();
     let mut learned = arrays.filter(|(spec, series)| spec.is_learned() && series.width() > 0);
     learned.nth(part)
 }
 
 /// Returns the axes of a learned array, down and across: inputs and outputs.
-pub fn learned_axes(spec: &ArraySpec) -> [&'static str; 2] {
-    let of_rows = matches!(spec.name, "additive_row" | "prior_weight");
+pub fn learned_axes(spec: Array) -> [&'static str; 2] {
+    let of_rows = [ADDITIVE_ROW, PRIOR_WEIGHT].contains(&spec);
     let name = |dim: &str, column| match dim {
         "m" => column,
         "n" => "row",

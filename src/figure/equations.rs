@@ -4,8 +4,10 @@ use super::heads::{offset, signed};
 use super::numbers;
 use crate::math::Series;
 use crate::model::attention::{Score, Weighting};
-use crate::model::local::Window;
-use crate::model::{HeadTrace, NoiseMode, Trace, hard, peak};
+use crate::model::score::{additive, general, location};
+use crate::model::weighting::local::Window;
+use crate::model::weighting::{bayesian, hard};
+use crate::model::{Array, HeadTrace, NoiseMode, Trace, peak};
 
 /// Number of terms of a sum that are shown one by one, the largest.
 const TERMS: usize = 4;
@@ -53,6 +55,13 @@ impl<'a> InStep<'a> {
         series.row(self.step)
     }
 
+    /// The values of an array of the mechanism at this step, empty without it; those of a learned one at once.
+    fn own(&self, array: Array) -> &'a [f32] {
+        let series = self.head.series(array);
+        let row = if array.is_learned() { 0 } else { self.step };
+        series.map_or(&[], |series| series.row(row))
+    }
+
     /// A row of the memory.
     fn memory(&self, row: usize) -> impl Iterator<Item = f32> + Clone + use<'a> {
         let rows = self.head.similarity.width().max(1);
@@ -61,7 +70,7 @@ impl<'a> InStep<'a> {
 
     /// The window of a local head.
     pub fn window(&self) -> Option<Window<f32>> {
-        (self.head.centre.width() > 0).then(|| self.head.window(self.step))
+        self.head.window(self.step)
     }
 
     /// Returns the sampled row of a hard head: the number u, and the interval of its row in the cumulative sums of α.
@@ -76,7 +85,7 @@ impl<'a> InStep<'a> {
         let below: f32 = alpha[..row].iter().sum::<f32>() / total;
         let chance = alpha[row] / total;
         Some(SampledRow {
-            u: head.draw[self.step],
+            u: *self.own(hard::DRAW).first()?,
             row,
             from: below,
             to: below + chance,
@@ -189,24 +198,21 @@ pub(super) fn score(at: &InStep<'_>, row: usize) -> String {
             format!("({terms}) / √{}", key.len())
         }
         Score::General => {
-            let query = through(key, head.bilinear.row(0));
+            let query = through(key, at.own(general::BILINEAR));
             product(["kW", "M"], query.into_iter().zip(memory))
         }
         Score::Location => {
-            let weights = head.location.row(0);
+            let weights = at.own(location::LOCATION);
             let rows = weights.len() / key.len().max(1);
             let column = weights.iter().skip(row).step_by(rows.max(1)).copied();
             product(["k", "W"], key.iter().copied().zip(column))
         }
         Score::Additive => {
-            let query = through(key, head.additive_key.row(0));
+            let query = through(key, at.own(additive::ADDITIVE_KEY));
             let memory: Vec<f32> = memory.collect();
-            let seen = through(&memory, head.additive_row.row(0));
-            let units = head
-                .additive_vector
-                .row(0)
-                .iter()
-                .zip(query.iter().zip(seen));
+            let seen = through(&memory, at.own(additive::ADDITIVE_ROW));
+            let units = at.own(additive::ADDITIVE_VECTOR).iter();
+            let units = units.zip(query.iter().zip(seen));
             let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {
                 let text = format!("v({unit}) {} · tanh({} + {})", n(v), n(*q), n(m));
                 term(text, v * (q + m).tanh())
@@ -218,17 +224,17 @@ pub(super) fn score(at: &InStep<'_>, row: usize) -> String {
 
 /// Returns the perturbation of β·K in a row, if the weights of a head are sampled.
 fn perturbed(at: &InStep<'_>, row: usize) -> Option<f32> {
-    let (of, head) = (&at.head.mechanism, at.head);
+    let of = &at.head.mechanism;
     if at.sampling == NoiseMode::Mean {
         return None;
     }
     match of.weighting {
         Weighting::Weibull => {
-            let u = at.row(&head.noise).get(row)?;
+            let u = at.own(bayesian::NOISE).get(row)?;
             Some((-(-u).ln_1p()).ln() / of.parameters.weibull_shape as f32)
         }
         Weighting::Lognormal => {
-            let epsilon = at.row(&head.normal).get(row)?;
+            let epsilon = at.own(bayesian::NORMAL).get(row)?;
             Some(of.parameters.lognormal_sigma as f32 * epsilon)
         }
         _ => None,
@@ -325,7 +331,7 @@ pub(super) fn drawn(at: &InStep<'_>, row: usize) -> String {
         NoiseMode::Sampled => {
             let below: f32 = alpha[..row].iter().sum();
             let to = below + alpha[row];
-            let u = at.head.draw.row(at.step).first().copied().unwrap_or(0.0);
+            let u = at.own(hard::DRAW).first().copied().unwrap_or(0.0);
             let is_it = at.row(&at.head.weighting)[row] > 0.5;
             let is = if is_it { "is" } else { "is not" };
             format!("u {} {is} between {} and {}", n(u), n(below), n(to))
@@ -363,9 +369,9 @@ pub fn facts(at: &InStep<'_>) -> Vec<Fact> {
         let bits = super::heads::entropy(head.distribution.row(step));
         description.push(("H", "entropy of α, bits".to_owned(), bits));
     }
-    if head.divergence.width() > 0 {
+    if let [divergence] = *at.own(bayesian::DIVERGENCE) {
         let words = "divergence from the prior m, nats, over all rows".to_owned();
-        description.push(("KL", words, head.divergence[step]));
+        description.push(("KL", words, divergence));
     }
     description
 }

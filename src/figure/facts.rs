@@ -8,6 +8,7 @@ use super::rows::touches;
 use super::stages::{Stages, columns_of};
 use super::{HeadName, Scale, entropy, numbers};
 use crate::model::attention::Score;
+use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Trace, peak};
 use crate::train::Recording;
 
@@ -37,7 +38,8 @@ impl Scales {
             _ => Scale::signed(head.similarity.as_slice().iter()),
         });
         let priors = trace.heads.iter().map(|head| {
-            let finite = head.prior.as_slice().iter().copied();
+            let prior = head.series(PRIOR).map_or(&[][..], |prior| prior.as_slice());
+            let finite = prior.iter().copied();
             let most = finite.filter(|m| m.is_finite()).fold(0.0, f32::max);
             Scale::UpTo(numbers::round_up(most))
         });

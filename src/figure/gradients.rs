@@ -4,7 +4,7 @@ use super::heads::{EMITTED, FOLLOWING, series};
 use super::stages::Column;
 use super::{PanelId, Picture, Scalar, Scale, head_label, numbers};
 use crate::math::Series;
-use crate::model::{ArraySpec, HeadTrace, Model, Place, Trace};
+use crate::model::{HeadTrace, Model, Trace};
 use crate::train::{ABSENT, Quantity, Recording};
 
 /// The layer that pictures show.
@@ -147,9 +147,12 @@ impl Gradients {
             | Picture::Erases
             | Picture::Reads
             | Picture::Weightings => {
-                let mut specs = HeadTrace::<f32>::ARRAYS.iter();
-                let spec = specs.find(|spec| spec.name == word)?;
-                (spec.name, series(head?, word)?)
+                let mut arrays = head?.arrays();
+                let (array, series) = arrays.find(|(array, _)| array.name == word)?;
+                (
+                    array.name,
+                    Some(series).filter(|series| series.width() > 0)?,
+                )
             }
             _ => return None,
         })
@@ -257,13 +260,8 @@ fn fill_absent(trace: &mut Trace, of: &Trace) {
         .everything()
         .filter(|(_, spec, series)| spec.is_in_files() && series.width() > 0);
     for (place, spec, series) in all {
-        let is_it = |(own, _): &(&ArraySpec, &mut Series<f32>)| own.name == spec.name;
-        let to = match place {
-            Place::Machine => trace.arrays_mut().find(is_it),
-            Place::Layer(layer) => trace.layers[layer].arrays_mut().find(is_it),
-            Place::Head(head) => trace.heads[head].arrays_mut().find(is_it),
-        };
-        if let Some((_, to)) = to.filter(|(_, to)| to.steps() == 0) {
+        let to = trace.entry_mut(place, spec);
+        if let Some(to) = to.filter(|to| to.steps() == 0) {
             to.reshape(series.steps(), series.width());
             to.as_mut_slice().fill(ABSENT);
         }

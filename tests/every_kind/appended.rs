@@ -4,7 +4,7 @@
 //! In step t: w_i = q_t·M(i) + u_i with u drawn, r_t = Σ w_i·M(i), which the output sees; then row t is a_t. q and a are linear in x.
 
 use std::any::Any;
-use std::ops::Range;
+use std::ops;
 
 use crate::keys::{ConfigError, Field::Integer, Keys, Table, check};
 use crate::math::vectors::add;
@@ -15,12 +15,15 @@ use crate::model::kind::Kind;
 use crate::model::machine::{Machine, Workspace, both, longest, record};
 use crate::model::params::Params;
 use crate::model::shape::{LinearSpec, Shape};
-use crate::model::spec::{ArraySpec, Place};
+use crate::model::spec::{Array, ArraySpec, Place, Range};
 use crate::model::trace::{HeadTrace, Trace};
-use crate::model::{memory, readout};
+use crate::model::{array, memory, readout};
 
 /// Numbers in a row.
 const M: usize = 8;
+
+/// u, [T, N].
+const NOISE: Array = &ArraySpec::new("noise", &["t", "n"], "u", Range::Uniform, "sampled");
 
 /// Inputs, outputs, and the largest number of rows: later ones are not appended.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,24 +60,17 @@ impl Kind for AppendedConfig {
         Shape { linears: maps.into(), tensors: Vec::new() }
     }
 
-    fn width(&self, place: Place, array: &ArraySpec) -> usize {
-        match (place, array.name) {
-            (_, "input") => self.0[0],
-            (_, "logit" | "output") => self.0[1],
-            (_, "memory") => self.0[2] * M,
-            (_, "norms") | (Place::Head(0), "weighting" | "noise") => self.0[2],
-            (Place::Head(0), "key" | "read") | (Place::Head(1), "add") => M,
+    fn arrays(&self) -> &'static [Array] { &[NOISE] }
+
+    fn width(&self, place: Place, array: Array) -> usize {
+        match (place, array) {
+            (_, array::INPUT) => self.0[0],
+            (_, array::LOGIT | array::OUTPUT) => self.0[1],
+            (_, array::MEMORY) => self.0[2] * M,
+            (_, array::NORMS | NOISE) | (Place::Head(0), array::WEIGHTING) => self.0[2],
+            (Place::Head(0), array::KEY | array::READ) | (Place::Head(1), array::ADD) => M,
             _ => 0,
         }
-    }
-
-    fn dependencies(&self, _: &Conventions) -> Vec<Dependency> {
-        let (reads, all) = (Place::Head(0), Place::Machine);
-        vec![
-            Dependency::new(reads, "weighting", &[(reads, "key"), (reads, "noise"), (all, "memory")], Size::Terms),
-            Dependency::new(reads, "read", &[(reads, "weighting"), (all, "memory")], Size::Terms),
-            Dependency::new(all, "memory", &[(Place::Head(1), "add"), (all, "memory.initial")], Size::Terms),
-        ]
     }
 }
 
@@ -82,7 +78,7 @@ impl Kind for AppendedConfig {
 type Scratch<R> = (readout::Seen<R>, [Series<R>; 2]);
 
 impl<R: Real> Machine<R> for AppendedConfig {
-    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: ops::Range<usize>) {
         let is_last = steps.end == longest(traces);
         for trace in traces {
             if steps.start == 0 {
@@ -93,7 +89,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
             for t in steps.start..steps.end.min(trace.steps()) {
                 let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
                 let (before, after) = trace.memory_columns.two_rows(now, next);
-                score(&mut trace.heads[0], t, before);
+                score(&mut trace.heads[0], trace.own.all(), t, before);
                 memory::read(&mut trace.heads[..1], t, before);
                 append(trace.heads[1].add.row(t), t, before, after);
             }
@@ -149,14 +145,50 @@ impl<R: Real> Machine<R> for AppendedConfig {
         gradient.linears[2].set_gradient(output);
     }
 
-    fn recompute_step(&self, _: &Conventions, trace: &mut Trace<R>, rule: &Dependency, t: usize) {
-        let (heads, memory) = (&mut trace.heads, &mut trace.memory_columns);
-        let (before, after) = memory.previous_and_row_mut(t + 1);
-        match rule.array {
-            "weighting" => score(&mut heads[0], t, before),
-            "read" => memory::read(&mut heads[..1], t, before),
-            _ => append(heads[1].add.row(t), t, before, after),
-        }
+    fn dependencies<'a>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
+        let (reads, writes, all) = (Place::Head(0), Place::Head(1), Place::Machine);
+        let of_weighting = vec![(reads, array::KEY), (all, NOISE), (all, array::MEMORY)];
+        let of_read = vec![(reads, array::WEIGHTING), (all, array::MEMORY)];
+        let of_memory = vec![(writes, array::ADD), (all, array::INITIAL_MEMORY)];
+        let of = |(place, array), needs, work: fn(&mut Trace<R>, usize)| {
+            Dependency::new(place, array, needs, Size::Terms, work)
+        };
+        vec![
+            of((reads, array::WEIGHTING), of_weighting, |trace, t| {
+                score(
+                    &mut trace.heads[0],
+                    trace.own.all(),
+                    t,
+                    trace.memory_columns.row(t),
+                );
+            }),
+            of((reads, array::READ), of_read, |trace, t| {
+                memory::read(&mut trace.heads[..1], t, trace.memory_columns.row(t));
+            }),
+            of((all, array::MEMORY), of_memory, |trace, t| {
+                let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
+                append(trace.heads[1].add.row(t), t, before, after);
+            }),
+        ]
+    }
+
+    fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
+        let map = |head: usize, array, of: fn(&mut HeadTrace<R>) -> &mut Series<R>| {
+            let work = move |trace: &mut Trace<R>, t: usize| {
+                let (steps, to) = (trace.steps(), of(&mut trace.heads[head]).row_mut(t));
+                params.linears[head].forward_row(trace.input.row(t), to, t, steps);
+            };
+            Dependency::new(Place::Head(head), array, Vec::new(), Size::One, work)
+        };
+        let emitted = [
+            map(0, array::KEY, |head| &mut head.key),
+            map(1, array::ADD, |head| &mut head.add),
+        ];
+        let answer = readout::step(&params.linears[2], |trace, t| {
+            trace.heads[0].read.row(t).to_vec()
+        });
+        let others = self.dependencies(Conventions::OWN);
+        emitted.into_iter().chain(others).chain(answer).collect()
     }
 }
 
@@ -182,9 +214,9 @@ fn record_step<R: Real>(
 }
 
 /// w_i = q·M(i) + u_i.
-fn score<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R]) {
+fn score<R: Real>(head: &mut HeadTrace<R>, [noise]: &[Series<R>; 1], t: usize, columns: &[R]) {
     let w = head.weighting.row_mut(t);
-    w.copy_from_slice(head.noise.row(t));
+    w.copy_from_slice(noise.row(t));
     for (column, &q) in columns.chunks_exact(w.len()).zip(head.key.row(t)) {
         w.iter_mut().zip(column).for_each(|(w, &m)| *w += q * m);
     }

@@ -4,8 +4,9 @@ use super::*;
 use tapescope::figure::stages::columns_of;
 use tapescope::figure::{PanelId, Picture};
 use tapescope::io::Experiment;
-use tapescope::model::attention::{Strength, Switch};
+use tapescope::model::attention::{Score, Strength, Switch, Weighting};
 use tapescope::model::config::ShiftForm;
+use tapescope::model::score::general::BILINEAR;
 use tapescope::model::{NoiseMode, NtmConfig};
 use tapescope::train::Recording;
 
@@ -93,16 +94,21 @@ pub fn with_heads(config: NtmConfig) -> Machine {
 
 /// Two heads that read and two that write, so that there is room for all of them: hard, local, of both random kinds.
 pub fn every_mechanism() -> NtmConfig {
-    let mut config = NtmConfig::with_every_mechanism();
-    let (scores, weightings) = (config.attention.score, config.attention.weighting);
-    config.attention.score = (0..4)
-        .map(|head| scores.of(head))
-        .collect::<Vec<_>>()
-        .into();
-    config.attention.weighting = (0..4)
-        .map(|head| weightings.of(head))
-        .collect::<Vec<_>>()
-        .into();
+    let mut config = NtmConfig::new(1, 1);
+    let scores = [
+        Score::Additive,
+        Score::General,
+        Score::Location,
+        Score::Cosine,
+    ];
+    config.attention.score = scores.to_vec().into();
+    let weightings = [
+        Weighting::Hard,
+        Weighting::LocalPredictive,
+        Weighting::Weibull,
+        Weighting::Lognormal,
+    ];
+    config.attention.weighting = weightings.to_vec().into();
     (config.read_heads, config.write_heads) = (2, 2);
     config
 }
@@ -255,9 +261,9 @@ fn episode_can_be_resampled_and_shown_as_mean() {
     let weightings = |harness: &Screen| {
         let open = harness.state().session.open.as_ref().unwrap();
         let trace = &open.shown.recording.trace;
-        (trace.heads[4].weighting.clone(), trace.sampling)
+        (trace.heads[5].weighting.clone(), trace.sampling)
     };
-    act(&mut harness, Look::Focus(4));
+    act(&mut harness, Look::Focus(5));
     act(&mut harness, Play::Seek(3));
     let (likely, sampling) = weightings(&harness);
     assert_eq!(sampling, NoiseMode::Mean);
@@ -307,7 +313,10 @@ fn learned_parameter_has_readout() {
     harness.hover_at(rect.left_top() + rect.size() * egui::vec2(0.4, 0.3));
     harness.run_steps(2);
     let open = harness.state().session.open.as_ref().unwrap();
-    let learned = open.shown.recording.trace.heads[1].bilinear.row(0);
+    let learned = open.shown.recording.trace.heads[1]
+        .series(BILINEAR)
+        .unwrap()
+        .row(0);
     // Six columns of the key down, six of the memory across.
     let value = tapescope::figure::numbers::exact(learned[6 + 2]);
     told(&harness, "R1 bilinear W  key column 1  memory column 2");

@@ -4,7 +4,7 @@
 //! matrices that stand time-major on the tape.
 
 use super::kernel::kernel;
-use super::matrix::{self, Matrix};
+use super::matrix::{self, Matrix, TOGETHER};
 use super::{Real, Series};
 
 /// A linear map with bias.
@@ -32,6 +32,21 @@ impl<R: Real> Linear<R> {
             self.start(y.row_mut(t));
         }
         matrix::add_series_product(x, self.weight.rows_from(0), y);
+    }
+
+    /// Row `t` of [`Linear::forward_series`] over `steps` steps, to the same bits.
+    pub fn forward_row(&self, x: &[R], y: &mut [R], t: usize, steps: usize) {
+        // Whole groups of steps are summed in another order than what is left.
+        let group = t - t % TOGETHER..t - t % TOGETHER + TOGETHER;
+        let rows = if group.end <= steps { TOGETHER } else { 1 };
+        let (mut from, mut to) = (Series::new(x.len()), Series::new(y.len()));
+        from.resize(rows);
+        to.resize(rows);
+        for row in 0..rows {
+            from.row_mut(row).copy_from_slice(x);
+        }
+        self.forward_series(&from, &mut to);
+        y.copy_from_slice(to.row(t % rows));
     }
 
     /// y = b.

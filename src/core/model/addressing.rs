@@ -4,12 +4,13 @@
 //! Everything here has one value per memory row. A weighting is a distribution over rows; indices are
 //! modulo N.
 
-use super::attention::Weighting;
+use super::array;
 use super::content::{content, content_backward, strength};
 use super::head::HeadGradient;
 use super::machine::Terms;
+use super::spec::Array;
+use super::stage::{Stage, walk};
 use super::trace::{HeadTrace, NoiseMode};
-use super::weighting;
 use crate::math::kernel::kernel;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::Simd;
@@ -17,75 +18,47 @@ use crate::math::softmax::{dot, softmax_in_place};
 use crate::math::vectors::add;
 use crate::math::{Pack, Real, Series};
 
-/// The stages between the score of a key and the final weighting of its head, in order of computation. The arrays that
-/// a head makes show which stages it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Position of the window; local heads only.
-    Centre,
-    /// Equation 5, or its counterpart in a local or a Bayesian head.
-    Content,
-    /// Divergence of the weights from their prior; Bayesian heads only.
-    Divergence,
-    /// Equation 7.
-    Interpolation,
-    /// Equation 8.
-    Shift,
-    /// Equation 9; without sharpening, the previous stage unchanged.
-    Sharpening,
-    /// Sampled row; hard heads only.
-    Draw,
-}
-
 impl Stage {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Centre,
-        Self::Content,
-        Self::Divergence,
-        Self::Interpolation,
-        Self::Shift,
-        Self::Sharpening,
-        Self::Draw,
-    ];
-
     /// The array that it makes; `None` where the head has no such stage.
-    pub fn makes<R: Real>(self, head: &HeadTrace<R>) -> Option<&'static str> {
-        let when = |series: &Series<R>, name| (series.width() > 0).then_some(name);
+    pub fn makes<R: Real>(self, head: &HeadTrace<R>) -> Option<Array> {
+        let when = |series: &Series<R>, array| (series.width() > 0).then_some(array);
         match self {
-            Self::Centre => when(&head.centre, "centre"),
-            Self::Content => Some("content"),
-            Self::Divergence => when(&head.divergence, "divergence"),
-            Self::Interpolation => when(&head.gated, "gated"),
-            Self::Shift => when(&head.shifted, "shifted"),
-            Self::Sharpening => when(&head.distribution, "distribution").or(Some("weighting")),
-            Self::Draw => when(&head.distribution, "weighting"),
+            Self::Content => Some(array::CONTENT),
+            Self::Interpolation => when(&head.gated, array::GATED),
+            Self::Shift => when(&head.shifted, array::SHIFTED),
+            Self::Sharpening => {
+                when(&head.distribution, array::DISTRIBUTION).or(Some(array::WEIGHTING))
+            }
+            Self::Centre | Self::Divergence | Self::Draw => head
+                .mechanism
+                .weighting
+                .stages()
+                .stage(self)
+                .map(|(array, _)| array),
         }
     }
 
     /// The arrays of the head that it may make it of, in the same step; of those that the head has.
-    pub fn needs<R: Real>(self, head: &HeadTrace<R>) -> Vec<&'static str> {
+    pub fn needs<R: Real>(self, head: &HeadTrace<R>) -> Vec<Array> {
         let before = |stage: Self| {
-            let earlier = Self::ALL
-                .into_iter()
-                .rev()
-                .skip_while(|&other| other != stage);
-            let mut makers = earlier
-                .skip(1)
-                .filter(|stage| !matches!(stage, Self::Divergence | Self::Centre));
-            makers
-                .find_map(|stage| stage.makes(head))
-                .unwrap_or_default()
+            let earlier = Self::all().into_iter().take_while(|&other| other != stage);
+            let makers = earlier.filter(|stage| !matches!(stage, Self::Divergence | Self::Centre));
+            makers.filter_map(|stage| stage.makes(head)).last()
         };
+        let with_before = |parameter| [parameter].into_iter().chain(before(self)).collect();
+        let weighting = head.mechanism.weighting.stages();
         match self {
-            Self::Centre if head.mechanism.weighting == Weighting::LocalMonotonic => vec![],
-            Self::Centre => vec!["key", "position_weight", "position_vector"],
-            Self::Content => vec!["strength", "similarity", "centre", "noise", "normal"],
-            Self::Divergence => vec!["strength", "similarity", "prior"],
-            Self::Interpolation => vec!["gate", before(self)],
-            Self::Shift => vec!["shift", before(self)],
-            Self::Sharpening => vec!["sharpening", before(self)],
-            Self::Draw => vec!["distribution", "draw"],
+            Self::Content => [
+                &[array::STRENGTH, array::SIMILARITY],
+                weighting.content_needs(),
+            ]
+            .concat(),
+            Self::Interpolation => with_before(array::GATE),
+            Self::Shift => with_before(array::SHIFT),
+            Self::Sharpening => with_before(array::SHARPENING),
+            Self::Centre | Self::Divergence | Self::Draw => weighting
+                .stage(self)
+                .map_or_else(Vec::new, |(_, needs)| needs.to_vec()),
         }
     }
 
@@ -98,28 +71,17 @@ impl Stage {
         t: usize,
         sampling: NoiseMode,
     ) {
+        let has_own = !head.of_weighting.is_empty();
+        let own = |head: &HeadTrace<R>| head.mechanism.weighting.function::<R>();
         match self {
-            Self::Centre => {
-                if head.centre.width() > 0 {
-                    weighting::centre(head, t);
-                }
-            }
-            Self::Content => match head.mechanism.weighting {
-                Weighting::Soft | Weighting::Hard => {
-                    let beta = strength(head, t);
-                    content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
-                }
-                Weighting::LocalMonotonic | Weighting::LocalPredictive => {
-                    weighting::local_content(head, t);
-                }
-                Weighting::Weibull | Weighting::Lognormal => {
-                    weighting::bayesian_content(head, t, sampling);
-                }
-            },
-            Self::Divergence => {
-                if head.divergence.width() > 0 {
-                    weighting::divergence(head, t);
-                }
+            Self::Centre if has_own => own(head).centre(head, t),
+            Self::Divergence if has_own => own(head).divergence(head, t),
+            Self::Draw if has_own => own(head).draw(head, t, sampling),
+            Self::Centre | Self::Divergence | Self::Draw => {}
+            Self::Content if has_own => own(head).content(head, t, sampling),
+            Self::Content => {
+                let beta = strength(head, t);
+                content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
             }
             Self::Interpolation => {
                 if head.gated.width() > 0 {
@@ -142,10 +104,29 @@ impl Stage {
                 start_sharpening(simd, head, t);
                 end_sharpening(simd, head, t);
             }
-            Self::Draw => {
-                if head.distribution.width() > 0 {
-                    weighting::draw(head, t, sampling);
-                }
+        }
+    }
+
+    /// [`Stage::forward`] of several heads: the sharpening in two passes, for the heads do not wait for each other while
+    /// each stage waits for the one before.
+    #[inline(always)]
+    fn forward_all<R: Real, S: Simd>(
+        self,
+        simd: S,
+        heads: &mut [HeadTrace<R>],
+        t: usize,
+        sampling: NoiseMode,
+    ) {
+        if self == Self::Sharpening {
+            for head in &mut *heads {
+                start_sharpening(simd, head, t);
+            }
+            for head in heads {
+                end_sharpening(simd, head, t);
+            }
+        } else {
+            for head in heads {
+                self.forward(simd, head, t, sampling);
             }
         }
     }
@@ -162,22 +143,17 @@ impl Stage {
         terms: &Terms<R>,
         by: &mut HeadGradient<R>,
     ) {
+        let has_own = !head.of_weighting.is_empty();
+        let own = head.mechanism.weighting.function::<R>();
         match self {
-            // Both are on the way back through the content.
-            Self::Centre | Self::Divergence => {}
-            Self::Content => match head.mechanism.weighting {
-                Weighting::Soft | Weighting::Hard => {
-                    let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
-                    let beta = strength(head, t);
-                    by.strength = content_backward(simd, beta, similarity, w_c, &mut by.weighting);
-                }
-                Weighting::LocalMonotonic | Weighting::LocalPredictive => {
-                    weighting::local_content_backward(head, t, by);
-                }
-                Weighting::Weibull | Weighting::Lognormal => {
-                    weighting::bayesian_content_backward(head, t, terms.divergence, by);
-                }
-            },
+            Self::Content if has_own => own.content_backward(head, t, terms, by),
+            Self::Content => {
+                let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
+                let beta = strength(head, t);
+                by.strength = content_backward(simd, beta, similarity, w_c, &mut by.weighting);
+            }
+            Self::Draw if has_own => own.draw_backward(head, t, sampling, terms, &mut by.weighting),
+            Self::Centre | Self::Divergence | Self::Draw => {}
             Self::Interpolation => {
                 if head.gated.width() == 0 {
                     return by.previous.fill(R::ZERO);
@@ -207,11 +183,6 @@ impl Stage {
                 let w = sharpened(head).row(t);
                 by.sharpening =
                     sharpen_backward(simd, head.sharpening[t], w_s, w, &mut by.weighting);
-            }
-            Self::Draw => {
-                if head.distribution.width() > 0 {
-                    weighting::draw_backward(head, t, sampling, terms, &mut by.weighting);
-                }
             }
         }
     }
@@ -285,43 +256,16 @@ fn end_sharpening<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) 
     }
 }
 
-/// Walks through stages that are known when a kernel is compiled: a loop over them would ask every time which it is.
-macro_rules! walk {
-    ([$($stage:ident)*], |$each:ident| $work:expr) => {
-        $({
-            let $each = Stage::$stage;
-            $work;
-        })*
-    };
-}
-
 kernel! {
-    /// All stages of all heads at one step, from their scores to their weightings: stage by stage, the sharpening in two
-    /// passes, for the heads do not wait for each other while each stage waits for the one before. Or one stage `alone`.
+    /// All stages of all heads at one step, from their scores to their weightings, stage by stage. Or one stage `alone`.
     pub(super) fn address<'a, R>(
         simd; heads: &'a mut [HeadTrace<R>], t: usize, sampling: NoiseMode, alone: Option<Stage>,
     ) {
-        let takes_part = |stage| alone.is_none_or(|alone| alone == stage);
-        walk!([Centre Content Divergence Interpolation Shift], |stage| {
-            if takes_part(stage) {
-                for head in &mut *heads {
-                    stage.forward(simd, head, t, sampling);
-                }
+        walk!(forwards |stage| {
+            if alone.is_none_or(|alone| alone == stage) {
+                stage.forward_all(simd, heads, t, sampling);
             }
         });
-        if takes_part(Stage::Sharpening) {
-            for head in &mut *heads {
-                start_sharpening(simd, head, t);
-            }
-            for head in &mut *heads {
-                end_sharpening(simd, head, t);
-            }
-        }
-        if takes_part(Stage::Draw) {
-            for head in heads {
-                Stage::Draw.forward(simd, head, t, sampling);
-            }
-        }
     }
 }
 
@@ -339,7 +283,7 @@ kernel! {
                 add(&mut by.weighting[..], &by.previous[..]);
             }
         }
-        walk!([Draw Sharpening Shift Interpolation Content], |stage| {
+        walk!(backwards |stage| {
             if alone.is_none_or(|alone| alone == stage) {
                 for (head, by) in heads.iter().zip(&mut *gradients) {
                     stage.backward(simd, head, t, sampling, terms, by);

@@ -3,12 +3,10 @@
 //! Each is one word for all heads, or a word for each. The weights of a mechanism are in the table of arrays of a head
 //! ([`super::HeadTrace`]): constants of an episode, so that a trace can be followed without the weights.
 
-pub use super::bayesian::PriorForm;
 use std::ops::Range;
 
 use crate::keys::Field::{Choice, ChoicePerHead, Integer, Number};
 use crate::keys::{ConfigError, Keys, PerHead, Rule, Table, Words};
-use crate::math::units;
 
 /// The mechanisms of the heads of a machine. Its [`Keys`] list ranges and purposes.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,21 +50,84 @@ pub struct Parameters {
     pub prior_units: usize,
 }
 
-/// Score function that compares a key with every memory row.
+/// The list of scores: word, name, and the file in `score`.
+macro_rules! scores {
+    ($do:ident $($before:tt)*) => {
+        $do! {
+            $($before)*
+            /// cos(k, M(i)) (Graves 2014, equation 6).
+            "cosine": Cosine in cosine,
+            /// v·tanh(W·[k; M(i)]) (Bahdanau 2015).
+            "additive": Additive in additive,
+            /// (W·k)(i): of the position alone (Luong 2015).
+            "location": Location in location,
+            /// k·W·M(i) (Luong 2015).
+            "general": General in general,
+            /// k·M(i) (Luong 2015).
+            "dot": Dot in dot,
+            /// k·M(i) / √M (Vaswani 2017).
+            "scaled-dot": ScaledDot in scaled_dot,
+        }
+    };
+}
+pub(super) use scores;
+
+/// The list of weightings: word, name, and the file in `weighting`.
+macro_rules! weightings {
+    ($do:ident $($before:tt)*) => {
+        $do! {
+            $($before)*
+            /// A softmax over all rows.
+            "soft": Soft in soft,
+            /// A softmax over the rows within D of row min(t, N − 1) (Luong 2015, §3.2).
+            "local-monotonic": LocalMonotonic in local,
+            /// A softmax over the rows within D of p = N·σ(vᵀ·tanh(W·k)), times a Gaussian about p (Luong 2015, §3.2).
+            "local-predictive": LocalPredictive in local,
+            /// One row, sampled from the weighting (Xu 2015, §4.1).
+            "hard": Hard in hard,
+            /// Shares of Weibull variables (Fan, Zhang, Chen and Zhou 2020).
+            "weibull": Weibull in bayesian,
+            /// Shares of lognormal variables (Fan, Zhang, Chen and Zhou 2020).
+            "lognormal": Lognormal in bayesian,
+        }
+    };
+}
+pub(super) use weightings;
+
+/// Makes an enumeration of one of these lists.
+macro_rules! words {
+    ($(#[$attribute:meta])* $enum:ident: $($(#[$doc:meta])* $word:literal: $name:ident in $file:ident,)*) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $enum {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Words for $enum {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$name)),*];
+        }
+    };
+}
+
+scores! {
+    words
+    /// Score function that compares a key with every memory row.
+    Score:
+}
+
+weightings! {
+    words
+    /// Form in which scores become a weighting.
+    Weighting:
+}
+
+/// The form in which prior and posterior are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
-    /// cos(k, M(i)) (Graves 2014, equation 6).
-    Cosine,
-    /// v·tanh(W·[k; M(i)]) (Bahdanau 2015).
-    Additive,
-    /// (W·k)(i): of the position alone (Luong 2015).
-    Location,
-    /// k·W·M(i) (Luong 2015).
-    General,
-    /// k·M(i) (Luong 2015).
-    Dot,
-    /// k·M(i) / √M (Vaswani 2017).
-    ScaledDot,
+pub enum PriorForm {
+    /// Form of the paper: m = exp(softmax(z)), between 1 and e; ψ = β·K.
+    Text,
+    /// Form of the authors' code: m = softmax(z); ψ = ln softmax(β·K).
+    Code,
 }
 
 /// The key strength β.
@@ -87,34 +148,6 @@ pub enum Switch {
     Off,
 }
 
-/// Form in which scores become a weighting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weighting {
-    /// A softmax over all rows.
-    Soft,
-    /// A softmax over the rows within D of row min(t, N − 1) (Luong 2015, §3.2).
-    LocalMonotonic,
-    /// A softmax over the rows within D of p = N·σ(vᵀ·tanh(W·k)), times a Gaussian about p (Luong 2015, §3.2).
-    LocalPredictive,
-    /// One row, sampled from the weighting (Xu 2015, §4.1).
-    Hard,
-    /// Shares of Weibull variables (Fan, Zhang, Chen and Zhou 2020).
-    Weibull,
-    /// Shares of lognormal variables (Fan, Zhang, Chen and Zhou 2020).
-    Lognormal,
-}
-
-impl Words for Score {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("cosine", Self::Cosine),
-        ("additive", Self::Additive),
-        ("location", Self::Location),
-        ("general", Self::General),
-        ("dot", Self::Dot),
-        ("scaled-dot", Self::ScaledDot),
-    ];
-}
-
 impl Words for Strength {
     const WORDS: &'static [(&'static str, Self)] =
         &[("emitted", Self::Emitted), ("one", Self::One)];
@@ -122,17 +155,6 @@ impl Words for Strength {
 
 impl Words for Switch {
     const WORDS: &'static [(&'static str, Self)] = &[("on", Self::On), ("off", Self::Off)];
-}
-
-impl Words for Weighting {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("soft", Self::Soft),
-        ("local-monotonic", Self::LocalMonotonic),
-        ("local-predictive", Self::LocalPredictive),
-        ("hard", Self::Hard),
-        ("weibull", Self::Weibull),
-        ("lognormal", Self::Lognormal),
-    ];
 }
 
 impl Words for PriorForm {
@@ -256,56 +278,6 @@ impl AttentionConfig {
             shift_form: ShiftForm::Softmax,
             columns: HeadColumns::default(),
         }
-    }
-
-    /// Returns true if a head has an array; arrays that depend on no mechanism exist in every head.
-    pub(super) fn has(&self, head: usize, array: &str) -> bool {
-        let (weighting, score) = (self.weighting.of(head), self.score.of(head));
-        match array {
-            "strength" => self.strength.of(head) == Strength::Emitted,
-            "gate" | "gated" => self.gate.of(head) == Switch::On,
-            "sharpening" => self.sharpening.of(head) == Switch::On,
-            "erase" => self.erase.of(head) == Switch::On,
-            "additive_key" | "additive_row" | "additive_vector" => score == Score::Additive,
-            "bilinear" => score == Score::General,
-            "location" => score == Score::Location,
-            "centre" => weighting.is_local(),
-            "position_weight" | "position_vector" => weighting == Weighting::LocalPredictive,
-            "draw" | "distribution" => weighting == Weighting::Hard,
-            "noise" => weighting == Weighting::Weibull,
-            "normal" => weighting == Weighting::Lognormal,
-            "prior" | "divergence" | "prior_weight" | "prior_bias" | "prior_vector" => {
-                weighting.is_bayesian()
-            }
-            _ => true,
-        }
-    }
-
-    /// Number of scratch values per step that a head keeps under this name; `None` where it is no such scratch.
-    /// `columns` and `rows` are those of the memory.
-    pub(super) fn scratch(
-        &self,
-        head: usize,
-        array: &str,
-        [rows, columns]: [usize; 2],
-    ) -> Option<usize> {
-        let (score, units) = (self.score.of(head), self.units);
-        Some(match (array, score) {
-            ("query", Score::General) => columns,
-            ("query", Score::Additive) => units,
-            // Kept where that is not more than the memory itself.
-            ("units", Score::Additive) if units <= columns => units * rows,
-            ("layer", _) => {
-                let of = |array, units| if self.has(head, array) { units } else { 0 };
-                let prior = of("prior", self.parameters.prior_units);
-                match of("additive_vector", units).max(prior) {
-                    0 => 0,
-                    units => units::scratch(units, rows),
-                }
-            }
-            ("query" | "units", _) => 0,
-            _ => return None,
-        })
     }
 
     /// Holds it to the heads that there are.

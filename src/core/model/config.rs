@@ -1,10 +1,7 @@
 //! The size and the variant of a machine. Checked once, in [`NtmConfig::validate`]; trusted afterwards.
 
-use super::attention::{AttentionConfig, HeadColumns, Score, Weighting};
-use super::kind::{Kind, MAX_HEADS};
-use super::shape::TensorSpec;
-use super::spec::Place;
-use super::trace::HeadTrace;
+use super::attention::{AttentionConfig, HeadColumns, Score, Strength, Switch};
+use super::kind::MAX_HEADS;
 
 pub use super::attention::ShiftForm;
 use crate::keys::Field::{Choice, ChoicePerHead, Constant, Integer, Number};
@@ -198,27 +195,6 @@ impl NtmConfig {
         }
     }
 
-    /// A machine whose heads have, together, every array that any head may have.
-    pub fn with_every_mechanism() -> Self {
-        let mut config = Self::new(1, 1);
-        (config.read_heads, config.write_heads) = (4, 4);
-        let scores = [
-            Score::Additive,
-            Score::General,
-            Score::Location,
-            Score::Cosine,
-        ];
-        config.attention.score = [scores, scores].concat().into();
-        let weightings = [
-            Weighting::Hard,
-            Weighting::LocalPredictive,
-            Weighting::Weibull,
-            Weighting::Lognormal,
-        ];
-        config.attention.weighting = [weightings, weightings].concat().into();
-        config
-    }
-
     /// Read and write heads together.
     pub fn heads(&self) -> usize {
         self.read_heads.saturating_add(self.write_heads)
@@ -249,18 +225,20 @@ impl NtmConfig {
                 ShiftForm::Scalar => 1,
                 ShiftForm::None => 0,
             };
-            let has = |array| usize::from(self.attention.has(before, array));
+            let of = &self.attention;
+            let emits = |is_there| usize::from(is_there);
+            let has = |switch: &PerHead<Switch>| emits(switch.of(before) == Switch::On);
             let mut take = |width: usize| {
                 next += width;
                 next - width..next
             };
             HeadColumns {
                 key: take(self.columns),
-                strength: take(has("strength")),
-                gate: take(has("gate")),
+                strength: take(emits(of.strength.of(before) == Strength::Emitted)),
+                gate: take(has(&of.gate)),
                 shift: take(shift),
-                sharpening: take(has("sharpening")),
-                erase: take(has("erase") * written),
+                sharpening: take(has(&of.sharpening)),
+                erase: take(has(&of.erase) * written),
                 add: take(written),
             }
         };
@@ -270,40 +248,10 @@ impl NtmConfig {
         of(head)
     }
 
-    /// Values in a step of an array of a head, by its name.
-    pub(super) fn own_width(&self, head: usize, array: &str) -> usize {
-        let mut arrays = HeadTrace::<f32>::ARRAYS.iter();
-        let array = arrays.find(|spec| spec.name == array);
-        array.map_or(0, |array| self.width(Place::Head(head), array))
-    }
-
     /// Pre-activations of all heads together.
     pub fn head_outputs(&self) -> usize {
         let last = self.heads().checked_sub(1);
         last.map_or(0, |last| self.head_columns(last).all().end)
-    }
-
-    /// Returns the learned tensors of the mechanism of a head, in the order of its arrays.
-    pub(super) fn learned(&self, head: usize) -> impl Iterator<Item = TensorSpec> {
-        let name = (self as &dyn Kind).head_name(head);
-        let arrays = HeadTrace::<f32>::ARRAYS.iter();
-        arrays.filter_map(move |array| {
-            let start = array.start()?;
-            if self.width(Place::Head(head), array) == 0 {
-                return None;
-            }
-            let size = |axis: &str| self.axis(axis).unwrap_or(1);
-            let (rows, columns) = match array.dims {
-                [rows, columns] => (size(rows), size(columns)),
-                dims => (1, dims.iter().map(|axis| size(axis)).product()),
-            };
-            Some(TensorSpec {
-                name: format!("{name}.{}", array.name).into(),
-                rows,
-                columns,
-                start,
-            })
-        })
     }
 
     /// Returns true if a head scores the position of a row instead of its content.

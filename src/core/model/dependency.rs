@@ -1,6 +1,9 @@
 //! Which array of a trace follows from which others, and the conventions under which it does.
 
-use super::spec::Place;
+use super::array;
+use super::spec::{Array, Place};
+use super::trace::Trace;
+use crate::math::Real;
 
 /// Conventions of a recorded machine that may differ from those of this program, which are the default.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -10,6 +13,16 @@ pub struct Conventions {
     /// The score of the content stage.
     pub scoring: Scoring,
 }
+
+impl Conventions {
+    /// Those of this program.
+    pub const OWN: &Self = &OWN;
+}
+
+static OWN: Conventions = Conventions {
+    turns: Turns::Together,
+    scoring: Scoring::Cosine,
+};
 
 /// Order of the heads in a step.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,44 +59,97 @@ pub enum Scoring {
     },
 }
 
-/// An array that follows from others of its trace.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Dependency {
+/// Sets a step of an array of a trace.
+type Work<'a, R> = Box<dyn Fn(&mut Trace<R>, usize) + 'a>;
+
+/// An array that follows from others of its trace, and how.
+pub struct Dependency<'a, R = f32> {
     /// The part of the machine that it belongs to.
     pub place: Place,
-    /// The name.
-    pub array: &'static str,
+    /// The array.
+    pub array: Array,
     /// The arrays that a step depends on, as far as the trace has them.
-    pub needs: Vec<(Place, &'static str)>,
+    pub needs: Vec<(Place, Array)>,
     /// The array that the first step also depends on, of the same place.
-    pub start: Option<&'static str>,
+    pub start: Option<Array>,
     /// Words of the file without which it cannot be computed, and which are not known.
     pub unknown: Option<UnknownConvention>,
     /// Size below which its values count as this size.
     pub size: Size,
+    /// Sets a step of the array.
+    pub(super) work: Work<'a, R>,
 }
 
-impl Dependency {
-    /// Returns the dependencies that every machine has.
+impl<'a, R: Real> Dependency<'a, R> {
+    /// Creates the dependency of an array that `compute` sets in a step.
     pub fn new(
         place: Place,
-        array: &'static str,
-        needs: &[(Place, &'static str)],
+        array: Array,
+        needs: Vec<(Place, Array)>,
         size: Size,
+        compute: impl Fn(&mut Trace<R>, usize) + 'a,
     ) -> Self {
         Self {
             place,
             array,
-            needs: needs.to_vec(),
+            needs,
             start: None,
             unknown: None,
             size,
+            work: Box::new(compute),
         }
     }
 
     /// The row of its series that is made in step `t`.
     pub fn row(&self, t: usize) -> usize {
-        t + usize::from(self.array == "memory")
+        t + usize::from(self.array == array::MEMORY)
+    }
+
+    /// Computes step `t` of its array from the other arrays, in its place: M_{t+1} from M_t and what was written.
+    ///
+    /// Needs no weights unless [`super::Machine::step`] made it: a trace of any program can be computed again. The old
+    /// values are NaN before, so that what is not computed shows.
+    pub fn compute(&self, trace: &mut Trace<R>, t: usize) {
+        if let Some(series) = trace.series_mut(self.place, self.array) {
+            series.row_mut(self.row(t)).fill(R::from_f64(f64::NAN));
+        }
+        (self.work)(trace, t);
+    }
+
+    /// The sum of the magnitudes of the terms of every value that step `t` makes, such as Σ |w(i)·M(i)| of a read;
+    /// `trace` is as it was afterwards.
+    pub fn magnitudes(&self, trace: &mut Trace<R>, t: usize) -> Vec<R> {
+        let mut kept = Vec::new();
+        let own = (self.place, self.array);
+        for (place, array) in self.needs.iter().copied().chain([own]) {
+            let is_memory = [array::MEMORY, array::INITIAL_MEMORY].contains(&array);
+            let array = if is_memory { array::MEMORY } else { array };
+            let Some(series) = trace.series_mut(place, array) else {
+                continue;
+            };
+            // What is learned is the same in all steps.
+            let last = series.steps().saturating_sub(1);
+            for row in t.min(last)..=(t + usize::from(is_memory)).min(last) {
+                let values = series.row_mut(row);
+                kept.push((place, array, row, values.to_vec()));
+                // 1 − w·e becomes 1 + w·|e|.
+                let sign = if array == array::ERASE {
+                    -R::ONE
+                } else {
+                    R::ONE
+                };
+                values.iter_mut().for_each(|x| *x = sign * x.abs());
+            }
+        }
+        self.compute(trace, t);
+        let made = trace.series(self.place, self.array);
+        let made = made.map_or_else(Vec::new, |made| made.row(self.row(t)).to_vec());
+        for (place, array, row, values) in kept.into_iter().rev() {
+            if let Some(series) = trace.series_mut(place, array) {
+                series.row_mut(row).copy_from_slice(&values);
+            }
+        }
+        made
     }
 }
 
@@ -103,6 +169,6 @@ pub enum Size {
     One,
     /// An even share: 1 / the width of the array.
     Share,
-    /// Each value as the sum of the magnitudes of its terms: [`super::magnitudes`].
+    /// Each value as the sum of the magnitudes of its terms: [`Dependency::magnitudes`].
     Terms,
 }

@@ -20,14 +20,19 @@
 //! What is learned is the same in all steps, and so is its derivative: by all steps together. It costs an update
 //! nothing but a look, per step and head, whether anybody asked.
 
-use super::addressing::{Stage, address_backward};
+use super::addressing::address_backward;
+use super::array;
 use super::attention::Weighting;
 use super::head::HeadGradient;
 use super::kind::AsKind;
 use super::machine::{Terms, Upstream, Workspace, record};
 use super::params::Params;
 use super::registry::Model;
+use super::spec::Array;
+use super::stage::Stage;
 use super::trace::{HeadTrace, NoiseMode, Trace};
+use super::weighting::bayesian::DIVERGENCE;
+use super::weighting::local::{CENTRE, POSITION_WEIGHT};
 use crate::math::vectors::add;
 use crate::math::{Real, Series};
 
@@ -52,7 +57,7 @@ impl<R: Real> Trace<R> {
     fn without_values(kind: &impl AsKind) -> Self {
         let mut trace = Self::new(kind);
         trace.each_mut(|spec, series| {
-            if !matches!(spec.name, "norms" | "add") {
+            if ![array::NORMS, array::ADD].contains(&spec) {
                 *series = Series::new(0);
             }
         });
@@ -105,11 +110,10 @@ impl<R: Real> HeadTrace<R> {
         record(&mut self.gate, &head.gate, t, &[by.gate]);
         record(&mut self.shift, &head.shift, t, &by.shift);
         record(&mut self.sharpening, &head.sharpening, t, &[by.sharpening]);
-        if head.mechanism.weighting == Weighting::LocalPredictive {
-            record(&mut self.centre, &head.centre, t, &[by.centre]);
+        if head.series(POSITION_WEIGHT).is_some() {
+            self.record_own(head, CENTRE, t, &[by.centre]);
         }
-        let d_divergence = [terms.divergence];
-        record(&mut self.divergence, &head.divergence, t, &d_divergence);
+        self.record_own(head, DIVERGENCE, t, &[terms.divergence]);
     }
 
     /// Records the derivatives w.r.t. the initial weighting and its weights, at the end of the backward pass.
@@ -123,12 +127,26 @@ impl<R: Real> HeadTrace<R> {
             return;
         }
         record(&mut self.initial, &head.initial, 0, &by.previous);
-        let learned = head
-            .arrays()
-            .zip(self.arrays_mut())
-            .filter(|((spec, _), _)| spec.is_learned());
-        for (((_, of), (_, to)), by) in learned.zip(by.learned.each_mut()) {
-            record(to, of, 0, by);
+        let to_of = [
+            (&mut self.of_score, &head.of_score, &by.of_score),
+            (&mut self.of_weighting, &head.of_weighting, &by.of_weighting),
+        ];
+        for (to, of, by) in to_of {
+            let learned = of.arrays().zip(to.arrays_mut());
+            let learned = learned.filter(|((array, _), _)| array.is_learned());
+            for (((_, of), (_, to)), by) in learned.zip(&by.learned) {
+                record(to, of, 0, by);
+            }
+        }
+    }
+
+    /// Records the derivative w.r.t. an array of the mechanism.
+    fn record_own(&mut self, head: &Self, array: Array, t: usize, values: &[R]) {
+        let mut arrays = self.arrays_mut();
+        // Its width is 0 until something is recorded.
+        let to = arrays.find(|(other, _)| *other == array);
+        if let Some((of, (_, to))) = head.series(array).zip(to) {
+            record(to, of, t, values);
         }
     }
 }
@@ -147,7 +165,7 @@ pub(super) fn address_backward_noting<R: Real>(
     for by in &mut *gradients {
         add(&mut by.weighting[..], &by.previous[..]);
     }
-    for stage in Stage::ALL.into_iter().rev() {
+    for stage in Stage::all().into_iter().rev() {
         let handed = heads.iter().zip(&*gradients).zip(&mut *derivatives);
         for ((head, by), to) in handed {
             let is_weighting = stage == Stage::Draw || head.distribution.width() == 0;
@@ -179,7 +197,7 @@ fn record_stage<R: Real>(
         return;
     };
     let arrays = head.arrays().zip(to.arrays_mut());
-    for ((_, of), (_, to)) in arrays.filter(|((spec, _), _)| spec.name == made) {
+    for ((_, of), (_, to)) in arrays.filter(|((array, _), _)| *array == made) {
         record(to, of, t, by);
     }
 }

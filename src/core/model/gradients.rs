@@ -1,6 +1,7 @@
 //! Every gradient of every kind of machine, held to central differences.
 
 use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
+use super::weighting::bayesian::DIVERGENCE;
 use super::{
     Draw, HeadTrace, Kind, Model, ModelConfig, NoiseMode, NtmConfig, Params, PlainConfig, Terms,
     Trace, Workspace,
@@ -105,7 +106,10 @@ fn check(config: impl Into<ModelConfig>) {
 /// Returns the terms that sampling heads add to the loss of a recorded episode.
 fn added(trace: &Trace<f64>, terms: &Terms<f64>) -> f64 {
     let of_head = |head: &HeadTrace<f64>| {
-        let divergence: f64 = head.divergence.as_slice().iter().sum();
+        let divergence = head
+            .series(DIVERGENCE)
+            .map_or(&[][..], |series| series.as_slice());
+        let divergence: f64 = divergence.iter().sum();
         let drawn = head
             .distribution
             .as_slice()

@@ -8,14 +8,19 @@
 //! | shift s | softmax over offsets, or one scalar | a distribution |
 //! | sharpening γ | 1 + softplus | ≥ 1 |
 
-use super::attention::{HeadColumns, ShiftForm};
+use std::ops::Range;
+
+use super::array;
+use super::attention::{HeadColumns, Mechanism, ShiftForm};
 use super::config::{NtmConfig, VectorActivation};
-use super::trace::{HeadTrace, LearnedGradient};
+use super::slots::SlotsGradient;
+use super::spec::Array;
+use super::trace::HeadTrace;
 use crate::math::kernel::kernel;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::Simd;
 use crate::math::softmax::{softmax, softmax_of_few};
-use crate::math::{Aligned, Pack, Real, Series, sigmoid, softplus, units};
+use crate::math::{Aligned, Pack, Real, Series, sigmoid, softplus};
 
 kernel! {
     /// Activates step `t` of all heads from the row of their pre-activations.
@@ -32,12 +37,7 @@ kernel! {
             set(&mut head.strength, t, positive[0]);
             set(&mut head.sharpening, t, R::ONE + positive[1]);
             set(&mut head.gate, t, gate[2]);
-            let (shift, raw_shift) = (head.shift.row_mut(t), &raw[columns.shift.clone()]);
-            match head.mechanism.shift_form {
-                ShiftForm::Softmax => softmax_shift(simd, raw_shift, shift),
-                ShiftForm::Scalar => scalar_shift(tanh(simd, raw_shift[0]), shift),
-                ShiftForm::None => {}
-            }
+            shift(simd, &head.mechanism, raw, head.shift.row_mut(t));
         }
         for head in heads {
             let columns = &head.mechanism.columns;
@@ -50,6 +50,51 @@ kernel! {
                 activate_vector(simd, config.add_activation, raw_add, head.add.row_mut(t));
             }
         }
+    }
+}
+
+kernel! {
+    /// Activates one of the arrays that a head emits, as [`activate`] does all.
+    pub(super) fn activate_one<'a, R>(
+        simd; config: &'a NtmConfig, raw: &'a [R], head: &'a mut HeadTrace<R>, t: usize, array: Array,
+    ) {
+        let columns = &head.mechanism.columns;
+        let scalar = |at: &Range<usize>| Pack::splat(simd, raw[at.start]);
+        match array {
+            array::STRENGTH => head.strength[t] = softplus(scalar(&columns.strength)).first(),
+            array::SHARPENING => head.sharpening[t] = R::ONE + softplus(scalar(&columns.sharpening)).first(),
+            array::GATE => head.gate[t] = sigmoid(scalar(&columns.gate)).first(),
+            array::SHIFT => shift(simd, &head.mechanism, raw, head.shift.row_mut(t)),
+            array::KEY => activate_vector(simd, config.key_activation, &raw[columns.key.clone()], head.key.row_mut(t)),
+            array::ERASE => {
+                let (e, raw) = (head.erase.row_mut(t), &raw[columns.erase.clone()]);
+                map_packs!(simd, e = [raw] => sigmoid(raw));
+            }
+            array::ADD => activate_vector(simd, config.add_activation, &raw[columns.add.clone()], head.add.row_mut(t)),
+            _ => {}
+        }
+    }
+}
+
+/// The arrays that a head emits.
+pub(super) const EMITTED: [Array; 7] = [
+    array::KEY,
+    array::STRENGTH,
+    array::GATE,
+    array::SHIFT,
+    array::SHARPENING,
+    array::ERASE,
+    array::ADD,
+];
+
+/// The shift weighting of either form.
+#[inline(always)]
+fn shift<R: Real, S: Simd>(simd: S, mechanism: &Mechanism, raw: &[R], shift: &mut [R]) {
+    let raw = &raw[mechanism.columns.shift.clone()];
+    match mechanism.shift_form {
+        ShiftForm::Softmax => softmax_shift(simd, raw, shift),
+        ShiftForm::Scalar => scalar_shift(tanh(simd, raw[0]), shift),
+        ShiftForm::None => {}
     }
 }
 
@@ -80,23 +125,10 @@ pub struct HeadGradient<R> {
     pub sharpening: R,
     /// Gradient w.r.t. the centre p of a local head.
     pub centre: R,
-    /// Gradient w.r.t. z, from which the prior of a Bayesian head is computed, [N]; empty for others.
-    pub prior: Aligned<R>,
-    /// Gradient w.r.t. the transformed key that the score compares; empty where it compares the key itself.
-    pub query: Vec<R>,
-    /// Gradient w.r.t. the logits of a Bayesian head through its divergence, [N].
-    pub logits: Aligned<R>,
-    /// Gradient w.r.t. the biases of the prior in one step.
-    pub prior_start: Vec<R>,
-    /// Gradient w.r.t. the weights of the score's and the prior's layers, summed over the steps as packs: see
-    /// [`crate::math::units::sums`].
-    pub score_sums: Aligned<R>,
-    /// See `score_sums`.
-    pub prior_sums: Aligned<R>,
-    /// Gradient w.r.t. the weights of the mechanism, summed over the steps.
-    pub learned: LearnedGradient<R>,
-    /// Scratch of the mechanism.
-    pub scratch: Aligned<R>,
+    /// Gradients and scratch of the score.
+    pub(super) of_score: SlotsGradient<R>,
+    /// Gradients and scratch of the form in which scores become a weighting.
+    pub(super) of_weighting: SlotsGradient<R>,
     /// Gradient w.r.t. e, [M]; empty for a head that erases nothing.
     pub erase: Vec<R>,
     /// Gradient w.r.t. a, [M]; empty for a read head.
@@ -104,30 +136,25 @@ pub struct HeadGradient<R> {
 }
 
 impl<R: Real> HeadGradient<R> {
-    /// All zero.
-    pub fn new(config: &NtmConfig, head: usize) -> Self {
-        let zeros = |len: usize| vec![R::ZERO; len];
-        let own = |array: &str| config.own_width(head, array);
-        let sums = |units: usize| units::sums::<R>(config.columns, units);
+    /// All zero, in the sizes of a head, with those of its score and of its weighting.
+    pub(super) fn new(
+        head: &HeadTrace<R>,
+        [of_score, of_weighting]: [SlotsGradient<R>; 2],
+    ) -> Self {
+        let (rows, zeros) = (head.weighting.width(), |len: usize| vec![R::ZERO; len]);
         Self {
-            weighting: Aligned::zeros(config.rows),
-            previous: Aligned::zeros(config.rows),
-            key: zeros(config.columns),
+            weighting: Aligned::zeros(rows),
+            previous: Aligned::zeros(rows),
+            key: zeros(head.key.width()),
             strength: R::ZERO,
             gate: R::ZERO,
-            shift: zeros(config.offsets()),
+            shift: zeros(head.shift.width()),
             sharpening: R::ZERO,
             centre: R::ZERO,
-            prior: Aligned::zeros(own("prior")),
-            query: zeros(own("query")),
-            logits: Aligned::zeros(own("prior")),
-            prior_start: zeros(own("prior_bias")),
-            score_sums: Aligned::zeros(sums(own("additive_vector"))),
-            prior_sums: Aligned::zeros(sums(own("prior_vector"))),
-            learned: LearnedGradient::with_widths(own),
-            scratch: Aligned::zeros(own("layer")),
-            erase: zeros(own("erase")),
-            add: zeros(own("add")),
+            of_score,
+            of_weighting,
+            erase: zeros(head.erase.width()),
+            add: zeros(head.add.width()),
         }
     }
 }
@@ -274,6 +301,7 @@ mod tests {
     use super::*;
     use crate::math::check::{assert_gradient, random_vector};
     use crate::model::Trace;
+    use crate::model::slots::Slots;
 
     fn config(form: ShiftForm, activation: VectorActivation) -> NtmConfig {
         let mut config = NtmConfig::new(3, 2);
@@ -293,7 +321,10 @@ mod tests {
                 let config = config(form, activation);
                 for head in 0..2 {
                     let raw = random_vector(head as u64 + 1, config.head_outputs());
-                    let mut gradient = HeadGradient::new(&config, head);
+                    let empty = Trace::<f64>::new(&config);
+                    let nothing = || SlotsGradient::new(&Slots::default(), &[]);
+                    let mut gradient =
+                        HeadGradient::new(&empty.heads[head], [nothing(), nothing()]);
                     gradient.key = random_vector(11, 4);
                     gradient.shift = random_vector(12, 5);
                     if head == 1 {

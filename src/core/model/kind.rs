@@ -3,9 +3,8 @@
 use std::fmt::Debug;
 
 use super::attention::{Mechanism, Weighting};
-use super::dependency::{Conventions, Dependency};
 use super::shape::Shape;
-use super::spec::{ArraySpec, Place, head_name};
+use super::spec::{Array, Place, head_name};
 use crate::keys::{ConfigError, Keys};
 
 /// The most heads of one sort, read or write.
@@ -53,7 +52,17 @@ pub trait Kind: Keys + Debug + Send + Sync {
     fn shape(&self) -> Shape;
 
     /// Values per step of a series of the trace; 0 for one that such a machine does not have.
-    fn width(&self, place: Place, array: &ArraySpec) -> usize;
+    fn width(&self, place: Place, array: Array) -> usize;
+
+    /// The arrays that only this kind of machine has, in the order of the computation.
+    fn arrays(&self) -> &'static [Array] {
+        &[]
+    }
+
+    /// The arrays of a head's score and of its weighting.
+    fn head_arrays(&self, _head: usize) -> [&'static [Array]; 2] {
+        [&[], &[]]
+    }
 
     /// The size of an axis that the machine alone knows.
     fn axis(&self, _axis: &str) -> Option<usize> {
@@ -68,12 +77,6 @@ pub trait Kind: Keys + Debug + Send + Sync {
     /// Returns the form in which scores become a weighting in a head.
     fn weighting(&self, _head: usize) -> Weighting {
         Weighting::Soft
-    }
-
-    /// The arrays that follow from others, in the order of the computation; the output and the loss, which follow
-    /// from the logit everywhere, are not among them.
-    fn dependencies(&self, _conventions: &Conventions) -> Vec<Dependency> {
-        Vec::new()
     }
 
     /// Sets the number of memory rows.
@@ -135,10 +138,10 @@ impl dyn Kind + '_ {
     }
 
     /// The name of an array in files.
-    pub fn array_name(&self, place: Place, array: &str) -> String {
+    pub fn array_name(&self, place: Place, array: Array) -> String {
         match place {
-            Place::Head(head) => format!("{}.{array}", self.head_name(head)),
-            Place::Machine | Place::Layer(_) => array.to_owned(),
+            Place::Head(head) => format!("{}.{}", self.head_name(head), array.name),
+            Place::Machine | Place::Layer(_) => array.name.to_owned(),
         }
     }
 

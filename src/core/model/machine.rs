@@ -1,8 +1,8 @@
 //! The forward and backward passes of a machine, and the workspace of the backward pass.
 //!
 //! A kind of machine is a configuration that says which tensors it has ([`Kind::shape`]), which arrays it records
-//! and how wide they are ([`Kind::width`]), what follows from what ([`Kind::dependencies`]), and how an episode goes
-//! through it, forwards and backwards ([`Machine`]). Everything else follows.
+//! and how wide they are ([`Kind::width`]), how an episode goes through it, forwards and backwards, and what follows
+//! from what ([`Machine`]). Everything else follows.
 
 use std::any::Any;
 use std::ops::Range;
@@ -41,20 +41,15 @@ pub trait Machine<R: Real>: Kind {
         gradient: &mut Params<R>,
     );
 
-    /// Makes step `t` of one of the [`Kind::dependencies`] again, in its place, from the arrays that it is made of: M_{t+1} is
-    /// made of M_t and what was written.
-    ///
-    /// Needs no weights: a trace of any program can be recomputed. A rule without an implementation changes nothing, which
-    /// [`super::recompute`] makes visible.
-    fn recompute_step(
-        &self,
-        conventions: &Conventions,
-        trace: &mut Trace<R>,
-        rule: &Dependency,
-        t: usize,
-    ) {
-        let _ = (conventions, trace, rule, t);
+    /// The arrays that follow from others without the weights, in the order of the computation; the output and the
+    /// loss, which follow from the logit everywhere, are not among them.
+    fn dependencies<'a>(&'a self, _conventions: &'a Conventions) -> Vec<Dependency<'a, R>> {
+        Vec::new()
     }
+
+    /// Every array that a step computes, in the order of the computation, with the weights: the step once more, an
+    /// array at a time, to the same bits as [`Machine::run`].
+    fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>>;
 }
 
 /// Derivative of the loss w.r.t. a machine's outputs in an episode, to be filled in before [`Model::backward`].

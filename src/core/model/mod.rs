@@ -1,8 +1,8 @@
 //! The Neural Turing Machine, a file per section of the paper, and the parts it shares with other machines.
 
 pub mod addressing;
+pub mod array;
 pub mod attention;
-pub mod bayesian;
 pub mod config;
 pub mod content;
 pub mod controller;
@@ -10,10 +10,8 @@ mod dependency;
 mod derivatives;
 #[cfg(test)]
 mod gradients;
-pub mod hard;
 pub mod head;
 mod kind;
-pub mod local;
 mod machine;
 pub mod memory;
 mod noise;
@@ -22,13 +20,14 @@ mod overridden;
 mod params;
 mod plain;
 mod readout;
-mod recompute;
 mod registry;
-mod score;
+pub mod score;
 mod shape;
+mod slots;
 mod spec;
+pub mod stage;
 mod trace;
-mod weighting;
+pub mod weighting;
 mod window;
 mod wrap_around;
 
@@ -40,9 +39,9 @@ pub use noise::{Draw, Noise};
 pub use params::Params;
 pub use plain::PlainConfig;
 pub use readout::outputs;
-pub use recompute::{magnitudes, recompute};
 pub use registry::{Model, ModelConfig};
 pub use shape::{LinearSpec, Shape, Start, TensorSpec};
-pub use spec::{ArraySpec, Place, Range, head_name};
+pub use slots::Slots;
+pub use spec::{Array, ArraySpec, Place, Range, head_name};
 pub use trace::{HeadTrace, LayerTrace, NoiseMode, Trace};
 pub use wrap_around::{WrapAround, peak};

@@ -3,7 +3,7 @@
 
 use rand::RngExt;
 
-use super::spec::{ArraySpec, Place, Range};
+use super::spec::{Array, Place, Range};
 use super::trace::{NoiseMode, Trace};
 use crate::math::{Real, Series, random};
 
@@ -48,7 +48,7 @@ impl<R> From<Draw> for Noise<'_, R> {
 
 impl Draw {
     /// Fills the noise series with index `before` among those of a trace. A longer series begins with the same values.
-    fn fill<R: Real>(self, before: u64, spec: &ArraySpec, series: &mut Series<R>) {
+    fn fill<R: Real>(self, before: u64, spec: Array, series: &mut Series<R>) {
         // Sample, episode and series select the stream in turn. `!seed` separates it from (seed, episode), the stream of
         // the episode itself.
         let of_sample = random(!self.seed, self.sample).random();
@@ -78,9 +78,9 @@ impl<R: Real> Trace<R> {
     }
 
     /// Returns every noise series with its place and specification.
-    pub fn noise(&self) -> impl Iterator<Item = (Place, &'static ArraySpec, &Series<R>)> {
+    pub fn noise(&self) -> impl Iterator<Item = (Place, Array, &Series<R>)> {
         let all = self.everything();
-        all.filter(|(_, spec, series)| is_noise(spec, series))
+        all.filter(|(_, array, series)| is_noise(array, series))
     }
 }
 
@@ -113,7 +113,7 @@ impl<R: Real> Noise<'_, R> {
     }
 }
 
-fn is_noise<R: Real>(spec: &ArraySpec, series: &Series<R>) -> bool {
+fn is_noise<R: Real>(spec: Array, series: &Series<R>) -> bool {
     matches!(spec.range, Range::Uniform | Range::Normal) && series.width() > 0
 }
 
@@ -139,7 +139,7 @@ mod tests {
         let machine = Model::<f32>::new(AppendedConfig::new(3, 2), 1);
         let mut trace = Trace::new(&machine.config);
         machine.run(&Array2::zeros((steps, 3)), draw, &mut trace);
-        trace.heads[0].noise.as_slice().to_vec()
+        trace.own.all::<1>()[0].as_slice().to_vec()
     }
 
     #[test]

@@ -6,18 +6,18 @@
 
 use ndarray::Array2;
 
+use super::array;
 use super::attention::{Score, Weighting};
 use super::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
 };
-use super::dependency::Conventions;
-use super::head::activate;
+use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Draw, Model, ModelConfig, NoiseMode, NtmConfig, Params, Place, PlainConfig, Terms, Trace,
-    Upstream,
+    Array, Dependency, Draw, Model, ModelConfig, NoiseMode, NtmConfig, Params, Place, PlainConfig,
+    Terms, Trace, Upstream,
 };
+use crate::math::Series;
 use crate::math::check::{assert_gradient, random_vector};
-use crate::math::{Linear, Series};
 use crate::train::{Quantity, score};
 
 const STEPS: usize = 4;
@@ -25,7 +25,8 @@ const STEPS: usize = 4;
 /// One array of a trace, with all its values from the step of the override on.
 struct Override<'a> {
     place: Place,
-    array: &'static str,
+    /// `None` for no override.
+    array: Option<Array>,
     /// The row of its series.
     row: usize,
     values: &'a [f64],
@@ -33,168 +34,34 @@ struct Override<'a> {
 
 impl Override<'_> {
     /// Writes the override, if it applies to this array and this row.
-    fn put(&self, trace: &mut Trace<f64>, place: Place, array: &str, row: usize) {
-        if (self.place, self.array, self.row) == (place, array, row) {
+    fn put(&self, trace: &mut Trace<f64>, place: Place, array: Array, row: usize) {
+        if (self.place, self.row) == (place, row) && self.array == Some(array) {
             let series = trace.series_mut(place, array).unwrap();
             series.row_mut(row).copy_from_slice(self.values);
         }
     }
-
-    fn put_all(&self, trace: &mut Trace<f64>, place: Place, row: usize, is_it: fn(&str) -> bool) {
-        if is_it(self.array) {
-            self.put(trace, place, self.array, row);
-        }
-    }
-}
-
-/// x·W + b, a sum at a time.
-fn linear(of: &Linear<f64>, x: &[f64]) -> Vec<f64> {
-    let of_output = |o: usize| {
-        let products = x.iter().enumerate().map(|(i, x)| x * of.weight[[i, o]]);
-        of.bias[[0, o]] + products.sum::<f64>()
-    };
-    (0..of.bias.columns()).map(of_output).collect()
-}
-
-/// The controller in step `t`, a number at a time.
-fn control(
-    model: &Model<f64>,
-    config: &ControllerConfig,
-    (hidden, cell): (usize, usize),
-    beside: &[f64],
-    (trace, t, by): (&mut Trace<f64>, usize, &Override),
-) {
-    let mut seen = [trace.input.row(t), beside].concat();
-    for index in 0..config.layers {
-        let place = Place::Layer(index);
-        let before = |series: &Series<f64>, tensor: usize| {
-            let first = || model.params.tensors[tensor].row(index).to_vec();
-            t.checked_sub(1)
-                .map_or_else(first, |last| series.row(last).to_vec())
-        };
-        let is_lstm = config.kind == ControllerKind::Lstm;
-        if is_lstm {
-            seen.extend(before(&trace.layers[index].hidden, hidden));
-        }
-        let z = linear(&model.params.linears[index], &seen);
-        if is_lstm {
-            let [i, f, g, o] = [0, 1, 2, 3].map(|block| &z[block * config.size..][..config.size]);
-            let before = before(&trace.layers[index].cell, cell);
-            for c in 0..config.size {
-                let kept = sigmoid_of(f[c]) * before[c];
-                trace.layers[index].cell.row_mut(t)[c] = kept + sigmoid_of(i[c]) * g[c].tanh();
-            }
-            by.put(trace, place, "controller.cell", t);
-            let layer = &mut trace.layers[index];
-            let pairs = layer.hidden.row_mut(t).iter_mut().zip(layer.cell.row(t));
-            for ((hidden, cell), o) in pairs.zip(o) {
-                *hidden = sigmoid_of(*o) * cell.tanh();
-            }
-        } else {
-            let hidden = trace.layers[index].hidden.row_mut(t);
-            hidden.iter_mut().zip(&z).for_each(|(h, z)| *h = z.tanh());
-        }
-        by.put(trace, place, "controller.hidden", t);
-        seen = trace.layers[index].hidden.row(t).to_vec();
-    }
-}
-
-fn sigmoid_of(z: f64) -> f64 {
-    1.0 / (1.0 + (-z).exp())
 }
 
 /// The episode of a trace again, with an override: every step from one value to the next.
 fn again(model: &Model<f64>, recorded: &Trace<f64>, by: &Override) -> Trace<f64> {
     let mut trace = recorded.clone();
-    let trace = &mut trace;
-    for head in 0..trace.heads.len() {
-        by.put_all(trace, Place::Head(head), 0, |array| {
-            let mut specs = super::HeadTrace::<f64>::ARRAYS.iter();
-            let spec = specs.find(|spec| spec.name == array);
-            array == "initial" || spec.is_some_and(super::ArraySpec::is_learned)
-        });
+    // What no step computes: inputs, states before the first step, what is learned.
+    let computed = model.config.machine().step(&model.params);
+    let is_computed = |place, array| {
+        let mut all = computed.iter();
+        all.any(|dependency: &Dependency<'_, f64>| {
+            (dependency.place, dependency.array) == (place, array)
+        })
+    };
+    if let Some(array) = by.array
+        && (!is_computed(by.place, array) || (array, by.row) == (array::MEMORY, 0))
+    {
+        by.put(&mut trace, by.place, array, by.row);
     }
-    by.put(trace, Place::Machine, "memory", 0);
-    let written_first = model.config.order() == Order::WriteFirst;
-    let reads = model.config.read_heads();
-    // What is seen after the writes comes after them.
-    let mut rules = model.config.dependencies(&Conventions::default());
-    rules.sort_by_key(|rule| match rule.place {
-        Place::Head(head) if !written_first => (rule.array == "read", head),
-        Place::Head(head) => (head < reads, head),
-        _ if written_first => (false, usize::MAX),
-        _ => (true, usize::MAX),
+    model.run_again(&mut trace, 0, |trace, place, array, t| {
+        by.put(trace, place, array, t + usize::from(array == array::MEMORY));
     });
-    for t in 0..trace.steps() {
-        by.put(trace, Place::Machine, "input", t);
-        emit(model, trace, t, by);
-        for rule in &rules {
-            let machine = model.config.machine();
-            machine.recompute_step(&Conventions::default(), trace, rule, t);
-            by.put(trace, rule.place, rule.array, rule.row(t));
-        }
-        answer(model, trace, t);
-        by.put(trace, Place::Machine, "logit", t);
-    }
-    trace.clone()
-}
-
-/// Computes the outputs of the controller and the heads in step `t`.
-fn emit(model: &Model<f64>, trace: &mut Trace<f64>, t: usize, by: &Override) {
-    match &model.config {
-        ModelConfig::Ntm(config) => {
-            let initial = &model.params.tensors[super::ntm::tensor::READ];
-            let beside = (0..config.read_heads).flat_map(|q| match t.checked_sub(1) {
-                Some(last) => trace.heads[q].read.row(last).to_vec(),
-                None => initial.row(q).to_vec(),
-            });
-            let beside: Vec<_> = beside.collect();
-            let states = (super::ntm::tensor::HIDDEN, super::ntm::tensor::CELL);
-            control(model, &config.controller, states, &beside, (trace, t, by));
-            let layers = config.controller.layers;
-            let hidden = trace.layers[layers - 1].hidden.row(t);
-            let raw = linear(&model.params.linears[layers], hidden);
-            activate(config, &raw, &mut trace.heads, t);
-        }
-        ModelConfig::Plain(config) => {
-            control(model, &config.controller, (0, 1), &[], (trace, t, by));
-        }
-        ModelConfig::Appended(_) => {
-            let x = trace.input.row(t);
-            let [key, add] = [0, 1].map(|map| linear(&model.params.linears[map], x));
-            trace.heads[0].key.row_mut(t).copy_from_slice(&key);
-            trace.heads[1].add.row_mut(t).copy_from_slice(&add);
-        }
-    }
-    for head in 0..trace.heads.len() {
-        by.put_all(trace, Place::Head(head), t, |array| {
-            let emitted = [
-                "key",
-                "strength",
-                "gate",
-                "shift",
-                "sharpening",
-                "erase",
-                "add",
-            ];
-            emitted.contains(&array)
-        });
-    }
-}
-
-/// The logits of step `t`.
-fn answer(model: &Model<f64>, trace: &mut Trace<f64>, t: usize) {
-    let top = trace.layers.last().map(|layer| layer.hidden.row(t));
-    let reads = trace.heads[..model.config.read_heads()].iter();
-    let reads = reads.flat_map(|head| head.read.row(t));
-    let seen: Vec<_> = top
-        .unwrap_or_default()
-        .iter()
-        .chain(reads)
-        .copied()
-        .collect();
-    let logits = linear(model.params.linears.last().unwrap(), &seen);
-    trace.logit.row_mut(t).copy_from_slice(&logits);
+    trace
 }
 
 /// A machine with random weights of the size of 1, and an episode of it.
@@ -249,10 +116,9 @@ fn number(trace: &Trace<f64>, by: &Upstream<f64>) -> f64 {
         let weightings = weightings.map(|(head, by)| dot(head.weighting.row(t), by.row(t)));
         dot(trace.logit.row(t), by.logit.row(t)) + weightings.sum::<f64>()
     };
-    let divergences = trace
-        .heads
-        .iter()
-        .flat_map(|head| head.divergence.as_slice());
+    let divergences = trace.heads.iter();
+    let divergences = divergences.filter_map(|head| head.series(DIVERGENCE));
+    let divergences = divergences.flat_map(Series::as_slice);
     let divergence = by.terms.divergence * divergences.sum::<f64>();
     (0..trace.steps()).map(of_step).sum::<f64>() + divergence
 }
@@ -271,7 +137,7 @@ fn hold(
             continue;
         }
         let name = trace.array_name(place, spec);
-        let Some(by) = derivatives.series(place, spec.name) else {
+        let Some(by) = derivatives.series(place, spec) else {
             absent.push(name);
             continue;
         };
@@ -283,10 +149,9 @@ fn hold(
         for row in 0..series.steps() {
             let of = format!("{name} {row} of {:?}", model.config);
             assert_gradient(&of, series.row(row), by.row(row), |values| {
-                let (array, place) = (spec.name, place);
                 let by = Override {
                     place,
-                    array,
+                    array: Some(spec),
                     row,
                     values,
                 };
@@ -301,14 +166,18 @@ fn check(config: impl Into<ModelConfig>, sampling: NoiseMode) -> Vec<String> {
     let (model, trace) = recorded(config.into(), sampling);
     let nothing = Override {
         place: Place::Machine,
-        array: "",
+        array: None,
         row: 0,
         values: &[],
     };
     let same = again(&model, &trace, &nothing);
-    let close = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-12;
-    let mut logits = same.logit.as_slice().iter().zip(trace.logit.as_slice());
-    assert!(logits.all(close), "the same episode again");
+    for ((place, array, recorded), (.., again)) in trace.everything().zip(same.everything()) {
+        let name = trace.array_name(place, array);
+        assert!(
+            recorded == again,
+            "{name} has the same bits again: {recorded:?}, {again:?}"
+        );
+    }
     let by = upstream(&trace, &model.config);
     let derivatives = model.derivatives(&trace, upstream(&trace, &model.config));
     hold(&model, &trace, &derivatives, |trace| number(trace, &by))
@@ -404,7 +273,6 @@ fn what_cannot_be_had_is_absent() {
         assert_eq!(bayesian, ["read0.normal", "read0.prior"]);
         let drawn = [
             "initial",
-            "draw",
             "key",
             "strength",
             "gate",
@@ -415,6 +283,7 @@ fn what_cannot_be_had_is_absent() {
             "gated",
             "shifted",
             "distribution",
+            "draw",
         ];
         let drawn = drawn.map(|array| format!("read0.{array}"));
         assert_eq!(absent_of(Weighting::Hard, sampling), drawn);
@@ -442,7 +311,7 @@ fn machines_without_addressing() {
         super::registry::appended::AppendedConfig::new(3, 2),
         NoiseMode::Mean,
     );
-    let absent = ["output", "memory", "read0.noise", "read0.weighting"];
+    let absent = ["output", "memory", "noise", "read0.weighting"];
     assert_eq!(appended, absent);
 }
 

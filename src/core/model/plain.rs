@@ -3,14 +3,16 @@
 use std::any::Any;
 use std::ops::Range;
 
+use super::array;
 use super::config::{ControllerConfig, check_channels};
 use super::controller::{Stack, StackGradient};
+use super::dependency::Dependency;
 use super::kind::Kind;
 use super::machine::{Machine, TOGETHER, Workspace, both, longest, together};
 use super::params::Params;
 use super::readout;
 use super::shape::{LinearSpec, Shape};
-use super::spec::{ArraySpec, Place};
+use super::spec::{Array, Place};
 use super::trace::Trace;
 use crate::keys::{ConfigError, Keys, Table, check};
 use crate::math::Real;
@@ -74,11 +76,11 @@ impl Kind for PlainConfig {
         }
     }
 
-    fn width(&self, place: Place, array: &ArraySpec) -> usize {
-        match (place, array.name) {
+    fn width(&self, place: Place, array: Array) -> usize {
+        match (place, array) {
             (Place::Layer(layer), _) => self.controller.width(layer, array, self.inputs),
-            (_, "input") => self.inputs,
-            (_, "logit" | "output") => self.outputs,
+            (_, array::INPUT) => self.inputs,
+            (_, array::LOGIT | array::OUTPUT) => self.outputs,
             _ => 0,
         }
     }
@@ -137,6 +139,16 @@ impl<R: Real> Machine<R> for PlainConfig {
             stack: StackGradient::new(&self.controller, 0),
             seen: readout::Seen::new(self.controller.size, self.outputs),
         })
+    }
+
+    fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
+        let layers = self.controller.layers;
+        let seen =
+            move |trace: &mut Trace<R>, t: usize| trace.layers[layers - 1].hidden.row(t).to_vec();
+        let controller = self.stack(params).step(|_, _, _| ());
+        controller
+            .chain(readout::step(&params.linears[layers], seen))
+            .collect()
     }
 
     fn backward(

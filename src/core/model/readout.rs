@@ -1,5 +1,9 @@
 //! The output layer: y_t = σ(z_t), with z_t = W·u_t + b of its input u_t. Computes all steps at once.
 
+use super::array;
+use super::dependency::{Dependency, Size};
+use super::spec::Place;
+use super::trace::Trace;
 use crate::math::kernel::kernel;
 use crate::math::pack::map_packs;
 use crate::math::{Linear, Matrix, Real, Series, matrix, sigmoid};
@@ -20,6 +24,26 @@ kernel! {
     pub fn outputs<'a, R>(simd; z: &'a [R], y: &'a mut [R]) {
         map_packs!(simd, y = [z] => sigmoid(z));
     }
+}
+
+/// Logit and output of a step: see [`super::Machine::step`]. `seen` is the input of the output layer.
+pub(super) fn step<'a, R: Real>(
+    linear: &'a Linear<R>,
+    seen: impl Fn(&mut Trace<R>, usize) -> Vec<R> + 'a,
+) -> [Dependency<'a, R>; 2] {
+    let logit = move |trace: &mut Trace<R>, t: usize| {
+        let row = seen(trace, t);
+        let steps = trace.steps();
+        linear.forward_row(&row, trace.logit.row_mut(t), t, steps);
+    };
+    let output = |trace: &mut Trace<R>, t: usize| {
+        outputs(trace.logit.row(t), trace.output.row_mut(t));
+    };
+    let of_logit = vec![(Place::Machine, array::LOGIT)];
+    [
+        Dependency::new(Place::Machine, array::LOGIT, Vec::new(), Size::One, logit),
+        Dependency::new(Place::Machine, array::OUTPUT, of_logit, Size::One, output),
+    ]
 }
 
 /// The gradient w.r.t. the input of the output layer, of every step.

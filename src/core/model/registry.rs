@@ -10,11 +10,13 @@ use ndarray::Array2;
 use rand::SeedableRng;
 
 use super::config::{NtmConfig, Order};
+use super::dependency::{Conventions, Dependency};
 use super::kind::{AsKind, Kind};
 use super::machine::{Machine, TOGETHER, Upstream, Workspace, longest};
 use super::noise::{Draw, Noise};
 use super::params::Params;
 use super::plain::PlainConfig;
+use super::spec::{Array, Place};
 use super::trace::Trace;
 use crate::keys::{ConfigError, Field, Keys, Table, Words};
 use crate::math::{Random, Real};
@@ -48,6 +50,11 @@ macro_rules! kinds {
                 match self {
                     $(Self::$kind(config) => config,)*
                 }
+            }
+
+            /// The arrays that follow from others without the weights: see [`Machine::dependencies`].
+            pub fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a>> {
+                self.machine().dependencies(conventions)
             }
 
             /// Returns the forward and backward passes of the machine.
@@ -227,6 +234,30 @@ impl<R: Real> Model<R> {
         assert_eq!(input.ncols(), self.config.inputs(), "columns of the input");
         for (to, &from) in trace.input.as_mut_slice().iter_mut().zip(input) {
             *to = R::from_f64(f64::from(from));
+        }
+    }
+
+    /// Runs the steps of a recorded episode again from step `from`, an array at a time. After each one, `change` may
+    /// change its values: it gets the part of the machine, the array and the step. What was computed before `from`, and
+    /// the initial state, stay as they are in `trace`.
+    ///
+    /// Without a change it is the same episode to the last bit.
+    pub fn run_again(
+        &self,
+        trace: &mut Trace<R>,
+        from: usize,
+        mut change: impl FnMut(&mut Trace<R>, Place, Array, usize),
+    ) {
+        let steps = trace.steps();
+        // A trace that was read has no scratch.
+        trace.memory_every = 1;
+        trace.resize(steps);
+        let step = self.config.machine().step(&self.params);
+        for t in from..steps {
+            for dependency in &step {
+                dependency.compute(trace, t);
+                change(trace, dependency.place, dependency.array, t);
+            }
         }
     }
 

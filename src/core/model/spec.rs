@@ -17,7 +17,30 @@ pub struct ArraySpec {
     pub range: Range,
     /// The equation, with the number in Graves et al. 2014 in brackets.
     pub equation: &'static str,
+    /// The rows that are kept.
+    pub(super) kept: Kept,
 }
+
+/// An array by its description: the one of its kind, compared by name.
+pub type Array = &'static ArraySpec;
+
+/// The rows of an array that are kept of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// One for each step.
+    Steps,
+    /// One for each step and one before; only some of them in the training of a large memory.
+    Memory,
+    /// One for each step, or only the last one where not every memory is kept.
+    LastWithMemory,
+    /// One for each step, or none where not every memory is kept.
+    WithMemory,
+    /// One: the same in all steps, or scratch within a step.
+    Once,
+}
+
+/// Weights: all that is learned but biases.
+pub(super) const LEARNED: Range = Range::Learned(Start::Glorot);
 
 /// The range of the values of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,13 +82,27 @@ impl ArraySpec {
         range: Range,
         equation: &'static str,
     ) -> Self {
+        let kept = match dims {
+            [] => Kept::Steps,
+            [first, ..] => match first.as_bytes() {
+                b"t" => Kept::Steps,
+                b"t+1" => Kept::Memory,
+                _ => Kept::Once,
+            },
+        };
         Self {
             name,
             dims,
             symbol,
             range,
             equation,
+            kept,
         }
+    }
+
+    /// The same array with other rows kept.
+    pub(super) const fn kept(self, kept: Kept) -> Self {
+        Self { kept, ..self }
     }
 
     /// An array that back-propagation needs and no file has.
@@ -89,6 +126,32 @@ impl ArraySpec {
     /// True for an array that is in files.
     pub fn is_in_files(&self) -> bool {
         !self.dims.is_empty()
+    }
+}
+
+/// The sizes of the axes of the arrays of a machine.
+pub(super) struct Sizes<'a> {
+    /// Memory rows, N.
+    pub(super) rows: usize,
+    /// Memory columns, M.
+    pub(super) columns: usize,
+    /// The other axes.
+    pub(super) axis: &'a dyn Fn(&str) -> Option<usize>,
+}
+
+impl Sizes<'_> {
+    /// The size of an axis, 1 for that of time.
+    pub(super) fn of(&self, axis: &str) -> usize {
+        match axis {
+            "n" => self.rows,
+            "m" => self.columns,
+            axis => (self.axis)(axis).unwrap_or(1),
+        }
+    }
+
+    /// Values of a row of an array in files.
+    pub(super) fn width(&self, array: Array) -> usize {
+        array.dims.iter().map(|axis| self.of(axis)).product()
     }
 }
 

@@ -9,14 +9,14 @@ use ndarray::ArrayView2;
 
 use super::attention::Mechanism;
 use super::kind::AsKind;
-use super::shape::Start;
-use super::spec::{ArraySpec, Place, Range, head_name};
+use super::slots::Slots;
+use super::spec::{Array, ArraySpec, Kept, Place, Range, head_name};
 use crate::keys::Words;
 use crate::math::{Real, Series};
 
 /// Defines a struct of series, and the table of their entries.
 macro_rules! arrays {
-    ($(#[$attribute:meta])* pub struct $name:ident {
+    ($(#[$attribute:meta])* pub struct $name:ident in $module:ident {
         $($(#[$doc:meta])* $field:ident: $spec:expr,)*
     } beside { $($(#[$other_doc:meta])* $other:ident: $type:ty,)* }) => {
         $(#[$attribute])*
@@ -26,39 +26,48 @@ macro_rules! arrays {
             $($(#[$other_doc])* pub $other: $type,)*
         }
 
+        #[doc = concat!("The arrays of a [`", stringify!($name), "`].")]
+        pub mod $module {
+            use super::*;
+
+            pastey::paste! {
+                $($(#[$doc])* pub const [<$field:upper>]: Array = &$spec;)*
+                pub(super) const ALL: &[Array] = &[$([<$field:upper>]),*];
+            }
+        }
+
         impl<R: Real> $name<R> {
-            /// The series, in order of computation.
-            pub const ARRAYS: &'static [ArraySpec] = &[$($spec),*];
-
-            fn with_widths(width: impl Fn(&ArraySpec) -> usize, $($other: $type),*) -> Self {
-                Self { $($field: Series::new(width(&$spec)),)* $($other),* }
+            fn with_widths(width: impl Fn(Array) -> usize, $($other: $type),*) -> Self {
+                pastey::paste! {
+                    Self { $($field: Series::new(width($module::[<$field:upper>])),)* $($other),* }
+                }
             }
 
-            /// The series, each with its entry; those that this machine lacks have width 0.
-            pub fn arrays(&self) -> impl Iterator<Item = (&'static ArraySpec, &Series<R>)> {
-                Self::ARRAYS.iter().zip([$(&self.$field),*])
+            /// The fields that are series, each with its entry; those that this machine lacks have width 0.
+            fn fields(&self) -> impl Iterator<Item = (Array, &Series<R>)> {
+                $module::ALL.iter().copied().zip([$(&self.$field),*])
             }
 
-            /// [`Self::arrays`], to write.
-            pub fn arrays_mut(&mut self) -> impl Iterator<Item = (&'static ArraySpec, &mut Series<R>)> {
-                Self::ARRAYS.iter().zip([$(&mut self.$field),*])
+            /// [`Self::fields`], to write, and what stands beside them.
+            fn split_mut(
+                &mut self,
+            ) -> (impl Iterator<Item = (Array, &mut Series<R>)>, ($(&mut $type,)*)) {
+                let fields = $module::ALL.iter().copied().zip([$(&mut self.$field),*]);
+                (fields, ($(&mut self.$other,)*))
             }
         }
     };
 }
 
 use ArraySpec as Spec;
-use Range::{Any, AtLeast, Distribution, Normal, Uniform, Within};
-
-/// Weights: all that is learned but biases.
-const LEARNED: Range = Range::Learned(Start::Glorot);
+use Range::{Any, AtLeast, Distribution, Within};
 
 arrays! {
     /// Everything a machine computed in one episode. All series have one row per step, but where something else
     /// is said.
     ///
     /// Shapes: T steps, X inputs, Y outputs, N memory rows, M columns, C units per controller layer.
-    pub struct Trace {
+    pub struct Trace in of_machines {
         /// Input x_t, [T, X].
         input: Spec::new("input", &["t", "x"], "x", Any, "from the task"),
         /// Output before the sigmoid, [T, Y].
@@ -77,7 +86,7 @@ arrays! {
         features: Spec::scratch("features"),
         /// sqrt(|M_{t−1}(i)|² + ε), the norms of the cosine, [T, N]; where memory is not kept every step,
         /// [1, N], of the last step.
-        norms: Spec::scratch("norms"),
+        norms: Spec::scratch("norms").kept(Kept::LastWithMemory),
     } beside {
         /// The controller, bottom layer first.
         layers: Vec<LayerTrace<R>>,
@@ -85,6 +94,8 @@ arrays! {
         heads: Vec<HeadTrace<R>>,
         /// The noise mode.
         sampling: NoiseMode,
+        /// The arrays that only this kind of machine has.
+        own: Slots<R>,
         /// 1: every M_t is kept. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
         /// again, from what the heads wrote, to the same bits.
@@ -94,7 +105,7 @@ arrays! {
 
 arrays! {
     /// One controller layer.
-    pub struct LayerTrace {
+    pub struct LayerTrace in of_layers {
         /// The input of the layer, [T, inputs].
         input: Spec::scratch("controller.input"),
         /// LSTM: the activated gates i, f, g, o, [T, 4C and padding].
@@ -113,38 +124,12 @@ arrays! {
 
 arrays! {
     /// One head: the parameters it emitted and every stage of the addressing they drove.
-    pub struct HeadTrace {
+    pub struct HeadTrace in of_heads {
         /// The weighting before the first step, [1, N].
         initial: Spec::new(
             "initial", &["n"], "w_0", Distribution,
             "w before the first step: all on row 0, or the softmax of learned logits; may be all 0 in traces of other programs",
         ),
-        /// Uniform noise of a Weibull head, [T, N].
-        noise: Spec::new("noise", &["t", "n"], "u", Uniform, "sampled from the stream of seed, episode and sample; the paper's heads use no noise"),
-        /// Uniform noise of a hard head, [T, 1].
-        draw: Spec::new("draw", &["t"], "u", Uniform, "sampled from the stream of seed, episode and sample"),
-        /// Normal noise of a lognormal head, [T, N].
-        normal: Spec::new("normal", &["t", "n"], "ε", Normal, "sampled from the stream of seed, episode and sample"),
-        /// Additive score: W of the key, [M, A].
-        additive_key: Spec::new("additive_key", &["m", "a"], "W_k", LEARNED, "learned; additive score vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015)"),
-        /// Additive score: W of the memory row, [M, A].
-        additive_row: Spec::new("additive_row", &["m", "a"], "W_M", LEARNED, "learned; additive score"),
-        /// Additive score: v, [A].
-        additive_vector: Spec::new("additive_vector", &["a"], "v", LEARNED, "learned; additive score"),
-        /// General score: W, [M, M].
-        bilinear: Spec::new("bilinear", &["m", "m"], "W", LEARNED, "learned; general score kᵀ·W·M(i) (Luong 2015)"),
-        /// Location-base score: W, [M, N].
-        location: Spec::new("location", &["m", "n"], "W", LEARNED, "learned; location-based score (kᵀ·W)(i) (Luong 2015)"),
-        /// Local attention: W of the centre, [M, P].
-        position_weight: Spec::new("position_weight", &["m", "p"], "W_p", LEARNED, "learned; window centre N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)"),
-        /// Local attention: v of the centre, [P].
-        position_vector: Spec::new("position_vector", &["p"], "v_p", LEARNED, "learned; window centre"),
-        /// Bayesian attention: W of the prior, [M, H].
-        prior_weight: Spec::new("prior_weight", &["m", "h"], "W_π", LEARNED, "learned; prior: z = h_π·f(W_πᵀ·M(i) + b_π), where f is the identity, or a ReLU in the form `code` (Fan et al. 2020)"),
-        /// Bayesian attention: b of the prior, [H].
-        prior_bias: Spec::new("prior_bias", &["h"], "b_π", Range::Learned(Start::Zero), "learned; prior"),
-        /// Bayesian attention: h of the prior, [H].
-        prior_vector: Spec::new("prior_vector", &["h"], "h_π", LEARNED, "learned; prior"),
         /// Key k_t, [T, M].
         key: Spec::new("key", &["t", "m"], "k", Any, "`key_activation` of the head's columns of W·h + b; −1 to 1 with `tanh`"),
         /// Key strength β_t ≥ 0, [T, 1].
@@ -158,24 +143,11 @@ arrays! {
         ),
         /// Sharpening γ_t ≥ 1, [T, 1].
         sharpening: Spec::new("sharpening", &["t"], "γ", AtLeast(1.0), "1 + softplus"),
-        /// The transformed key of the score, the same for all rows: kᵀ·W (general score), W_kᵀ·k (additive score).
-        query: Spec::scratch("query"),
-        /// The units of an additive score for every row, for the backward pass: kept if every M_t is kept and if they
-        /// are no more than the columns of the memory, [T, A·N].
-        units: Spec::scratch("units"),
-        /// Scratch of the layers over the memory rows.
-        layer: Spec::scratch("layer"),
         /// Score of the key with every row of the memory that the head sees, [T, N]; of the cosine in [−1, 1].
         similarity: Spec::new(
             "similarity", &["t", "n"], "K", Any,
             "score of k and every memory row (6), see below; −1 to 1 for a cosine",
         ),
-        /// Centre p of the window of a local head, in rows, [T, 1].
-        centre: Spec::new("centre", &["t"], "p", AtLeast(0.0), "min(t, N − 1), or N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)"),
-        /// Mean m of the prior of a Bayesian head, [T, N].
-        prior: Spec::new("prior", &["t", "n"], "m", AtLeast(0.0), "exp(softmax(z)), or softmax(z) in the form `code`; softmax over the rows (Fan et al. 2020)"),
-        /// Kullback-Leibler divergence of a Bayesian head from its prior, nats, summed over the rows, [T, 1].
-        divergence: Spec::new("divergence", &["t"], "KL", Any, "Σ_i KL divergence of the weight of row i from its prior, nats (Fan et al. 2020)"),
         /// Content weighting w^c, [T, N].
         content: Spec::new(
             "content", &["t", "n"], "w^c", Within(0.0, 1.0),
@@ -196,36 +168,14 @@ arrays! {
         /// Add a_t of a write head, [T, M].
         add: Spec::new("add", &["t", "m"], "a", Any, "`add_activation` (4); −1 to 1 with `tanh`"),
     } beside {
+        /// The arrays of the score.
+        of_score: Slots<R>,
+        /// The arrays of the form in which scores become a weighting.
+        of_weighting: Slots<R>,
         /// The mechanism of the head.
         mechanism: Mechanism,
     }
 }
-
-/// Makes a struct with a gradient for each of these arrays of a head.
-macro_rules! learned {
-    ($($field:ident)*) => {
-        /// The gradients w.r.t. the weights of a head's mechanism, each flat as in [`HeadTrace`].
-        #[derive(Clone, Debug)]
-        pub struct LearnedGradient<R> {
-            $(#[doc = concat!("By ", stringify!($field), ".")] pub $field: Vec<R>,)*
-        }
-
-        impl<R: Real> LearnedGradient<R> {
-            /// All zero, of these widths.
-            pub fn with_widths(width: impl Fn(&str) -> usize) -> Self {
-                Self { $($field: vec![R::ZERO; width(stringify!($field))],)* }
-            }
-
-            /// Each of them, in the order of the arrays.
-            pub fn each_mut(&mut self) -> impl Iterator<Item = &mut Vec<R>> {
-                [$(&mut self.$field),*].into_iter()
-            }
-        }
-    };
-}
-
-learned!(additive_key additive_row additive_vector bilinear location position_weight position_vector
-    prior_weight prior_bias prior_vector);
 
 /// The noise mode of an episode, if heads sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -252,69 +202,84 @@ impl<R: Real> Trace<R> {
     /// An empty trace for machines of this configuration.
     pub fn new(kind: &impl AsKind) -> Self {
         let config = kind.kind();
-        let at = |place| move |spec: &ArraySpec| config.width(place, spec);
-        let layers = 0..config.layers();
-        let heads = 0..config.heads();
-        let layers = layers.map(|index| LayerTrace::with_widths(at(Place::Layer(index))));
-        let heads = heads
-            .map(|index| HeadTrace::with_widths(at(Place::Head(index)), config.mechanism(index)));
-        let (layers, heads) = (layers.collect(), heads.collect());
-        Self::with_widths(at(Place::Machine), layers, heads, NoiseMode::Mean, 1)
+        let at = |place| move |array: Array| config.width(place, array);
+        let layers = (0..config.layers())
+            .map(|index| LayerTrace::with_widths(at(Place::Layer(index))))
+            .collect();
+        let head = |index| {
+            let width = at(Place::Head(index));
+            let [of_score, of_weighting] = config
+                .head_arrays(index)
+                .map(|arrays| Slots::new(arrays, width));
+            HeadTrace::with_widths(width, of_score, of_weighting, config.mechanism(index))
+        };
+        let heads = (0..config.heads()).map(head).collect();
+        let own = Slots::new(config.arrays(), at(Place::Machine));
+        Self::with_widths(at(Place::Machine), layers, heads, NoiseMode::Mean, own, 1)
     }
 
     /// Every series, with its place and entry.
-    pub fn everything(&self) -> impl Iterator<Item = (Place, &'static ArraySpec, &Series<R>)> {
-        let at = |place| move |(spec, series)| (place, spec, series);
+    pub fn everything(&self) -> impl Iterator<Item = (Place, Array, &Series<R>)> {
+        let at = |place| move |(array, series)| (place, array, series);
         let layers = self.layers.iter().enumerate();
+        let layers =
+            layers.flat_map(move |(index, layer)| layer.fields().map(at(Place::Layer(index))));
         let heads = self.heads.iter().enumerate();
-        self.arrays()
-            .map(at(Place::Machine))
-            .chain(
-                layers.flat_map(move |(index, layer)| layer.arrays().map(at(Place::Layer(index)))),
-            )
-            .chain(heads.flat_map(move |(index, head)| head.arrays().map(at(Place::Head(index)))))
+        let heads = heads.flat_map(move |(index, head)| head.arrays().map(at(Place::Head(index))));
+        let own = self.fields().chain(self.own.arrays());
+        own.map(at(Place::Machine)).chain(layers).chain(heads)
     }
 
     /// The series in files that have values for every step, in the order of the computation: the controller, the
     /// parameters of the heads, their stages, which have a value per row, the reads, the memory, the answer.
-    pub fn of_steps(&self) -> Vec<(Place, &'static ArraySpec, &Series<R>)> {
-        let turn = |place, spec: &ArraySpec| match (place, spec.name) {
+    pub fn of_steps(&self) -> Vec<(Place, Array, &Series<R>)> {
+        let turn = |place, array: Array| match (place, array) {
             (Place::Layer(_), _) => 0,
-            (Place::Head(_), "read") => 3,
-            (Place::Head(_), _) if spec.dims.contains(&"n") => 2,
+            (Place::Head(_), of_heads::SIMILARITY) => 2,
+            (Place::Head(_), of_heads::READ) => 5,
+            (Place::Head(_), array) if array.dims.contains(&"n") => {
+                // What a mechanism makes for every row goes into its weightings.
+                if of_heads::ALL.contains(&array) { 4 } else { 3 }
+            }
             (Place::Head(_), _) => 1,
-            (Place::Machine, "memory") => 4,
-            (Place::Machine, _) => 5,
+            (Place::Machine, of_machines::MEMORY_COLUMNS) => 6,
+            (Place::Machine, _) => 7,
         };
-        let all = self.everything().filter(|(_, spec, series)| {
-            spec.is_in_files() && spec.dims[0].starts_with('t') && series.width() > 0
+        let all = self.everything().filter(|(_, array, series)| {
+            array.is_in_files() && array.dims[0].starts_with('t') && series.width() > 0
         });
         let mut all: Vec<_> = all.collect();
-        all.sort_by_key(|(place, spec, _)| turn(*place, spec));
+        all.sort_by_key(|(place, array, _)| turn(*place, array));
         all
     }
 
-    /// Returns the series of this name; `None` where the machine lacks it.
-    pub fn series(&self, place: Place, array: &str) -> Option<&Series<R>> {
-        let found = self
-            .everything()
-            .find(|(at, spec, _)| *at == place && spec.name == array);
+    /// Returns the series of an array; `None` where the machine lacks it.
+    pub fn series(&self, place: Place, array: Array) -> Option<&Series<R>> {
+        let mut all = self.everything();
+        let found = all.find(|(at, other, _)| *at == place && *other == array);
         found
             .map(|(.., series)| series)
             .filter(|series| series.width() > 0)
     }
 
     /// [`Trace::series`], to write.
-    pub fn series_mut(&mut self, place: Place, array: &str) -> Option<&mut Series<R>> {
-        let is_it = |(spec, _): &(&ArraySpec, &mut Series<R>)| spec.name == array;
+    pub fn series_mut(&mut self, place: Place, array: Array) -> Option<&mut Series<R>> {
+        let series = self.entry_mut(place, array);
+        series.filter(|series| series.width() > 0)
+    }
+
+    /// Returns the series of an array, of any width, to write.
+    pub fn entry_mut(&mut self, place: Place, array: Array) -> Option<&mut Series<R>> {
+        let is_it = |(other, _): &(Array, &mut Series<R>)| *other == array;
         let found = match place {
-            Place::Machine => self.arrays_mut().find(is_it),
-            Place::Layer(index) => self.layers.get_mut(index)?.arrays_mut().find(is_it),
+            Place::Machine => {
+                let (mut fields, (_, _, _, own, _)) = self.split_mut();
+                fields.find(is_it).or_else(|| own.arrays_mut().find(is_it))
+            }
+            Place::Layer(index) => self.layers.get_mut(index)?.split_mut().0.find(is_it),
             Place::Head(index) => self.heads.get_mut(index)?.arrays_mut().find(is_it),
         };
-        found
-            .map(|(_, series)| series)
-            .filter(|series| series.width() > 0)
+        found.map(|(_, series)| series)
     }
 
     /// Bytes of a trace with room for an episode of `steps` steps, as [`Trace::resize_for_training`] makes
@@ -322,8 +287,8 @@ impl<R: Real> Trace<R> {
     pub fn bytes(kind: &impl AsKind, steps: usize, limit: usize) -> u64 {
         let trace = Self::new(kind);
         let every = Self::memory_every_for(trace.memory_columns.width(), steps, limit);
-        let of = |(_, spec, series): (Place, &ArraySpec, &Series<R>)| {
-            (series.width() as u64).saturating_mul(rows(spec, steps, every) as u64)
+        let of = |(_, array, series): (Place, Array, &Series<R>)| {
+            (series.width() as u64).saturating_mul(rows(array, steps, every) as u64)
         };
         let values = trace.everything().map(of).fold(0, u64::saturating_add);
         values.saturating_mul(size_of::<R>() as u64)
@@ -347,13 +312,13 @@ impl<R: Real> Trace<R> {
     }
 
     /// Hands every series to `visit`, in the order of [`Trace::everything`].
-    pub(super) fn each_mut(&mut self, mut visit: impl FnMut(&ArraySpec, &mut Series<R>)) {
-        self.arrays_mut()
-            .for_each(|(spec, series)| visit(spec, series));
-        let layers = self.layers.iter_mut().flat_map(LayerTrace::arrays_mut);
-        let heads = self.heads.iter_mut().flat_map(HeadTrace::arrays_mut);
-        for (spec, series) in layers.chain(heads) {
-            visit(spec, series);
+    pub(super) fn each_mut(&mut self, mut visit: impl FnMut(Array, &mut Series<R>)) {
+        let (fields, (layers, heads, _, own, _)) = self.split_mut();
+        let layers = layers.iter_mut().flat_map(|layer| layer.split_mut().0);
+        let heads = heads.iter_mut().flat_map(HeadTrace::arrays_mut);
+        let own = fields.chain(own.arrays_mut());
+        for (array, series) in own.chain(layers).chain(heads) {
+            visit(array, series);
         }
     }
 
@@ -380,22 +345,21 @@ impl<R: Real> Trace<R> {
     pub fn first_not_finite(&self) -> Option<(String, usize)> {
         let all = self.of_steps();
         (0..self.steps()).find_map(|t| {
-            let broken = all.iter().find(|(_, spec, series)| {
-                let is_memory = spec.name == "memory";
+            let broken = all.iter().find(|(_, array, series)| {
                 // The memory of a step is the one after it.
-                let row = t + usize::from(is_memory);
-                let is_there = !is_memory || self.memory_every == 1;
+                let row = t + usize::from(array.kept == Kept::Memory);
+                let is_there = array.kept != Kept::Memory || self.memory_every == 1;
                 is_there && series.row(row).iter().any(|value| !value.is_finite())
             });
-            broken.map(|(place, spec, _)| (self.array_name(*place, spec), t))
+            broken.map(|(place, array, _)| (self.array_name(*place, array), t))
         })
     }
 
     /// The name of an array in files.
-    pub fn array_name(&self, place: Place, spec: &ArraySpec) -> String {
+    pub fn array_name(&self, place: Place, array: Array) -> String {
         match place {
-            Place::Head(index) => format!("{}.{}", self.head_name(index), spec.name),
-            Place::Machine | Place::Layer(_) => spec.name.to_owned(),
+            Place::Head(index) => format!("{}.{}", self.head_name(index), array.name),
+            Place::Machine | Place::Layer(_) => array.name.to_owned(),
         }
     }
 
@@ -443,14 +407,13 @@ impl<R: Real> Trace<R> {
 }
 
 /// The number of rows of a series for `steps` steps.
-fn rows(spec: &ArraySpec, steps: usize, every: usize) -> usize {
-    match (spec.name, every) {
-        ("memory", 1) => steps.saturating_add(1),
+fn rows(array: Array, steps: usize, every: usize) -> usize {
+    match (array.kept, every) {
+        (Kept::Memory, 1) => steps.saturating_add(1),
         // Those that are kept, M_0 among them, and two for what lies between.
-        ("memory", every) => steps / every + 3,
-        ("norms", 2..) | ("layer", _) => 1,
-        ("units", 2..) => 0,
-        _ if spec.is_in_files() && spec.dims[0] != "t" => 1,
+        (Kept::Memory, every) => steps / every + 3,
+        (Kept::Once, _) | (Kept::LastWithMemory, 2..) => 1,
+        (Kept::WithMemory, 2..) => 0,
         _ => steps,
     }
 }
@@ -463,10 +426,47 @@ impl<R: Real> HeadTrace<R> {
             .copied()
     }
 
-    /// Allocates the scratch of a score or a prior in step `t`.
+    /// The series of the head, each with its entry, those of its mechanism last.
+    pub fn arrays(&self) -> impl Iterator<Item = (Array, &Series<R>)> {
+        let mechanism = self.of_score.arrays().chain(self.of_weighting.arrays());
+        self.fields().chain(mechanism)
+    }
+
+    /// [`HeadTrace::arrays`], to write.
+    pub fn arrays_mut(&mut self) -> impl Iterator<Item = (Array, &mut Series<R>)> {
+        let (fields, (score, weighting, _)) = self.split_mut();
+        fields
+            .chain(score.arrays_mut())
+            .chain(weighting.arrays_mut())
+    }
+
+    /// Returns the series of an array; `None` where the head lacks it.
+    pub fn series(&self, array: Array) -> Option<&Series<R>> {
+        let mut all = self.arrays();
+        let found = all.find(|(other, _)| *other == array);
+        found
+            .map(|(_, series)| series)
+            .filter(|series| series.width() > 0)
+    }
+
+    /// [`HeadTrace::series`], to write.
+    pub fn series_mut(&mut self, array: Array) -> Option<&mut Series<R>> {
+        let mut all = self.arrays_mut();
+        let found = all.find(|(other, _)| *other == array);
+        found
+            .map(|(_, series)| series)
+            .filter(|series| series.width() > 0)
+    }
+
+    /// Allocates the scratch of score and weighting up to step `t`.
     pub(super) fn make_room_to_score(&mut self, t: usize) {
-        self.query.resize(self.query.steps().max(t + 1));
-        self.layer.resize(1);
+        let mechanism = self
+            .of_score
+            .arrays_mut()
+            .chain(self.of_weighting.arrays_mut());
+        for (array, series) in mechanism.filter(|(array, _)| !array.is_in_files()) {
+            series.resize(series.steps().max(rows(array, t + 1, usize::MAX)));
+        }
     }
 
     /// The key of step `t`, to read, and the row for its similarities, to write.
@@ -477,9 +477,12 @@ impl<R: Real> HeadTrace<R> {
     /// Returns the learned parameters of the mechanism, each as one row.
     pub(super) fn learned_mut(&mut self) -> impl Iterator<Item = &mut Series<R>> {
         let is_there =
-            |(spec, series): &(&ArraySpec, &mut Series<R>)| series.width() > 0 && spec.is_learned();
-        let all = self.arrays_mut().filter(is_there);
-        all.map(|(_, series)| series)
+            |(array, series): &(Array, &mut Series<R>)| series.width() > 0 && array.is_learned();
+        let mechanism = self
+            .of_score
+            .arrays_mut()
+            .chain(self.of_weighting.arrays_mut());
+        mechanism.filter(is_there).map(|(_, series)| series)
     }
 
     /// True for a write head.

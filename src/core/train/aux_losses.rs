@@ -2,6 +2,7 @@
 
 use super::config::TrainingConfig;
 use crate::math::{Real, random};
+use crate::model::weighting::bayesian::DIVERGENCE;
 use crate::model::{Draw, ModelConfig, NoiseMode, Terms, Trace};
 use rand::RngExt;
 
@@ -123,11 +124,13 @@ const EXPECTED: u64 = 0x0E59_EC7E_D000_0000;
 
 /// Returns the divergence of an episode, summed over Bayesian heads and steps; `None` without such heads.
 pub(super) fn divergence<R: Real>(trace: &Trace<R>) -> Option<f64> {
-    let all = trace.heads.iter().map(|head| &head.divergence);
-    let sums = all.filter(|series| series.width() > 0).map(|series| {
-        let values = series.as_slice().iter();
-        values.map(|value| value.to_f64()).sum::<f64>()
-    });
+    let all = trace.heads.iter();
+    let sums = all
+        .filter_map(|head| head.series(DIVERGENCE))
+        .map(|series| {
+            let values = series.as_slice().iter();
+            values.map(|value| value.to_f64()).sum::<f64>()
+        });
     sums.reduce(|a, b| a + b)
 }
 

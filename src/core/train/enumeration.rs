@@ -8,6 +8,7 @@ use super::{logit_gradient, score};
 use crate::math::check::{assert_gradient, random_vector};
 use crate::model::attention::Weighting;
 use crate::model::config::{ControllerKind, InitialMemory};
+use crate::model::weighting::hard::DRAW;
 use crate::model::{Draw, Model, Noise, NoiseMode, NtmConfig, Params, Terms, Trace, Workspace};
 use crate::task::{Copy, Episode, Task};
 use std::f64::consts::LN_2;
@@ -64,7 +65,7 @@ fn set(params: &mut Params<f64>, values: &[f64]) {
 /// The indices of the hard heads.
 fn hard(trace: &Trace<f64>) -> Vec<usize> {
     let heads = 0..trace.heads.len();
-    let is_hard = |&head: &usize| trace.heads[head].draw.width() > 0;
+    let is_hard = |&head: &usize| trace.heads[head].series(DRAW).is_some();
     heads.filter(is_hard).collect()
 }
 
@@ -87,7 +88,8 @@ fn chosen(machine: &Model<f64>, episode: &Episode, choices: &[usize]) -> Trace<f
     for (t, rows) in choices.chunks(heads.len()).enumerate() {
         for (&head, &row) in heads.iter().zip(rows) {
             let head = &mut trace.heads[head];
-            head.draw[t] = drawing(head.distribution.row(t), row);
+            let u = drawing(head.distribution.row(t), row);
+            head.series_mut(DRAW).unwrap()[t] = u;
         }
         let noise = trace.clone();
         machine.run(&episode.input, Noise::Recorded(&noise), &mut trace);

@@ -4,7 +4,7 @@ use super::evaluate::TAPE_LIMIT;
 use super::trainer::group_size;
 use crate::math::matrix::padded;
 use crate::math::units;
-use crate::model::{ModelConfig, Trace};
+use crate::model::{HeadTrace, ModelConfig, Trace};
 
 /// The largest recording that is held to be looked at, in bytes.
 pub const LARGEST_RECORDING: u64 = 2 << 30;
@@ -77,9 +77,11 @@ fn backward_bytes(config: &ModelConfig, steps: usize) -> f64 {
         .last()
         .map_or(0, |map| padded(map.inputs) * map.outputs());
     let trace = Trace::<f32>::new(config);
-    let heads = trace.heads.iter();
-    let learned = heads.map(|head| head.additive_vector.width() + head.prior_vector.width());
-    let sums = units::sums::<f32>(config.columns(), learned.sum());
+    // Of a layer of units over the memory rows the learned vectors show the number.
+    let arrays = trace.heads.iter().flat_map(HeadTrace::arrays);
+    let vectors = arrays.filter(|(array, _)| array.is_learned() && array.dims.len() == 1);
+    let units = vectors.map(|(_, series)| series.width()).sum();
+    let sums = units::sums::<f32>(config.columns(), units);
     let between = Trace::<f32>::bytes(config, every + 2, usize::MAX);
     between as f64 + BYTES * (per_step as f64 * steps as f64 + (output + sums) as f64)
 }

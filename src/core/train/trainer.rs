@@ -14,7 +14,8 @@ use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::pool::Pool;
 use super::state::{HistoryPoint, State};
-use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace, hard};
+use crate::model::weighting::hard;
+use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace};
 use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.

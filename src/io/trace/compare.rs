@@ -7,7 +7,7 @@ use super::table::width;
 use crate::io::error::bounded;
 use crate::math::Series;
 use crate::model::config::Order;
-use crate::model::{ArraySpec, ModelConfig, Place, Trace, Turns};
+use crate::model::{Array, ModelConfig, Place, Trace, Turns, array};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -398,7 +398,7 @@ pub(super) fn piece(
 }
 
 /// An array of the machine: its place and its values.
-pub(super) type OfSteps<'a> = (Place, &'static ArraySpec, &'a Series<f32>);
+pub(super) type OfSteps<'a> = (Place, Array, &'a Series<f32>);
 
 /// Returns the part of an array of the machine in one step.
 pub(super) fn of_step<'a>(
@@ -500,9 +500,9 @@ fn of_a_step<'a>(side: Side<'a>, arrays: &[OfSteps<'a>], t: usize) -> Vec<Piece<
     } = side.recording;
     let mut pieces = asked(episode, t);
     for &array in arrays {
-        match array.1.name {
-            "input" => {}
-            "memory" => pieces.extend(memory(side, trace, t + 1, Some(t))),
+        match array.1 {
+            array::INPUT => {}
+            array::MEMORY => pieces.extend(memory(side, trace, t + 1, Some(t))),
             _ => pieces.push(of_step(trace, array, t)),
         }
     }
@@ -511,8 +511,8 @@ fn of_a_step<'a>(side: Side<'a>, arrays: &[OfSteps<'a>], t: usize) -> Vec<Piece<
 }
 
 /// A step of a series of a trace, if there is one.
-pub(super) fn part<'a>(trace: &'a Trace, place: Place, array: &str, t: usize) -> Option<Piece<'a>> {
+pub(super) fn part(trace: &Trace, place: Place, array: Array, t: usize) -> Option<Piece<'_>> {
     let mut all = trace.everything();
-    let found = all.find(|(at, spec, _)| *at == place && spec.name == array)?;
+    let found = all.find(|(at, spec, _)| *at == place && *spec == array)?;
     (found.2.width() > 0).then(|| of_step(trace, found, t))
 }

@@ -6,7 +6,10 @@ use super::format::SCORES;
 use super::imported::Imported;
 use crate::io::error::short;
 use crate::keys::Words as _;
-use crate::model::{self, Dependency, Draw, ModelConfig, Scoring, Trace, Turns, UnknownConvention};
+use crate::model::{
+    self, Conventions, Dependency, Draw, ModelConfig, Scoring, Trace, Turns, UnknownConvention,
+    array,
+};
 use crate::task::{Episode, Task};
 use crate::train::{ABSENT, Recording, is_unrecorded, score};
 
@@ -15,17 +18,18 @@ const LARGEST_EPISODE: usize = 1 << 22;
 
 /// Computes arrays that were not recorded but follow from recorded ones.
 pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
-    for rule in config.dependencies(&recording.conventions) {
+    let conventions = recording.conventions.clone();
+    for rule in config.dependencies(&conventions) {
         let name = config.array_name(rule.place, rule.array);
         // Memories are made when the file is read.
-        let is_lost = rule.array != "memory" && !recording.knows(&name);
+        let is_lost = rule.array != array::MEMORY && !recording.knows(&name);
         if !is_lost || obstacle(config, recording, &rule).is_some() {
             continue;
         }
         let lacks_start = lacks_start(&recording.trace, &rule);
-        let (conventions, trace) = (&recording.conventions, &mut recording.trace);
+        let trace = &mut recording.trace;
         for t in 0..trace.steps() {
-            model::recompute(config, conventions, trace, &rule, t);
+            rule.compute(trace, t);
         }
         if let Some(series) = trace
             .series_mut(rule.place, rule.array)
@@ -65,7 +69,7 @@ pub(super) fn is_recorded(recording: &Recording, array: &str) -> bool {
 }
 
 /// Returns the reason why an array does not follow from the known ones, if any.
-fn obstacle(config: &ModelConfig, recording: &Recording, rule: &Dependency) -> Option<String> {
+fn obstacle(config: &ModelConfig, recording: &Recording, rule: &Dependency<'_>) -> Option<String> {
     let conventions = &recording.conventions;
     match (rule.unknown, &conventions.turns, &conventions.scoring) {
         (Some(UnknownConvention::Turns), Turns::Unknown(words), _) => Some(said(words)),
@@ -109,9 +113,13 @@ fn absent(recording: &Recording, needs: impl IntoIterator<Item = String>) -> Opt
 }
 
 /// Returns the dependency of each memory on the one before, if any.
-pub(super) fn memory_dependency(config: &ModelConfig, recording: &Recording) -> Option<Dependency> {
-    let mut rules = config.dependencies(&recording.conventions).into_iter();
-    rules.find(|rule| rule.array == "memory" && obstacle(config, recording, rule).is_none())
+pub(super) fn memory_dependency<'a>(
+    config: &'a ModelConfig,
+    recording: &Recording,
+    conventions: &'a Conventions,
+) -> Option<Dependency<'a>> {
+    let mut rules = config.dependencies(conventions).into_iter();
+    rules.find(|rule| rule.array == array::MEMORY && obstacle(config, recording, rule).is_none())
 }
 
 /// Why the loss does not follow from the answer, if it does not.
@@ -126,12 +134,12 @@ fn loss_obstacle(recording: &Recording) -> Option<String> {
 }
 
 /// True when the first step of an array depends on unknown values.
-pub(super) fn lacks_start(trace: &Trace<f32>, rule: &Dependency) -> bool {
+pub(super) fn lacks_start(trace: &Trace<f32>, rule: &Dependency<'_>) -> bool {
     let starts = rule.start.map(|array| (rule.place, array));
     let mut needs = rule.needs.iter().copied().chain(starts);
     let is_lost = |(place, array)| {
         let series = trace.series(place, array);
-        series.is_some_and(|series| array != "memory" && is_unrecorded(series.row(0)))
+        series.is_some_and(|series| array != array::MEMORY && is_unrecorded(series.row(0)))
     };
     needs.any(is_lost)
 }

@@ -22,7 +22,7 @@ use super::write::{GRADIENT, Gradient, NUMERIC};
 use crate::io::error::{bounded, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
-use crate::model::{self, ModelConfig, NoiseMode, Trace};
+use crate::model::{ModelConfig, NoiseMode, Trace, array};
 use crate::task::{Episode, External, Phase, Task};
 use crate::train::{
     ABSENT, AuxLosses, Demand, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
@@ -335,15 +335,14 @@ impl Arrays<'_> {
 
     /// An array of the machine into its series, those of the layers by turns.
     fn fill(&mut self, trace: &mut Trace, array: &Described) -> Result<(), Error> {
-        let name = array.spec.name;
-        let values = match name {
-            "shift" => self.shifts(array)?,
+        let values = match array.spec {
+            array::SHIFT => self.shifts(array)?,
             _ if table::is_needed(array.spec) => self.take(array)?,
             _ => self.take_or_absent(array)?,
         };
         let places = table::places(trace, array.place);
         for (index, &place) in places.iter().enumerate() {
-            let Some(series) = trace.series_mut(place, name) else {
+            let Some(series) = trace.series_mut(place, array.spec) else {
                 continue;
             };
             let width = series.width();
@@ -589,9 +588,10 @@ impl Memories {
         recording: &mut Recording,
     ) -> (Vec<bool>, Option<Vec<f32>>) {
         let steps = recording.episode.steps();
-        let rule = memory_dependency(config, recording);
+        let conventions = recording.conventions.clone();
+        let rule = memory_dependency(config, recording, &conventions);
         let [_, m] = recording.trace.memory_size();
-        let (conventions, trace) = (&recording.conventions, &mut recording.trace);
+        let trace = &mut recording.trace;
         trace.memory_columns.resize(steps + 1);
         let size = trace.memory_columns.width();
         let mut are_written = Vec::new();
@@ -600,9 +600,7 @@ impl Memories {
             are_written.push(written.is_some());
             match (written, &rule) {
                 (Some(rows), _) => table::memory_columns(rows, m, memory.row_mut(t)),
-                (None, Some(rule)) if t > 0 => {
-                    model::recompute(config, conventions, trace, rule, t - 1);
-                }
+                (None, Some(rule)) if t > 0 => rule.compute(trace, t - 1),
                 _ => memory.row_mut(t).fill(ABSENT),
             }
         }

@@ -4,56 +4,35 @@
 use super::format::KEYFRAME;
 use crate::keys::Words;
 use crate::model::{
-    ArraySpec as Spec, Conventions, HeadTrace, ModelConfig, NtmConfig, Place, Range, Trace,
+    Array, ArraySpec as Spec, Conventions, ModelConfig, NtmConfig, Place, Range, Trace, array,
 };
 
 use Range::{Any, AtLeast, Within};
 
-/// The arrays in a file besides those that the machine computed.
-const BESIDE: [Spec; 6] = [
-    Spec::new(
-        "target",
-        &["t", "y"],
-        "",
-        Within(0.0, 1.0),
-        "from the task: 0 or 1",
-    ),
-    Spec::new(
-        "mask",
-        &["t"],
-        "",
-        Within(0.0, 1.0),
-        "1 in the steps whose output is scored, else 0",
-    ),
-    Spec::new(
-        "loss",
-        &["t"],
-        "",
-        AtLeast(0.0),
-        "bits: −Σ log2(y where the target is 1, 1 − y where it is 0), computed from the logit, because an output rounded to 1 is not precise enough; 0 in unscored steps",
-    ),
-    // M_0, also where all of the memory is there.
-    Spec::new(
-        "memory.initial",
-        &["n", "m"],
-        "M_0",
-        Any,
-        "constant, or learned",
-    ),
-    Spec::new(
-        "memory.last",
-        &["n", "m"],
-        "M_T",
-        Any,
-        "in place of `memory` if that is large",
-    ),
-    Spec::new(
-        "memory.keyframes",
-        &["f", "n", "m"],
-        "M_64, M_128, …",
-        Any,
-        "in place of `memory`: frame i is M_t with t = 64·(i + 1)",
-    ),
+/// What the answer should be, [T, Y].
+#[rustfmt::skip] // A row for every array.
+pub const TARGET: Array = &Spec::new("target", &["t", "y"], "", Within(0.0, 1.0), "from the task: 0 or 1");
+/// The steps whose output is scored, [T].
+#[rustfmt::skip]
+pub const MASK: Array = &Spec::new("mask", &["t"], "", Within(0.0, 1.0), "1 in the steps whose output is scored, else 0");
+/// The loss of every step, [T].
+#[rustfmt::skip]
+pub const LOSS: Array = &Spec::new("loss", &["t"], "", AtLeast(0.0), "bits: −Σ log2(y where the target is 1, 1 − y where it is 0), computed from the logit, because an output rounded to 1 is not precise enough; 0 in unscored steps");
+/// M_T, [N, M].
+#[rustfmt::skip]
+pub const LAST_MEMORY: Array = &Spec::new("memory.last", &["n", "m"], "M_T", Any, "in place of `memory` if that is large");
+/// M_64, M_128, …, [F, N, M].
+#[rustfmt::skip]
+pub const KEYFRAMES: Array = &Spec::new("memory.keyframes", &["f", "n", "m"], "M_64, M_128, …", Any, "in place of `memory`: frame i is M_t with t = 64·(i + 1)");
+
+/// The arrays in a file besides those that the machine computed. M_0 is there also where all of the memory is.
+const BESIDE: [Array; 6] = [
+    TARGET,
+    MASK,
+    LOSS,
+    array::INITIAL_MEMORY,
+    LAST_MEMORY,
+    KEYFRAMES,
 ];
 
 /// Axes with a size of their own, in the order of a file, with the things they count.
@@ -73,23 +52,23 @@ pub const AXES: [(&str, &str); 12] = [
 ];
 
 /// True for an array that every file must have.
-pub fn is_needed(spec: &Spec) -> bool {
-    matches!(spec.name, "input" | "weighting")
+pub fn is_needed(array: Array) -> bool {
+    [array::INPUT, array::WEIGHTING].contains(&array)
 }
 
 /// Rank of an array in a file: episode and answer, controller, memory, heads.
-fn rank(place: Place, spec: &Spec) -> usize {
-    match (place, spec.name) {
+fn rank(place: Place, array: Array) -> usize {
+    match (place, array) {
         (Place::Head(_), _) => 9,
-        (_, "input") => 0,
-        (_, "target" | "mask") => 1,
-        (_, "loss") => 3,
+        (_, array::INPUT) => 0,
+        (_, TARGET | MASK) => 1,
+        (_, LOSS) => 3,
         // What everything else sees of the controller.
-        (_, "controller.hidden") => 4,
+        (_, array::HIDDEN) => 4,
         (Place::Layer(_), _) => 5,
-        (_, "memory.initial") => 6,
-        (_, "memory") => 7,
-        (_, "memory.last" | "memory.keyframes") => 8,
+        (_, array::INITIAL_MEMORY) => 6,
+        (_, array::MEMORY) => 7,
+        (_, LAST_MEMORY | KEYFRAMES) => 8,
         (Place::Machine, _) => 2,
     }
 }
@@ -102,7 +81,7 @@ pub struct Listed {
     /// The kinds of heads that have it.
     pub heads: Vec<&'static str>,
     /// The description.
-    pub spec: &'static Spec,
+    pub spec: Array,
 }
 
 /// Every array that a file may have, in the order of the file: the reference for documentation, schema and other
@@ -143,12 +122,24 @@ pub fn arrays() -> Vec<Listed> {
 /// The arrays that follow from others, by their names, those of heads first, in the order of the computation.
 pub fn recomputed() -> Vec<&'static str> {
     let config = ModelConfig::from(NtmConfig::with_every_mechanism());
-    let rules = config.dependencies(&Conventions::default());
-    let follows = |spec: &&Spec| rules.iter().any(|rule| rule.array == spec.name);
-    let tables = [HeadTrace::<f32>::ARRAYS, Trace::<f32>::ARRAYS];
-    let all = tables.into_iter().flatten().filter(follows);
-    let names = all.map(|spec| spec.name);
-    names.chain(["output", "loss"]).collect()
+    let rules = config.dependencies(Conventions::OWN);
+    let trace = Trace::<f32>::new(&config);
+    let is_of_head = |place: Place| matches!(place, Place::Head(_));
+    let (of_heads, others): (Vec<_>, Vec<_>) = trace
+        .everything()
+        .filter(|(place, array, _)| {
+            let mut rules = rules.iter();
+            rules.any(|rule| (rule.place, rule.array) == (*place, *array))
+        })
+        .partition(|(place, ..)| is_of_head(*place));
+    let mut names: Vec<_> = Vec::new();
+    for (_, array, _) in of_heads.into_iter().chain(others) {
+        if !names.contains(&array.name) {
+            names.push(array.name);
+        }
+    }
+    names.extend([array::OUTPUT.name, LOSS.name]);
+    names
 }
 
 /// An array as a file describes it.
@@ -159,7 +150,7 @@ pub(super) struct Described {
     pub(super) shape: Vec<usize>,
     /// The part that it belongs to; for the layers of a controller, which are one array, the first layer.
     pub(super) place: Place,
-    pub(super) spec: &'static Spec,
+    pub(super) spec: Array,
 }
 
 /// Returns the arrays of a machine and of an episode of `steps` steps, each once, in the order of a file; `trace` may
@@ -170,8 +161,9 @@ pub(super) fn described(trace: &Trace, steps: usize) -> Vec<Described> {
         spec.is_in_files() && series.width() > 0 && !matches!(place, Place::Layer(1..))
     });
     let there = there.map(|(place, spec, _)| (place, spec));
-    let beside = BESIDE.iter().map(|spec| (Place::Machine, spec));
-    let beside = beside.filter(|(_, spec)| has_memory || !spec.name.starts_with("memory"));
+    let beside = BESIDE.into_iter().map(|array| (Place::Machine, array));
+    let of_memory = [array::INITIAL_MEMORY, LAST_MEMORY, KEYFRAMES];
+    let beside = beside.filter(|(_, array)| has_memory || !of_memory.contains(array));
     let mut all: Vec<_> = there.chain(beside).collect();
     all.sort_by_key(|(place, spec)| rank(*place, spec));
     let all = all.into_iter();
@@ -182,9 +174,9 @@ pub(super) fn described(trace: &Trace, steps: usize) -> Vec<Described> {
 /// Arrays of [`described`] in a file: all of the memory, or the first, the last and every 64th.
 pub(super) fn written(trace: &Trace, steps: usize, full_memory: bool) -> Vec<Described> {
     let mut all = described(trace, steps);
-    all.retain(|array| match array.spec.name {
-        "memory" => full_memory,
-        "memory.last" | "memory.keyframes" => !full_memory,
+    all.retain(|array| match array.spec {
+        array::MEMORY => full_memory,
+        LAST_MEMORY | KEYFRAMES => !full_memory,
         _ => true,
     });
     all
@@ -192,7 +184,7 @@ pub(super) fn written(trace: &Trace, steps: usize, full_memory: bool) -> Vec<Des
 
 impl Described {
     /// Describes an array; with a single layer it has no axis of layers.
-    fn new(trace: &Trace, steps: usize, place: Place, spec: &'static Spec) -> Self {
+    fn new(trace: &Trace, steps: usize, place: Place, spec: Array) -> Self {
         let axes = spec.dims.iter().copied();
         let dims: Vec<_> = axes
             .filter(|&axis| axis != "l" || trace.layers.len() > 1)
@@ -233,7 +225,7 @@ pub(super) fn places(trace: &Trace, place: Place) -> Vec<Place> {
 
 /// The size of an axis of some array other than time; 0 where no array has it.
 pub(super) fn width(trace: &Trace, axis: &str) -> usize {
-    let is_of = |spec: &Spec| {
+    let is_of = |spec: Array| {
         let mut space = spec.dims.iter().filter(|axis| !["t", "l"].contains(axis));
         space.next() == Some(&axis) && space.next().is_none()
     };

@@ -15,7 +15,7 @@ use super::imported::{Imported, Source};
 use super::write;
 use crate::math::Series;
 use crate::model::config::InitialMemory;
-use crate::model::{self, ArraySpec, Dependency, Model, Range, Size, Trace};
+use crate::model::{self, Array, Dependency, Model, Range, Size, Trace, array};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -93,7 +93,7 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
 }
 
 /// [`verify`], of the arrays that these rules make.
-fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency]) -> Verified {
+fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>]) -> Verified {
     let recording = &trace.recording;
     let (again, loss) = (Again::of(trace), Losses::again(recording));
     let mut unchecked = obstacles(&trace.config, recording, &trace.memories);
@@ -194,14 +194,14 @@ pub fn replay(
 }
 
 /// An array, by its name, and the lowest and the highest value that it may have.
-type Ranged<'a> = (String, &'static ArraySpec, &'a Series<f32>, (f32, f32));
+type Ranged<'a> = (String, Array, &'a Series<f32>, (f32, f32));
 
 /// The arrays that do not follow from anything, and the ends of their ranges.
-fn ranges<'a>(imported: &'a Imported, rules: &[Dependency]) -> Vec<Ranged<'a>> {
+fn ranges<'a>(imported: &'a Imported, rules: &[Dependency<'_>]) -> Vec<Ranged<'a>> {
     let trace = &imported.recording.trace;
     let ranged = |(place, spec, series): OfSteps<'a>| {
-        let is_it = |rule: &Dependency| rule.place == place && rule.array == spec.name;
-        let follows = spec.name == "output" || rules.iter().any(is_it);
+        let is_it = |rule: &Dependency<'_>| rule.place == place && rule.array == spec;
+        let follows = spec == array::OUTPUT || rules.iter().any(is_it);
         let is_given = spec.is_in_files() && spec.dims[0] == "t" && !follows;
         let ends = match imported.says(&format!("{}_activation", spec.name)) {
             "tanh" => (-1.0, 1.0),
@@ -218,7 +218,7 @@ struct Check<'a> {
     trace: &'a Imported,
     recording: &'a Recording,
     tolerance: f64,
-    rules: &'a [Dependency],
+    rules: &'a [Dependency<'a>],
     /// Arrays that do not follow from the known ones.
     skip: Vec<String>,
     /// Arrays with the number of their values that are NaN both as recorded and as computed.
@@ -269,7 +269,7 @@ impl Check<'_> {
             let array = name(rule.array);
             let is_lost = lacks_start(&self.recording.trace, rule);
             if is_lost && is_recorded(self.recording, &array) && !self.skip.contains(&array) {
-                let why = format!("step 0 needs {}, which is absent", name("initial"));
+                let why = format!("step 0 needs {}, which is absent", name(array::INITIAL));
                 self.found.unchecked.push((array, why));
             }
         }
@@ -357,8 +357,7 @@ impl Check<'_> {
             let Some(series) = recorded.series(place, array).filter(|_| !is_lost) else {
                 continue;
             };
-            let (config, conventions) = (&self.trace.config, &self.recording.conventions);
-            model::recompute(config, conventions, again, rule, t);
+            rule.compute(again, t);
             let row = series.row(rule.row(t));
             let made = again.series(place, array);
             let is_same = made.is_some_and(|made| made.row(rule.row(t)) == row);
@@ -367,14 +366,14 @@ impl Check<'_> {
                 _ if is_same => vec![0.0],
                 Size::One => vec![1.0],
                 Size::Share => vec![1.0 / series.width() as f32],
-                Size::Terms => model::magnitudes(config, conventions, again, rule, t),
+                Size::Terms => rule.magnitudes(again, t),
             };
             let size = |at: usize| {
                 let size = f64::from(terms[at % terms.len()]);
                 // What is too large to be summed up allows for nothing.
                 if size.is_finite() { size } else { 0.0 }
             };
-            if array == "memory" {
+            if array == array::MEMORY {
                 let side = Side::from(self.trace);
                 let [n, m] = recorded.memory_size();
                 let of = |trace| memory(side, trace, t + 1, Some(t));
@@ -506,18 +505,18 @@ mod tests {
     fn a_rule_that_no_machine_implements_does_not_hold() {
         let layer = Place::Layer(0);
         for (preset, place, array) in [
-            (COPY, Place::Head(0), "key"),
-            (COPY, Place::Head(1), "add"),
-            (COPY, layer, "controller.cell"),
-            (PLAIN, layer, "controller.hidden"),
+            (COPY, Place::Head(0), array::KEY),
+            (COPY, Place::Head(1), array::ADD),
+            (COPY, layer, array::CELL),
+            (PLAIN, layer, array::HIDDEN),
         ] {
             let trace = recorded(preset);
             assert_eq!(verify(&trace, 0.0).outcome(), Outcome::Holds);
             for size in [Size::One, Size::Share, Size::Terms] {
-                let rules = [Dependency::new(place, array, &[], size)];
+                let rules = [Dependency::new(place, array, Vec::new(), size, |_, _| ())];
                 let found = with_dependencies(&trace, 1e-5, &rules);
-                assert_eq!(found.outcome(), Outcome::Differs, "{array}");
-                assert!(found.comparison.first.unwrap().array.ends_with(array));
+                assert_eq!(found.outcome(), Outcome::Differs, "{}", array.name);
+                assert!(found.comparison.first.unwrap().array.ends_with(array.name));
             }
         }
     }

@@ -13,11 +13,11 @@ use zip::ZipWriter;
 use super::follows::is_recorded;
 use super::format::{Encoding, FORMAT, Generator, KEYFRAME, SMALL_MEMORY, VERSION};
 use super::imported::{Derivatives, Source};
-use super::table::{self, Described};
+use super::table::{self, Described, KEYFRAMES, LAST_MEMORY, LOSS, MASK, TARGET};
 use super::{form, npz};
 use crate::io::{Error, file};
 use crate::math::Series;
-use crate::model::{ModelConfig, Place, Trace};
+use crate::model::{self, ModelConfig, Place, Trace, array};
 use crate::train::{Quantity, Recording, is_unrecorded};
 
 /// The prefix of the name of a gradient array.
@@ -286,10 +286,9 @@ pub(super) fn derivatives(recording: &Recording, source: &Source) -> Derivatives
 
 /// The derivative w.r.t. an array, if any.
 fn derivative<'a>(derivatives: &'a Trace, of: &Described) -> Option<Listed<'a>> {
-    let own = of.spec.name.split_once('.');
-    let array = match own {
-        Some(("memory", _)) => "memory",
-        _ => of.spec.name,
+    let array = match of.spec {
+        array::INITIAL_MEMORY | LAST_MEMORY | KEYFRAMES => array::MEMORY,
+        array => array,
     };
     let series = derivatives.series(of.place, array)?;
     let mut described = of.clone();
@@ -305,18 +304,17 @@ fn derivative<'a>(derivatives: &'a Trace, of: &Described) -> Option<Listed<'a>> 
 fn view<'a>(array: &Listed<'a>, recording: &'a Recording) -> Option<CowArray<'a, f32, IxDyn>> {
     let (described, trace) = (&array.described, array.derivatives);
     let flat = |values: &'a [f32]| ArrayViewD::from_shape(IxDyn(&described.shape), values).ok();
-    let name = described.spec.name;
-    let view = match (trace, name) {
-        (None, "target") => recording.episode.target.view().into_dyn(),
-        (None, "mask") => flat(&recording.episode.mask)?,
-        (None, "loss") => flat(&recording.loss)?,
+    let view = match (trace, described.spec) {
+        (None, TARGET) => recording.episode.target.view().into_dyn(),
+        (None, MASK) => flat(&recording.episode.mask)?,
+        (None, LOSS) => flat(&recording.loss)?,
         _ => {
             let trace = trace.unwrap_or(&recording.trace);
-            match name {
-                "memory.initial" => trace.memory(0).into_dyn(),
-                "memory" => memories(trace)?.into_dyn(),
-                "memory.last" => trace.memory(trace.steps()).into_dyn(),
-                _ => match &*series(trace, described.place, name) {
+            match described.spec {
+                array::INITIAL_MEMORY => trace.memory(0).into_dyn(),
+                array::MEMORY => memories(trace)?.into_dyn(),
+                LAST_MEMORY => trace.memory(trace.steps()).into_dyn(),
+                _ => match &*series(trace, described.place, described.spec) {
                     [one] => flat(one.as_slice())?,
                     // The keyframes of a memory, and layers of a controller.
                     _ => return copied(described, of_trace(trace, trace.steps(), described)),
@@ -343,10 +341,10 @@ fn memories(trace: &Trace) -> Option<ArrayView3<'_, f32>> {
 }
 
 /// The series that make up an array.
-fn series<'a>(trace: &'a Trace, place: Place, name: &str) -> Vec<&'a Series<f32>> {
+fn series(trace: &Trace, place: Place, array: model::Array) -> Vec<&Series<f32>> {
     let places = table::places(trace, place).into_iter();
     places
-        .filter_map(|place| trace.series(place, name))
+        .filter_map(|place| trace.series(place, array))
         .collect()
 }
 
@@ -355,10 +353,10 @@ fn rows<'a>(recording: &'a Recording, described: &Described) -> Rows<'a> {
     let episode = &recording.episode;
     let width = described.shape.last().copied().unwrap_or(1).max(1);
     let lines = |data: &'a [f32]| -> Rows<'a> { Box::new(data.chunks(width).map(Cow::Borrowed)) };
-    match described.spec.name {
-        "target" => Box::new(episode.target.outer_iter().map(|row| row.to_vec().into())),
-        "mask" => lines(&episode.mask),
-        "loss" => lines(&recording.loss),
+    match described.spec {
+        TARGET => Box::new(episode.target.outer_iter().map(|row| row.to_vec().into())),
+        MASK => lines(&episode.mask),
+        LOSS => lines(&recording.loss),
         _ => of_trace(&recording.trace, episode.steps(), described),
     }
 }
@@ -374,14 +372,13 @@ fn of_trace<'a>(trace: &'a Trace, steps: usize, described: &Described) -> Rows<'
                 .map(Cow::Owned),
         )
     };
-    let name = described.spec.name;
-    match name {
-        "memory.initial" => memories(0, 1, 1),
-        "memory" => memories(0, steps + 1, 1),
-        "memory.last" => memories(steps, steps + 1, 1),
-        "memory.keyframes" => memories(KEYFRAME, steps, KEYFRAME),
+    match described.spec {
+        array::INITIAL_MEMORY => memories(0, 1, 1),
+        array::MEMORY => memories(0, steps + 1, 1),
+        LAST_MEMORY => memories(steps, steps + 1, 1),
+        KEYFRAMES => memories(KEYFRAME, steps, KEYFRAME),
         _ => {
-            let all = series(trace, described.place, name);
+            let all = series(trace, described.place, described.spec);
             if let [one] = all.as_slice() {
                 return lines(one.as_slice());
             }

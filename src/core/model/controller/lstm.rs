@@ -36,6 +36,20 @@ kernel! {
 }
 
 kernel! {
+    /// Sets tanh(cell) and hidden state from the activated gates and the cell.
+    pub fn hide<'a, R>(
+        simd; gates: &'a [R], cell: &'a [R], cell_tanh: &'a mut [R], hidden: &'a mut [R],
+    ) {
+        let o = &gates[3 * cell.len()..][..cell.len()];
+        each_pack!(simd, at in cell => {
+            let tanh = at.load(cell).tanh();
+            at.store(cell_tanh, tanh);
+            at.store(hidden, at.load(o) * tanh);
+        });
+    }
+}
+
+kernel! {
     /// Sets the gradient w.r.t. z from those w.r.t. h_t and c_t, and turns `d_cell` into the gradient w.r.t. c_{t−1}.
     pub fn backward<'a, R>(
         simd; gates: &'a [R],

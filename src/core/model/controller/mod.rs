@@ -7,10 +7,11 @@ pub mod feedforward;
 pub mod lstm;
 
 use super::config::{ControllerConfig, ControllerKind};
+use super::dependency::{Dependency, Size};
 use super::machine::{GradientRecorder, record};
 use super::shape::{LinearSpec, TensorSpec};
-use super::spec::ArraySpec;
-use super::trace::{HeadTrace, LayerTrace, Trace};
+use super::spec::{Array, Place};
+use super::trace::{HeadTrace, LayerTrace, Trace, of_layers};
 use crate::math::matrix::padded;
 use crate::math::vectors::add;
 use crate::math::{Linear, Matrix, Real, Series};
@@ -51,18 +52,19 @@ impl ControllerConfig {
     }
 
     /// [`super::Kind::width`] of a layer.
-    pub(super) fn width(&self, layer: usize, array: &ArraySpec, first: usize) -> usize {
-        match array.name {
-            "controller.input" => self.layer_inputs(layer, first),
-            "controller.hidden" => self.size,
+    pub(super) fn width(&self, layer: usize, array: Array, first: usize) -> usize {
+        match array {
+            of_layers::INPUT => self.layer_inputs(layer, first),
+            of_layers::HIDDEN => self.size,
             _ if !self.is_lstm() => 0,
-            "controller.gates" => padded(4 * self.size),
+            of_layers::GATES => padded(4 * self.size),
             _ => self.size,
         }
     }
 }
 
 /// The layers of a controller, with their weights.
+#[derive(Clone, Copy)]
 pub(super) struct Stack<'a, R> {
     pub(super) config: &'a ControllerConfig,
     /// Channels of x.
@@ -149,27 +151,89 @@ impl<R: Real> Stack<'_, R> {
         beside: impl Fn(&[HeadTrace<R>], &mut dyn FnMut(&[R])),
     ) {
         for index in 0..self.config.layers {
-            let linear = &self.linears[index];
-            // The part of x stands in the pre-activations since `see_inputs`.
-            let first = if index == 0 { self.inputs } else { 0 };
-            let seen_to_z = traces.each_mut().map(|trace| {
-                self.gather(index, t, trace, &beside);
-                let layer = &mut trace.layers[index];
-                let z = if self.config.is_lstm() {
-                    layer.gates.row_mut(t)
-                } else {
-                    layer.hidden.row_mut(t)
-                };
-                if index > 0 {
-                    linear.start(z);
-                }
-                (&layer.input.row(t)[first..], z)
-            });
-            linear.forward_from(first, seen_to_z);
-            for trace in &mut *traces {
-                self.activate(index, t, &mut trace.layers[index]);
-            }
+            self.forward_layer(index, t, traces, &beside);
         }
+    }
+
+    /// Computes one step of a layer; the part of x stands in the pre-activations of the first since `see_inputs`.
+    fn forward_layer<const B: usize>(
+        &self,
+        index: usize,
+        t: usize,
+        traces: &mut [Trace<R>; B],
+        beside: impl Fn(&[HeadTrace<R>], &mut dyn FnMut(&[R])),
+    ) {
+        let linear = &self.linears[index];
+        let first = if index == 0 { self.inputs } else { 0 };
+        let seen_to_z = traces.each_mut().map(|trace| {
+            self.gather(index, t, trace, &beside);
+            let layer = &mut trace.layers[index];
+            let z = if self.config.is_lstm() {
+                layer.gates.row_mut(t)
+            } else {
+                layer.hidden.row_mut(t)
+            };
+            if index > 0 {
+                linear.start(z);
+            }
+            (&layer.input.row(t)[first..], z)
+        });
+        linear.forward_from(first, seen_to_z);
+        for trace in traces {
+            self.activate(index, t, &mut trace.layers[index]);
+        }
+    }
+
+    /// The arrays of every layer in a step: see [`super::Machine::step`].
+    pub(super) fn step<'a>(
+        self,
+        beside: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])) + Copy + 'a,
+    ) -> impl Iterator<Item = Dependency<'a, R>>
+    where
+        Self: 'a,
+    {
+        (0..self.config.layers).flat_map(move |index| {
+            let place = Place::Layer(index);
+            let layer = move |trace: &mut Trace<R>, t: usize| {
+                if index == 0 {
+                    let (layer, steps) = (&mut trace.layers[0], trace.input.steps());
+                    let z = if self.config.is_lstm() {
+                        &mut layer.gates
+                    } else {
+                        &mut layer.hidden
+                    };
+                    self.linears[0].forward_row(trace.input.row(t), z.row_mut(t), t, steps);
+                }
+                let of_step =
+                    |heads: &[HeadTrace<R>], see: &mut dyn FnMut(&[R])| beside(heads, t, see);
+                self.forward_layer(index, t, std::array::from_mut(trace), of_step);
+            };
+            let hidden = move |trace: &mut Trace<R>, t: usize| {
+                let layer = &mut trace.layers[index];
+                let (gates, cell) = (layer.gates.row(t), layer.cell.row(t));
+                lstm::hide(
+                    gates,
+                    cell,
+                    layer.cell_tanh.row_mut(t),
+                    layer.hidden.row_mut(t),
+                );
+            };
+            let all: Vec<Dependency<'a, R>> = if self.config.is_lstm() {
+                vec![
+                    Dependency::new(place, of_layers::CELL, Vec::new(), Size::One, layer),
+                    Dependency::new(place, of_layers::HIDDEN, Vec::new(), Size::One, hidden),
+                ]
+            } else {
+                vec![Dependency::new(
+                    place,
+                    of_layers::HIDDEN,
+                    Vec::new(),
+                    Size::One,
+                    layer,
+                )]
+            };
+            all
+        })
     }
 
     /// Gathers the input of a layer: the layer below, or x_t and the reads; and its own previous state.

@@ -1,14 +1,13 @@
 //! Sizes, tensors and arrays of the Neural Turing Machine.
 
-use super::recompute;
-use crate::keys::{ConfigError, check};
+use crate::keys::{ConfigError, Words, check};
 use crate::math::matrix::padded;
-use crate::model::attention::{Mechanism, Weighting};
+use crate::model::array;
+use crate::model::attention::{Mechanism, Score, Strength, Switch, Weighting};
 use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, ShiftForm, check_channels};
-use crate::model::dependency::{Conventions, Dependency};
 use crate::model::kind::Kind;
 use crate::model::shape::{LinearSpec, Shape, TensorSpec};
-use crate::model::spec::{ArraySpec, Place};
+use crate::model::spec::{Array, Place, Sizes};
 
 impl Kind for NtmConfig {
     fn inputs(&self) -> usize {
@@ -76,28 +75,33 @@ impl Kind for NtmConfig {
         }
     }
 
-    fn width(&self, place: Place, array: &ArraySpec) -> usize {
-        let axis = |axis: &&str| self.axis(axis).unwrap_or(1);
-        match (place, array.name) {
+    fn width(&self, place: Place, array: Array) -> usize {
+        let axis = |axis: &str| self.axis(axis);
+        let sizes = self.sizes(&axis);
+        match (place, array) {
             (Place::Layer(layer), _) => self.controller.width(layer, array, self.first_inputs()),
-            (Place::Machine, "raw") => padded(self.head_outputs()),
-            (Place::Machine, "features") => self.features(),
-            (Place::Machine, "norms") => self.rows,
-            (Place::Head(head), "shift" | "shifted")
-                if self.shift_form.of(head) == ShiftForm::None =>
-            {
-                0
+            (Place::Machine, array::RAW) => padded(self.head_outputs()),
+            (Place::Machine, array::FEATURES) => self.features(),
+            (Place::Machine, array::NORMS) => self.rows,
+            (Place::Head(head), array) if !self.has(head, array) => 0,
+            (Place::Head(head), array) if !array.is_in_files() => {
+                let of = &self.attention;
+                let (score, weighting) =
+                    (of.score.of(head).arrays(), of.weighting.of(head).stages());
+                if score.arrays().contains(&array) {
+                    score.scratch(array, &sizes)
+                } else {
+                    weighting.scratch(array, &sizes)
+                }
             }
-            (Place::Head(head), "read") if head >= self.read_heads => 0,
-            (Place::Head(head), "erase" | "add") if head < self.read_heads => 0,
-            (Place::Head(head), name) if !self.attention.has(head, name) => 0,
-            (Place::Head(head), name) => {
-                let size = [self.rows, self.columns];
-                let scratch = self.attention.scratch(head, name, size);
-                scratch.unwrap_or_else(|| array.dims.iter().map(axis).product())
-            }
-            _ => array.dims.iter().map(axis).product(),
+            _ => sizes.width(array),
         }
+    }
+
+    fn head_arrays(&self, head: usize) -> [&'static [Array]; 2] {
+        let of = &self.attention;
+        let (score, weighting) = (of.score.of(head), of.weighting.of(head));
+        [score.arrays().arrays(), weighting.stages().arrays()]
     }
 
     fn axis(&self, axis: &str) -> Option<usize> {
@@ -124,10 +128,6 @@ impl Kind for NtmConfig {
 
     fn weighting(&self, head: usize) -> Weighting {
         self.attention.weighting.of(head)
-    }
-
-    fn dependencies(&self, conventions: &Conventions) -> Vec<Dependency> {
-        recompute::dependencies(self, conventions)
     }
 
     fn set_rows(&mut self, rows: usize) -> Result<(), ConfigError> {
@@ -174,6 +174,80 @@ impl Kind for NtmConfig {
         let moves = range > 0 || !self.shift_form.any(|form| form == ShiftForm::Scalar);
         ConfigError::unless(moves, field, range, || {
             "at least 1 with the scalar form".into()
+        })
+    }
+}
+
+impl NtmConfig {
+    /// A machine whose heads have, together, every array that any head may have: a read and a write head for every
+    /// mechanism that adds one.
+    pub fn with_every_mechanism() -> Self {
+        fn adding<T: Words + Copy>(arrays: impl Fn(T) -> &'static [Array]) -> Vec<T> {
+            let mut known: Vec<Array> = Vec::new();
+            let mut adding = Vec::new();
+            for (_, one) in T::WORDS.iter().rev() {
+                let own = arrays(*one);
+                if own.iter().any(|array| !known.contains(array)) {
+                    adding.insert(0, *one);
+                }
+                known.extend(own);
+            }
+            adding
+        }
+        let mut scores = adding(|score: Score| score.arrays().arrays());
+        let mut weightings = adding(|weighting: Weighting| weighting.stages().arrays());
+        let heads = scores.len().max(weightings.len());
+        scores.resize(heads, Score::Cosine);
+        weightings.resize(heads, Weighting::Soft);
+        let mut config = Self::new(1, 1);
+        (config.read_heads, config.write_heads) = (heads, heads);
+        config.attention.score = scores.repeat(2).into();
+        config.attention.weighting = weightings.repeat(2).into();
+        config
+    }
+
+    /// The sizes of the axes.
+    pub(super) fn sizes<'a>(&self, axis: &'a dyn Fn(&str) -> Option<usize>) -> Sizes<'a> {
+        Sizes {
+            rows: self.rows,
+            columns: self.columns,
+            axis,
+        }
+    }
+
+    /// Returns true if a head has an array, by its role and the stages that are on.
+    fn has(&self, head: usize, array: Array) -> bool {
+        let (of, is_write) = (&self.attention, head >= self.read_heads);
+        match array {
+            array::STRENGTH => of.strength.of(head) == Strength::Emitted,
+            array::GATE | array::GATED => of.gate.of(head) == Switch::On,
+            array::SHIFT | array::SHIFTED => self.shift_form.of(head) != ShiftForm::None,
+            array::SHARPENING => of.sharpening.of(head) == Switch::On,
+            array::DISTRIBUTION => of.weighting.of(head).stages().is_sampled(),
+            array::READ => !is_write,
+            array::ERASE => is_write && of.erase.of(head) == Switch::On,
+            array::ADD => is_write,
+            _ => true,
+        }
+    }
+
+    /// Returns the learned tensors of the mechanism of a head, in the order of its arrays.
+    fn learned(&self, head: usize) -> impl Iterator<Item = TensorSpec> {
+        let name = (self as &dyn Kind).head_name(head);
+        let arrays = self.head_arrays(head).into_iter().flatten();
+        arrays.filter_map(move |array| {
+            let start = array.start()?;
+            let size = |axis: &str| self.axis(axis).unwrap_or(1);
+            let (rows, columns) = match array.dims {
+                [rows, columns] => (size(rows), size(columns)),
+                dims => (1, dims.iter().map(|axis| size(axis)).product()),
+            };
+            Some(TensorSpec {
+                name: format!("{name}.{}", array.name).into(),
+                rows,
+                columns,
+                start,
+            })
         })
     }
 }

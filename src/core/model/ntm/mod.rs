@@ -13,13 +13,15 @@ use super::controller::{Stack, StackGradient};
 use super::dependency::{Conventions, Dependency};
 use super::derivatives::address_backward_noting;
 use super::head::{HeadGradient, activate, activate_backward};
+use super::kind::Kind;
 use super::machine::{
     GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, longest, together,
 };
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
 use super::readout;
-use super::score;
+use super::score::{self, Rows};
+use super::slots::SlotsGradient;
 use super::trace::{HeadTrace, Trace};
 use super::window::{After, Window};
 use crate::math::kernel::kernel;
@@ -43,6 +45,7 @@ pub(super) mod tensor {
 }
 
 /// A configuration with weights.
+#[derive(Clone, Copy)]
 struct Ntm<'a, R> {
     config: &'a NtmConfig,
     params: &'a Params<R>,
@@ -93,14 +96,12 @@ impl<R: Real> Machine<R> for NtmConfig {
         ntm.set_gradients(traces, workspaces, gradient);
     }
 
-    fn recompute_step(
-        &self,
-        conventions: &Conventions,
-        trace: &mut Trace<R>,
-        rule: &Dependency,
-        t: usize,
-    ) {
-        recompute::recompute_step(self, conventions, trace, rule, t);
+    fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>> {
+        recompute::dependencies(self, conventions)
+    }
+
+    fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
+        self.with(params).step_by_arrays()
     }
 }
 
@@ -123,8 +124,8 @@ impl NtmConfig {
     }
 }
 
-impl<R: Real> Ntm<'_, R> {
-    fn stack(&self) -> Stack<'_, R> {
+impl<'a, R: Real> Ntm<'a, R> {
+    fn stack(&self) -> Stack<'a, R> {
         let Params {
             linears, tensors, ..
         } = self.params;
@@ -138,15 +139,15 @@ impl<R: Real> Ntm<'_, R> {
     }
 
     /// All heads side by side.
-    fn heads(&self) -> &Linear<R> {
+    fn heads(&self) -> &'a Linear<R> {
         &self.params.linears[self.config.controller.layers]
     }
 
-    fn output(&self) -> &Linear<R> {
+    fn output(&self) -> &'a Linear<R> {
         &self.params.linears[self.config.controller.layers + 1]
     }
 
-    fn initial(&self, tensor: usize) -> &Matrix<R> {
+    fn initial(&self, tensor: usize) -> &'a Matrix<R> {
         &self.params.tensors[tensor]
     }
 
@@ -201,15 +202,7 @@ impl<R: Real> Ntm<'_, R> {
 
     /// Computes one time step: controller, addressing, reads, writes.
     fn step<const B: usize>(&self, stack: &Stack<'_, R>, t: usize, traces: &mut [Trace<R>; B]) {
-        stack.forward(t, traces, |heads, see| {
-            for (q, head) in heads[..self.config.read_heads].iter().enumerate() {
-                see(if t > 0 {
-                    head.read.row(t - 1)
-                } else {
-                    self.initial(tensor::READ).row(q)
-                });
-            }
-        });
+        stack.forward(t, traces, |heads, see| self.see_reads(heads, t, see));
         let top = self.config.controller.layers - 1;
         let hidden_to_raw = traces.each_mut().map(|trace| {
             let raw = trace.raw.row_mut(t);
@@ -222,6 +215,25 @@ impl<R: Real> Ntm<'_, R> {
         }
     }
 
+    /// Passes on the reads of the step before.
+    fn see_reads(&self, heads: &[HeadTrace<R>], t: usize, see: &mut dyn FnMut(&[R])) {
+        for (q, head) in heads[..self.config.read_heads].iter().enumerate() {
+            see(if t > 0 {
+                head.read.row(t - 1)
+            } else {
+                self.initial(tensor::READ).row(q)
+            });
+        }
+    }
+
+    /// The pre-activations of all heads.
+    fn set_raw(&self, t: usize, trace: &mut Trace<R>) {
+        let raw = trace.raw.row_mut(t);
+        self.heads().start(raw);
+        let hidden = &trace.layers[self.config.controller.layers - 1].hidden;
+        self.heads().forward_from(0, [(hidden.row(t), raw)]);
+    }
+
     /// Addressing, reads and writes of one step.
     fn remember(&self, t: usize, trace: &mut Trace<R>) {
         let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
@@ -229,24 +241,54 @@ impl<R: Real> Ntm<'_, R> {
         let (before, after) = trace.memory_columns.two_rows(now, next);
         activate(self.config, trace.raw.row(t), &mut trace.heads, t);
         let (heads, norms) = (&mut trace.heads, trace.norms.row_mut(norms));
+        let epsilon = self.epsilon;
         let sampling = trace.sampling;
         match self.config.order {
             Order::ReadFirst => {
-                score::forward(heads, t, before, self.epsilon, norms);
+                score::forward(
+                    heads,
+                    t,
+                    &mut Rows {
+                        columns: before,
+                        epsilon,
+                        norms,
+                    },
+                );
                 address(heads, t, sampling, None);
                 memory::read_and_write(heads, t, before, after);
             }
             Order::WriteFirst => {
                 let (readers, writers) = heads.split_at_mut(self.config.read_heads);
-                score::forward(writers, t, before, self.epsilon, norms);
+                score::forward(
+                    writers,
+                    t,
+                    &mut Rows {
+                        columns: before,
+                        epsilon,
+                        norms: &mut *norms,
+                    },
+                );
                 address(writers, t, sampling, None);
                 memory::write(writers, t, before, after);
-                score::forward(readers, t, after, self.epsilon, norms);
+                score::forward(
+                    readers,
+                    t,
+                    &mut Rows {
+                        columns: after,
+                        epsilon,
+                        norms,
+                    },
+                );
                 address(readers, t, sampling, None);
                 memory::read(readers, t, after);
             }
         }
 
+        self.gather_features(t, trace);
+    }
+
+    /// The input of the output layer: hidden state and reads.
+    fn gather_features(&self, t: usize, trace: &mut Trace<R>) {
         let features = trace.features.row_mut(t);
         let hidden = trace.layers[self.config.controller.layers - 1]
             .hidden
@@ -512,11 +554,14 @@ impl<R: Real> Ntm<'_, R> {
             add(&mut to, &scratch.rows[..]);
         }
         add(tensors[tensor::READ].view_mut(), &scratch.stack.beside);
-        scratch.heads.iter_mut().for_each(score::add_up);
-        let learned = scratch.heads.iter_mut();
-        let learned = learned
-            .flat_map(|by| by.learned.each_mut())
-            .filter(|by| !by.is_empty());
+        for (head, by) in trace.heads.iter().zip(&mut scratch.heads) {
+            head.mechanism.score.function().add_up(&mut by.of_score);
+            let weighting = head.mechanism.weighting.function();
+            weighting.add_up(&mut by.of_weighting);
+        }
+        let heads = scratch.heads.iter();
+        let learned = heads.flat_map(|by| [&by.of_score.learned, &by.of_weighting.learned]);
+        let learned = learned.flatten();
         for (to, from) in tensors[tensor::LEARNED..].iter_mut().zip(learned) {
             add(to.view_mut(), &from[..]);
         }
@@ -535,11 +580,27 @@ fn add_upstream<R: Real>(weightings: &[Series<R>], t: usize, gradients: &mut [He
     }
 }
 
+impl<R: Real> HeadGradient<R> {
+    /// All zero, for a head of such a machine.
+    pub fn of(config: &NtmConfig, head: &HeadTrace<R>) -> Self {
+        let axis = |axis: &str| config.axis(axis);
+        let sizes = config.sizes(&axis);
+        let (score, weighting) = (head.mechanism.score, head.mechanism.weighting);
+        let score = score.function::<R>().gradient_scratch(&sizes);
+        let weighting = weighting.function::<R>().gradient_scratch(&sizes);
+        let of_score = SlotsGradient::new(&head.of_score, &score);
+        let of_weighting = SlotsGradient::new(&head.of_weighting, &weighting);
+        Self::new(head, [of_score, of_weighting])
+    }
+}
+
 impl<R: Real> Scratch<R> {
     fn new(config: &NtmConfig) -> Self {
         let zeros = |len: usize| vec![R::ZERO; len];
         let (values, is_written_first) = (config.rows * config.columns, config.is_written_first());
-        let heads = 0..config.heads();
+        let empty = Trace::<R>::new(config);
+        let heads = empty.heads.iter();
+        let heads = heads.map(|head| HeadGradient::of(config, head));
         let (rows_after, values_after) = if is_written_first {
             (config.rows, values)
         } else {
@@ -551,7 +612,7 @@ impl<R: Real> Scratch<R> {
             raw: Series::new(padded(config.head_outputs())),
             hidden: zeros(config.controller.size),
             memory: Aligned::zeros(values),
-            heads: heads.map(|head| HeadGradient::new(config, head)).collect(),
+            heads: heads.collect(),
             rows: Aligned::zeros(config.rows),
             write: Aligned::zeros(if config.is_pair() { 0 } else { values }),
             window: Window::new(values, !is_written_first),
@@ -565,13 +626,9 @@ impl<R: Real> Scratch<R> {
         self.window.reset();
         self.memory.fill(R::ZERO);
         for head in &mut self.heads {
-            let states = [
-                &mut head.previous,
-                &mut head.score_sums,
-                &mut head.prior_sums,
-            ];
-            states.into_iter().for_each(|state| state.fill(R::ZERO));
-            head.learned.each_mut().for_each(|by| by.fill(R::ZERO));
+            head.previous.fill(R::ZERO);
+            head.of_score.reset();
+            head.of_weighting.reset();
         }
     }
 }

@@ -1,143 +1,283 @@
 //! What follows from what in a Neural Turing Machine, and how it is computed again.
 
-use crate::math::Real;
-use crate::model::addressing::{Stage, address};
-use crate::model::attention::{Mechanism, Score};
+use super::Ntm;
+use crate::math::{Linear, Real};
+use crate::model::addressing::address;
+use crate::model::array;
+use crate::model::attention::Score;
 use crate::model::config::{NtmConfig, Order};
 use crate::model::dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
-use crate::model::spec::Place;
+use crate::model::head::{EMITTED, activate_one};
+use crate::model::score::Rows;
+use crate::model::slots::Slots;
+use crate::model::spec::{Array, Place};
+use crate::model::stage::Stage;
 use crate::model::trace::{HeadTrace, Trace};
-use crate::model::{memory, score};
+use crate::model::{memory, readout, score};
 
-/// Returns the dependencies in a Neural Turing Machine: the stages of every head, the reads, the memory.
-pub(super) fn dependencies(config: &NtmConfig, conventions: &Conventions) -> Vec<Dependency> {
-    let heads = || (0..config.heads()).map(Place::Head);
-    let unknown_turns =
-        matches!(conventions.turns, Turns::Unknown(_)).then_some(UnknownConvention::Turns);
-    let unknown_score = matches!(conventions.scoring, Scoring::Unknown { .. });
-    let is_dot = conventions.scoring == Scoring::Dot;
-    let empty = Trace::<f32>::new(config);
-    let has = |place, array: &str| empty.series(place, array).is_some();
-    let writers = (config.read_heads..config.heads()).map(Place::Head);
-    let written: Vec<_> = writers
-        .flat_map(|head| [(head, "erase"), (head, "add")])
-        .filter(|&(head, array)| has(head, array))
-        .collect();
-    let seen = |place, own| {
-        let mut needs = vec![(place, own), (Place::Machine, "memory")];
-        if matches!(conventions.turns, Turns::InTurn(_)) {
-            needs.extend(&written);
-        }
-        needs
-    };
-    let score = if is_dot { Size::Terms } else { Size::One };
-    let of_head = |place: Place, own: &'static [&'static str]| {
-        let own = own.iter().filter(move |own| has(place, own));
-        own.map(move |&own| (place, own))
-    };
-    let similarity = heads().flat_map(|place| {
-        let is_cosine = mechanism(&empty, place).score == Score::Cosine;
-        let unknown = unknown_score && is_cosine;
-        let mut needs = seen(place, "key");
-        needs.extend(of_head(place, &SCORED_WITH));
-        let size = if is_cosine { score } else { Size::Terms };
-        let similarity = Dependency {
-            unknown: unknown_turns.or(unknown.then_some(UnknownConvention::Scoring)),
-            ..Dependency::new(place, "similarity", &needs, size)
-        };
-        let prior = has(place, "prior").then(|| {
-            let mut needs = seen(place, PRIOR_OF[0]);
-            needs.extend(of_head(place, &PRIOR_OF[1..]));
-            Dependency {
-                unknown: unknown_turns,
-                ..Dependency::new(place, "prior", &needs, Size::Share)
-            }
-        });
-        [similarity].into_iter().chain(prior)
-    });
-    let stages = |place| {
-        let head = &empty.heads[head_of(place)];
-        let made = Stage::ALL
-            .into_iter()
-            .filter_map(|stage| Some((stage, stage.makes(head)?)));
-        let rules = made.map(|(stage, makes)| {
-            let needs = stage.needs(head).into_iter().filter(|own| has(place, own));
-            let needs: Vec<_> = needs.map(|own| (place, own)).collect();
-            let size = match stage {
-                Stage::Centre | Stage::Divergence => Size::One,
-                _ => Size::Share,
-            };
-            Dependency {
-                start: (stage == Stage::Interpolation).then_some("initial"),
-                ..Dependency::new(place, makes, &needs, size)
-            }
-        });
-        rules.collect::<Vec<_>>()
-    };
-    let reads = heads().take(config.read_heads).map(|place| Dependency {
-        unknown: unknown_turns,
-        ..Dependency::new(place, "read", &seen(place, "weighting"), Size::Terms)
-    });
-    let of_memory = [&written[..], &[(Place::Machine, "memory.initial")]].concat();
-    let memory = Dependency {
-        unknown: unknown_turns,
-        ..Dependency::new(Place::Machine, "memory", &of_memory, Size::Terms)
-    };
-    let similarity: Vec<_> = similarity.collect();
-    let of_heads = similarity
-        .chunk_by(|a, b| a.place == b.place)
-        .flat_map(|rules| {
-            let stages = stages(rules[0].place);
-            rules.iter().cloned().chain(stages)
-        });
-    of_heads.chain(reads).chain([memory]).collect()
+/// The arrays of a machine that follow from others, by the conventions of a recorded episode.
+struct Rules<'a> {
+    config: &'a NtmConfig,
+    conventions: &'a Conventions,
+    /// Shows which arrays there are.
+    empty: Trace<f32>,
 }
 
-/// Implements [`super::Machine::recompute_step`].
-pub(super) fn recompute_step<R: Real>(
+/// Returns the dependencies in a Neural Turing Machine, in the order of the computation: the stages of every head, the
+/// reads, the memory; of one that writes first those of the write heads, the memory, those of the read heads.
+pub(super) fn dependencies<'a, R: Real>(
+    config: &'a NtmConfig,
+    conventions: &'a Conventions,
+) -> Vec<Dependency<'a, R>> {
+    let rules = Rules {
+        config,
+        conventions,
+        empty: Trace::new(config),
+    };
+    let (reads, heads) = (config.read_heads, config.heads());
+    let addressing = |heads: std::ops::Range<usize>| heads.flat_map(|head| rules.of_head(head));
+    let all_reads = (0..reads).map(|head| rules.read(head));
+    let memory = [rules.memory()];
+    if config.is_written_first() {
+        let written = addressing(reads..heads).chain(memory);
+        written
+            .chain(addressing(0..reads))
+            .chain(all_reads)
+            .collect()
+    } else {
+        addressing(0..heads)
+            .chain(all_reads)
+            .chain(memory)
+            .collect()
+    }
+}
+
+impl<'a> Rules<'a> {
+    fn has(&self, place: Place, array: Array) -> bool {
+        self.empty.series(place, array).is_some()
+    }
+
+    /// The arrays of a head, of those that it has.
+    fn own(&self, place: Place, arrays: impl IntoIterator<Item = Array>) -> Vec<(Place, Array)> {
+        let arrays = arrays.into_iter().filter(|array| self.has(place, array));
+        arrays.map(|array| (place, array)).collect()
+    }
+
+    /// What the write heads write.
+    fn written(&self) -> Vec<(Place, Array)> {
+        let writers = (self.config.read_heads..self.config.heads()).map(Place::Head);
+        let arrays = writers.flat_map(|head| self.own(head, [array::ERASE, array::ADD]));
+        arrays.collect()
+    }
+
+    /// An array that a head makes of the memory that it sees, and of others of its own.
+    fn seen<R: Real>(
+        &self,
+        head: usize,
+        array: Array,
+        needs: impl IntoIterator<Item = Array>,
+        size: Size,
+        compute: impl Fn(&mut [HeadTrace<R>], usize, &[R]) + 'a,
+    ) -> Dependency<'a, R> {
+        let place = Place::Head(head);
+        let mut needs = self.own(place, needs);
+        needs.push((Place::Machine, array::MEMORY));
+        if matches!(self.conventions.turns, Turns::InTurn(_)) {
+            needs.extend(self.written());
+        }
+        let (config, conventions) = (self.config, self.conventions);
+        let compute = move |trace: &mut Trace<R>, t: usize| {
+            see(config, conventions, trace, (head, t), &compute);
+        };
+        Dependency {
+            unknown: self.unknown_turns(),
+            ..Dependency::new(place, array, needs, size, compute)
+        }
+    }
+
+    fn unknown_turns(&self) -> Option<UnknownConvention> {
+        let is_unknown = matches!(self.conventions.turns, Turns::Unknown(_));
+        is_unknown.then_some(UnknownConvention::Turns)
+    }
+
+    /// The similarity and the stages of a head.
+    fn of_head<R: Real>(&self, head: usize) -> Vec<Dependency<'a, R>> {
+        let seen = self.of_memory(head);
+        let stages = Stage::all().into_iter();
+        seen.into_iter()
+            .chain(stages.filter_map(|stage| self.stage(head, stage)))
+            .collect()
+    }
+
+    /// The similarity, and what the weighting makes of the rows.
+    fn of_memory<R: Real>(&self, head: usize) -> Vec<Dependency<'a, R>> {
+        let (config, conventions) = (self.config, self.conventions);
+        let (of, scoring) = (&self.empty.heads[head], &conventions.scoring);
+        let is_cosine = of.mechanism.score == Score::Cosine;
+        let learned = |slots: &Slots<f32>| {
+            let arrays = slots.arrays().map(|(array, _)| array);
+            arrays
+                .filter(|array| array.is_learned())
+                .collect::<Vec<_>>()
+        };
+        let needs = [array::KEY].into_iter().chain(learned(&of.of_score));
+        let size = match scoring {
+            _ if !is_cosine => Size::Terms,
+            Scoring::Dot => Size::Terms,
+            _ => Size::One,
+        };
+        let mut similarity = self.seen(
+            head,
+            array::SIMILARITY,
+            needs,
+            size,
+            move |head, t, rows| {
+                score(config, scoring, head, t, rows);
+            },
+        );
+        if is_cosine && matches!(scoring, Scoring::Unknown { .. }) {
+            similarity.unknown = similarity.unknown.or(Some(UnknownConvention::Scoring));
+        }
+        let weighting = of.mechanism.weighting;
+        let seen = weighting.stages().seen().map(|array| {
+            let see = move |heads: &mut [HeadTrace<R>], t: usize, rows: &[R]| {
+                for head in heads {
+                    weighting.function().see(head, t, rows);
+                }
+            };
+            self.seen(head, array, learned(&of.of_weighting), Size::Share, see)
+        });
+        [similarity].into_iter().chain(seen).collect()
+    }
+
+    fn stage<R: Real>(&self, head: usize, stage: Stage) -> Option<Dependency<'a, R>> {
+        let (place, of) = (Place::Head(head), &self.empty.heads[head]);
+        let made = stage.makes(of)?;
+        let size = match stage {
+            Stage::Centre | Stage::Divergence => Size::One,
+            _ => Size::Share,
+        };
+        let compute = move |trace: &mut Trace<R>, t: usize| {
+            address(
+                &mut trace.heads[head..=head],
+                t,
+                trace.sampling,
+                Some(stage),
+            );
+        };
+        Some(Dependency {
+            start: (stage == Stage::Interpolation).then_some(array::INITIAL),
+            ..Dependency::new(place, made, self.own(place, stage.needs(of)), size, compute)
+        })
+    }
+
+    fn read<R: Real>(&self, head: usize) -> Dependency<'a, R> {
+        let (config, conventions) = (self.config, self.conventions);
+        let mut read = self.seen(
+            head,
+            array::READ,
+            [array::WEIGHTING],
+            Size::Terms,
+            memory::read,
+        );
+        // One head of each kind is one pass over the memory, with sums in its own order.
+        if conventions.turns == Turns::Together && config.is_pair() {
+            read.work = Box::new(|trace, t| {
+                let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
+                memory::read_and_write(&mut trace.heads, t, before, &mut after.to_vec());
+            });
+        }
+        read
+    }
+
+    fn memory<R: Real>(&self) -> Dependency<'a, R> {
+        let mut needs = self.written();
+        needs.push((Place::Machine, array::INITIAL_MEMORY));
+        let (config, conventions) = (self.config, self.conventions);
+        let compute = move |trace: &mut Trace<R>, t: usize| {
+            let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
+            match &conventions.turns {
+                Turns::InTurn(order) => {
+                    let last = in_turn(order, &mut trace.heads, t, before, |_, _, _| ());
+                    after.copy_from_slice(&last);
+                }
+                _ => memory::write(&trace.heads[config.read_heads..], t, before, after),
+            }
+        };
+        Dependency {
+            unknown: self.unknown_turns(),
+            ..Dependency::new(Place::Machine, array::MEMORY, needs, Size::Terms, compute)
+        }
+    }
+}
+
+/// Shows a head the memory that it sees in step `t`.
+fn see<R: Real>(
     config: &NtmConfig,
     conventions: &Conventions,
     trace: &mut Trace<R>,
-    rule: &Dependency,
-    t: usize,
+    (head, t): (usize, usize),
+    work: impl Fn(&mut [HeadTrace<R>], usize, &[R]),
 ) {
-    let (heads, n) = (&mut trace.heads, trace.norms.width());
+    let heads = &mut trace.heads;
     let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
-    let Place::Head(head) = rule.place else {
-        return match &conventions.turns {
-            Turns::InTurn(order) => {
-                let last = in_turn(order, heads, t, before, |_, _, _| ());
-                after.copy_from_slice(&last);
-            }
-            _ => memory::write(&heads[config.read_heads..], t, before, after),
-        };
-    };
-    let stage = |stage: &Stage| stage.makes(&heads[head]) == Some(rule.array);
-    if let Some(stage) = Stage::ALL.into_iter().find(stage) {
-        return address(&mut heads[head..=head], t, trace.sampling, Some(stage));
-    }
     // A trace that was read has no scratch.
     heads[head].make_room_to_score(t);
-    let see = |head: &mut [HeadTrace<R>], seen: &[R]| match rule.array {
-        "read" => memory::read(head, t, seen),
-        "prior" => head.iter_mut().for_each(|head| score::prior(head, t, seen)),
-        "similarity" => score(config, &conventions.scoring, head, t, seen, n),
-        _ => {}
-    };
     match (&conventions.turns, config.order) {
         (Turns::InTurn(order), _) => {
             in_turn(order, heads, t, before, |index, this, seen| {
                 if index == head {
-                    see(this, seen);
+                    work(this, t, seen);
                 }
             });
         }
-        (_, Order::WriteFirst) if head < config.read_heads => see(&mut heads[head..=head], after),
-        // One head of each kind is one pass over the memory, with sums in its own order.
-        (Turns::Together, _) if rule.array == "read" && config.is_pair() => {
-            memory::read_and_write(heads, t, before, &mut after.to_vec());
+        (_, Order::WriteFirst) if head < config.read_heads => {
+            work(&mut heads[head..=head], t, after);
         }
-        _ => see(&mut heads[head..=head], before),
+        _ => work(&mut heads[head..=head], t, before),
+    }
+}
+
+impl<'a, R: Real> Ntm<'a, R> {
+    /// See [`crate::model::Machine::step`].
+    pub(super) fn step_by_arrays(self) -> Vec<Dependency<'a, R>> {
+        let config = self.config;
+        let reads = move |heads: &[HeadTrace<R>], t: usize, see: &mut dyn FnMut(&[R])| {
+            self.see_reads(heads, t, see);
+        };
+        let heads = (0..config.heads()).flat_map(move |head| self.emitted(head));
+        let memory = dependencies(config, Conventions::OWN);
+        let seen = move |trace: &mut Trace<R>, t: usize| {
+            self.gather_features(t, trace);
+            trace.features.row(t).to_vec()
+        };
+        let output: &'a Linear<R> = self.output();
+        let controller = self.stack().step(reads).chain(heads);
+        controller
+            .chain(memory)
+            .chain(readout::step(output, seen))
+            .collect()
+    }
+
+    /// What a head emits, from the hidden state.
+    fn emitted(self, head: usize) -> impl Iterator<Item = Dependency<'a, R>> {
+        let empty = Trace::<R>::new(self.config);
+        let arrays = EMITTED
+            .into_iter()
+            .filter(move |array| empty.heads[head].series(array).is_some());
+        arrays.map(move |array| {
+            let compute = move |trace: &mut Trace<R>, t: usize| {
+                self.set_raw(t, trace);
+                activate_one(
+                    self.config,
+                    trace.raw.row(t),
+                    &mut trace.heads[head],
+                    t,
+                    array,
+                );
+            };
+            Dependency::new(Place::Head(head), array, Vec::new(), Size::One, compute)
+        })
     }
 }
 
@@ -164,19 +304,24 @@ fn in_turn<R: Real>(
     memory
 }
 
-/// The similarities of heads at one step with the `n` rows of the memory that they see.
+/// The similarities of heads at one step with the rows of the memory that they see.
 fn score<R: Real>(
     config: &NtmConfig,
     scoring: &Scoring,
     heads: &mut [HeadTrace<R>],
     t: usize,
     seen: &[R],
-    n: usize,
 ) {
+    let n = heads.first().map_or(0, |head| head.similarity.width());
     let epsilon = R::from_f64(config.similarity_epsilon);
     let is_cosine = |head: &HeadTrace<R>| head.mechanism.score == Score::Cosine;
     if *scoring == Scoring::Cosine || !heads.iter().any(is_cosine) {
-        return score::similarities(heads, t, seen, epsilon, &mut vec![R::ZERO; n]);
+        let mut rows = Rows {
+            columns: seen,
+            epsilon,
+            norms: &mut vec![R::ZERO; n],
+        };
+        return score::similarities(heads, t, &mut rows);
     }
     let at_least = |x: R| if x < epsilon { epsilon } else { x };
     let over: &dyn Fn(R, R) -> R = match scoring {
@@ -198,35 +343,11 @@ fn score<R: Real>(
     }
 }
 
-/// The inputs of scores other than key and memory.
-const SCORED_WITH: [&str; 5] = [
-    "additive_key",
-    "additive_row",
-    "additive_vector",
-    "bilinear",
-    "location",
-];
-
-/// The inputs of a prior other than the memory.
-const PRIOR_OF: [&str; 3] = ["prior_weight", "prior_bias", "prior_vector"];
-
-/// The index of a head.
-fn head_of(place: Place) -> usize {
-    match place {
-        Place::Head(head) => head,
-        Place::Machine | Place::Layer(_) => 0,
-    }
-}
-
-fn mechanism(trace: &Trace<f32>, place: Place) -> &Mechanism {
-    &trace.heads[head_of(place)].mechanism
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::attention::Switch;
-    use crate::model::{Draw, Kind, Model};
+    use crate::model::{Draw, Model};
     use crate::task::{Copy, Task};
 
     fn recorded(order: Order, reads: usize, writes: usize) -> (NtmConfig, Trace<f32>) {
@@ -255,11 +376,11 @@ mod tests {
     fn again(config: &NtmConfig, trace: &Trace<f32>) -> Trace<f32> {
         let conventions = Conventions::default();
         let (mut work, mut again) = (trace.clone(), trace.clone());
-        for rule in config.dependencies(&conventions) {
+        for rule in dependencies(config, &conventions) {
             let (place, array) = (rule.place, rule.array);
             let recorded = trace.series(place, array).unwrap();
             for t in 0..trace.steps() {
-                recompute_step(config, &conventions, &mut work, &rule, t);
+                rule.compute(&mut work, t);
                 let row = rule.row(t);
                 let made = work.series_mut(place, array).unwrap().row_mut(row);
                 let to = again.series_mut(place, array).unwrap();
@@ -298,7 +419,7 @@ mod tests {
             for order in [Order::ReadFirst, Order::WriteFirst] {
                 let (config, honest) = recorded(order, reads, writes);
                 let conventions = Conventions::default();
-                for rule in config.dependencies(&conventions) {
+                for rule in dependencies(&config, &conventions) {
                     let mut trace = honest.clone();
                     for array in trace
                         .heads
@@ -308,10 +429,10 @@ mod tests {
                         array.as_mut_slice().fill(0.5);
                     }
                     let mut kept = trace.clone();
-                    recompute_step(&config, &conventions, &mut trace, &rule, 2);
+                    rule.compute(&mut trace, 2);
                     let made = trace.series(rule.place, rule.array).unwrap().clone();
                     *kept.series_mut(rule.place, rule.array).unwrap() = made;
-                    assert_eq!(trace, kept, "{rule:?}");
+                    assert_eq!(trace, kept, "{:?} {:?}", rule.place, rule.array);
                 }
             }
         }
@@ -349,12 +470,12 @@ mod tests {
                     series.as_mut_slice().fill(f32::NAN);
                 }
                 let conventions = Conventions::default();
-                let of_head = |rule: &&Dependency| {
-                    rule.place == Place::Head(head) && rule.array != "weighting"
+                let of_head = |rule: &&Dependency<'_>| {
+                    rule.place == Place::Head(head) && rule.array != array::WEIGHTING
                 };
-                for rule in config.dependencies(&conventions).iter().filter(of_head) {
+                for rule in dependencies(&config, &conventions).iter().filter(of_head) {
                     for t in 0..trace.steps() {
-                        recompute_step(&config, &conventions, &mut trace, rule, t);
+                        rule.compute(&mut trace, t);
                     }
                 }
                 assert_eq!(trace, honest, "{order:?}, head {head}");

@@ -3,11 +3,21 @@
 
 use std::ops::Range;
 
-use super::content::{content, content_backward};
+use super::{Stages, WeightingFunction};
+use crate::math::kernel::kernel;
 use crate::math::pack::each_pack;
 use crate::math::simd::Simd;
 use crate::math::softmax::{dot, largest};
 use crate::math::{Pack, Real, sigmoid};
+use crate::model::array;
+use crate::model::content::{content, content_backward, strength};
+use crate::model::head::HeadGradient;
+use crate::model::machine::Terms;
+use crate::model::slots::Arrays;
+use crate::model::spec::Range::AtLeast;
+use crate::model::spec::{Array, ArraySpec, LEARNED};
+use crate::model::stage::Stage;
+use crate::model::trace::{HeadTrace, NoiseMode};
 
 /// p_t = min(t, n − 1) of local-m: step t looks at row t, later steps stay on the last row.
 #[inline(always)]
@@ -164,6 +174,176 @@ impl<R: Real> Window<R> {
     fn gaussian(self, first: usize) -> (R, R) {
         let inverse_square = R::from_f64(-2.0) / (self.half * self.half);
         (R::from_f64(first as f64) - self.centre, inverse_square)
+    }
+}
+
+/// Centre p of the window, in rows, [T, 1].
+#[rustfmt::skip] // A row for every array.
+pub const CENTRE: Array = &ArraySpec::new("centre", &["t"], "p", AtLeast(0.0), "min(t, N − 1), or N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)");
+/// W of the centre, [M, P].
+#[rustfmt::skip]
+pub const POSITION_WEIGHT: Array = &ArraySpec::new("position_weight", &["m", "p"], "W_p", LEARNED, "learned; window centre N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)");
+/// v of the centre, [P].
+#[rustfmt::skip]
+pub const POSITION_VECTOR: Array = &ArraySpec::new("position_vector", &["p"], "v_p", LEARNED, "learned; window centre");
+
+/// The form of a head whose window moves by a row in each step.
+pub(super) struct LocalMonotonic;
+
+/// The form of a head that predicts the centre of its window.
+pub(super) struct LocalPredictive;
+
+impl Arrays for LocalMonotonic {
+    fn arrays(&self) -> &'static [Array] {
+        &[CENTRE]
+    }
+}
+
+impl Arrays for LocalPredictive {
+    fn arrays(&self) -> &'static [Array] {
+        &[POSITION_WEIGHT, POSITION_VECTOR, CENTRE]
+    }
+}
+
+impl Stages for LocalMonotonic {
+    fn stage(&self, stage: Stage) -> Option<(Array, &'static [Array])> {
+        (stage == Stage::Centre).then_some((CENTRE, &[]))
+    }
+
+    fn content_needs(&self) -> &'static [Array] {
+        &[CENTRE]
+    }
+}
+
+impl Stages for LocalPredictive {
+    fn stage(&self, stage: Stage) -> Option<(Array, &'static [Array])> {
+        let needs: &[_] = &[array::KEY, POSITION_WEIGHT, POSITION_VECTOR];
+        (stage == Stage::Centre).then_some((CENTRE, needs))
+    }
+
+    fn content_needs(&self) -> &'static [Array] {
+        &[CENTRE]
+    }
+}
+
+impl<R: Real> WeightingFunction<R> for LocalMonotonic {
+    fn centre(&self, head: &mut HeadTrace<R>, t: usize) {
+        let [centre] = head.of_weighting.all_mut();
+        centre[t] = monotonic(t, head.similarity.width());
+    }
+
+    fn content(&self, head: &mut HeadTrace<R>, t: usize, _: NoiseMode) {
+        local_content(head, t);
+    }
+
+    fn content_backward(
+        &self,
+        head: &HeadTrace<R>,
+        t: usize,
+        _: &Terms<R>,
+        by: &mut HeadGradient<R>,
+    ) {
+        local_content_backward(head, t, by);
+    }
+}
+
+impl<R: Real> WeightingFunction<R> for LocalPredictive {
+    fn centre(&self, head: &mut HeadTrace<R>, t: usize) {
+        let centre = predict(head, t);
+        let [_, _, to] = head.of_weighting.all_mut();
+        to[t] = centre;
+    }
+
+    fn content(&self, head: &mut HeadTrace<R>, t: usize, _: NoiseMode) {
+        local_content(head, t);
+    }
+
+    fn content_backward(
+        &self,
+        head: &HeadTrace<R>,
+        t: usize,
+        _: &Terms<R>,
+        by: &mut HeadGradient<R>,
+    ) {
+        local_content_backward(head, t, by);
+    }
+
+    fn see_backward(
+        &self,
+        head: &HeadTrace<R>,
+        t: usize,
+        by: &mut HeadGradient<R>,
+        _: &[R],
+        _: &mut [R],
+    ) {
+        predict_backward(head, t, by);
+    }
+}
+
+fn position<R: Real>(head: &HeadTrace<R>, t: usize) -> Position<'_, R> {
+    let [weight, vector, _] = head.of_weighting.all();
+    Position {
+        key: head.key.row(t),
+        weight: weight.row(0),
+        vector: vector.row(0),
+        rows: head.similarity.width(),
+    }
+}
+
+kernel! {
+    /// The predicted centre.
+    fn predict<'a, R>(simd; head: &'a HeadTrace<R>, t: usize) -> R {
+        position(head, t).predict(simd)
+    }
+}
+
+kernel! {
+    /// Adds to the gradients w.r.t. the key and the weights, from that w.r.t. a predicted centre.
+    fn predict_backward<'a, R>(
+        simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
+    ) {
+        let [_, _, centre] = head.of_weighting.all();
+        let ([d_weight, d_vector], []) = by.of_weighting.all_mut();
+        let to = [&mut by.key[..], d_weight, d_vector];
+        position(head, t).backward(simd, centre[t], by.centre, to);
+    }
+}
+
+impl<R: Real> HeadTrace<R> {
+    /// The window of a local head at step `t`; `None` for another head.
+    pub fn window(&self, t: usize) -> Option<Window<R>> {
+        let centre = self.series(CENTRE)?;
+        Some(Window {
+            centre: centre[t],
+            half: R::from_f64(self.mechanism.parameters.window as f64),
+            is_gaussian: self.series(POSITION_WEIGHT).is_some(),
+        })
+    }
+
+    #[inline(always)]
+    fn own_window(&self, t: usize) -> Window<R> {
+        let window = self.window(t);
+        window.unwrap_or_else(|| unreachable!("the head is local"))
+    }
+}
+
+kernel! {
+    /// w^c of a local head.
+    fn local_content<'a, R>(simd; head: &'a mut HeadTrace<R>, t: usize) {
+        let (window, beta) = (head.own_window(t), strength(head, t));
+        window.content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
+    }
+}
+
+kernel! {
+    /// Sets the gradients w.r.t. the score, β and the centre, from that w.r.t. w^c.
+    fn local_content_backward<'a, R>(
+        simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
+    ) {
+        let (window, beta) = (head.own_window(t), strength(head, t));
+        let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
+        (by.strength, by.centre) =
+            window.content_backward(simd, beta, similarity, w_c, &mut by.weighting);
     }
 }
 

@@ -4,11 +4,25 @@
 //! e^(β·K_i) and the noise are multiplied in S, so S / ΣS is the softmax of β·K and the logarithm of the noise:
 //! whatever is common to all rows cancels.
 
+use super::{Stages, WeightingFunction};
 use crate::math::gamma::{digamma, ln_gamma};
+use crate::math::kernel::kernel;
 use crate::math::pack::{each_pack, map_packs};
 use crate::math::simd::Simd;
-use crate::math::softmax::{largest, softmax_in_place};
-use crate::math::{Pack, Real};
+use crate::math::softmax::{dot, largest, softmax, softmax_in_place};
+use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
+use crate::math::vectors::add;
+use crate::math::{Pack, Real, Series};
+use crate::model::array;
+use crate::model::attention::{Parameters, PriorForm};
+use crate::model::content::strength;
+use crate::model::head::HeadGradient;
+use crate::model::machine::Terms;
+use crate::model::shape::Start;
+use crate::model::slots::{Arrays, SlotsGradient};
+use crate::model::spec::{Array, ArraySpec, Kept, LEARNED, Range, Sizes};
+use crate::model::stage::Stage;
+use crate::model::trace::{HeadTrace, NoiseMode};
 
 /// Euler's γ.
 const EULER: f64 = 0.577_215_664_901_532_9;
@@ -40,15 +54,6 @@ pub fn perturb_lognormal<R: Real, S: Simd>(
     logits: &mut [R],
 ) {
     map_packs!(simd, logits = [scores, eps] => eps.mul_add(sigma, scores * beta));
-}
-
-/// The form in which prior and posterior are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PriorForm {
-    /// Form of the paper: m = exp(softmax(z)), between 1 and e; ψ = β·K.
-    Text,
-    /// Form of the authors' code: m = softmax(z); ψ = ln softmax(β·K).
-    Code,
 }
 
 impl PriorForm {
@@ -288,6 +293,250 @@ fn shape<R: Real, S: Simd>(m: Pack<R, S>, rate: R) -> Pack<R, S> {
 #[inline(always)]
 fn logarithm<R: Real, S: Simd>(m: Pack<R, S>) -> Pack<R, S> {
     m.max(R::TINY).ln()
+}
+
+/// Uniform noise of a Weibull head, [T, N].
+#[rustfmt::skip] // A row for every array.
+pub const NOISE: Array = &ArraySpec::new("noise", &["t", "n"], "u", Range::Uniform, "sampled from the stream of seed, episode and sample; the paper's heads use no noise");
+/// Normal noise of a lognormal head, [T, N].
+#[rustfmt::skip]
+pub const NORMAL: Array = &ArraySpec::new("normal", &["t", "n"], "ε", Range::Normal, "sampled from the stream of seed, episode and sample");
+/// W of the prior, [M, H].
+#[rustfmt::skip]
+pub const PRIOR_WEIGHT: Array = &ArraySpec::new("prior_weight", &["m", "h"], "W_π", LEARNED, "learned; prior: z = h_π·f(W_πᵀ·M(i) + b_π), where f is the identity, or a ReLU in the form `code` (Fan et al. 2020)");
+/// b of the prior, [H].
+#[rustfmt::skip]
+pub const PRIOR_BIAS: Array = &ArraySpec::new("prior_bias", &["h"], "b_π", Range::Learned(Start::Zero), "learned; prior");
+/// h of the prior, [H].
+#[rustfmt::skip]
+pub const PRIOR_VECTOR: Array = &ArraySpec::new("prior_vector", &["h"], "h_π", LEARNED, "learned; prior");
+/// Mean m of the prior, [T, N].
+#[rustfmt::skip]
+pub const PRIOR: Array = &ArraySpec::new("prior", &["t", "n"], "m", Range::AtLeast(0.0), "exp(softmax(z)), or softmax(z) in the form `code`; softmax over the rows (Fan et al. 2020)");
+/// Kullback-Leibler divergence from the prior, nats, summed over the rows, [T, 1].
+#[rustfmt::skip]
+pub const DIVERGENCE: Array = &ArraySpec::new("divergence", &["t"], "KL", Range::Any, "Σ_i KL divergence of the weight of row i from its prior, nats (Fan et al. 2020)");
+/// Scratch of the layer of the prior.
+const LAYER: Array = &ArraySpec::scratch("prior_layer").kept(Kept::Once);
+
+/// The forms of a head whose weights are random variables with a prior.
+#[derive(Clone, Copy)]
+pub(super) enum Bayesian {
+    Weibull,
+    Lognormal,
+}
+
+pub(super) use Bayesian::{Lognormal, Weibull};
+
+impl Arrays for Bayesian {
+    fn arrays(&self) -> &'static [Array] {
+        match self {
+            Self::Weibull => &[
+                NOISE,
+                PRIOR_WEIGHT,
+                PRIOR_BIAS,
+                PRIOR_VECTOR,
+                LAYER,
+                PRIOR,
+                DIVERGENCE,
+            ],
+            Self::Lognormal => &[
+                NORMAL,
+                PRIOR_WEIGHT,
+                PRIOR_BIAS,
+                PRIOR_VECTOR,
+                LAYER,
+                PRIOR,
+                DIVERGENCE,
+            ],
+        }
+    }
+
+    fn scratch(&self, _: Array, sizes: &Sizes) -> usize {
+        units::scratch(sizes.of("h"), sizes.rows)
+    }
+}
+
+impl Stages for Bayesian {
+    fn stage(&self, stage: Stage) -> Option<(Array, &'static [Array])> {
+        let needs: &[_] = &[array::STRENGTH, array::SIMILARITY, PRIOR];
+        (stage == Stage::Divergence).then_some((DIVERGENCE, needs))
+    }
+
+    fn seen(&self) -> Option<Array> {
+        Some(PRIOR)
+    }
+
+    fn content_needs(&self) -> &'static [Array] {
+        match self {
+            Self::Weibull => &[NOISE],
+            Self::Lognormal => &[NORMAL],
+        }
+    }
+}
+
+impl<R: Real> WeightingFunction<R> for Bayesian {
+    fn gradient_scratch(&self, sizes: &Sizes) -> Vec<usize> {
+        let (rows, of) = (sizes.rows, sizes.of("h"));
+        let sums = units::sums::<R>(sizes.columns, of);
+        vec![rows, rows, of, sums, units::scratch(of, rows)]
+    }
+
+    /// The mean of the prior for every row of the memory.
+    fn see(&self, head: &mut HeadTrace<R>, t: usize, columns: &[R]) {
+        let form = head.mechanism.parameters.prior;
+        let [_, weight, bias, vector, layer, prior, _] = head.of_weighting.all_mut();
+        let (scratch, prior) = (layer.row_mut(0), prior.row_mut(t));
+        form.units(weight, vector)
+            .forward(bias.row(0), columns, scratch, prior);
+        prior_means(form, prior);
+    }
+
+    /// From the gradient w.r.t. z, from which the prior is computed.
+    fn see_backward(
+        &self,
+        head: &HeadTrace<R>,
+        _: usize,
+        by: &mut HeadGradient<R>,
+        columns: &[R],
+        d_memory: &mut [R],
+    ) {
+        let [_, weight, bias, vector, ..]: &[_; 7] = head.of_weighting.all();
+        let ([_, d_bias, _], [_, d_z, d_start, sums, scratch]) = by.of_weighting.all_mut();
+        let gradient = UnitsGradient {
+            start: bias.row(0),
+            d_energies: d_z,
+            d_start,
+            sums,
+            d_memory,
+        };
+        let units = head.mechanism.parameters.prior.units(weight, vector);
+        units.backward(gradient, columns, None, scratch);
+        add(&mut d_bias[..], &d_start[..]);
+    }
+
+    fn content(&self, head: &mut HeadTrace<R>, t: usize, sampling: NoiseMode) {
+        bayesian_content(*self, head, t, sampling);
+    }
+
+    fn content_backward(
+        &self,
+        head: &HeadTrace<R>,
+        t: usize,
+        terms: &Terms<R>,
+        by: &mut HeadGradient<R>,
+    ) {
+        bayesian_content_backward(*self, head, t, terms.divergence, by);
+    }
+
+    fn divergence(&self, head: &mut HeadTrace<R>, t: usize) {
+        let divergence = divergence(*self, head, t);
+        let [.., to]: &mut [_; 7] = head.of_weighting.all_mut();
+        to[t] = divergence;
+    }
+
+    fn add_up(&self, by: &mut SlotsGradient<R>) {
+        let ([d_weight, _, d_vector], [_, _, _, sums, _]) = by.all_mut();
+        units::add_up(sums, d_weight, d_vector);
+    }
+}
+
+impl PriorForm {
+    /// The layer that the prior comes from.
+    fn units<'a, R: Real>(self, weight: &'a Series<R>, vector: &'a Series<R>) -> Units<'a, R> {
+        Units {
+            weight: weight.row(0),
+            vector: vector.row(0),
+            activation: match self {
+                Self::Text => UnitActivation::Identity,
+                Self::Code => UnitActivation::Relu,
+            },
+        }
+    }
+}
+
+kernel! {
+    /// The means of the prior, from the z in their place.
+    fn prior_means<'a, R>(simd; form: PriorForm, z: &'a mut [R]) {
+        form.prior(simd, z);
+    }
+}
+
+kernel! {
+    /// w^c: of the sampled weights, or of their means.
+    fn bayesian_content<'a, R>(
+        simd; of: Bayesian, head: &'a mut HeadTrace<R>, t: usize, sampling: NoiseMode,
+    ) {
+        let (beta, parameters) = (strength(head, t), head.mechanism.parameters);
+        let [noise, ..]: &[_; 7] = head.of_weighting.all();
+        let (similarity, w_c) = (head.similarity.row(t), head.content.row_mut(t));
+        match of {
+            _ if sampling == NoiseMode::Mean => return softmax(simd, beta, similarity, w_c),
+            Bayesian::Weibull => {
+                let shape = R::from_f64(parameters.weibull_shape);
+                perturb_weibull(simd, beta, similarity, noise.row(t), shape, w_c);
+            }
+            Bayesian::Lognormal => {
+                let sigma = R::from_f64(parameters.lognormal_sigma);
+                perturb_lognormal(simd, beta, similarity, noise.row(t), sigma, w_c);
+            }
+        }
+        softmax_in_place(simd, R::ONE, w_c);
+    }
+}
+
+kernel! {
+    /// Sets the gradients w.r.t. the score, β and the prior, from that w.r.t. w^c plus `weight` times the divergence.
+    fn bayesian_content_backward<'a, R>(
+        simd; of: Bayesian, head: &'a HeadTrace<R>, t: usize, weight: R, by: &'a mut HeadGradient<R>,
+    ) {
+        let (similarity, beta) = (head.similarity.row(t), strength(head, t));
+        let ([_, _, _], [d_logits, d_z, ..]) = by.of_weighting.all_mut::<3, 5>();
+        of.divergence_from(head, t).backward(simd, weight, d_logits, d_z);
+        let (w_c, d_w) = (head.content.row(t), &mut by.weighting);
+        let mean = dot(simd, w_c, d_w);
+        let mut d_beta = Pack::splat(simd, R::ZERO);
+        each_pack!(simd, at in w_c => {
+            let through = at.load(w_c) * (at.load(d_w) - mean);
+            let sum = through + at.load(d_logits);
+            d_beta += at.new_or(sum * at.load(similarity), R::ZERO);
+            at.store(d_w, sum * beta);
+        });
+        by.strength = d_beta.sum();
+    }
+}
+
+kernel! {
+    /// How far the weights are from their prior, summed over the rows.
+    fn divergence<'a, R>(simd; of: Bayesian, head: &'a HeadTrace<R>, t: usize) -> R {
+        of.divergence_from(head, t).sum(simd)
+    }
+}
+
+impl Bayesian {
+    fn divergence_from<R: Real>(self, head: &HeadTrace<R>, t: usize) -> Divergence<'_, R> {
+        let [_, _, _, _, _, prior, _] = head.of_weighting.all();
+        Divergence {
+            family: self.family(&head.mechanism.parameters),
+            form: head.mechanism.parameters.prior,
+            beta: strength(head, t),
+            scores: head.similarity.row(t),
+            m: prior.row(t),
+        }
+    }
+
+    fn family<R: Real>(self, of: &Parameters) -> Family<R> {
+        match self {
+            Self::Weibull => Family::Weibull {
+                k: R::from_f64(of.weibull_shape),
+                rate: R::from_f64(of.gamma_rate),
+            },
+            Self::Lognormal => Family::Lognormal {
+                sigma: R::from_f64(of.lognormal_sigma),
+                sigma_p: R::from_f64(of.prior_sigma),
+            },
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,17 @@
 //! Hard attention (Xu et al. 2015, §4.1): one row, sampled from the distribution α that the stages of a head compute,
 //! and its score-function gradient. α has one value per row.
 
+use super::{Stages, WeightingFunction};
+use crate::math::kernel::kernel;
 use crate::math::pack::each_pack;
 use crate::math::simd::Simd;
 use crate::math::{Pack, Real};
+use crate::model::array;
+use crate::model::machine::Terms;
+use crate::model::slots::Arrays;
+use crate::model::spec::{Array, ArraySpec, Range};
+use crate::model::stage::Stage;
+use crate::model::trace::{HeadTrace, NoiseMode};
 
 /// The first row whose sum of α up to itself exceeds `u` of the whole sum, `u` in (0, 1): never a row of weight 0.
 #[inline(always)]
@@ -76,6 +84,76 @@ fn least<R: Real>() -> R {
 /// log p(y|s_k) − b_(k−1).
 pub fn baseline(before: f64, log_p: f64) -> f64 {
     0.9 * before + 0.1 * log_p
+}
+
+/// Uniform noise, [T, 1].
+#[rustfmt::skip] // A row for every array.
+pub const DRAW: Array = &ArraySpec::new("draw", &["t"], "u", Range::Uniform, "sampled from the stream of seed, episode and sample");
+
+/// The form of a head that samples one row.
+pub(super) struct Hard;
+
+impl Arrays for Hard {
+    fn arrays(&self) -> &'static [Array] {
+        &[DRAW]
+    }
+}
+
+impl Stages for Hard {
+    fn stage(&self, stage: Stage) -> Option<(Array, &'static [Array])> {
+        (stage == Stage::Draw).then_some((array::WEIGHTING, &[array::DISTRIBUTION, DRAW]))
+    }
+
+    fn is_sampled(&self) -> bool {
+        true
+    }
+}
+
+impl<R: Real> WeightingFunction<R> for Hard {
+    /// Sets the weighting: all weight on one row, or in expected mode the distribution itself.
+    fn draw(&self, head: &mut HeadTrace<R>, t: usize, sampling: NoiseMode) {
+        let [noise] = head.of_weighting.all();
+        let (alpha, w) = (head.distribution.row(t), head.weighting.row_mut(t));
+        let row = match sampling {
+            NoiseMode::Expected => return w.copy_from_slice(alpha),
+            NoiseMode::Sampled => drawn(alpha, noise[t]),
+            NoiseMode::Mean => most_likely(alpha),
+        };
+        w.fill(R::ZERO);
+        w[row] = R::ONE;
+    }
+
+    /// Only the sampling terms pass through a sampled row.
+    fn draw_backward(
+        &self,
+        head: &HeadTrace<R>,
+        t: usize,
+        sampling: NoiseMode,
+        terms: &Terms<R>,
+        gradient: &mut [R],
+    ) {
+        let (row, reward) = match sampling {
+            NoiseMode::Expected => (None, R::ZERO),
+            NoiseMode::Sampled => (Some(most_likely(head.weighting.row(t))), terms.reward),
+            NoiseMode::Mean => (Some(0), R::ZERO),
+        };
+        backward_of(
+            head.distribution.row(t),
+            row,
+            reward,
+            terms.entropy,
+            gradient,
+        );
+    }
+}
+
+kernel! {
+    /// [`backward`].
+    fn backward_of<'a, R>(
+        simd; alpha: &'a [R], row: Option<usize>, reward: R, entropy: R, gradient: &'a mut [R],
+    ) {
+        backward(simd, alpha, row, reward, entropy, gradient);
+    }
 }
 
 #[cfg(test)]

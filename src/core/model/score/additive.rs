@@ -1,0 +1,104 @@
+//! The additive score: K(i) = vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015, appendix A.1.2).
+
+use super::{Rows, ScoreFunction};
+use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
+use crate::math::vectors::{vector_product, vector_product_backward};
+use crate::math::{Real, Series};
+use crate::model::head::HeadGradient;
+use crate::model::slots::{Arrays, SlotsGradient};
+use crate::model::spec::{Array, ArraySpec, Kept, LEARNED, Sizes};
+use crate::model::trace::HeadTrace;
+use crate::model::window::Seen;
+
+/// W_k, [M, A].
+#[rustfmt::skip] // A row for every array.
+pub const ADDITIVE_KEY: Array = &ArraySpec::new("additive_key", &["m", "a"], "W_k", LEARNED, "learned; additive score vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015)");
+/// W_M, [M, A].
+#[rustfmt::skip]
+pub const ADDITIVE_ROW: Array = &ArraySpec::new("additive_row", &["m", "a"], "W_M", LEARNED, "learned; additive score");
+/// v, [A].
+#[rustfmt::skip]
+pub const ADDITIVE_VECTOR: Array = &ArraySpec::new("additive_vector", &["a"], "v", LEARNED, "learned; additive score");
+
+/// W_kᵀ·k, [T, A].
+const QUERY: Array = &ArraySpec::scratch("additive_query");
+/// The units for every row, for the backward pass, [T, A·N]; where they are no more than the memory itself.
+const UNITS: Array = &ArraySpec::scratch("additive_units").kept(Kept::WithMemory);
+/// Scratch of the layer.
+const LAYER: Array = &ArraySpec::scratch("additive_layer").kept(Kept::Once);
+
+pub(super) struct Additive;
+
+impl Arrays for Additive {
+    fn arrays(&self) -> &'static [Array] {
+        &[ADDITIVE_KEY, ADDITIVE_ROW, ADDITIVE_VECTOR, QUERY, UNITS, LAYER]
+    }
+
+    fn scratch(&self, array: Array, sizes: &Sizes) -> usize {
+        let units = sizes.of("a");
+        match array {
+            QUERY => units,
+            UNITS if units <= sizes.columns => units * sizes.rows,
+            LAYER => units::scratch(units, sizes.rows),
+            _ => 0,
+        }
+    }
+}
+
+impl<R: Real> ScoreFunction<R> for Additive {
+    fn gradient_scratch(&self, sizes: &Sizes) -> Vec<usize> {
+        let units = sizes.of("a");
+        let sums = units::sums::<R>(sizes.columns, units);
+        vec![units, sums, units::scratch(units, sizes.rows)]
+    }
+
+    fn forward(&self, head: &mut HeadTrace<R>, t: usize, rows: &mut Rows<'_, R>) {
+        let [of_key, of_row, vector, query, kept, layer] = head.of_score.all_mut();
+        let query = query.row_mut(t);
+        vector_product(head.key.row(t), of_key.row(0), query);
+        let values = if kept.steps() > t {
+            kept.row_mut(t)
+        } else {
+            layer.row_mut(0)
+        };
+        let similarity = head.similarity.row_mut(t);
+        units(of_row, vector).forward(query, rows.columns, values, similarity);
+    }
+
+    fn backward(
+        &self,
+        head: &HeadTrace<R>,
+        t: usize,
+        by: &mut HeadGradient<R>,
+        seen: Seen<'_, R>,
+        d_memory: &mut [R],
+        _: &mut [R],
+    ) {
+        let [of_key, of_row, vector, query, kept, _] = head.of_score.all();
+        let ([d_of_key, _, _], [d_query, sums, scratch]) = by.of_score.all_mut();
+        let gradient = UnitsGradient {
+            start: query.row(t),
+            d_energies: &by.weighting,
+            d_start: d_query,
+            sums,
+            d_memory,
+        };
+        let kept = (kept.steps() > t).then(|| kept.row(t));
+        units(of_row, vector).backward(gradient, seen.columns, kept, scratch);
+        let product = (head.key.row(t), of_key.row(0));
+        vector_product_backward(product, d_query, &mut by.key, d_of_key);
+    }
+
+    fn add_up(&self, by: &mut SlotsGradient<R>) {
+        let ([_, d_of_row, d_vector], [_, sums, _]) = by.all_mut();
+        units::add_up(sums, d_of_row, d_vector);
+    }
+}
+
+fn units<'a, R: Real>(weight: &'a Series<R>, vector: &'a Series<R>) -> Units<'a, R> {
+    Units {
+        weight: weight.row(0),
+        vector: vector.row(0),
+        activation: UnitActivation::Tanh,
+    }
+}

@@ -1,0 +1,58 @@
+//! The general, or bilinear, score: K(i) = kᵀ·W·M(i) (Luong 2015, equation 8).
+
+use super::{Rows, ScoreFunction};
+use crate::math::Real;
+use crate::math::vectors::{vector_product, vector_product_backward};
+use crate::model::head::HeadGradient;
+use crate::model::slots::Arrays;
+use crate::model::spec::{Array, ArraySpec, LEARNED, Sizes};
+use crate::model::trace::HeadTrace;
+use crate::model::window::Seen;
+
+/// W, [M, M].
+#[rustfmt::skip] // A row for every array.
+pub const BILINEAR: Array = &ArraySpec::new("bilinear", &["m", "m"], "W", LEARNED, "learned; general score kᵀ·W·M(i) (Luong 2015)");
+
+/// kᵀ·W, [T, M].
+const QUERY: Array = &ArraySpec::scratch("general_query");
+
+pub(super) struct General;
+
+impl Arrays for General {
+    fn arrays(&self) -> &'static [Array] {
+        &[BILINEAR, QUERY]
+    }
+
+    fn scratch(&self, _: Array, sizes: &Sizes) -> usize {
+        sizes.columns
+    }
+}
+
+impl<R: Real> ScoreFunction<R> for General {
+    fn gradient_scratch(&self, sizes: &Sizes) -> Vec<usize> {
+        vec![sizes.columns]
+    }
+
+    fn forward(&self, head: &mut HeadTrace<R>, t: usize, rows: &mut Rows<'_, R>) {
+        let [weight, query] = head.of_score.all_mut();
+        vector_product(head.key.row(t), weight.row(0), query.row_mut(t));
+        vector_product(query.row(t), rows.columns, head.similarity.row_mut(t));
+    }
+
+    fn backward(
+        &self,
+        head: &HeadTrace<R>,
+        t: usize,
+        by: &mut HeadGradient<R>,
+        seen: Seen<'_, R>,
+        d_memory: &mut [R],
+        _: &mut [R],
+    ) {
+        let [weight, query] = head.of_score.all();
+        let ([d_weight], [d_query]) = by.of_score.all_mut();
+        let product = (query.row(t), seen.columns);
+        vector_product_backward(product, &by.weighting, d_query, d_memory);
+        let product = (head.key.row(t), weight.row(0));
+        vector_product_backward(product, d_query, &mut by.key, d_weight);
+    }
+}

@@ -1,0 +1,144 @@
+//! How scores become a weighting: by a softmax over all rows, or otherwise; a file for each.
+//!
+//! A new form is a file with its arrays and tensors and both directions, and a line of the list of weightings.
+
+pub mod bayesian;
+pub mod hard;
+pub mod local;
+pub mod soft;
+
+use super::attention::{Weighting, weightings};
+use super::content::{content, content_backward, strength};
+use super::head::HeadGradient;
+use super::machine::Terms;
+use super::slots::{Arrays, SlotsGradient};
+use super::spec::{Array, Sizes};
+use super::stage::Stage;
+use super::trace::{HeadTrace, NoiseMode};
+use crate::math::Real;
+use crate::math::kernel::kernel;
+
+/// The stages of a weighting, beside those of the paper.
+pub(super) trait Stages: Arrays {
+    /// The array that a stage makes, and the arrays of the head that it is made of; `None` where there is no such
+    /// stage. Only of [`Stage::Centre`], [`Stage::Divergence`] and [`Stage::Draw`].
+    fn stage(&self, _stage: Stage) -> Option<(Array, &'static [Array])> {
+        None
+    }
+
+    /// The array that is made of the rows of the memory and of learned arrays.
+    fn seen(&self) -> Option<Array> {
+        None
+    }
+
+    /// The arrays that the content stage is made of, beside score and strength.
+    fn content_needs(&self) -> &'static [Array] {
+        &[]
+    }
+
+    /// True where the row is sampled from the result of the last stage.
+    fn is_sampled(&self) -> bool {
+        false
+    }
+}
+
+/// A weighting in both directions; what it leaves out is as in the paper.
+pub(super) trait WeightingFunction<R: Real>: Stages {
+    /// Sizes of the scratch of the backward pass.
+    fn gradient_scratch(&self, _sizes: &Sizes) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// Sets what it makes of the rows of the memory, column after column.
+    fn see(&self, _head: &mut HeadTrace<R>, _t: usize, _columns: &[R]) {}
+
+    /// Adds to the gradients w.r.t. key and memory that through [`WeightingFunction::see`] and the centre.
+    fn see_backward(
+        &self,
+        _head: &HeadTrace<R>,
+        _t: usize,
+        _by: &mut HeadGradient<R>,
+        _columns: &[R],
+        _d_memory: &mut [R],
+    ) {
+    }
+
+    /// [`Stage::Centre`].
+    fn centre(&self, _head: &mut HeadTrace<R>, _t: usize) {}
+
+    /// [`Stage::Content`]: w^c.
+    fn content(&self, head: &mut HeadTrace<R>, t: usize, _sampling: NoiseMode) {
+        softmax_content(head, t);
+    }
+
+    /// Sets the gradients w.r.t. the score and β, from that w.r.t. w^c in [`HeadGradient::weighting`].
+    fn content_backward(
+        &self,
+        head: &HeadTrace<R>,
+        t: usize,
+        _terms: &Terms<R>,
+        by: &mut HeadGradient<R>,
+    ) {
+        softmax_content_backward(head, t, by);
+    }
+
+    /// [`Stage::Divergence`].
+    fn divergence(&self, _head: &mut HeadTrace<R>, _t: usize) {}
+
+    /// [`Stage::Draw`].
+    fn draw(&self, _head: &mut HeadTrace<R>, _t: usize, _sampling: NoiseMode) {}
+
+    /// Turns the gradient w.r.t. the weighting into that w.r.t. α.
+    fn draw_backward(
+        &self,
+        _head: &HeadTrace<R>,
+        _t: usize,
+        _sampling: NoiseMode,
+        _terms: &Terms<R>,
+        _gradient: &mut [R],
+    ) {
+    }
+
+    /// Adds what the scratch has summed over an episode to the gradients w.r.t. the learned arrays.
+    fn add_up(&self, _by: &mut SlotsGradient<R>) {}
+}
+
+macro_rules! functions {
+    ($($(#[$doc:meta])* $word:literal: $name:ident in $file:ident,)*) => {
+        impl Weighting {
+            /// Its arrays and stages.
+            pub(super) fn stages(self) -> &'static dyn Stages {
+                match self {
+                    $(Self::$name => &$file::$name,)*
+                }
+            }
+
+            /// Both directions.
+            pub(super) fn function<R: Real>(self) -> &'static dyn WeightingFunction<R> {
+                match self {
+                    $(Self::$name => &$file::$name,)*
+                }
+            }
+        }
+    };
+}
+
+weightings!(functions);
+
+kernel! {
+    /// w^c of a head without a form of its own.
+    fn softmax_content<'a, R>(simd; head: &'a mut HeadTrace<R>, t: usize) {
+        let beta = strength(head, t);
+        content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
+    }
+}
+
+kernel! {
+    /// Sets the gradients w.r.t. the score and β, from that w.r.t. w^c.
+    fn softmax_content_backward<'a, R>(
+        simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
+    ) {
+        let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
+        by.strength = content_backward(simd, strength(head, t), similarity, w_c, &mut by.weighting);
+    }
+}

@@ -12,11 +12,11 @@ use super::motion::{Instant, POINT, turn};
 use super::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use super::panel::{Across, Content, Down, Panel};
 use super::rows::Rows;
+use super::scores::score_text;
 use super::spread::{Spread, is_spread};
 use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use super::{HeadName, PanelId, Picture, Scale, head_label, numbers};
 use crate::math::{Matrix, Series};
-use crate::model::attention::Score;
 use crate::model::score::additive::ADDITIVE_ROW;
 use crate::model::weighting::bayesian::PRIOR_WEIGHT;
 use crate::model::{Array, HeadTrace, NoiseMode, Trace};
@@ -532,7 +532,7 @@ impl<'a> Catalogue<'a> {
             // A location score does not depend on whether the row was written.
             faint: (layer.is_none()
                 && column.is_signed()
-                && head.mechanism.score != Score::Location)
+                && score_text(head.mechanism.score).reads_rows)
                 .then_some((self.written, by)),
         };
         Some((

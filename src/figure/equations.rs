@@ -3,8 +3,7 @@
 use super::heads::{offset, signed};
 use super::numbers;
 use crate::math::Series;
-use crate::model::attention::{Score, Weighting};
-use crate::model::score::{additive, general, location};
+use crate::model::attention::Weighting;
 use crate::model::weighting::local::Window;
 use crate::model::weighting::{bayesian, hard};
 use crate::model::{Array, HeadTrace, NoiseMode, Trace, peak};
@@ -51,19 +50,19 @@ impl<'a> InStep<'a> {
     }
 
     /// The values of an array at this step.
-    fn row(&self, series: &'a Series<f32>) -> &'a [f32] {
+    pub(super) fn row(&self, series: &'a Series<f32>) -> &'a [f32] {
         series.row(self.step)
     }
 
     /// The values of an array of the mechanism at this step, empty without it; those of a learned one at once.
-    fn own(&self, array: Array) -> &'a [f32] {
+    pub(super) fn own(&self, array: Array) -> &'a [f32] {
         let series = self.head.series(array);
         let row = if array.is_learned() { 0 } else { self.step };
         series.map_or(&[], |series| series.row(row))
     }
 
     /// A row of the memory.
-    fn memory(&self, row: usize) -> impl Iterator<Item = f32> + Clone + use<'a> {
+    pub(super) fn memory(&self, row: usize) -> impl Iterator<Item = f32> + Clone + use<'a> {
         let rows = self.head.similarity.width().max(1);
         self.memory.iter().skip(row).step_by(rows).copied()
     }
@@ -135,22 +134,22 @@ pub struct SampledRow {
 }
 
 /// A number in a sum.
-fn n(value: f32) -> String {
+pub(super) fn n(value: f32) -> String {
     numbers::short(value, 4)
 }
 
 /// A term of a sum, and how it is written.
-struct Term {
+pub(super) struct Term {
     text: String,
     value: f32,
 }
 
-fn term(text: String, value: f32) -> Term {
+pub(super) fn term(text: String, value: f32) -> Term {
     Term { text, value }
 }
 
 /// Writes the largest terms of a sum, and the total of the others.
-fn added(mut terms: Vec<Term>) -> String {
+pub(super) fn added(mut terms: Vec<Term>) -> String {
     terms.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
     let rest: f32 = terms.iter().skip(TERMS).map(|term| term.value).sum();
     let others = terms.len().saturating_sub(TERMS);
@@ -160,7 +159,7 @@ fn added(mut terms: Vec<Term>) -> String {
 }
 
 /// Σ a·b, a name for each number of the first and of the second.
-fn product(names: [&str; 2], pairs: impl Iterator<Item = (f32, f32)>) -> String {
+pub(super) fn product(names: [&str; 2], pairs: impl Iterator<Item = (f32, f32)>) -> String {
     let terms = pairs.enumerate().map(|(index, (a, b))| {
         let text = format!("{}({index}) {} · {} {}", names[0], n(a), names[1], n(b));
         term(text, a * b)
@@ -169,7 +168,7 @@ fn product(names: [&str; 2], pairs: impl Iterator<Item = (f32, f32)>) -> String 
 }
 
 /// Returns the product of a key with a matrix, whose number of outputs follows from its length.
-fn through(key: &[f32], weights: &[f32]) -> Vec<f32> {
+pub(super) fn through(key: &[f32], weights: &[f32]) -> Vec<f32> {
     let width = weights.len() / key.len().max(1);
     let mut out = vec![0.0; width];
     for (k, weights) in key.iter().zip(weights.chunks(width.max(1))) {
@@ -178,48 +177,6 @@ fn through(key: &[f32], weights: &[f32]) -> Vec<f32> {
         }
     }
     out
-}
-
-/// Returns the equation of the score K of a row.
-pub(super) fn score(at: &InStep<'_>, row: usize) -> String {
-    let (head, key) = (at.head, at.row(&at.head.key));
-    let memory = at.memory(row);
-    match head.mechanism.score {
-        Score::Cosine => {
-            let dot: f32 = key.iter().zip(memory.clone()).map(|(k, m)| k * m).sum();
-            let norm = |sum: f32| n(sum.sqrt());
-            let key = norm(key.iter().map(|k| k * k).sum());
-            let row = norm(memory.map(|m| m * m).sum());
-            format!("k·M {} / (|k| {key} · |M| {row})", n(dot))
-        }
-        Score::Dot => product(["k", "M"], key.iter().copied().zip(memory)),
-        Score::ScaledDot => {
-            let terms = product(["k", "M"], key.iter().copied().zip(memory));
-            format!("({terms}) / √{}", key.len())
-        }
-        Score::General => {
-            let query = through(key, at.own(general::BILINEAR));
-            product(["kW", "M"], query.into_iter().zip(memory))
-        }
-        Score::Location => {
-            let weights = at.own(location::LOCATION);
-            let rows = weights.len() / key.len().max(1);
-            let column = weights.iter().skip(row).step_by(rows.max(1)).copied();
-            product(["k", "W"], key.iter().copied().zip(column))
-        }
-        Score::Additive => {
-            let query = through(key, at.own(additive::ADDITIVE_KEY));
-            let memory: Vec<f32> = memory.collect();
-            let seen = through(&memory, at.own(additive::ADDITIVE_ROW));
-            let units = at.own(additive::ADDITIVE_VECTOR).iter();
-            let units = units.zip(query.iter().zip(seen));
-            let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {
-                let text = format!("v({unit}) {} · tanh({} + {})", n(v), n(*q), n(m));
-                term(text, v * (q + m).tanh())
-            });
-            added(terms.collect())
-        }
-    }
 }
 
 /// Returns the perturbation of β·K in a row, if the weights of a head are sampled.

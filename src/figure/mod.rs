@@ -43,6 +43,7 @@ mod plot;
 mod pool;
 mod raster;
 pub mod rows;
+pub mod scores;
 pub mod signal_path;
 pub mod spread;
 pub mod stages;

@@ -4,9 +4,13 @@
 //! The recorded arrays determine which stages a machine has: without heads only the first and the last, without gates no
 //! gate stage.
 
+use std::sync::LazyLock;
+
 use super::equations::{self, InStep, SYMBOLS};
 use super::heads::{EMITTED, Emitted, series, signed};
+use super::scores::score_text;
 use super::{numbers, offset};
+use crate::keys::Words;
 use crate::math::Series;
 use crate::model::attention::{Score, Weighting};
 use crate::model::{HeadTrace, NoiseMode, Trace, peak};
@@ -214,6 +218,8 @@ pub struct Column {
     number: &'static str,
     /// The head parameter of the column, if it has one.
     emits: Option<&'static Emitted>,
+    /// The score that a head must have.
+    score: Option<Score>,
     /// True if a head has this column.
     has: fn(&HeadTrace) -> bool,
     equation: fn(&HeadTrace) -> String,
@@ -222,53 +228,57 @@ pub struct Column {
 }
 
 /// All columns, in the order of the addressing. A head has at most one column per array.
+pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let scores = Score::WORDS.iter().map(|&(_, score)| score_column(score));
+    let [before, others @ ..] = columns();
+    [before].into_iter().chain(scores).chain(others).collect()
+});
+
+/// The column of a score.
+fn score_column(score: Score) -> Column {
+    let text = score_text(score);
+    let parameter = |_: &InStep<'_>| "key k".to_owned();
+    Column {
+        symbol: text.symbol,
+        word: text.word,
+        array: "similarity",
+        stage: Stage::Content,
+        number: text.number,
+        emits: None,
+        score: Some(score),
+        has: |head| has(head, "similarity"),
+        equation: text.equation,
+        parameter: if score == Score::Cosine {
+            parameter
+        } else {
+            |_| String::new()
+        },
+        sum: text.sum,
+    }
+}
+
+/// All columns but those of the scores, which stand after the first.
 #[rustfmt::skip] // One line for the constants, one for the functions.
-pub static COLUMNS: [Column; 16] = [
-    Column { symbol: "wₜ₋₁", word: "before", array: "before", stage: Stage::Controller, number: "", emits: None, has: |head| has(head, "initial") && has(head, "gated"),
+const fn columns() -> [Column; 10] { [
+    Column { symbol: "wₜ₋₁", word: "before", array: "before", stage: Stage::Controller, number: "", emits: None, score: None, has: |head| has(head, "initial") && has(head, "gated"),
         equation: |_| "the weighting of the previous step".to_owned(), parameter: |_| String::new(), sum: |_, _| "the previous step".to_owned() },
-    Column { symbol: "cos", word: "match", has: |head| scores(head, Score::Cosine), number: "(6)",
-        equation: |_| "cosine of the key k with each row of M, −1 to 1".to_owned(), parameter: |_| "key k".to_owned(), ..SCORE },
-    Column { symbol: "K", word: "additive", has: |head| scores(head, Score::Additive), number: "Bahdanau 2015",
-        equation: |_| "K(i) = v · tanh(k · W_k + M(i) · W_M)".to_owned(), ..SCORE },
-    Column { symbol: "K", word: "location", has: |head| scores(head, Score::Location), number: "Luong 2015",
-        equation: |_| "K(i) = (k · W)(i), independent of M".to_owned(), ..SCORE },
-    Column { symbol: "K", word: "general", has: |head| scores(head, Score::General), number: "Luong 2015",
-        equation: |_| "K(i) = k · W · M(i)".to_owned(), ..SCORE },
-    Column { symbol: "K", word: "dot", has: |head| scores(head, Score::Dot), number: "Luong 2015",
-        equation: |_| "K(i) = k · M(i)".to_owned(), ..SCORE },
-    Column { symbol: "K", word: "scaled dot", has: |head| scores(head, Score::ScaledDot), number: "Vaswani 2017",
-        equation: |head| format!("K(i) = k · M(i) / √{}", head.key.width()), ..SCORE },
-    Column { symbol: "m", word: "prior", array: "prior", stage: Stage::Content, number: "Fan 2020", emits: None, has: |head| has(head, "prior"),
+    Column { symbol: "m", word: "prior", array: "prior", stage: Stage::Content, number: "Fan 2020", emits: None, score: None, has: |head| has(head, "prior"),
         equation: |_| "m: expected from the rows of M alone, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, relative to all rows".to_owned() },
-    Column { symbol: SYMBOLS[0], word: "content", array: "content", stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), has: |head| has(head, "content"),
+    Column { symbol: SYMBOLS[0], word: "content", array: "content", stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), score: None, has: |head| has(head, "content"),
         equation: content, parameter: |at| at.strength().map_or_else(String::new, |beta| emits("β", beta)), sum: equations::content },
-    Column { symbol: SYMBOLS[1], word: "gate", array: "gated", stage: Stage::Gate, number: "(7)", emits: Some(&EMITTED[1]), has: |head| has(head, "gated"),
+    Column { symbol: SYMBOLS[1], word: "gate", array: "gated", stage: Stage::Gate, number: "(7)", emits: Some(&EMITTED[1]), score: None, has: |head| has(head, "gated"),
         equation: |_| "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁".to_owned(), parameter: |at| format!("g {}", numbers::cell(at.head.gate[at.step])), sum: equations::gate },
-    Column { symbol: SYMBOLS[2], word: "shift", array: "shifted", stage: Stage::Shift, number: "(8)", emits: Some(&EMITTED[2]), has: |head| has(head, "shifted"),
+    Column { symbol: SYMBOLS[2], word: "shift", array: "shifted", stage: Stage::Shift, number: "(8)", emits: Some(&EMITTED[2]), score: None, has: |head| has(head, "shifted"),
         equation: |head| format!("w\u{303}(i) = Σ {}(j) · s(i − j)", before(head, "shifted")), parameter: shift_parameter, sum: equations::shift },
     Column { symbol: "α", word: "sharpen", array: "distribution", stage: Stage::Sharpen, has: |head| is_hard(head) && has(head, "sharpening"), ..SHARPEN },
-    Column { symbol: "α", word: "prob.", array: "distribution", stage: Stage::Draw, number: "Xu 2015", emits: None, has: |head| is_hard(head) && !has(head, "sharpening"),
+    Column { symbol: "α", word: "prob.", array: "distribution", stage: Stage::Draw, number: "Xu 2015", emits: None, score: None, has: |head| is_hard(head) && !has(head, "sharpening"),
         equation: |head| format!("α = {}: the probability of each row", before(head, "distribution")), parameter: |_| String::new(), sum: |_, _| "unchanged: there is no sharpening".to_owned() },
-    Column { symbol: "w", word: "sample", array: "weighting", stage: Stage::Draw, number: "Xu 2015", emits: None, has: is_hard,
+    Column { symbol: "w", word: "sample", array: "weighting", stage: Stage::Draw, number: "Xu 2015", emits: None, score: None, has: is_hard,
         equation: |_| "w = 1 in one row, sampled from α; or in the most likely row; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: equations::drawn },
     Column { symbol: "w", word: "sharpen", array: "weighting", stage: Stage::Sharpen, has: |head| !is_hard(head) && has(head, "sharpening"), ..SHARPEN },
-    Column { symbol: "w", word: "weigh", array: "weighting", stage: Stage::Weigh, number: "", emits: None, has: |head| has(head, "weighting") && !["content", "gated", "shifted", "sharpening"].iter().any(|array| has(head, array)),
+    Column { symbol: "w", word: "weigh", array: "weighting", stage: Stage::Weigh, number: "", emits: None, score: None, has: |head| has(head, "weighting") && !["content", "gated", "shifted", "sharpening"].iter().any(|array| has(head, array)),
         equation: |_| "the weighting of this head".to_owned(), parameter: |_| String::new(), sum: |_, _| "used by the head to read or write".to_owned() },
-];
-
-/// The properties of all scores.
-const SCORE: Column = Column {
-    symbol: "K",
-    word: "score",
-    array: "similarity",
-    stage: Stage::Content,
-    number: "",
-    emits: None,
-    has: |_| false,
-    equation: |_| String::new(),
-    parameter: |_| String::new(),
-    sum: equations::score,
-};
+] }
 
 /// The properties of all sharpened weightings.
 const SHARPEN: Column = Column {
@@ -278,6 +288,7 @@ const SHARPEN: Column = Column {
     stage: Stage::Sharpen,
     number: "(9)",
     emits: Some(&EMITTED[3]),
+    score: None,
     has: |_| false,
     equation: |head| {
         let (made, array) = if is_hard(head) {
@@ -344,7 +355,14 @@ pub fn weighting_at(stage: Option<Stage>, head: Option<&HeadTrace>) -> &'static 
 
 /// Columns of a head. The last is the one it reads or writes with.
 pub fn columns_of(head: &HeadTrace) -> impl Iterator<Item = &'static Column> + use<'_> {
-    COLUMNS.iter().filter(|column| (column.has)(head))
+    let of_score = |column: &Column| {
+        column
+            .score
+            .is_none_or(|score| head.mechanism.score == score)
+    };
+    COLUMNS
+        .iter()
+        .filter(move |column| of_score(column) && (column.has)(head))
 }
 
 impl Column {

@@ -6,9 +6,7 @@ mod mechanism;
 pub mod training_charts;
 
 use super::state::episode::Open;
-pub use mechanism::{
-    UNCERTAIN, about, about_score, attends_otherwise, mechanism, otherwise, sampling,
-};
+pub use mechanism::{UNCERTAIN, about, attends_otherwise, mechanism, otherwise, sampling};
 
 use super::state::events::SPREAD;
 pub use super::state::events::reach;

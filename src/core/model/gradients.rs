@@ -6,6 +6,7 @@ use super::{
     Draw, HeadTrace, Kind, Model, ModelConfig, NoiseMode, NtmConfig, Params, PlainConfig, Terms,
     Trace, Workspace,
 };
+use crate::keys::Words;
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
 use crate::model::config::{
@@ -367,15 +368,9 @@ fn each_machine(mut each: impl FnMut(NtmConfig)) {
 
 #[test]
 fn every_score() {
-    for score in [
-        Score::Additive,
-        Score::Location,
-        Score::General,
-        Score::Dot,
-        Score::ScaledDot,
-    ] {
+    for (_, score) in Score::WORDS {
         each_machine(|mut config| {
-            config.attention.score = score.into();
+            config.attention.score = (*score).into();
             config.attention.units = 5;
             check(config);
         });
@@ -442,13 +437,7 @@ fn every_weighting() {
         reward: -0.7,
         entropy: 0.2,
     };
-    for weighting in [
-        Weighting::LocalMonotonic,
-        Weighting::LocalPredictive,
-        Weighting::Hard,
-        Weighting::Weibull,
-        Weighting::Lognormal,
-    ] {
+    for &(_, weighting) in Weighting::WORDS {
         for prior in [PriorForm::Text, PriorForm::Code] {
             for sampling in [NoiseMode::Mean, NoiseMode::Sampled, NoiseMode::Expected] {
                 each_machine(|mut config| {

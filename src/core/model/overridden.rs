@@ -16,6 +16,7 @@ use super::{
     Array, Dependency, Draw, Model, ModelConfig, NoiseMode, NtmConfig, Params, Place, PlainConfig,
     Terms, Trace, Upstream,
 };
+use crate::keys::Words;
 use crate::math::Series;
 use crate::math::check::{assert_gradient, random_vector};
 use crate::train::{Quantity, score};
@@ -219,13 +220,7 @@ fn every_value_of_every_order_and_number_of_heads() {
 
 #[test]
 fn every_score_and_form_of_shift() {
-    for score in [
-        Score::Additive,
-        Score::Location,
-        Score::General,
-        Score::Dot,
-        Score::ScaledDot,
-    ] {
+    for &(_, score) in Score::WORDS {
         let mut config = config(ControllerKind::Lstm, 1, (1, 1), Order::WriteFirst);
         (config.attention.score, config.attention.units) = (score.into(), 5);
         config.shift_form = ShiftForm::Scalar.into();

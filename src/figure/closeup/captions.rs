@@ -1,9 +1,9 @@
 //! Captions that describe the current stage to someone who sees such a machine for the first time.
 
 use super::super::catalogue::Catalogue;
+use super::super::scores::score_text;
 use super::super::stages::{Moved, Stage, StageRef, moved, moves};
 use super::super::{HeadName, numbers};
-use crate::model::attention::Score;
 use crate::model::{HeadTrace, NoiseMode, Trace, peak};
 use crate::task::Task;
 use crate::train::is_unrecorded;
@@ -248,7 +248,7 @@ fn adds(head: &HeadTrace, step: usize, weight: f32) -> bool {
 
 fn content(who: &str, head: &HeadTrace, step: usize) -> String {
     let found = peak(head.content.row(step));
-    if head.mechanism.score == Score::Location {
+    if !score_text(head.mechanism.score).reads_rows {
         let scores = "scores every row by position, ignoring contents";
         return match found {
             Some((row, weight)) if weight >= THERE => format!("{who} {scores}; best: row {row}."),
@@ -328,6 +328,7 @@ mod tests {
     use super::*;
     use crate::figure::fixture::recording;
     use crate::figure::{Figure, Layout, Options};
+    use crate::model::attention::Score;
     use crate::train::Recording;
 
     /// Returns the caption of a write head at a stage of step 4.

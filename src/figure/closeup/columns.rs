@@ -6,11 +6,11 @@ use super::super::motion::{self, LIGHTER, OVER, between, within};
 use super::super::paint::{Draw, Paint};
 use super::super::panel::{Content, PlacedPanel};
 use super::super::rows::Span;
+use super::super::scores::score_text;
 use super::super::stages::{Column, Stage, columns_of};
 use super::super::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, mix, numbers};
 use super::view::Slot;
 use super::{CloseUp, Pane, fitting};
-use crate::model::attention::Score;
 use crate::train::is_absent;
 
 /// The hue of the previous weighting relative to that of the content weighting.
@@ -98,7 +98,7 @@ impl<'a> CloseUp<'a, '_> {
     /// Paints the plain-language title of each group of columns above it.
     fn groups(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, all: &[PlacedColumn]) {
         // Location scores ignore the contents of rows: nothing matches.
-        let by_place = of.head.mechanism.score == Score::Location;
+        let by_place = !score_text(of.head.mechanism.score).reads_rows;
         let what = |placed: &PlacedColumn| match placed.column.stage {
             Stage::Controller => ["previous weighting", "prev."],
             Stage::Content if by_place => ["row scores", "scores"],

@@ -4,10 +4,10 @@ use super::super::motion::{self, CHANGE, COME, FILL, SWEEP, TRAVEL, between, in_
 use super::super::paint::{Draw, Paint};
 use super::super::panel::PlacedPanel;
 use super::super::rows::Span;
+use super::super::scores::score_text;
 use super::super::stages::Stage;
 use super::super::{Area, Ink, PanelId, Picture, Scale};
 use super::{CloseUp, Pane, fitting};
-use crate::model::attention::Score;
 
 /// Width from which cells have a gap between them.
 const APART: f32 = 7.0;
@@ -227,7 +227,7 @@ impl<'a> CloseUp<'a, '_> {
         let vector = |picture| vectors.iter().find(|vector| vector.picture == picture);
         match at.stage {
             Stage::Controller => self.go_back(on, of, vector(Picture::Reads), through),
-            Stage::Content if of.head.mechanism.score != Score::Location => {
+            Stage::Content if score_text(of.head.mechanism.score).reads_rows => {
                 self.sweep(on, of, vector(Picture::Keys), through);
             }
             Stage::Read => self.gather(on, of, vector(Picture::Reads), through),

@@ -5,10 +5,10 @@ use super::table::Table;
 use crate::figure::catalogue::Source;
 use crate::figure::equations::{self, InStep};
 use crate::figure::overlap::{self, Redundant};
+use crate::figure::scores::score_text;
 use crate::figure::signed;
 use crate::figure::stages::columns_of;
 use crate::figure::{HeadName, PanelId, Picture, Scale, expected_shift};
-use crate::model::attention::Score;
 use crate::model::{HeadTrace, Trace};
 use crate::train::Recording;
 use crate::viewer::narration;
@@ -126,10 +126,7 @@ fn of_head(
             lines.push(line("k", "emitted by the controller", value));
             let norm = head.key.row(step).iter().map(|k| k * k).sum::<f32>().sqrt();
             lines.push(line("|k|", "√Σ k²", norm));
-            let is_product = matches!(
-                head.mechanism.score,
-                Score::Cosine | Score::Dot | Score::ScaledDot
-            );
+            let is_product = score_text(head.mechanism.score).is_product;
             let best = narration::peak(head.similarity.row(step)).filter(|_| is_product);
             if let Some((row, _)) = best {
                 let (k, m) = (n(value), n(at(row)));

@@ -2,6 +2,7 @@
 
 use crate::figure::equations::InStep;
 use crate::figure::numbers;
+use crate::figure::scores::score_text;
 use crate::model::attention::{Score, Weighting};
 use crate::model::{HeadTrace, NoiseMode, Trace, peak};
 
@@ -9,24 +10,6 @@ use crate::model::{HeadTrace, NoiseMode, Trace, peak};
 pub const UNCERTAIN: &str = "Bits per bit of the answer. Total: entropy of the mean of the samples. Aleatoric: mean \
     entropy of the single samples (noise). Epistemic: the rest, the mutual information (disagreement between \
     samples).";
-
-/// Describes a score function.
-pub fn about_score(score: Score) -> &'static str {
-    match score {
-        Score::Cosine => "Cosine: the angle between key and row, whatever their lengths.",
-        Score::Additive => {
-            "Additive: a small learned layer combines key and row, and its units vote."
-        }
-        Score::Location => {
-            "Location: the key scores rows by position alone; their contents are ignored."
-        }
-        Score::General => "General: a learned matrix relates parts of the key to parts of a row.",
-        Score::Dot => "Dot: the dot product of key and row; long rows match more.",
-        Score::ScaledDot => {
-            "Scaled dot: the dot product, scaled down for wide rows, so that it does not grow with their width."
-        }
-    }
-}
 
 /// Returns the name of the kind of weighting of a head.
 pub fn mechanism(head: &HeadTrace) -> &'static str {
@@ -61,7 +44,7 @@ pub fn about(head: &HeadTrace) -> &'static str {
 /// Describes the differences of a head from those of the paper, if any.
 pub fn otherwise(head: &HeadTrace) -> Option<String> {
     let of = &head.mechanism;
-    let score = (of.score != Score::Cosine).then(|| about_score(of.score));
+    let score = (of.score != Score::Cosine).then(|| score_text(of.score).about);
     let weighting = (of.weighting != Weighting::Soft).then(|| about(head));
     let description: Vec<_> = score.into_iter().chain(weighting).collect();
     (!description.is_empty()).then(|| description.join(" "))
@@ -95,13 +78,7 @@ fn n(value: f32) -> String {
 /// Describes how the scores of a step became wᶜ.
 pub(super) fn content(at: &InStep<'_>, most: &str) -> String {
     let head = at.head;
-    let score = match head.mechanism.score {
-        Score::Cosine => "The key is compared with every row.",
-        Score::Additive => "A learned layer scores the key with every row.",
-        Score::Location => "The key scores every row by position, whatever its contents.",
-        Score::General => "The key, transformed by a learned matrix, is multiplied with every row.",
-        Score::Dot | Score::ScaledDot => "The key is multiplied with every row.",
-    };
+    let score = score_text(head.mechanism.score).step;
     let beta = at.strength().map(|beta| format!("β {}", n(beta)));
     let window = at.window().map(|window| {
         let rows = window.rows(head.similarity.width());

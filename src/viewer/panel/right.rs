@@ -6,6 +6,7 @@ use super::View;
 use super::page::{hover_ui, paint_ui};
 use crate::figure::equations::{self, InStep};
 use crate::figure::panel::Content;
+use crate::figure::scores::score_text;
 use crate::figure::stages::columns_of;
 use crate::figure::{PanelId, Picture, numbers};
 use crate::model::HeadTrace;
@@ -49,7 +50,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
         equation(ui, view, &column.equation(head), column.number(head));
         if scores {
             ui.add_space(-6.0);
-            note(ui, narration::about_score(head.mechanism.score));
+            note(ui, score_text(head.mechanism.score).about);
             ui.add_space(8.0);
         }
     }

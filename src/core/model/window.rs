@@ -6,7 +6,7 @@ use crate::math::similarity;
 use crate::math::{Aligned, Real, Series};
 
 /// The memory that heads see, column after column, with the norms of its rows.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Seen<'a, R> {
     /// [M·N].
     pub(super) columns: &'a [R],
@@ -14,6 +14,19 @@ pub(super) struct Seen<'a, R> {
     pub(super) norms: &'a [R],
     /// Under each root of the norms.
     pub(super) epsilon: R,
+}
+
+/// Where the backward pass of a step adds to.
+#[derive(Debug)]
+pub(super) struct Back<'a, R> {
+    /// The step.
+    pub(super) t: usize,
+    /// The memory that the heads saw.
+    pub(super) seen: Seen<'a, R>,
+    /// Gradient w.r.t. it, column after column.
+    pub(super) d_memory: &'a mut [R],
+    /// N values.
+    pub(super) scratch: &'a mut [R],
 }
 
 /// The memory between two kept steps, recomputed from the writes of the heads.

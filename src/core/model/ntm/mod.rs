@@ -23,7 +23,7 @@ use super::readout;
 use super::score::{self, Rows};
 use super::slots::SlotsGradient;
 use super::trace::{HeadTrace, Trace};
-use super::window::{After, Window};
+use super::window::{After, Back, Window};
 use crate::math::kernel::kernel;
 use crate::math::matrix::padded;
 use crate::math::softmax::{softmax, softmax_backward};
@@ -419,7 +419,13 @@ impl<'a, R: Real> Ntm<'a, R> {
             gradients,
             recorder,
         );
-        score::backward(&trace.heads, t, gradients, seen, d_memory, rows);
+        let to = Back {
+            t,
+            seen,
+            d_memory,
+            scratch: rows,
+        };
+        score::backward(&trace.heads, gradients, to);
     }
 
     /// [`Order::WriteFirst`]: through reads and the addressing of the read heads to M_t, then through writes
@@ -461,7 +467,13 @@ impl<'a, R: Real> Ntm<'a, R> {
             .as_mut()
             .map(|recorder| &mut recorder.heads[..readers.len()]);
         address_backward_noting(readers, t, how, reader_gradients, of_heads);
-        score::backward(readers, t, reader_gradients, after, d_memory, rows);
+        let to = Back {
+            t,
+            seen: after,
+            d_memory: &mut *d_memory,
+            scratch: &mut *rows,
+        };
+        score::backward(readers, reader_gradients, to);
         if let Some(recorder) = &mut recorder {
             recorder.record_memory(trace, t + 1, d_memory);
         }
@@ -476,7 +488,13 @@ impl<'a, R: Real> Ntm<'a, R> {
         add_upstream(on_writers, t, writer_gradients);
         let of_heads = recorder.map(|recorder| &mut recorder.heads[readers.len()..]);
         address_backward_noting(writers, t, how, writer_gradients, of_heads);
-        score::backward(writers, t, writer_gradients, before, d_memory, rows);
+        let to = Back {
+            t,
+            seen: before,
+            d_memory,
+            scratch: rows,
+        };
+        score::backward(writers, writer_gradients, to);
     }
 
     /// Backpropagates one step from the parameters of the heads through the controller to its input.

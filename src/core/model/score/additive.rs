@@ -8,7 +8,7 @@ use crate::model::head::HeadGradient;
 use crate::model::slots::{Arrays, SlotsGradient};
 use crate::model::spec::{Array, ArraySpec, Kept, LEARNED, Sizes};
 use crate::model::trace::HeadTrace;
-use crate::model::window::Seen;
+use crate::model::window::Back;
 
 /// W_k, [M, A].
 #[rustfmt::skip] // A row for every array.
@@ -65,27 +65,19 @@ impl<R: Real> ScoreFunction<R> for Additive {
         units(of_row, vector).forward(query, rows.columns, values, similarity);
     }
 
-    fn backward(
-        &self,
-        head: &HeadTrace<R>,
-        t: usize,
-        by: &mut HeadGradient<R>,
-        seen: Seen<'_, R>,
-        d_memory: &mut [R],
-        _: &mut [R],
-    ) {
+    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
         let [of_key, of_row, vector, query, kept, _] = head.of_score.all();
         let ([d_of_key, _, _], [d_query, sums, scratch]) = by.of_score.all_mut();
         let gradient = UnitsGradient {
-            start: query.row(t),
+            start: query.row(to.t),
             d_energies: &by.weighting,
             d_start: d_query,
             sums,
-            d_memory,
+            d_memory: to.d_memory,
         };
-        let kept = (kept.steps() > t).then(|| kept.row(t));
-        units(of_row, vector).backward(gradient, seen.columns, kept, scratch);
-        let product = (head.key.row(t), of_key.row(0));
+        let kept = (kept.steps() > to.t).then(|| kept.row(to.t));
+        units(of_row, vector).backward(gradient, to.seen.columns, kept, scratch);
+        let product = (head.key.row(to.t), of_key.row(0));
         vector_product_backward(product, d_query, &mut by.key, d_of_key);
     }
 

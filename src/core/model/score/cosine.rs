@@ -6,7 +6,7 @@ use crate::math::Real;
 use crate::model::head::HeadGradient;
 use crate::model::slots::Arrays;
 use crate::model::trace::HeadTrace;
-use crate::model::window::Seen;
+use crate::model::window::{Back, Seen};
 
 pub(super) struct Cosine;
 
@@ -18,17 +18,8 @@ impl<R: Real> ScoreFunction<R> for Cosine {
         cosines(head, rows.columns, rows.epsilon, rows.norms);
     }
 
-    fn backward(
-        &self,
-        head: &HeadTrace<R>,
-        t: usize,
-        by: &mut HeadGradient<R>,
-        seen: Seen<'_, R>,
-        d_memory: &mut [R],
-        scratch: &mut [R],
-    ) {
-        let norms = (seen.norms, seen.epsilon);
-        cosines_backward([of(head, t, by)], seen.columns, norms, d_memory, scratch);
+    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
+        backward([of(head, to.t, by)], to);
     }
 
     fn forward_pair(&self, heads: [&mut HeadTrace<R>; 2], t: usize, rows: &mut Rows<'_, R>) {
@@ -39,15 +30,16 @@ impl<R: Real> ScoreFunction<R> for Cosine {
     fn backward_pair(
         &self,
         [first, second]: [&HeadTrace<R>; 2],
-        t: usize,
         [by_first, by_second]: [&mut HeadGradient<R>; 2],
-        seen: Seen<'_, R>,
-        d_memory: &mut [R],
-        scratch: &mut [R],
+        to: &mut Back<'_, R>,
     ) {
-        let (heads, norms) = ([of(first, t, by_first), of(second, t, by_second)], (seen.norms, seen.epsilon));
-        cosines_backward(heads, seen.columns, norms, d_memory, scratch);
+        backward([of(first, to.t, by_first), of(second, to.t, by_second)], to);
     }
+}
+
+fn backward<R: Real, const H: usize>(heads: [CosineGradient<'_, R>; H], to: &mut Back<'_, R>) {
+    let Seen { columns, norms, epsilon } = to.seen;
+    cosines_backward(heads, columns, (norms, epsilon), to.d_memory, to.scratch);
 }
 
 fn of<'a, R: Real>(

@@ -6,7 +6,7 @@ use crate::math::vectors::{vector_product, vector_product_backward};
 use crate::model::head::HeadGradient;
 use crate::model::slots::Arrays;
 use crate::model::trace::HeadTrace;
-use crate::model::window::Seen;
+use crate::model::window::Back;
 
 pub(super) struct Dot;
 
@@ -18,16 +18,8 @@ impl<R: Real> ScoreFunction<R> for Dot {
         vector_product(key, rows.columns, similarity);
     }
 
-    fn backward(
-        &self,
-        head: &HeadTrace<R>,
-        t: usize,
-        by: &mut HeadGradient<R>,
-        seen: Seen<'_, R>,
-        d_memory: &mut [R],
-        _: &mut [R],
-    ) {
-        let product = (head.key.row(t), seen.columns);
-        vector_product_backward(product, &by.weighting, &mut by.key, d_memory);
+    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
+        let product = (head.key.row(to.t), to.seen.columns);
+        vector_product_backward(product, &by.weighting, &mut by.key, to.d_memory);
     }
 }

@@ -7,7 +7,7 @@ use crate::model::head::HeadGradient;
 use crate::model::slots::Arrays;
 use crate::model::spec::{Array, ArraySpec, LEARNED, Sizes};
 use crate::model::trace::HeadTrace;
-use crate::model::window::Seen;
+use crate::model::window::Back;
 
 /// W, [M, M].
 #[rustfmt::skip] // A row for every array.
@@ -39,20 +39,12 @@ impl<R: Real> ScoreFunction<R> for General {
         vector_product(query.row(t), rows.columns, head.similarity.row_mut(t));
     }
 
-    fn backward(
-        &self,
-        head: &HeadTrace<R>,
-        t: usize,
-        by: &mut HeadGradient<R>,
-        seen: Seen<'_, R>,
-        d_memory: &mut [R],
-        _: &mut [R],
-    ) {
+    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
         let [weight, query] = head.of_score.all();
         let ([d_weight], [d_query]) = by.of_score.all_mut();
-        let product = (query.row(t), seen.columns);
-        vector_product_backward(product, &by.weighting, d_query, d_memory);
-        let product = (head.key.row(t), weight.row(0));
+        let product = (query.row(to.t), to.seen.columns);
+        vector_product_backward(product, &by.weighting, d_query, to.d_memory);
+        let product = (head.key.row(to.t), weight.row(0));
         vector_product_backward(product, d_query, &mut by.key, d_weight);
     }
 }

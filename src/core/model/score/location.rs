@@ -7,7 +7,7 @@ use crate::model::head::HeadGradient;
 use crate::model::slots::Arrays;
 use crate::model::spec::{Array, ArraySpec, LEARNED};
 use crate::model::trace::HeadTrace;
-use crate::model::window::Seen;
+use crate::model::window::Back;
 
 /// W, [M, N].
 #[rustfmt::skip] // A row for every array.
@@ -28,17 +28,9 @@ impl<R: Real> ScoreFunction<R> for Location {
         vector_product(head.key.row(t), weight.row(0), similarity);
     }
 
-    fn backward(
-        &self,
-        head: &HeadTrace<R>,
-        t: usize,
-        by: &mut HeadGradient<R>,
-        _: Seen<'_, R>,
-        _: &mut [R],
-        _: &mut [R],
-    ) {
+    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
         let ([weight], ([d_weight], [])) = (head.of_score.all(), by.of_score.all_mut());
-        let product = (head.key.row(t), weight.row(0));
+        let product = (head.key.row(to.t), weight.row(0));
         vector_product_backward(product, &by.weighting, &mut by.key, d_weight);
     }
 }

@@ -7,7 +7,7 @@ use super::head::HeadGradient;
 use super::slots::{Arrays, SlotsGradient};
 use super::spec::Sizes;
 use super::trace::HeadTrace;
-use super::window::Seen;
+use super::window::Back;
 use crate::math::Real;
 
 /// What a head sees: the memory, column after column [M·N], ε under the roots of the norms of its rows, and these norms
@@ -30,16 +30,8 @@ pub(super) trait ScoreFunction<R: Real>: Arrays {
     fn forward(&self, head: &mut HeadTrace<R>, t: usize, rows: &mut Rows<'_, R>);
 
     /// Sets the gradient w.r.t. the key and adds to that w.r.t. the memory, from that w.r.t. the similarities in
-    /// [`HeadGradient::weighting`]. `scratch` has N values.
-    fn backward(
-        &self,
-        head: &HeadTrace<R>,
-        t: usize,
-        by: &mut HeadGradient<R>,
-        seen: Seen<'_, R>,
-        d_memory: &mut [R],
-        scratch: &mut [R],
-    );
+    /// [`HeadGradient::weighting`].
+    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>);
 
     /// [`ScoreFunction::forward`] of two heads, which may share a pass over the memory.
     fn forward_pair(
@@ -56,14 +48,11 @@ pub(super) trait ScoreFunction<R: Real>: Arrays {
     fn backward_pair(
         &self,
         heads: [&HeadTrace<R>; 2],
-        t: usize,
         gradients: [&mut HeadGradient<R>; 2],
-        seen: Seen<'_, R>,
-        d_memory: &mut [R],
-        scratch: &mut [R],
+        to: &mut Back<'_, R>,
     ) {
         for (head, by) in heads.into_iter().zip(gradients) {
-            self.backward(head, t, by, seen, d_memory, scratch);
+            self.backward(head, by, to);
         }
     }
 
@@ -126,27 +115,21 @@ pub(super) fn similarities<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: 
 }
 
 /// Sets the gradients w.r.t. the keys and adds to that w.r.t. the memory, from those w.r.t. the similarities.
-/// `scratch` has N values.
 pub(super) fn backward<R: Real>(
     heads: &[HeadTrace<R>],
-    t: usize,
     gradients: &mut [HeadGradient<R>],
-    seen: Seen<'_, R>,
-    d_memory: &mut [R],
-    scratch: &mut [R],
+    mut to: Back<'_, R>,
 ) {
     for (pair, gradients) in heads.chunks(2).zip(gradients.chunks_mut(2)) {
         let score = pair[0].mechanism.score;
         match (pair, gradients) {
             ([first, second], [by_first, by_second]) if second.mechanism.score == score => {
                 let (heads, by) = ([first, second], [by_first, by_second]);
-                let function = score.function();
-                function.backward_pair(heads, t, by, seen, d_memory, scratch);
+                score.function().backward_pair(heads, by, &mut to);
             }
             (heads, gradients) => {
                 for (head, by) in heads.iter().zip(gradients) {
-                    let function = head.mechanism.score.function();
-                    function.backward(head, t, by, seen, d_memory, scratch);
+                    head.mechanism.score.function().backward(head, by, &mut to);
                 }
             }
         }
@@ -154,6 +137,6 @@ pub(super) fn backward<R: Real>(
     let heads = heads.iter().zip(gradients);
     for (head, by) in heads.filter(|(head, _)| !head.of_weighting.is_empty()) {
         let weighting = head.mechanism.weighting.function();
-        weighting.see_backward(head, t, by, seen.columns, d_memory);
+        weighting.see_backward(head, by, &mut to);
     }
 }

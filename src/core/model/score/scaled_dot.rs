@@ -6,7 +6,7 @@ use crate::math::Real;
 use crate::model::head::HeadGradient;
 use crate::model::slots::Arrays;
 use crate::model::trace::HeadTrace;
-use crate::model::window::Seen;
+use crate::model::window::Back;
 
 pub(super) struct ScaledDot;
 
@@ -20,18 +20,10 @@ impl<R: Real> ScoreFunction<R> for ScaledDot {
         similarity.iter_mut().for_each(|score| *score *= scale);
     }
 
-    fn backward(
-        &self,
-        head: &HeadTrace<R>,
-        t: usize,
-        by: &mut HeadGradient<R>,
-        seen: Seen<'_, R>,
-        d_memory: &mut [R],
-        scratch: &mut [R],
-    ) {
+    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
         let scale = scale(head);
         by.weighting.iter_mut().for_each(|by| *by *= scale);
-        Dot.backward(head, t, by, seen, d_memory, scratch);
+        Dot.backward(head, by, to);
     }
 }
 

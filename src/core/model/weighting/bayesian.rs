@@ -23,6 +23,7 @@ use crate::model::slots::{Arrays, SlotsGradient};
 use crate::model::spec::{Array, ArraySpec, Kept, LEARNED, Range, Sizes};
 use crate::model::stage::Stage;
 use crate::model::trace::{HeadTrace, NoiseMode};
+use crate::model::window::Back;
 
 /// Euler's γ.
 const EULER: f64 = 0.577_215_664_901_532_9;
@@ -393,14 +394,7 @@ impl<R: Real> WeightingFunction<R> for Bayesian {
     }
 
     /// From the gradient w.r.t. z, from which the prior is computed.
-    fn see_backward(
-        &self,
-        head: &HeadTrace<R>,
-        _: usize,
-        by: &mut HeadGradient<R>,
-        columns: &[R],
-        d_memory: &mut [R],
-    ) {
+    fn see_backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
         let [_, weight, bias, vector, ..]: &[_; 7] = head.of_weighting.all();
         let ([_, d_bias, _], [_, d_z, d_start, sums, scratch]) = by.of_weighting.all_mut();
         let gradient = UnitsGradient {
@@ -408,10 +402,10 @@ impl<R: Real> WeightingFunction<R> for Bayesian {
             d_energies: d_z,
             d_start,
             sums,
-            d_memory,
+            d_memory: to.d_memory,
         };
         let units = head.mechanism.parameters.prior.units(weight, vector);
-        units.backward(gradient, columns, None, scratch);
+        units.backward(gradient, to.seen.columns, None, scratch);
         add(&mut d_bias[..], &d_start[..]);
     }
 

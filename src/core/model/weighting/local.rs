@@ -18,6 +18,7 @@ use crate::model::spec::Range::AtLeast;
 use crate::model::spec::{Array, ArraySpec, LEARNED};
 use crate::model::stage::Stage;
 use crate::model::trace::{HeadTrace, NoiseMode};
+use crate::model::window::Back;
 
 /// p_t = min(t, n − 1) of local-m: step t looks at row t, later steps stay on the last row.
 #[inline(always)]
@@ -268,15 +269,8 @@ impl<R: Real> WeightingFunction<R> for LocalPredictive {
         local_content_backward(head, t, by);
     }
 
-    fn see_backward(
-        &self,
-        head: &HeadTrace<R>,
-        t: usize,
-        by: &mut HeadGradient<R>,
-        _: &[R],
-        _: &mut [R],
-    ) {
-        predict_backward(head, t, by);
+    fn see_backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
+        predict_backward(head, to.t, by);
     }
 }
 

@@ -15,6 +15,7 @@ use super::slots::{Arrays, SlotsGradient};
 use super::spec::{Array, Sizes};
 use super::stage::Stage;
 use super::trace::{HeadTrace, NoiseMode};
+use super::window::Back;
 use crate::math::Real;
 use crate::math::kernel::kernel;
 
@@ -53,14 +54,7 @@ pub(super) trait WeightingFunction<R: Real>: Stages {
     fn see(&self, _head: &mut HeadTrace<R>, _t: usize, _columns: &[R]) {}
 
     /// Adds to the gradients w.r.t. key and memory that through [`WeightingFunction::see`] and the centre.
-    fn see_backward(
-        &self,
-        _head: &HeadTrace<R>,
-        _t: usize,
-        _by: &mut HeadGradient<R>,
-        _columns: &[R],
-        _d_memory: &mut [R],
-    ) {
+    fn see_backward(&self, _head: &HeadTrace<R>, _by: &mut HeadGradient<R>, _to: &mut Back<'_, R>) {
     }
 
     /// [`Stage::Centre`].

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use tapescope::io::preset::{self, Override};
 use tapescope::io::trace::{self, Listed};
 use tapescope::io::{Experiment, weights};
-use tapescope::keys::{Absent, Field, Keys, Table};
+use tapescope::keys::{Absent, Field, Keys, Table, Words};
 use tapescope::model::config::{ControllerKind, InitialMemory, InitialWeighting};
-use tapescope::model::{NtmConfig, Range};
+use tapescope::model::{NtmConfig, Range, Scoring};
 
 /// What stands in a file between the line that begins with `first` and the next one that is `last` is `wanted`.
 fn held(file: &str, first: &str, last: &str, wanted: &str) {
@@ -128,8 +128,44 @@ fn the_schema_has_every_array() {
         heads.join(",\n"),
         "      }".to_owned(),
     ];
-    let file = "docs/ntm-trace-1.1.schema.json";
+    let file = "docs/ntm-trace-2.0.schema.json";
     held(file, "    \"arrays\": {", "    }", &lines.join("\n"));
+}
+
+/// The paths of the leaves of a schema's object.
+fn leaves(schema: &Value, at: &str, to: &mut BTreeSet<String>) {
+    for (key, value) in schema["properties"].as_object().unwrap() {
+        let path = format!("{at}.{key}");
+        if value["properties"].is_object() {
+            leaves(value, &path, to);
+        } else {
+            to.insert(path);
+        }
+    }
+}
+
+#[test]
+fn the_schema_has_every_key_of_a_model() {
+    let schema = fs::read_to_string("docs/ntm-trace-2.0.schema.json").unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let mut keys = BTreeSet::new();
+    leaves(&schema["properties"]["model"], "model", &mut keys);
+    let table = preset::table();
+    let of_preset = table.lines().filter_map(|row| row.split('`').nth(1));
+    let of_preset = of_preset.filter(|path| path.starts_with("model."));
+    assert_eq!(keys, of_preset.map(str::to_owned).collect());
+}
+
+#[test]
+fn every_word_of_a_similarity_is_on_the_page_and_in_the_schema() {
+    let page = include_str!("../docs/formats.md");
+    let schema = include_str!("../docs/ntm-trace-2.0.schema.json");
+    let recorder = include_str!("../python/tapescope/recorder.py");
+    for (word, _) in Scoring::WORDS {
+        assert!(page.contains(&format!("| `{word}` |")), "{word}");
+        assert!(schema.contains(&format!("\"{word}\"")), "{word}");
+        assert!(recorder.contains(&format!("\"{word}\"")), "{word}");
+    }
 }
 
 #[test]

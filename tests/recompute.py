@@ -18,7 +18,7 @@ TOLERANCE = 1e-5
 
 
 def load(path):
-    """The configuration, the arrays and the sampling of a JSON trace, also a gzipped one."""
+    """The description of the heads, the arrays and the sampling of a JSON trace, also a gzipped one."""
     opened = gzip.open(path) if path.endswith(".gz") else open(path, "rb")
     with opened as file:
         trace = json.load(file)
@@ -26,7 +26,7 @@ def load(path):
         name: np.array(array["data"], array["dtype"]).reshape(array["shape"]).astype(np.float64)
         for name, array in trace["arrays"].items()
     }
-    return trace["model"]["config"], arrays, trace["task"].get("sampling", "mean")
+    return trace["model"].get("heads", {}), arrays, trace["task"].get("sampling", "mean")
 
 
 def softmax(x):
@@ -94,7 +94,8 @@ def place(head):
 def word_of(config, head, word, usual):
     """What the configuration says of one head: one word for all of them, or a list, read heads first."""
     chosen = config.get("attention", {}).get(word, usual)
-    return chosen[sorted(config["heads"], key=place).index(head)] if isinstance(chosen, list) else chosen
+    is_write, number = place(head)
+    return chosen[is_write * config["read"] + number] if isinstance(chosen, list) else chosen
 
 
 def erases(config, head):
@@ -117,7 +118,7 @@ def weighting(config, arrays, head, t, memory, sampling):
         return arrays.get(f"{head}.{name}")
 
     kind, made = of_head("weighting", "soft"), {}
-    made["similarity"] = score_of(own, t, of_head("score", "cosine"), memory, config["epsilon"])
+    made["similarity"] = score_of(own, t, of_head("score", "cosine"), memory, config["similarity_epsilon"])
     energies = own("similarity")[t] * (1 if own("strength") is None else own("strength")[t])
     if kind == "local-monotonic":
         made["centre"] = min(t, len(energies) - 1)
@@ -134,7 +135,7 @@ def weighting(config, arrays, head, t, memory, sampling):
         made["gated"] = own("gate")[t] * last + (1 - own("gate")[t]) * before
         last = own("gated")[t]
     if own("shift") is not None:
-        made["shifted"] = sum(s * np.roll(last, by) for s, by in zip(own("shift")[t], config["shifts"]))
+        made["shifted"] = sum(s * np.roll(last, by) for by, s in enumerate(own("shift")[t], -config["shift"]["range"]))
         last = own("shifted")[t]
     if own("sharpening") is not None:
         last = last ** own("sharpening")[t]
@@ -150,14 +151,15 @@ def weighting(config, arrays, head, t, memory, sampling):
 def recompute(path):
     config, arrays, sampling = load(path)
     # A controller alone has no heads and no memory.
-    heads, worst = config.get("heads", []), {}
+    heads = [f"{kind}{number}" for kind in ("read", "write") for number in range(config.get(kind, 0))]
+    worst = {}
 
     def compare(name, found, recorded):
         # Of what has no bounds, by its size.
         difference = np.abs(found - recorded) / np.maximum(1, np.abs(recorded))
         worst[name] = max(worst.get(name, 0.0), float(difference.max()))
 
-    memory, write_first = arrays.get("memory.initial"), config.get("order", "").startswith("write")
+    memory, write_first = arrays.get("memory.initial"), config.get("order") == "write-first"
     for t in range(len(arrays["input"]) if heads else 0):
         before, kept, added = memory, np.ones_like(memory), np.zeros_like(memory)
         for head in heads:

@@ -158,7 +158,7 @@ def main(weights: str, trace: str, write_first: bool = False) -> None:
     w0 = torch.softmax(machine.w0, -1)
     recorder = Recorder("copy", memory=machine.mem0, read0=w0[0], write0=w0[1],
                         params={"bits": bits}, length=length, order="write-first" if write_first else "read-first",
-                        similarity_formula="k.m / (|k| * |m| + epsilon)", epsilon=1e-8)
+                        similarity="cosine-plus-epsilon", epsilon=1e-8)
     with torch.no_grad():
         machine(inputs, recorder)
     phases = [("input", 0, length), ("delimiter", length, length + 1), ("answer", length + 1, 2 * length + 1)]

@@ -21,7 +21,7 @@ def main(weights: str, trace: str) -> float:
     tensors, metadata = read_weights(weights)
     machine, trace = Module(tensors, metadata["experiment"]), load(trace)
     # The trace may have more rows than the machine was trained on.
-    machine.rows = trace.meta["model"]["config"].get("memory", {}).get("rows", machine.rows)
+    machine.rows = trace.meta["model"].get("memory", {}).get("rows", machine.rows)
     with torch.no_grad():
         outputs = machine(torch.tensor(trace["input"])).numpy()
     difference = float(np.abs(outputs - trace["output"]).max())

@@ -36,7 +36,7 @@ from .attention import head_order
 from .errors import RecordError, WeightsError
 from .files import Path
 from .preset import channels, check_task
-from .recorder import SIMILARITY_FORMULAS, Recorder
+from .recorder import SIMILARITIES, Recorder
 from .weights import Tensors, write_weights
 
 # Lower bound of the norms in its cosine_similarity.
@@ -70,7 +70,7 @@ def record(net: Any, inputs: Any, target: Any = None, *, task: str = "copy",
             net.init_sequence(1)
             recorder = Recorder(task, memory=net.memory.memory, params=params, length=length, order=_order(watch.names),
                                 layers=net.ntm.controller.num_layers, shifts=shifts,
-                                similarity_formula=_similarity_formula(), epsilon=EPSILON, partial_weightings=True,
+                                similarity=_similarity(), epsilon=EPSILON, partial_weightings=True,
                                 **dict(zip(watch.names, net.previous_state[2])))
             for x, y, mask, phase in given:
                 output = net(torch.from_numpy(x)[None])[0]
@@ -293,10 +293,10 @@ def _shifts(net: Any) -> List[int]:
     return [int(weighting.argmax()) - middle for weighting in moved]
 
 
-def _similarity_formula() -> str:
-    """Returns the formula by which this torch version keeps a cosine from dividing by 0."""
+def _similarity() -> str:
+    """Returns the way in which this torch version keeps a cosine from dividing by 0."""
     torch = _torch()
     short = torch.full((1, 1), EPSILON ** 0.75)
     # Each norm is above epsilon, their product is below.
     cosine = float(torch.nn.functional.cosine_similarity(short, short, eps=EPSILON))
-    return SIMILARITY_FORMULAS[3 if cosine > 0.5 else 2]
+    return SIMILARITIES[3 if cosine > 0.5 else 2]

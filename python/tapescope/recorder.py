@@ -11,19 +11,16 @@ import numpy.typing as npt
 from ._version import __version__
 from .arrays import ARRAYS, ArraySpec
 from .arrays import PARTS as OF_HEADS
-from .attention import CHOICES, LAYERS, LEARNED, SAMPLINGS, SHIFT_FORMS, chosen, head_order
+from .attention import CHOICES, LEARNED, SAMPLINGS, SHIFT_FORMS, chosen, head_order
 from .errors import RecordError, WeightsError, is_whole, meant
 from .files import Path
 from .preset import TASKS, channels, check_task
-from .trace import FORMAT, IN_TURN, READ_FIRST, VERSION, WRITE_FIRST, Trace
+from .trace import FORMAT, VERSION, Trace
 
-ORDERS = {"read-first": READ_FIRST, "write-first": WRITE_FIRST, "in-turn": IN_TURN}
-SIMILARITY_FORMULAS = (
-    "k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon))",
-    "k.m / (|k| * |m| + epsilon)",
-    "k.m / max(|k| * |m|, epsilon)",
-    "k.m / (max(|k|, epsilon) * max(|m|, epsilon))",
-)
+ORDERS = ("read-first", "write-first", "in-turn")
+# Variants of the cosine: k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon)), k.m / (|k| * |m| + epsilon),
+# k.m / max(|k| * |m|, epsilon), k.m / (max(|k|, epsilon) * max(|m|, epsilon)).
+SIMILARITIES = ("cosine", "cosine-plus-epsilon", "cosine-clamped-product", "cosine-clamped-norms")
 HEAD = re.compile(r"(read|write)(0|[1-9][0-9]*)")
 # Tolerance for values out of range and for sums that should be 1, in half precision too.
 SLACK, SUM_SLACK = 1e-4, 2e-3
@@ -96,9 +93,9 @@ class Recorder:
     shift_form  "softmax", "scalar", or "none" if weightings are not shifted
     learned     learned tensors of the heads, by head and name: {"read0": {"bilinear": W}}; see docs/formats.md
     sampling    how noise was used: "mean", not at all; "drawn", sampled; "expected", hard heads attended to all rows
-    similarity  "cosine", or another name; recorded similarities are then not checked
-    similarity_formula, epsilon
-                how the cosine avoids division by 0: one of SIMILARITY_FORMULAS
+    similarity, epsilon
+                how the cosine avoids division by 0: one of SIMILARITIES; or another name, and recorded similarities are
+                then not checked
     partial_weightings
                 True: weightings may sum to less than 1
 
@@ -108,15 +105,14 @@ class Recorder:
     def __init__(self, task: str, *, memory: Any = None, params: Optional[Mapping[str, Any]] = None,
                  length: Optional[int] = None, items: Optional[int] = None, repeats: Optional[int] = None,
                  order: str = "read-first", layers: Optional[int] = None, shifts: Optional[Sequence[int]] = None,
-                 similarity: str = "cosine", similarity_formula: str = SIMILARITY_FORMULAS[0], epsilon: float = 0.0,
+                 similarity: str = SIMILARITIES[0], epsilon: float = 0.0,
                  partial_weightings: bool = False, attention: Optional[Mapping[str, Any]] = None,
                  shift_form: str = "softmax", learned: Optional[Mapping[str, Mapping[str, Any]]] = None,
                  sampling: str = "mean", **initial: Any) -> None:
         options = [name for name in Recorder.__init__.__annotations__ if name not in ("return", "initial")]
-        for name, word, known in (("order", order, tuple(ORDERS)),
-                                  ("similarity_formula", similarity_formula, SIMILARITY_FORMULAS),
+        for name, word, known in (("order", order, ORDERS), ("similarity", similarity, SIMILARITIES),
                                   ("shift_form", shift_form, SHIFT_FORMS), ("sampling", sampling, SAMPLINGS)):
-            if word not in known:
+            if word not in known and (name != "similarity" or word.startswith("cosine")):
                 raise RecordError(f"is {word!r}{meant(word, known)}", place=f"`{name}`")
         self._channels = _task_channels(task, params)
         self._task: Dict[str, Any] = {"name": task, "params": dict(params or {}), "seed": None, "episode": None}
@@ -130,7 +126,7 @@ class Recorder:
         self._attention, self._shift_form = dict(attention or {}), shift_form
         _check_attention(self._attention)
         self._order, self._layers, self._shifts = order, layers, shifts if shifts is None else list(shifts)
-        self._similarity, self._formula, self._epsilon = similarity, similarity_formula, float(epsilon)
+        self._similarity, self._epsilon = similarity, float(epsilon)
         self._partial = partial_weightings
         self._sizes: Dict[str, Tuple[int, str]] = {}
         if shifts is not None:
@@ -238,7 +234,7 @@ class Recorder:
             arrays["memory.initial"], dims["memory.initial"] = self._memory, ("n", "m")
             if self._memories:
                 arrays["memory"], dims["memory"] = np.stack([self._memory, *self._memories]), ("t+1", "n", "m")
-        return Trace(self._meta(arrays, self._checked_phases(phases)), arrays, dims)
+        return Trace(self._meta(self._checked_phases(phases)), arrays, dims)
 
     def save(self, path: Path, phases: Optional[Sequence[Tuple[str, int, int]]] = None) -> None:
         """Writes the trace; see `trace` and `Trace.save`."""
@@ -273,7 +269,7 @@ class Recorder:
                 raise RecordError(f"has the shape {list(vector.shape)}", place=place,
                                   expected=f"{expected} in place of {size}, as in `{first}`")
         low, high = field.low, field.high
-        if name == "similarity" and self._similarity == "cosine" and self._attention.get("score", "cosine") == "cosine":
+        if name == "similarity" and self._similarity in SIMILARITIES and self._attention.get("score", "cosine") == "cosine":
             low, high = -1.0, 1.0
         inside = (vector >= low - SLACK) & (vector <= high + SLACK)
         # NaN is outside of every range.
@@ -362,41 +358,33 @@ class Recorder:
                               expected=f"[name, first step, one past the last], one after the other from 0 to {self.steps}")
         return listed
 
-    def _meta(self, arrays: Mapping[str, Vector], phases: List[List[Any]]) -> Dict[str, Any]:
-        sizes = {axis: size for axis, (size, _) in self._sizes.items()}
-        size = {axis: sizes.get(axis, 1) for axis in "nmxycs"}
-        kind = "lstm" if "controller.cell" in arrays or "controller.hidden" not in arrays else "feedforward"
-        shifts = self._shifts or [index - size["s"] // 2 for index in range(size["s"])]
-        if len(shifts) % 2 == 0:
-            raise RecordError(f"has {len(shifts)} columns", place="`shift`", expected="an odd number: -k to k rows")
-        heads = list(self._heads or ())
-        config: Dict[str, Any] = {
-            "memory": {"rows": size["n"], "columns": size["m"]},
-            "controller": {"kind": kind, "size": size["c"], "layers": self._layers or 1},
-            "heads": heads if self._order == "in-turn" else sorted(heads, key=head_order),
-            "shifts": shifts,
-            "order": ORDERS[self._order],
-            "similarity": self._similarity,
-            "epsilon": self._epsilon,
-        }
-        if self._similarity == "cosine":
-            config["similarity_formula"] = self._formula
+    def _meta(self, phases: List[List[Any]]) -> Dict[str, Any]:
+        columns = self._sizes.get("s", (1, ""))[0]
+        if columns % 2 == 0:
+            raise RecordError(f"has {columns} columns", place="`shift`", expected="an odd number: -k to k rows")
+        heads: Dict[str, Any] = {"similarity_epsilon": self._epsilon}
+        conventions: Dict[str, Any] = {}
+        if self._order == "in-turn":
+            conventions["order"] = list(self._heads or ())
+        else:
+            heads["order"] = self._order
+        if self._similarity != "cosine":
+            conventions["similarity"] = self._similarity
+        if self._shifts:
+            conventions["shifts"] = self._shifts
         if self._shift_form != "softmax":
-            config["shift_form"] = self._shift_form
+            heads["shift"] = {"form": self._shift_form}
         if self._attention:
-            units = {key: sizes[axis] for axis, (key, _) in LAYERS.items() if axis in sizes}
-            config["attention"] = {**units, **self._attention}
+            heads["attention"] = self._attention
         axes: Dict[str, Any] = {"t": {"size": self.steps, "phases": phases}}
-        axes.update({axis: {"size": size[axis]} for axis in size})
-        axes.update({axis: {"size": sizes[axis]} for axis in LAYERS if axis in sizes})
-        if "l" in sizes:
-            axes["l"] = {"size": sizes["l"]}
+        axes.update({axis: {"size": size} for axis, (size, _) in self._sizes.items()})
         return {
             "format": FORMAT,
             "version": VERSION,
             "generator": {"name": "tapescope", "version": __version__},
             "task": self._task,
-            "model": {"sha256": None, "config": config},
+            "model": {"heads": heads},  # the arrays show its sizes
+            **({"conventions": conventions} if conventions else {}),
             "numeric": {"dtype": "float32", "decimal": "shortest-roundtrip", "nonfinite": "string",
                         "layout": "row-major"},
             "axes": axes,

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import math
+import re
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
@@ -25,15 +26,12 @@ if TYPE_CHECKING:
     import pandas
 
 FORMAT = "ntm-trace"
-VERSION = "1.1"
-# The three orders of events in a step, as `model.config.order` has them.
-READ_FIRST = "address and read M[t-1]; erase all; add all"
-WRITE_FIRST = "write heads address M[t-1]; erase all; add all; read heads address and read M[t]"
-IN_TURN = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add"
+VERSION = "2.0"
 # Every member of an npz has this date: the same trace gives the same bytes.
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 # Expected contents of a trace file.
 EXPECTED = "a trace: JSON, gzipped JSON or npz"
+HEAD_WEIGHTING = re.compile(r"(read|write)[0-9]+\.weighting")
 Array = npt.NDArray[Any]
 
 
@@ -116,8 +114,9 @@ class Trace:
         return Trace, (self.meta, self.arrays, self.dims)
 
     def __repr__(self) -> str:
-        memory = self.meta["model"]["config"].get("memory")
-        size = f", {', '.join(self.heads)}, memory {memory['rows']} × {memory['columns']}" if memory else ""
+        rows, columns = (self.meta["axes"].get(axis, {}).get("size") for axis in "nm")
+        size = f", {', '.join(self.heads)}" if self.heads else ""
+        size += f", memory {rows} × {columns}" if rows and columns else ""
         return f"<Trace of {self.meta['task']['name']}: {self.steps} steps{size}>"
 
     @property
@@ -129,12 +128,21 @@ class Trace:
     def heads(self) -> List[str]:
         """Names of the heads: read heads first, or the order in which they act if they act in turn. A controller-only
         machine has none."""
-        return list(self.meta["model"]["config"].get("heads", ()))
+        heads = {name[:-len(".weighting")] for name in self.arrays if HEAD_WEIGHTING.fullmatch(name)}
+        return self._in_turn or sorted(heads, key=head_order)
 
     @property
     def shifts(self) -> List[int]:
-        """Offset in rows of each column of a `shift` array."""
-        return list(self.meta["model"]["config"].get("shifts", ()))
+        """Offset in rows of each column of a `shift` array; empty without such an array."""
+        widths = [array.shape[1] for name, array in self.arrays.items() if name.endswith(".shift")]
+        span = range(-(widths[0] // 2), widths[0] // 2 + 1) if widths else range(0)
+        return list(self.meta.get("conventions", {}).get("shifts", span))
+
+    @property
+    def _in_turn(self) -> List[str]:
+        """Names of the heads in the order in which they act, if they act in turn."""
+        order = self.meta.get("conventions", {}).get("order")
+        return list(order) if isinstance(order, list) else []
 
     @property
     def phases(self) -> List[str]:
@@ -211,20 +219,19 @@ class Trace:
     def _written(self, t: int, memory: Array) -> Array:
         """Returns the memory after the writes of step t: head by head if they act in turn, else all erases, then all adds."""
         kept, added = np.ones_like(memory), np.zeros_like(memory)
-        config = self.meta["model"]["config"]
-        in_turn, attention = config.get("order") == IN_TURN, config.get("attention") or {}
+        attention = self.meta.get("model", {}).get("heads", {}).get("attention", {})
         in_order = sorted(self.heads, key=head_order)
         for name in self.heads:
             if name.startswith("write"):
                 w = self[f"{name}.weighting"][t][:, None]
                 erases = chosen(attention, "erase", in_order.index(name)) == "on"
                 factor, term = 1 - w * self[f"{name}.erase"][t] if erases else 1, w * self[f"{name}.add"][t]
-                if in_turn:
+                if self._in_turn:
                     memory = memory * factor + term
                 else:
                     kept *= factor
                     added += term
-        if not in_turn:
+        if not self._in_turn:
             memory = memory * kept + added
         return memory
 
@@ -411,27 +418,19 @@ def _load_npz(path: str, data: bytes) -> Trace:
 
 
 def _check(path: str, meta: Any) -> None:
-    """Raises FormatError unless this is a trace of major version 1 with the keys that `Trace` needs."""
+    """Raises FormatError unless this is a trace of this version with the keys that `Trace` needs."""
     found = meta.get("format") if isinstance(meta, dict) else type(meta).__name__
     if found != FORMAT:
         raise FormatError(f"is {found!r}", file=path, place="`format`", expected=repr(FORMAT))
-    if str(meta.get("version")).split(".")[0] != VERSION.split(".")[0]:
-        raise FormatError(f"is {meta.get('version')!r}; this module reads 1.x", file=path, place="`version`")
-    config = meta["model"].get("config") if isinstance(meta.get("model"), dict) else None
-    is_ntm = not isinstance(config, dict) or config.get("kind", "ntm") == "ntm"
-    for place, test, expected in (
-        ("task.name", _is_text, "text"),
-        *(OF_NTM if is_ntm else ()),
-        ("axes.t.size", is_whole, "a whole number"),
-        ("axes.t.phases", _is_list_of(_is_phase), "a list of [name, first step, one past the last]"),
-        ("arrays", _is_described, "an object of arrays by name"),
-    ):
+    if meta.get("version") != VERSION:
+        raise FormatError(f"is {meta.get('version')!r}", file=path, place="`version`", expected=repr(VERSION))
+    for place, test, expected in (*REQUIRED, *OPTIONAL):
         value = meta
         for key in place.split("."):
-            if not isinstance(value, dict) or key not in value:
-                raise FormatError("is missing", file=path, place=f"`{place}`", expected=expected)
-            value = value[key]
-        if not test(value):
+            value = value.get(key) if isinstance(value, dict) else None
+        if value is None and (place, test, expected) in REQUIRED:
+            raise FormatError("is missing", file=path, place=f"`{place}`", expected=expected)
+        if value is not None and not test(value):
             raise FormatError(f"is {json.dumps(value)[:80]}", file=path, place=f"`{place}`", expected=expected)
 
 
@@ -451,10 +450,23 @@ def _is_described(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(array, dict) for array in value.values())
 
 
-# Keys that only a Neural Turing Machine has in a trace.
-OF_NTM: Tuple[Tuple[str, Callable[[Any], bool], str], ...] = (
-    ("model.config.memory.rows", is_whole, "a whole number"),
-    ("model.config.memory.columns", is_whole, "a whole number"),
-    ("model.config.heads", _is_list_of(_is_text), "a list of names"),
-    ("model.config.shifts", _is_list_of(is_whole), "a list of whole numbers"),
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_order(value: Any) -> bool:
+    return _is_text(value) or _is_list_of(_is_text)(value)
+
+
+Rule = Tuple[str, Callable[[Any], bool], str]
+REQUIRED: Tuple[Rule, ...] = (
+    ("task.name", _is_text, "text"),
+    ("axes.t.size", is_whole, "a whole number"),
+    ("axes.t.phases", _is_list_of(_is_phase), "a list of [name, first step, one past the last]"),
+    ("arrays", _is_described, "an object of arrays by name"),
+)
+OPTIONAL: Tuple[Rule, ...] = (
+    *((place, _is_object, "an object") for place in ("model", "model.heads", "model.heads.attention", "conventions")),
+    ("conventions.order", _is_order, "a list of heads, or text"),
+    ("conventions.shifts", _is_list_of(is_whole), "a list of whole numbers"),
 )

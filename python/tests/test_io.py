@@ -75,9 +75,9 @@ class Io(Test):
         self.run_program("trace", "w.safetensors", "--length", "3", "--sample", "2", "--out", "t.npz")
         self.run_program("verify", "t.npz", "--weights", "w.safetensors")
         trace = load(self.path("t.npz"))
-        task, config = trace.meta["task"], trace.meta["model"]["config"]
+        task, heads = trace.meta["task"], trace.meta["model"]["heads"]
         self.assertEqual((task["sampling"], task["sample"]), ("drawn", "2"))
-        self.assertEqual(config["attention"]["weighting"], preset["model"]["heads"]["attention"]["weighting"])
+        self.assertEqual(heads["attention"]["weighting"], preset["model"]["heads"]["attention"]["weighting"])
         steps, rows, columns = trace.steps, 9, 5
         for head, part, dims, shape in (
             ("read0", "draw", ("t",), (steps,)), ("read0", "distribution", ("t", "n"), (steps, rows)),
@@ -161,10 +161,12 @@ class Io(Test):
         with open(self.path("t.ntmtrace.json")) as file:
             source = file.read()
         for change, words in (
-            (lambda trace: trace["model"].pop("config"), "`model.config.memory.rows`: is missing; expected a whole number"),
+            (lambda trace: trace.update(model=[]), r"`model`: is \[\]; expected an object"),
+            (lambda trace: trace.update(conventions={"shifts": [0.5]}), r"`conventions.shifts`: is \[0.5\]; expected a list of whole"),
             (lambda trace: trace["axes"].pop("t"), "`axes.t.size`: is missing; expected a whole number"),
             (lambda trace: trace["axes"]["t"].update(phases=[1]), r"`axes.t.phases`: is \[1\]; expected a list of"),
-            (lambda trace: trace["model"]["config"].update(heads="read0"), '`model.config.heads`: is "read0"; expected a list'),
+            (lambda trace: trace["model"].update(heads="read0"), '`model.heads`: is "read0"; expected an object'),
+            (lambda trace: trace.update(conventions={"order": 7}), "`conventions.order`: is 7; expected a list of heads"),
             (lambda trace: trace["arrays"]["input"].pop("data"), "`arrays.input`: has no 'data'; expected dims, dtype"),
             (lambda trace: trace["arrays"]["input"].update(dtype="number"), "`arrays.input`: .*number"),
             (lambda trace: trace["arrays"].update(input=3), "`arrays`: is "),
@@ -180,7 +182,7 @@ class Io(Test):
 
     def test_errors_name_the_file(self):
         for text, said in [("{}", "`format`"), ("what", "is not JSON"),
-                           ('{"format": "ntm-trace", "version": "2.0"}', "`version`")]:
+                           ('{"format": "ntm-trace", "version": "1.1"}', "`version`: is '1.1'; expected '2.0'")]:
             with open(self.path("t.json"), "w") as file:
                 file.write(text)
             with self.assertRaisesRegex(FormatError, "t.json: .*" + said):
@@ -367,7 +369,8 @@ class Io(Test):
             self.assertIn("every stage holds", self.run_program("verify", "e.ntmtrace.json"))
             # All but the one convention that differs.
             said = self.run_program("diff", "e.ntmtrace.json", "ours.npz", "--tolerance", "1e-3", code=1)
-            self.assertRegex(said, "metadata differs\n(?:  params: .*\n)?  similarity_formula: .*\n  epsilon: 1e-8 and 0\n.* values compared")
+            self.assertRegex(said, "metadata differs\n(?:  params: .*\n)?  conventions.similarity: cosine-plus-epsilon and none\n"
+                                   "  model.heads.similarity_epsilon: 1e-8 and 0.0\n.* values compared")
 
     @needs("torch")
     def test_our_weights_run_in_torch(self):

@@ -88,7 +88,7 @@ class PytorchNtm(Test):
             self.assertEqual(trace.phases, ["input"] * 5 + ["answer"] * 4)
             self.assertEqual(trace.shifts, [1, 0, -1])
             self.assertEqual(trace.heads, [f"{kind}{pair}" for pair in range(pairs) for kind in ("read", "write")])
-            self.assertEqual(trace.meta["model"]["config"]["order"].startswith("each head in turn"), pairs > 1)
+            self.assertEqual(trace.meta["conventions"].get("order"), trace.heads if pairs > 1 else None)
             for name, difference in largest_difference(trace).items():
                 self.assertLess(difference, 1e-5, (pairs, layers, name))
             np.testing.assert_array_equal(trace["read0.initial"], np.zeros(16))

@@ -114,7 +114,7 @@ class Recording(Test):
         trace = load(self.path("t.ntmtrace.json"))
         self.assertEqual(trace.dims["controller.hidden"], ("t", "l", "c"))
         np.testing.assert_array_equal(trace["controller.cell"], [hidden])
-        self.assertEqual(trace.meta["model"]["config"]["controller"], {"kind": "lstm", "size": 3, "layers": 2})
+        self.assertEqual(trace.meta["axes"]["l"], {"size": 2})
         self.run_program("diff", "t.ntmtrace.json", "t.ntmtrace.json")
 
     def test_misspelt_names_are_refused_with_what_was_meant(self):
@@ -126,7 +126,7 @@ class Recording(Test):
             (dict(params={"bits": 0}), "`params.bits`: is 0; expected 1 to 1024"),
             (dict(read1=ROW[0]), "expected `read0` next"),
             (dict(shifts=[0, 1, 2]), "expected the numbers from -k to k"),
-            (dict(similarity_formula="cos"), "`similarity_formula`"),
+            (dict(similarity="cosine-clamped"), ("`similarity`: is 'cosine-clamped'", "did you mean `cosine-clamped-norms`?")),
         ):
             self.refused(words, Recorder, "copy", **given)
         recorder = Recorder("copy", params={"bits": 2}, read0=ROW[0])
@@ -191,7 +191,7 @@ class Recording(Test):
         said = self.run_program("verify", "t.npz")
         self.assertIn("every stage holds", said)
         trace = load(self.path("t.npz"))
-        self.assertEqual(trace.meta["model"]["config"]["attention"], {"units": 2, **attention})
+        self.assertEqual(trace.meta["model"]["heads"]["attention"], attention)
         trace.arrays["read0.additive_row"][0, 1] += 0.1
         trace.save(self.path("false.npz"))
         self.assertIn("read0.similarity", self.run_program("verify", "false.npz", code=1))

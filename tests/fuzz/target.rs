@@ -170,11 +170,9 @@ fn traces() -> Vec<Vec<u8>> {
         files.push(bytes);
     }
     let mut turns: serde_json::Value = serde_json::from_slice(&files[0]).unwrap();
-    let config = &mut turns["model"]["config"];
-    config["order"] = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add".into();
-    config["heads"] = serde_json::json!(["write0", "read0"]);
-    config["shifts"] = serde_json::json!([1, -1, 0]);
-    config["similarity_formula"] = "k.m / max(|k| * |m|, epsilon)".into();
+    turns["conventions"] = serde_json::json!({
+        "order": ["write0", "read0"], "shifts": [1, -1, 0], "similarity": "cosine-clamped-product"
+    });
     let arrays = turns["arrays"].as_object_mut().unwrap();
     arrays.retain(|name, _| !matches!(name.as_str(), "memory" | "loss" | "read0.gated"));
     files.push(turns.to_string().into_bytes());
@@ -183,6 +181,7 @@ fn traces() -> Vec<Vec<u8>> {
     let arrays = bare["arrays"].as_object_mut().unwrap();
     arrays.retain(|name, _| needed.contains(&name.as_str()));
     bare["task"] = serde_json::json!({"name": "omniglot"});
+    bare["model"] = serde_json::json!({"heads": {"similarity_epsilon": 0}});
     files.push(bare.to_string().into_bytes());
     let mut parts: serde_json::Value = serde_json::from_slice(&files[2]).unwrap();
     let arrays = parts["arrays"].as_object_mut().unwrap();

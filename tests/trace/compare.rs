@@ -184,7 +184,7 @@ fn arrays_in_only_one_file_are_not_equal() {
         ("/arrays", "controller.hidden"),
         ("/arrays", "read0.gated"),
         ("/task", "params"),
-        ("/model/config/memory", "initial"),
+        ("/model/memory", "initial"),
     ] {
         let mut value = super::value(&text);
         let object = value.pointer_mut(lost).unwrap().as_object_mut().unwrap();
@@ -192,7 +192,7 @@ fn arrays_in_only_one_file_are_not_equal() {
         let other = super::opened(&value.to_string());
         let found = trace::diff(&whole, &other, EXACT).unwrap();
         let said = if said == "initial" {
-            "memory.initial"
+            "model.memory.initial"
         } else {
             said
         };

@@ -182,13 +182,14 @@ fn an_episode_by_hand_has_no_seed() {
 
 #[test]
 fn other_versions_and_unknown_keys_are_refused() {
-    assert!(trace::from_json(&tiny().replacen("\"1.1\"", "\"1.0\"", 1), "t").is_ok());
     let newer = tiny().replacen("\"numeric\":", "\"novelty\": [{}], \"numeric\":", 1);
     assert!(trace::from_json(&newer, "t").is_ok());
-    assert_eq!(
-        replaced("\"1.1\"", "\"2.0\""),
-        "t: `version`: is `2.0`; expected `1.0` or `1.1`"
-    );
+    for other in ["1.0", "1.1", "2.1", "3.0"] {
+        assert_eq!(
+            replaced("\"2.0\"", &format!("\"{other}\"")),
+            format!("t: `version`: is `{other}`; expected `2.0`")
+        );
+    }
     assert_eq!(
         replaced("ntm-trace", "npy"),
         "t: `format`: is `npy`; expected `ntm-trace`"
@@ -219,7 +220,7 @@ fn errors_name_the_array() {
     );
     assert_eq!(
         replaced("\"write0.gate\"", "\"read0.gate\""),
-        "t: `arrays`: duplicate array `read0.gate` at line 193 column 73"
+        "t: `arrays`: duplicate array `read0.gate` at line 194 column 73"
     );
     assert_eq!(
         replaced("\"shape\": [7,5]", "\"shape\": [5,7]"),
@@ -234,29 +235,24 @@ fn errors_name_the_array() {
     );
     assert_eq!(
         replaced("\"data\": [\n", "\"data\": [\n[],"),
-        r#"t: `arrays.input.data`: `[]` is not a 32-bit number; allowed: numbers, "NaN", "Infinity" and "-Infinity" at line 10 column 3"#
+        r#"t: `arrays.input.data`: `[]` is not a 32-bit number; allowed: numbers, "NaN", "Infinity" and "-Infinity" at line 11 column 3"#
     );
     assert_eq!(
         replaced("\"data\": [\n", "\"data\": [\n1e99,"),
-        r#"t: `arrays.input.data`: `1e99` is not a 32-bit number; allowed: numbers, "NaN", "Infinity" and "-Infinity" at line 10 column 5"#
+        r#"t: `arrays.input.data`: `1e99` is not a 32-bit number; allowed: numbers, "NaN", "Infinity" and "-Infinity" at line 11 column 5"#
     );
     assert_eq!(
         replaced("\"rows\":5", "\"rows\":0"),
-        "t: `model.config.memory.rows`: is 0; allowed: 1 to 1048576"
+        "t: `model.memory.rows`: is 0; allowed: 1 to 1048576"
     );
     let message = replaced("\"columns\":3", "\"columns\":null");
-    let expected = "t: `model.config.memory.columns`: invalid type: null, expected usize";
+    let expected = "t: `model.memory.columns`: invalid type: null, expected usize";
     assert!(message.starts_with(expected), "{message}");
     assert_eq!(
-        replaced("[\"read0\",\"write0\"]", "[\"write0\",\"read1\"]"),
-        "t: `model.config`: expected heads named read0, read1, …, write0, …, each once, and no shift twice"
-    );
-    assert_eq!(
-        replaced("\"shifts\":[-1,0,1]", "\"shifts\":[1,0,1]"),
-        "t: `model.config`: expected heads named read0, read1, …, write0, …, each once, and no shift twice"
-    );
-    assert_eq!(
-        replaced("\"shifts\":[-1,0,1]", "\"shifts\":[0,1]"),
+        replaced(
+            "\"weights\":",
+            "\"conventions\":{\"shifts\":[0,1]},\"weights\":"
+        ),
         "t: `arrays.read0.shift`: has the shape [7, 3]; expected [7, 2]"
     );
     assert_eq!(
@@ -300,18 +296,18 @@ fn phases_keep_the_names_they_have() {
 #[test]
 fn an_array_is_as_strict_as_its_shape() {
     let message = replaced("\"shape\": [7,3]", "\"shape\": [7.5,3]");
-    let expected = "t: `arrays.input.shape[0]`: invalid type: floating point `7.5`, expected usize at line 9 column ";
+    let expected = "t: `arrays.input.shape[0]`: invalid type: floating point `7.5`, expected usize at line 10 column ";
     assert!(message.starts_with(expected), "{message}");
     assert_eq!(
         replaced(
             "\"shape\": [7,3], \"data\": [",
             "\"shape\": [7,3], \"data\": \"AAAA\", \"more\": ["
         ),
-        "t: `arrays.input.data`: invalid type: string \"AAAA\", expected a flat list of numbers at line 9 column 79"
+        "t: `arrays.input.data`: invalid type: string \"AAAA\", expected a flat list of numbers at line 10 column 79"
     );
     assert_eq!(
         replaced("\"shape\": [7,3],", ""),
-        "t: `arrays.input`: missing field `shape` at line 16 column 7"
+        "t: `arrays.input`: missing field `shape` at line 17 column 7"
     );
 }
 
@@ -332,15 +328,16 @@ fn hostile_files_are_refused() {
             "\"shape\": [18446744073709551615,18446744073709551615]",
         ),
         ("\"layers\":1", "\"layers\":16"),
-        ("\"shifts\":[-1,0,1]", "\"shifts\":[]"),
-        ("\"heads\":[\"read0\",\"write0\"]", "\"heads\":[]"),
+        ("\"range\":1", "\"range\":18446744073709551615"),
+        ("\"read\":1", "\"read\":0"),
+        ("\"write\":1", "\"write\":18446744073709551615"),
         ("[\"answer\",4,7]", "[\"answer\",4,18446744073709551615]"),
     ] {
         replaced(from, to);
     }
     error("[".repeat(1_000_000));
     error(format!(
-        "{{\"format\": \"ntm-trace\", \"version\": \"1.0\", \"x\": {}",
+        "{{\"format\": \"ntm-trace\", \"version\": \"2.0\", \"x\": {}",
         "[".repeat(1_000_000)
     ));
 }

@@ -189,7 +189,7 @@ fn a_wrong_value_of_any_array_is_noticed() {
 fn other_scores_ignore_the_cosine_convention() {
     let (machine, recording) = record(EVERY, NoiseMode::Sampled, 0);
     let mut value = super::value(&written(&machine, &recording));
-    value["model"]["config"]["similarity"] = json!("my own");
+    value["conventions"]["similarity"] = json!("my own");
     let found = trace::verify(&read(&value), 1e-5);
     assert_eq!(found.comparison.differing, 0);
     let data = &mut value["arrays"]["read0.similarity"]["data"];
@@ -376,62 +376,105 @@ fn a_key_that_no_head_uses_is_refused_as_in_a_preset() {
         ("units", json!(4)),
     ] {
         let mut value = honest.clone();
-        value["model"]["config"]["attention"][key] = of_preset.clone();
+        value["model"]["heads"]["attention"][key] = of_preset.clone();
         let said = super::error(value.to_string());
         let place =
-            format!("t: `model.config.attention.{key}`: does not apply to this experiment (see");
+            format!("t: `model.heads.attention.{key}`: does not apply to this experiment (see");
         assert!(said.starts_with(&place), "{said}");
         // In the words of a preset, the same.
         let mut preset = super::value(SOFT);
         preset["model"]["heads"]["attention"][key] = of_preset;
         let refused = Experiment::from_json(&preset.to_string(), "t", &[]);
         let refused = refused.unwrap_err().to_string();
-        assert_eq!(
-            refused.replace("model.heads.attention", "model.config.attention"),
-            said
-        );
+        assert_eq!(refused, said);
     }
     let mut value = honest;
-    value["model"]["config"]["attention"]["scores"] = json!("dot");
+    value["model"]["heads"]["attention"]["scores"] = json!("dot");
     let said = super::error(value.to_string());
     let expected =
-        "t: `model.config.attention.scores`: unknown key; did you mean `score`? allowed: ";
+        "t: `model.heads.attention.scores`: unknown key; did you mean `score`? allowed: ";
     assert!(said.starts_with(expected), "{said}");
 }
 
 #[test]
-fn errors_use_the_keys_of_the_trace() {
+fn a_wrong_model_is_refused_in_the_words_of_a_preset() {
     let (machine, recording) = record(EVERY, NoiseMode::Sampled, 0);
     let honest = super::value(&written(&machine, &recording));
     for (at, wrong, place) in [
-        ("attention", json!({"score": "dott"}), "attention.score"),
-        (
-            "attention",
-            json!({"score": ["dot", "dot"]}),
-            "attention.score",
-        ),
+        ("attention", json!({"score": "dott"}), ".score"),
+        ("attention", json!({"score": ["dot", "dot"]}), ".score"),
         (
             "attention",
             json!({"weighting": "weibull", "weibull_shape": 0}),
-            "attention.weibull_shape",
+            ".weibull_shape",
         ),
-        ("attention", json!("dot"), "attention"),
-        ("shift_form", json!(["softmax"]), "shift_form"),
-        ("epsilon", json!(-1), "epsilon"),
-        ("shifts", json!((-4..=4).collect::<Vec<_>>()), "shifts"),
-        ("memory", json!({"rows": 0, "columns": 3}), "memory.rows"),
-        (
-            "controller",
-            json!({"kind": "lstm", "size": 0}),
-            "controller.size",
-        ),
+        ("attention", json!("dot"), ""),
+        ("shift", json!({"form": ["softmax"]}), ".form"),
+        ("shift", json!({"range": 4}), ".range"),
+        ("similarity_epsilon", json!(-1), ""),
+        ("order", json!("backwards"), ""),
+        ("read", json!(65), ""),
+        ("write", json!(null), ""),
     ] {
         let mut value = honest.clone();
-        value["model"]["config"][at] = wrong;
+        value["model"]["heads"][at] = wrong.clone();
         let said = super::error(value.to_string());
-        let expected = format!("t: `model.config.{place}`: ");
-        assert!(said.starts_with(&expected), "{expected}{said}");
-        assert!(!said.contains("model.heads"), "{said}");
+        let place = format!("t: `model.heads.{at}{place}`: ");
+        assert!(said.starts_with(&place), "{place}{said}");
+        let mut preset = super::value(EVERY);
+        preset["model"] = value["model"].clone();
+        let refused = Experiment::from_json(&preset.to_string(), "t", &[]);
+        let refused = refused.unwrap_err().to_string();
+        // A word of JSON stands in another column.
+        let words = |text: &str| text.split(" at line ").next().unwrap().to_owned();
+        assert_eq!(words(&refused), words(&said));
+    }
+}
+
+#[test]
+fn an_error_in_a_model_has_its_line_and_column() {
+    let (machine, recording) = record(SOFT, NoiseMode::Mean, 0);
+    let honest = written(&machine, &recording);
+    for (from, to) in [
+        ("\"rows\":5", "\"rows\":true"),
+        ("\"rows\":5", "\"rows\":5,\"rows\":5"),
+    ] {
+        let text = honest.replacen(from, to, 1);
+        let said = super::error(&text);
+        let (_, place) = said.split_once(" at line 5 column ").unwrap();
+        let column: usize = place.parse().unwrap();
+        let line = text.lines().nth(4).unwrap();
+        assert!(line[..column].contains("\"rows\":"), "{said}");
+        assert!(column < line.find("\"columns\"").unwrap(), "{said}");
+    }
+}
+
+#[test]
+fn wrong_conventions_are_refused() {
+    let (machine, recording) = record(SOFT, NoiseMode::Mean, 0);
+    let honest = super::value(&written(&machine, &recording));
+    let order = "expected every head once: read0, write0";
+    let shifts = "expected offsets from -1 to 1, no offset twice";
+    for (key, wrong, expected) in [
+        ("order", json!([]), order),
+        ("order", json!(["write0", "read1"]), order),
+        ("order", json!(["write0", "write0", "read0"]), order),
+        ("order", json!(7), "expected a list of heads, or text"),
+        ("shifts", json!([]), shifts),
+        ("shifts", json!([1, 0, 1]), shifts),
+        ("shifts", json!([0, 2]), shifts),
+        ("shifts", json!([i64::MIN, i64::MAX]), shifts),
+        ("similarity", json!(7), "expected a string"),
+        ("score", json!("cosine"), "unknown field `score`"),
+    ] {
+        let mut value = honest.clone();
+        value["conventions"][key] = wrong;
+        let said = super::error(value.to_string());
+        let place = format!("t: `conventions.{key}`: ");
+        assert!(
+            said.starts_with(&place) && said.contains(expected),
+            "{said}"
+        );
     }
 }
 
@@ -452,9 +495,7 @@ fn an_array_of_a_stage_that_a_head_does_not_have_is_refused() {
         value["arrays"][array] = value["arrays"][of].clone();
         assert_eq!(
             super::error(value.to_string()),
-            format!(
-                "t: `arrays.{array}`: is given, but the machine in model.config has no such array"
-            )
+            format!("t: `arrays.{array}`: is given, but the machine in `model` has no such array")
         );
     }
     // What nobody knows yet may be of a later version.
@@ -500,10 +541,10 @@ fn weights_of_different_heads_are_named_by_attention() {
         let other = opened(&written(&other, &other_recording));
         (by_weights, trace::diff(&read, &other, 1e-5).unwrap_err())
     };
-    let weighting = "model.config.attention.weighting: weibull and soft".to_owned();
+    let weighting = "model.heads.attention.weighting: weibull and soft".to_owned();
     let found = lines("\"weighting\": \"weibull\"", "");
     assert_eq!(found, (vec![weighting.clone()], vec![weighting]));
-    let score = "model.config.attention.score: dot and scaled-dot".to_owned();
+    let score = "model.heads.attention.score: dot and scaled-dot".to_owned();
     let (machine, recording) = attention("\"score\": \"dot\"");
     let read = opened(&written(&machine, &recording));
     let (scaled, _) = attention("\"score\": \"scaled-dot\"");
@@ -512,11 +553,11 @@ fn weights_of_different_heads_are_named_by_attention() {
     let (machine, recording) = units(2);
     let read = opened(&written(&machine, &recording));
     let found = trace::replay(&read, &units(3).0, 1e-5).unwrap_err();
-    assert_eq!(found, ["model.config.attention.units: 2 and 3"]);
+    assert_eq!(found, ["model.heads.attention.units: 2 and 3"]);
     // A word for all heads says what a list of the same word says.
     let (machine, recording) = attention("\"score\": \"dot\"");
     let mut value = super::value(&written(&machine, &recording));
-    value["model"]["config"]["attention"]["score"] = json!(["dot", "dot"]);
+    value["model"]["heads"]["attention"]["score"] = json!(["dot", "dot"]);
     let again = trace::replay(&self::read(&value), &machine, 0.0).unwrap();
     assert_eq!(again.differing, 0);
 }

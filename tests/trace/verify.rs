@@ -14,7 +14,6 @@ const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
 const WRITE_FIRST: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4, "layers": 2},
               "heads": {"order": "write-first", "read": 2, "write": 2, "shift": {"form": "scalar", "range": 2}}}}"#;
-const IN_TURN: &str = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add";
 
 fn written(machine: &Model<f32>, recording: &Recording) -> Value {
     super::value(&super::json(machine, recording))
@@ -99,15 +98,9 @@ fn own_traces_verify_completely_and_list_given_arrays() {
 #[test]
 fn a_trace_of_nothing_but_nan_does_not_hold() {
     let mut value = trained();
-    for key in ["memory", "initial_weighting"] {
-        let at = if key == "memory" {
-            "/model/config/memory"
-        } else {
-            "/model/config"
-        };
-        let key = if key == "memory" { "initial" } else { key };
-        let config = value.pointer_mut(at).unwrap().as_object_mut().unwrap();
-        assert!(config.remove(key).is_some());
+    for (section, key) in [("memory", "initial"), ("heads", "initial_weighting")] {
+        let section = value["model"][section].as_object_mut().unwrap();
+        assert!(section.remove(key).is_some());
     }
     for (name, array) in value["arrays"].as_object_mut().unwrap() {
         if !["input", "target", "mask"].contains(&name.as_str()) {
@@ -258,7 +251,7 @@ fn an_uncheckable_last_memory_is_named() {
     assert_eq!(found.outcome(), Outcome::Holds);
     assert!(found.checked.contains(&"memory".to_owned()));
     let mut unknown = honest.clone();
-    unknown["model"]["config"]["order"] = json!("backwards");
+    unknown["conventions"]["order"] = json!("backwards");
     for (value, why) in [
         (unknown, "the file says `backwards`"),
         (
@@ -326,7 +319,7 @@ fn keys_that_no_tanh_can_give_are_out_of_range() {
         first(&found)
     );
     // Without that word any key will do.
-    value["model"]["config"]["key_activation"] = json!("identity");
+    value["model"]["heads"]["key_activation"] = json!("identity");
     assert!(
         !first(&verified(&value))
             .split('.')
@@ -350,7 +343,7 @@ fn a_tolerance_is_a_share_of_the_terms_of_that_very_value() {
     memory[3 * m] = json!(1e8);
     *data(&mut value, "memory") = vec![memory; steps + 1].concat();
     data(&mut value, "read0.read").fill(json!(0.5));
-    value["model"]["config"]["memory"]["initial"] = json!("learned");
+    value["model"]["memory"]["initial"] = json!("learned");
     let lost = ["similarity", "content", "gated", "shifted", "key"];
     let lost = lost.map(|array| ["read0", "write0"].map(|head| format!("{head}.{array}")));
     let lost: Vec<_> = lost.iter().flatten().map(String::as_str).collect();
@@ -372,7 +365,7 @@ fn a_tolerance_is_a_share_of_the_terms_of_that_very_value() {
 #[test]
 fn unknown_conventions_are_named_with_their_dependents() {
     let mut value = tiny();
-    value["model"]["config"]["order"] = json!("backwards");
+    value["conventions"]["order"] = json!("backwards");
     let found = verified(&value);
     assert_eq!(found.outcome(), Outcome::InPart);
     let names = [
@@ -384,52 +377,31 @@ fn unknown_conventions_are_named_with_their_dependents() {
     assert_eq!(unchecked(&found), names);
     assert_eq!(found.unchecked[0].1, "the file says `backwards`");
     // What they say is kept, and no memory is rebuilt by guessing.
-    assert_eq!(
-        again(&read(&value))["model"]["config"]["order"],
-        "backwards"
-    );
+    assert_eq!(again(&read(&value))["conventions"]["order"], "backwards");
     let lost = without(value, &["memory"]);
     assert!(read(&lost).recording.absent.contains(&"memory".to_owned()));
 
-    for (similarity, formula, said) in [
-        ("euclid", None, "euclid"),
-        ("cosine", Some("cos(k, m)^2"), "cos(k, m)^2"),
-        ("dot", Some("k.m / 2"), "k.m / 2"),
-    ] {
-        let mut value = value_of(similarity, formula);
+    for words in ["euclid", "cos(k, m)^2", "cosine-clamped"] {
+        let mut value = tiny();
+        value["conventions"]["similarity"] = json!(words);
         let found = verified(&value);
-        let why = format!("the file says `{said}`");
+        let why = format!("the file says `{words}`");
         let each = |head: &str| (format!("{head}.similarity"), why.clone());
         assert_eq!(found.unchecked, [each("read0"), each("write0")]);
         assert_eq!(found.outcome(), Outcome::InPart);
-        let (read_from, kept) = (value["model"]["config"].clone(), again(&read(&value)));
-        for key in ["similarity", "similarity_formula"] {
-            assert_eq!(kept["model"]["config"].get(key), read_from.get(key));
-        }
+        assert_eq!(again(&read(&value))["conventions"], value["conventions"]);
         // The content follows from the similarity that is there.
         add(&mut value, "read0.content", 3, 1e-3);
         assert_eq!(first(&verified(&value)), "read0.content");
     }
 }
 
-fn value_of(similarity: &str, formula: Option<&str>) -> Value {
-    let mut value = tiny();
-    let config = value["model"]["config"].as_object_mut().unwrap();
-    config.insert("similarity".to_owned(), json!(similarity));
-    config.remove("similarity_formula");
-    if let Some(formula) = formula {
-        config.insert("similarity_formula".to_owned(), json!(formula));
-    }
-    value
-}
-
 /// An episode of another program: its own order, score and shifts, in f64, with the equations written out.
 struct Foreign {
     heads: &'static [&'static str],
     shifts: &'static [isize],
-    order: &'static str,
-    similarity: &'static str,
-    formula: Option<&'static str>,
+    /// Word of `conventions.similarity` or, without one, of `heads.attention.score`.
+    similarity: Result<&'static str, &'static str>,
     score: Score,
 }
 
@@ -554,17 +526,16 @@ impl Foreign {
         for (name, shape, data) in recorded {
             Self::array(&mut arrays, &name, &shape, &data);
         }
-        let mut config = json!({
-            "memory": {"rows": N, "columns": M}, "controller": {"kind": "lstm", "size": 2},
-            "heads": self.heads, "shifts": self.shifts, "order": self.order,
-            "similarity": self.similarity, "epsilon": EPSILON,
-        });
-        if let Some(formula) = self.formula {
-            config["similarity_formula"] = json!(formula);
+        let mut model =
+            json!({"controller": {"size": 2}, "heads": {"similarity_epsilon": EPSILON}});
+        let mut conventions = json!({"order": self.heads, "shifts": self.shifts});
+        match self.similarity {
+            Ok(word) => conventions["similarity"] = json!(word),
+            Err(score) => model["heads"]["attention"] = json!({"score": score}),
         }
         json!({
-            "format": "ntm-trace", "version": "1.1", "task": {"name": "theirs"},
-            "model": {"config": config},
+            "format": "ntm-trace", "version": "2.0", "task": {"name": "theirs"},
+            "model": model, "conventions": conventions,
             "axes": {"t": {"size": T, "phases": [["episode", 0, T]]}},
             "arrays": arrays,
         })
@@ -574,9 +545,7 @@ impl Foreign {
 const PYTORCH_NTM: Foreign = Foreign {
     heads: &["read0", "write0", "read1", "write1"],
     shifts: &[1, 0, -1],
-    order: IN_TURN,
-    similarity: "cosine",
-    formula: Some("k.m / max(|k| * |m|, epsilon)"),
+    similarity: Ok("cosine-clamped-product"),
     score: |k, m| dot(k, m) / (length(k) * length(m)).max(EPSILON),
 };
 
@@ -586,36 +555,30 @@ fn heads_in_turn_from_a_weighting_of_zeros_hold_as_they_are_declared() {
     let found = verified(&value);
     assert_eq!(found.outcome(), Outcome::Holds, "{found:?}");
     assert_eq!((found.following(), found.whole()), (4 * 5 + 2 + 1, 23));
-    // Under other words it does not hold, and says so.
-    for (key, words, expected) in [
+    // Under other conventions it does not hold, and says so.
+    for (path, words, expected) in [
+        ("/conventions/order", Value::Null, "read1.similarity"),
         (
-            "order",
-            json!("address and read M[t-1]; erase all; add all"),
-            "read1.similarity",
-        ),
-        (
-            "heads",
+            "/conventions/order",
             json!(["write0", "read0", "read1", "write1"]),
             "read0.similarity",
         ),
-        ("shifts", json!([-1, 0, 1]), "read0.shifted"),
-        ("similarity", json!("dot"), "read0.similarity"),
+        ("/conventions/shifts", json!([-1, 0, 1]), "read0.shifted"),
+        (
+            "/model/heads/attention",
+            json!({"score": "dot"}),
+            "read0.similarity",
+        ),
     ] {
         let mut wrong = value.clone();
-        let config = wrong["model"]["config"].as_object_mut().unwrap();
-        config.insert(key.to_owned(), words);
-        if key == "similarity" {
-            config.remove("similarity_formula");
-        }
-        assert_eq!(first(&verified(&wrong)), expected, "{key}");
+        let (section, key) = path.rsplit_once('/').unwrap();
+        wrong.pointer_mut(section).unwrap()[key] = words;
+        assert_eq!(first(&verified(&wrong)), expected, "{path}");
     }
     // It is written again as it was declared, its shifts from -1 to 1, and rebuilt without its memories.
     let (mut value, mut written) = (value.clone(), again(&read(&value)));
-    assert_eq!(written["model"]["config"]["shifts"], json!([-1, 0, 1]));
-    assert_eq!(
-        written["model"]["config"]["heads"],
-        json!(PYTORCH_NTM.heads)
-    );
+    let conventions = json!({"order": PYTORCH_NTM.heads, "similarity": "cosine-clamped-product"});
+    assert_eq!(written["conventions"], conventions);
     assert_eq!(verified(&written).outcome(), Outcome::Holds);
     let of_32_bits = |value: &Value| -> Vec<f32> {
         let numbers = numbers(value, "write1.shift");
@@ -638,32 +601,29 @@ fn heads_in_turn_from_a_weighting_of_zeros_hold_as_they_are_declared() {
 
 #[test]
 fn every_score_that_is_known_is_recomputed() {
-    let cosines: [(&'static str, Score); 4] = [
-        (
-            "k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon))",
-            |k, m| dot(k, m) / ((dot(k, k) + EPSILON).sqrt() * (dot(m, m) + EPSILON).sqrt()),
-        ),
-        ("k.m / (|k| * |m| + epsilon)", |k, m| {
+    let scores: [(Result<&str, &str>, Score); 5] = [
+        (Ok("cosine"), |k, m| {
+            dot(k, m) / ((dot(k, k) + EPSILON).sqrt() * (dot(m, m) + EPSILON).sqrt())
+        }),
+        (Ok("cosine-plus-epsilon"), |k, m| {
             dot(k, m) / (length(k) * length(m) + EPSILON)
         }),
-        ("k.m / max(|k| * |m|, epsilon)", |k, m| {
+        (Ok("cosine-clamped-product"), |k, m| {
             dot(k, m) / (length(k) * length(m)).max(EPSILON)
         }),
-        ("k.m / (max(|k|, epsilon) * max(|m|, epsilon))", |k, m| {
+        (Ok("cosine-clamped-norms"), |k, m| {
             dot(k, m) / (length(k).max(EPSILON) * length(m).max(EPSILON))
         }),
+        (Err("dot"), dot),
     ];
-    let foreign = |similarity, formula, score| Foreign {
-        similarity,
-        formula,
-        score,
-        ..PYTORCH_NTM
-    };
-    let mut traces: Vec<_> = cosines
-        .iter()
-        .map(|&(formula, score)| foreign("cosine", Some(formula), score).trace())
-        .collect();
-    traces.push(foreign("dot", None, dot).trace());
+    let traces = scores.map(|(similarity, score)| {
+        let foreign = Foreign {
+            similarity,
+            score,
+            ..PYTORCH_NTM
+        };
+        foreign.trace()
+    });
     for value in &traces {
         let found = verified(value);
         assert_eq!(found.outcome(), Outcome::Holds, "{found:?}");
@@ -671,10 +631,10 @@ fn every_score_that_is_known_is_recomputed() {
         add(&mut value, "read1.similarity", 7, 1e-4);
         assert_eq!(first(&verified(&value)), "read1.similarity");
     }
-    // No formula: the one that always stood for it.
+    // Without a word it is the cosine of this program.
     let mut value = traces[0].clone();
-    let config = value["model"]["config"].as_object_mut().unwrap();
-    config.remove("similarity_formula");
+    let conventions = value["conventions"].as_object_mut().unwrap();
+    assert!(conventions.remove("similarity").is_some());
     assert_eq!(verified(&value).outcome(), Outcome::Holds);
 }
 
@@ -692,9 +652,9 @@ fn shifts_may_be_in_any_order_and_incomplete() {
         assert_eq!(first(&verified(&value)), "write0.shifted");
     }
     let mut twice = PYTORCH_NTM.trace();
-    twice["model"]["config"]["shifts"] = json!([1, 0, 1]);
+    twice["conventions"]["shifts"] = json!([1, 0, 1]);
     let error = trace::from_json(&twice.to_string(), "t").unwrap_err();
-    assert!(error.to_string().contains("no shift twice"), "{error}");
+    assert!(error.to_string().contains("no offset twice"), "{error}");
 }
 
 #[test]
@@ -833,7 +793,7 @@ fn arrays_that_were_not_compared_with_the_weights_are_named() {
     };
     weights::write(&weights, &trained).unwrap();
     let mut honest = honest;
-    honest["model"]["sha256"] = json!(weights::sha256(&trained.machine));
+    honest["weights"]["sha256"] = json!(weights::sha256(&trained.machine));
     let mut unnamed = honest.clone();
     unnamed.as_object_mut().unwrap().remove("gradient");
     for (value, code, named) in [
@@ -881,8 +841,11 @@ fn different_metadata_is_a_difference() {
     };
     assert_eq!(lines(&|_| ()), (vec![], String::new()));
     let of = |line: &str| (vec![line.to_owned()], String::new());
-    let epsilon = lines(&|value| value["model"]["config"]["epsilon"] = json!(1e-3));
-    assert_eq!(epsilon, of("epsilon: 1e-6 and 0.001"));
+    let epsilon = lines(&|value| value["model"]["heads"]["similarity_epsilon"] = json!(1e-3));
+    assert_eq!(
+        epsilon,
+        of("model.heads.similarity_epsilon: 1e-6 and 0.001")
+    );
     let seed = lines(&|value| value["task"]["seed"] = json!("8"));
     assert_eq!(seed, of("seed: 7 and 8"));
     let phases = lines(&|value| value["axes"]["t"]["phases"] = json!([["all", 0, 7]]));
@@ -899,7 +862,7 @@ fn different_metadata_is_a_difference() {
     // However far on it stands.
     let long = |end: &'static str| {
         let words = format!("{} {end}", "words ".repeat(40));
-        move |value: &mut Value| value["model"]["config"]["order"] = json!(words.clone())
+        move |value: &mut Value| value["conventions"]["order"] = json!(words.clone())
     };
     let (mut one, mut other) = (honest.clone(), honest.clone());
     long("one")(&mut one);
@@ -907,20 +870,24 @@ fn different_metadata_is_a_difference() {
     let found = trace::diff(&read(&one), &read(&other), 0.0).unwrap();
     assert_eq!(found.declared.len(), 1);
     assert!(found.declared[0].len() < 400 && found.declared[0].ends_with("other"));
-    let kept = &again(&read(&one))["model"]["config"]["order"];
-    assert_eq!(kept, &one["model"]["config"]["order"]);
+    let kept = &again(&read(&one))["conventions"]["order"];
+    assert_eq!(kept, &one["conventions"]["order"]);
     let (mut read_first, mut write_first) = (honest.clone(), honest.clone());
     for (value, heads) in [
         (&mut read_first, ["read0", "write0"]),
         (&mut write_first, ["write0", "read0"]),
     ] {
-        let config = &mut value["model"]["config"];
-        (config["order"], config["heads"]) = (json!(IN_TURN), json!(heads));
+        value["conventions"]["order"] = json!(heads);
     }
     let found = trace::diff(&read(&read_first), &read(&write_first), 0.0).unwrap();
     assert_eq!(
         found.declared,
-        ["turns: read0 write0 and write0 read0".to_owned()]
+        [r#"conventions.order: ["read0","write0"] and ["write0","read0"]"#]
+    );
+    let found = trace::diff(&read(&honest), &read(&read_first), 0.0).unwrap();
+    assert_eq!(
+        found.declared,
+        [r#"conventions.order: none and ["read0","write0"]"#]
     );
 }
 

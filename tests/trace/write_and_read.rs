@@ -364,15 +364,15 @@ fn an_npz_has_no_name_twice() {
 fn step_order_is_written_and_compared() {
     let (machine, recording) = record(WRITE_FIRST);
     let written = json(&machine, &recording);
-    let order = "write heads address M[t-1]; erase all; add all; read heads address and read M[t]";
-    assert!(written.contains(&format!("\"order\":\"{order}\"")));
+    let order = "\"order\":\"write-first\"";
+    assert!(written.contains(order));
     let read = opened(&written);
     assert_eq!(read.config, machine.config);
     let other = opened(&tiny());
     let lines = trace::diff(&read, &other, 0.0).unwrap_err();
     assert_eq!(lines, ["first in a step: WriteFirst and ReadFirst"]);
     // The order matters, and is checked: under the other one the reads do not follow.
-    let wrong = written.replace(order, "address and read M[t-1]; erase all; add all");
+    let wrong = written.replace(order, "\"order\":\"read-first\"");
     let found = trace::verify(&opened(&wrong), 1e-4).comparison;
     assert_eq!(found.first.unwrap().array, "read0.similarity");
 }
@@ -543,7 +543,7 @@ fn a_task_of_another_program_opens_with_numbered_channels() {
 #[test]
 fn every_export_validates_against_the_published_schema() {
     let schema =
-        serde_json::from_str(include_str!("../../docs/ntm-trace-1.1.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../../docs/ntm-trace-2.0.schema.json")).unwrap();
     assert!(jsonschema::meta::is_valid(&schema));
     let validator = jsonschema::validator_for(&schema).unwrap();
     let check = |text: &str| {
@@ -588,13 +588,21 @@ fn every_export_validates_against_the_published_schema() {
         }
     }
     for (from, to) in [
-        ("\"1.1\"", "\"2.0\""),
+        ("\"2.0\"", "\"1.1\""),
         ("ntm-trace", "npy"),
         ("\"rows\":5", "\"rows\":0"),
         ("\"seed\":\"7\"", "\"seed\":7"),
         ("[\"delimiter\",3,4]", "[\"delimiter\",3]"),
-        ("\"read0\",\"write0\"", "\"reader\",\"write0\""),
-        ("\"shifts\":[-1,0,1]", "\"shifts\":[-1,0,-1]"),
+        ("\"read\":1", "\"readers\":1"),
+        ("\"read-first\"", "\"backwards\""),
+        (
+            "\"weights\"",
+            "\"conventions\":{\"shifts\":[-1,0,-1]},\"weights\"",
+        ),
+        (
+            "\"weights\"",
+            "\"conventions\":{\"order\":[\"reader\"]},\"weights\"",
+        ),
         ("\"shape\": [7,3]", "\"shape\": [21]"),
         ("\"data\": [\n", "\"data\": [\nnull,"),
         ("\"arrays\"", "\"array\""),
@@ -613,33 +621,91 @@ fn external_traces_need_only_the_documented_arrays() {
         .unwrap();
     let needs = needs.split("Any other array").next().unwrap();
     let least = serde_json::json!({
-        "format": "ntm-trace", "version": "1.1", "task": {"name": "theirs"},
-        "model": {"config": {"memory": {"rows": 2, "columns": 1}, "controller": {"size": 1},
-                             "heads": ["read0"], "shifts": [0], "epsilon": 0}},
+        "format": "ntm-trace", "version": "2.0", "task": {"name": "theirs"},
         "axes": {"t": {"size": 1, "phases": [["episode", 0, 1]]}},
         "arrays": {"input": {"shape": [1, 1], "data": [0]},
                    "read0.weighting": {"shape": [1, 2], "data": [1, 0]}},
     });
     opened(&least.to_string());
-    for (path, name) in [
-        ("/format", "`format`"),
-        ("/version", "`version`"),
-        ("/task/name", "`task.name`"),
-        ("/axes/t/size", "`axes.t.size`"),
-        ("/axes/t/phases", "`axes.t.phases`"),
-        ("/model/config/memory", "`memory`"),
-        ("/model/config/heads", "`heads`"),
-        ("/model/config/shifts", "`shifts`"),
-        ("/model/config/epsilon", "`epsilon`"),
-        ("/model/config/controller", "`controller`"),
-        ("/arrays/input", "`input`"),
-        ("/arrays/read0.weighting", "`weighting`"),
+    let mut with_key = least.clone();
+    with_key["arrays"]["read0.key"] = serde_json::json!({"shape": [1, 3], "data": [0, 0, 0]});
+    for (of, path, name) in [
+        (&least, "/format", "`format`"),
+        (&least, "/version", "`version`"),
+        (&least, "/task/name", "`task.name`"),
+        (&least, "/axes/t/size", "`axes.t.size`"),
+        (&least, "/axes/t/phases", "`axes.t.phases`"),
+        (&least, "/arrays/input", "`input`"),
+        (&with_key, "/arrays/read0.weighting", "`weighting`"),
     ] {
         assert!(needs.contains(name), "{name}");
         let (owner, key) = path.rsplit_once('/').unwrap();
-        let mut value = least.clone();
+        let mut value = of.clone();
         let owner = value.pointer_mut(owner).unwrap().as_object_mut().unwrap();
         assert!(owner.remove(key).is_some(), "{path}");
         error(value.to_string());
     }
+}
+
+/// Every size of a model that has all mechanisms, from the arrays alone; and what is not known is not checked.
+#[test]
+fn sizes_that_are_not_given_are_those_of_the_arrays() {
+    for preset in ALL {
+        let (machine, recording) = record(preset);
+        let whole = value(&json(&machine, &recording));
+        let mut bare = whole.clone();
+        for path in [
+            "/model/kind",
+            "/model/memory/rows",
+            "/model/memory/columns",
+            "/model/controller/kind",
+            "/model/controller/size",
+            "/model/controller/layers",
+            "/model/heads/read",
+            "/model/heads/write",
+            "/model/heads/shift/range",
+            "/model/heads/attention/units",
+            "/model/heads/attention/position_units",
+            "/model/heads/attention/prior_units",
+        ] {
+            let (section, key) = path.rsplit_once('/').unwrap();
+            let section = bare.pointer_mut(section);
+            if let Some(section) = section.and_then(serde_json::Value::as_object_mut) {
+                section.remove(key);
+            }
+        }
+        let read = opened(&bare.to_string());
+        assert_eq!(read.config, machine.config);
+        assert_eq!(trace::verify(&read, 0.0).outcome(), trace::Outcome::Holds);
+        let found = trace::diff(&opened(&whole.to_string()), &read, 0.0).unwrap();
+        assert_eq!((found.declared, found.only), (vec![], [vec![], vec![]]));
+    }
+    let mut unknown = value(&tiny());
+    unknown.as_object_mut().unwrap().remove("model");
+    let read = opened(&unknown.to_string());
+    let ntm = read.config.ntm().unwrap();
+    let memory = tapescope::model::config::InitialMemory::Learned;
+    let activation = tapescope::model::config::VectorActivation::Identity;
+    assert_eq!(ntm.initial_memory, memory);
+    assert_eq!(
+        (ntm.key_activation, ntm.add_activation),
+        (activation, activation)
+    );
+    let found = trace::verify(&read, 0.0);
+    assert_eq!(found.outcome(), trace::Outcome::Holds);
+    assert!(!found.checked.contains(&"read0.initial".to_owned()));
+    // Neither an axis nor an array shows them.
+    unknown["axes"] = serde_json::json!({"t": unknown["axes"]["t"]});
+    let without = without(
+        unknown,
+        &[
+            "controller.hidden",
+            "controller.cell",
+            "memory",
+            "memory.initial",
+        ],
+    );
+    let read = opened(&without.to_string());
+    assert_eq!(read.config.units(), 1);
+    assert_eq!((read.config.rows(), read.config.columns()), (5, 3));
 }

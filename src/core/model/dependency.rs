@@ -3,6 +3,7 @@
 use super::array;
 use super::spec::{Array, Place};
 use super::trace::Trace;
+use crate::keys::Words;
 use crate::math::Real;
 
 /// Conventions of a recorded machine that may differ from those of this program, which are the default.
@@ -10,7 +11,7 @@ use crate::math::Real;
 pub struct Conventions {
     /// The order of events in a step.
     pub turns: Turns,
-    /// The score of the content stage.
+    /// The cosine of heads with that score.
     pub scoring: Scoring,
 }
 
@@ -36,7 +37,7 @@ pub enum Turns {
     Unknown(String),
 }
 
-/// The score of a key k and a memory row m; ε is [`super::NtmConfig::similarity_epsilon`].
+/// The cosine of a key k and a memory row m; ε is [`super::NtmConfig::similarity_epsilon`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Scoring {
     /// k·m / (sqrt(|k|² + ε) · sqrt(|m|² + ε)), as [`crate::math::similarity`].
@@ -48,15 +49,17 @@ pub enum Scoring {
     CosineAtLeast,
     /// k·m / (max(|k|, ε) · max(|m|, ε)).
     CosineEachAtLeast,
-    /// k·m.
-    Dot,
     /// Unknown words.
-    Unknown {
-        /// The name of the score.
-        similarity: String,
-        /// The formula, where there is one.
-        formula: Option<String>,
-    },
+    Unknown(String),
+}
+
+impl Words for Scoring {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("cosine", Self::Cosine),
+        ("cosine-plus-epsilon", Self::CosineAdded),
+        ("cosine-clamped-product", Self::CosineAtLeast),
+        ("cosine-clamped-norms", Self::CosineEachAtLeast),
+    ];
 }
 
 /// Sets a step of an array of a trace.

@@ -139,7 +139,7 @@ arrays! {
         /// Shift weighting s_t, [T, 2k+1]: index j moves the focus by j − k rows.
         shift: Spec::new(
             "shift", &["t", "s"], "s", Distribution,
-            "softmax, or two neighbouring offsets in the scalar form; column j moves the focus by `shifts[j]` rows",
+            "softmax, or two neighbouring offsets in the scalar form; column j moves the focus by j − k rows",
         ),
         /// Sharpening γ_t ≥ 1, [T, 1].
         sharpening: Spec::new("sharpening", &["t"], "γ", AtLeast(1.0), "1 + softplus"),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 use serde_path_to_error::Track;
 
@@ -12,7 +12,7 @@ use super::keys::{at, check as check_keys, every_key, join, last, paths, section
 use super::written::{Initial, value};
 use super::{EvaluationConfig, Experiment};
 use crate::io::Error;
-use crate::io::error::{path, short};
+use crate::io::error::{parse, path, short};
 use crate::keys::Field::{Integer, IntegerList, Text};
 use crate::keys::{Absent, Choice, Choices, ConfigError, Field, Key, Keys, Table, Words, check};
 use crate::model::{ModelConfig, PlainConfig};
@@ -176,14 +176,17 @@ pub(in crate::io) fn task(
     Ok(experiment.task)
 }
 
-/// A machine of some kind, as the `model` of a preset has it, but for the channels of its task.
-pub(in crate::io) fn model(keys: &Value, file: &str) -> Result<ModelConfig, Error> {
-    let given = json!({ "task": { "kind": Task::WORDS[0].0 }, "model": keys });
+/// Reads the text of the `model` of a preset: the machine, but for the channels of its task, and the keys that are given.
+pub(in crate::io) fn model(text: &str, file: &str) -> Result<(ModelConfig, Value), Error> {
+    let keys: Value = parse(text, file).map_err(|error| error.within("model"))?;
+    let given = json!({ "model": keys });
     check_keys(&given, file)?;
     let mut experiment = Experiment::called("");
-    read(&mut experiment, &given, &given, file)?;
+    let mut text = serde_json::Deserializer::from_str(text);
+    let read = read_section(&mut experiment, &given, "model", &mut text, file);
+    read.map_err(|error| error.within("model"))?;
     experiment.has_no_foreign(&given, file)?;
-    Ok(experiment.model)
+    Ok((experiment.model, keys))
 }
 
 fn complete_task(task: &mut Task, given: &Value, file: &str) -> Result<(), Error> {
@@ -247,6 +250,17 @@ pub(super) fn read<'de>(
     from: impl Deserializer<'de, Error = serde_json::Error>,
     file: &str,
 ) -> Result<(), Error> {
+    read_section(config, given, "", from, file)
+}
+
+/// [`read`], of the text of a section alone.
+fn read_section<'de>(
+    config: &mut dyn Keys,
+    given: &Value,
+    section: &str,
+    from: impl Deserializer<'de, Error = serde_json::Error>,
+    file: &str,
+) -> Result<(), Error> {
     // Kinds first: they say which other keys there are.
     visit(config, &mut |key| {
         match (key.field, at(given, key.path)) {
@@ -258,8 +272,8 @@ pub(super) fn read<'de>(
     });
     let mut track = Track::new();
     let from = serde_path_to_error::Deserializer::new(from, &mut track);
-    let all = At(config, every_key(), "");
-    let read = all.deserialize(from);
+    let known = at(every_key(), section).unwrap_or(every_key());
+    let read = At(config, known, section).deserialize(from);
     read.map_err(|error| Error::json(file, path(&track.path()), &error))
 }
 
@@ -380,12 +394,6 @@ fn choose(choices: &mut dyn Choices, given: &Value) -> Result<(), String> {
 /// A choice as its word.
 #[derive(Clone, Copy)]
 pub(in crate::io) struct Word<T>(pub(in crate::io) T);
-
-impl<T: Words> Serialize for Word<T> {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(self.0.word())
-    }
-}
 
 impl<'de, T: Words> Deserialize<'de> for Word<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

@@ -20,7 +20,7 @@ const DEFAULTS_BY_KIND: [&str; 3] = [
 ];
 
 /// Hands every key of a configuration to `each`.
-pub(super) fn visit(config: &mut dyn Keys, each: &mut dyn FnMut(Key<'_>)) {
+pub(in crate::io) fn visit(config: &mut dyn Keys, each: &mut dyn FnMut(Key<'_>)) {
     config.keys(&mut Table::new(each));
 }
 
@@ -272,7 +272,7 @@ pub(super) fn paths() -> Vec<String> {
 }
 
 /// Returns the value at a path.
-pub(super) fn at<'a>(given: &'a Value, path: &str) -> Option<&'a Value> {
+pub(in crate::io) fn at<'a>(given: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(given, |value, key| value.get(key))
 }
 

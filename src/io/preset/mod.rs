@@ -16,6 +16,7 @@ pub use change::fixed;
 pub(in crate::io) use difference::{changes, flatten};
 pub use experiment::{EvaluationConfig, Experiment, Override};
 pub use keys::{of_every_kind, table};
+pub(in crate::io) use keys::{at, visit};
 
 use std::path::Path;
 

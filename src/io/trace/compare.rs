@@ -1,8 +1,10 @@
 //! Two traces, value by value, in the order of the computation, so that the first difference is the cause, and
 //! what comes after it perhaps only the consequence.
 
-use super::form::unlike_heads;
+use std::fmt::Display;
+
 use super::imported::{Derivatives, Imported};
+use super::machine::unlike_heads;
 use super::table::width;
 use crate::io::error::bounded;
 use crate::math::Series;
@@ -115,10 +117,10 @@ pub(super) struct Piece<'a> {
 /// # Errors
 /// The shapes differ.
 pub fn diff(a: &Imported, b: &Imported, tolerance: f64) -> Result<Comparison, Vec<String>> {
-    let [said, there] = [a, b].map(|file| file.declared.iter().cloned());
     // Who wrote a file makes no difference.
-    let is_compared = |(key, _): &(&str, String)| *key != "generator";
-    let declared = unlike(said.filter(is_compared), there.filter(is_compared));
+    let said = a.declared.iter().filter(|(key, _)| key != "generator");
+    let there = said.clone().map(|(key, _)| (key, b.says(key).to_owned()));
+    let declared = unlike(said.map(|(key, said)| (key, said.clone())), there);
     let (files, only) = ((a, b), [a.only(b), b.only(a)]);
     let gradients = a.gradient.as_ref().zip(b.gradient.as_ref());
     let (a, b) = (Side::from(a), Side::from(b));
@@ -142,7 +144,7 @@ impl Imported {
     fn only(&self, other: &Self) -> Vec<String> {
         let names = |file: &Self| -> Vec<String> {
             let said = file.declared.iter().filter(|(_, said)| !said.is_empty());
-            let said = said.map(|(key, _)| (*key).to_owned());
+            let said = said.map(|(key, _)| key.clone());
             let derivatives = file.gradient.iter().flat_map(|(_, all)| all);
             let derivatives = derivatives.map(|(array, _)| array.name.clone());
             let ignored = file.ignored.iter().cloned();
@@ -195,9 +197,9 @@ pub fn obstacles(a: &Recording, b: &Recording) -> Vec<String> {
     unlike(channels(a), channels(b))
 }
 
-pub(super) fn unlike(
-    a: impl IntoIterator<Item = (&'static str, String)>,
-    b: impl IntoIterator<Item = (&'static str, String)>,
+pub(super) fn unlike<K: Display>(
+    a: impl IntoIterator<Item = (K, String)>,
+    b: impl IntoIterator<Item = (K, String)>,
 ) -> Vec<String> {
     let pairs = a.into_iter().zip(b);
     pairs

@@ -2,7 +2,6 @@
 //! that were not recorded.
 
 use super::form::is_of_a_file;
-use super::format::SCORES;
 use super::imported::Imported;
 use crate::io::error::short;
 use crate::keys::Words as _;
@@ -72,18 +71,9 @@ pub(super) fn is_recorded(recording: &Recording, array: &str) -> bool {
 fn obstacle(config: &ModelConfig, recording: &Recording, rule: &Dependency<'_>) -> Option<String> {
     let conventions = &recording.conventions;
     match (rule.unknown, &conventions.turns, &conventions.scoring) {
-        (Some(UnknownConvention::Turns), Turns::Unknown(words), _) => Some(said(words)),
-        (
-            Some(UnknownConvention::Scoring),
-            _,
-            Scoring::Unknown {
-                similarity,
-                formula,
-            },
-        ) => {
-            let is_known = SCORES.iter().any(|(_, word, _)| word == similarity);
-            let formula = formula.as_ref().filter(|_| is_known);
-            Some(said(formula.unwrap_or(similarity)))
+        (Some(UnknownConvention::Turns), Turns::Unknown(words), _)
+        | (Some(UnknownConvention::Scoring), _, Scoring::Unknown(words)) => {
+            Some(format!("the file says `{}`", short(words)))
         }
         _ => {
             let needs = rule.needs.iter();
@@ -93,10 +83,6 @@ fn obstacle(config: &ModelConfig, recording: &Recording, rule: &Dependency<'_>) 
             )
         }
     }
-}
-
-fn said(words: &str) -> String {
-    format!("the file says `{}`", short(words))
 }
 
 /// Describes the needed arrays that are unknown.
@@ -197,9 +183,9 @@ impl Again {
                 format!("episodes of the task `{name}` may be too large to generate")
             }
             (_, None) => {
-                let said = trace.declared.iter().filter(|(_, said)| said.is_empty());
-                let lacks = said.filter(|(key, _)| ["seed", "episode"].contains(key));
-                let lacks: Vec<_> = lacks.map(|(key, _)| format!("no task.{key}")).collect();
+                let keys = ["seed", "episode"].into_iter();
+                let lacks = keys.filter(|key| trace.says(key).is_empty());
+                let lacks: Vec<_> = lacks.map(|key| format!("no task.{key}")).collect();
                 format!("the file has {}", lacks.join(" and "))
             }
             (

@@ -3,54 +3,22 @@
 use std::path::Path;
 
 use crate::io::{Error, file};
-use crate::model::Scoring;
 
 pub(super) const FORMAT: &str = "ntm-trace";
-pub(super) const VERSION: &str = "1.1";
+pub(super) const VERSION: &str = "2.0";
 /// Number of steps between two copies of the memory, where it is not written in full.
 pub(super) const KEYFRAME: usize = 64;
 /// The most values of `memory` that are written without being asked for.
 pub(super) const SMALL_MEMORY: usize = 1_000_000;
-/// The order of events within a step, in words.
-pub(super) const READ_FIRST: &str = "address and read M[t-1]; erase all; add all";
-pub(super) const WRITE_FIRST: &str =
-    "write heads address M[t-1]; erase all; add all; read heads address and read M[t]";
-pub(super) const IN_TURN: &str = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add";
-/// The scores of the content stage that are known: word and formula, with the place of epsilon, which differs
-/// between implementations. Ours is the first, and that of a file that gives no formula.
-pub(super) const SCORES: [(Scoring, &str, &str); 5] = [
-    (
-        Scoring::Cosine,
-        "cosine",
-        "k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon))",
-    ),
-    (
-        Scoring::CosineAdded,
-        "cosine",
-        "k.m / (|k| * |m| + epsilon)",
-    ),
-    (
-        Scoring::CosineAtLeast,
-        "cosine",
-        "k.m / max(|k| * |m|, epsilon)",
-    ),
-    (
-        Scoring::CosineEachAtLeast,
-        "cosine",
-        "k.m / (max(|k|, epsilon) * max(|m|, epsilon))",
-    ),
-    (Scoring::Dot, "dot", "k.m"),
-];
-
 /// The metadata of a file that its arrays need not show, by key.
 pub(super) const OF_FILES: [&str; 3] = ["generator", "sample", "weights"];
 /// Metadata of the machine.
 pub(super) const OF_MACHINES: [&str; 5] = [
-    "shift_form",
-    "key_activation",
-    "add_activation",
-    "initial_weighting",
-    "memory.initial",
+    "model.heads.shift.form",
+    "model.heads.key_activation",
+    "model.heads.add_activation",
+    "model.heads.initial_weighting",
+    "model.memory.initial",
 ];
 /// The metadata of an episode that its seed also determines.
 pub(super) const OF_EPISODES: [&str; 4] = ["phases", "length", "items", "repeats"];

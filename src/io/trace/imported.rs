@@ -42,7 +42,7 @@ pub struct Imported {
     /// The derivatives of a number.
     pub(super) gradient: Option<(Quantity, Derivatives)>,
     /// The metadata of episode and machine, as text; empty strings for absent ones.
-    pub(super) declared: Vec<(&'static str, String)>,
+    pub(super) declared: Vec<(String, String)>,
 }
 
 /// Gradients with respect to the arrays of a file, each with its description.

@@ -41,6 +41,7 @@ mod follows;
 mod form;
 mod format;
 mod imported;
+mod machine;
 mod npz;
 mod read;
 mod source;

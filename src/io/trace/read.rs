@@ -8,15 +8,17 @@ use std::path::Path;
 use ndarray::Array2;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::follows::{complete, memory_dependency};
-use super::form::{AskedForm, Count, MachineForm, TimeForm, axes, in_words, must_be, said, title};
+use super::form::{AskedForm, Count, TimeForm, axes, in_words, must_be, said, title};
 use super::format::{FORMAT, KEYFRAME, VERSION};
 use super::imported::{Derivatives, Imported};
+use super::machine::{self, ConventionsForm, Machine};
 use super::npz::{META, Members};
-use super::source::{ArraySource, Inline, ReadProgress, check_shape};
-use super::table::{self, Described, Listed};
+use super::source::{ArraySource, Inline, ReadProgress, check_shape, start};
+use super::table::{self, Described};
 use super::unpack::unpacked;
 use super::write::{GRADIENT, Gradient, NUMERIC};
 use crate::io::error::{bounded, parse, short};
@@ -110,9 +112,9 @@ fn with_arrays(
     match members {
         Some(mut members) => {
             members.said = inline;
-            build(form, label, &mut members)
+            build(form, source, label, &mut members)
         }
-        None => build(form, label, &mut inline),
+        None => build(form, source, label, &mut inline),
     }
 }
 
@@ -149,9 +151,8 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
     if found.format != FORMAT {
         return fail("format", format!("is `{format}`; expected `{FORMAT}`"));
     }
-    if !["1.0", VERSION].contains(&&*found.version) {
-        let problem = format!("is `{version}`; expected `1.0` or `{VERSION}`");
-        return fail("version", problem);
+    if found.version != VERSION {
+        return fail("version", format!("is `{version}`; expected `{VERSION}`"));
     }
     Ok(())
 }
@@ -161,7 +162,12 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
 struct TraceForm<'a> {
     generator: Option<Value>,
     task: AskedForm,
-    model: MachineForm,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(default)]
+    conventions: ConventionsForm,
+    #[serde(default)]
+    weights: WeightsForm,
     #[serde(default)]
     numeric: Map<String, Value>,
     gradient: Option<Map<String, Value>>,
@@ -169,6 +175,11 @@ struct TraceForm<'a> {
     axes: AxesForm<'a>,
     #[serde(borrow)]
     arrays: Inline<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct WeightsForm {
+    sha256: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -290,13 +301,8 @@ impl Arrays<'_> {
             if all.iter().any(|array| array.name == own) && !is_double {
                 continue;
             }
-            let (owner, array) = name.split_once('.').unwrap_or_default();
-            let kind = owner.trim_end_matches(|digit: char| digit.is_ascii_digit());
-            let is_head = kind != owner && matches!(kind, "read" | "write");
-            let is_ours =
-                |known: &Listed| known.name == name || is_head && known.spec.name == array;
-            if !is_double && known.iter().any(is_ours) {
-                let problem = "is given, but the machine in model.config has no such array";
+            if !is_double && table::named(&known, &name).is_some() {
+                let problem = "is given, but the machine in `model` has no such array";
                 return Err(self.error(&name, problem));
             }
             self.ignored.push(name);
@@ -401,42 +407,62 @@ fn task(form: &TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Tas
     }))
 }
 
-/// Returns the metadata of episode and machine, as text.
-fn declared(
-    form: &TraceForm,
-    phases: &[Phase],
-    of: Option<Quantity>,
-) -> Vec<(&'static str, String)> {
+/// Returns the metadata of the episode, as text.
+fn declared(form: &TraceForm, phases: &[Phase], of: Option<Quantity>) -> Vec<(String, String)> {
     // Where noise has a seed, it is the first of it that was drawn.
     let count = |of: Option<Count>| said(of.map(|count| count.0));
     let sample = form.task.sample.or(form.task.seed.map(|_| Count(0)));
-    let mut declared = vec![
+    let declared = [
         ("task", form.task.name.clone()),
         ("seed", count(form.task.seed)),
         ("episode", count(form.task.episode)),
         ("sample", count(sample)),
         ("sampling", form.task.sampling().word().to_owned()),
         ("phases", in_words(phases)),
-        ("weights", said(form.model.sha256.as_ref())),
+        ("weights", said(form.weights.sha256.as_ref())),
         ("gradient", said(of.map(|of| format!("{of:?}")))),
         ("generator", said(form.generator.as_ref())),
     ];
-    declared.extend(form.task.sizes());
-    declared.extend(form.model.config.declared());
-    declared
+    let declared = declared.into_iter().chain(form.task.sizes());
+    let declared = declared.map(|(key, said)| (key.to_owned(), said));
+    declared.collect()
 }
 
-fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imported, Error> {
+fn build(
+    form: TraceForm,
+    source: &str,
+    label: &str,
+    from: &mut dyn ArraySource,
+) -> Result<Imported, Error> {
     let task = task(&form, label, from)?;
     let of = form.gradient.as_ref().map(|form| quantity(form, label));
     let of = of.transpose()?;
     let phases = phases(&form.axes.t, label)?;
-    let (declared, sha256) = (declared(&form, &phases, of), form.model.sha256);
+    let mut declared = declared(&form, &phases, of);
     let numeric: Map<_, _> = serde_json::from_str(NUMERIC).unwrap_or_default();
     must_be(&form.numeric, "numeric", numeric, false, label)?;
-    let machine = form.model.config;
-    let (conventions, places) = (machine.conventions(), machine.shift_places());
-    let config = machine.model(&task, label)?;
+    let model = form.model.map_or_else(
+        || "{}".to_owned(),
+        |model| {
+            // An error names its place in the file.
+            let (lines, columns) = start(source, model);
+            "\n".repeat(lines) + &" ".repeat(columns) + model.get()
+        },
+    );
+    let Machine {
+        config,
+        conventions,
+        shift_places,
+        declared: of_machine,
+    } = machine::read(
+        &model,
+        &form.conventions,
+        &form.axes.others,
+        &task,
+        from,
+        label,
+    )?;
+    declared.extend(of_machine);
     let t = form.axes.t.size;
     let mut arrays = Arrays {
         from,
@@ -446,7 +472,7 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         bytes: Demand::Recording
             .bytes(&config, t)
             .saturating_mul(1 + u64::from(of.is_some())),
-        shift_places: places.map(|(_, places)| places).unwrap_or_default(),
+        shift_places,
         ignored: Vec::new(),
         derivatives_of: of,
         derivatives: Vec::new(),
@@ -490,7 +516,7 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
     });
     for (path, size) in &mut axes {
         // Offsets that the file leaves out have no column in it.
-        if path == "s.size" && !arrays.shift_places.is_empty() {
+        if path == "s.size" {
             *size = arrays.shift_places.len().into();
         }
     }
@@ -501,7 +527,7 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
     Ok(Imported {
         title,
         config,
-        sha256,
+        sha256: form.weights.sha256,
         recording,
         memories,
         initial,

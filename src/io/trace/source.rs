@@ -212,19 +212,21 @@ impl Inline<'_> {
         let (line, column) = (error.line(), error.column());
         let here = format!(" at line {line} column {column}");
         let said = bounded(said.strip_suffix(&here).unwrap_or(&said), 300);
-        // The part is a piece of the text, so its address says where it begins.
-        let start = (part.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        let before = self.text.get(..start).unwrap_or_default();
-        let last_line = before.rfind('\n').map_or(before, |at| &before[at + 1..]);
-        let column = if line == 1 {
-            column + last_line.len()
-        } else {
-            column
-        };
-        let line = line + before.matches('\n').count();
+        let (lines, columns) = start(self.text, part);
+        let column = if line == 1 { column + columns } else { column };
+        let line = line + lines;
         let problem = format!("{said} at line {line} column {column}");
         Fault { within, problem }
     }
+}
+
+/// Returns the numbers of lines and of columns in a text before a part of it.
+pub(super) fn start(text: &str, part: &RawValue) -> (usize, usize) {
+    // The part is a piece of the text, so its address says where it begins.
+    let start = (part.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    let before = text.get(..start).unwrap_or_default();
+    let last_line = before.rfind('\n').map_or(before, |at| &before[at + 1..]);
+    (before.matches('\n').count(), last_line.len())
 }
 
 /// Numbers, parsed as f32 from their text: a detour through f64 could round twice. As many as expected are

@@ -84,6 +84,21 @@ pub struct Listed {
     pub spec: Array,
 }
 
+/// Splits the name of an array of a head into that of the head and its own.
+pub(super) fn head_of(name: &str) -> Option<(&str, &str)> {
+    let (head, array) = name.split_once('.')?;
+    let kind = head.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    (kind != head && matches!(kind, "read" | "write")).then_some((head, array))
+}
+
+/// Returns the entry of [`arrays`] for a name in a file.
+pub(super) fn named<'a>(all: &'a [Listed], name: &str) -> Option<&'a Listed> {
+    all.iter().find(|listed| match head_of(name) {
+        Some((_, array)) if !listed.heads.is_empty() => listed.spec.name == array,
+        _ => listed.name == name,
+    })
+}
+
 /// Every array that a file may have, in the order of the file: the reference for documentation, schema and other
 /// programs.
 pub fn arrays() -> Vec<Listed> {

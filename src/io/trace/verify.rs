@@ -203,7 +203,7 @@ fn ranges<'a>(imported: &'a Imported, rules: &[Dependency<'_>]) -> Vec<Ranged<'a
         let is_it = |rule: &Dependency<'_>| rule.place == place && rule.array == spec;
         let follows = spec == array::OUTPUT || rules.iter().any(is_it);
         let is_given = spec.is_in_files() && spec.dims[0] == "t" && !follows;
-        let ends = match imported.says(&format!("{}_activation", spec.name)) {
+        let ends = match imported.says(&format!("model.heads.{}_activation", spec.name)) {
             "tanh" => (-1.0, 1.0),
             _ => spec.range.ends(),
         };
@@ -282,8 +282,9 @@ impl Check<'_> {
             Some(InitialMemory::Constant(constant)) => Some([constant as f32; 2]),
             _ => None,
         };
-        let constant = constant.filter(|_| !imported.says("memory.initial").is_empty());
-        let one_hot = (imported.says("initial_weighting") == "one-hot").then_some([1.0, 0.0]);
+        let constant = constant.filter(|_| !imported.says("model.memory.initial").is_empty());
+        let one_hot =
+            (imported.says("model.heads.initial_weighting") == "one-hot").then_some([1.0, 0.0]);
         for recorded in initial(first).into_iter().chain(before(first)) {
             let expected = match recorded.array.as_str() {
                 "memory.initial" => constant,
@@ -464,7 +465,7 @@ impl Imported {
             (_, "") => false,
             ("sample", said) => said != "0" && !has_noise,
             // A constant, and weightings on one row, are compared with the arrays.
-            ("memory.initial" | "initial_weighting", said) => said == "learned",
+            ("model.memory.initial" | "model.heads.initial_weighting", said) => said == "learned",
             _ => true,
         };
         let keys = OF_FILES.into_iter().chain(OF_MACHINES);

@@ -14,7 +14,8 @@ use super::follows::is_recorded;
 use super::format::{Encoding, FORMAT, Generator, KEYFRAME, SMALL_MEMORY, VERSION};
 use super::imported::{Derivatives, Source};
 use super::table::{self, Described, KEYFRAMES, LAST_MEMORY, LOSS, MASK, TARGET};
-use super::{form, npz};
+use super::{form, machine, npz};
+use crate::io::preset::written::Written;
 use crate::io::{Error, file};
 use crate::math::Series;
 use crate::model::{self, ModelConfig, Place, Trace, array};
@@ -118,8 +119,17 @@ fn write_preamble(to: &mut dyn Write, recording: &Recording, source: &Source) ->
     )?;
     entry(to, "generator", &Generator::default())?;
     entry(to, "task", &form::asked(recording))?;
-    let machine = form::machine(source.config, source.sha256, &recording.conventions);
-    entry(to, "model", &machine)?;
+    entry(to, "model", &Written::of(source.config))?;
+    if let Some(conventions) = machine::conventions(source.config, &recording.conventions) {
+        entry(to, "conventions", &conventions)?;
+    }
+    if let Some(sha256) = source.sha256 {
+        entry(
+            to,
+            "weights",
+            &Written::new(vec![("sha256", sha256.into())]),
+        )?;
+    }
     write!(to, ",\n\"numeric\": {NUMERIC}")?;
     entry(
         to,

@@ -121,11 +121,7 @@ impl<'a> Rules<'a> {
                 .collect::<Vec<_>>()
         };
         let needs = [array::KEY].into_iter().chain(learned(&of.of_score));
-        let size = match scoring {
-            _ if !is_cosine => Size::Terms,
-            Scoring::Dot => Size::Terms,
-            _ => Size::One,
-        };
+        let size = if is_cosine { Size::One } else { Size::Terms };
         let mut similarity = self.seen(
             head,
             array::SIMILARITY,
@@ -135,7 +131,7 @@ impl<'a> Rules<'a> {
                 score(config, scoring, head, t, rows);
             },
         );
-        if is_cosine && matches!(scoring, Scoring::Unknown { .. }) {
+        if is_cosine && matches!(scoring, Scoring::Unknown(_)) {
             similarity.unknown = similarity.unknown.or(Some(UnknownConvention::Scoring));
         }
         let weighting = of.mechanism.weighting;
@@ -325,11 +321,10 @@ fn score<R: Real>(
     }
     let at_least = |x: R| if x < epsilon { epsilon } else { x };
     let over: &dyn Fn(R, R) -> R = match scoring {
-        Scoring::Cosine | Scoring::Unknown { .. } => return,
+        Scoring::Cosine | Scoring::Unknown(_) => return,
         Scoring::CosineAdded => &|k, m| k * m + epsilon,
         Scoring::CosineAtLeast => &|k, m| at_least(k * m),
         Scoring::CosineEachAtLeast => &|k, m| at_least(k) * at_least(m),
-        Scoring::Dot => &|_, _| R::ONE,
     };
     let sum = |products: &mut dyn Iterator<Item = R>| products.fold(R::ZERO, |sum, x| sum + x);
     for head in heads {

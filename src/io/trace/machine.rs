@@ -1,0 +1,269 @@
+//! The machine of a trace: its `model`, which is that of a preset, and its `conventions`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::format::OF_MACHINES;
+use super::imported::Imported;
+use super::source::ArraySource;
+use super::table;
+use crate::io::Error;
+use crate::io::preset::written::Written;
+use crate::io::preset::{at, form, visit};
+use crate::keys::{Choice as _, Field, Words as _};
+use crate::model::{Conventions, ModelConfig, Scoring, Turns};
+use crate::task::Task;
+
+/// The keys of a `model` that the arrays of a trace determine, and the axis with the size.
+const SHOWN: [(&str, &str); 12] = [
+    ("kind", ""),
+    ("memory.rows", "n"),
+    ("memory.columns", "m"),
+    ("controller.kind", ""),
+    ("controller.size", "c"),
+    ("controller.layers", "l"),
+    ("heads.read", "read"),
+    ("heads.write", "write"),
+    ("heads.shift.range", "s"),
+    ("heads.attention.units", "a"),
+    ("heads.attention.position_units", "p"),
+    ("heads.attention.prior_units", "h"),
+];
+
+/// Returns the values of a `model` that its arrays do not show, by path, as text.
+fn declared(config: &ModelConfig) -> impl Iterator<Item = (String, String)> {
+    let values = Written::of(config).into_values().into_iter();
+    // Other sizes are compared as such.
+    let is_size = |path: &str| SHOWN.iter().any(|(shown, _)| *shown == path);
+    let values = values.filter(move |(path, _)| path.contains("attention") || !is_size(path));
+    values.map(|(path, value)| (format!("model.{path}"), text(value)))
+}
+
+fn text(value: Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(word) => word,
+        value => value.to_string(),
+    }
+}
+
+/// Differences between the heads of two machines, a line for every key that both have and that the file contains.
+pub(super) fn unlike_heads(file: &Imported, b: &ModelConfig) -> Vec<String> {
+    let is_it = |key: &str| key.starts_with("model.heads.attention.") || OF_MACHINES.contains(&key);
+    let lines = declared(b).filter(|(key, _)| is_it(key)).map(|(key, b)| {
+        let a = file.says(&key);
+        (!a.is_empty() && a != b).then(|| format!("{key}: {a} and {b}"))
+    });
+    lines.flatten().collect()
+}
+
+/// A machine that was read.
+pub(super) struct Machine {
+    pub(super) config: ModelConfig,
+    pub(super) conventions: Conventions,
+    /// The place of every column of a shift among -k to k.
+    pub(super) shift_places: Vec<usize>,
+    /// The given values that the arrays do not show, as text.
+    pub(super) declared: Vec<(String, String)>,
+}
+
+/// Reads the text of `model`. A size that is not given is that of the axis or of the arrays, otherwise 1. Activations and the initial
+/// state, if not given, may be any: `identity` and `learned`.
+pub(super) fn read(
+    model: &str,
+    conventions: &ConventionsForm,
+    axes: &Map<String, Value>,
+    task: &Task,
+    from: &mut dyn ArraySource,
+    label: &str,
+) -> Result<Machine, Error> {
+    let (mut config, given) = form::model(model, label)?;
+    let is_feedforward = from.has("controller.hidden") && !from.has("controller.cell");
+    let mut sizes = None;
+    visit(&mut config, &mut |key| match (key.field, key.path) {
+        (_, path) if at(&given, path).is_some() => {}
+        (Field::Integer(size, _), path) => {
+            let axis = SHOWN.iter().find(|(shown, _)| *shown == path);
+            if let Some((_, axis)) = axis {
+                let sizes = sizes.get_or_insert_with(|| shown(from, axes, conventions));
+                *size = sizes[axis];
+            }
+        }
+        (Field::Choice(choice), "heads.key_activation" | "heads.add_activation") => {
+            choice.choose("identity");
+        }
+        (Field::Choice(choice), "heads.initial_weighting") => {
+            choice.choose("learned");
+        }
+        (Field::Choice(choice), "controller.kind") if is_feedforward => {
+            choice.choose("feedforward");
+        }
+        (Field::Constant(constant, _), "memory.initial") => *constant = None,
+        _ => {}
+    });
+    let mut config = form::complete_model(&config, task, label);
+    if let Err(Error::Content { place, .. }) = &mut config {
+        // An unknown task has the channels of its arrays.
+        for (channels, array) in [
+            ("model.inputs", "input"),
+            ("model.outputs", "output|target"),
+        ] {
+            if place == channels {
+                *place = format!("arrays.{array}.shape[1]");
+            }
+        }
+    }
+    let config = config?;
+    let range = config.ntm().map_or(0, |ntm| ntm.shift_range);
+    let shift_places = conventions.shift_places(range, label)?;
+    let conventions = conventions.of(&config, label)?;
+    let is_known = |path: &str| {
+        let is_shown = SHOWN.iter().any(|(shown, _)| *shown == path);
+        is_shown || at(&given, path).is_some()
+    };
+    let all = declared(&config).filter(|(path, _)| is_known(&path["model.".len()..]));
+    let others = values(&config, &conventions).into_iter();
+    let others = others.map(|(key, value)| (format!("conventions.{key}"), text(value)));
+    let declared = all.chain(others).collect();
+    Ok(Machine {
+        config,
+        conventions,
+        shift_places,
+        declared,
+    })
+}
+
+/// Returns the sizes of the axes in [`SHOWN`]; of a shift, its range.
+fn shown(
+    from: &mut dyn ArraySource,
+    axes: &Map<String, Value>,
+    conventions: &ConventionsForm,
+) -> BTreeMap<&'static str, usize> {
+    let (mut sizes, mut heads) = (BTreeMap::new(), BTreeSet::new());
+    for (_, axis) in SHOWN {
+        let size = axes.get(axis).and_then(|axis| axis.get("size")?.as_u64());
+        sizes.extend(size.and_then(|size| Some((axis, usize::try_from(size).ok()?))));
+    }
+    let (known, mut names) = (table::arrays(), from.names());
+    names.sort();
+    for name in &names {
+        let Some(listed) = table::named(&known, name) else {
+            continue;
+        };
+        heads.extend(table::head_of(name).map(|(head, _)| head));
+        let shape = from.shape(name).unwrap_or_default();
+        let dims = listed.spec.dims.iter();
+        let has_layers = shape.len() == dims.len();
+        for (axis, size) in dims.filter(|axis| has_layers || **axis != "l").zip(shape) {
+            sizes.entry(*axis).or_insert(size);
+        }
+    }
+    let count = |kind: &str| heads.iter().filter(|head| head.starts_with(kind)).count();
+    let range = match &conventions.shifts {
+        Some(shifts) => shifts.iter().map(|shift| shift.unsigned_abs()).max(),
+        None => sizes.get("s").map(|&width| width as u64 / 2),
+    };
+    let range = usize::try_from(range.unwrap_or(0)).unwrap_or(usize::MAX);
+    sizes.extend([
+        ("s", range),
+        ("read", count("read")),
+        ("write", count("write")),
+    ]);
+    for (_, axis) in SHOWN {
+        sizes.entry(axis).or_insert(1);
+    }
+    sizes
+}
+
+/// The values of `conventions`; null for those of this program.
+fn values(config: &ModelConfig, conventions: &Conventions) -> [(&'static str, Value); 2] {
+    let name = |&head: &usize| json!(config.head_name(head));
+    let order = match &conventions.turns {
+        Turns::Together => Value::Null,
+        Turns::InTurn(heads) => heads.iter().map(name).collect(),
+        Turns::Unknown(words) => json!(words),
+    };
+    let similarity = match &conventions.scoring {
+        Scoring::Cosine => Value::Null,
+        Scoring::Unknown(words) => json!(words),
+        known => json!(known.word()),
+    };
+    [("order", order), ("similarity", similarity)]
+}
+
+/// `conventions`, as it is written; `None` for those of this program.
+pub(super) fn conventions(config: &ModelConfig, conventions: &Conventions) -> Option<Written> {
+    let mut all = values(config, conventions).to_vec();
+    all.retain(|(_, value)| !value.is_null());
+    (!all.is_empty()).then(|| Written::new(all))
+}
+
+/// `conventions`, as it is read.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ConventionsForm {
+    order: Option<OrderForm>,
+    similarity: Option<String>,
+    /// The offset of every column of a shift.
+    shifts: Option<Vec<i64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a list of heads, or text")]
+enum OrderForm {
+    InTurn(Vec<String>),
+    Words(String),
+}
+
+impl ConventionsForm {
+    /// Returns the conventions of a machine.
+    fn of(&self, config: &ModelConfig, label: &str) -> Result<Conventions, Error> {
+        let turns = match &self.order {
+            None => Turns::Together,
+            Some(OrderForm::Words(words)) => Turns::Unknown(words.clone()),
+            Some(OrderForm::InTurn(heads)) => in_turn(heads, config, label)?,
+        };
+        let scoring = self.similarity.as_ref().map_or(Scoring::Cosine, |word| {
+            let known = Scoring::WORDS.iter().find(|(known, _)| known == word);
+            known.map_or_else(
+                || Scoring::Unknown(word.clone()),
+                |(_, known)| known.clone(),
+            )
+        });
+        Ok(Conventions { turns, scoring })
+    }
+
+    /// Returns the place of every column of a shift among the offsets -k to k.
+    fn shift_places(&self, k: usize, label: &str) -> Result<Vec<usize>, Error> {
+        let Some(shifts) = &self.shifts else {
+            return Ok((0..=2 * k).collect());
+        };
+        let most = i64::try_from(k).unwrap_or(0);
+        let place = |&shift: &i64| (-most..=most).position(|offset| offset == shift);
+        let places: Option<Vec<usize>> = shifts.iter().map(place).collect();
+        let places = places.filter(|places| !places.is_empty() && are_distinct(places));
+        places.ok_or_else(|| {
+            let problem = format!("expected offsets from -{k} to {k}, no offset twice");
+            Error::content(label, "conventions.shifts", problem)
+        })
+    }
+}
+
+/// Heads that act in this order, each once.
+fn in_turn(heads: &[String], config: &ModelConfig, label: &str) -> Result<Turns, Error> {
+    let names = (0..config.heads()).map(|head| config.head_name(head));
+    let names: Vec<_> = names.collect();
+    let index = |head| names.iter().position(|name| name == head);
+    let order: Option<Vec<_>> = heads.iter().map(index).collect();
+    let order = order.filter(|order| order.len() == names.len() && are_distinct(order));
+    order.map(Turns::InTurn).ok_or_else(|| {
+        let problem = format!("expected every head once: {}", names.join(", "));
+        Error::content(label, "conventions.order", problem)
+    })
+}
+
+fn are_distinct(indices: &[usize]) -> bool {
+    BTreeSet::from_iter(indices).len() == indices.len()
+}

@@ -15,8 +15,8 @@ pub use ablation::{Ablation, Ablations, WHOLE, ablations, stages};
 pub use change::fixed;
 pub(in crate::io) use difference::{changes, flatten};
 pub use experiment::{EvaluationConfig, Experiment, Override};
-pub use keys::{of_every_kind, table};
 pub(in crate::io) use keys::{at, visit};
+pub use keys::{of_every_kind, table};
 
 use std::path::Path;
 

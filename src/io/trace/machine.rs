@@ -12,7 +12,7 @@ use super::table;
 use crate::io::Error;
 use crate::io::preset::written::Written;
 use crate::io::preset::{at, form, visit};
-use crate::keys::{Choice as _, Field, Words as _};
+use crate::keys::{Choice as _, Field, Words as _, brief};
 use crate::model::{Conventions, ModelConfig, Scoring, Turns};
 use crate::task::Task;
 
@@ -32,12 +32,16 @@ const SHOWN: [(&str, &str); 12] = [
     ("heads.attention.prior_units", "h"),
 ];
 
-/// Returns the values of a `model` that its arrays do not show, by path, as text.
+fn axis(path: &str) -> Option<&'static str> {
+    let found = SHOWN.iter().find(|(shown, _)| *shown == path);
+    found.map(|(_, axis)| *axis)
+}
+
+/// Returns the values of a `model` by path, as text, but for the sizes that are compared as such.
 fn declared(config: &ModelConfig) -> impl Iterator<Item = (String, String)> {
     let values = Written::of(config).into_values().into_iter();
-    // Other sizes are compared as such.
-    let is_size = |path: &str| SHOWN.iter().any(|(shown, _)| *shown == path);
-    let values = values.filter(move |(path, _)| path.contains("attention") || !is_size(path));
+    let is_size = |path: &str| axis(path).is_some() && !path.starts_with("heads.attention");
+    let values = values.filter(move |(path, _)| !is_size(path));
     values.map(|(path, value)| (format!("model.{path}"), text(value)))
 }
 
@@ -45,6 +49,7 @@ fn text(value: Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::String(word) => word,
+        Value::Number(number) => number.as_f64().map(brief).unwrap_or_default(),
         value => value.to_string(),
     }
 }
@@ -69,8 +74,8 @@ pub(super) struct Machine {
     pub(super) declared: Vec<(String, String)>,
 }
 
-/// Reads the text of `model`. A size that is not given is that of the axis or of the arrays, otherwise 1. Activations and the initial
-/// state, if not given, may be any: `identity` and `learned`.
+/// Reads the text of `model`. A size that is not given is that of the axis or of the arrays, otherwise 1. Activations
+/// and the initial state, if not given, may be any: `identity` and `learned`.
 pub(super) fn read(
     model: &str,
     conventions: &ConventionsForm,
@@ -85,10 +90,8 @@ pub(super) fn read(
     visit(&mut config, &mut |key| match (key.field, key.path) {
         (_, path) if at(&given, path).is_some() => {}
         (Field::Integer(size, _), path) => {
-            let axis = SHOWN.iter().find(|(shown, _)| *shown == path);
-            if let Some((_, axis)) = axis {
-                let sizes = sizes.get_or_insert_with(|| shown(from, axes, conventions));
-                *size = sizes[axis];
+            if let Some(axis) = axis(path) {
+                *size = sizes.get_or_insert_with(|| shown(from, axes, conventions))[axis];
             }
         }
         (Field::Choice(choice), "heads.key_activation" | "heads.add_activation") => {
@@ -119,10 +122,7 @@ pub(super) fn read(
     let range = config.ntm().map_or(0, |ntm| ntm.shift_range);
     let shift_places = conventions.shift_places(range, label)?;
     let conventions = conventions.of(&config, label)?;
-    let is_known = |path: &str| {
-        let is_shown = SHOWN.iter().any(|(shown, _)| *shown == path);
-        is_shown || at(&given, path).is_some()
-    };
+    let is_known = |path: &str| axis(path).is_some() || at(&given, path).is_some();
     let all = declared(&config).filter(|(path, _)| is_known(&path["model.".len()..]));
     let others = values(&config, &conventions).into_iter();
     let others = others.map(|(key, value)| (format!("conventions.{key}"), text(value)));

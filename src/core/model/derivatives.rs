@@ -26,6 +26,7 @@ use super::attention::Weighting;
 use super::head::HeadGradient;
 use super::kind::AsKind;
 use super::machine::{Terms, Upstream, Workspace, record};
+use super::number::Number;
 use super::params::Params;
 use super::registry::Model;
 use super::spec::Array;
@@ -36,7 +37,7 @@ use super::weighting::local::{CENTRE, POSITION_WEIGHT};
 use crate::math::vectors::add;
 use crate::math::{Real, Series};
 
-impl<R: Real> Model<R> {
+impl<R: Number> Model<R> {
     /// Returns the derivatives of a number with respect to all values of a recorded episode, in the arrays of the same
     /// names: see the module. `upstream` is the derivative of the number with respect to the outputs of the machine.
     pub fn derivatives(&self, trace: &Trace<R>, upstream: Upstream<R>) -> Trace<R> {

@@ -16,6 +16,7 @@ mod machine;
 pub mod memory;
 mod noise;
 mod ntm;
+mod number;
 mod overridden;
 mod params;
 mod plain;
@@ -36,6 +37,7 @@ pub use dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConve
 pub use kind::{AsKind, Kind};
 pub use machine::{Machine, TOGETHER, Terms, Upstream, Workspace};
 pub use noise::{Draw, Noise};
+pub use number::Number;
 pub use params::Params;
 pub use plain::PlainConfig;
 pub use readout::outputs;

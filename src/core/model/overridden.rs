@@ -13,8 +13,8 @@ use super::config::{
 };
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, Dependency, Draw, Model, ModelConfig, NoiseMode, NtmConfig, Params, Place, PlainConfig,
-    Terms, Trace, Upstream,
+    Array, Dependency, Draw, Model, ModelConfig, NoiseMode, NtmConfig, Number, Params, Place,
+    PlainConfig, Terms, Trace, Upstream,
 };
 use crate::keys::Words;
 use crate::math::Series;
@@ -47,7 +47,7 @@ impl Override<'_> {
 fn again(model: &Model<f64>, recorded: &Trace<f64>, by: &Override) -> Trace<f64> {
     let mut trace = recorded.clone();
     // What no step computes: inputs, states before the first step, what is learned.
-    let computed = model.config.machine().step(&model.params);
+    let computed = f64::machine(&model.config).step(&model.params);
     let is_computed = |place, array| {
         let mut all = computed.iter();
         all.any(|dependency: &Dependency<'_, f64>| {

@@ -14,6 +14,7 @@ use super::dependency::{Conventions, Dependency};
 use super::kind::{AsKind, Kind};
 use super::machine::{Machine, TOGETHER, Upstream, Workspace, longest};
 use super::noise::{Draw, Noise};
+use super::number::Number;
 use super::params::Params;
 use super::plain::PlainConfig;
 use super::spec::{Array, Place};
@@ -54,11 +55,11 @@ macro_rules! kinds {
 
             /// The arrays that follow from others without the weights: see [`Machine::dependencies`].
             pub fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a>> {
-                self.machine().dependencies(conventions)
+                f32::machine(self).dependencies(conventions)
             }
 
-            /// Returns the forward and backward passes of the machine.
-            pub fn machine<R: Real>(&self) -> &dyn Machine<R> {
+            /// Returns the forward and backward passes of the machine: see [`Number::machine`].
+            pub(super) fn passes<R: Real>(&self) -> &dyn Machine<R> {
                 match self {
                     $(Self::$kind(config) => config,)*
                 }
@@ -154,7 +155,7 @@ pub struct Model<R = f32> {
     pub params: Params<R>,
 }
 
-impl<R: Real> Model<R> {
+impl<R: Number> Model<R> {
     /// A machine with random weights. `config` has been validated.
     pub fn new(config: impl Into<ModelConfig>, seed: u64) -> Self {
         let config = config.into();
@@ -202,7 +203,7 @@ impl<R: Real> Model<R> {
     /// Runs these steps of the episode that was begun in `trace`: all, in order, at once or in several calls.
     pub fn run_steps(&self, trace: &mut Trace<R>, steps: Range<usize>) {
         let traces = std::slice::from_mut(trace);
-        self.config.machine().run(&self.params, traces, steps);
+        R::machine(&self.config).run(&self.params, traces, steps);
     }
 
     /// Runs episodes of which the answers or the gradients are wanted: like [`Model::run`] for each, but step by
@@ -221,7 +222,7 @@ impl<R: Real> Model<R> {
             trace.resize_for_training(input.nrows(), limit);
             self.load(input, draw.into(), trace);
         }
-        let machine = self.config.machine();
+        let machine = R::machine(&self.config);
         for traces in traces.chunks_mut(TOGETHER) {
             let steps = longest(traces);
             machine.run(&self.params, traces, 0..steps);
@@ -252,7 +253,7 @@ impl<R: Real> Model<R> {
         // A trace that was read has no scratch.
         trace.memory_every = 1;
         trace.resize(steps);
-        let step = self.config.machine().step(&self.params);
+        let step = R::machine(&self.config).step(&self.params);
         for t in from..steps {
             for dependency in &step {
                 dependency.compute(trace, t);
@@ -268,15 +269,15 @@ impl<R: Real> Model<R> {
         workspaces: &mut [Workspace<R>],
         gradient: &mut Params<R>,
     ) {
-        let machine = self.config.machine();
+        let machine = R::machine(&self.config);
         machine.backward(&self.params, traces, workspaces, gradient);
     }
 }
 
-impl<R: Real> Workspace<R> {
+impl<R: Number> Workspace<R> {
     /// Scratch for machines of this configuration.
     pub fn new(config: &ModelConfig) -> Self {
-        Self::with(Upstream::new(config), config.machine::<R>().scratch(), None)
+        Self::with(Upstream::new(config), R::machine(config).scratch(), None)
     }
 
     /// A workspace that records all gradients during the backward pass.
@@ -285,6 +286,6 @@ impl<R: Real> Workspace<R> {
         upstream: Upstream<R>,
         derivatives: Trace<R>,
     ) -> Self {
-        Self::with(upstream, config.machine::<R>().scratch(), Some(derivatives))
+        Self::with(upstream, R::machine(config).scratch(), Some(derivatives))
     }
 }

@@ -1,8 +1,7 @@
 //! Attribution: gradients of the loss, or of one output bit, w.r.t. everything in a recorded episode.
 
 use super::loss::logit_gradient;
-use crate::math::Real;
-use crate::model::{Model, Trace, Upstream};
+use crate::model::{Model, Number, Trace, Upstream};
 use crate::task::Episode;
 
 /// The number whose derivative is wanted.
@@ -23,7 +22,7 @@ pub enum Quantity {
 impl Quantity {
     /// The derivative of this number by everything that `model` recorded in `trace` of this episode: see
     /// [`Model::derivatives`] for what is in the arrays, and what is absent. `None` where there is no such bit.
-    pub fn derivatives<R: Real>(
+    pub fn derivatives<R: Number>(
         self,
         model: &Model<R>,
         episode: &Episode,

@@ -1,15 +1,18 @@
 //! The whole machine against values computed by an independent implementation: every stage of every
-//! step, every gradient, and five updates of Adam. See `golden/README.md` for where they come from.
+//! step, every gradient, and five updates of Adam. See `tests/golden/README.md` for where they come from.
+//!
+//! In the core, because here the machine is compiled in f64 for other tests anyway.
+#![cfg(test)]
 
-use ndarray::Array2;
-use serde_json::Value;
-use tapescope::math::Series;
-use tapescope::model::config::{
+use crate::math::Series;
+use crate::model::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, VectorActivation,
 };
-use tapescope::model::{Draw, Model, ModelConfig, NtmConfig, Params, Trace, Workspace};
-use tapescope::task::{Copy, Episode, Task};
-use tapescope::train::{Clip, Optimizer, OptimizerConfig, clip, logit_gradient, score};
+use crate::model::{Draw, Model, ModelConfig, NtmConfig, Params, Trace, Workspace};
+use crate::task::{Copy, Episode, Task};
+use crate::train::{Clip, Optimizer, OptimizerConfig, clip, logit_gradient, score};
+use ndarray::Array2;
+use serde_json::Value;
 
 const CASES: [&str; 8] = [
     "ff_1r1w",
@@ -32,7 +35,8 @@ struct Case {
 
 impl Case {
     fn load(name: &'static str) -> Self {
-        let path = format!("{}/tests/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden");
+        let path = format!("{folder}/{name}.json");
         let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let count = |key: &str| golden[key].as_u64().unwrap() as usize;
         let copy = Copy {

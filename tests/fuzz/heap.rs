@@ -1,4 +1,5 @@
-//! An allocator that counts, so that a file which makes a reader take too much is found.
+//! An allocator that counts: the most bytes in use, to find a file that makes a reader take too much; and the
+//! allocations, to find a step that makes one.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -11,6 +12,7 @@ const REFUSED: usize = 3 << 30;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Starts to count anew.
 pub fn reset() {
@@ -22,12 +24,18 @@ pub fn most_since(start: usize) -> usize {
     MOST.load(Relaxed).saturating_sub(start)
 }
 
+/// Returns the number of allocations so far; a block that is resized counts again.
+pub fn count() -> usize {
+    COUNT.load(Relaxed)
+}
+
 /// Bytes in use.
 pub fn now() -> usize {
     NOW.load(Relaxed)
 }
 
 fn take(bytes: usize) -> bool {
+    COUNT.fetch_add(1, Relaxed);
     let now = NOW.fetch_add(bytes, Relaxed) + bytes;
     MOST.fetch_max(now, Relaxed);
     if now > REFUSED {

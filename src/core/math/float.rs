@@ -17,6 +17,13 @@ fn one_by_one<S: Simd>(x: Pack<f64, S>, f: fn(f64) -> f64) -> Pack<f64, S> {
     Pack::load(x.simd(), &values)
 }
 
+/// Calls a function. Where numbers are processed one by one, a call costs no registers: what is long is compiled once,
+/// not in every kernel.
+#[inline(never)]
+fn called<A, B>(a: A, f: impl FnOnce(A) -> B) -> B {
+    f(a)
+}
+
 macro_rules! real {
     ($type:ident, $pack:ident, |$x:ident| $exp:expr, $ln:expr, $ln_1p:expr, $tanh:expr) => {
         paste! {
@@ -65,10 +72,16 @@ macro_rules! real {
                 }
                 #[inline(always)]
                 fn load_part<S: Simd>(simd: S, slice: &[Self]) -> Self::Pack<S> {
+                    if S::ONE_BY_ONE {
+                        return called(slice, |slice| simd.[<partial_load_ $type s>](slice));
+                    }
                     simd.[<partial_load_ $type s>](slice)
                 }
                 #[inline(always)]
                 fn store_part<S: Simd>(simd: S, slice: &mut [Self], pack: Self::Pack<S>) {
+                    if S::ONE_BY_ONE {
+                        return called((slice, pack), |(slice, pack)| simd.[<partial_store_ $type s>](slice, pack));
+                    }
                     simd.[<partial_store_ $type s>](slice, pack);
                 }
                 #[inline(always)]
@@ -123,34 +136,67 @@ macro_rules! real {
                     a: Self::Pack<S>,
                     b: Self::Pack<S>,
                 ) -> Self::Pack<S> {
+                    if S::ONE_BY_ONE {
+                        return called((count, a, b), |(count, a, b)| simd.[<select_first_ $type s>](count, a, b));
+                    }
                     simd.[<select_first_ $type s>](count, a, b)
                 }
                 #[inline(always)]
                 fn pack_exp<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
+                    if S::ONE_BY_ONE {
+                        return called(x, |x| {
+                            let $x = Pack::new(simd, x);
+                            $exp.values()
+                        });
+                    }
                     let $x = Pack::new(simd, x);
                     $exp.values()
                 }
                 #[inline(always)]
                 fn pack_ln<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
+                    if S::ONE_BY_ONE {
+                        return called(x, |x| {
+                            let $x = Pack::new(simd, x);
+                            $ln.values()
+                        });
+                    }
                     let $x = Pack::new(simd, x);
                     $ln.values()
                 }
                 #[inline(always)]
                 fn pack_ln_1p<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
+                    if S::ONE_BY_ONE {
+                        return called(x, |x| {
+                            let $x = Pack::new(simd, x);
+                            $ln_1p.values()
+                        });
+                    }
                     let $x = Pack::new(simd, x);
                     $ln_1p.values()
                 }
                 #[inline(always)]
                 fn pack_tanh<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
+                    if S::ONE_BY_ONE {
+                        return called(x, |x| {
+                            let $x = Pack::new(simd, x);
+                            $tanh.values()
+                        });
+                    }
                     let $x = Pack::new(simd, x);
                     $tanh.values()
                 }
                 #[inline(always)]
                 fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
+                    if S::ONE_BY_ONE {
+                        return called(pack, |pack| simd.[<reduce_sum_ $type s>](pack));
+                    }
                     simd.[<reduce_sum_ $type s>](pack)
                 }
                 #[inline(always)]
                 fn reduce_max<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
+                    if S::ONE_BY_ONE {
+                        return called(pack, |pack| simd.[<reduce_max_ $type s>](pack));
+                    }
                     simd.[<reduce_max_ $type s>](pack)
                 }
             }

@@ -68,7 +68,7 @@ class Recording(Test):
             recorder.save(self.path("t.npz"))
             # A weighting alone cannot be checked; the reads and the memories can.
             said = self.run_program("verify", "t.npz", code=3)
-            self.assertIn("not checkable: read0.weighting (read0.sharpening and read0.shifted are absent)", said)
+            self.assertIn("read0.weighting (read0.sharpening and read0.shifted are absent)", said)
             np.testing.assert_array_equal(recorder.trace().memory(2), memory)
         self.refused("did you mean `write-first`?", Recorder, "mine", order="writefirst")
 

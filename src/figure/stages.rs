@@ -10,7 +10,6 @@ use super::equations::{self, InStep, SYMBOLS};
 use super::heads::{EMITTED, Emitted, series, signed};
 use super::scores::score_text;
 use super::{numbers, offset};
-use crate::keys::Words;
 use crate::math::Series;
 use crate::model::attention::{Score, Weighting};
 use crate::model::{HeadTrace, NoiseMode, Trace, peak};
@@ -229,7 +228,7 @@ pub struct Column {
 
 /// All columns, in the order of the addressing. A head has at most one column per array.
 pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
-    let scores = Score::WORDS.iter().map(|&(_, score)| score_column(score));
+    let scores = Score::ALL.iter().map(|&score| score_column(score));
     let [before, others @ ..] = columns();
     [before].into_iter().chain(scores).chain(others).collect()
 });
@@ -580,7 +579,7 @@ mod tests {
         let of = |array: &str, head: usize| Stage::of_array(array, trace.heads.get(head)).word();
         let stages = stages.map(|array| of(array, 1));
         assert_eq!(stages, ["gate", "add", "read", "output", "controller"]);
-        let last = [0, 1].map(|head| of("read0.weighting", head));
+        let last = [1, 0].map(|head| of("read0.weighting", head));
         assert_eq!(last, ["sample", "sharpen"]);
     }
 }

@@ -106,6 +106,11 @@ macro_rules! words {
         impl Words for $enum {
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$name)),*];
         }
+
+        impl $enum {
+            /// All of them, in the order of the list.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
     };
 }
 

@@ -6,7 +6,6 @@ use super::{
     Draw, HeadTrace, Kind, Model, ModelConfig, NoiseMode, NtmConfig, Params, PlainConfig, Terms,
     Trace, Workspace,
 };
-use crate::keys::Words;
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
 use crate::model::config::{
@@ -368,7 +367,7 @@ fn each_machine(mut each: impl FnMut(NtmConfig)) {
 
 #[test]
 fn every_score() {
-    for (_, score) in Score::WORDS {
+    for score in Score::ALL {
         each_machine(|mut config| {
             config.attention.score = (*score).into();
             config.attention.units = 5;
@@ -437,7 +436,7 @@ fn every_weighting() {
         reward: -0.7,
         entropy: 0.2,
     };
-    for &(_, weighting) in Weighting::WORDS {
+    for &weighting in Weighting::ALL {
         for prior in [PriorForm::Text, PriorForm::Code] {
             for sampling in [NoiseMode::Mean, NoiseMode::Sampled, NoiseMode::Expected] {
                 each_machine(|mut config| {

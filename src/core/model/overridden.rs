@@ -16,7 +16,6 @@ use super::{
     Array, Dependency, Draw, Model, ModelConfig, NoiseMode, NtmConfig, Number, Params, Place,
     PlainConfig, Terms, Trace, Upstream,
 };
-use crate::keys::Words;
 use crate::math::Series;
 use crate::math::check::{assert_gradient, random_vector};
 use crate::train::{Quantity, score};
@@ -220,7 +219,7 @@ fn every_value_of_every_order_and_number_of_heads() {
 
 #[test]
 fn every_score_and_form_of_shift() {
-    for &(_, score) in Score::WORDS {
+    for &score in Score::ALL {
         let mut config = config(ControllerKind::Lstm, 1, (1, 1), Order::WriteFirst);
         (config.attention.score, config.attention.units) = (score.into(), 5);
         config.shift_form = ShiftForm::Scalar.into();

@@ -14,7 +14,6 @@ use super::dependency::{Conventions, Dependency};
 use super::kind::{AsKind, Kind};
 use super::machine::{Machine, TOGETHER, Upstream, Workspace, longest};
 use super::noise::{Draw, Noise};
-use super::number::Number;
 use super::params::Params;
 use super::plain::PlainConfig;
 use super::spec::{Array, Place};
@@ -143,6 +142,28 @@ impl ModelConfig {
         } else {
             None
         }
+    }
+}
+
+/// A number type that machines compute in.
+pub trait Number: Real {
+    /// Returns the forward and backward passes of a machine of any kind.
+    fn machine(config: &ModelConfig) -> &dyn Machine<Self>;
+}
+
+impl Number for f32 {
+    // Not inlined: the kernels behind it would be compiled again in every crate that runs a machine.
+    #[inline(never)]
+    fn machine(config: &ModelConfig) -> &dyn Machine<Self> {
+        config.passes()
+    }
+}
+
+impl Number for f64 {
+    // Inlined: compiled only where it is called, which is in tests.
+    #[inline]
+    fn machine(config: &ModelConfig) -> &dyn Machine<Self> {
+        config.passes()
     }
 }
 

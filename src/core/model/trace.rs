@@ -28,7 +28,7 @@ macro_rules! arrays {
 
         #[doc = concat!("The arrays of a [`", stringify!($name), "`].")]
         pub mod $module {
-            use super::*;
+            use crate::model::trace::*;
 
             pastey::paste! {
                 $($(#[$doc])* pub const [<$field:upper>]: Array = &$spec;)*

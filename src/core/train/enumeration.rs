@@ -89,7 +89,9 @@ fn chosen(machine: &Model<f64>, episode: &Episode, choices: &[usize]) -> Trace<f
         for (&head, &row) in heads.iter().zip(rows) {
             let head = &mut trace.heads[head];
             let u = drawing(head.distribution.row(t), row);
-            head.series_mut(DRAW).unwrap()[t] = u;
+            if let Some(noise) = head.series_mut(DRAW) {
+                noise[t] = u;
+            }
         }
         let noise = trace.clone();
         machine.run(&episode.input, Noise::Recorded(&noise), &mut trace);

@@ -1,6 +1,6 @@
 //! Sizes, tensors and arrays of the Neural Turing Machine.
 
-use crate::keys::{ConfigError, Words, check};
+use crate::keys::{ConfigError, check};
 use crate::math::matrix::padded;
 use crate::model::array;
 use crate::model::attention::{Mechanism, Score, Strength, Switch, Weighting};
@@ -182,10 +182,10 @@ impl NtmConfig {
     /// A machine whose heads have, together, every array that any head may have: a read and a write head for every
     /// mechanism that adds one.
     pub fn with_every_mechanism() -> Self {
-        fn adding<T: Words + Copy>(arrays: impl Fn(T) -> &'static [Array]) -> Vec<T> {
+        fn adding<T: Copy>(all: &[T], arrays: impl Fn(T) -> &'static [Array]) -> Vec<T> {
             let mut known: Vec<Array> = Vec::new();
             let mut adding = Vec::new();
-            for (_, one) in T::WORDS.iter().rev() {
+            for one in all.iter().rev() {
                 let own = arrays(*one);
                 if own.iter().any(|array| !known.contains(array)) {
                     adding.insert(0, *one);
@@ -194,8 +194,10 @@ impl NtmConfig {
             }
             adding
         }
-        let mut scores = adding(|score: Score| score.arrays().arrays());
-        let mut weightings = adding(|weighting: Weighting| weighting.stages().arrays());
+        let mut scores = adding(Score::ALL, |score: Score| score.arrays().arrays());
+        let mut weightings = adding(Weighting::ALL, |weighting: Weighting| {
+            weighting.stages().arrays()
+        });
         let heads = scores.len().max(weightings.len());
         scores.resize(heads, Score::Cosine);
         weightings.resize(heads, Weighting::Soft);

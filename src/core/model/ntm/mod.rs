@@ -10,9 +10,9 @@ use std::ops::Range;
 use super::addressing::address;
 use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order};
 use super::controller::{Stack, StackGradient};
-use super::dependency::{Conventions, Dependency};
+use super::dependency::{Conventions, Dependency, Size};
 use super::derivatives::address_backward_noting;
-use super::head::{HeadGradient, activate, activate_backward};
+use super::head::{EMITTED, HeadGradient, activate, activate_backward, activate_one};
 use super::kind::Kind;
 use super::machine::{
     GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, longest, together,
@@ -22,6 +22,7 @@ use super::params::Params;
 use super::readout;
 use super::score::{self, Rows};
 use super::slots::SlotsGradient;
+use super::spec::Place;
 use super::trace::{HeadTrace, Trace};
 use super::window::{After, Back, Window};
 use crate::math::kernel::kernel;
@@ -595,6 +596,49 @@ fn add_upstream<R: Real>(weightings: &[Series<R>], t: usize, gradients: &mut [He
         if from.width() > 0 {
             add(&mut by.weighting[..], from.row(t));
         }
+    }
+}
+
+impl<'a, R: Real> Ntm<'a, R> {
+    /// See [`crate::model::Machine::step`].
+    pub(super) fn step_by_arrays(self) -> Vec<Dependency<'a, R>> {
+        let config = self.config;
+        let reads = move |heads: &[HeadTrace<R>], t: usize, see: &mut dyn FnMut(&[R])| {
+            self.see_reads(heads, t, see);
+        };
+        let heads = (0..config.heads()).flat_map(move |head| self.emitted(head));
+        let memory = recompute::dependencies(config, Conventions::OWN);
+        let seen = move |trace: &mut Trace<R>, t: usize| {
+            self.gather_features(t, trace);
+            trace.features.row(t).to_vec()
+        };
+        let output: &'a Linear<R> = self.output();
+        let controller = self.stack().step(reads).chain(heads);
+        controller
+            .chain(memory)
+            .chain(readout::step(output, seen))
+            .collect()
+    }
+
+    /// What a head emits, from the hidden state.
+    fn emitted(self, head: usize) -> impl Iterator<Item = Dependency<'a, R>> {
+        let empty = Trace::<R>::new(self.config);
+        let arrays = EMITTED
+            .into_iter()
+            .filter(move |array| empty.heads[head].series(array).is_some());
+        arrays.map(move |array| {
+            let compute = move |trace: &mut Trace<R>, t: usize| {
+                self.set_raw(t, trace);
+                activate_one(
+                    self.config,
+                    trace.raw.row(t),
+                    &mut trace.heads[head],
+                    t,
+                    array,
+                );
+            };
+            Dependency::new(Place::Head(head), array, Vec::new(), Size::One, compute)
+        })
     }
 }
 

@@ -1,19 +1,17 @@
 //! What follows from what in a Neural Turing Machine, and how it is computed again.
 
-use super::Ntm;
-use crate::math::{Linear, Real};
+use crate::math::Real;
 use crate::model::addressing::address;
 use crate::model::array;
 use crate::model::attention::Score;
 use crate::model::config::{NtmConfig, Order};
 use crate::model::dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
-use crate::model::head::{EMITTED, activate_one};
 use crate::model::score::Rows;
 use crate::model::slots::Slots;
 use crate::model::spec::{Array, Place};
 use crate::model::stage::Stage;
 use crate::model::trace::{HeadTrace, Trace};
-use crate::model::{memory, readout, score};
+use crate::model::{memory, score};
 
 /// The arrays of a machine that follow from others, by the conventions of a recorded episode.
 struct Rules<'a> {
@@ -231,49 +229,6 @@ fn see<R: Real>(
             work(&mut heads[head..=head], t, after);
         }
         _ => work(&mut heads[head..=head], t, before),
-    }
-}
-
-impl<'a, R: Real> Ntm<'a, R> {
-    /// See [`crate::model::Machine::step`].
-    pub(super) fn step_by_arrays(self) -> Vec<Dependency<'a, R>> {
-        let config = self.config;
-        let reads = move |heads: &[HeadTrace<R>], t: usize, see: &mut dyn FnMut(&[R])| {
-            self.see_reads(heads, t, see);
-        };
-        let heads = (0..config.heads()).flat_map(move |head| self.emitted(head));
-        let memory = dependencies(config, Conventions::OWN);
-        let seen = move |trace: &mut Trace<R>, t: usize| {
-            self.gather_features(t, trace);
-            trace.features.row(t).to_vec()
-        };
-        let output: &'a Linear<R> = self.output();
-        let controller = self.stack().step(reads).chain(heads);
-        controller
-            .chain(memory)
-            .chain(readout::step(output, seen))
-            .collect()
-    }
-
-    /// What a head emits, from the hidden state.
-    fn emitted(self, head: usize) -> impl Iterator<Item = Dependency<'a, R>> {
-        let empty = Trace::<R>::new(self.config);
-        let arrays = EMITTED
-            .into_iter()
-            .filter(move |array| empty.heads[head].series(array).is_some());
-        arrays.map(move |array| {
-            let compute = move |trace: &mut Trace<R>, t: usize| {
-                self.set_raw(t, trace);
-                activate_one(
-                    self.config,
-                    trace.raw.row(t),
-                    &mut trace.heads[head],
-                    t,
-                    array,
-                );
-            };
-            Dependency::new(Place::Head(head), array, Vec::new(), Size::One, compute)
-        })
     }
 }
 

@@ -93,7 +93,7 @@ fn any_kind_of_machine_is_recorded_and_verified() {
     let found = trace::verify(&honest, 0.0);
     assert_eq!(found.outcome(), trace::Outcome::Holds);
     for array in [
-        "read0.noise",
+        "noise",
         "read0.weighting",
         "read0.read",
         "memory",
@@ -119,8 +119,9 @@ fn any_kind_of_machine_is_recorded_and_verified() {
     assert_eq!(first_wrong(&tampered), Some(weighting));
     // The noise is that of the seed, the episode and the sample.
     let mut tampered = recording.clone();
-    tampered.trace.heads[0].noise.row_mut(2)[4] -= 0.01;
-    let noise = ("read0.noise".to_owned(), vec![2, 4]);
+    let own = tampered.trace.own.arrays_mut().next();
+    own.unwrap().1.row_mut(2)[4] -= 0.01;
+    let noise = ("noise".to_owned(), vec![2, 4]);
     assert_eq!(first_wrong(&tampered), Some(noise));
     let draw = Draw {
         sample: 3,
@@ -128,7 +129,7 @@ fn any_kind_of_machine_is_recorded_and_verified() {
     };
     let (task, episode) = (&experiment.task, recording.episode.clone());
     let mut other = Recording::of(machine, task, episode, Some(draw));
-    assert_ne!(other.trace.heads[0].noise, recording.trace.heads[0].noise);
+    assert_ne!(other.trace.own, recording.trace.own);
     assert_eq!(read(&other).recording.origin, Some(draw));
     assert_eq!(first_wrong(&other), None);
     other.origin = recording.origin;

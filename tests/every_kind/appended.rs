@@ -178,7 +178,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
                 let (steps, to) = (trace.steps(), of(&mut trace.heads[head]).row_mut(t));
                 params.linears[head].forward_row(trace.input.row(t), to, t, steps);
             };
-            Dependency::new(Place::Head(head), array, Vec::new(), Size::One, work)
+            Dependency::with_weights(Place::Head(head), array, work)
         };
         let emitted = [
             map(0, array::KEY, |head| &mut head.key),

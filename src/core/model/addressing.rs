@@ -78,7 +78,9 @@ impl Stage {
             Self::Divergence if has_own => own(head).divergence(head, t),
             Self::Draw if has_own => own(head).draw(head, t, sampling),
             Self::Centre | Self::Divergence | Self::Draw => {}
-            Self::Content if has_own => own(head).content(head, t, sampling),
+            Self::Content if has_own && is_own_content(head) => {
+                own(head).content(head, t, sampling);
+            }
             Self::Content => {
                 let beta = strength(head, t);
                 content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
@@ -146,7 +148,9 @@ impl Stage {
         let has_own = !head.of_weighting.is_empty();
         let own = head.mechanism.weighting.function::<R>();
         match self {
-            Self::Content if has_own => own.content_backward(head, t, terms, by),
+            Self::Content if has_own && is_own_content(head) => {
+                own.content_backward(head, t, terms, by);
+            }
             Self::Content => {
                 let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
                 let beta = strength(head, t);
@@ -186,6 +190,12 @@ impl Stage {
             }
         }
     }
+}
+
+/// True of a head whose content stage is not that of the paper.
+fn is_own_content<R: Real>(head: &HeadTrace<R>) -> bool {
+    let stages = head.mechanism.weighting.stages();
+    !stages.content_needs().is_empty()
 }
 
 /// Returns the input of the shift.

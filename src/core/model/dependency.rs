@@ -103,6 +103,15 @@ impl<'a, R: Real> Dependency<'a, R> {
         }
     }
 
+    /// Creates the dependency of an array that `compute` sets with the weights: see [`super::Machine::step`].
+    pub(super) fn with_weights(
+        place: Place,
+        array: Array,
+        compute: impl Fn(&mut Trace<R>, usize) + 'a,
+    ) -> Self {
+        Self::new(place, array, Vec::new(), Size::One, compute)
+    }
+
     /// The row of its series that is made in step `t`.
     pub fn row(&self, t: usize) -> usize {
         t + usize::from(self.array == array::MEMORY)

@@ -116,6 +116,11 @@ impl dyn Kind + '_ {
         self.read_heads().saturating_add(self.write_heads())
     }
 
+    /// The size of an axis, 1 for that of time.
+    pub(super) fn size(&self, axis: &str) -> usize {
+        self.axis(axis).unwrap_or(1)
+    }
+
     /// Returns true if any possible head has such a weighting; called before the number of heads is checked.
     fn any_head(&self, is_so: impl Fn(Weighting) -> bool) -> bool {
         let mut heads = 0..self.heads().min(2 * MAX_HEADS);

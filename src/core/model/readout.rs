@@ -1,7 +1,7 @@
 //! The output layer: y_t = σ(z_t), with z_t = W·u_t + b of its input u_t. Computes all steps at once.
 
 use super::array;
-use super::dependency::{Dependency, Size};
+use super::dependency::Dependency;
 use super::spec::Place;
 use super::trace::Trace;
 use crate::math::kernel::kernel;
@@ -39,10 +39,9 @@ pub(super) fn step<'a, R: Real>(
     let output = |trace: &mut Trace<R>, t: usize| {
         outputs(trace.logit.row(t), trace.output.row_mut(t));
     };
-    let of_logit = vec![(Place::Machine, array::LOGIT)];
     [
-        Dependency::new(Place::Machine, array::LOGIT, Vec::new(), Size::One, logit),
-        Dependency::new(Place::Machine, array::OUTPUT, of_logit, Size::One, output),
+        Dependency::with_weights(Place::Machine, array::LOGIT, logit),
+        Dependency::with_weights(Place::Machine, array::OUTPUT, output),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! Arrays that only some machines or heads have: those of a score, of a weighting, or of a kind of machine.
 
-use super::spec::{Array, Sizes};
+use super::kind::Kind;
+use super::spec::Array;
 use crate::math::{Aligned, Real, Series};
 
 /// The arrays of a mechanism.
@@ -11,7 +12,7 @@ pub(super) trait Arrays: Sync {
     }
 
     /// Values per step of an array that is in no file.
-    fn scratch(&self, _array: Array, _sizes: &Sizes) -> usize {
+    fn scratch(&self, _array: Array, _of: &dyn Kind) -> usize {
         0
     }
 }

@@ -129,32 +129,6 @@ impl ArraySpec {
     }
 }
 
-/// The sizes of the axes of the arrays of a machine.
-pub(super) struct Sizes<'a> {
-    /// Memory rows, N.
-    pub(super) rows: usize,
-    /// Memory columns, M.
-    pub(super) columns: usize,
-    /// The other axes.
-    pub(super) axis: &'a dyn Fn(&str) -> Option<usize>,
-}
-
-impl Sizes<'_> {
-    /// The size of an axis, 1 for that of time.
-    pub(super) fn of(&self, axis: &str) -> usize {
-        match axis {
-            "n" => self.rows,
-            "m" => self.columns,
-            axis => (self.axis)(axis).unwrap_or(1),
-        }
-    }
-
-    /// Values of a row of an array in files.
-    pub(super) fn width(&self, array: Array) -> usize {
-        array.dims.iter().map(|axis| self.of(axis)).product()
-    }
-}
-
 /// The part of a machine that a series belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {

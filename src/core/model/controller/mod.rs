@@ -7,7 +7,7 @@ pub mod feedforward;
 pub mod lstm;
 
 use super::config::{ControllerConfig, ControllerKind};
-use super::dependency::{Dependency, Size};
+use super::dependency::Dependency;
 use super::machine::{GradientRecorder, record};
 use super::shape::{LinearSpec, TensorSpec};
 use super::spec::{Array, Place};
@@ -135,12 +135,13 @@ impl<R: Real> Stack<'_, R> {
             let x = trace.input.row(t);
             layer.input.row_mut(t)[..x.len()].copy_from_slice(x);
         }
-        let z = if self.config.is_lstm() {
-            &mut layer.gates
-        } else {
-            &mut layer.hidden
-        };
+        let z = self.z(&mut layer.gates, &mut layer.hidden);
         self.linears[0].forward_series(&trace.input, z);
+    }
+
+    /// The series that holds the pre-activations of a layer until they are activated.
+    fn z<'s>(&self, gates: &'s mut Series<R>, hidden: &'s mut Series<R>) -> &'s mut Series<R> {
+        if self.config.is_lstm() { gates } else { hidden }
     }
 
     /// Computes one step; `beside` passes on, piece by piece, the inputs of the first layer next to x_t.
@@ -168,11 +169,7 @@ impl<R: Real> Stack<'_, R> {
         let seen_to_z = traces.each_mut().map(|trace| {
             self.gather(index, t, trace, &beside);
             let layer = &mut trace.layers[index];
-            let z = if self.config.is_lstm() {
-                layer.gates.row_mut(t)
-            } else {
-                layer.hidden.row_mut(t)
-            };
+            let z = self.z(&mut layer.gates, &mut layer.hidden).row_mut(t);
             if index > 0 {
                 linear.start(z);
             }
@@ -197,11 +194,7 @@ impl<R: Real> Stack<'_, R> {
             let layer = move |trace: &mut Trace<R>, t: usize| {
                 if index == 0 {
                     let (layer, steps) = (&mut trace.layers[0], trace.input.steps());
-                    let z = if self.config.is_lstm() {
-                        &mut layer.gates
-                    } else {
-                        &mut layer.hidden
-                    };
+                    let z = self.z(&mut layer.gates, &mut layer.hidden);
                     self.linears[0].forward_row(trace.input.row(t), z.row_mut(t), t, steps);
                 }
                 let of_step =
@@ -218,21 +211,13 @@ impl<R: Real> Stack<'_, R> {
                     layer.hidden.row_mut(t),
                 );
             };
-            let all: Vec<Dependency<'a, R>> = if self.config.is_lstm() {
-                vec![
-                    Dependency::new(place, of_layers::CELL, Vec::new(), Size::One, layer),
-                    Dependency::new(place, of_layers::HIDDEN, Vec::new(), Size::One, hidden),
-                ]
+            if self.config.is_lstm() {
+                let cell = Dependency::with_weights(place, of_layers::CELL, layer);
+                let hidden = Dependency::with_weights(place, of_layers::HIDDEN, hidden);
+                vec![cell, hidden]
             } else {
-                vec![Dependency::new(
-                    place,
-                    of_layers::HIDDEN,
-                    Vec::new(),
-                    Size::One,
-                    layer,
-                )]
-            };
-            all
+                vec![Dependency::with_weights(place, of_layers::HIDDEN, layer)]
+            }
         })
     }
 

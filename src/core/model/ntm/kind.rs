@@ -7,7 +7,7 @@ use crate::model::attention::{Mechanism, Score, Strength, Switch, Weighting};
 use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, ShiftForm, check_channels};
 use crate::model::kind::Kind;
 use crate::model::shape::{LinearSpec, Shape, TensorSpec};
-use crate::model::spec::{Array, Place, Sizes};
+use crate::model::spec::{Array, Place};
 
 impl Kind for NtmConfig {
     fn inputs(&self) -> usize {
@@ -76,8 +76,7 @@ impl Kind for NtmConfig {
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
-        let axis = |axis: &str| self.axis(axis);
-        let sizes = self.sizes(&axis);
+        let size = |axis| (self as &dyn Kind).size(axis);
         match (place, array) {
             (Place::Layer(layer), _) => self.controller.width(layer, array, self.first_inputs()),
             (Place::Machine, array::RAW) => padded(self.head_outputs()),
@@ -89,12 +88,12 @@ impl Kind for NtmConfig {
                 let (score, weighting) =
                     (of.score.of(head).arrays(), of.weighting.of(head).stages());
                 if score.arrays().contains(&array) {
-                    score.scratch(array, &sizes)
+                    score.scratch(array, self)
                 } else {
-                    weighting.scratch(array, &sizes)
+                    weighting.scratch(array, self)
                 }
             }
-            _ => sizes.width(array),
+            _ => array.dims.iter().map(|axis| size(axis)).product(),
         }
     }
 
@@ -208,15 +207,6 @@ impl NtmConfig {
         config
     }
 
-    /// The sizes of the axes.
-    pub(super) fn sizes<'a>(&self, axis: &'a dyn Fn(&str) -> Option<usize>) -> Sizes<'a> {
-        Sizes {
-            rows: self.rows,
-            columns: self.columns,
-            axis,
-        }
-    }
-
     /// Returns true if a head has an array, by its role and the stages that are on.
     fn has(&self, head: usize, array: Array) -> bool {
         let (of, is_write) = (&self.attention, head >= self.read_heads);
@@ -239,7 +229,7 @@ impl NtmConfig {
         let arrays = self.head_arrays(head).into_iter().flatten();
         arrays.filter_map(move |array| {
             let start = array.start()?;
-            let size = |axis: &str| self.axis(axis).unwrap_or(1);
+            let size = |axis| (self as &dyn Kind).size(axis);
             let (rows, columns) = match array.dims {
                 [rows, columns] => (size(rows), size(columns)),
                 dims => (1, dims.iter().map(|axis| size(axis)).product()),

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::addressing::address;
 use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order};
 use super::controller::{Stack, StackGradient};
-use super::dependency::{Conventions, Dependency, Size};
+use super::dependency::{Conventions, Dependency};
 use super::derivatives::address_backward_noting;
 use super::head::{EMITTED, HeadGradient, activate, activate_backward, activate_one};
 use super::kind::Kind;
@@ -242,44 +242,25 @@ impl<'a, R: Real> Ntm<'a, R> {
         let (before, after) = trace.memory_columns.two_rows(now, next);
         activate(self.config, trace.raw.row(t), &mut trace.heads, t);
         let (heads, norms) = (&mut trace.heads, trace.norms.row_mut(norms));
-        let epsilon = self.epsilon;
         let sampling = trace.sampling;
+        let mut rows = Rows {
+            columns: before,
+            epsilon: self.epsilon,
+            norms,
+        };
         match self.config.order {
             Order::ReadFirst => {
-                score::forward(
-                    heads,
-                    t,
-                    &mut Rows {
-                        columns: before,
-                        epsilon,
-                        norms,
-                    },
-                );
+                score::forward(heads, t, &mut rows);
                 address(heads, t, sampling, None);
                 memory::read_and_write(heads, t, before, after);
             }
             Order::WriteFirst => {
                 let (readers, writers) = heads.split_at_mut(self.config.read_heads);
-                score::forward(
-                    writers,
-                    t,
-                    &mut Rows {
-                        columns: before,
-                        epsilon,
-                        norms: &mut *norms,
-                    },
-                );
+                score::forward(writers, t, &mut rows);
                 address(writers, t, sampling, None);
                 memory::write(writers, t, before, after);
-                score::forward(
-                    readers,
-                    t,
-                    &mut Rows {
-                        columns: after,
-                        epsilon,
-                        norms,
-                    },
-                );
+                rows.columns = after;
+                score::forward(readers, t, &mut rows);
                 address(readers, t, sampling, None);
                 memory::read(readers, t, after);
             }
@@ -622,10 +603,9 @@ impl<'a, R: Real> Ntm<'a, R> {
 
     /// What a head emits, from the hidden state.
     fn emitted(self, head: usize) -> impl Iterator<Item = Dependency<'a, R>> {
-        let empty = Trace::<R>::new(self.config);
-        let arrays = EMITTED
-            .into_iter()
-            .filter(move |array| empty.heads[head].series(array).is_some());
+        let place = Place::Head(head);
+        let arrays = EMITTED.into_iter();
+        let arrays = arrays.filter(move |array| self.config.width(place, array) > 0);
         arrays.map(move |array| {
             let compute = move |trace: &mut Trace<R>, t: usize| {
                 self.set_raw(t, trace);
@@ -637,7 +617,7 @@ impl<'a, R: Real> Ntm<'a, R> {
                     array,
                 );
             };
-            Dependency::new(Place::Head(head), array, Vec::new(), Size::One, compute)
+            Dependency::with_weights(place, array, compute)
         })
     }
 }
@@ -645,11 +625,9 @@ impl<'a, R: Real> Ntm<'a, R> {
 impl<R: Real> HeadGradient<R> {
     /// All zero, for a head of such a machine.
     pub fn of(config: &NtmConfig, head: &HeadTrace<R>) -> Self {
-        let axis = |axis: &str| config.axis(axis);
-        let sizes = config.sizes(&axis);
         let (score, weighting) = (head.mechanism.score, head.mechanism.weighting);
-        let score = score.function::<R>().gradient_scratch(&sizes);
-        let weighting = weighting.function::<R>().gradient_scratch(&sizes);
+        let score = score.function::<R>().gradient_scratch(config);
+        let weighting = weighting.function::<R>().gradient_scratch(config);
         let of_score = SlotsGradient::new(&head.of_score, &score);
         let of_weighting = SlotsGradient::new(&head.of_weighting, &weighting);
         Self::new(head, [of_score, of_weighting])

@@ -5,8 +5,9 @@ use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
 use crate::math::vectors::{vector_product, vector_product_backward};
 use crate::math::{Real, Series};
 use crate::model::head::HeadGradient;
+use crate::model::kind::Kind;
 use crate::model::slots::{Arrays, SlotsGradient};
-use crate::model::spec::{Array, ArraySpec, Kept, LEARNED, Sizes};
+use crate::model::spec::{Array, ArraySpec, Kept, LEARNED};
 use crate::model::trace::HeadTrace;
 use crate::model::window::Back;
 
@@ -34,22 +35,22 @@ impl Arrays for Additive {
         &[ADDITIVE_KEY, ADDITIVE_ROW, ADDITIVE_VECTOR, QUERY, UNITS, LAYER]
     }
 
-    fn scratch(&self, array: Array, sizes: &Sizes) -> usize {
-        let units = sizes.of("a");
+    fn scratch(&self, array: Array, of: &dyn Kind) -> usize {
+        let units = of.size("a");
         match array {
             QUERY => units,
-            UNITS if units <= sizes.columns => units * sizes.rows,
-            LAYER => units::scratch(units, sizes.rows),
+            UNITS if units <= of.size("m") => units * of.size("n"),
+            LAYER => units::scratch(units, of.size("n")),
             _ => 0,
         }
     }
 }
 
 impl<R: Real> ScoreFunction<R> for Additive {
-    fn gradient_scratch(&self, sizes: &Sizes) -> Vec<usize> {
-        let units = sizes.of("a");
-        let sums = units::sums::<R>(sizes.columns, units);
-        vec![units, sums, units::scratch(units, sizes.rows)]
+    fn gradient_scratch(&self, of: &dyn Kind) -> Vec<usize> {
+        let units = of.size("a");
+        let sums = units::sums::<R>(of.size("m"), units);
+        vec![units, sums, units::scratch(units, of.size("n"))]
     }
 
     fn forward(&self, head: &mut HeadTrace<R>, t: usize, rows: &mut Rows<'_, R>) {

@@ -4,8 +4,9 @@ use super::{Rows, ScoreFunction};
 use crate::math::Real;
 use crate::math::vectors::{vector_product, vector_product_backward};
 use crate::model::head::HeadGradient;
+use crate::model::kind::Kind;
 use crate::model::slots::Arrays;
-use crate::model::spec::{Array, ArraySpec, LEARNED, Sizes};
+use crate::model::spec::{Array, ArraySpec, LEARNED};
 use crate::model::trace::HeadTrace;
 use crate::model::window::Back;
 
@@ -23,14 +24,14 @@ impl Arrays for General {
         &[BILINEAR, QUERY]
     }
 
-    fn scratch(&self, _: Array, sizes: &Sizes) -> usize {
-        sizes.columns
+    fn scratch(&self, _: Array, of: &dyn Kind) -> usize {
+        of.size("m")
     }
 }
 
 impl<R: Real> ScoreFunction<R> for General {
-    fn gradient_scratch(&self, sizes: &Sizes) -> Vec<usize> {
-        vec![sizes.columns]
+    fn gradient_scratch(&self, of: &dyn Kind) -> Vec<usize> {
+        vec![of.size("m")]
     }
 
     fn forward(&self, head: &mut HeadTrace<R>, t: usize, rows: &mut Rows<'_, R>) {

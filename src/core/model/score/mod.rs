@@ -4,8 +4,8 @@
 
 use super::attention::{Score, scores};
 use super::head::HeadGradient;
+use super::kind::Kind;
 use super::slots::{Arrays, SlotsGradient};
-use super::spec::Sizes;
 use super::trace::HeadTrace;
 use super::window::Back;
 use crate::math::Real;
@@ -22,7 +22,7 @@ pub struct Rows<'a, R> {
 /// A score function in both directions.
 pub(super) trait ScoreFunction<R: Real>: Arrays {
     /// Sizes of the scratch of the backward pass.
-    fn gradient_scratch(&self, _sizes: &Sizes) -> Vec<usize> {
+    fn gradient_scratch(&self, _of: &dyn Kind) -> Vec<usize> {
         Vec::new()
     }
 

@@ -17,10 +17,11 @@ use crate::model::array;
 use crate::model::attention::{Parameters, PriorForm};
 use crate::model::content::strength;
 use crate::model::head::HeadGradient;
+use crate::model::kind::Kind;
 use crate::model::machine::Terms;
 use crate::model::shape::Start;
 use crate::model::slots::{Arrays, SlotsGradient};
-use crate::model::spec::{Array, ArraySpec, Kept, LEARNED, Range, Sizes};
+use crate::model::spec::{Array, ArraySpec, Kept, LEARNED, Range};
 use crate::model::stage::Stage;
 use crate::model::trace::{HeadTrace, NoiseMode};
 use crate::model::window::Back;
@@ -353,8 +354,8 @@ impl Arrays for Bayesian {
         }
     }
 
-    fn scratch(&self, _: Array, sizes: &Sizes) -> usize {
-        units::scratch(sizes.of("h"), sizes.rows)
+    fn scratch(&self, _: Array, of: &dyn Kind) -> usize {
+        units::scratch(of.size("h"), of.size("n"))
     }
 }
 
@@ -377,10 +378,10 @@ impl Stages for Bayesian {
 }
 
 impl<R: Real> WeightingFunction<R> for Bayesian {
-    fn gradient_scratch(&self, sizes: &Sizes) -> Vec<usize> {
-        let (rows, of) = (sizes.rows, sizes.of("h"));
-        let sums = units::sums::<R>(sizes.columns, of);
-        vec![rows, rows, of, sums, units::scratch(of, rows)]
+    fn gradient_scratch(&self, of: &dyn Kind) -> Vec<usize> {
+        let (rows, inner) = (of.size("n"), of.size("h"));
+        let sums = units::sums::<R>(of.size("m"), inner);
+        vec![rows, rows, inner, sums, units::scratch(inner, rows)]
     }
 
     /// The mean of the prior for every row of the memory.

@@ -188,37 +188,30 @@ pub const POSITION_WEIGHT: Array = &ArraySpec::new("position_weight", &["m", "p"
 #[rustfmt::skip]
 pub const POSITION_VECTOR: Array = &ArraySpec::new("position_vector", &["p"], "v_p", LEARNED, "learned; window centre");
 
-/// The form of a head whose window moves by a row in each step.
-pub(super) struct LocalMonotonic;
+/// The forms of a head that sees a window: it moves by a row in each step, or its centre is predicted.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Local {
+    LocalMonotonic,
+    LocalPredictive,
+}
 
-/// The form of a head that predicts the centre of its window.
-pub(super) struct LocalPredictive;
+pub(super) use Local::{LocalMonotonic, LocalPredictive};
 
-impl Arrays for LocalMonotonic {
+impl Arrays for Local {
     fn arrays(&self) -> &'static [Array] {
-        &[CENTRE]
+        match self {
+            Self::LocalMonotonic => &[CENTRE],
+            Self::LocalPredictive => &[POSITION_WEIGHT, POSITION_VECTOR, CENTRE],
+        }
     }
 }
 
-impl Arrays for LocalPredictive {
-    fn arrays(&self) -> &'static [Array] {
-        &[POSITION_WEIGHT, POSITION_VECTOR, CENTRE]
-    }
-}
-
-impl Stages for LocalMonotonic {
+impl Stages for Local {
     fn stage(&self, stage: Stage) -> Option<(Array, &'static [Array])> {
-        (stage == Stage::Centre).then_some((CENTRE, &[]))
-    }
-
-    fn content_needs(&self) -> &'static [Array] {
-        &[CENTRE]
-    }
-}
-
-impl Stages for LocalPredictive {
-    fn stage(&self, stage: Stage) -> Option<(Array, &'static [Array])> {
-        let needs: &[_] = &[array::KEY, POSITION_WEIGHT, POSITION_VECTOR];
+        let needs: &[_] = match self {
+            Self::LocalMonotonic => &[],
+            Self::LocalPredictive => &[array::KEY, POSITION_WEIGHT, POSITION_VECTOR],
+        };
         (stage == Stage::Centre).then_some((CENTRE, needs))
     }
 
@@ -227,32 +220,15 @@ impl Stages for LocalPredictive {
     }
 }
 
-impl<R: Real> WeightingFunction<R> for LocalMonotonic {
+impl<R: Real> WeightingFunction<R> for Local {
     fn centre(&self, head: &mut HeadTrace<R>, t: usize) {
-        let [centre] = head.of_weighting.all_mut();
-        centre[t] = monotonic(t, head.similarity.width());
-    }
-
-    fn content(&self, head: &mut HeadTrace<R>, t: usize, _: NoiseMode) {
-        local_content(head, t);
-    }
-
-    fn content_backward(
-        &self,
-        head: &HeadTrace<R>,
-        t: usize,
-        _: &Terms<R>,
-        by: &mut HeadGradient<R>,
-    ) {
-        local_content_backward(head, t, by);
-    }
-}
-
-impl<R: Real> WeightingFunction<R> for LocalPredictive {
-    fn centre(&self, head: &mut HeadTrace<R>, t: usize) {
-        let centre = predict(head, t);
-        let [_, _, to] = head.of_weighting.all_mut();
-        to[t] = centre;
+        let centre = match self {
+            Self::LocalMonotonic => monotonic(t, head.similarity.width()),
+            Self::LocalPredictive => predict(head, t),
+        };
+        if let Some(to) = head.series_mut(CENTRE) {
+            to[t] = centre;
+        }
     }
 
     fn content(&self, head: &mut HeadTrace<R>, t: usize, _: NoiseMode) {
@@ -270,7 +246,9 @@ impl<R: Real> WeightingFunction<R> for LocalPredictive {
     }
 
     fn see_backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
-        predict_backward(head, to.t, by);
+        if *self == Self::LocalPredictive {
+            predict_backward(head, to.t, by);
+        }
     }
 }
 

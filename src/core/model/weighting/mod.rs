@@ -8,16 +8,15 @@ pub mod local;
 pub mod soft;
 
 use super::attention::{Weighting, weightings};
-use super::content::{content, content_backward, strength};
 use super::head::HeadGradient;
+use super::kind::Kind;
 use super::machine::Terms;
 use super::slots::{Arrays, SlotsGradient};
-use super::spec::{Array, Sizes};
+use super::spec::Array;
 use super::stage::Stage;
 use super::trace::{HeadTrace, NoiseMode};
 use super::window::Back;
 use crate::math::Real;
-use crate::math::kernel::kernel;
 
 /// The stages of a weighting, beside those of the paper.
 pub(super) trait Stages: Arrays {
@@ -32,7 +31,7 @@ pub(super) trait Stages: Arrays {
         None
     }
 
-    /// The arrays that the content stage is made of, beside score and strength.
+    /// The arrays that the content stage is made of, beside score and strength; none where it is that of the paper.
     fn content_needs(&self) -> &'static [Array] {
         &[]
     }
@@ -46,7 +45,7 @@ pub(super) trait Stages: Arrays {
 /// A weighting in both directions; what it leaves out is as in the paper.
 pub(super) trait WeightingFunction<R: Real>: Stages {
     /// Sizes of the scratch of the backward pass.
-    fn gradient_scratch(&self, _sizes: &Sizes) -> Vec<usize> {
+    fn gradient_scratch(&self, _of: &dyn Kind) -> Vec<usize> {
         Vec::new()
     }
 
@@ -60,20 +59,17 @@ pub(super) trait WeightingFunction<R: Real>: Stages {
     /// [`Stage::Centre`].
     fn centre(&self, _head: &mut HeadTrace<R>, _t: usize) {}
 
-    /// [`Stage::Content`]: w^c.
-    fn content(&self, head: &mut HeadTrace<R>, t: usize, _sampling: NoiseMode) {
-        softmax_content(head, t);
-    }
+    /// [`Stage::Content`]: w^c, where [`Stages::content_needs`] names something.
+    fn content(&self, _head: &mut HeadTrace<R>, _t: usize, _sampling: NoiseMode) {}
 
     /// Sets the gradients w.r.t. the score and β, from that w.r.t. w^c in [`HeadGradient::weighting`].
     fn content_backward(
         &self,
-        head: &HeadTrace<R>,
-        t: usize,
+        _head: &HeadTrace<R>,
+        _t: usize,
         _terms: &Terms<R>,
-        by: &mut HeadGradient<R>,
+        _by: &mut HeadGradient<R>,
     ) {
-        softmax_content_backward(head, t, by);
     }
 
     /// [`Stage::Divergence`].
@@ -118,21 +114,3 @@ macro_rules! functions {
 }
 
 weightings!(functions);
-
-kernel! {
-    /// w^c of a head without a form of its own.
-    fn softmax_content<'a, R>(simd; head: &'a mut HeadTrace<R>, t: usize) {
-        let beta = strength(head, t);
-        content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
-    }
-}
-
-kernel! {
-    /// Sets the gradients w.r.t. the score and β, from that w.r.t. w^c.
-    fn softmax_content_backward<'a, R>(
-        simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
-    ) {
-        let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
-        by.strength = content_backward(simd, strength(head, t), similarity, w_c, &mut by.weighting);
-    }
-}

@@ -88,15 +88,14 @@ impl Case {
 
     fn run(&self) -> Trace<f64> {
         let mut trace = Trace::new(&self.machine.config);
-        self.machine
-            .run(&self.episode.input, Draw::default(), &mut trace);
+        self.machine.run(&self.episode, Draw::default(), &mut trace);
         trace
     }
 
     /// The gradient of `scale` × the summed cross-entropy.
     fn gradient(&self, machine: &Model<f64>, scale: f64) -> (f64, Params<f64>) {
         let mut trace = Trace::new(&machine.config);
-        machine.run(&self.episode.input, Draw::default(), &mut trace);
+        machine.run(&self.episode, Draw::default(), &mut trace);
         let mut loss = vec![0.0; trace.steps()];
         let bits = score(&self.episode, &trace, &mut loss).bits;
         let mut gradient = Params::zeros(&machine.config);
@@ -302,7 +301,7 @@ fn f32_matches_f64() {
                 .for_each(|(to, &from)| *to = from as f32);
         }
         let mut trace = Trace::new(&machine.config);
-        machine.run(&case.episode.input, Draw::default(), &mut trace);
+        machine.run(&case.episode, Draw::default(), &mut trace);
         let same = |what: &str, narrow: &Series<f32>, wide: &Series<f64>| {
             for (narrow, wide) in narrow.as_slice().iter().zip(wide.as_slice()) {
                 let close = (f64::from(*narrow) - wide).abs() <= 2e-5 * wide.abs().max(1.0);

@@ -11,7 +11,7 @@ use crate::math::vectors::add;
 use crate::math::{Real, Series};
 use crate::model::attention::{Mechanism, Score};
 use crate::model::dependency::{Conventions, Dependency, Size};
-use crate::model::kind::Kind;
+use crate::model::kind::{Kind, Sizes};
 use crate::model::machine::{Machine, Workspace, both, longest, record};
 use crate::model::params::Params;
 use crate::model::shape::{LinearSpec, Shape};
@@ -44,12 +44,10 @@ impl Keys for AppendedConfig {
 
 #[rustfmt::skip] // A line for every size.
 impl Kind for AppendedConfig {
-    fn inputs(&self) -> usize { self.0[0] }
-    fn outputs(&self) -> usize { self.0[1] }
-    fn read_heads(&self) -> usize { 1 }
-    fn write_heads(&self) -> usize { 1 }
-    fn rows(&self) -> usize { self.0[2] }
-    fn columns(&self) -> usize { M }
+    fn sizes(&self) -> Sizes {
+        let [inputs, outputs, rows] = self.0;
+        Sizes { inputs, outputs, read_heads: 1, write_heads: 1, rows, columns: M, ..Sizes::default() }
+    }
     fn set_channels(&mut self, inputs: usize, outputs: usize) { self.0[..2].copy_from_slice(&[inputs, outputs]); }
     fn validate(&self) -> Result<(), ConfigError> { check(&mut self.clone()) }
     fn mechanism(&self, _: usize) -> Mechanism { Mechanism { score: Score::Dot, ..Mechanism::default() } }
@@ -95,7 +93,8 @@ impl<R: Real> Machine<R> for AppendedConfig {
             }
             if is_last {
                 let (read, logit) = (&trace.heads[0].read, &mut trace.logit);
-                readout::forward(&params.linears[2], read, logit, &mut trace.output);
+                let answer = trace.setting.answer;
+                readout::forward(&params.linears[2], answer, read, logit, &mut trace.output);
             }
         }
     }

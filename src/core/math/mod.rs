@@ -4,6 +4,7 @@
 
 mod activation;
 mod aligned;
+mod answer;
 #[cfg(test)]
 pub(crate) mod check;
 pub mod elementary;
@@ -26,6 +27,7 @@ pub mod vectors;
 
 pub use activation::{sigmoid, softplus};
 pub use aligned::Aligned;
+pub use answer::Answer;
 pub use linear::Linear;
 pub use matrix::Matrix;
 pub use median::median;

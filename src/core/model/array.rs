@@ -3,6 +3,7 @@
 use super::spec::Range::Any;
 use super::spec::{Array, ArraySpec};
 
+pub use super::given::FEEDBACK;
 pub use super::trace::of_heads::*;
 pub use super::trace::of_layers::{CELL, HIDDEN};
 pub use super::trace::of_machines::MEMORY_COLUMNS as MEMORY;

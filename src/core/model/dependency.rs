@@ -77,6 +77,8 @@ pub struct Dependency<'a, R = f32> {
     pub start: Option<Array>,
     /// Words of the file without which it cannot be computed, and which are not known.
     pub unknown: Option<UnknownConvention>,
+    /// True where a step depends on the next one: see [`super::Model::run_again`].
+    pub is_backwards: bool,
     /// Size below which its values count as this size.
     pub size: Size,
     /// Sets a step of the array.
@@ -98,6 +100,7 @@ impl<'a, R: Real> Dependency<'a, R> {
             needs,
             start: None,
             unknown: None,
+            is_backwards: false,
             size,
             work: Box::new(compute),
         }
@@ -110,6 +113,19 @@ impl<'a, R: Real> Dependency<'a, R> {
         compute: impl Fn(&mut Trace<R>, usize) + 'a,
     ) -> Self {
         Self::new(place, array, Vec::new(), Size::One, compute)
+    }
+
+    /// The same in the steps for which `is_in` holds, by the step and the number of source steps; 0 in others.
+    pub(super) fn only(mut self, is_in: fn(usize, usize) -> bool) -> Self {
+        let (place, array, work) = (self.place, self.array, self.work);
+        self.work = Box::new(move |trace, t| {
+            if is_in(t, trace.setting.source) {
+                work(trace, t);
+            } else if let Some(series) = trace.series_mut(place, array) {
+                series.row_mut(t).fill(R::ZERO);
+            }
+        });
+        self
     }
 
     /// The row of its series that is made in step `t`.

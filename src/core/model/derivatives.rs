@@ -28,7 +28,7 @@ use super::kind::AsKind;
 use super::machine::{Terms, Upstream, Workspace, record};
 use super::params::Params;
 use super::registry::{Model, Number};
-use super::spec::Array;
+use super::spec::{Array, Place};
 use super::stage::Stage;
 use super::trace::{HeadTrace, NoiseMode, Trace};
 use super::weighting::bayesian::DIVERGENCE;
@@ -40,7 +40,7 @@ impl<R: Number> Model<R> {
     /// Returns the derivatives of a number with respect to all values of a recorded episode, in the arrays of the same
     /// names: see the module. `upstream` is the derivative of the number with respect to the outputs of the machine.
     pub fn derivatives(&self, trace: &Trace<R>, upstream: Upstream<R>) -> Trace<R> {
-        let wanted = Trace::without_values(&self.config);
+        let wanted = Trace::without_values(&self.config, trace.setting.source);
         let mut workspace = Workspace::recording(&self.config, upstream, wanted);
         let mut gradient = Params::zeros(&self.config);
         self.backward(
@@ -54,8 +54,8 @@ impl<R: Number> Model<R> {
 
 impl<R: Real> Trace<R> {
     /// A trace that has no array yet; it knows the size of its memory, and which heads write.
-    fn without_values(kind: &impl AsKind) -> Self {
-        let mut trace = Self::new(kind);
+    fn without_values(kind: &impl AsKind, source: usize) -> Self {
+        let mut trace = Self::of_source(kind, source);
         trace.each_mut(|spec, series| {
             if ![array::NORMS, array::ADD].contains(&spec) {
                 *series = Series::new(0);
@@ -77,6 +77,14 @@ impl<R: Real> Trace<R> {
         let heads = self.heads.iter_mut().zip(&of.heads);
         for ((to, head), by) in heads.zip(reads.chunks_exact(columns)) {
             record(&mut to.read, &head.read, t, by);
+        }
+    }
+
+    /// Records the derivative w.r.t. an array that only this kind of machine has.
+    pub(super) fn record_own(&mut self, of: &Self, array: Array, t: usize, values: &[R]) {
+        let to = self.entry_mut(Place::Machine, array);
+        if let Some((of, to)) = of.series(Place::Machine, array).zip(to) {
+            record(to, of, t, values);
         }
     }
 
@@ -114,6 +122,21 @@ impl<R: Real> HeadTrace<R> {
             self.record_own(head, CENTRE, t, &[by.centre]);
         }
         self.record_own(head, DIVERGENCE, t, &[terms.divergence]);
+    }
+
+    /// Records the derivatives w.r.t. the weightings and the divergences of the steps before a head attends.
+    pub(super) fn record_before(&mut self, head: &Self, steps: usize, by: &Upstream<R>) {
+        for t in (0..steps).rev() {
+            if by.weightings[0].width() > 0 {
+                record(
+                    &mut self.weighting,
+                    &head.weighting,
+                    t,
+                    by.weightings[0].row(t),
+                );
+            }
+            self.record_own(head, DIVERGENCE, t, &[by.terms.divergence]);
+        }
     }
 
     /// Records the derivatives w.r.t. the initial weighting and its weights, at the end of the backward pass.

@@ -13,6 +13,7 @@ use std::ops::Range;
 use super::array;
 use super::attention::{HeadColumns, Mechanism, ShiftForm};
 use super::config::{NtmConfig, VectorActivation};
+use super::kind::Kind;
 use super::slots::SlotsGradient;
 use super::spec::Array;
 use super::trace::HeadTrace;
@@ -136,6 +137,40 @@ pub struct HeadGradient<R> {
 }
 
 impl<R: Real> HeadGradient<R> {
+    /// All zero, for a head of such a machine.
+    pub fn of(kind: &dyn Kind, head: &HeadTrace<R>) -> Self {
+        let (score, weighting) = (head.mechanism.score, head.mechanism.weighting);
+        let score = score.function::<R>().gradient_scratch(kind);
+        let weighting = weighting.function::<R>().gradient_scratch(kind);
+        let of_score = SlotsGradient::new(&head.of_score, &score);
+        let of_weighting = SlotsGradient::new(&head.of_weighting, &weighting);
+        Self::new(head, [of_score, of_weighting])
+    }
+
+    /// Empties what is summed over an episode.
+    pub(super) fn reset(&mut self) {
+        self.previous.fill(R::ZERO);
+        self.of_score.reset();
+        self.of_weighting.reset();
+    }
+
+    /// Completes the gradients w.r.t. the learned arrays of the mechanism, at the end of an episode.
+    pub(super) fn add_up(&mut self, head: &HeadTrace<R>) {
+        let (score, weighting) = (head.mechanism.score, head.mechanism.weighting);
+        score.function().add_up(&mut self.of_score);
+        weighting.function().add_up(&mut self.of_weighting);
+    }
+
+    /// The gradients w.r.t. the learned arrays of the mechanism, each flat.
+    pub(super) fn learned(&self) -> impl Iterator<Item = &[R]> {
+        let learned = self
+            .of_score
+            .learned
+            .iter()
+            .chain(&self.of_weighting.learned);
+        learned.map(|values| &values[..])
+    }
+
     /// All zero, in the sizes of a head, with those of its score and of its weighting.
     pub(super) fn new(
         head: &HeadTrace<R>,

@@ -2,51 +2,39 @@
 
 use std::fmt::Debug;
 
-use super::attention::{Mechanism, Weighting};
-use super::shape::Shape;
+use super::attention::{Mechanism, Score, Weighting};
+use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, head_name};
 use crate::keys::{ConfigError, Keys};
 
 /// The most heads of one sort, read or write.
 pub const MAX_HEADS: usize = 64;
 
+/// The sizes of a machine; 0 for what it does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Channels of the input.
+    pub inputs: usize,
+    /// Channels of the output.
+    pub outputs: usize,
+    /// Layers of the controller.
+    pub layers: usize,
+    /// Units in a layer of the controller.
+    pub units: usize,
+    /// Heads that read.
+    pub read_heads: usize,
+    /// Heads that write.
+    pub write_heads: usize,
+    /// Memory rows.
+    pub rows: usize,
+    /// Memory columns.
+    pub columns: usize,
+}
+
 /// The description of a machine without weights.
 pub trait Kind: Keys + Debug + Send + Sync {
-    /// Channels of the input.
-    fn inputs(&self) -> usize;
-
-    /// Channels of the output.
-    fn outputs(&self) -> usize;
-
-    /// Layers of the controller.
-    fn layers(&self) -> usize {
-        0
-    }
-
-    /// Units in a layer of the controller.
-    fn units(&self) -> usize {
-        0
-    }
-
-    /// Heads that read.
-    fn read_heads(&self) -> usize {
-        0
-    }
-
-    /// Heads that write.
-    fn write_heads(&self) -> usize {
-        0
-    }
-
-    /// Memory rows; 0 where there is no memory.
-    fn rows(&self) -> usize {
-        0
-    }
-
-    /// Memory columns; 0 where there is no memory.
-    fn columns(&self) -> usize {
-        0
-    }
+    /// The sizes; those of a memory in which an episode has a row for each source step are of one step.
+    fn sizes(&self) -> Sizes;
 
     /// The tensors.
     fn shape(&self) -> Shape;
@@ -60,13 +48,27 @@ pub trait Kind: Keys + Debug + Send + Sync {
     }
 
     /// The arrays of a head's score and of its weighting.
-    fn head_arrays(&self, _head: usize) -> [&'static [Array]; 2] {
-        [&[], &[]]
+    fn head_arrays(&self, head: usize) -> [&'static [Array]; 2] {
+        let Mechanism {
+            score, weighting, ..
+        } = self.mechanism(head);
+        [score.arrays().arrays(), weighting.stages().arrays()]
     }
 
-    /// The size of an axis that the machine alone knows.
+    /// The size of an axis that is not in [`Sizes`].
     fn axis(&self, _axis: &str) -> Option<usize> {
         None
+    }
+
+    /// The same machine with as many memory rows as the source of an episode has steps; `None` where the number of rows
+    /// is that of the configuration.
+    fn of_source(&self, _steps: usize) -> Option<Box<dyn Kind>> {
+        None
+    }
+
+    /// The first step in which heads attend.
+    fn first_step(&self) -> usize {
+        0
     }
 
     /// Returns the mechanism of a head.
@@ -75,8 +77,8 @@ pub trait Kind: Keys + Debug + Send + Sync {
     }
 
     /// Returns the form in which scores become a weighting in a head.
-    fn weighting(&self, _head: usize) -> Weighting {
-        Weighting::Soft
+    fn weighting(&self, head: usize) -> Weighting {
+        self.mechanism(head).weighting
     }
 
     /// Sets the number of memory rows.
@@ -87,7 +89,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
         Err(ConfigError {
             field: "memory.rows".to_owned(),
             found: rows.to_string(),
-            allowed: match self.rows() {
+            allowed: match self.sizes().rows {
                 0 => "none, because the machine has no memory".to_owned(),
                 own => format!("only {own}"),
             },
@@ -111,6 +113,46 @@ pub trait Kind: Keys + Debug + Send + Sync {
 }
 
 impl dyn Kind + '_ {
+    /// [`Sizes::inputs`].
+    pub fn inputs(&self) -> usize {
+        self.sizes().inputs
+    }
+
+    /// [`Sizes::outputs`].
+    pub fn outputs(&self) -> usize {
+        self.sizes().outputs
+    }
+
+    /// [`Sizes::layers`].
+    pub fn layers(&self) -> usize {
+        self.sizes().layers
+    }
+
+    /// [`Sizes::units`].
+    pub fn units(&self) -> usize {
+        self.sizes().units
+    }
+
+    /// [`Sizes::read_heads`].
+    pub fn read_heads(&self) -> usize {
+        self.sizes().read_heads
+    }
+
+    /// [`Sizes::write_heads`].
+    pub fn write_heads(&self) -> usize {
+        self.sizes().write_heads
+    }
+
+    /// [`Sizes::rows`].
+    pub fn rows(&self) -> usize {
+        self.sizes().rows
+    }
+
+    /// [`Sizes::columns`].
+    pub fn columns(&self) -> usize {
+        self.sizes().columns
+    }
+
     /// Read and write heads together.
     pub fn heads(&self) -> usize {
         self.read_heads().saturating_add(self.write_heads())
@@ -118,7 +160,14 @@ impl dyn Kind + '_ {
 
     /// The size of an axis, 1 for that of time.
     pub(super) fn size(&self, axis: &str) -> usize {
-        self.axis(axis).unwrap_or(1)
+        let sizes = self.sizes();
+        match axis {
+            "x" => sizes.inputs,
+            "y" => sizes.outputs,
+            "n" => sizes.rows,
+            "m" => sizes.columns,
+            _ => self.axis(axis).unwrap_or(1),
+        }
     }
 
     /// Returns true if any possible head has such a weighting; called before the number of heads is checked.
@@ -140,6 +189,42 @@ impl dyn Kind + '_ {
     /// Returns true if any head has random weights with a prior.
     pub fn is_bayesian(&self) -> bool {
         self.any_head(Weighting::is_bayesian)
+    }
+
+    /// The learned tensors of the mechanism of a head, in the order of its arrays.
+    pub(super) fn learned(&self, head: usize) -> impl Iterator<Item = TensorSpec> {
+        let name = self.head_name(head);
+        let arrays = self.head_arrays(head).into_iter().flatten();
+        arrays.filter_map(move |array| {
+            let start = array.start()?;
+            let (rows, columns) = match array.dims {
+                [rows, columns] => (self.size(rows), self.size(columns)),
+                dims => (1, dims.iter().map(|axis| self.size(axis)).product()),
+            };
+            Some(TensorSpec {
+                name: format!("{name}.{}", array.name).into(),
+                rows,
+                columns,
+                start,
+            })
+        })
+    }
+
+    /// Values per step of an array of the mechanism of a head.
+    pub(super) fn mechanism_width(
+        &self,
+        score: Score,
+        weighting: Weighting,
+        array: Array,
+    ) -> usize {
+        let (score, weighting) = (score.arrays(), weighting.stages());
+        if array.is_in_files() {
+            array.dims.iter().map(|axis| self.size(axis)).product()
+        } else if score.arrays().contains(&array) {
+            score.scratch(array, self)
+        } else {
+            weighting.scratch(array, self)
+        }
     }
 
     /// The name of an array in files.

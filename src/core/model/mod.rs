@@ -2,12 +2,15 @@
 
 pub mod addressing;
 pub mod array;
+mod attend;
 pub mod attention;
 pub mod config;
 pub mod content;
 pub mod controller;
 mod dependency;
 mod derivatives;
+mod encoder;
+mod given;
 #[cfg(test)]
 mod gradients;
 pub mod head;
@@ -19,7 +22,9 @@ mod ntm;
 mod overridden;
 mod params;
 mod plain;
+mod reader;
 mod readout;
+mod recompute;
 mod registry;
 pub mod score;
 mod shape;
@@ -31,14 +36,15 @@ pub mod weighting;
 mod window;
 mod wrap_around;
 
+pub use attend::AttendConfig;
 pub use config::NtmConfig;
 pub use dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
+pub use given::{Given, Setting};
 pub use kind::{AsKind, Kind};
 pub use machine::{Machine, TOGETHER, Terms, Upstream, Workspace};
 pub use noise::{Draw, Noise};
 pub use params::Params;
 pub use plain::PlainConfig;
-pub use readout::outputs;
 pub use registry::{Model, ModelConfig, Number};
 pub use shape::{LinearSpec, Shape, Start, TensorSpec};
 pub use slots::Slots;

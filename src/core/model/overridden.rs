@@ -13,11 +13,11 @@ use super::config::{
 };
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, Dependency, Draw, Model, ModelConfig, NoiseMode, NtmConfig, Number, Params, Place,
-    PlainConfig, Terms, Trace, Upstream,
+    Array, AttendConfig, Dependency, Draw, Given, Model, ModelConfig, NoiseMode, NtmConfig, Number,
+    Params, Place, PlainConfig, Terms, Trace, Upstream,
 };
-use crate::math::Series;
 use crate::math::check::{assert_gradient, random_vector};
+use crate::math::{Answer, Series};
 use crate::train::{Quantity, score};
 
 const STEPS: usize = 4;
@@ -82,7 +82,11 @@ fn recorded(config: ModelConfig, sampling: NoiseMode) -> (Model<f64>, Trace<f64>
         ..Draw::of(3, 4)
     };
     let mut trace = Trace::new(&model.config);
-    model.run(&input, draw, &mut trace);
+    let given = Given {
+        source: 2,
+        ..(&input).into()
+    };
+    model.run(given, draw, &mut trace);
     (model, trace)
 }
 
@@ -310,12 +314,38 @@ fn machines_without_addressing() {
 }
 
 #[test]
+fn an_encoder_and_a_decoder() {
+    let config = |score: Score, weighting: Weighting| {
+        let mut config = AttendConfig::new(3, 2);
+        (config.encoder, config.decoder) = (2, 4);
+        config.attention.score = score.into();
+        config.attention.weighting = weighting.into();
+        let of = &mut config.attention.parameters;
+        (config.attention.units, of.window) = (3, 1);
+        (of.position_units, of.prior_units) = (5, 3);
+        config
+    };
+    for &score in Score::ALL.iter().filter(|score| **score != Score::Location) {
+        let absent = check(config(score, Weighting::Soft), NoiseMode::Mean);
+        assert_eq!(absent, ["output"], "{score:?}");
+    }
+    for &weighting in Weighting::ALL {
+        for sampling in [NoiseMode::Mean, NoiseMode::Sampled, NoiseMode::Expected] {
+            let mut absent = check(config(Score::Additive, weighting), sampling);
+            absent.retain(|name| !name.starts_with("read0"));
+            assert_eq!(absent, ["output"], "{weighting:?}");
+        }
+    }
+}
+
+#[test]
 fn the_loss_and_one_bit_of_an_episode() {
     let config = config(ControllerKind::Lstm, 1, (1, 1), Order::ReadFirst);
     let (model, trace) = recorded(config.into(), NoiseMode::Mean);
     let episode = crate::task::Episode {
         input: Array2::zeros((STEPS, 3)),
         target: Array2::from_shape_fn((STEPS, 2), |(t, y)| ((t + y) % 2) as f32),
+        answer: Answer::Bits,
         mask: vec![0.0, 1.0, 0.0, 1.0],
         phases: Vec::new(),
         size: 1,

@@ -7,7 +7,7 @@ use super::array;
 use super::config::{ControllerConfig, check_channels};
 use super::controller::{Stack, StackGradient};
 use super::dependency::Dependency;
-use super::kind::Kind;
+use super::kind::{Kind, Sizes};
 use super::machine::{Machine, TOGETHER, Workspace, both, longest, together};
 use super::params::Params;
 use super::readout;
@@ -48,20 +48,14 @@ impl Keys for PlainConfig {
 }
 
 impl Kind for PlainConfig {
-    fn inputs(&self) -> usize {
-        self.inputs
-    }
-
-    fn outputs(&self) -> usize {
-        self.outputs
-    }
-
-    fn layers(&self) -> usize {
-        self.controller.layers
-    }
-
-    fn units(&self) -> usize {
-        self.controller.size
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            inputs: self.inputs,
+            outputs: self.outputs,
+            layers: self.controller.layers,
+            units: self.controller.size,
+            ..Sizes::default()
+        }
     }
 
     fn shape(&self) -> Shape {
@@ -130,7 +124,14 @@ impl<R: Real> Machine<R> for PlainConfig {
         }
         for trace in traces.iter_mut().filter(|_| is_last) {
             let (top, logit) = (&trace.layers[layers - 1].hidden, &mut trace.logit);
-            readout::forward(&params.linears[layers], top, logit, &mut trace.output);
+            let answer = trace.setting.answer;
+            readout::forward(
+                &params.linears[layers],
+                answer,
+                top,
+                logit,
+                &mut trace.output,
+            );
         }
     }
 

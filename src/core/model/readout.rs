@@ -1,29 +1,21 @@
-//! The output layer: y_t = σ(z_t), with z_t = W·u_t + b of its input u_t. Computes all steps at once.
+//! The output layer: the probabilities y_t of the logits z_t ([`Answer`]), with z_t = W·u_t + b of its input u_t. Computes all steps at once.
 
 use super::array;
 use super::dependency::Dependency;
 use super::spec::Place;
 use super::trace::Trace;
-use crate::math::kernel::kernel;
-use crate::math::pack::map_packs;
-use crate::math::{Linear, Matrix, Real, Series, matrix, sigmoid};
+use crate::math::{Answer, Linear, Matrix, Real, Series, matrix};
 
 /// Logits and outputs of every step.
 pub(super) fn forward<R: Real>(
     linear: &Linear<R>,
+    answer: Answer,
     seen: &Series<R>,
     logit: &mut Series<R>,
     output: &mut Series<R>,
 ) {
     linear.forward_series(seen, logit);
-    outputs(logit.as_slice(), output.as_mut_slice());
-}
-
-kernel! {
-    /// y = σ(z).
-    pub fn outputs<'a, R>(simd; z: &'a [R], y: &'a mut [R]) {
-        map_packs!(simd, y = [z] => sigmoid(z));
-    }
+    answer.outputs(logit.as_slice(), logit.width(), output.as_mut_slice());
 }
 
 /// Logit and output of a step: see [`super::Machine::step`]. `seen` is the input of the output layer.
@@ -36,13 +28,19 @@ pub(super) fn step<'a, R: Real>(
         let steps = trace.steps();
         linear.forward_row(&row, trace.logit.row_mut(t), t, steps);
     };
-    let output = |trace: &mut Trace<R>, t: usize| {
-        outputs(trace.logit.row(t), trace.output.row_mut(t));
-    };
     [
         Dependency::with_weights(Place::Machine, array::LOGIT, logit),
-        Dependency::with_weights(Place::Machine, array::OUTPUT, output),
+        output(),
     ]
+}
+
+/// The output of a step, from its logit.
+pub(super) fn output<'a, R: Real>() -> Dependency<'a, R> {
+    let output = |trace: &mut Trace<R>, t: usize| {
+        let (answer, z) = (trace.setting.answer, trace.logit.row(t));
+        answer.outputs(z, z.len(), trace.output.row_mut(t));
+    };
+    Dependency::with_weights(Place::Machine, array::OUTPUT, output)
 }
 
 /// The gradient w.r.t. the input of the output layer, of every step.

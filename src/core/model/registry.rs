@@ -9,8 +9,11 @@ use std::ops::Range;
 use ndarray::Array2;
 use rand::SeedableRng;
 
+use super::array;
+use super::attend::AttendConfig;
 use super::config::{NtmConfig, Order};
 use super::dependency::{Conventions, Dependency};
+use super::given::{Given, Setting};
 use super::kind::{AsKind, Kind};
 use super::machine::{Machine, TOGETHER, Upstream, Workspace, longest};
 use super::noise::{Draw, Noise};
@@ -81,6 +84,8 @@ macro_rules! kinds_and {
             "ntm": Ntm(NtmConfig),
             /// A controller alone, without memory.
             "plain": Plain(PlainConfig),
+            /// An encoder and a decoder with attention.
+            "attend": Attend(AttendConfig),
             $($more)*
         }
     };
@@ -111,7 +116,7 @@ impl std::ops::DerefMut for ModelConfig {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; `attend`: an encoder and a decoder with attention (Bahdanau 2015), for tasks whose answer comes after the input");
         self.kind_mut().keys(to);
     }
 }
@@ -198,27 +203,26 @@ impl<R: Number> Model<R> {
         Ok(Self { config, params })
     }
 
-    /// Runs one episode, [T, X], and records everything in `trace`.
+    /// Runs one episode and records everything in `trace`.
     pub fn run<'a>(
         &self,
-        input: &Array2<f32>,
+        given: impl Into<Given<'a>>,
         noise: impl Into<Noise<'a, R>>,
         trace: &mut Trace<R>,
     ) {
-        self.begin(input, noise, trace);
-        self.run_steps(trace, 0..input.nrows());
+        let given = given.into();
+        self.begin(given, noise, trace);
+        self.run_steps(trace, 0..given.input.nrows());
     }
 
-    /// Prepares `trace` for running an episode, [T, X], with [`Model::run_steps`].
+    /// Prepares `trace` for running an episode with [`Model::run_steps`].
     pub fn begin<'a>(
         &self,
-        input: &Array2<f32>,
+        given: impl Into<Given<'a>>,
         noise: impl Into<Noise<'a, R>>,
         trace: &mut Trace<R>,
     ) {
-        trace.memory_every = 1;
-        trace.resize(input.nrows());
-        self.load(input, noise.into(), trace);
+        self.load(given.into(), noise.into(), usize::MAX, trace);
     }
 
     /// Runs these steps of the episode that was begun in `trace`: all, in order, at once or in several calls.
@@ -235,13 +239,12 @@ impl<R: Number> Model<R> {
     /// `traces` has a trace for every input, and the longest input comes first; each has its own noise.
     pub fn run_together<'a>(
         &self,
-        inputs: impl Iterator<Item = (&'a Array2<f32>, Draw)>,
+        episodes: impl Iterator<Item = (impl Into<Given<'a>>, Draw)>,
         limit: usize,
         traces: &mut [Trace<R>],
     ) {
-        for ((input, draw), trace) in inputs.zip(&mut *traces) {
-            trace.resize_for_training(input.nrows(), limit);
-            self.load(input, draw.into(), trace);
+        for ((given, draw), trace) in episodes.zip(&mut *traces) {
+            self.load(given.into(), draw.into(), limit, trace);
         }
         let machine = R::machine(&self.config);
         for traces in traces.chunks_mut(TOGETHER) {
@@ -250,18 +253,42 @@ impl<R: Number> Model<R> {
         }
     }
 
-    /// Copies the input and the noise into a trace that is large enough.
-    fn load(&self, input: &Array2<f32>, noise: Noise<'_, R>, trace: &mut Trace<R>) {
+    /// Makes room in a trace, with at most `limit` values of memory where that is possible, and copies everything that
+    /// is given into it.
+    fn load(&self, given: Given<'_>, noise: Noise<'_, R>, limit: usize, trace: &mut Trace<R>) {
+        let Given {
+            input,
+            source,
+            forced,
+            answer,
+        } = given;
+        let is_other = trace.setting.source != source;
+        if is_other && self.config.of_source(source).is_some() {
+            *trace = Trace::of_source(&self.config, source);
+        }
+        trace.setting = Setting {
+            source,
+            is_forced: forced.is_some(),
+            answer,
+        };
+        trace.resize_for_training(input.nrows(), limit);
         noise.fill(trace);
         assert_eq!(input.ncols(), self.config.inputs(), "columns of the input");
-        for (to, &from) in trace.input.as_mut_slice().iter_mut().zip(input) {
-            *to = R::from_f64(f64::from(from));
+        copy(input, trace.input.as_mut_slice());
+        let feedback = trace.series_mut(Place::Machine, array::FEEDBACK);
+        if let Some((to, targets)) = feedback.zip(forced) {
+            // The target of a step is fed back in the next one.
+            let (first, later) = to.as_mut_slice().split_at_mut(targets.ncols());
+            first.fill(R::ZERO);
+            copy(targets, later);
         }
     }
 
     /// Runs the steps of a recorded episode again from step `from`, an array at a time. After each one, `change` may
     /// change its values: it gets the part of the machine, the array and the step. What was computed before `from`, and
     /// the initial state, stay as they are in `trace`.
+    ///
+    /// Arrays that are computed backwards in time come first, from the last step to `from`.
     ///
     /// Without a change it is the same episode to the last bit.
     pub fn run_again(
@@ -275,12 +302,16 @@ impl<R: Number> Model<R> {
         trace.memory_every = 1;
         trace.resize(steps);
         let step = R::machine(&self.config).step(&self.params);
-        for t in from..steps {
-            for dependency in &step {
+        let (backwards, forwards): (Vec<_>, Vec<_>) =
+            step.iter().partition(|dependency| dependency.is_backwards);
+        let mut compute = |dependencies: &[&Dependency<'_, R>], t: usize| {
+            for dependency in dependencies {
                 dependency.compute(trace, t);
                 change(trace, dependency.place, dependency.array, t);
             }
-        }
+        };
+        (from..steps).rev().for_each(|t| compute(&backwards, t));
+        (from..steps).for_each(|t| compute(&forwards, t));
     }
 
     /// Calls [`Machine::backward`].
@@ -292,6 +323,12 @@ impl<R: Number> Model<R> {
     ) {
         let machine = R::machine(&self.config);
         machine.backward(&self.params, traces, workspaces, gradient);
+    }
+}
+
+fn copy<R: Real>(from: &Array2<f32>, to: &mut [R]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to = R::from_f64(f64::from(from));
     }
 }
 

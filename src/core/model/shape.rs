@@ -70,6 +70,17 @@ impl TensorSpec {
     }
 }
 
+impl TensorSpec {
+    /// Weights of a linear map without bias.
+    pub(super) fn weights(name: &'static str, rows: usize, columns: usize) -> Self {
+        let start = Start::Glorot;
+        Self {
+            start,
+            ..Self::state(name, rows, columns)
+        }
+    }
+}
+
 impl Shape {
     /// Name, rows and columns of every tensor in files; biases and vectors have one row. Tensors
     /// without elements are omitted.

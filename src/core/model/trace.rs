@@ -8,11 +8,12 @@
 use ndarray::ArrayView2;
 
 use super::attention::Mechanism;
-use super::kind::AsKind;
+use super::given::Setting;
+use super::kind::{AsKind, Kind};
 use super::slots::Slots;
 use super::spec::{Array, ArraySpec, Kept, Place, Range, head_name};
 use crate::keys::Words;
-use crate::math::{Real, Series};
+use crate::math::{Matrix, Real, Series};
 
 /// Defines a struct of series, and the table of their entries.
 macro_rules! arrays {
@@ -32,7 +33,7 @@ macro_rules! arrays {
 
             pastey::paste! {
                 $($(#[$doc])* pub const [<$field:upper>]: Array = &$spec;)*
-                pub(super) const ALL: &[Array] = &[$([<$field:upper>]),*];
+                pub(in crate::model) const ALL: &[Array] = &[$([<$field:upper>]),*];
             }
         }
 
@@ -94,6 +95,8 @@ arrays! {
         heads: Vec<HeadTrace<R>>,
         /// The noise mode.
         sampling: NoiseMode,
+        /// How the episode is run.
+        setting: Setting,
         /// The arrays that only this kind of machine has.
         own: Slots<R>,
         /// 1: every M_t is kept. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
@@ -131,7 +134,7 @@ arrays! {
             "w before the first step: all on row 0, or the softmax of learned logits; may be all 0 in traces of other programs",
         ),
         /// Key k_t, [T, M].
-        key: Spec::new("key", &["t", "m"], "k", Any, "`key_activation` of the head's columns of W·h + b; −1 to 1 with `tanh`"),
+        key: Spec::new("key", &["t", "k"], "k", Any, "`key_activation` of the head's columns of W·h + b; −1 to 1 with `tanh`"),
         /// Key strength β_t ≥ 0, [T, 1].
         strength: Spec::new("strength", &["t"], "β", AtLeast(0.0), "softplus"),
         /// Interpolation gate g_t in (0, 1), [T, 1].
@@ -174,6 +177,8 @@ arrays! {
         of_weighting: Slots<R>,
         /// The mechanism of the head.
         mechanism: Mechanism,
+        /// The first step in which it attends.
+        first_step: usize,
     }
 }
 
@@ -201,7 +206,18 @@ impl Words for NoiseMode {
 impl<R: Real> Trace<R> {
     /// An empty trace for machines of this configuration.
     pub fn new(kind: &impl AsKind) -> Self {
-        let config = kind.kind();
+        Self::of(kind.kind())
+    }
+
+    /// An empty trace for an episode whose source has this many steps.
+    pub fn of_source(kind: &impl AsKind, source: usize) -> Self {
+        let of_source = kind.kind().of_source(source);
+        let mut trace = Self::of(of_source.as_deref().unwrap_or(kind.kind()));
+        trace.setting.source = source;
+        trace
+    }
+
+    pub(super) fn of(config: &dyn Kind) -> Self {
         let at = |place| move |array: Array| config.width(place, array);
         let layers = (0..config.layers())
             .map(|index| LayerTrace::with_widths(at(Place::Layer(index))))
@@ -211,11 +227,18 @@ impl<R: Real> Trace<R> {
             let [of_score, of_weighting] = config
                 .head_arrays(index)
                 .map(|arrays| Slots::new(arrays, width));
-            HeadTrace::with_widths(width, of_score, of_weighting, config.mechanism(index))
+            HeadTrace::with_widths(
+                width,
+                of_score,
+                of_weighting,
+                config.mechanism(index),
+                config.first_step(),
+            )
         };
         let heads = (0..config.heads()).map(head).collect();
         let own = Slots::new(config.arrays(), at(Place::Machine));
-        Self::with_widths(at(Place::Machine), layers, heads, NoiseMode::Mean, own, 1)
+        let (sampling, setting) = (NoiseMode::Mean, Setting::default());
+        Self::with_widths(at(Place::Machine), layers, heads, sampling, setting, own, 1)
     }
 
     /// Every series, with its place and entry.
@@ -273,7 +296,7 @@ impl<R: Real> Trace<R> {
         let is_it = |(other, _): &(Array, &mut Series<R>)| *other == array;
         let found = match place {
             Place::Machine => {
-                let (mut fields, (_, _, _, own, _)) = self.split_mut();
+                let (mut fields, (_, _, _, _, own, _)) = self.split_mut();
                 fields.find(is_it).or_else(|| own.arrays_mut().find(is_it))
             }
             Place::Layer(index) => self.layers.get_mut(index)?.split_mut().0.find(is_it),
@@ -285,7 +308,7 @@ impl<R: Real> Trace<R> {
     /// Bytes of a trace with room for an episode of `steps` steps, as [`Trace::resize_for_training`] makes
     /// it; with no limit on the values of memory, as [`Trace::resize`] does.
     pub fn bytes(kind: &impl AsKind, steps: usize, limit: usize) -> u64 {
-        let trace = Self::new(kind);
+        let trace = Self::of_source(kind, steps);
         let every = Self::memory_every_for(trace.memory_columns.width(), steps, limit);
         let of = |(_, array, series): (Place, Array, &Series<R>)| {
             (series.width() as u64).saturating_mul(rows(array, steps, every) as u64)
@@ -313,7 +336,7 @@ impl<R: Real> Trace<R> {
 
     /// Hands every series to `visit`, in the order of [`Trace::everything`].
     pub(super) fn each_mut(&mut self, mut visit: impl FnMut(Array, &mut Series<R>)) {
-        let (fields, (layers, heads, _, own, _)) = self.split_mut();
+        let (fields, (layers, heads, _, _, own, _)) = self.split_mut();
         let layers = layers.iter_mut().flat_map(|layer| layer.split_mut().0);
         let heads = heads.iter_mut().flat_map(HeadTrace::arrays_mut);
         let own = fields.chain(own.arrays_mut());
@@ -434,7 +457,7 @@ impl<R: Real> HeadTrace<R> {
 
     /// [`HeadTrace::arrays`], to write.
     pub fn arrays_mut(&mut self) -> impl Iterator<Item = (Array, &mut Series<R>)> {
-        let (fields, (score, weighting, _)) = self.split_mut();
+        let (fields, (score, weighting, _, _)) = self.split_mut();
         fields
             .chain(score.arrays_mut())
             .chain(weighting.arrays_mut())
@@ -475,7 +498,7 @@ impl<R: Real> HeadTrace<R> {
     }
 
     /// Returns the learned parameters of the mechanism, each as one row.
-    pub(super) fn learned_mut(&mut self) -> impl Iterator<Item = &mut Series<R>> {
+    fn learned_mut(&mut self) -> impl Iterator<Item = &mut Series<R>> {
         let is_there =
             |(array, series): &(Array, &mut Series<R>)| series.width() > 0 && array.is_learned();
         let mechanism = self
@@ -483,6 +506,18 @@ impl<R: Real> HeadTrace<R> {
             .arrays_mut()
             .chain(self.of_weighting.arrays_mut());
         mechanism.filter(is_there).map(|(_, series)| series)
+    }
+
+    /// Copies the learned parameters of the mechanism from the first of these tensors; returns the others.
+    pub(super) fn learn<'a>(&mut self, mut tensors: &'a [Matrix<R>]) -> &'a [Matrix<R>] {
+        for to in self.learned_mut() {
+            if let Some((from, rest)) = tensors.split_first() {
+                let values = to.as_mut_slice().iter_mut().zip(from.view());
+                values.for_each(|(to, &from)| *to = from);
+                tensors = rest;
+            }
+        }
+        tensors
     }
 
     /// True for a write head.

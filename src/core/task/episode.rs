@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use ndarray::Array2;
 
+use crate::math::Answer;
+
 /// One episode: inputs, targets, and the mask of the steps with a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
@@ -11,6 +13,8 @@ pub struct Episode {
     pub input: Array2<f32>,
     /// Target of the output, 0 or 1, [T, Y]; zero where the mask is zero.
     pub target: Array2<f32>,
+    /// The form of the answer.
+    pub answer: Answer,
     /// 1 in the steps whose output is scored, else 0, [T].
     pub mask: Vec<f32>,
     /// The parts of the episode, in order, covering every step.
@@ -72,8 +76,14 @@ impl Episode {
         self.mask.iter().filter(|&&m| m > 0.0).count()
     }
 
-    /// Scored output bits: steps in the mask times output channels.
+    /// Scored output bits, or symbols: steps in the mask times output channels, or times 1.
     pub fn scored_bits(&self) -> usize {
-        self.scored_steps() * self.target.ncols()
+        self.scored_steps() * self.answer.scored(self.target.ncols())
+    }
+
+    /// Steps before the answer: what a machine with an encoder reads.
+    pub fn source(&self) -> usize {
+        let first = self.mask.iter().position(|&mask| mask > 0.0);
+        first.unwrap_or(self.steps())
     }
 }

@@ -16,7 +16,7 @@ use super::generate::{Generate, LENGTHS, MAX_LENGTH};
 use super::{Episode, Phase};
 use crate::keys::Field::{Choice, Integer, Range, Text};
 use crate::keys::{Keys, Table, Words};
-use crate::math::Random;
+use crate::math::{Answer, Random};
 
 /// Channels of an input or an answer.
 const CHANNELS: RangeInclusive<usize> = 1..=1024;
@@ -176,12 +176,26 @@ impl Recorded {
         (&self.inputs, &self.targets, &self.mask)
     }
 
+    /// Describes the first scored step whose target is not 1 in one channel and 0 in the others.
+    fn not_a_symbol(&self) -> Option<String> {
+        let mut rows = self.targets.rows().into_iter().zip(&self.mask);
+        let row = rows.position(|(target, mask)| *mask > 0.0 && target.sum() != 1.0)?;
+        let (place, ones) = (place(&self.starts, row), self.targets.row(row).sum());
+        Some(format!("{place} of the targets has {ones} ones"))
+    }
+
+    /// The mask of every episode.
+    fn masks(&self) -> impl Iterator<Item = &[f32]> {
+        let ends = self.starts.windows(2);
+        ends.map(|ends| &self.mask[ends[0]..ends[1]])
+    }
+
     fn steps(&self, number: usize) -> usize {
         self.starts[number + 1] - self.starts[number]
     }
 
     /// Episode `number` of the file.
-    fn episode(&self, number: usize) -> Episode {
+    fn episode(&self, number: usize, answer: Answer) -> Episode {
         let (start, end) = (self.starts[number], self.starts[number + 1]);
         let mask = self.mask[start..end].to_vec();
         let asked = mask.chunk_by(|a, b| a == b);
@@ -192,6 +206,7 @@ impl Recorded {
         Episode {
             input: self.inputs.slice(s![start..end, ..]).to_owned(),
             target: self.targets.slice(s![start..end, ..]).to_owned(),
+            answer,
             phases: Phase::in_a_row(&phases.collect::<Vec<_>>()),
             mask,
             size: end - start,
@@ -218,6 +233,12 @@ fn starts(lengths: &[usize]) -> Result<Vec<usize>, Fault> {
     Ok(starts)
 }
 
+/// Describes the place of one of all steps.
+fn place(starts: &[usize], row: usize) -> String {
+    let episode = starts.partition_point(|start| *start <= row) - 1;
+    format!("episode {episode}, step {}", row - starts[episode])
+}
+
 /// Every value is one that can be learned from.
 fn check_values(
     starts: &[usize],
@@ -225,10 +246,7 @@ fn check_values(
     targets: &Array2<f32>,
     mask: &[f32],
 ) -> Result<(), Fault> {
-    let place = |row: usize| {
-        let episode = starts.partition_point(|start| *start <= row) - 1;
-        format!("episode {episode}, step {}", row - starts[episode])
-    };
+    let place = |row: usize| place(starts, row);
     let is_bit = |value: &f32| *value == 0.0 || *value == 1.0;
     if let Some((row, value)) = mask.iter().enumerate().find(|(_, value)| !is_bit(value)) {
         let problem = "expected 1 where the answer is scored, else 0";
@@ -284,6 +302,8 @@ pub struct Episodes {
     pub inputs: usize,
     /// Output channels, Y.
     pub outputs: usize,
+    /// The form of the answers.
+    pub answer: Answer,
     recorded: Option<Arc<Split>>,
 }
 
@@ -292,7 +312,7 @@ impl PartialEq for Episodes {
     fn eq(&self, other: &Self) -> bool {
         let said = |task: &Self| {
             let sizes = (task.length.clone(), task.held_out);
-            (task.inputs, task.outputs, sizes)
+            (task.inputs, task.outputs, task.answer, sizes)
         };
         self.file == other.file && self.sha256 == other.sha256 && said(self) == said(other)
     }
@@ -332,6 +352,7 @@ impl Episodes {
         held_out: HeldOut::WORDS[0].1,
         inputs: 1,
         outputs: 1,
+        answer: Answer::Bits,
         recorded: None,
     };
 
@@ -380,6 +401,13 @@ impl Episodes {
                 return Err(Fault::new("length", problem));
             }
         }
+        if let Some(place) = recorded
+            .not_a_symbol()
+            .filter(|_| self.answer == Answer::Symbols)
+        {
+            let problem = format!("is symbols, but {place}; expected one 1 in every scored step");
+            return Err(Fault::new("answer", problem));
+        }
         self.recorded = Some(Arc::new(Split {
             recorded,
             learned,
@@ -420,14 +448,16 @@ impl Episodes {
         let numbers = some.unwrap_or(&split.learned);
         split
             .recorded
-            .episode(numbers[random.random_range(0..numbers.len())])
+            .episode(numbers[random.random_range(0..numbers.len())], self.answer)
     }
 
     /// Episode `index` of `seed` among those that are held out; silence where there are none.
     pub(super) fn seen(&self, seed: u64, index: u64) -> Episode {
         let episode = self.recorded().zip(self.number(seed, index));
         let silence = || self.silent(1);
-        episode.map_or_else(silence, |(recorded, number)| recorded.episode(number))
+        episode.map_or_else(silence, |(recorded, number)| {
+            recorded.episode(number, self.answer)
+        })
     }
 
     /// The name of a channel of the input (0) or the answer (1), where it has one.
@@ -447,6 +477,7 @@ impl Keys for Episodes {
             HeldOut::Every(step) => to.key("held_out.step", Integer(step, 2..=*COUNTS.end()), "one episode in this many is held out, the last of each group; with 10, episodes 9, 19, 29, … of the file"),
             HeldOut::Last(count) => to.key("held_out.count", Integer(count, COUNTS), "number of episodes held out at the end of the file"),
         }
+        to.key("answer", Choice(&mut self.answer), "form of the answer: `bits`, each channel 0 or 1 by itself; `symbols`, one channel of every scored step is 1");
         to.depends("inputs", Integer(&mut self.inputs, CHANNELS), "taken from the file", "number of input channels");
         to.depends("outputs", Integer(&mut self.outputs, CHANNELS), "taken from the file", "number of output channels");
     }
@@ -459,6 +490,16 @@ impl Generate for Episodes {
 
     fn outputs(&self) -> usize {
         self.outputs
+    }
+
+    fn answer(&self) -> Answer {
+        self.answer
+    }
+
+    fn answers_last(&self) -> bool {
+        let is_last = |mask: &[f32]| mask.is_sorted() && mask[0] == 0.0;
+        let recorded = self.recorded();
+        recorded.is_none_or(|recorded| recorded.masks().all(is_last))
     }
 
     fn size(&self) -> &RangeInclusive<usize> {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::generate::Generate;
 use super::{Episode, Phase};
 use crate::keys::{Keys, Table};
-use crate::math::Random;
+use crate::math::{Answer, Random};
 
 /// An external task: its name and its channels, which have numbers instead of names.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub struct External {
     pub inputs: usize,
     /// Output channels.
     pub outputs: usize,
+    /// The form of the answers.
+    pub answer: Answer,
     /// Steps of an episode.
     pub steps: RangeInclusive<usize>,
 }
@@ -31,6 +33,10 @@ impl Generate for External {
 
     fn outputs(&self) -> usize {
         self.outputs
+    }
+
+    fn answer(&self) -> Answer {
+        self.answer
     }
 
     fn size(&self) -> &RangeInclusive<usize> {

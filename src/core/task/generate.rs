@@ -7,7 +7,7 @@ use rand::RngExt;
 
 use super::episode::{Episode, Phase};
 use crate::keys::Keys;
-use crate::math::Random;
+use crate::math::{Answer, Random};
 
 /// The unit of the size of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,15 @@ pub(super) trait Generate: Keys {
         self.bits() + self.channels().output.len()
     }
 
+    fn answer(&self) -> Answer {
+        Answer::Bits
+    }
+
+    /// True if the whole input of every episode comes before its answer.
+    fn answers_last(&self) -> bool {
+        true
+    }
+
     fn measure(&self) -> Measure {
         Measure::Length
     }
@@ -99,7 +108,11 @@ pub(super) trait Generate: Keys {
     fn episode(&self, random: &mut Random) -> Episode;
 
     fn chance(&self, episode: &Episode) -> f64 {
-        episode.scored_bits() as f64
+        let of_one = match self.answer() {
+            Answer::Bits => 1.0,
+            Answer::Symbols => (self.outputs() as f64).log2(),
+        };
+        episode.scored_bits() as f64 * of_one
     }
 
     fn optimum(&self, _: &Episode) -> Option<f64> {
@@ -111,6 +124,7 @@ pub(super) trait Generate: Keys {
         Episode {
             input: Array2::zeros((steps, self.inputs())),
             target: Array2::zeros((steps, self.outputs())),
+            answer: self.answer(),
             mask: vec![0.0; steps],
             phases: Vec::new(),
             size: 0,

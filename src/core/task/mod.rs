@@ -38,7 +38,7 @@ use std::ops::RangeInclusive;
 
 use self::generate::Generate;
 use crate::keys::{Choice, ConfigError, Field, Keys, Table, Words, check};
-use crate::math::random;
+use crate::math::{Answer, random};
 
 /// A task and its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +71,11 @@ impl Words for Task {
         ("priority_sort", Self::PrioritySort(PrioritySort::PAPER)),
         ("episodes", Self::Episodes(Episodes::NONE)),
     ];
+}
+
+impl Words for Answer {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("bits", Self::Bits), ("symbols", Self::Symbols)];
 }
 
 impl Keys for Task {
@@ -129,6 +134,16 @@ impl Task {
     /// Output channels, Y.
     pub fn outputs(&self) -> usize {
         self.generator().outputs()
+    }
+
+    /// The form of the answers.
+    pub fn answer(&self) -> Answer {
+        self.generator().answer()
+    }
+
+    /// True if the whole input of every episode comes before its answer, as a machine with an encoder needs it.
+    pub fn answers_last(&self) -> bool {
+        self.generator().answers_last()
     }
 
     /// Bits per vector; they are the first channels of input and output.

@@ -158,6 +158,10 @@ impl Keys for Ngrams {
 }
 
 impl Generate for Ngrams {
+    fn answers_last(&self) -> bool {
+        false
+    }
+
     fn bits(&self) -> usize {
         1
     }

@@ -63,7 +63,7 @@ mod tests {
         (config.rows, config.columns, config.controller.size) = (5, 3, 7);
         let (model, episode) = (Model::new(config, 3), task.episode(1, 0));
         let mut trace = Trace::new(&model.config);
-        model.run(&episode.input, Draw::default(), &mut trace);
+        model.run(&episode, Draw::default(), &mut trace);
         (model, episode, trace)
     }
 

@@ -123,7 +123,7 @@ mod tests {
         let machine = Model::<f32>::new(config, 1);
         let episode = task.episode(1, 0);
         let mut trace = Trace::new(&machine.config);
-        machine.run(&episode.input, Draw::default(), &mut trace);
+        machine.run(&episode, Draw::default(), &mut trace);
         let steps = trace.steps();
         for t in 0..steps {
             trace.heads[0].weighting.row_mut(t).fill(1.0 / 8.0);

@@ -83,7 +83,7 @@ fn chosen(machine: &Model<f64>, episode: &Episode, choices: &[usize]) -> Trace<f
         ..Draw::default()
     };
     let mut trace = Trace::new(&machine.config);
-    machine.run(&episode.input, draw, &mut trace);
+    machine.run(episode, draw, &mut trace);
     let heads = hard(&trace);
     for (t, rows) in choices.chunks(heads.len()).enumerate() {
         for (&head, &row) in heads.iter().zip(rows) {
@@ -94,7 +94,7 @@ fn chosen(machine: &Model<f64>, episode: &Episode, choices: &[usize]) -> Trace<f
             }
         }
         let noise = trace.clone();
-        machine.run(&episode.input, Noise::Recorded(&noise), &mut trace);
+        machine.run(episode, Noise::Recorded(&noise), &mut trace);
         for (&head, &row) in heads.iter().zip(rows) {
             assert_eq!(trace.heads[head].weighting.row(t)[row], 1.0);
         }
@@ -133,7 +133,7 @@ fn log_probability(trace: &Trace<f64>, episode: &Episode) -> f64 {
 fn expected(machine: &Model<f64>, episode: &Episode, all: &[Trace<f64>]) -> f64 {
     let mut trace = Trace::new(&machine.config);
     let losses = all.iter().map(|noise| {
-        machine.run(&episode.input, Noise::Recorded(noise), &mut trace);
+        machine.run(episode, Noise::Recorded(noise), &mut trace);
         -probability(&trace) * log_probability(&trace, episode)
     });
     losses.sum()
@@ -261,7 +261,7 @@ fn mean_sampled_gradient_equals_gradient_of_the_expectation() {
                 sampling: NoiseMode::Sampled,
                 ..Draw::of(7, index)
             };
-            machine.run(&episode.input, draw, &mut trace);
+            machine.run(&episode, draw, &mut trace);
             let all = learner.gradient(&trace).into_iter().zip(&exact);
             for ((sum, square), (found, exact)) in sum.iter_mut().zip(&mut squares).zip(all) {
                 let off = found - exact;

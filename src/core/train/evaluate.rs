@@ -148,7 +148,7 @@ impl Evaluator<'_> {
             let index = index as u64;
             let episode = self.task.episode(self.seed, index);
             // Only logits and weightings are looked at: a large memory need not be kept at every step.
-            let input = (&episode.input, Draw::of(self.seed, index));
+            let input = (&episode, Draw::of(self.seed, index));
             let traces = std::slice::from_mut(trace);
             self.machine
                 .run_together([input].into_iter(), limit, traces);

@@ -4,8 +4,7 @@ use std::f64::consts::LN_2;
 
 use super::aux_losses::{AuxLosses, divergence};
 use crate::math::kernel::kernel;
-use crate::math::pack::{MOST_LANES, each_pack};
-use crate::math::{Pack, Real, Series, softplus};
+use crate::math::{Real, Series};
 use crate::model::Trace;
 use crate::task::Episode;
 
@@ -14,9 +13,9 @@ use crate::task::Episode;
 pub struct Score {
     /// Summed cross-entropy over the answer, in bits: the paper's metric.
     pub bits: f64,
-    /// Output bits on the wrong side of one half.
+    /// Output bits on the wrong side of one half, or wrong symbols.
     pub wrong: usize,
-    /// Output bits that were scored.
+    /// Output bits, or symbols, that were scored.
     pub scored: usize,
     /// The auxiliary losses.
     pub aux: AuxLosses,
@@ -29,11 +28,6 @@ impl Score {
     }
 }
 
-/// True where an output is on the wrong side of one half: its logit and the target.
-pub fn is_wrong<R: Real>(logit: R, target: f32) -> bool {
-    (logit > R::ZERO) != (target > 0.5)
-}
-
 /// Scores a recorded episode and writes the loss of every step, in bits, to `loss` ([T]).
 pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Score {
     let mut total = Score {
@@ -44,8 +38,11 @@ pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Sc
     cross_entropy(episode, trace, loss);
     for (t, loss) in loss.iter_mut().enumerate() {
         if episode.mask[t] > 0.0 {
-            let bits = trace.logit.row(t).iter().zip(episode.target.row(t));
-            total.wrong += bits.filter(|&(&z, &target)| is_wrong(z, target)).count();
+            let z = trace.logit.row(t);
+            let targets = episode.target.row(t).into_iter().enumerate();
+            let wrong =
+                targets.filter(|(channel, target)| episode.answer.is_wrong(z, *channel, **target));
+            total.wrong += wrong.count();
         }
         *loss *= R::from_f64(1.0 / LN_2);
         total.bits += loss.to_f64();
@@ -57,20 +54,10 @@ kernel! {
     /// The loss of every step, in nats: summed over the outputs where the step is scored, else 0.
     fn cross_entropy<'a, R>(simd; episode: &'a Episode, trace: &'a Trace<R>, loss: &'a mut [R]) {
         for (t, loss) in loss.iter_mut().enumerate() {
-            let mut nats = Pack::splat(simd, R::ZERO);
+            *loss = R::ZERO;
             if episode.mask[t] > 0.0 {
-                let mut bits = trace.logit.row(t).iter().zip(episode.target.row(t));
-                while bits.len() > 0 {
-                    // −log σ(z) = softplus(−z) and −log(1 − σ(z)) = softplus(z): no logarithm of zero.
-                    // Where there is no bit, softplus(−∞) = 0.
-                    let mut against = [R::from_f64(f64::NEG_INFINITY); MOST_LANES];
-                    for (x, (&z, &target)) in against.iter_mut().zip(&mut bits) {
-                        *x = if target > 0.5 { -z } else { z };
-                    }
-                    each_pack!(simd, at in against => { nats += softplus(at.load(&against)) });
-                }
+                *loss = episode.answer.nats(simd, trace.logit.row(t), episode.target.row(t).into_iter());
             }
-            *loss = nats.sum();
         }
     }
 }

@@ -8,6 +8,7 @@ mod diagnostics;
 #[cfg(test)]
 mod enumeration;
 mod evaluate;
+mod given;
 mod loss;
 mod memory_demand;
 mod optimizer;

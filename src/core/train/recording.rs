@@ -1,7 +1,7 @@
 //! One episode with everything known about it: task and target, the trace of the machine, and the score.
 
 use super::attribution::Quantity;
-use super::loss::{Score, is_wrong, score};
+use super::loss::{Score, score};
 use crate::model::{Conventions, Draw, Model, Noise, Trace};
 use crate::task::{Episode, Task};
 
@@ -81,15 +81,16 @@ impl Recording {
         absent.filter(|array| !self.computed.contains(array))
     }
 
-    /// True where an answer is asked for, known, and on the wrong side of one half.
+    /// True where an answer is asked for, known, and wrong: see [`crate::math::Answer::is_wrong`].
     pub fn is_wrong(&self, step: usize, channel: usize) -> bool {
         let asked = self.episode.mask.get(step).is_some_and(|&mask| mask > 0.0);
         let target = self.episode.target[[step, channel]];
         let known = !is_absent(self.trace.output.row(step)[channel]) && !is_absent(target);
-        asked && known && is_wrong(self.trace.logit.row(step)[channel], target)
+        let z = self.trace.logit.row(step);
+        asked && known && self.episode.answer.is_wrong(z, channel, target)
     }
 
-    /// Returns the number of wrong bits of a step: outputs on the wrong side of one half.
+    /// Returns the number of wrong bits of a step, or of wrong symbols.
     pub fn wrong_bits(&self, step: usize) -> usize {
         let channels = 0..self.trace.output.width();
         channels
@@ -111,7 +112,7 @@ impl Recording {
         noise: Noise<'_>,
     ) -> Self {
         let mut trace = Trace::new(&machine.config);
-        machine.run(&episode.input, noise, &mut trace);
+        machine.run(&episode, noise, &mut trace);
         Self::with_trace(task, episode, origin, trace)
     }
 
@@ -153,7 +154,7 @@ impl<'a> Recorder<'a> {
         origin: Option<Draw>,
     ) -> Self {
         let mut trace = Trace::new(&machine.config);
-        machine.begin(&episode.input, origin.unwrap_or_default(), &mut trace);
+        machine.begin(&episode, origin.unwrap_or_default(), &mut trace);
         Self {
             machine,
             task,

@@ -7,7 +7,7 @@ use super::evaluate::TAPE_LIMIT;
 use super::loss::score;
 use super::pool::Pool;
 use super::uncertainty::{Areas, Bit, Uncertainty, areas, bits};
-use crate::math::Series;
+use crate::math::{Answer, Series};
 use crate::model::{Draw, NoiseMode, Trace};
 use crate::task::Episode;
 
@@ -25,9 +25,9 @@ pub struct Sampled {
     /// The mean over the episodes of the standard deviation of the cross-entropy over the samples. `None` of fewer than
     /// two samples.
     pub spread: Option<f64>,
-    /// Output bits on the wrong side of one half in the mean of the samples.
+    /// Output bits on the wrong side of one half in the mean of the samples, or wrong symbols.
     pub wrong_bits: f64,
-    /// Output bits scored.
+    /// Output bits, or symbols, scored.
     pub scored_bits: f64,
     /// Summed over the scored bits.
     pub uncertainty: Uncertainty,
@@ -69,7 +69,7 @@ impl Evaluator<'_> {
                 sampling: NoiseMode::Sampled,
                 ..Draw::of(self.seed, index)
             };
-            let input = [(&episode.input, draw)].into_iter();
+            let input = [(&episode, draw)].into_iter();
             let traces = std::slice::from_mut(trace);
             self.machine.run_together(input, TAPE_LIMIT, traces);
             bits_of.push(score(&episode, trace, &mut loss).bits);
@@ -80,7 +80,7 @@ impl Evaluator<'_> {
         Found {
             bits_of_mean: bits_of_mean(&episode, &logits),
             bits: bits_of,
-            scored: bits(&outputs, &episode.mask, &episode.target),
+            scored: bits(&outputs, &episode),
         }
     }
 }
@@ -123,11 +123,16 @@ fn bits_of_mean(episode: &Episode, logits: &[Series<f32>]) -> f64 {
     let asked = (0..episode.steps()).filter(|&t| episode.mask[t] > 0.0);
     let of_step = |t: usize| {
         let targets = episode.target.row(t).into_iter().enumerate();
+        let is_asked = |target: f32| episode.answer == Answer::Bits || target > 0.5;
+        let targets = targets.filter(move |(_, target)| is_asked(**target));
         targets.map(move |(channel, &target)| {
             let against = logits.iter().map(move |logit| {
                 let z = f64::from(logit.row(t)[channel]);
                 // −ln of the probability of what was asked for.
-                softplus(if target > 0.5 { -z } else { z })
+                match episode.answer {
+                    Answer::Bits => softplus(if target > 0.5 { -z } else { z }),
+                    Answer::Symbols => log_sum(logit.row(t)) - z,
+                }
             });
             nats_of_mean(against) / std::f64::consts::LN_2
         })
@@ -144,6 +149,13 @@ fn nats_of_mean(all: impl Iterator<Item = f64> + Clone) -> f64 {
     let shares = all.map(|x| (least - x).exp());
     let (count, sum) = shares.fold((0.0, 0.0), |(count, sum), share| (count + 1.0, sum + share));
     least - (sum / count).ln()
+}
+
+/// ln Σ exp x.
+fn log_sum(values: &[f32]) -> f64 {
+    let values = values.iter().map(|&x| f64::from(x));
+    let most = values.clone().fold(f64::NEG_INFINITY, f64::max);
+    most + values.map(|x| (x - most).exp()).sum::<f64>().ln()
 }
 
 /// ln(1 + exp x).

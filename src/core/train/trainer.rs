@@ -10,6 +10,7 @@ use super::aux_losses::{AuxLosses, RandomHeads};
 use super::config::TrainingConfig;
 use super::diagnostics::{Diagnostics, HeadDiagnostics};
 use super::evaluate::{Evaluation, Evaluator, TAPE_LIMIT};
+use super::given::forced;
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::pool::Pool;
@@ -182,7 +183,7 @@ impl Tape {
         group.scores.resize(episodes.len(), Score::default());
         let inputs = episodes
             .iter()
-            .map(|(episode, draw)| (&episode.input, *draw));
+            .map(|(episode, draw)| (forced(episode), *draw));
         machine.run_together(inputs, TAPE_LIMIT, traces);
         let scored = traces.iter().zip(&mut *workspaces).zip(&mut group.scores);
         group.sizes.clear();

@@ -14,9 +14,8 @@
 //! bits found against the share of right bits suspected, as the threshold on the uncertainty falls: the probability
 //! that a wrong bit is more uncertain than a right one, equals counting one half. ½ is no better than chance.
 
-use ndarray::Array2;
-
-use crate::math::Series;
+use crate::math::{Answer, Series};
+use crate::task::Episode;
 
 /// The uncertainty of one output bit, in bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -62,8 +61,12 @@ fn entropy(p: f64) -> f64 {
 
 /// KL of a bit with probability p from one with probability q, in bits. Exactly 0 where they are equal.
 fn divergence(p: f64, q: f64) -> f64 {
-    let term = |p: f64, q: f64| if p == 0.0 { 0.0 } else { p * (p / q).log2() };
-    term(p, q) + term(1.0 - p, 1.0 - q)
+    gain(p, q) + gain(1.0 - p, 1.0 - q)
+}
+
+/// p log₂ (p / q), 0 at p = 0.
+fn gain(p: f64, q: f64) -> f64 {
+    if p == 0.0 { 0.0 } else { p * (p / q).log2() }
 }
 
 impl Uncertainty {
@@ -83,23 +86,58 @@ impl Uncertainty {
         };
         (count > 0).then_some((mean, uncertainty))
     }
+
+    /// [`Uncertainty::of`], of a symbol whose samples have these probabilities; up to log₂ Y bits.
+    pub fn of_symbol(samples: &[&[f32]]) -> Option<(Vec<f64>, Self)> {
+        let count = samples.len() as f64;
+        let channel = |channel: usize| samples.iter().map(move |sample| f64::from(sample[channel]));
+        let channels = 0..samples.first()?.len();
+        let mean: Vec<f64> = channels
+            .map(|at| channel(at).sum::<f64>() / count)
+            .collect();
+        let of = |at: usize, of: &dyn Fn(f64) -> f64| channel(at).map(of).sum::<f64>() / count;
+        let over = |of: &dyn Fn((usize, &f64)) -> f64| mean.iter().enumerate().map(of).sum::<f64>();
+        let uncertainty = Self {
+            total: over(&|(_, &mean)| surprise(mean)),
+            noise: over(&|(at, _)| of(at, &surprise)),
+            model: over(&|(at, &mean)| of(at, &|p| gain(p, mean))).max(0.0),
+        };
+        Some((mean, uncertainty))
+    }
 }
 
-/// The scored bits of an episode, step after step. `outputs`: those of each sample, [K] of [T, Y], 0 to 1; `mask` [T],
-/// above 0 where an answer is asked for; `target` [T, Y], 0 or 1. None of no samples; steps that a sample lacks are
-/// left out.
-pub fn bits(outputs: &[&Series<f32>], mask: &[f32], target: &Array2<f32>) -> Vec<Bit> {
+/// The scored bits of an episode, or its symbols, step after step. `outputs`: those of each sample, [K] of [T, Y], 0 to
+/// 1. None of no samples; steps that a sample lacks are left out.
+pub fn bits(outputs: &[&Series<f32>], episode: &Episode) -> Vec<Bit> {
+    let Episode {
+        mask,
+        target,
+        answer,
+        ..
+    } = episode;
     let steps = outputs.iter().map(|output| output.steps());
     let steps = steps.chain([mask.len(), target.nrows()]).min();
     let asked = (0..steps.unwrap_or(0)).filter(|&t| mask[t] > 0.0);
-    let all = asked.flat_map(|t| (0..target.ncols()).map(move |channel| (t, channel)));
-    let bits = all.filter_map(|(step, channel)| {
-        let samples = outputs.iter().map(|output| output.row(step)[channel]);
-        let (mean, uncertainty) = Uncertainty::of(samples)?;
-        Some(Bit {
-            is_wrong: (mean > 0.5) != (target[[step, channel]] > 0.5),
-            uncertainty,
-        })
+    let all =
+        asked.flat_map(|t| (0..answer.scored(target.ncols())).map(move |channel| (t, channel)));
+    let bits = all.filter_map(|(step, channel)| match answer {
+        Answer::Bits => {
+            let samples = outputs.iter().map(|output| output.row(step)[channel]);
+            let (mean, uncertainty) = Uncertainty::of(samples)?;
+            Some(Bit {
+                is_wrong: (mean > 0.5) != (target[[step, channel]] > 0.5),
+                uncertainty,
+            })
+        }
+        Answer::Symbols => {
+            let samples: Vec<_> = outputs.iter().map(|output| output.row(step)).collect();
+            let (mean, uncertainty) = Uncertainty::of_symbol(&samples)?;
+            let mut wrong = target.row(step).into_iter().enumerate();
+            Some(Bit {
+                is_wrong: wrong.any(|(channel, &target)| answer.is_wrong(&mean, channel, target)),
+                uncertainty,
+            })
+        }
     });
     bits.collect()
 }
@@ -201,13 +239,33 @@ mod tests {
         let samples = [series([0.1, 0.9, 0.2, 0.9]), series([0.3, 0.9, 0.4, 0.5])];
         let samples = samples.each_ref();
         let target = ndarray::array![[0.0, 1.0], [1.0, 1.0]];
-        let found = bits(&samples, &[0.0, 1.0], &target);
+        let episode = |mask: [f32; 2], answer: Answer| Episode {
+            input: ndarray::Array2::zeros((2, 1)),
+            target: target.clone(),
+            answer,
+            mask: mask.into(),
+            phases: Vec::new(),
+            size: 2,
+            repeats: 1,
+        };
+        let found = bits(&samples, &episode([0.0, 1.0], Answer::Bits));
         assert_eq!(found.len(), 2);
         // 0.3 on average where 1 is asked for, and 0.7.
         assert_eq!([found[0].is_wrong, found[1].is_wrong], [true, false]);
         assert_eq!(found[1].uncertainty, of(&[0.9, 0.5]).1);
-        assert_eq!(bits(&samples, &[1.0, 1.0], &target).len(), 4);
-        assert!(bits(&[], &[1.0, 1.0], &target).is_empty());
+        let both = episode([1.0, 1.0], Answer::Bits);
+        assert_eq!(bits(&samples, &both).len(), 4);
+        assert!(bits(&[], &both).is_empty());
+        // A symbol is one thing: 0.2 and 0.8 on average, of which the second is right.
+        let symbols = bits(&samples, &episode([1.0, 0.0], Answer::Symbols));
+        assert_eq!((symbols.len(), symbols[0].is_wrong), (1, false));
+        let of_bit = Uncertainty::of([0.25, 0.5].into_iter()).unwrap().1;
+        let of_symbol = Uncertainty::of_symbol(&[&[0.25, 0.75], &[0.5, 0.5]])
+            .unwrap()
+            .1;
+        close(of_symbol.total, of_bit.total);
+        close(of_symbol.noise, of_bit.noise);
+        close(of_symbol.model, of_bit.model);
         let areas = areas(&found);
         let less = |of: fn(&Uncertainty) -> f64| {
             let [wrong, right] = [0, 1].map(|bit: usize| of(&found[bit].uncertainty));

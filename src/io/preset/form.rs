@@ -219,6 +219,13 @@ pub(in crate::io) fn complete_model(
         plain.controller = ntm.controller;
         model = plain.into();
     }
+    if model.of_source(1).is_some() && !task.answers_last() {
+        let (kind, task) = (model.word(), task.name());
+        let problem = format!(
+            "is {kind}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm` or `plain`"
+        );
+        return Err(Error::content(file, "model.kind", problem));
+    }
     model.set_channels(task.inputs(), task.outputs());
     valid(model.validate(), "model.", file)?;
     // As many words as heads are one, where they are the same.

@@ -5,9 +5,9 @@ use super::form::is_of_a_file;
 use super::imported::Imported;
 use crate::io::error::short;
 use crate::keys::Words as _;
+use crate::math::Answer;
 use crate::model::{
-    self, Conventions, Dependency, Draw, ModelConfig, Scoring, Trace, Turns, UnknownConvention,
-    array,
+    Conventions, Dependency, Draw, ModelConfig, Scoring, Trace, Turns, UnknownConvention, array,
 };
 use crate::task::{Episode, Task};
 use crate::train::{ABSENT, Recording, is_unrecorded, score};
@@ -39,13 +39,14 @@ pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
         recording.computed.push(name);
     }
     let (knows_logit, knows_output) = (recording.knows("logit"), recording.knows("output"));
+    let answer = recording.episode.answer;
     let Trace { logit, output, .. } = &mut recording.trace;
     if knows_logit && !knows_output {
-        model::outputs(logit.as_slice(), output.as_mut_slice());
+        answer.outputs(logit.as_slice(), logit.width(), output.as_mut_slice());
         recording.computed.push("output".to_owned());
     } else if knows_output && !knows_logit {
         let pairs = logit.as_mut_slice().iter_mut().zip(output.as_slice());
-        pairs.for_each(|(z, &y)| *z = log_odds(y));
+        pairs.for_each(|(z, &y)| *z = logit_of(answer, y));
         recording.computed.push("logit".to_owned());
     }
     if !recording.knows("loss") && loss_obstacle(recording).is_none() {
@@ -54,11 +55,13 @@ pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
     }
 }
 
-/// Returns the logit of a probability; infinite for 0 or less, and for 1 or more.
-fn log_odds(probability: f32) -> f32 {
+/// Returns the logit of the probability of a bit, infinite for 0 or less and for 1 or more; of a symbol its logarithm,
+/// which is one of the logits that have this softmax.
+fn logit_of(answer: Answer, probability: f32) -> f32 {
     match probability {
-        y if y >= 1.0 => f32::INFINITY,
         y if y <= 0.0 => f32::NEG_INFINITY,
+        y if answer == Answer::Symbols => y.ln(),
+        y if y >= 1.0 => f32::INFINITY,
         y => (y / (1.0 - y)).ln(),
     }
 }
@@ -238,7 +241,11 @@ impl Losses {
             let mut bits = 0.0;
             for (&y, &target) in trace.output.row(t).iter().zip(episode.target.row(t)) {
                 let y = f64::from(y);
-                let wanted = if target > 0.5 { y } else { 1.0 - y };
+                let wanted = match episode.answer {
+                    _ if target > 0.5 => y,
+                    Answer::Bits => 1.0 - y,
+                    Answer::Symbols => continue,
+                };
                 bits -= wanted.log2();
                 slack[t] += f64::from(f32::EPSILON) / std::f64::consts::LN_2 / wanted;
             }

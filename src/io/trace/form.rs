@@ -17,6 +17,7 @@ use crate::io::error::short;
 use crate::io::preset::form::{self, Word};
 use crate::io::preset::written::Written;
 use crate::keys::{Choice, Words};
+use crate::math::Answer;
 use crate::model::{Draw, NoiseMode};
 use crate::task::{Episode, Episodes, Phase, Task};
 use crate::train::Recording;
@@ -47,6 +48,9 @@ pub(super) fn asked(recording: &Recording) -> Written {
         values.push(("sample", text(|drawn| drawn.sample)));
     }
     let sampling = recording.trace.sampling;
+    if episode.answer != Answer::Bits {
+        values.push(("answer", json!(episode.answer.word())));
+    }
     // Where nothing is drawn, nothing becomes of it.
     if sampling != NoiseMode::Mean && recording.trace.noise().next().is_some() {
         values.push(("sampling", json!(sampling.word())));
@@ -93,6 +97,8 @@ pub(super) struct AskedForm {
     pub(super) sample: Option<Count>,
     /// The noise mode.
     sampling: Option<Word<NoiseMode>>,
+    /// The form of the answer.
+    answer: Option<Word<Answer>>,
     /// Length of this episode; the next fields describe it too.
     length: Option<usize>,
     items: Option<usize>,
@@ -169,6 +175,11 @@ impl AskedForm {
             }
         };
         self.length.or(self.items).or_else(only)
+    }
+
+    /// Returns the form of the answer.
+    pub(super) fn answer(&self) -> Answer {
+        self.answer.map_or(Answer::Bits, |word| word.0)
     }
 
     /// Returns the noise mode.

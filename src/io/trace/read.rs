@@ -403,6 +403,7 @@ fn task(form: &TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Tas
         name,
         inputs,
         outputs,
+        answer: form.task.answer(),
         steps: steps..=steps,
     }))
 }
@@ -477,7 +478,11 @@ fn build(
         derivatives_of: of,
         derivatives: Vec::new(),
     };
-    let mut trace = Trace::new(&config);
+    // A memory with a row for each source step has as many as the weightings.
+    let rows = arrays.from.shape("read0.weighting");
+    let source = rows.and_then(|shape| shape.get(1).copied()).unwrap_or(0);
+    let mut trace = Trace::of_source(&config, source.min(t));
+    trace.setting.answer = task.answer();
     trace.sampling = sampling(&form.task, &trace, label)?;
     let mut beside = arrays.take_all(&mut trace, t)?;
     let target = beside.remove("target").unwrap_or_default();
@@ -488,6 +493,7 @@ fn build(
     let episode = Episode {
         input: trace.input.view().to_owned(),
         target: Array2::from_shape_vec((t, target.len() / t), target).unwrap_or_default(),
+        answer: task.answer(),
         mask,
         phases,
         size: form.task.size().filter(|_| is_ours).unwrap_or(t),
@@ -638,7 +644,7 @@ impl Memories {
     }
 }
 
-/// Counts wrong output bits, where both outputs and targets are known.
+/// Counts wrong output bits, or symbols, where both outputs and targets are known.
 fn score(recording: &Recording) -> Score {
     let scored = if recording.knows("output") && recording.knows("target") {
         recording.episode.scored_bits()

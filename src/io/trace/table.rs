@@ -36,7 +36,7 @@ const BESIDE: [Array; 6] = [
 ];
 
 /// Axes with a size of their own, in the order of a file, with the things they count.
-pub const AXES: [(&str, &str); 12] = [
+pub const AXES: [(&str, &str); 14] = [
     ("t", "steps"),
     ("n", "memory rows"),
     ("m", "memory columns"),
@@ -44,6 +44,8 @@ pub const AXES: [(&str, &str); 12] = [
     ("y", "output channels"),
     ("c", "controller units"),
     ("l", "controller layers"),
+    ("k", "values of a key"),
+    ("u", "encoder units"),
     ("s", "shifts"),
     ("a", "units of the additive score"),
     ("p", "units of the layer that predicts the window centre"),

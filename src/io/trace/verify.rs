@@ -15,7 +15,7 @@ use super::imported::{Imported, Source};
 use super::write;
 use crate::math::Series;
 use crate::model::config::InitialMemory;
-use crate::model::{self, Array, Dependency, Model, Range, Size, Trace, array};
+use crate::model::{Array, Dependency, Model, Range, Size, Trace, array};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -399,7 +399,8 @@ impl Check<'_> {
         let Recording { trace, loss, .. } = self.recording;
         if is_recorded(self.recording, "logit") {
             let mut output = vec![0.0; trace.logit.width()];
-            model::outputs(trace.logit.row(t), &mut output);
+            let answer = self.recording.episode.answer;
+            answer.outputs(trace.logit.row(t), output.len(), &mut output);
             let recorded = piece("output", t, [output.len()], trace.output.row(t));
             let again = piece("output", t, [output.len()], &output);
             self.check(recorded, again, 0.0, |_| 1.0);

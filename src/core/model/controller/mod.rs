@@ -3,6 +3,7 @@
 //!
 //! The elementwise equations are in [`lstm`] and [`feedforward`], each with its derivative.
 
+pub(super) mod cell;
 pub mod feedforward;
 pub mod lstm;
 

@@ -5,41 +5,22 @@ use crate::math::matrix::padded;
 use crate::model::array;
 use crate::model::attention::{Mechanism, Score, Strength, Switch, Weighting};
 use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, ShiftForm, check_channels};
-use crate::model::kind::Kind;
+use crate::model::kind::{Kind, Sizes};
 use crate::model::shape::{LinearSpec, Shape, TensorSpec};
 use crate::model::spec::{Array, Place};
 
 impl Kind for NtmConfig {
-    fn inputs(&self) -> usize {
-        self.inputs
-    }
-
-    fn outputs(&self) -> usize {
-        self.outputs
-    }
-
-    fn layers(&self) -> usize {
-        self.controller.layers
-    }
-
-    fn units(&self) -> usize {
-        self.controller.size
-    }
-
-    fn read_heads(&self) -> usize {
-        self.read_heads
-    }
-
-    fn write_heads(&self) -> usize {
-        self.write_heads
-    }
-
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn columns(&self) -> usize {
-        self.columns
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            inputs: self.inputs,
+            outputs: self.outputs,
+            layers: self.controller.layers,
+            units: self.controller.size,
+            read_heads: self.read_heads,
+            write_heads: self.write_heads,
+            rows: self.rows,
+            columns: self.columns,
+        }
     }
 
     fn shape(&self) -> Shape {
@@ -68,7 +49,7 @@ impl Kind for NtmConfig {
             hidden,
             cell,
         ];
-        tensors.extend((0..self.heads()).flat_map(|head| self.learned(head)));
+        tensors.extend((0..self.heads()).flat_map(|head| (self as &dyn Kind).learned(head)));
         Shape {
             linears: controller.chain([heads, output]).collect(),
             tensors,
@@ -83,38 +64,20 @@ impl Kind for NtmConfig {
             (Place::Machine, array::FEATURES) => self.features(),
             (Place::Machine, array::NORMS) => self.rows,
             (Place::Head(head), array) if !self.has(head, array) => 0,
-            (Place::Head(head), array) if !array.is_in_files() => {
-                let of = &self.attention;
-                let (score, weighting) =
-                    (of.score.of(head).arrays(), of.weighting.of(head).stages());
-                if score.arrays().contains(&array) {
-                    score.scratch(array, self)
-                } else {
-                    weighting.scratch(array, self)
-                }
+            (Place::Head(head), array) => {
+                let (score, weighting) = (&self.attention.score, &self.attention.weighting);
+                (self as &dyn Kind).mechanism_width(score.of(head), weighting.of(head), array)
             }
             _ => array.dims.iter().map(|axis| size(axis)).product(),
         }
     }
 
-    fn head_arrays(&self, head: usize) -> [&'static [Array]; 2] {
-        let of = &self.attention;
-        let (score, weighting) = (of.score.of(head), of.weighting.of(head));
-        [score.arrays().arrays(), weighting.stages().arrays()]
-    }
-
     fn axis(&self, axis: &str) -> Option<usize> {
-        Some(match axis {
-            "x" => self.inputs,
-            "y" => self.outputs,
-            "n" => self.rows,
-            "m" => self.columns,
-            "s" => self.offsets(),
-            "a" => self.attention.units,
-            "p" => self.attention.parameters.position_units,
-            "h" => self.attention.parameters.prior_units,
-            _ => return None,
-        })
+        match axis {
+            "k" => Some(self.columns),
+            "s" => Some(self.offsets()),
+            _ => self.attention.axis(axis),
+        }
     }
 
     fn mechanism(&self, head: usize) -> Mechanism {
@@ -221,26 +184,6 @@ impl NtmConfig {
             array::ADD => is_write,
             _ => true,
         }
-    }
-
-    /// Returns the learned tensors of the mechanism of a head, in the order of its arrays.
-    fn learned(&self, head: usize) -> impl Iterator<Item = TensorSpec> {
-        let name = (self as &dyn Kind).head_name(head);
-        let arrays = self.head_arrays(head).into_iter().flatten();
-        arrays.filter_map(move |array| {
-            let start = array.start()?;
-            let size = |axis| (self as &dyn Kind).size(axis);
-            let (rows, columns) = match array.dims {
-                [rows, columns] => (size(rows), size(columns)),
-                dims => (1, dims.iter().map(|axis| size(axis)).product()),
-            };
-            Some(TensorSpec {
-                name: format!("{name}.{}", array.name).into(),
-                rows,
-                columns,
-                start,
-            })
-        })
     }
 }
 

@@ -15,13 +15,13 @@ use super::derivatives::address_backward_noting;
 use super::head::{EMITTED, HeadGradient, activate, activate_backward, activate_one};
 use super::kind::Kind;
 use super::machine::{
-    GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, longest, together,
+    GradientRecorder, Machine, TOGETHER, Upstream, Workspace, add_upstream, both, longest, together,
 };
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
 use super::readout;
+use super::recompute;
 use super::score::{self, Rows};
-use super::slots::SlotsGradient;
 use super::spec::Place;
 use super::trace::{HeadTrace, Trace};
 use super::window::{After, Back, Window};
@@ -32,7 +32,6 @@ use crate::math::vectors::add;
 use crate::math::{Aligned, Linear, Matrix, Real, Series};
 
 mod kind;
-mod recompute;
 
 /// Indices of the tensors that are no linear maps among the [`super::Params`].
 pub(super) mod tensor {
@@ -115,12 +114,12 @@ impl NtmConfig {
         }
     }
 
-    fn is_written_first(&self) -> bool {
+    pub(super) fn is_written_first(&self) -> bool {
         self.order == Order::WriteFirst
     }
 
     /// True for one head of each kind that act at once: one pass over the memory serves both.
-    pub(super) fn is_pair(&self) -> bool {
+    fn is_pair(&self) -> bool {
         (self.read_heads, self.write_heads) == (1, 1) && !self.is_written_first()
     }
 }
@@ -167,7 +166,8 @@ impl<'a, R: Real> Ntm<'a, R> {
         }
         for trace in traces.iter_mut().filter(|_| is_last) {
             let (logit, output) = (&mut trace.logit, &mut trace.output);
-            readout::forward(self.output(), &trace.features, logit, output);
+            let answer = trace.setting.answer;
+            readout::forward(self.output(), answer, &trace.features, logit, output);
         }
     }
 
@@ -193,11 +193,9 @@ impl<'a, R: Real> Ntm<'a, R> {
                 }
             }
         }
-        let learned = trace.heads.iter_mut().flat_map(HeadTrace::learned_mut);
-        for (to, from) in learned.zip(&self.params.tensors[tensor::LEARNED..]) {
-            let from = from.view();
-            let values = to.as_mut_slice().iter_mut().zip(&from);
-            values.for_each(|(to, &from)| *to = from);
+        let mut tensors = &self.params.tensors[tensor::LEARNED..];
+        for head in &mut trace.heads {
+            tensors = head.learn(tensors);
         }
     }
 
@@ -555,28 +553,15 @@ impl<'a, R: Real> Ntm<'a, R> {
         }
         add(tensors[tensor::READ].view_mut(), &scratch.stack.beside);
         for (head, by) in trace.heads.iter().zip(&mut scratch.heads) {
-            head.mechanism.score.function().add_up(&mut by.of_score);
-            let weighting = head.mechanism.weighting.function();
-            weighting.add_up(&mut by.of_weighting);
+            by.add_up(head);
         }
-        let heads = scratch.heads.iter();
-        let learned = heads.flat_map(|by| [&by.of_score.learned, &by.of_weighting.learned]);
-        let learned = learned.flatten();
+        let learned = scratch.heads.iter().flat_map(HeadGradient::learned);
         for (to, from) in tensors[tensor::LEARNED..].iter_mut().zip(learned) {
-            add(to.view_mut(), &from[..]);
+            add(to.view_mut(), from);
         }
         let (others, cell) = tensors.split_at_mut(tensor::CELL);
         let hidden = &mut others[tensor::HIDDEN];
         scratch.stack.add_initial(hidden, &mut cell[0]);
-    }
-}
-
-/// Adds the gradients w.r.t. the weightings of step `t` that do not come through reads and writes.
-fn add_upstream<R: Real>(weightings: &[Series<R>], t: usize, gradients: &mut [HeadGradient<R>]) {
-    for (from, by) in weightings.iter().zip(gradients) {
-        if from.width() > 0 {
-            add(&mut by.weighting[..], from.row(t));
-        }
     }
 }
 
@@ -622,18 +607,6 @@ impl<'a, R: Real> Ntm<'a, R> {
     }
 }
 
-impl<R: Real> HeadGradient<R> {
-    /// All zero, for a head of such a machine.
-    pub fn of(config: &NtmConfig, head: &HeadTrace<R>) -> Self {
-        let (score, weighting) = (head.mechanism.score, head.mechanism.weighting);
-        let score = score.function::<R>().gradient_scratch(config);
-        let weighting = weighting.function::<R>().gradient_scratch(config);
-        let of_score = SlotsGradient::new(&head.of_score, &score);
-        let of_weighting = SlotsGradient::new(&head.of_weighting, &weighting);
-        Self::new(head, [of_score, of_weighting])
-    }
-}
-
 impl<R: Real> Scratch<R> {
     fn new(config: &NtmConfig) -> Self {
         let zeros = |len: usize| vec![R::ZERO; len];
@@ -665,11 +638,7 @@ impl<R: Real> Scratch<R> {
         self.raw.resize(steps);
         self.window.reset();
         self.memory.fill(R::ZERO);
-        for head in &mut self.heads {
-            head.previous.fill(R::ZERO);
-            head.of_score.reset();
-            head.of_weighting.reset();
-        }
+        self.heads.iter_mut().for_each(HeadGradient::reset);
     }
 }
 

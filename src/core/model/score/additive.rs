@@ -11,9 +11,9 @@ use crate::model::spec::{Array, ArraySpec, Kept, LEARNED};
 use crate::model::trace::HeadTrace;
 use crate::model::window::Back;
 
-/// W_k, [M, A].
+/// W_k, [K, A].
 #[rustfmt::skip] // A row for every array.
-pub const ADDITIVE_KEY: Array = &ArraySpec::new("additive_key", &["m", "a"], "W_k", LEARNED, "learned; additive score vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015)");
+pub const ADDITIVE_KEY: Array = &ArraySpec::new("additive_key", &["k", "a"], "W_k", LEARNED, "learned; additive score vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015)");
 /// W_M, [M, A].
 #[rustfmt::skip]
 pub const ADDITIVE_ROW: Array = &ArraySpec::new("additive_row", &["m", "a"], "W_M", LEARNED, "learned; additive score");

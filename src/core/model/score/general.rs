@@ -10,9 +10,9 @@ use crate::model::spec::{Array, ArraySpec, LEARNED};
 use crate::model::trace::HeadTrace;
 use crate::model::window::Back;
 
-/// W, [M, M].
+/// W, [K, M].
 #[rustfmt::skip] // A row for every array.
-pub const BILINEAR: Array = &ArraySpec::new("bilinear", &["m", "m"], "W", LEARNED, "learned; general score kᵀ·W·M(i) (Luong 2015)");
+pub const BILINEAR: Array = &ArraySpec::new("bilinear", &["k", "m"], "W", LEARNED, "learned; general score kᵀ·W·M(i) (Luong 2015)");
 
 /// kᵀ·W, [T, M].
 const QUERY: Array = &ArraySpec::scratch("general_query");

@@ -9,9 +9,9 @@ use crate::model::spec::{Array, ArraySpec, LEARNED};
 use crate::model::trace::HeadTrace;
 use crate::model::window::Back;
 
-/// W, [M, N].
+/// W, [K, N].
 #[rustfmt::skip] // A row for every array.
-pub const LOCATION: Array = &ArraySpec::new("location", &["m", "n"], "W", LEARNED, "learned; location-based score (kᵀ·W)(i) (Luong 2015)");
+pub const LOCATION: Array = &ArraySpec::new("location", &["k", "n"], "W", LEARNED, "learned; location-based score (kᵀ·W)(i) (Luong 2015)");
 
 pub(super) struct Location;
 

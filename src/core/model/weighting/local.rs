@@ -183,7 +183,7 @@ impl<R: Real> Window<R> {
 pub const CENTRE: Array = &ArraySpec::new("centre", &["t"], "p", AtLeast(0.0), "min(t, N − 1), or N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)");
 /// W of the centre, [M, P].
 #[rustfmt::skip]
-pub const POSITION_WEIGHT: Array = &ArraySpec::new("position_weight", &["m", "p"], "W_p", LEARNED, "learned; window centre N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)");
+pub const POSITION_WEIGHT: Array = &ArraySpec::new("position_weight", &["k", "p"], "W_p", LEARNED, "learned; window centre N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)");
 /// v of the centre, [P].
 #[rustfmt::skip]
 pub const POSITION_VECTOR: Array = &ArraySpec::new("position_vector", &["p"], "v_p", LEARNED, "learned; window centre");
@@ -223,7 +223,7 @@ impl Stages for Local {
 impl<R: Real> WeightingFunction<R> for Local {
     fn centre(&self, head: &mut HeadTrace<R>, t: usize) {
         let centre = match self {
-            Self::LocalMonotonic => monotonic(t, head.similarity.width()),
+            Self::LocalMonotonic => monotonic(t - head.first_step, head.similarity.width()),
             Self::LocalPredictive => predict(head, t),
         };
         if let Some(to) = head.series_mut(CENTRE) {

@@ -1,4 +1,4 @@
-//! What follows from what in a Neural Turing Machine, and how it is computed again.
+//! What follows from what in heads on a memory, and how it is computed again.
 
 use crate::math::Real;
 use crate::model::addressing::address;
@@ -6,6 +6,7 @@ use crate::model::array;
 use crate::model::attention::Score;
 use crate::model::config::{NtmConfig, Order};
 use crate::model::dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
+use crate::model::kind::Kind;
 use crate::model::score::Rows;
 use crate::model::slots::Slots;
 use crate::model::spec::{Array, Place};
@@ -13,12 +14,22 @@ use crate::model::stage::Stage;
 use crate::model::trace::{HeadTrace, Trace};
 use crate::model::{memory, score};
 
-/// The arrays of a machine that follow from others, by the conventions of a recorded episode.
-struct Rules<'a> {
-    config: &'a NtmConfig,
-    conventions: &'a Conventions,
+/// The arrays of heads that follow from others, by the conventions of a recorded episode.
+pub(super) struct Rules<'a> {
+    seeing: Seeing<'a>,
+    heads: usize,
     /// Shows which arrays there are.
     empty: Trace<f32>,
+}
+
+/// What decides which memory a head sees, and how it scores it.
+#[derive(Clone, Copy)]
+struct Seeing<'a> {
+    read_heads: usize,
+    order: Order,
+    /// In the cosine.
+    epsilon: f64,
+    conventions: &'a Conventions,
 }
 
 /// Returns the dependencies in a Neural Turing Machine, in the order of the computation: the stages of every head, the
@@ -27,11 +38,7 @@ pub(super) fn dependencies<'a, R: Real>(
     config: &'a NtmConfig,
     conventions: &'a Conventions,
 ) -> Vec<Dependency<'a, R>> {
-    let rules = Rules {
-        config,
-        conventions,
-        empty: Trace::new(config),
-    };
+    let rules = Rules::new(config, config.order, config.similarity_epsilon, conventions);
     let (reads, heads) = (config.read_heads, config.heads());
     let addressing = |heads: std::ops::Range<usize>| heads.flat_map(|head| rules.of_head(head));
     let all_reads = (0..reads).map(|head| rules.read(head));
@@ -51,6 +58,26 @@ pub(super) fn dependencies<'a, R: Real>(
 }
 
 impl<'a> Rules<'a> {
+    /// Creates the rules of the heads of a machine.
+    pub(super) fn new(
+        kind: &dyn Kind,
+        order: Order,
+        epsilon: f64,
+        conventions: &'a Conventions,
+    ) -> Self {
+        let read_heads = kind.read_heads();
+        Self {
+            seeing: Seeing {
+                read_heads,
+                order,
+                epsilon,
+                conventions,
+            },
+            heads: kind.heads(),
+            empty: Trace::of(kind),
+        }
+    }
+
     fn has(&self, place: Place, array: Array) -> bool {
         self.empty.series(place, array).is_some()
     }
@@ -63,7 +90,7 @@ impl<'a> Rules<'a> {
 
     /// What the write heads write.
     fn written(&self) -> Vec<(Place, Array)> {
-        let writers = (self.config.read_heads..self.config.heads()).map(Place::Head);
+        let writers = (self.seeing.read_heads..self.heads).map(Place::Head);
         let arrays = writers.flat_map(|head| self.own(head, [array::ERASE, array::ADD]));
         arrays.collect()
     }
@@ -80,12 +107,12 @@ impl<'a> Rules<'a> {
         let place = Place::Head(head);
         let mut needs = self.own(place, needs);
         needs.push((Place::Machine, array::MEMORY));
-        if matches!(self.conventions.turns, Turns::InTurn(_)) {
+        if matches!(self.seeing.conventions.turns, Turns::InTurn(_)) {
             needs.extend(self.written());
         }
-        let (config, conventions) = (self.config, self.conventions);
+        let seeing = self.seeing;
         let compute = move |trace: &mut Trace<R>, t: usize| {
-            see(config, conventions, trace, (head, t), &compute);
+            see(seeing, trace, (head, t), &compute);
         };
         Dependency {
             unknown: self.unknown_turns(),
@@ -94,12 +121,12 @@ impl<'a> Rules<'a> {
     }
 
     fn unknown_turns(&self) -> Option<UnknownConvention> {
-        let is_unknown = matches!(self.conventions.turns, Turns::Unknown(_));
+        let is_unknown = matches!(self.seeing.conventions.turns, Turns::Unknown(_));
         is_unknown.then_some(UnknownConvention::Turns)
     }
 
     /// The similarity and the stages of a head.
-    fn of_head<R: Real>(&self, head: usize) -> Vec<Dependency<'a, R>> {
+    pub(super) fn of_head<R: Real>(&self, head: usize) -> Vec<Dependency<'a, R>> {
         let seen = self.of_memory(head);
         let stages = Stage::all().into_iter();
         seen.into_iter()
@@ -109,8 +136,8 @@ impl<'a> Rules<'a> {
 
     /// The similarity, and what the weighting makes of the rows.
     fn of_memory<R: Real>(&self, head: usize) -> Vec<Dependency<'a, R>> {
-        let (config, conventions) = (self.config, self.conventions);
-        let (of, scoring) = (&self.empty.heads[head], &conventions.scoring);
+        let seeing = self.seeing;
+        let (of, scoring) = (&self.empty.heads[head], &seeing.conventions.scoring);
         let is_cosine = of.mechanism.score == Score::Cosine;
         let learned = |slots: &Slots<f32>| {
             let arrays = slots.arrays().map(|(array, _)| array);
@@ -126,7 +153,7 @@ impl<'a> Rules<'a> {
             needs,
             size,
             move |head, t, rows| {
-                score(config, scoring, head, t, rows);
+                score(seeing, head, t, rows);
             },
         );
         if is_cosine && matches!(scoring, Scoring::Unknown(_)) {
@@ -165,8 +192,8 @@ impl<'a> Rules<'a> {
         })
     }
 
-    fn read<R: Real>(&self, head: usize) -> Dependency<'a, R> {
-        let (config, conventions) = (self.config, self.conventions);
+    pub(super) fn read<R: Real>(&self, head: usize) -> Dependency<'a, R> {
+        let seeing = self.seeing;
         let mut read = self.seen(
             head,
             array::READ,
@@ -175,7 +202,8 @@ impl<'a> Rules<'a> {
             memory::read,
         );
         // One head of each kind is one pass over the memory, with sums in its own order.
-        if conventions.turns == Turns::Together && config.is_pair() {
+        let is_pair = (seeing.read_heads, self.heads, seeing.order) == (1, 2, Order::ReadFirst);
+        if is_pair && seeing.conventions.turns == Turns::Together {
             read.work = Box::new(|trace, t| {
                 let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
                 memory::read_and_write(&mut trace.heads, t, before, &mut after.to_vec());
@@ -187,15 +215,15 @@ impl<'a> Rules<'a> {
     fn memory<R: Real>(&self) -> Dependency<'a, R> {
         let mut needs = self.written();
         needs.push((Place::Machine, array::INITIAL_MEMORY));
-        let (config, conventions) = (self.config, self.conventions);
+        let seeing = self.seeing;
         let compute = move |trace: &mut Trace<R>, t: usize| {
             let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
-            match &conventions.turns {
+            match &seeing.conventions.turns {
                 Turns::InTurn(order) => {
                     let last = in_turn(order, &mut trace.heads, t, before, |_, _, _| ());
                     after.copy_from_slice(&last);
                 }
-                _ => memory::write(&trace.heads[config.read_heads..], t, before, after),
+                _ => memory::write(&trace.heads[seeing.read_heads..], t, before, after),
             }
         };
         Dependency {
@@ -207,8 +235,7 @@ impl<'a> Rules<'a> {
 
 /// Shows a head the memory that it sees in step `t`.
 fn see<R: Real>(
-    config: &NtmConfig,
-    conventions: &Conventions,
+    seeing: Seeing<'_>,
     trace: &mut Trace<R>,
     (head, t): (usize, usize),
     work: impl Fn(&mut [HeadTrace<R>], usize, &[R]),
@@ -217,7 +244,7 @@ fn see<R: Real>(
     let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
     // A trace that was read has no scratch.
     heads[head].make_room_to_score(t);
-    match (&conventions.turns, config.order) {
+    match (&seeing.conventions.turns, seeing.order) {
         (Turns::InTurn(order), _) => {
             in_turn(order, heads, t, before, |index, this, seen| {
                 if index == head {
@@ -225,7 +252,7 @@ fn see<R: Real>(
                 }
             });
         }
-        (_, Order::WriteFirst) if head < config.read_heads => {
+        (_, Order::WriteFirst) if head < seeing.read_heads => {
             work(&mut heads[head..=head], t, after);
         }
         _ => work(&mut heads[head..=head], t, before),
@@ -256,15 +283,9 @@ fn in_turn<R: Real>(
 }
 
 /// The similarities of heads at one step with the rows of the memory that they see.
-fn score<R: Real>(
-    config: &NtmConfig,
-    scoring: &Scoring,
-    heads: &mut [HeadTrace<R>],
-    t: usize,
-    seen: &[R],
-) {
+fn score<R: Real>(seeing: Seeing<'_>, heads: &mut [HeadTrace<R>], t: usize, seen: &[R]) {
     let n = heads.first().map_or(0, |head| head.similarity.width());
-    let epsilon = R::from_f64(config.similarity_epsilon);
+    let (epsilon, scoring) = (R::from_f64(seeing.epsilon), &seeing.conventions.scoring);
     let is_cosine = |head: &HeadTrace<R>| head.mechanism.score == Score::Cosine;
     if *scoring == Scoring::Cosine || !heads.iter().any(is_cosine) {
         let mut rows = Rows {

@@ -1,0 +1,191 @@
+//! A read head on a memory that is written before it reads: a key, a score, a weighting and what is read. Its key is any
+//! vector of the machine; its stages are those of the paper of the machine, without gate, shift and sharpening.
+
+use super::addressing::address;
+use super::array;
+use super::attention::{
+    AttentionConfig, Mechanism, Parameters, Score, ShiftForm, Strength, Switch, Weighting,
+};
+use super::config::Order;
+use super::dependency::{Conventions, Dependency};
+use super::derivatives::address_backward_noting;
+use super::head::HeadGradient;
+use super::kind::Kind;
+use super::machine::{GradientRecorder, Upstream, add_upstream};
+use super::memory;
+use super::recompute::Rules;
+use super::score::{self, Rows};
+use super::spec::Array;
+use super::trace::{Trace, of_heads};
+use super::window::{Back, Seen};
+use crate::keys::{Choice as _, ConfigError, PerHead};
+use crate::math::{Aligned, Real};
+
+/// The arrays of such a head, but for those of its score and its weighting.
+const ARRAYS: [Array; 5] = [
+    array::KEY,
+    array::SIMILARITY,
+    array::CONTENT,
+    array::WEIGHTING,
+    array::READ,
+];
+
+/// A head with this score, without gate, shift and sharpening.
+pub(super) const fn attention(score: Score, units: usize) -> AttentionConfig {
+    AttentionConfig {
+        score: PerHead::all(score),
+        units,
+        strength: PerHead::all(Strength::One),
+        gate: PerHead::all(Switch::Off),
+        sharpening: PerHead::all(Switch::Off),
+        erase: PerHead::all(Switch::Off),
+        weighting: PerHead::all(Weighting::Soft),
+        parameters: Parameters::DEFAULT,
+    }
+}
+
+impl AttentionConfig {
+    /// The mechanism of such a head.
+    pub(super) fn of_reader(&self) -> Mechanism {
+        Mechanism {
+            shift_form: ShiftForm::None,
+            ..self.of(0)
+        }
+    }
+
+    /// Holds the score of a reader to the sizes of its key and of the rows, of which there may be any number.
+    pub(super) fn fits_reader(&self, key: usize, row: usize) -> Result<(), ConfigError> {
+        self.fits(1, &ShiftForm::None.into())?;
+        let (field, score) = ("attention.score", self.score.of(0));
+        let needs_equal = matches!(score, Score::Cosine | Score::Dot | Score::ScaledDot);
+        ConfigError::unless(key == row || !needs_equal, field, score.word(), || {
+            let word = score.word();
+            format!(
+                "`additive` or `general`; `{word}` needs a key and memory rows of equal size, and they have {key} and {row} values"
+            )
+        })?;
+        ConfigError::unless(score != Score::Location, field, score.word(), || {
+            "any other score, because the number of source steps changes".to_owned()
+        })
+    }
+}
+
+/// [`Kind::width`] of such a head.
+pub(super) fn width(kind: &dyn Kind, array: Array) -> usize {
+    let Mechanism {
+        score, weighting, ..
+    } = kind.mechanism(0);
+    let is_sampled = weighting.stages().is_sampled();
+    let is_absent = of_heads::ALL.contains(&array) && !ARRAYS.contains(&array);
+    match array {
+        array::DISTRIBUTION if is_sampled => kind.rows(),
+        _ if is_absent => 0,
+        _ => kind.mechanism_width(score, weighting, array),
+    }
+}
+
+/// What follows from its key and the memory.
+pub(super) fn dependencies<'a, R: Real>(
+    kind: &dyn Kind,
+    conventions: &'a Conventions,
+) -> impl Iterator<Item = Dependency<'a, R>> {
+    let rules = Rules::new(kind, Order::ReadFirst, 0.0, conventions);
+    rules.of_head(0).into_iter().chain([rules.read(0)])
+}
+
+/// The weighting and the read of step `t`.
+pub(super) fn forward<R: Real>(trace: &mut Trace<R>, t: usize) {
+    let (norms, row) = (trace.norms_row(t), trace.memory_row(t));
+    let columns = trace.memory_columns.row(row);
+    let mut rows = Rows {
+        columns,
+        epsilon: R::ZERO,
+        norms: trace.norms.row_mut(norms),
+    };
+    score::forward(&mut trace.heads, t, &mut rows);
+    address(&mut trace.heads, t, trace.sampling, None);
+    memory::read(&mut trace.heads, t, columns);
+}
+
+/// The gradients of an episode.
+pub(super) struct ReaderGradient<R> {
+    /// Of the head.
+    pub(super) head: [HeadGradient<R>; 1],
+    /// w.r.t. the memory, column after column.
+    pub(super) memory: Aligned<R>,
+    /// N values.
+    scratch: Aligned<R>,
+}
+
+impl<R: Real> ReaderGradient<R> {
+    /// All zero, for an episode of this machine.
+    pub(super) fn new(kind: &dyn Kind, trace: &Trace<R>) -> Self {
+        let [rows, columns] = trace.memory_size();
+        let of_source = kind.of_source(rows);
+        let kind = of_source.as_deref().unwrap_or(kind);
+        Self {
+            head: [HeadGradient::of(kind, &trace.heads[0])],
+            memory: Aligned::zeros(rows * columns),
+            scratch: Aligned::zeros(rows),
+        }
+    }
+
+    /// Backpropagates through step `t`: from the gradient w.r.t. the read to that w.r.t. the key, which it returns, and
+    /// adds to those w.r.t. the memory and the learned arrays.
+    pub(super) fn backward(
+        &mut self,
+        trace: &Trace<R>,
+        t: usize,
+        d_read: &[R],
+        by: &Upstream<R>,
+        mut recorder: GradientRecorder<'_, R>,
+    ) -> &[R] {
+        let (heads, noise) = (&trace.heads[..], (trace.sampling, &by.terms));
+        let seen = Seen {
+            columns: trace.memory_columns.row(trace.memory_row(trace.steps())),
+            norms: trace.norms.row(trace.norms_row(t)),
+            epsilon: R::ZERO,
+        };
+        if let Some(to) = recorder.as_deref_mut() {
+            to.record_memory(trace, t + 1, &self.memory);
+            to.record_reads(trace, t, d_read);
+        }
+        memory::reads_backward(
+            heads,
+            t,
+            seen.columns,
+            &mut self.head,
+            d_read,
+            &mut self.memory,
+        );
+        add_upstream(&by.weightings, t, &mut self.head);
+        let derivatives = recorder.as_deref_mut().map(|to| &mut to.heads[..]);
+        address_backward_noting(heads, t, noise, &mut self.head, derivatives);
+        let back = Back {
+            t,
+            seen,
+            d_memory: &mut self.memory,
+            scratch: &mut self.scratch,
+        };
+        score::backward(heads, &mut self.head, back);
+        if let Some(to) = recorder {
+            to.heads[0].record_emitted(&heads[0], t, &self.head[0], noise);
+        }
+        &self.head[0].key
+    }
+
+    /// Completes the gradients w.r.t. the learned arrays, at the end of an episode.
+    pub(super) fn finish(
+        &mut self,
+        trace: &Trace<R>,
+        by: &Upstream<R>,
+        recorder: GradientRecorder<'_, R>,
+    ) {
+        let ([gradient], head) = (&mut self.head, &trace.heads[0]);
+        gradient.add_up(head);
+        if let Some(Trace { heads, .. }) = recorder {
+            heads[0].record_before(head, head.first_step, by);
+            heads[0].record_start(head, gradient, trace.sampling);
+        }
+    }
+}

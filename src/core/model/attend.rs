@@ -19,16 +19,15 @@ use super::controller::cell::{self, CellGradient, one_lstm};
 use super::controller::feedforward;
 use super::dependency::{Conventions, Dependency, Size};
 use super::encoder::{self, Encoder};
-use super::given::feed_back;
 use super::head::HeadGradient;
 use super::kind::{Kind, Sizes};
 use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, record};
 use super::params::Params;
 use super::reader::{self, ReaderGradient};
-use super::readout;
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::spec::{Array, Place};
 use super::trace::Trace;
+use super::{feedback, readout};
 use crate::keys::Field::Integer;
 use crate::keys::{ConfigError, Keys, Table, check};
 use crate::math::matrix::{self, padded};
@@ -109,14 +108,13 @@ impl Kind for AttendConfig {
         let decoder = LinearSpec::new("decoder", self.decoder_inputs() + c, 4 * c);
         let output = LinearSpec::new("output", c + m, self.outputs);
         let start = TensorSpec::weights("start.weight", self.encoder, c);
-        let encoder = encoder::linears(self.inputs, self.encoder);
-        Shape {
-            linears: encoder.chain([decoder, output]).collect(),
-            tensors: [start]
-                .into_iter()
-                .chain((self as &dyn Kind).learned(0))
-                .collect(),
-        }
+        let mut shape = Shape {
+            linears: encoder::linears(self.inputs, self.encoder).collect(),
+            tensors: vec![start],
+        };
+        shape.linears.extend([decoder, output]);
+        shape.tensors.extend((self as &dyn Kind).learned(0));
+        shape
     }
 
     fn arrays(&self) -> &'static [Array] {
@@ -241,51 +239,22 @@ impl<R: Real> Machine<R> for AttendConfig {
             }
         }
         let all = both::<R, Scratch<R>>(traces, workspaces);
-        let [encoder @ .., output] = &mut gradient.linears[..] else {
-            return;
-        };
-        output.set_gradient(
-            all.clone()
-                .map(|(trace, _, by)| (&trace.features, &by.logit)),
-        );
-        for (index, linear) in encoder.iter_mut().enumerate() {
-            linear.set_gradient(all.clone().map(|(trace, _, by)| {
-                let decoder = || trace.layers[0].cell();
-                let [input, ..] = if index < 2 {
-                    encoder::direction(trace, index)
-                } else {
-                    decoder()
-                };
-                (input, &by.z[index])
+        for (index, linear) in gradient.linears.iter_mut().enumerate() {
+            linear.set_gradient(all.clone().map(|(trace, _, by)| match index {
+                0 | 1 => (encoder::direction(trace, index)[0], &by.z[index]),
+                2 => (&trace.layers[0].input, &by.z[index]),
+                _ => (&trace.features, &by.logit),
             }));
         }
     }
 
     fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>> {
-        let (logit, state) = (
-            (Place::Machine, array::LOGIT),
-            (Place::Layer(0), array::HIDDEN),
-        );
-        let feedback = (
-            Place::Machine,
-            array::FEEDBACK,
-            vec![logit],
-            feed_back as fn(&mut _, _),
-        );
-        let key = (
-            Place::Head(0),
-            array::KEY,
-            vec![state],
-            ask as fn(&mut _, _),
-        );
-        let own = [feedback, key].map(|(place, array, needs, work)| {
-            Dependency::new(place, array, needs, Size::One, work)
-        });
-        let all = own
-            .into_iter()
-            .chain(reader::dependencies(self, conventions));
-        let all = all.map(|dependency| dependency.only(is_in_answer));
-        [encoder::memory()].into_iter().chain(all).collect()
+        let state = vec![(Place::Layer(0), array::HIDDEN)];
+        let key = Dependency::new(Place::Head(0), array::KEY, state, Size::One, ask);
+        let reader = reader::dependencies(self, conventions);
+        let answer = [feedback::dependency(), key].into_iter().chain(reader);
+        let answer = answer.map(|dependency| dependency.only(is_in_answer));
+        [encoder::memory()].into_iter().chain(answer).collect()
     }
 
     fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
@@ -307,13 +276,10 @@ impl<R: Real> Machine<R> for AttendConfig {
             Dependency::with_weights(machine, array::LOGIT, logit).only(is_in_answer),
             readout::output(),
         ];
-        let attention = self.dependencies(Conventions::OWN);
-        attend
-            .encoder
-            .step()
-            .chain(attention)
-            .chain(decoder)
-            .collect()
+        let mut all: Vec<_> = attend.encoder.step().collect();
+        all.extend(self.dependencies(Conventions::OWN));
+        all.extend(decoder);
+        all
     }
 }
 
@@ -352,7 +318,7 @@ impl<R: Real> Attend<'_, R> {
         encoder::append(trace, t);
         if is_in_answer(t, trace.setting.source) {
             if !trace.setting.is_forced {
-                feed_back(trace, t);
+                feedback::set(trace, t);
             }
             ask(trace, t);
             reader::forward(trace, t);
@@ -444,7 +410,9 @@ impl<R: Real> Attend<'_, R> {
         for (to, &x) in start.chunks_exact_mut(c).zip(last) {
             to.iter_mut().zip(&dz).for_each(|(to, &dz)| *to = x * dz);
         }
-        if let Some(Trace { layers, .. }) = recorder.as_deref_mut() {
+        if let Some(to) = recorder.as_deref_mut() {
+            to.record_logits(trace, by);
+            let layers = &mut to.layers;
             record(
                 &mut layers[0].hidden,
                 &decoder.hidden,
@@ -452,9 +420,6 @@ impl<R: Real> Attend<'_, R> {
                 &state.hidden,
             );
             record(&mut layers[0].cell, &decoder.cell, source - 1, &state.cell);
-        }
-        if let Some(to) = recorder.as_deref_mut() {
-            to.record_logits(trace, by);
         }
         let z = [forward, backward];
         self.encoder

@@ -8,7 +8,7 @@
 //! reads and writes through it and its use in the next step; the derivative with respect to M_t includes every later
 //! read of M_t.
 //!
-//! [`Model::derivatives`] returns a [`Trace`] whose arrays hold the derivatives with respect to those of the same
+//! [`super::Model::derivatives`] returns a [`Trace`] whose arrays hold the derivatives with respect to those of the same
 //! names, in the same shapes. A derivative that does not exist is absent there, an array of width 0, never zero:
 //!
 //! * `output`, for the number is a function of the logits, of which the output is made;
@@ -25,9 +25,7 @@ use super::array;
 use super::attention::Weighting;
 use super::head::HeadGradient;
 use super::kind::AsKind;
-use super::machine::{Terms, Upstream, Workspace, record};
-use super::params::Params;
-use super::registry::{Model, Number};
+use super::machine::{Terms, Upstream, record};
 use super::spec::{Array, Place};
 use super::stage::Stage;
 use super::trace::{HeadTrace, NoiseMode, Trace};
@@ -36,25 +34,9 @@ use super::weighting::local::{CENTRE, POSITION_WEIGHT};
 use crate::math::vectors::add;
 use crate::math::{Real, Series};
 
-impl<R: Number> Model<R> {
-    /// Returns the derivatives of a number with respect to all values of a recorded episode, in the arrays of the same
-    /// names: see the module. `upstream` is the derivative of the number with respect to the outputs of the machine.
-    pub fn derivatives(&self, trace: &Trace<R>, upstream: Upstream<R>) -> Trace<R> {
-        let wanted = Trace::without_values(&self.config, trace.setting.source);
-        let mut workspace = Workspace::recording(&self.config, upstream, wanted);
-        let mut gradient = Params::zeros(&self.config);
-        self.backward(
-            std::slice::from_ref(trace),
-            std::slice::from_mut(&mut workspace),
-            &mut gradient,
-        );
-        workspace.into_derivatives()
-    }
-}
-
 impl<R: Real> Trace<R> {
     /// A trace that has no array yet; it knows the size of its memory, and which heads write.
-    fn without_values(kind: &impl AsKind, source: usize) -> Self {
+    pub(super) fn without_values(kind: &impl AsKind, source: usize) -> Self {
         let mut trace = Self::of_source(kind, source);
         trace.each_mut(|spec, series| {
             if ![array::NORMS, array::ADD].contains(&spec) {

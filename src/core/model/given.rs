@@ -2,10 +2,7 @@
 
 use ndarray::Array2;
 
-use super::spec::Range::Within;
-use super::spec::{Array, ArraySpec, Place};
-use super::trace::Trace;
-use crate::math::{Answer, Real};
+use crate::math::Answer;
 
 /// An episode as a machine sees it.
 #[derive(Clone, Copy, Debug)]
@@ -39,27 +36,6 @@ impl<'a> From<&'a Array2<f32>> for Given<'a> {
             source: input.nrows(),
             forced: None,
             answer: Answer::Bits,
-        }
-    }
-}
-
-/// y_{t−1} as it is fed back, [T, Y].
-pub const FEEDBACK: Array = &ArraySpec::new(
-    "feedback",
-    &["t", "y"],
-    "y_{t−1}",
-    Within(0.0, 1.0),
-    "0 in the first step of the answer; then what the step before answered, 0 or 1: a logit above 0, or the symbol with the largest",
-);
-
-/// Sets the feedback of step `t` from the logits of the step before.
-pub(super) fn feed_back<R: Real>(trace: &mut Trace<R>, t: usize) {
-    let Setting { source, answer, .. } = trace.setting;
-    let before = (t > source).then(|| trace.logit.row(t - 1).to_vec());
-    if let Some(feedback) = trace.series_mut(Place::Machine, FEEDBACK) {
-        match before {
-            Some(z) => answer.decide(&z, feedback.row_mut(t)),
-            None => feedback.row_mut(t).fill(R::ZERO),
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod controller;
 mod dependency;
 mod derivatives;
 mod encoder;
+mod feedback;
 mod given;
 #[cfg(test)]
 mod gradients;

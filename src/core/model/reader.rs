@@ -21,8 +21,9 @@ use super::window::{Back, Seen};
 use crate::keys::{Choice as _, ConfigError, PerHead};
 use crate::math::{Aligned, Real};
 
-/// The arrays of such a head, but for those of its score and its weighting.
-const ARRAYS: [Array; 5] = [
+/// The arrays of such a head, but for those of its score and its weighting. Its initial weighting is 0.
+const ARRAYS: [Array; 6] = [
+    array::INITIAL,
     array::KEY,
     array::SIMILARITY,
     array::CONTENT,

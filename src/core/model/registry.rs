@@ -314,6 +314,21 @@ impl<R: Number> Model<R> {
         (from..steps).for_each(|t| compute(&forwards, t));
     }
 
+    /// Returns the derivatives of a number with respect to all values of a recorded episode, in the arrays of the same
+    /// names: see `derivatives.rs`. `upstream` is the derivative of the number
+    /// with respect to the outputs of the machine.
+    pub fn derivatives(&self, trace: &Trace<R>, upstream: Upstream<R>) -> Trace<R> {
+        let wanted = Trace::without_values(&self.config, trace.setting.source);
+        let mut workspace = Workspace::recording(&self.config, upstream, wanted);
+        let mut gradient = Params::zeros(&self.config);
+        self.backward(
+            std::slice::from_ref(trace),
+            std::slice::from_mut(&mut workspace),
+            &mut gradient,
+        );
+        workspace.into_derivatives()
+    }
+
     /// Calls [`Machine::backward`].
     pub fn backward(
         &self,

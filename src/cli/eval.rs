@@ -260,6 +260,9 @@ impl Eval {
         let config = &trained.machine.config;
         let on_memory = match (config.rows(), config.columns()) {
             (0, _) => String::new(),
+            _ if config.of_source(1).is_some() => {
+                " with a memory row for each input step".to_owned()
+            }
             (rows, columns) => format!(" on a memory of {rows} × {columns}"),
         };
         // A file may have fewer of a length.

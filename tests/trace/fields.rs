@@ -47,11 +47,15 @@ enum Base {
     Items,
     /// Every score and weighting, drawn.
     Sampled,
+    /// An encoder and a decoder, Weibull weights, drawn; local attention; lognormal weights, drawn.
+    Encoder,
+    EncoderLocal,
+    EncoderLognormal,
     /// 81 steps, of whose memory the file has the first, the last and a keyframe.
     Long,
 }
 
-use Base::{Gradient, Items, Long, Plain, Sampled};
+use Base::{Encoder, EncoderLocal, EncoderLognormal, Gradient, Items, Long, Plain, Sampled};
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -60,6 +64,10 @@ const REPEAT: &str = r#"{"task": {"kind": "repeat_copy", "bits": 2, "length": [2
               "heads": {"initial_weighting": "learned"}}}"#;
 const RECALL: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item_length": 2, "items": [2, 4]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+
+const ENCODER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "attend", "encoder": {"size": 3}, "decoder": {"size": 4},
+              "attention": {"units": 4, "weighting": "weibull", "prior_units": 2}}}"#;
 
 type Row = (&'static str, Base, &'static str, &'static [By]);
 
@@ -76,6 +84,7 @@ const FIELDS: &[Row] = &[
     ("task.episode", Plain, r#""3""#, &[Verify, Diff]),
     ("task.sample", Sampled, r#""5""#, &[Verify, Diff]),
     ("task.sampling", Sampled, r#""mean""#, &[Verify, Diff]),
+    ("task.answer", Plain, r#""symbols""#, &[Verify, Diff]),
     ("task.length", Plain, "4", &[Verify, Diff]),
     ("task.items", Items, "7", &[Verify, Diff]),
     ("task.repeats", Gradient, "9", &[Verify, Diff]),
@@ -108,6 +117,19 @@ const FIELDS: &[Row] = &[
     ("model.heads.attention.prior_sigma", Sampled, "0.5", &[Verify, Diff]),
     ("model.heads.attention.prior", Sampled, r#""code""#, &[Verify, Diff]),
     ("model.heads.attention.prior_units", Sampled, "3", &[Refused]),
+    ("model.encoder.size", Encoder, "4", &[Refused]),
+    ("model.decoder.size", Encoder, "5", &[Refused]),
+    ("model.attention.score", Encoder, r#""general""#, &[Refused]),
+    ("model.attention.units", Encoder, "5", &[Refused]),
+    ("model.attention.weighting", Encoder, r#""soft""#, &[Refused]),
+    ("model.attention.window", EncoderLocal, "2", &[Verify, Diff]),
+    ("model.attention.position_units", EncoderLocal, "3", &[Refused]),
+    ("model.attention.weibull_shape", Encoder, "3.5", &[Verify, Diff]),
+    ("model.attention.gamma_rate", Encoder, "2.5", &[Verify, Diff]),
+    ("model.attention.lognormal_sigma", EncoderLognormal, "0.5", &[Verify, Diff]),
+    ("model.attention.prior_sigma", EncoderLognormal, "0.5", &[Verify, Diff]),
+    ("model.attention.prior", Encoder, r#""code""#, &[Verify, Diff]),
+    ("model.attention.prior_units", Encoder, "3", &[Refused]),
     ("model.heads.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.add_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
@@ -141,6 +163,11 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("logit", Plain, &[Verify, Diff]),
     ("output", Plain, &[Verify, Diff]),
     ("loss", Plain, &[Verify, Diff]),
+    ("feedback", Encoder, &[Verify, Diff]),
+    ("encoder.forward.hidden", Encoder, &[Verify, Diff]),
+    ("encoder.forward.cell", Encoder, &[Named, Weights, Diff]),
+    ("encoder.backward.hidden", Encoder, &[Verify, Diff]),
+    ("encoder.backward.cell", Encoder, &[Named, Weights, Diff]),
     ("controller.hidden", Plain, &[Named, Weights, Diff]),
     ("controller.cell", Plain, &[Named, Weights, Diff]),
     ("memory.initial", Plain, &[Verify, Diff]),
@@ -195,6 +222,12 @@ impl Honest {
             Gradient => REPEAT.to_owned(),
             Items => RECALL.to_owned(),
             Sampled => EVERY.to_owned(),
+            Encoder => ENCODER.to_owned(),
+            EncoderLocal => {
+                let local = r#""local-predictive", "window": 1, "position_units": 2"#;
+                ENCODER.replace(r#""weibull", "prior_units": 2"#, local)
+            }
+            EncoderLognormal => ENCODER.replace("weibull", "lognormal"),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
         let experiment = Experiment::from_json(&preset, "tiny.json", &[]).unwrap();
@@ -203,7 +236,7 @@ impl Honest {
         let all = machine.params.slices_mut().flatten();
         all.for_each(|weight| *weight *= 2.0);
         let mut draw = Draw::of(7, 2);
-        if base == Sampled {
+        if matches!(base, Sampled | Encoder | EncoderLognormal) {
             (draw.sampling, draw.sample) = (NoiseMode::Sampled, 4);
         }
         let (task, episode) = (&experiment.task, experiment.task.episode(7, 2));
@@ -298,9 +331,11 @@ impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bases = [Plain, Gradient, Items, Sampled, Long];
+        let encoders = [Encoder, EncoderLocal, EncoderLognormal];
+        let bases = bases.into_iter().chain(encoders);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {
-            honest: honest.into(),
+            honest: honest.collect(),
             schema: jsonschema::validator_for(&schema()).unwrap(),
             folder,
         };

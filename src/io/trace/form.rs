@@ -98,7 +98,7 @@ pub(super) struct AskedForm {
     /// The noise mode.
     sampling: Option<Word<NoiseMode>>,
     /// The form of the answer.
-    answer: Option<Word<Answer>>,
+    pub(super) answer: Option<Word<Answer>>,
     /// Length of this episode; the next fields describe it too.
     length: Option<usize>,
     items: Option<usize>,

@@ -21,7 +21,7 @@ pub(super) const OF_MACHINES: [&str; 5] = [
     "model.memory.initial",
 ];
 /// The metadata of an episode that its seed also determines.
-pub(super) const OF_EPISODES: [&str; 4] = ["phases", "length", "items", "repeats"];
+pub(super) const OF_EPISODES: [&str; 5] = ["phases", "answer", "length", "items", "repeats"];
 
 /// The program that wrote a file.
 #[derive(Clone, Debug, serde::Serialize)]

@@ -419,6 +419,10 @@ fn declared(form: &TraceForm, phases: &[Phase], of: Option<Quantity>) -> Vec<(St
         ("episode", count(form.task.episode)),
         ("sample", count(sample)),
         ("sampling", form.task.sampling().word().to_owned()),
+        (
+            "answer",
+            said(form.task.answer.map(|answer| answer.0.word())),
+        ),
         ("phases", in_words(phases)),
         ("weights", said(form.weights.sha256.as_ref())),
         ("gradient", said(of.map(|of| format!("{of:?}")))),

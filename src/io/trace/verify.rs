@@ -13,6 +13,7 @@ use super::form::in_words;
 use super::format::{OF_EPISODES, OF_FILES, OF_MACHINES};
 use super::imported::{Imported, Source};
 use super::write;
+use crate::keys::Choice as _;
 use crate::math::Series;
 use crate::model::config::InitialMemory;
 use crate::model::{Array, Dependency, Model, Range, Size, Trace, array};
@@ -164,7 +165,7 @@ pub fn replay(
     let (config, recording) = (&trace.config, &trace.recording);
     let on_rows = machine.with_rows(config.rows());
     let machine = on_rows.as_ref().unwrap_or(machine);
-    let own = Trace::new(&machine.config);
+    let own = Trace::of_source(&machine.config, recording.trace.setting.source);
     let lines = unlike(widths(&recording.trace), widths(&own));
     let lines = with_heads(lines, trace, &machine.config);
     if !lines.is_empty() {
@@ -451,6 +452,7 @@ impl Imported {
         let size = self.recording.task.size_name();
         let expected = |key| match key {
             "phases" => in_words(&again.phases),
+            "answer" => again.answer.word().to_owned(),
             "repeats" => again.repeats.to_string(),
             _ if key == size => again.size.to_string(),
             _ => "none".to_owned(),

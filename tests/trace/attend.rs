@@ -1,0 +1,244 @@
+//! An encoder and a decoder with attention, and answers of symbols: trained, measured, recorded, verified, overridden.
+
+use ndarray::Array2;
+use tapescope::io::{Experiment, checkpoint, trace};
+use tapescope::math::Answer;
+use tapescope::model::{Model, Place, array};
+use tapescope::task::{Episodes, Task};
+use tapescope::train::{Evaluator, Recording, Redundancy, Trainer, chance};
+
+fn experiment(task: &str, model: &str, sequences: u32) -> Experiment {
+    let text = format!(
+        r#"{{"task": {task}, "model": {model},
+            "training": {{"optimizer": {{"kind": "adam", "learning_rate": 0.01}}, "sequences": {sequences}, "batch": 8,
+                          "validation_every": 500, "validation_episodes": 40}}}}"#
+    );
+    Experiment::from_json(&text, "test.json", &[]).unwrap()
+}
+
+const COPY: &str = r#"{"kind": "copy", "bits": 2, "length": [1, 4]}"#;
+const ATTEND: &str = r#"{"kind": "attend", "encoder": {"size": 6}, "decoder": {"size": 12}, "attention": {"units": 8}}"#;
+
+fn trainer(experiment: Experiment) -> Trainer {
+    let Experiment {
+        task,
+        model,
+        training,
+        ..
+    } = experiment;
+    Trainer::new(task, model, training, 2)
+}
+
+fn trained(task: &str, model: &str) -> Trainer {
+    let mut trainer = trainer(experiment(task, model, 3000));
+    while !trainer.finished() {
+        trainer.update().unwrap();
+    }
+    trainer
+}
+
+fn read(recording: &Recording, machine: &Model<f32>) -> trace::Imported {
+    let source = trace::Source {
+        config: &machine.config,
+        sha256: None,
+        full_memory: true,
+        gradient: None,
+    };
+    let (mut json, mut npz) = (Vec::new(), Vec::new());
+    trace::write_to(&mut json, recording, &source).unwrap();
+    trace::write_npz(&mut npz, recording, &source).unwrap();
+    let [json, npz] = [json, npz].map(|file| trace::from_bytes(file, "attend").unwrap());
+    assert_eq!(json.recording.trace.heads, npz.recording.trace.heads);
+    json
+}
+
+#[test]
+fn attention_learns_to_copy_and_is_verified_without_tolerance() {
+    let trainer = trained(COPY, ATTEND);
+    let machine = &trainer.state.machine;
+    let history = &trainer.state.history;
+    let [first, last] = [0, history.len() - 1].map(|at| history[at].validation.bits_per_sequence);
+    assert!(last < 0.5 * first, "{first} and {last} bits");
+
+    let recording = Recording::new(machine, &trainer.task, 7, 1);
+    let honest = read(&recording, machine);
+    assert_eq!(honest.config, machine.config);
+    let (trace, again) = (&recording.trace, &honest.recording.trace);
+    assert_eq!(trace.memory_columns, again.memory_columns);
+    assert_eq!(trace.memory_size()[0], recording.episode.source());
+    assert_eq!(again.setting.source, recording.episode.source());
+    let found = trace::verify(&honest, 0.0);
+    assert_eq!(found.outcome(), trace::Outcome::Holds, "{found:?}");
+    for array in [
+        "feedback",
+        "memory",
+        "read0.key",
+        "read0.similarity",
+        "read0.weighting",
+        "read0.read",
+        "output",
+        "loss",
+    ] {
+        assert!(
+            found.checked.iter().any(|checked| checked == array),
+            "{array}"
+        );
+    }
+    assert!(
+        found
+            .given
+            .iter()
+            .any(|given| given == "encoder.backward.hidden")
+    );
+    assert!(
+        trace::replay(&honest, machine, 0.0)
+            .unwrap()
+            .first
+            .is_none()
+    );
+
+    let first_wrong = |change: &dyn Fn(&mut Recording)| {
+        let mut tampered = recording.clone();
+        change(&mut tampered);
+        let found = trace::verify(&read(&tampered, machine), 1e-6)
+            .comparison
+            .first;
+        found.map(|first| first.array)
+    };
+    let step = recording.episode.steps() - 1;
+    let wrong = first_wrong(&|recording| recording.trace.heads[0].key.row_mut(step)[0] += 0.25);
+    assert_eq!(wrong.as_deref(), Some("read0.key"));
+    let wrong = first_wrong(&|recording| {
+        let feedback = recording.trace.series_mut(Place::Machine, array::FEEDBACK);
+        feedback.unwrap().row_mut(step)[0] -= 0.5;
+    });
+    assert_eq!(wrong.as_deref(), Some("feedback"));
+}
+
+#[test]
+fn a_resumed_run_of_attention_has_identical_weights() {
+    let mut whole = trainer(experiment(COPY, ATTEND, 400));
+    let begun = experiment(COPY, ATTEND, 400);
+    let mut part = trainer(begun.clone());
+    for _ in 0..20 {
+        part.update().unwrap();
+    }
+    let kept = checkpoint::to_bytes(&begun, &part.state);
+    let (_, state) = checkpoint::from_bytes(&kept, "attend").unwrap();
+    let mut part = Trainer::resume(part.task, part.config, state, 1);
+    for trainer in [&mut whole, &mut part] {
+        while !trainer.finished() {
+            trainer.update().unwrap();
+        }
+    }
+    assert_eq!(whole.state.machine, part.state.machine);
+}
+
+#[test]
+fn a_value_of_attention_is_overridden() {
+    let trainer = trainer(experiment(COPY, ATTEND, 8));
+    let machine = &trainer.state.machine;
+    let recording = Recording::new(machine, &trainer.task, 7, 1);
+    let (source, mut changed) = (recording.episode.source(), recording.trace.clone());
+    machine.run_again(&mut changed, 0, |trace, place, array, t| {
+        if (place, t) == (Place::Head(0), source) && array == array::WEIGHTING {
+            let row = trace.heads[0].weighting.row_mut(t);
+            row.fill(0.0);
+            row[1] = 1.0;
+        }
+    });
+    let seen = changed.memory(source).row(1).to_vec();
+    assert_eq!(changed.heads[0].read.row(source), seen);
+    assert_eq!(changed.memory_columns, recording.trace.memory_columns);
+    assert_ne!(changed.logit.row(source), recording.trace.logit.row(source));
+}
+
+#[test]
+fn a_task_that_answers_before_its_input_ends_is_refused() {
+    let text = r#"{"task": {"kind": "ngrams"}, "model": {"kind": "attend"}}"#;
+    let error = Experiment::from_json(text, "test.json", &[]).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("model.kind"), "{message}");
+    assert!(
+        message.contains("reads the whole input before it answers"),
+        "{message}"
+    );
+}
+
+/// Three symbols; the answer names the one that was shown, after a pause.
+fn symbols() -> Task {
+    let (episodes, steps) = (60, 4);
+    let mut inputs = Array2::zeros((episodes * steps, 4));
+    let mut targets = Array2::zeros((episodes * steps, 3));
+    let mut mask = vec![0.0; episodes * steps];
+    for episode in 0..episodes {
+        let start = episode * steps;
+        for t in 0..2 {
+            let symbol = (episode + t * (1 + episode / 3)) % 3;
+            inputs[[start + t, symbol]] = 1.0;
+            targets[[start + 2 + t, symbol]] = 1.0;
+        }
+        inputs[[start + 1, 3]] = 1.0;
+        mask[start + 2..start + 4].fill(1.0);
+    }
+    let recorded = Episodes::new(inputs, targets, mask, &vec![steps; episodes]).unwrap();
+    let all = recorded.recorded().unwrap().clone();
+    let mut task = Episodes::NONE;
+    task.answer = Answer::Symbols;
+    Task::Episodes(task.with(all).unwrap())
+}
+
+#[test]
+fn every_machine_answers_with_symbols() {
+    let task = symbols();
+    assert!((chance(&task, 1, 6) - 2.0 * 3.0_f64.log2()).abs() < 1e-9);
+    let models = [
+        ATTEND,
+        r#"{"kind": "plain", "controller": {"size": 20}}"#,
+        r#"{"memory": {"rows": 5, "columns": 4}, "controller": {"size": 20}}"#,
+    ];
+    for model in models {
+        let mut of_copy = experiment(COPY, model, 1500);
+        of_copy.model.set_channels(4, 3);
+        of_copy.task = task.clone();
+        let mut trainer = trainer(of_copy);
+        while !trainer.finished() {
+            trainer.update().unwrap();
+        }
+        let machine = &trainer.state.machine;
+        let evaluator = Evaluator {
+            machine,
+            task: &task,
+            redundancy: Redundancy::Off,
+            seed: 1,
+            episodes: 6,
+        };
+        let measured = evaluator.measure(1).mean;
+        assert!(
+            (measured.scored_bits - 2.0).abs() < 1e-9,
+            "two symbols are scored"
+        );
+        assert!(measured.bits_per_sequence < 1.0, "{model}: {measured:?}");
+        assert!(measured.wrong_bits < 0.5, "{model}: {measured:?}");
+        let recording = Recording::new(machine, &task, 1, 0);
+        let sum: f32 = recording.trace.output.row(3).iter().sum();
+        assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+        let read = read(&recording, machine);
+        assert_eq!(read.recording.episode.answer, Answer::Symbols);
+        assert_eq!(trace::verify(&read, 0.0).comparison.first, None);
+    }
+}
+
+#[test]
+fn targets_that_are_no_symbols_are_refused() {
+    let mut targets = Array2::zeros((20, 2));
+    targets.column_mut(0).fill(1.0);
+    targets[[3, 1]] = 1.0;
+    let all = Episodes::new(Array2::zeros((20, 1)), targets, vec![1.0; 20], &[2; 10]);
+    let all = all.unwrap().recorded().unwrap().clone();
+    let mut task = Episodes::NONE;
+    task.answer = Answer::Symbols;
+    let fault = task.with(all).unwrap_err();
+    let problem = "is symbols, but episode 1, step 1 of the targets has 2 ones; expected one 1 in every scored step";
+    assert_eq!((fault.array, fault.problem.as_str()), ("answer", problem));
+}

@@ -172,11 +172,14 @@ fn every_word_of_a_similarity_is_on_the_page_and_in_the_schema() {
 fn the_python_module_knows_every_array() {
     let line = |array: &Listed| {
         let (least, most) = array.spec.range.ends();
+        // A head that is recorded has a key as long as a row.
+        let dims = array.spec.dims.iter();
+        let dims = dims.map(|&axis| if axis == "k" { "m" } else { axis });
         let end = |value: f32| value.is_finite().then_some(value);
         let value = json!({
             "name": array.spec.name,
             "heads": array.heads,
-            "dims": array.spec.dims,
+            "dims": dims.collect::<Vec<_>>(),
             "least": end(least),
             "most": end(most),
             "shares": array.spec.range == Range::Distribution,

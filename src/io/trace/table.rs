@@ -44,7 +44,7 @@ pub const AXES: [(&str, &str); 14] = [
     ("y", "output channels"),
     ("c", "controller units"),
     ("l", "controller layers"),
-    ("k", "values of a key"),
+    ("k", "values of a key (m where they are as many as columns)"),
     ("u", "encoder units"),
     ("s", "shifts"),
     ("a", "units of the additive score"),
@@ -202,7 +202,11 @@ pub(super) fn written(trace: &Trace, steps: usize, full_memory: bool) -> Vec<Des
 impl Described {
     /// Describes an array; with a single layer it has no axis of layers.
     fn new(trace: &Trace, steps: usize, place: Place, spec: Array) -> Self {
-        let axes = spec.dims.iter().copied();
+        // Of a key that is as long as a row, the axis is that of the row.
+        let is_row = width(trace, "k") == trace.memory_size()[1];
+        let key = if is_row { "m" } else { "k" };
+        let axes = spec.dims.iter();
+        let axes = axes.map(|&axis| if axis == "k" { key } else { axis });
         let dims: Vec<_> = axes
             .filter(|&axis| axis != "l" || trace.layers.len() > 1)
             .collect();

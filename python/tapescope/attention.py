@@ -35,9 +35,10 @@ def chosen(attention: Mapping[str, Any], key: str, head: int) -> str:
     return of_head(attention.get(key), head, CHOICES[key][0])
 
 
-def learned(attention: Mapping[str, Any], head: int, rows: int, columns: int) -> Dict[str, Tuple[int, ...]]:
-    """Returns the learned tensors of a head with their shapes; a vector is a matrix of one row, as in a weights file."""
-    sizes = {"n": rows, "m": columns, **{axis: int(attention.get(key, size)) for axis, (key, size) in LAYERS.items()}}
+def learned(attention: Mapping[str, Any], head: int, rows: int, columns: int, key: int) -> Dict[str, Tuple[int, ...]]:
+    """Returns the learned tensors of a head whose key has `key` values, with their shapes; a vector is a matrix of one
+    row, as in a weights file."""
+    sizes = {"n": rows, "m": columns, "k": key, **{axis: int(attention.get(name, size)) for axis, (name, size) in LAYERS.items()}}
     shapes = {}
     for tensor in LEARNED:
         if chosen(attention, tensor.choice, head) in tensor.words:

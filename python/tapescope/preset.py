@@ -37,6 +37,9 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
         read: Dict[str, Any] = json.loads(native().preset(name, text))
     return read
 
+# The keys of `model` of every kind of machine.
+_SECTIONS = {"ntm": ("memory", "controller", "heads"), "plain": ("controller",), "attend": ("encoder", "decoder", "attention")}
+
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
     """Returns the name of a preset, and its JSON if it is a dictionary."""
@@ -65,9 +68,11 @@ def check_preset(preset: Union[Path, Preset]) -> None:
     preset = as_dictionary(preset)
     _check_keys("", preset, TREE)
     model = preset.get("model", {})
-    for key in ("memory", "heads") if model.get("kind") == "plain" else ():
-        if key in model:
-            raise WeightsError("is not a key of `plain`", place=f"`model.{key}`", expected="kind, controller")
+    kind = model.get("kind", "ntm")
+    for key in model:
+        if key not in ("kind", *_SECTIONS[kind]):
+            raise WeightsError(f"is not a key of `{kind}`", place=f"`model.{key}`",
+                               expected=", ".join(("kind", *_SECTIONS[kind])))
     heads = _with_defaults(model, TREE["model"])["heads"]
     count = heads["read"] + heads["write"]
     listed = {"shift.form": heads["shift"]["form"], **{f"attention.{key}": heads["attention"][key] for key in CHOICES}}
@@ -139,6 +144,8 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     preset = as_dictionary(preset)
     check_preset(preset)
     model = _with_defaults(preset.get("model", {}), TREE["model"])
+    if model["kind"] == "attend":
+        return _attend_shapes(model, *channels(preset["task"]))
     memory, controller, heads = model["memory"], model["controller"], model["heads"]
     shift, attention = heads["shift"], heads["attention"]
     n, m, c, layers = memory["rows"], memory["columns"], controller["size"], controller["layers"]
@@ -160,7 +167,7 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
         one = sum(chosen(attention, key, head) == CHOICES[key][0] for key in ("strength", "gate", "sharpening"))
         written = 0 if head < reads else 1 + (chosen(attention, "erase", head) == "on")
         linear(name, c, m + one + s + written * m)
-        for part, shape in learned(attention, head, n, m).items():
+        for part, shape in learned(attention, head, n, m, m).items():
             shapes[f"{name}.{part}"] = shape
     linear("output", c + reads * m, y)
     if reads:
@@ -171,4 +178,17 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
         shapes["initial.memory"] = (n, m)
     if reads + writes and heads["initial_weighting"] == "learned":
         shapes["initial.weighting"] = (reads + writes, n)
+    return shapes
+
+
+def _attend_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape]:
+    """Returns the shapes of an encoder and a decoder with attention."""
+    u, c = model["encoder"]["size"], model["decoder"]["size"]
+    maps = {"encoder.forward": (x + u, 4 * u), "encoder.backward": (x + u, 4 * u),
+            "decoder": (y + 2 * u + c, 4 * c), "output": (c + 2 * u, y)}
+    shapes: Dict[str, Shape] = {f"{name}.weight": shape for name, shape in maps.items()}
+    shapes.update({f"{name}.bias": shape[1:] for name, shape in maps.items()})
+    shapes["start.weight"] = (u, c)
+    # No tensor depends on the number of source steps.
+    shapes.update({f"read0.{part}": shape for part, shape in learned(model["attention"], 0, 0, 2 * u, c).items()})
     return shapes

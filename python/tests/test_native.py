@@ -54,6 +54,17 @@ class Traces(support.Test):
         self.run_program("trace", "copy", "--length", "9", "--seed", "3", "--full-memory", "--out", "t.npz")
         self.assert_same(ts.machine("copy").trace(length=9, seed=3), "t.npz")
 
+    def test_an_encoder_and_a_decoder_are_those_of_the_program(self):
+        for attention in ({}, {"score": "general", "weighting": "lognormal", "prior_units": 3},
+                          {"weighting": "local-predictive", "position_units": 5}):
+            preset = {"task": SMALL["task"],
+                      "model": {"kind": "attend", "encoder": {"size": 3}, "decoder": {"size": 5}, "attention": attention}}
+            machine = ts.machine_from(random_weights(preset), preset)
+            self.assertEqual({name: tensor.shape for name, tensor in machine.weights.items()}, ts.tensor_shapes(preset))
+            machine.save(self.path("a.safetensors"))
+            self.run_program("trace", "a.safetensors", "--length", "3", "--episode", "5", "--full-memory", "--out", "a.npz")
+            self.assert_same(machine.trace(length=3, episode=5), "a.npz")
+
     def test_layers_heads_and_derivatives_are_those_of_the_program(self):
         machine = ts.machine_from(random_weights(SMALL), SMALL)
         machine.save(self.path("m.safetensors"))

@@ -60,6 +60,19 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
     let [first, last] = [0, history.len() - 1].map(|at| history[at].validation.bits_per_sequence);
     assert!(last < 0.5 * first, "{first} and {last} bits");
 
+    // The weighting finds the step of the source that is copied.
+    let aligned = (0..20).flat_map(|index| {
+        let recording = Recording::new(machine, &trainer.task, 7, index);
+        let alignment = trainer.task.alignment(&recording.episode);
+        let pairs = alignment.into_iter().enumerate();
+        let shares =
+            pairs.filter_map(|(t, row)| Some(recording.trace.heads[0].weighting.row(t)[row?]));
+        shares.collect::<Vec<f32>>()
+    });
+    let aligned: Vec<f32> = aligned.collect();
+    let mean = aligned.iter().sum::<f32>() / aligned.len() as f32;
+    assert!(mean > 0.5, "{mean} of the weight is where it should be");
+
     let recording = Recording::new(machine, &trainer.task, 7, 1);
     let honest = read(&recording, machine);
     assert_eq!(honest.config, machine.config);

@@ -12,6 +12,10 @@ use tapescope::train::Recording;
 
 /// Goes through every stage of two steps, points at everything, and exports all layouts.
 fn walked_through(machine: Machine) -> Vec<String> {
+    walked_from(machine, 2)
+}
+
+fn walked_from(machine: Machine, step: usize) -> Vec<String> {
     let shelf = Arc::<Shelf>::default();
     let options = Options {
         machines: vec![machine],
@@ -20,7 +24,7 @@ fn walked_through(machine: Machine) -> Vec<String> {
     let raster = Shared::default();
     let mut harness = window_drawn((LARGE, Theme::Dark), options, raster.clone());
     press(&mut harness, Key::Space);
-    act(&mut harness, Play::Seek(2));
+    act(&mut harness, Play::Seek(step));
     let stages = harness.state().session.open.as_ref().unwrap().stages.len();
     let heads = harness.state().session.open.as_ref().unwrap();
     let heads = heads.shown.recording.trace.heads.len();
@@ -72,6 +76,28 @@ fn of_kind(model: &str) -> Machine {
 fn a_network_without_memory_has_two_stages() {
     let machine = of_kind(r#"{"kind": "plain", "controller": {"size": 8}}"#);
     assert_eq!(walked_through(machine), ["controller", "output"]);
+}
+
+#[test]
+fn an_encoder_and_a_decoder_open_in_every_layout() {
+    for (attention, sizes) in [
+        (r#"{"units": 4}"#, (3, 5)),
+        (r#"{"score": "cosine", "weighting": "hard"}"#, (3, 6)),
+        (r#"{"weighting": "weibull"}"#, (5, 4)),
+        (r#"{"weighting": "local-monotonic", "window": 1}"#, (2, 4)),
+    ] {
+        let (encoder, decoder) = sizes;
+        let model = format!(
+            r#"{{"kind": "attend", "encoder": {{"size": {encoder}}}, "decoder": {{"size": {decoder}}},
+                "attention": {attention}}}"#
+        );
+        // The episode of the first index: a step of the source, and the last ones of the answer.
+        for step in [1, 7] {
+            let stages = walked_from(of_kind(&model), step);
+            assert_eq!(stages[0], "controller", "{attention}");
+            assert!(stages.iter().any(|stage| stage == "read"), "{stages:?}");
+        }
+    }
 }
 
 /// An untrained machine with these heads for copying, its weights so large that the heads do something.

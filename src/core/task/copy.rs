@@ -20,7 +20,7 @@ use ndarray::{Array2, s};
 use rand::RngExt;
 
 use super::Episode;
-use super::generate::{BITS, Channels, Generate, LENGTHS, random_bits};
+use super::generate::{BITS, Channels, Generate, LENGTHS, random_bits, repeated};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 use crate::math::Random;
@@ -80,6 +80,10 @@ impl Generate for Copy {
 
     fn longest(&self) -> usize {
         2 * self.length.end() + 1
+    }
+
+    fn alignment(&self, episode: &Episode) -> Vec<Option<usize>> {
+        repeated(episode)
     }
 
     fn episode(&self, random: &mut Random) -> Episode {

@@ -119,6 +119,11 @@ pub(super) trait Generate: Keys {
         None
     }
 
+    /// The source step that the answer of each step comes from; empty where the task does not say it.
+    fn alignment(&self, _: &Episode) -> Vec<Option<usize>> {
+        Vec::new()
+    }
+
     /// An episode without input and answer, to be filled in.
     fn silent(&self, steps: usize) -> Episode {
         Episode {
@@ -145,6 +150,16 @@ pub(super) trait Generate: Keys {
         episode.size = length;
         episode
     }
+}
+
+/// The alignment of an answer that repeats the sequence from step 0 on.
+pub(super) fn repeated(episode: &Episode) -> Vec<Option<usize>> {
+    let (source, size) = (episode.source(), episode.size);
+    let of_step = |t: usize| {
+        let copied = t.checked_sub(source)?;
+        (copied < size * episode.repeats).then(|| copied % size)
+    };
+    (0..episode.steps()).map(of_step).collect()
 }
 
 /// Fair coin flips, [length, bits].

@@ -260,6 +260,12 @@ impl Task {
         self.generator().chance(episode)
     }
 
+    /// The source step that the answer of each step comes from, [T]; `None` in steps without one. Empty where the task
+    /// does not say it.
+    pub fn alignment(&self, episode: &Episode) -> Vec<Option<usize>> {
+        self.generator().alignment(episode)
+    }
+
     /// Returns the loss of the best possible predictor, in bits; `None` if the input determines the answer, so that the
     /// optimum is 0.
     pub fn optimum(&self, episode: &Episode) -> Option<f64> {

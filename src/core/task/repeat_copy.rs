@@ -25,7 +25,7 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::generate::{BITS, Channels, Generate, LENGTHS, MAX_REPEATS, random_bits};
+use super::generate::{BITS, Channels, Generate, LENGTHS, MAX_REPEATS, random_bits, repeated};
 use super::{Episode, Phase};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
@@ -119,6 +119,10 @@ impl Generate for RepeatCopy {
         length + 1 + length * self.repeats.end() + 1
     }
 
+    fn alignment(&self, episode: &Episode) -> Vec<Option<usize>> {
+        repeated(episode)
+    }
+
     fn episode(&self, random: &mut Random) -> Episode {
         let length = random.random_range(self.length.clone());
         let repeats = random.random_range(self.repeats.clone());
@@ -158,6 +162,11 @@ mod tests {
         assert_eq!(episode.target.row(9).to_vec(), [0., 0., 0., 1.]);
         assert_eq!(episode.target.column(3).sum(), 1.0);
         assert_eq!(episode.mask, [0., 0., 0., 1., 1., 1., 1., 1., 1., 1.]);
+        // The end marker copies nothing.
+        let alignment = task.alignment(&episode);
+        assert_eq!(alignment[..3], [None; 3]);
+        let copied = [0, 1, 0, 1, 0, 1].map(Some);
+        assert_eq!((&alignment[3..9], alignment[9]), (&copied[..], None));
     }
 
     #[test]

@@ -156,17 +156,13 @@ impl Repeat {
         Ok(())
     }
 
-    /// After how many sequences the next change is made.
-    pub(super) fn until(&self) -> Option<u64> {
-        self.pending.front().map(|change| change.sequences)
-    }
-
-    /// Makes the next change, if there is one.
-    pub(super) fn change(&mut self, trainer: &mut Trainer) -> anyhow::Result<()> {
-        let Some(change) = self.pending.pop_front() else {
-            return Ok(());
+    /// Makes the next change, if it is due; true where one was made.
+    pub(super) fn change(&mut self, trainer: &mut Trainer) -> anyhow::Result<bool> {
+        let done = trainer.state.sequences;
+        let Some(change) = self.pending.pop_front_if(|change| change.sequences <= done) else {
+            return Ok(false);
         };
-        let (due, done) = (change.sequences, trainer.state.sequences);
+        let due = change.sequences;
         if due != done {
             let name = &self.name;
             return refuse(format!(
@@ -176,7 +172,7 @@ impl Repeat {
         self.now = self.now.changed_by(&change)?;
         let Experiment { task, training, .. } = self.now.clone();
         learn::change(trainer, task, training, change.set);
-        Ok(())
+        Ok(true)
     }
 
     /// Compares log and weights bit for bit and reports the result; `weights` are those of this run.

@@ -21,8 +21,7 @@ use crate::learn::{Curve, Snapshots};
 use crate::model::Model;
 use crate::task::Task;
 use crate::train::{
-    AuxLosses, Diverged, Evaluation, HistoryPoint, Redundancy, State, Trainer, TrainingConfig,
-    Update,
+    AuxLosses, Diverged, HistoryPoint, Redundancy, State, Trainer, TrainingConfig, Update,
 };
 
 const EXAMPLES: &str = "\
@@ -138,7 +137,7 @@ impl Train {
             note(&format!("resumes after {before} of {all} sequences"));
         }
         let progress = Progress::new(before, all);
-        let trainer = Trainer::resume(task, training, state, threads(self.threads));
+        let mut trainer = Trainer::resume(task, training, state, threads(self.threads));
         let new = || Snapshots::new(Snapshots::LIMIT);
         let snapshots = snapshots.or_else(|| self.snapshots.then(new));
         let mut recorder = snapshots.map(|snapshots| SnapshotRecorder::new(snapshots, &trainer));
@@ -147,27 +146,37 @@ impl Train {
             folder.keep_snapshots(&recorder.snapshots)?;
         }
         let watched = (&progress, &*stop);
-        let (mut trainer, result) =
-            train_with_changes(&mut folder, trainer, &mut recorder, &mut repeat, watched)?;
+        let end = train(
+            &mut folder,
+            &mut trainer,
+            &mut recorder,
+            &mut repeat,
+            watched,
+        );
         progress.bar.finish_and_clear();
         if let Some(recorder) = &recorder {
             folder.keep_snapshots(&recorder.snapshots)?;
         }
-        if let Err(error) = result {
-            return match error.downcast_ref() {
-                Some(TrainingEnd::Diverged(why)) => {
-                    Err(diverged(&mut folder, why, &trainer)?.into())
-                }
-                Some(TrainingEnd::Stopped) => {
-                    Err(self.stopped(&mut folder, &trainer.state)?.into())
-                }
-                None => Err(error),
-            };
+        match end? {
+            End::Finished => {}
+            End::Stopped => return Err(self.stopped(&mut folder, &trainer.state)?.into()),
+            End::Diverged(why) => return Err(diverged(&mut folder, &why, &trainer)?.into()),
         }
         let history = std::mem::take(&mut trainer.state.history);
-        let (end, weights) = (Report::of(&folder, history.len()), folder.weights_path());
+        let (best, weights) = (folder.saved(), folder.weights_path());
         folder.finish()?;
-        end.write(out)?;
+        if let Some(best) = best {
+            writeln!(
+                out,
+                "best validation of {}: {} bits and {:.2} wrong bits per sequence, {:.1}% perfect{}",
+                history.len(),
+                decimals(best.bits_per_sequence, 3),
+                best.wrong_bits,
+                100.0 * best.perfect,
+                aux_text(&best.aux)
+            )?;
+        }
+        next(out, &weights)?;
         repeat.map_or(Ok(()), |repeat| repeat.compare(&history, &weights, out))
     }
 
@@ -332,51 +341,38 @@ impl SnapshotRecorder {
     }
 }
 
-/// Reasons why training stopped early.
-#[derive(Debug, thiserror::Error)]
-enum TrainingEnd {
-    #[error("{0}")]
-    Diverged(Diverged),
-    #[error("stopped")]
+/// The way in which training ended.
+enum End {
+    Finished,
     Stopped,
+    Diverged(Diverged),
 }
 
-/// Trains to the end, and makes every change of a run that is repeated; the trainer comes back however that ends.
-fn train_with_changes(
-    folder: &mut RunFolder,
-    mut trainer: Trainer,
-    recorder: &mut Option<SnapshotRecorder>,
-    repeat: &mut Option<Repeat>,
-    watched: (&Progress, &AtomicBool),
-) -> anyhow::Result<(Trainer, anyhow::Result<()>)> {
-    loop {
-        let until = repeat.as_ref().and_then(Repeat::until);
-        let result = train(folder, &mut trainer, recorder, watched, until);
-        match repeat {
-            Some(repeat) if result.is_ok() && until.is_some() => {
-                repeat.change(&mut trainer)?;
-                let snapshots = recorder.as_ref().map(|recorder| &recorder.snapshots);
-                folder.changed(&trainer.state, snapshots)?;
-            }
-            _ => return Ok((trainer, result)),
-        }
-    }
-}
-
-/// Trains to `until` sequences, or to the end.
+/// Trains to the end, and makes every change of a run that is repeated.
 fn train(
     folder: &mut RunFolder,
     trainer: &mut Trainer,
     recorder: &mut Option<SnapshotRecorder>,
+    repeat: &mut Option<Repeat>,
     (progress, stop): (&Progress, &AtomicBool),
-    until: Option<u64>,
-) -> anyhow::Result<()> {
-    let is_there = |done| until.is_some_and(|until| done >= until);
-    while !is_there(trainer.state.sequences) && !trainer.finished() {
-        if stop.load(Ordering::Relaxed) {
-            return Err(TrainingEnd::Stopped.into());
+) -> anyhow::Result<End> {
+    loop {
+        if let Some(repeat) = repeat {
+            while repeat.change(trainer)? {
+                let snapshots = recorder.as_ref().map(|recorder| &recorder.snapshots);
+                folder.changed(&trainer.state, snapshots)?;
+            }
         }
-        let update = trainer.update().map_err(TrainingEnd::Diverged)?;
+        if trainer.finished() {
+            return Ok(End::Finished);
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(End::Stopped);
+        }
+        let update = match trainer.update() {
+            Ok(update) => update,
+            Err(diverged) => return Ok(End::Diverged(diverged)),
+        };
         progress.advance(trainer.state.sequences, &update);
         if let Some(recorder) = recorder {
             recorder.record(trainer, &update);
@@ -392,7 +388,6 @@ fn train(
         let snapshots = recorder.as_ref().map(|recorder| &recorder.snapshots);
         folder.checkpoint_when_due(&trainer.state, snapshots)?;
     }
-    Ok(())
 }
 
 /// Saves the weights that remain of a diverged run, and returns the error.
@@ -419,38 +414,6 @@ fn diverged(
     Ok(CliError::Diverged(format!(
         "{diverged}; {left}; try a smaller training.optimizer.learning_rate{or_weight}"
     )))
-}
-
-/// The report on a finished run.
-struct Report {
-    validations: usize,
-    best: Option<Evaluation>,
-    path: PathBuf,
-}
-
-impl Report {
-    fn of(folder: &RunFolder, validations: usize) -> Self {
-        Self {
-            validations,
-            best: folder.saved(),
-            path: folder.weights_path(),
-        }
-    }
-
-    fn write(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        if let Some(best) = &self.best {
-            writeln!(
-                out,
-                "best validation of {}: {} bits and {:.2} wrong bits per sequence, {:.1}% perfect{}",
-                self.validations,
-                decimals(best.bits_per_sequence, 3),
-                best.wrong_bits,
-                100.0 * best.perfect,
-                aux_text(&best.aux)
-            )?;
-        }
-        Ok(next(out, &self.path)?)
-    }
 }
 
 /// Formats the auxiliary losses.

@@ -1,6 +1,5 @@
 //! `tapescope train --repeat`: a run once more, from its log.
 
-use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,12 +24,8 @@ pub(super) struct Repeat {
     weights: Option<PathBuf>,
     /// The experiment as it was at the start of the run.
     pub(super) experiment: Experiment,
-    /// After the changes that were made.
-    now: Experiment,
     points: Vec<HistoryPoint>,
-    /// All changes; of them those that are to come.
     changes: Vec<Change>,
-    pending: VecDeque<Change>,
 }
 
 /// True for a command line with this option, which is no part of a quoted word.
@@ -103,10 +98,8 @@ impl Repeat {
             command: log.command,
             start: Some(start).filter(|start| start.is_file()),
             weights: Some(weights).filter(|weights| weights.is_file()),
-            now: log.experiment.clone(),
             experiment: log.experiment,
             points: log.points,
-            pending: log.changes.clone().into(),
             changes: log.changes,
         })
     }
@@ -137,29 +130,31 @@ impl Repeat {
         }
     }
 
-    /// Skips the changes that a resumed run already has.
-    pub(super) fn go_on(&mut self, with: &State, experiment: &Experiment) -> anyhow::Result<()> {
-        let (had, name) = (&with.changes, &self.name);
+    /// Checks that a resumed run began as this one did, and had no other changes.
+    pub(super) fn check_resumed(
+        &self,
+        state: &State,
+        experiment: &Experiment,
+    ) -> anyhow::Result<()> {
+        let (had, name) = (&state.changes, &self.name);
         if self.changes.get(..had.len()) != Some(had) {
             return refuse(format!(
                 "--repeat {name}: the resumed run had other changes during training; name the run that it repeats"
             ));
         }
-        let now = self.experiment.after(had)?;
-        if now != *experiment {
+        if self.experiment.after(had)? != *experiment {
             return refuse(format!(
                 "--repeat {name}: the resumed run has another preset; name the run that it repeats"
             ));
         }
-        self.now = now;
-        self.pending = self.changes[had.len()..].to_vec().into();
         Ok(())
     }
 
     /// Makes the next change, if it is due; true where one was made.
-    pub(super) fn change(&mut self, trainer: &mut Trainer) -> anyhow::Result<bool> {
-        let done = trainer.state.sequences;
-        let Some(change) = self.pending.pop_front_if(|change| change.sequences <= done) else {
+    pub(super) fn change(&self, trainer: &mut Trainer) -> anyhow::Result<bool> {
+        let (made, done) = (trainer.state.changes.len(), trainer.state.sequences);
+        let next = self.changes.get(made);
+        let Some(change) = next.filter(|change| change.sequences <= done) else {
             return Ok(false);
         };
         let due = change.sequences;
@@ -169,9 +164,8 @@ impl Repeat {
                 "--repeat {name}: the log has a change after {due} sequences, but the batches of this run step over it to {done}"
             ));
         }
-        self.now = self.now.changed_by(&change)?;
-        let Experiment { task, training, .. } = self.now.clone();
-        learn::change(trainer, task, training, change.set);
+        let Experiment { task, training, .. } = self.experiment.after(&self.changes[..=made])?;
+        learn::change(trainer, task, training, change.set.clone());
         Ok(true)
     }
 

@@ -96,7 +96,7 @@ impl Train {
         let stop = interrupted();
         parent_watch::stop_with_parent(&stop);
         let read = |run: &PathBuf| Repeat::read(run, threads(self.threads));
-        let mut repeat = self.repeat.as_ref().map(read).transpose()?;
+        let repeat = self.repeat.as_ref().map(read).transpose()?;
         let begun = match &self.resume {
             None => self.begin(repeat.as_ref())?,
             Some(folder) => {
@@ -121,8 +121,8 @@ impl Train {
             state,
             snapshots,
         } = begun;
-        if let Some(repeat) = &mut repeat {
-            repeat.go_on(&state, &experiment)?;
+        if let Some(repeat) = &repeat {
+            repeat.check_resumed(&state, &experiment)?;
         }
         if !folder.is_exclusive() {
             let path = label(folder.path());
@@ -150,7 +150,7 @@ impl Train {
             &mut folder,
             &mut trainer,
             &mut recorder,
-            &mut repeat,
+            repeat.as_ref(),
             watched,
         );
         progress.bar.finish_and_clear();
@@ -353,7 +353,7 @@ fn train(
     folder: &mut RunFolder,
     trainer: &mut Trainer,
     recorder: &mut Option<SnapshotRecorder>,
-    repeat: &mut Option<Repeat>,
+    repeat: Option<&Repeat>,
     (progress, stop): (&Progress, &AtomicBool),
 ) -> anyhow::Result<End> {
     loop {

@@ -32,7 +32,7 @@ pub struct FoundRuns {
     pub missing: Vec<(PathBuf, Option<Failure>)>,
 }
 
-/// Folders by their canonical paths, each with its shown path: a folder reached by two paths is listed once.
+/// Folders or files by their canonical paths, each with its shown path: one reached by two paths is listed once.
 type RunPaths = BTreeMap<PathBuf, PathBuf>;
 
 impl FoundRuns {
@@ -48,22 +48,29 @@ impl FoundRuns {
 /// # Errors
 /// A folder cannot be read, or none of them holds a run or the plan of one.
 pub fn find(folders: &[PathBuf], keeps_weights: bool) -> Result<FoundRuns, Error> {
-    let (mut found, mut search) = (FoundRuns::default(), Search::default());
+    let (mut found, mut runs, mut plans) = (FoundRuns::default(), RunPaths::new(), RunPaths::new());
     for folder in folders {
-        if !search.collect(folder, MOST_LEVELS, &mut found)? {
+        if !search(folder, MOST_LEVELS, &mut runs, &mut plans)? {
             let problem =
                 format!("contains no training run: no {LOG} in it or in a folder inside it");
             return Err(Error::about(folder, problem));
         }
     }
+    for (place, path) in &plans {
+        for name in found.readable(plan::read(path)).unwrap_or_default() {
+            let run = path.with_file_name(&name);
+            let real = fs::canonicalize(&run).unwrap_or_else(|_| place.with_file_name(&name));
+            found.planned.insert(real, run);
+        }
+    }
     let planned = found.planned.clone().into_iter();
-    let missing = planned.filter(|(place, _)| !search.runs.contains_key(place));
+    let missing = planned.filter(|(place, _)| !runs.contains_key(place));
     for (_, folder) in missing {
         if let Some(failure) = found.readable(Failure::read(&folder)) {
             found.missing.push((folder, failure));
         }
     }
-    for folder in search.runs.into_values() {
+    for folder in runs.into_values() {
         if let Some(mut run) = found.readable(Run::read(&folder)) {
             run.trained = run.trained.filter(|_| keeps_weights);
             found.runs.push(run);
@@ -72,54 +79,31 @@ pub fn find(folders: &[PathBuf], keeps_weights: bool) -> Result<FoundRuns, Error
     Ok(found)
 }
 
-/// A search for runs.
-#[derive(Default)]
-struct Search {
-    runs: RunPaths,
-    /// The folders looked at, with how many levels of folders inside, and whether a run or a plan is in one of them.
-    seen: BTreeMap<PathBuf, (usize, bool)>,
-}
-
-impl Search {
-    /// True when there is a run or a plan in this folder, or in one inside it.
-    fn collect(
-        &mut self,
-        folder: &Path,
-        levels: usize,
-        found: &mut FoundRuns,
-    ) -> Result<bool, Error> {
-        let unreadable = Error::unreadable(folder);
+/// Collects the runs and plans in this folder and those inside it; true where there are any.
+fn search(
+    folder: &Path,
+    levels: usize,
+    runs: &mut RunPaths,
+    plans: &mut RunPaths,
+) -> Result<bool, Error> {
+    let unreadable = Error::unreadable(folder);
+    if file::exists(&folder.join(LOG)) {
         let place = fs::canonicalize(folder).map_err(&unreadable)?;
-        let before = self.seen.get(&place).copied();
-        if let Some((_, is_any)) = before.filter(|(seen, _)| *seen >= levels) {
-            return Ok(is_any);
-        }
-        if file::exists(&folder.join(LOG)) {
-            self.runs.entry(place).or_insert_with(|| folder.to_owned());
-            return Ok(true);
-        }
-        let mut is_any = before.is_some_and(|(_, is_any)| is_any);
-        self.seen.insert(place.clone(), (levels, is_any));
-        for entry in fs::read_dir(folder).map_err(&unreadable)? {
-            let path = entry.map_err(&unreadable)?.path();
-            if path.is_dir() {
-                is_any |= levels > 1 && self.collect(&path, levels - 1, found)?;
-            } else if before.is_none() && plan::is_plan(&path) {
-                is_any = true;
-                let names = found.readable(plan::read(&path)).unwrap_or_default();
-                let planned = names.iter().map(|name| {
-                    let run = folder.join(name);
-                    (
-                        fs::canonicalize(&run).unwrap_or_else(|_| place.join(name)),
-                        run,
-                    )
-                });
-                found.planned.extend(planned);
-            }
-        }
-        self.seen.insert(place, (levels, is_any));
-        Ok(is_any)
+        runs.entry(place).or_insert_with(|| folder.to_owned());
+        return Ok(true);
     }
+    let mut is_any = false;
+    for entry in fs::read_dir(folder).map_err(&unreadable)? {
+        let path = entry.map_err(&unreadable)?.path();
+        if path.is_dir() {
+            is_any |= levels > 1 && search(&path, levels - 1, runs, plans)?;
+        } else if plan::is_plan(&path) {
+            is_any = true;
+            let place = fs::canonicalize(&path).map_err(&unreadable)?;
+            plans.entry(place).or_insert(path);
+        }
+    }
+    Ok(is_any)
 }
 
 /// The runs that differ in nothing but their seed.

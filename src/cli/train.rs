@@ -138,8 +138,7 @@ impl Train {
         }
         let progress = Progress::new(before, all);
         let mut trainer = Trainer::resume(task, training, state, threads(self.threads));
-        let new = || Snapshots::new(Snapshots::LIMIT);
-        let snapshots = snapshots.or_else(|| self.snapshots.then(new));
+        let snapshots = snapshots.or_else(|| self.snapshots.then(Snapshots::default));
         let mut recorder = snapshots.map(|snapshots| SnapshotRecorder::new(snapshots, &trainer));
         if let Some(recorder) = &recorder {
             // Who goes on finds them there, and goes on with them.

@@ -332,8 +332,10 @@ mod tests {
         diagnostics: &Diagnostics,
         since: u64,
     ) -> Vec<Kind> {
-        let mut progress = RunProgress::empty();
-        progress.heads = vec!["read0".to_owned()];
+        let mut progress = RunProgress {
+            heads: vec!["read0".to_owned()],
+            ..RunProgress::default()
+        };
         let mut watcher = Watcher::since(0);
         let mut curve = Curve::default();
         let mut kinds = Vec::new();
@@ -415,7 +417,7 @@ mod tests {
 
     #[test]
     fn overflowing_gradient_norm_is_reported_and_ignored_in_average() {
-        let progress = RunProgress::empty();
+        let progress = RunProgress::default();
         let mut watcher = Watcher::since(0);
         let mut curve = Curve::default();
         let beyond = f64::from(f32::MAX).sqrt();
@@ -433,7 +435,7 @@ mod tests {
 
     #[test]
     fn exploding_gradient_is_reported_immediately() {
-        let progress = RunProgress::empty();
+        let progress = RunProgress::default();
         let mut watcher = Watcher::since(0);
         for _ in 0..50 {
             assert_eq!(watcher.look(&progress, &update(1.0, 2.0), None), []);

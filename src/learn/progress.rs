@@ -14,7 +14,7 @@ const SHARE: f64 = 0.01;
 const FORGETS: f64 = 0.02;
 
 /// The progress of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RunProgress {
     /// Sequences trained on.
     pub sequences: u64,
@@ -122,28 +122,6 @@ impl DiagnosticsHistory {
     }
 }
 
-#[cfg(test)]
-impl RunProgress {
-    /// Returns an empty one.
-    pub(super) fn empty() -> Self {
-        Self {
-            sequences: 0,
-            of: 1,
-            seconds: 0.0,
-            curve: Curve::default(),
-            history: Vec::new(),
-            errors_by_size: ErrorsBySize::default(),
-            diagnostics: DiagnosticsHistory::default(),
-            findings: Vec::new(),
-            snapshots: Snapshots::new(0),
-            changes: Vec::new(),
-            task_since: 0,
-            heads: Vec::new(),
-            end: None,
-        }
-    }
-}
-
 impl RunProgress {
     /// False where the weights of the run are no longer any good.
     pub fn keeps_weights(&self) -> bool {
@@ -175,16 +153,13 @@ impl RunProgress {
             sequences,
             of,
             seconds: seconds.into_iter().flatten().fold(0.0, f64::max),
-            curve: Curve::default(),
-            errors_by_size: ErrorsBySize::default(),
-            diagnostics: DiagnosticsHistory::default(),
-            findings: Vec::new(),
             heads: heads.into_iter().flatten().collect(),
             end: (sequences >= of).then_some(End::Finished),
             history,
             changes,
             task_since,
             snapshots,
+            ..Self::default()
         }
     }
 }

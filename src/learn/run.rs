@@ -3,7 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::curve::Curve;
 use super::finding::Finding;
 use super::findings::Watcher;
 use super::progress::{DiagnosticsHistory, End, ErrorsBySize, RunProgress};
@@ -61,14 +60,11 @@ impl Run {
                 sequences: trainer.state.sequences,
                 of: trainer.config.sequences,
                 seconds: trainer.seconds(),
-                curve: Curve::default(),
                 history: trainer.state.history.clone(),
-                errors_by_size: ErrorsBySize::default(),
                 diagnostics: DiagnosticsHistory {
                     looks: Vec::new(),
                     tensors: Arc::new(tensors),
                 },
-                findings: Vec::new(),
                 snapshots: Snapshots::new(limit),
                 // Which change was of the task is not known; after the last one it is the same.
                 task_since: trainer
@@ -79,6 +75,7 @@ impl Run {
                 changes: trainer.state.changes.clone(),
                 heads,
                 end: trainer.finished().then_some(End::Finished),
+                ..RunProgress::default()
             },
             watcher: Watcher::since(trainer.state.sequences),
             diagnostics: Diagnostics::default(),

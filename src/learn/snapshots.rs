@@ -43,6 +43,12 @@ pub struct Snapshots {
     per_decade: f64,
 }
 
+impl Default for Snapshots {
+    fn default() -> Self {
+        Self::new(Self::LIMIT)
+    }
+}
+
 impl Snapshots {
     /// The memory for the snapshots of a run: 128 MiB.
     pub const LIMIT: usize = 128 << 20;

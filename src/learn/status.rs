@@ -82,7 +82,7 @@ mod tests {
     use crate::train::{AuxLosses, Evaluation, HistoryPoint, Update};
 
     fn progress(losses: impl Iterator<Item = f64>) -> RunProgress {
-        let mut progress = RunProgress::empty();
+        let mut progress = RunProgress::default();
         for bits in losses {
             progress.sequences += 1;
             let update = Update {
@@ -107,7 +107,7 @@ mod tests {
         let down = progress((0..4000).map(|done| 80.0 * (-f64::from(done) / 2000.0).exp()));
         assert_eq!(TrainingStatus::of(&down, 0.0), TrainingStatus::Learning);
         assert_eq!(
-            TrainingStatus::of(&RunProgress::empty(), 0.0),
+            TrainingStatus::of(&RunProgress::default(), 0.0),
             TrainingStatus::Learning
         );
     }

@@ -14,7 +14,7 @@ use super::signal::INTERRUPTED;
 /// In the environment of a run: its standard input is such a pipe.
 const WATCHES_PARENT: &str = "TAPESCOPE_ENDS_WITH_STDIN";
 /// The time that a run may take to stop by itself.
-pub(super) const GRACE: Duration = Duration::from_secs(10);
+const GRACE: Duration = Duration::from_secs(10);
 
 /// A watch of the parent process: the two ends of its pipe.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 
@@ -17,7 +17,7 @@ use super::error::{CliError, DIVERGED, refuse};
 use super::machine;
 use super::machine::check_training;
 use super::message::note;
-use super::parent_watch::{GRACE, ParentWatch};
+use super::parent_watch::ParentWatch;
 use super::plan::{Grid, Runs, Seeds, Shard, settings};
 use super::process::again;
 use super::signal::interrupted;
@@ -435,25 +435,18 @@ fn train_all(
     Ok(())
 }
 
-/// Waits for the end of a run. It is asked to end when the sweep stops; when it does not, it is ended after
-/// a while.
+/// Waits for the end of a run. It is asked to end when the sweep stops, and ends itself a while later.
 fn wait(
     child: &mut Child,
     parent_watch: &ParentWatch,
     stop: &AtomicBool,
 ) -> io::Result<ExitStatus> {
-    let mut stopped_at: Option<Instant> = None;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
         if stop.load(Ordering::Relaxed) {
             parent_watch.stop_children();
-            let since = stopped_at.get_or_insert_with(Instant::now);
-            if since.elapsed() > GRACE {
-                // It may have ended by itself just now.
-                let _ = child.kill();
-            }
         }
         std::thread::sleep(Duration::from_millis(20));
     }

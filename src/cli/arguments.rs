@@ -17,8 +17,8 @@ pub(super) const MOST_SAMPLES: u64 = 10_000;
 
 /// A seed, or the index of an episode, as it is typed.
 pub(super) fn from_zero(text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| format!("expected a whole number, 0 to {}", u64::MAX))
+    let expected = format!("a whole number, 0 to {}", u64::MAX);
+    within(text, 0..=u64::MAX, &expected)
 }
 
 /// A number of memory rows, as it is typed.
@@ -33,8 +33,7 @@ pub(super) fn rows(text: &str) -> Result<usize, String> {
 
 /// A step of an episode, as it is typed.
 pub(super) fn step(text: &str) -> Result<usize, String> {
-    text.parse()
-        .map_err(|_| "expected a step number, 0 or more".to_owned())
+    within(text, 0..=usize::MAX, "a step number, 0 or more")
 }
 
 /// Reads whole numbers from 1 to `most`: one, or a range with both ends.
@@ -56,10 +55,23 @@ pub(super) fn up_to<T>(most: T) -> impl Fn(&str) -> Result<T, String> + Clone
 where
     T: FromStr + PartialOrd + Display + From<u8> + Copy,
 {
-    move |text| match text.parse() {
-        Ok(value) if value >= T::from(1) && value <= most => Ok(value),
-        _ => Err(format!("expected a whole number, 1 to {most}")),
+    move |text| {
+        within(
+            text,
+            T::from(1)..=most,
+            &format!("a whole number, 1 to {most}"),
+        )
     }
+}
+
+/// Reads a number in a range; the error says what was `expected`.
+pub(super) fn within<T: FromStr + PartialOrd>(
+    text: &str,
+    range: RangeInclusive<T>,
+    expected: &str,
+) -> Result<T, String> {
+    let value = text.parse().ok().filter(|value| range.contains(value));
+    value.ok_or_else(|| format!("expected {expected}"))
 }
 
 /// Returns the number of threads: the requested number, or one per processor.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::arguments::within;
 use super::error::{CliError, refuse};
 use super::{gradient, machine};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
@@ -66,10 +67,7 @@ pub(super) struct Diff {
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(tolerance) if (0.0..=1.0).contains(&tolerance) => Ok(tolerance),
-        _ => Err("expected a number, 0 to 1".to_owned()),
-    }
+    within(text, 0.0..=1.0, "a number, 0 to 1")
 }
 
 /// Reads a trace. The error for a machine tells how to record a trace.

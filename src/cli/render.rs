@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-use super::arguments::{MOST_SAMPLES, ends, step, up_to};
+use super::arguments::{MOST_SAMPLES, ends, step, up_to, within};
 use super::episode::{Chosen, EpisodeArgs, as_it_is, is_trace, note_wrap_around};
 use super::error::CliError::Usage;
 use super::error::refuse;
@@ -628,26 +628,18 @@ fn size(text: &str) -> Result<(f32, f32), String> {
 
 /// Pixels per unit, as it is typed.
 fn scale(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(scale) if (0.1..=8.0).contains(&scale) => Ok(scale),
-        _ => Err("expected a number, 0.1 to 8".to_owned()),
-    }
+    within(text, 0.1..=8.0, "a number, 0.1 to 8")
 }
 
 /// Seconds of an animation.
 fn seconds(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(seconds) if (1.0..=600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("expected seconds, 1 to 600".to_owned()),
-    }
+    within(text, 1.0..=600.0, "seconds, 1 to 600")
 }
 
 /// Milliseconds, as they are typed, in hundredths of a second.
 fn delay(text: &str) -> Result<u16, String> {
-    match text.parse::<u32>() {
-        Ok(delay @ 20..=60_000) => Ok((delay / 10) as u16),
-        _ => Err("expected milliseconds, 20 to 60000".to_owned()),
-    }
+    let delay = within(text, 20..=60_000, "milliseconds, 20 to 60000")?;
+    Ok(delay / 10)
 }
 
 #[cfg(test)]

@@ -161,24 +161,20 @@ pub(super) fn path(path: &serde_path_to_error::Path) -> String {
 
 /// At most 80 characters of a text that someone else wrote, none of which acts on a terminal.
 pub(super) fn short(text: &str) -> String {
-    cut(text, MOST_OF_NAME, 0)
+    bounded(text, MOST_OF_NAME)
 }
 
 /// Returns at most `most` characters of a text, without control characters for terminals. A longer text is cut in
 /// its middle, because names differ at their ends.
 pub fn bounded(text: &str, most: usize) -> String {
-    cut(text, most, most - most / 2 - 1)
-}
-
-/// Shortens a text to `most` characters, `last` of them its last.
-fn cut(text: &str, most: usize, last: usize) -> String {
     let text = harmless(text);
     let count = text.chars().count();
     if count <= most {
         return text;
     }
-    let (first, end) = (most - last - 1, text.chars().skip(count - last));
-    text.chars().take(first).chain(['…']).chain(end).collect()
+    let first = text.chars().take(most / 2);
+    let last = text.chars().skip(count + most / 2 + 1 - most);
+    first.chain(['…']).chain(last).collect()
 }
 
 /// Replaces every character that acts on a terminal by a sign: controls, and characters that change the writing

@@ -75,25 +75,14 @@ impl Curve {
         let from = 0.8 * self.points.last()?.sequences as f64;
         let last = self.points.iter().rev();
         let last = last.take_while(|point| point.sequences as f64 > from);
-        let (sum, count) = last.fold((0.0, 0.0), |(sum, count), point| {
-            let updates = point.updates as f64;
-            (sum + point.bits * updates, count + updates)
-        });
-        Some(sum / count)
+        mean(last, |point| point.bits)
     }
 
     /// A moving mean of something about every point, by updates: over the last `share` of the sequences before it, and
     /// over at least [`LEAST`] updates where they exist.
     pub fn smoothed(&self, share: f64, of: impl Fn(&Point) -> f64) -> Vec<f64> {
-        let mean = |points: &[Point]| {
-            let add = |(sum, count): (f64, f64), point: &Point| {
-                let updates = point.updates as f64;
-                (sum + of(point) * updates, count + updates)
-            };
-            let (sum, count) = points.iter().fold((0.0, 0.0), add);
-            sum / count
-        };
-        self.windows(share).map(mean).collect()
+        let windows = self.windows(share);
+        windows.filter_map(|points| mean(points, &of)).collect()
     }
 
     /// The least and the largest of something over the same points as that mean.
@@ -121,6 +110,19 @@ impl Curve {
             &self.points[first..=last]
         })
     }
+}
+
+/// Returns the mean of something over points, by updates; `None` without points.
+pub(super) fn mean<'a>(
+    points: impl IntoIterator<Item = &'a Point>,
+    of: impl Fn(&Point) -> f64,
+) -> Option<f64> {
+    let add = |(sum, count): (f64, f64), point: &Point| {
+        let updates = point.updates as f64;
+        (sum + of(point) * updates, count + updates)
+    };
+    let (sum, count) = points.into_iter().fold((0.0, 0.0), add);
+    (count > 0.0).then(|| sum / count)
 }
 
 #[cfg(test)]

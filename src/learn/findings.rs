@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::curve;
 use super::finding::{Finding, Kind};
 use super::progress::RunProgress;
 use crate::train::{Diagnostics, Diverged, Update};
@@ -278,7 +279,7 @@ impl RecentLoss {
     pub(super) fn of(progress: &RunProgress, since: u64) -> Self {
         let points = progress.curve.points();
         let points = &points[points.partition_point(|point| point.sequences <= since)..];
-        let mean = |until: f64| {
+        let mean_until = |until: f64| {
             let from = until * (1.0 - LATELY);
             let at = |point: &super::Point| (point.sequences - since) as f64;
             let inside = |point: &&super::Point| (from..=until).contains(&at(point));
@@ -287,16 +288,12 @@ impl RecentLoss {
                 .rev()
                 .skip_while(|point| at(point) > until)
                 .take_while(inside);
-            let (sum, count) = inside.fold((0.0, 0.0), |(sum, count), point| {
-                let updates = point.updates as f64;
-                (sum + point.bits * updates, count + updates)
-            });
-            (count > 0.0).then(|| sum / count)
+            curve::mean(inside, |point| point.bits)
         };
         let at = (progress.sequences - since) as f64;
-        let now = mean(at).unwrap_or(f64::NAN);
+        let now = mean_until(at).unwrap_or(f64::NAN);
         let is_same = |before: f64| (before - now).abs() < FLAT * now;
-        let earlier = [SINCE, SINCE.sqrt()].map(|times| mean(at / times));
+        let earlier = [SINCE, SINCE.sqrt()].map(|times| mean_until(at / times));
         Self {
             now,
             is_flat: at / SINCE >= EARLY as f64

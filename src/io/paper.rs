@@ -90,16 +90,12 @@ pub fn figure(config: &ModelConfig, task: &Task) -> Option<Reported> {
     if !is_of_the_paper(task) || config.ntm().is_some_and(is_another) {
         return None;
     }
-    let plain = if let ModelConfig::Plain(plain) = config {
-        Some(plain.controller.kind)
-    } else {
-        None
-    };
-    let kind = match (config.ntm().map(|ntm| ntm.controller.kind), plain) {
-        (Some(ControllerKind::Lstm), _) => NtmLstm,
-        (Some(ControllerKind::Feedforward), _) => NtmFeedforward,
-        (None, Some(ControllerKind::Lstm)) => Lstm,
-        (None, _) => return None,
+    let is_lstm = |kind: ControllerKind| kind == ControllerKind::Lstm;
+    let kind = match (config.ntm(), config) {
+        (Some(ntm), _) if is_lstm(ntm.controller.kind) => NtmLstm,
+        (Some(_), _) => NtmFeedforward,
+        (None, ModelConfig::Plain(plain)) if is_lstm(plain.controller.kind) => Lstm,
+        _ => return None,
     };
     let covers = |known: &RangeInclusive<usize>, range: &RangeInclusive<usize>| {
         known.contains(range.start()) && known.contains(range.end())

@@ -94,11 +94,9 @@ pub fn sha256(machine: &Model<f32>) -> String {
 
 /// Returns a hash in hexadecimal.
 pub(super) fn hexadecimal(hasher: Sha256) -> String {
-    let bytes = hasher.finalize().into_iter();
-    let digits = bytes.flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
+    let digits = hasher.finalize();
+    let digits = digits.iter().map(|byte| format!("{byte:02x}"));
+    digits.collect()
 }
 
 /// The name of the first tensor that two machines do not have alike, to the bit.

@@ -1,12 +1,10 @@
 //! Presets and other objects as JSON, keys in their order.
 
-use std::io::{self, Write};
-
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::ser::{Formatter, PrettyFormatter};
-use serde_json::{Serializer, Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::keys::{Field, Keys, Table};
 
@@ -35,12 +33,31 @@ impl Written {
 
     /// Indented, with lists of numbers on one line.
     pub(super) fn to_json(&self) -> String {
-        let mut json = Vec::new();
-        let mut serializer = Serializer::with_formatter(&mut json, Indented::default());
-        self.serialize(&mut serializer)
-            .expect("a preset is an object of plain values");
-        json.push(b'\n');
-        String::from_utf8(json).expect("JSON is text")
+        let values = self.0.iter();
+        let values: Vec<_> = values
+            .map(|(path, value)| (path.clone(), Inline::of(value)))
+            .collect();
+        let json = serde_json::to_string_pretty(&Part(&values, 0));
+        json.expect("a preset is an object of plain values") + "\n"
+    }
+}
+
+/// A value; a list as its text.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Inline<'a> {
+    List(Box<RawValue>),
+    Value(&'a Value),
+}
+
+impl<'a> Inline<'a> {
+    fn of(value: &'a Value) -> Self {
+        let Value::Array(all) = value else {
+            return Self::Value(value);
+        };
+        let all: Vec<String> = all.iter().map(Value::to_string).collect();
+        let list = RawValue::from_string(format!("[{}]", all.join(", ")));
+        Self::List(list.expect("a list of JSON values is one"))
     }
 }
 
@@ -75,9 +92,9 @@ impl Serialize for Written {
 }
 
 /// The values under one key, and the offset in their paths of the part below it.
-struct Part<'a>(&'a [(String, Value)], usize);
+struct Part<'a, T>(&'a [(String, T)], usize);
 
-impl Serialize for Part<'_> {
+impl<T: Serialize> Serialize for Part<'_, T> {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self(values, start) = *self;
         let mut map = to.serialize_map(None)?;
@@ -90,36 +107,6 @@ impl Serialize for Part<'_> {
             }
         }
         map.end()
-    }
-}
-
-/// serde_json's indented form, but for lists, which stay on one line.
-#[derive(Default)]
-struct Indented(PrettyFormatter<'static>);
-
-impl Formatter for Indented {
-    fn begin_array_value<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
-        to.write_all(if first { b"" } else { b", " })
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.begin_object(to)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.end_object(to)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(to, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(to)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.end_object_value(to)
     }
 }
 

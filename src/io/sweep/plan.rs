@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::io::preset::Override;
+use crate::io::weights::hexadecimal;
 use crate::io::{Error, file};
 
 const FORMAT: &str = "tapescope-plan";
@@ -40,9 +41,9 @@ pub fn run_name(setting: &[Override], seed: u64) -> String {
 }
 
 fn short_hash(bytes: &[u8]) -> String {
-    let hash = Sha256::digest(bytes);
-    let digits = hash.iter().take(4).map(|byte| format!("{byte:02x}"));
-    digits.collect()
+    let mut hash = hexadecimal(Sha256::new_with_prefix(bytes));
+    hash.truncate(8);
+    hash
 }
 
 #[derive(Serialize, Deserialize)]

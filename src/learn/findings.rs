@@ -73,7 +73,7 @@ const FLAT: f64 = 0.02;
 /// while the number of sequences grew by this factor,
 const SINCE: f64 = 1.6;
 /// and is not yet below this share of its initial value.
-pub(super) const OPEN: f64 = 0.05;
+const OPEN: f64 = 0.05;
 
 /// Below this share of where it stood the loss has left a plateau.
 const LEFT: f64 = 0.6;
@@ -88,8 +88,7 @@ pub(super) struct Watcher {
     /// ln of the usual norm of the gradient, and of the largest that was usual.
     usual: Option<f64>,
     most: f64,
-    /// Bits at first, and the best mean so far.
-    first: Option<f64>,
+    /// The best mean of the loss so far.
     best: f64,
     /// The plateau of the loss, as long as it lasts.
     stood: Option<f64>,
@@ -105,8 +104,7 @@ impl Watcher {
             said: BTreeMap::new(),
             usual: None,
             most: f64::NEG_INFINITY,
-            first: None,
-            best: 0.0,
+            best: f64::INFINITY,
             stood: None,
             since: sequences,
         }
@@ -170,13 +168,8 @@ impl Watcher {
         {
             heads(progress, diagnostics, &mut say);
             let recent_mean = RecentLoss::of(progress, self.since);
-            let first = *self.first.get_or_insert_with(|| {
-                let mut points = progress.curve.points().iter();
-                let first = points.find(|point| point.sequences > self.since);
-                self.best = recent_mean.now;
-                first.map_or(recent_mean.now, |point| point.bits)
-            });
-            let (now, best) = (recent_mean.now, self.best);
+            let RecentLoss { first, now, .. } = recent_mean;
+            let best = self.best;
             // What has learned has little to learn from, here and there nothing.
             tensors(progress, diagnostics, now > OPEN * first, &mut say);
             let [times, share] = RELAPSE;
@@ -191,7 +184,7 @@ impl Watcher {
                 },
             );
             self.best = best.min(now);
-            let stands = recent_mean.is_flat && now > OPEN * first;
+            let stands = recent_mean.is_plateau();
             say(Kind::Plateau, 0, stands, &|| {
                 format!(
                     "The loss has stayed at {now:.1} bits per sequence. Plateaus are common before a machine finds the algorithm: wait, try another seed, or start with shorter sequences."
@@ -268,10 +261,11 @@ fn tensors(progress: &RunProgress, diagnostics: &Diagnostics, learns: bool, say:
     }
 }
 
-/// The loss now, as a mean, and whether it was the same for a while.
+/// The loss at first and now, as a mean, and whether it was the same for a while.
 pub(super) struct RecentLoss {
+    first: f64,
     pub(super) now: f64,
-    pub(super) is_flat: bool,
+    is_flat: bool,
 }
 
 impl RecentLoss {
@@ -292,13 +286,20 @@ impl RecentLoss {
         };
         let at = (progress.sequences - since) as f64;
         let now = mean_until(at).unwrap_or(f64::NAN);
+        let first = points.first().map_or(now, |point| point.bits);
         let is_same = |before: f64| (before - now).abs() < FLAT * now;
         let earlier = [SINCE, SINCE.sqrt()].map(|times| mean_until(at / times));
         Self {
+            first,
             now,
             is_flat: at / SINCE >= EARLY as f64
                 && earlier.iter().all(|before| before.is_some_and(is_same)),
         }
+    }
+
+    /// True for a loss that does not change, far from 0.
+    pub(super) fn is_plateau(&self) -> bool {
+        self.is_flat && self.now > OPEN * self.first
     }
 }
 

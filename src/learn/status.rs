@@ -1,6 +1,6 @@
 //! Status of a run in a word: diverged, on a plateau, or learned.
 
-use super::findings::{OPEN, RecentLoss};
+use super::findings::RecentLoss;
 use super::progress::{End, RunProgress};
 use crate::train::after;
 
@@ -42,15 +42,15 @@ impl TrainingStatus {
         let of_the_task = after(&progress.history, progress.task_since).iter();
         let validations = || of_the_task.clone().map(|point| point.validation.perfect);
         let knows = validations().next_back().is_some_and(|last| last >= KNOWS);
-        let recent = RecentLoss::of(progress, progress.task_since).now;
-        let is_lost = chance > 0.0 && recent > LOST * chance;
+        let recent = RecentLoss::of(progress, progress.task_since);
+        let is_lost = chance > 0.0 && recent.now > LOST * chance;
         match progress.end {
             Some(End::Diverged(_)) => Self::Diverged,
             Some(End::Broken { .. }) => Self::Broken,
             _ if knows && validations().any(|perfect| perfect >= 1.0) => Self::Learned,
             _ if is_lost => Self::Diverged,
             Some(End::Finished) => Self::Ended,
-            None if is_flat(progress) => Self::Plateau,
+            None if recent.is_plateau() => Self::Plateau,
             None => Self::Learning,
         }
     }
@@ -66,14 +66,6 @@ impl TrainingStatus {
             Self::Broken => "error",
         }
     }
-}
-
-fn is_flat(progress: &RunProgress) -> bool {
-    let since = progress.task_since;
-    let recent_mean = RecentLoss::of(progress, since);
-    let mut points = progress.curve.points().iter();
-    let first = points.find(|point| point.sequences > since);
-    first.is_some_and(|first| recent_mean.is_flat && recent_mean.now > OPEN * first.bits)
 }
 
 #[cfg(test)]

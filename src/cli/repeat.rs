@@ -54,12 +54,7 @@ pub(super) fn check_alone(folder: &Path, command: &str) -> anyhow::Result<()> {
 
 /// Checks that a run is not repeated into its own folder.
 pub(super) fn check_apart(repeated: &Path, folder: &Path) -> anyhow::Result<()> {
-    let own = if repeated.is_dir() {
-        Some(repeated)
-    } else {
-        repeated.parent()
-    };
-    if own.is_some_and(|own| is_same(own, folder)) {
+    if is_same(RunFolder::of(repeated), folder) {
         let name = label(folder);
         return refuse(format!(
             "--out {name}: is the folder of the repeated run; choose another folder"
@@ -72,13 +67,9 @@ impl Repeat {
     /// Reads the run in a folder, or a log.
     pub(super) fn read(path: &Path, threads: usize) -> anyhow::Result<Self> {
         let (mut log, name) = (log_at(path)?, label(path));
-        let file = if path.is_dir() {
-            path.join("log")
-        } else {
-            path.to_owned()
-        };
-        log.experiment = log.experiment.with_episodes(&file)?;
-        let folder = file.parent().unwrap_or(Path::new(""));
+        let folder = RunFolder::of(path);
+        let experiment = log.experiment.with_episodes(&folder.join("log"));
+        log.experiment = experiment?;
         let [start, weights] =
             [RunFolder::START, RunFolder::WEIGHTS].map(|name| RunFolder::part(folder, name));
         let all = log.experiment.training.sequences;

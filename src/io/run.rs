@@ -133,6 +133,12 @@ impl RunFolder {
         if is_begun { new } else { folder.to_owned() }
     }
 
+    /// Returns the folder of a run: the path itself, or the folder of a file in it.
+    pub fn of(path: &Path) -> &Path {
+        let of_file = path.parent().filter(|_| !path.is_dir());
+        of_file.unwrap_or(path)
+    }
+
     /// Returns the weights file of a path: the file itself, or that of the run folder.
     ///
     /// # Errors

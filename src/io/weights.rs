@@ -499,14 +499,9 @@ fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
         model: trained.machine.config.clone(),
         ..trained.experiment.clone()
     };
-    let mut entries = BTreeMap::from([
-        ("format", FORMAT.to_owned()),
-        ("version", VERSION.to_owned()),
-        ("generator", GENERATOR.to_owned()),
-        ("experiment", experiment.to_json()),
-        ("history", history_json(&trained.history)),
-        ("command", trained.command.clone()),
-    ]);
+    let history = ("history", history_json(&trained.history));
+    let mut entries = metadata_of_run(FORMAT, &experiment, history);
+    entries.insert("command", trained.command.clone());
     if let Some(evaluation) = &trained.evaluation {
         entries.insert("evaluation", evaluation_json(evaluation));
     }

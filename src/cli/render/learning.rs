@@ -57,12 +57,7 @@ impl Render {
         let Some((experiment, snapshots)) = RunFolder::snapshots_at(path)? else {
             return self.keeps_none();
         };
-        let file = if path.is_dir() {
-            path.join("log")
-        } else {
-            path.to_owned()
-        };
-        let experiment = experiment.with_episodes(&file)?;
+        let experiment = experiment.with_episodes(&RunFolder::of(path).join("log"))?;
         let machine = |snapshot: &Snapshot| {
             let trained = Trained {
                 experiment: experiment.clone(),

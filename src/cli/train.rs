@@ -1,7 +1,7 @@
 //! `tapescope train`: from random weights to a machine that answers.
 
 use std::ffi::OsStr;
-use std::io::{IsTerminal, Write, stderr};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -188,7 +188,7 @@ impl Train {
         let preset = preset.or(repeat.map(Repeat::name)).unwrap_or_default();
         let experiment = match repeat {
             Some(repeat) => repeat.experiment.clone(),
-            None => self.experiment(preset)?,
+            None => self.asked(Experiment::find(preset, &self.overrides)?),
         };
         let from = self.from()?;
         // A run that repeats another one begins with what that kept, and keeps it, too.
@@ -273,10 +273,6 @@ impl Train {
             "stopped after {} sequences; {weights}; resume with: {go_on}",
             state.sequences
         )))
-    }
-
-    fn experiment(&self, preset: &str) -> anyhow::Result<Experiment> {
-        Ok(self.asked(Experiment::find(preset, &self.overrides)?))
     }
 
     /// An experiment with the seed and the length that are asked for.
@@ -435,7 +431,6 @@ fn next(out: &mut impl Write, weights: &Path) -> std::io::Result<()> {
 /// A bar on a terminal; elsewhere a line per validation.
 struct Progress {
     bar: ProgressBar,
-    is_terminal: bool,
     start: Instant,
     /// Sequences that were done before it.
     before: u64,
@@ -457,7 +452,6 @@ impl Progress {
         bar.reset_eta();
         Self {
             bar,
-            is_terminal: stderr().is_terminal(),
             start: Instant::now(),
             before,
             sequences,
@@ -487,7 +481,7 @@ impl Progress {
             measured.wrong_bits,
             aux_text(&told)
         );
-        if self.is_terminal {
+        if !self.bar.is_hidden() {
             self.bar.set_message(result);
             return;
         }

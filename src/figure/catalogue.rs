@@ -606,19 +606,14 @@ pub fn learned_of(head: &HeadTrace, part: usize) -> Option<(Array, &Series<f32>)
 
 /// Returns the axes of a learned array, down and across: inputs and outputs.
 pub fn learned_axes(spec: Array) -> [&'static str; 2] {
-    let of_rows = [ADDITIVE_ROW, PRIOR_WEIGHT].contains(&spec);
-    let name = |dim: &str, column| match dim {
-        "m" => column,
+    let name = |dim: &str| match dim {
+        "k" => "key column",
+        "m" => "memory column",
         "n" => "row",
         _ => "unit",
     };
-    let column = if of_rows {
-        "memory column"
-    } else {
-        "key column"
-    };
     match spec.dims {
-        [inputs, outputs] => [name(inputs, column), name(outputs, "memory column")],
+        [inputs, outputs] => [name(inputs), name(outputs)],
         _ => ["", "unit"],
     }
 }

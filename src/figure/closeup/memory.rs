@@ -68,6 +68,14 @@ impl<'a> CloseUp<'a, '_> {
         key.into_iter().chain(below).collect()
     }
 
+    /// Returns the number of values of a vector.
+    fn width(&self, of: &Pane<'a, '_>, vector: &Vector) -> usize {
+        match vector.picture {
+            Picture::Keys => of.head.key.width(),
+            _ => self.trace().memory_size()[1],
+        }
+    }
+
     /// Returns a value of a vector at this instant, and its opacity.
     fn value(&self, of: &Pane<'a, '_>, vector: &Vector, column: usize) -> (f32, f32) {
         let head = of.head;
@@ -179,7 +187,7 @@ impl<'a> CloseUp<'a, '_> {
         let stage = self.stage().filter(|at| at.has(of.head));
         for vector in self.vectors(of) {
             let area = vector.area;
-            let columns = self.trace().memory_size()[1];
+            let columns = self.width(of, &vector);
             on.rect(area, colours.well);
             let place = Span::new(area.top, area.bottom);
             let value = |column| self.value(of, &vector, column);
@@ -245,7 +253,7 @@ impl<'a> CloseUp<'a, '_> {
         vector: &Vector,
         (place, seen): (Span, f32),
     ) {
-        let columns = self.trace().memory_size()[1];
+        let columns = self.width(of, vector);
         let value = |column| (self.value(of, vector, column).0, 0.9 * seen);
         self.cells(
             on,

@@ -349,12 +349,21 @@ class Io(Test):
         ours = keys(TREE)
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.
-        of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "training.hard.", "training.bayesian."))}
+        of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention",
+                                                                  "training.hard.", "training.bayesian."))}
         self.assertEqual(ours - printed - others - of_heads, set())
         words = "[\"additive\",\"general\"]", "[\"hard\",\"weibull\"]", "[\"lognormal\",\"local-predictive\"]"
         for score, weighting in ((words[0], words[1]), (words[0], words[2])):
             preset = json.loads(self.run_program("tasks", "copy", "--set", f"model.heads.attention.score={score}",
                                                  "--set", f"model.heads.attention.weighting={weighting}"))
+            check_preset(preset)
+            of_heads -= keys(preset)
+        # Or another kind of machine.
+        for weighting in ("local-predictive", "weibull", "lognormal"):
+            with open(self.path("attend.json"), "w", encoding="utf-8") as file:
+                json.dump({"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
+                           "model": {"kind": "attend", "attention": {"weighting": weighting}}}, file)
+            preset = json.loads(self.run_program("tasks", "attend.json"))
             check_preset(preset)
             of_heads -= keys(preset)
         self.assertEqual(of_heads, set())

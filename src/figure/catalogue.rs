@@ -17,8 +17,6 @@ use super::spread::{Spread, is_spread};
 use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use super::{HeadName, PanelId, Picture, Scale, head_label, numbers};
 use crate::math::{Matrix, Series};
-use crate::model::score::additive::ADDITIVE_ROW;
-use crate::model::weighting::bayesian::PRIOR_WEIGHT;
 use crate::model::{Array, HeadTrace, NoiseMode, Trace};
 use crate::train::Recording;
 

@@ -208,6 +208,11 @@ impl<T: Copy> PerHead<T> {
         self.own.get(head).copied().unwrap_or(self.all)
     }
 
+    /// The value of all heads, to change.
+    pub fn all_mut(&mut self) -> &mut T {
+        &mut self.all
+    }
+
     /// True if it holds for any head.
     pub fn any(&self, is_so: impl Fn(T) -> bool) -> bool {
         (0..self.own.len().max(1)).any(|head| is_so(self.of(head)))

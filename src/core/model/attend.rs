@@ -75,9 +75,7 @@ impl Keys for AttendConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("encoder.size", Integer(&mut self.encoder, 1..=4096), "units of the encoder in each of its two directions");
         to.key("decoder.size", Integer(&mut self.decoder, 1..=4096), "units of the decoder");
-        let mut attention = to.section("attention");
-        self.attention.score_keys(&mut attention);
-        self.attention.weighting_keys(&mut attention);
+        self.attention.reader_keys(&mut to.section("attention"));
     }
 }
 

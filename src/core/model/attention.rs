@@ -221,31 +221,47 @@ const POSITIVE: Rule = Rule {
 impl Keys for AttentionConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("score", ChoicePerHead(&mut self.score), SCORE);
         self.score_keys(to);
         let Self { strength, gate, sharpening, erase, .. } = self;
         to.key("strength", ChoicePerHead(strength), "key strength β, which multiplies the score: emitted by the head, or fixed at 1");
         to.key("gate", ChoicePerHead(gate), "interpolation with the previous weighting (equation 7)");
         to.key("sharpening", ChoicePerHead(sharpening), "sharpening of the weighting (equation 9)");
         to.key("erase", ChoicePerHead(erase), "whether a write head erases before it adds (equation 3); with `off` it only adds to the values already in memory; ignored for read heads");
+        to.key("weighting", ChoicePerHead(&mut self.weighting), WEIGHTING);
         self.weighting_keys(to);
     }
 }
 
+/// What the choice of a score says.
+const SCORE: &str = "score function that compares the key with a memory row: the paper's cosine or another (Bahdanau 2015, Luong 2015, Vaswani 2017)";
+/// What the choice of a weighting says.
+const WEIGHTING: &str = "how scores become a weighting: softmax over all rows, softmax within a window, one sampled row, or random weights with a prior";
+
 impl AttentionConfig {
-    /// The score.
-    #[rustfmt::skip] // A row for every key.
-    pub(super) fn score_keys(&mut self, to: &mut Table<'_>) {
-        to.key("score", ChoicePerHead(&mut self.score), "score function that compares the key with a memory row: the paper's cosine or another (Bahdanau 2015, Luong 2015, Vaswani 2017)");
+    /// The keys of a single head that scores, weighs and reads.
+    pub(super) fn reader_keys(&mut self, to: &mut Table<'_>) {
+        to.key("score", Choice(self.score.all_mut()), SCORE);
+        self.score_keys(to);
+        to.key("weighting", Choice(self.weighting.all_mut()), WEIGHTING);
+        self.weighting_keys(to);
+    }
+
+    /// The parameters of the score.
+    fn score_keys(&mut self, to: &mut Table<'_>) {
         if self.score.any(|score| score == Score::Additive) {
-            to.key("units", Integer(&mut self.units, 1..=1024), "units A of the additive score");
+            to.key(
+                "units",
+                Integer(&mut self.units, 1..=1024),
+                "units A of the additive score",
+            );
         }
     }
 
-    /// The weighting and its parameters.
+    /// The parameters of the weighting.
     #[rustfmt::skip] // A row for every key.
-    pub(super) fn weighting_keys(&mut self, to: &mut Table<'_>) {
+    fn weighting_keys(&mut self, to: &mut Table<'_>) {
         let Self { weighting, parameters: of, .. } = self;
-        to.key("weighting", ChoicePerHead(weighting), "how scores become a weighting: softmax over all rows, softmax within a window, one sampled row, or random weights with a prior");
         if weighting.any(Weighting::is_local) {
             to.key("window", Integer(&mut of.window, 1..=1 << 20), "half-width D of the window in rows; the window is cut off at the first and the last row");
         }

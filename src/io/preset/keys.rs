@@ -97,14 +97,9 @@ pub fn table() -> String {
     for (index, mut preset) in of_every_kind().into_iter().enumerate() {
         let mut keys: Vec<(String, &'static str)> = Vec::new();
         // What the heads are, where that is not what they usually are.
-        let mut heads = None;
+        let mut heads: Option<(String, &'static str)> = None;
         visit(&mut preset, &mut |key| {
             keys.push((key.path.to_owned(), key.word()));
-            if let Field::ChoicePerHead(choices) = &key.field
-                && choices.chosen()[0] != choices.words()[0]
-            {
-                heads = Some((section(key.path).to_owned(), choices.chosen()[0]));
-            }
             let comes_with_heads = index > 0 && !usual.contains(key.path);
             let of_heads = heads.as_ref().filter(|_| comes_with_heads);
             let of_heads = of_heads.map(|(section, word)| (section.as_str(), *word));
@@ -114,6 +109,19 @@ pub fn table() -> String {
                 &key,
                 kind.or_else(|| kind_of("task.kind", &keys)),
             );
+            let choice = match &key.field {
+                Field::ChoicePerHead(choices) => {
+                    Some((section(key.path), choices.words()[0], choices.chosen()[0]))
+                }
+                // A machine with one head has one weighting.
+                Field::Choice(choice) if last(key.path) == "weighting" => {
+                    Some(("model.heads.attention", choice.words()[0], choice.word()))
+                }
+                _ => None,
+            };
+            if let Some((section, _, word)) = choice.filter(|(_, usual, word)| usual != word) {
+                heads = Some((section.to_owned(), word));
+            }
             if index == 0 {
                 usual.insert(key.path.to_owned());
             }
@@ -227,7 +235,11 @@ fn unknown_path(path: &str) -> Error {
     // What ends as the typed path does is meant more often than what is spelt like it: `training.learning_rate` is
     // `training.optimizer.learning_rate`, and `rows` alone is `model.memory.rows`.
     let all = || paths.iter().map(String::as_str);
-    let mut meant: Vec<&str> = all().filter(|known| last(known) == last(path)).collect();
+    let whole = format!(".{path}");
+    let mut meant: Vec<&str> = all().filter(|known| known.ends_with(&whole)).collect();
+    if meant.is_empty() {
+        meant.extend(all().filter(|known| last(known) == last(path)));
+    }
     if meant.is_empty() {
         meant.extend(nearest(path, all()));
     }

@@ -400,7 +400,8 @@ impl<R: Real> Attend<'_, R> {
             let d_key = reader.backward(trace, t, &d_read, by, recorder.as_deref_mut());
             add(&mut state.hidden[..], d_key);
         }
-        reader.finish(trace, by, recorder.as_deref_mut());
+        let to = recorder.as_deref_mut().map(|to| &mut to.heads[0]);
+        reader.finish(trace, by, to);
         let last = encoder::last(trace);
         let (mut dz, mut d_last) = (vec![R::ZERO; padded(c)], vec![R::ZERO; last.len()]);
         feedforward::backward(decoder.hidden.row(source - 1), &state.hidden, &mut dz);

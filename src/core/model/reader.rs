@@ -16,7 +16,7 @@ use super::memory;
 use super::recompute::Rules;
 use super::score::{self, Rows};
 use super::spec::Array;
-use super::trace::{Trace, of_heads};
+use super::trace::{HeadTrace, Trace, of_heads};
 use super::window::{Back, Seen};
 use crate::keys::{Choice as _, ConfigError, PerHead};
 use crate::math::{Aligned, Real};
@@ -180,13 +180,13 @@ impl<R: Real> ReaderGradient<R> {
         &mut self,
         trace: &Trace<R>,
         by: &Upstream<R>,
-        recorder: GradientRecorder<'_, R>,
+        recorder: Option<&mut HeadTrace<R>>,
     ) {
         let ([gradient], head) = (&mut self.head, &trace.heads[0]);
         gradient.add_up(head);
-        if let Some(Trace { heads, .. }) = recorder {
-            heads[0].record_before(head, head.first_step, by);
-            heads[0].record_start(head, gradient, trace.sampling);
+        if let Some(to) = recorder {
+            to.record_before(head, head.first_step, by);
+            to.record_start(head, gradient, trace.sampling);
         }
     }
 }

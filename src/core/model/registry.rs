@@ -30,7 +30,6 @@ macro_rules! kinds {
         /// The size and the variant of a machine of any kind. Checked once, in [`Kind::validate`]; trusted
         /// afterwards.
         #[derive(Clone, Debug, PartialEq)]
-        #[expect(clippy::large_enum_variant, reason = "a machine has one, and looks at it more often than it moves it")]
         pub enum ModelConfig {
             $($(#[$attribute])* $kind($config),)*
         }

@@ -209,6 +209,13 @@ struct Arrays<'a> {
 }
 
 impl Arrays<'_> {
+    /// An empty trace. A memory with a row for each source step has as many as the weightings.
+    fn empty(&mut self, config: &ModelConfig, steps: usize) -> Trace {
+        let shape = self.from.shape("read0.weighting");
+        let source = shape.and_then(|shape| shape.get(1).copied()).unwrap_or(0);
+        Trace::of_source(config, source.min(steps))
+    }
+
     fn is_there(&self, Described { name, shape, .. }: &Described) -> Result<(), Error> {
         if self.from.has(name) {
             return Ok(());
@@ -482,10 +489,7 @@ fn build(
         derivatives_of: of,
         derivatives: Vec::new(),
     };
-    // A memory with a row for each source step has as many as the weightings.
-    let rows = arrays.from.shape("read0.weighting");
-    let source = rows.and_then(|shape| shape.get(1).copied()).unwrap_or(0);
-    let mut trace = Trace::of_source(&config, source.min(t));
+    let mut trace = arrays.empty(&config, t);
     trace.setting.answer = task.answer();
     trace.sampling = sampling(&form.task, &trace, label)?;
     let mut beside = arrays.take_all(&mut trace, t)?;

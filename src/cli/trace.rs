@@ -85,13 +85,11 @@ impl Trace {
             full_memory: self.full_memory,
             gradient: derivatives.as_ref().map(|(of, by)| (*of, by)),
         };
-        let score = recording.score;
         let summary = format!(
-            "{}, {steps} steps, {:.3} bits, {} of {} bits wrong",
+            "{}, {steps} steps, {:.3} bits, {}",
             recording.task.name(),
-            score.bits,
-            score.wrong,
-            score.scored
+            recording.score.bits,
+            recording.wrong_of_scored()
         );
         if self.out == Path::new("-") {
             trace::write_to(out, &recording, &source)?;

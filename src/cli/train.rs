@@ -167,10 +167,11 @@ impl Train {
         if let Some(best) = best {
             writeln!(
                 out,
-                "best validation of {}: {} bits and {:.2} wrong bits per sequence, {:.1}% perfect{}",
+                "best validation of {}: {} bits and {:.2} wrong {} per sequence, {:.1}% perfect{}",
                 history.len(),
                 decimals(best.bits_per_sequence, 3),
                 best.wrong_bits,
+                trainer.task.answer().unit(),
                 100.0 * best.perfect,
                 aux_text(&best.aux)
             )?;

@@ -390,7 +390,7 @@ impl<'a> Figure<'a> {
             description.push(format!("{:.3} bits", score.bits));
         }
         if score.scored > 0 {
-            description.push(format!("{} of {} bits wrong", score.wrong, score.scored));
+            description.push(recording.wrong_of_scored());
         }
         let description = if description.is_empty() {
             "as recorded".to_owned()

@@ -420,9 +420,10 @@ fn output_caption(recording: &Recording, step: usize) -> String {
     if !is_asked(recording, step) {
         return format!("Output from {from}; not scored here.");
     }
-    let bits = recording.trace.output.width();
+    let answer = recording.episode.answer;
+    let (scored, unit) = (answer.scored(recording.trace.output.width()), answer.unit());
     let wrong = recording.wrong_bits(step);
-    format!("Output from {from}: {wrong} of {bits} bits wrong.")
+    format!("Output from {from}: {wrong} of {scored} {unit} wrong.")
 }
 
 /// Describes the number of values that are not finite.
@@ -435,11 +436,10 @@ pub fn not_finite(count: usize) -> String {
 
 /// Describes the answer of the episode: wrong bits.
 pub fn verdict(recording: &Recording) -> String {
-    let score = recording.score;
-    if score.scored == 0 {
+    if recording.score.scored == 0 {
         return "no output is scored".to_owned();
     }
-    format!("{} of {} bits wrong", score.wrong, score.scored)
+    recording.wrong_of_scored()
 }
 
 /// Describes the loss of the answer.

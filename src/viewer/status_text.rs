@@ -12,6 +12,7 @@ use super::state::target::Target;
 use super::state::tour::{Act, Tour, Wait};
 use crate::figure::Stage;
 use crate::figure::stages::Moved;
+use crate::math::Answer;
 use crate::model::HeadTrace;
 use crate::train::Recording;
 
@@ -160,7 +161,10 @@ impl State {
         };
         let recording = &open.shown.recording;
         let (wrong, bits) = (recording.wrong_bits(step), recording.trace.output.width());
-        let right = if wrong == 0 {
+        let right = if recording.episode.answer == Answer::Symbols {
+            let is = if wrong == 0 { "right" } else { "wrong" };
+            format!("The symbol of step {step} is {is}")
+        } else if wrong == 0 {
             format!("All {bits} bits of step {step} are right")
         } else {
             format!("Of the {bits} bits of step {step} {wrong} are wrong")

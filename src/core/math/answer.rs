@@ -81,6 +81,14 @@ impl Answer {
         }
     }
 
+    /// The things that are right or wrong.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Bits => "bits",
+            Self::Symbols => "symbols",
+        }
+    }
+
     /// Things that are scored in a step of `channels` channels: bits, or one symbol.
     pub fn scored(self, channels: usize) -> usize {
         match self {

@@ -98,6 +98,12 @@ impl Recording {
             .count()
     }
 
+    /// Describes how much of the answer is wrong: `3 of 28 bits wrong`.
+    pub fn wrong_of_scored(&self) -> String {
+        let (score, unit) = (self.score, self.episode.answer.unit());
+        format!("{} of {} {unit} wrong", score.wrong, score.scored)
+    }
+
     /// Runs the machine on an episode that was drawn, or, with an origin of `None`, made by hand.
     pub fn of(machine: &Model<f32>, task: &Task, episode: Episode, origin: Option<Draw>) -> Self {
         let noise = origin.unwrap_or_default().into();

@@ -36,7 +36,8 @@ pub fn events(recording: &Recording) -> Vec<Event> {
         }));
         let wrong = recording.wrong_bits(step);
         if wrong > 0 {
-            words.push(format!("wrong bits: {wrong}"));
+            let unit = recording.episode.answer.unit();
+            words.push(format!("wrong {unit}: {wrong}"));
         }
         if !words.is_empty() {
             let words = words.join(", ");

@@ -126,6 +126,11 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
         feedback.unwrap().row_mut(step)[0] -= 0.5;
     });
     assert_eq!(wrong.as_deref(), Some("feedback"));
+    // A mask of another episode: the number of rows still says where the source ends.
+    let mut other = recording.clone();
+    other.episode.mask.fill(1.0);
+    let replayed = trace::replay(&read(&other, machine), machine, 0.0).unwrap();
+    assert_eq!(replayed.first, None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::attribution::Quantity;
 use super::loss::{Score, score};
-use crate::model::{Conventions, Draw, Model, Noise, Trace};
+use crate::model::{Conventions, Draw, Given, Model, Noise, Trace};
 use crate::task::{Episode, Task};
 
 /// Marks a value that was not recorded: a NaN with a bit pattern of its own. A result computed from it
@@ -61,7 +61,10 @@ impl Recording {
             self.origin?.into()
         };
         let (task, episode, origin) = (&self.task, self.episode.clone(), self.origin);
-        Some(Self::with_noise(machine, task, episode, origin, noise))
+        let source = self.trace.setting.source;
+        Some(Self::with_noise(
+            machine, task, episode, origin, noise, source,
+        ))
     }
 
     /// The derivative of the loss, or of one bit, by everything in the episode of this machine, which recorded it: see
@@ -106,8 +109,8 @@ impl Recording {
 
     /// Runs the machine on an episode that was drawn, or, with an origin of `None`, made by hand.
     pub fn of(machine: &Model<f32>, task: &Task, episode: Episode, origin: Option<Draw>) -> Self {
-        let noise = origin.unwrap_or_default().into();
-        Self::with_noise(machine, task, episode, origin, noise)
+        let (noise, source) = (origin.unwrap_or_default().into(), episode.source());
+        Self::with_noise(machine, task, episode, origin, noise, source)
     }
 
     fn with_noise(
@@ -116,9 +119,14 @@ impl Recording {
         episode: Episode,
         origin: Option<Draw>,
         noise: Noise<'_>,
+        source: usize,
     ) -> Self {
         let mut trace = Trace::new(&machine.config);
-        machine.run(&episode, noise, &mut trace);
+        let given = Given {
+            source,
+            ..(&episode).into()
+        };
+        machine.run(given, noise, &mut trace);
         Self::with_trace(task, episode, origin, trace)
     }
 

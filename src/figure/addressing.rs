@@ -10,8 +10,9 @@ use super::rows::Axis;
 use super::spread::SpreadBand;
 use super::stages::{Column, Stage};
 use super::{Area, HeadName, Ink, PanelId, Scale, Style, numbers};
-use crate::model::HeadTrace;
+use crate::model::weighting::bayesian::PRIOR;
 use crate::model::weighting::local::Window;
+use crate::model::{HeadTrace, array};
 use crate::train::is_absent;
 
 /// Height of the names over the columns.
@@ -377,13 +378,13 @@ impl<'a> Addressing<'a> {
         let pairs = columns.windows(2).enumerate();
         let lines = pairs.filter_map(|(gap, pair)| {
             let lines = match (pair[1].array, gate) {
-                ("similarity", Some(gate)) => return Some((gap, Stage::Gate, kept(gate))),
-                ("similarity" | "prior", _) => return None,
-                ("gated", Some(gate)) => {
+                (array::SIMILARITY, Some(gate)) => return Some((gap, Stage::Gate, kept(gate))),
+                (array::SIMILARITY | PRIOR, _) => return None,
+                (array::GATED, Some(gate)) => {
                     let content = links::straight(trace.content.row(step), gate);
                     [kept(gate), content].concat()
                 }
-                ("shifted", _) => links::shifted(trace, step, pair[0].values(trace, step)),
+                (array::SHIFTED, _) => links::shifted(trace, step, pair[0].values(trace, step)),
                 _ => straight(pair[1]),
             };
             Some((gap, pair[1].stage, lines))
@@ -394,9 +395,9 @@ impl<'a> Addressing<'a> {
     /// Room before a column: wide where lines lead across.
     fn gap_before(column: &Column) -> f32 {
         match column.array {
-            "similarity" | "prior" => 4.0,
-            "gated" => 10.0,
-            "shifted" => 16.0,
+            array::SIMILARITY | PRIOR => 4.0,
+            array::GATED => 10.0,
+            array::SHIFTED => 16.0,
             _ => 8.0,
         }
     }

@@ -7,7 +7,6 @@ use super::cells::{Cells, Values};
 use super::equations::InStep;
 use super::facts::{MemoryAt, Scales, Written, head_mark, wrong_bits};
 use super::gradients::{Gradients, Layer};
-use super::heads::series;
 use super::motion::{Instant, POINT, turn};
 use super::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use super::panel::{Across, Content, Down, Panel};
@@ -17,7 +16,8 @@ use super::spread::{Spread, is_spread};
 use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use super::{HeadName, PanelId, Picture, Scale, head_label, numbers};
 use crate::math::{Matrix, Series};
-use crate::model::{Array, HeadTrace, NoiseMode, Trace};
+use crate::model::weighting::bayesian::PRIOR;
+use crate::model::{Array, HeadTrace, NoiseMode, Place, Trace, array};
 use crate::train::Recording;
 
 /// With more rows than this, moving rows are too low to be seen.
@@ -66,8 +66,7 @@ fn of(series: &Series<f32>) -> Numbers<'_> {
     )
 }
 
-/// A kind of quantity: title, name on screen, word for one, symbol, meaning of a row, description. For a head the
-/// word is the name of its array.
+/// A kind of quantity: title, name on screen, word for one, symbol, meaning of a row, description.
 type Kind = (Picture, [&'static str; 6]);
 
 #[rustfmt::skip] // A line for each.
@@ -101,22 +100,20 @@ impl<'a> Source<'a> {
         let kind = kinds.find(|(picture, _)| *picture == id.picture)?;
         let [title, name, word, symbol, row, shows] = kind.1;
         let head = id.of.and_then(|head| trace.heads.get(head));
-        let layer = id.of.and_then(|layer| trace.layers.get(layer));
         let outputs = trace.output.width();
         let error = |t: usize, row: usize| (target[[t, row]] - trace.output.row(t)[row]).abs();
         let (rows, values): Numbers<'_> = match id.picture {
-            Picture::Input => of(&trace.input),
             Picture::Target => (outputs, Box::new(|t: usize, row: usize| target[[t, row]])),
-            Picture::Output => of(&trace.output),
             Picture::Error => (outputs, Box::new(error)),
-            Picture::Cells => of(&layer?.cell),
-            Picture::Hidden => of(&layer?.hidden),
             Picture::Overlap => {
                 let own = id.of.filter(|_| head.is_some())?;
                 let value = move |t: usize, other: usize| overlap_of(trace, t, [own, other]);
                 (trace.heads.len(), Box::new(value))
             }
-            _ => of(series(head?, word)?),
+            _ => {
+                let (place, array) = id.recorded()?;
+                of(trace.series(place, array)?)
+            }
         };
         let scale = match id.picture {
             Picture::Keys | Picture::Adds => scales.vector,
@@ -167,7 +164,7 @@ impl<'a> Source<'a> {
     /// Replaces the values by their derivatives, if they exist.
     #[must_use]
     pub fn derived(self, gradients: &'a Gradients) -> Self {
-        let Some((array, series)) = gradients.series(self.id, self.word) else {
+        let Some((array, series)) = gradients.series(self.id) else {
             return self;
         };
         let what = match (self.id.picture, self.row) {
@@ -373,7 +370,7 @@ impl<'a> Catalogue<'a> {
         let memory = MemoryAt::new(trace, stages, step, place);
         let (columns, rows) = (memory.columns(), trace.memory_size()[0]);
         let gradients = self.layer.gradients();
-        let scale = gradients.map_or(self.scales.memory, |by| by.scale("memory"));
+        let scale = gradients.map_or(self.scales.memory, |by| by.scale(array::MEMORY));
         let by = gradients.map(|by| by.trace.memory_columns.row(memory.row()));
         let (instant, moving) = (self.instant(), gradients.is_none() && self.memory_moves());
         let mut cells = Cells::new([columns, rows], scale, move |column, row| {
@@ -465,8 +462,8 @@ impl<'a> Catalogue<'a> {
         let at = InStep::of(trace, self.stages.writes_first(), index, step)?;
         let scale = match column.array {
             array if let Some((by, _)) = layer => by.scale(array),
-            "similarity" => self.scales.scores[index],
-            "prior" => self.scales.priors[index],
+            array::SIMILARITY => self.scales.scores[index],
+            PRIOR => self.scales.priors[index],
             _ => self.shades[1],
         };
         let parameter = match scale {
@@ -489,7 +486,7 @@ impl<'a> Catalogue<'a> {
         cells.version = (step, self.version(moving) + self.layered());
         // Heads that address the memory later see the rows written in the same step.
         let by = step + usize::from(self.stages.reached(place, Stage::Add, None));
-        let array = format!("{}.{}", trace.head_name(index), column.array);
+        let array = trace.array_name(Place::Head(index), column.array);
         let bars = Bars {
             column,
             head: index,
@@ -518,10 +515,11 @@ impl<'a> Catalogue<'a> {
                 .filter(|_| layer.is_none())
                 .filter(|_| is_spread(head, column))
                 .and_then(|spread| spread.band(index, step)),
-            window: at.window().filter(|_| column.array == "content"),
+            window: at.window().filter(|_| column.array == array::CONTENT),
             drawn: at
                 .draw()
-                .filter(|_| column.array == "distribution" && at.sampling != NoiseMode::Expected)
+                .filter(|_| column.array == array::DISTRIBUTION)
+                .filter(|_| at.sampling != NoiseMode::Expected)
                 .filter(|_| instant.progress(Stage::Draw, Some(head)) >= POINT[1])
                 .map(|drawn| drawn.row),
             computed: layer.is_none() && self.recording.computed.contains(&array),

@@ -18,7 +18,7 @@ use super::{
     head_label, head_named, numbers,
 };
 use crate::math::Series;
-use crate::model::HeadTrace;
+use crate::model::{Array, HeadTrace, Place, array};
 use crate::train::Recording;
 
 /// Share of the width of the pictures over time.
@@ -43,7 +43,7 @@ pub struct Common {
     memory: Scale,
     memory_difference: Scale,
     /// Scales by head of the first episode, and by the array of the weighting.
-    weighting_differences: Vec<Vec<(&'static str, Scale)>>,
+    weighting_differences: Vec<Vec<(Array, Scale)>>,
     output_difference: Scale,
     /// True when both are shown the same.
     same_input: bool,
@@ -313,7 +313,7 @@ impl<'a> Comparison<'a> {
                     .collect()
             }));
         }
-        let lacks = [0, 1].map(|side| self.lacks(side, "output"));
+        let lacks = [0, 1].map(|side| self.lacks(side, Place::Machine, array::OUTPUT));
         let (id, shape) = (PanelId::new(Picture::Output).on(side), strip(channels));
         Self::picture(id, ("outputs", self.name_of(side)), lacks, cells, shape)
     }
@@ -325,7 +325,7 @@ impl<'a> Comparison<'a> {
             heads[side].and_then(|head| self.weighting.series(&trace.heads[head]))
         });
         let difference = heads[0].and_then(|head| self.common.weighting_differences.get(head));
-        let is_it = |(array, _): &&(&str, Scale)| *array == self.weighting.array;
+        let is_it = |(array, _): &&(Array, Scale)| *array == self.weighting.array;
         let difference = difference.and_then(|all| all.iter().find(is_it));
         let difference = difference.map_or(Scale::Signed(1.0), |(_, scale)| *scale);
         let own = if self.options.log_scale {
@@ -343,10 +343,7 @@ impl<'a> Comparison<'a> {
         let what = format!("{} of {}", self.weighting.symbol, self.head);
         let lacks = [0, 1].map(|side| match heads[side] {
             None => Some(format!("{} has no {}", SIDES[side], self.head)),
-            Some(head) => {
-                let name = [self.a, self.b][side].recording.trace.head_name(head);
-                self.lacks(side, &format!("{name}.{}", self.weighting.array))
-            }
+            Some(head) => self.lacks(side, Place::Head(head), self.weighting.array),
         });
         let id = PanelId {
             of: heads[0],
@@ -414,7 +411,9 @@ impl<'a> Comparison<'a> {
         let mut lacks = [0, 1].map(|side| {
             let ended = step >= sides[side].trace.steps();
             let words = || format!("{} has ended", SIDES[side]);
-            ended.then(words).or_else(|| self.lacks(side, "memory"))
+            ended
+                .then(words)
+                .or_else(|| self.lacks(side, Place::Machine, array::MEMORY))
         });
         if side == 2 && widths[0] != widths[1] {
             lacks[0] = Some(format!("{} and {} columns", widths[0], widths[1]));
@@ -469,8 +468,9 @@ impl<'a> Comparison<'a> {
     }
 
     /// Why there is nothing of this array on one side, if there is not.
-    fn lacks(&self, side: usize, array: &str) -> Option<String> {
-        let is_known = [self.a, self.b][side].recording.knows(array);
+    fn lacks(&self, side: usize, place: Place, array: Array) -> Option<String> {
+        let recording = [self.a, self.b][side].recording;
+        let is_known = recording.knows(&recording.trace.array_name(place, array));
         (!is_known).then(|| format!("not recorded in {}", SIDES[side]))
     }
 

@@ -6,7 +6,7 @@ use crate::math::Series;
 use crate::model::attention::Weighting;
 use crate::model::weighting::local::Window;
 use crate::model::weighting::{bayesian, hard};
-use crate::model::{Array, HeadTrace, NoiseMode, Trace, peak};
+use crate::model::{Array, HeadTrace, NoiseMode, Trace, array, peak};
 
 /// Number of terms of a sum that are shown one by one, the largest.
 const TERMS: usize = 4;
@@ -93,7 +93,7 @@ impl<'a> InStep<'a> {
     }
 
     /// Returns the input of the stage that makes this array: its symbol and its values.
-    fn before(&self, array: &str) -> (&'static str, &'a [f32]) {
+    fn before(&self, array: Array) -> (&'static str, &'a [f32]) {
         let (symbol, before) = before(self.head, array);
         (symbol, self.row(before))
     }
@@ -103,19 +103,12 @@ impl<'a> InStep<'a> {
 pub(super) const SYMBOLS: [&str; 3] = ["wᶜ", "wᵍ", "w\u{303}"];
 
 /// Returns the input of the stage of a head that makes this array: its symbol and its values.
-pub(super) fn before<'a>(head: &'a HeadTrace, array: &str) -> (&'static str, &'a Series<f32>) {
-    let made = [
-        ("content", &head.content),
-        ("gated", &head.gated),
-        ("shifted", &head.shifted),
-    ];
+pub(super) fn before(head: &HeadTrace, array: Array) -> (&'static str, &Series<f32>) {
+    let made = [array::CONTENT, array::GATED, array::SHIFTED];
     let made = SYMBOLS.into_iter().zip(made);
-    let before = made.take_while(|(_, (name, _))| *name != array);
-    let is_there = before.filter(|(_, (_, series))| series.width() > 0);
-    let last = is_there.last();
-    last.map_or(("w", &head.weighting), |(symbol, (_, series))| {
-        (symbol, series)
-    })
+    let before = made.take_while(|(_, made)| *made != array);
+    let is_there = before.filter_map(|(symbol, made)| Some((symbol, head.series(made)?)));
+    is_there.last().unwrap_or(("w", &head.weighting))
 }
 
 /// The sampled row of a hard head.
@@ -242,7 +235,7 @@ pub(super) fn gate(at: &InStep<'_>, row: usize) -> String {
 }
 
 pub(super) fn shift(at: &InStep<'_>, row: usize) -> String {
-    let (shift, (symbol, moved)) = (at.row(&at.head.shift), at.before("shifted"));
+    let (shift, (symbol, moved)) = (at.row(&at.head.shift), at.before(array::SHIFTED));
     let (range, rows) = (shift.len() / 2, moved.len());
     let from = |index: usize| (row + rows * (1 + range / rows) + range - index) % rows;
     let terms = shift.iter().enumerate();
@@ -260,8 +253,7 @@ pub(super) fn shift(at: &InStep<'_>, row: usize) -> String {
 
 /// Equation of the last weighting; for a hard head the distribution that it samples from.
 pub(super) fn sharpen(at: &InStep<'_>, row: usize) -> String {
-    let hard = at.head.distribution.width() > 0;
-    let (_, from) = at.before(if hard { "distribution" } else { "weighting" });
+    let (_, from) = at.before(array::WEIGHTING);
     let gamma = at.head.sharpening[at.step];
     let power = from.iter().map(|w| w.powf(gamma)).sum();
     let [own, gamma, power] = [from[row], gamma, power].map(n);

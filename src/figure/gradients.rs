@@ -1,10 +1,11 @@
 //! Gradients of the loss, or of one output bit, with respect to the values shown: a layer drawn in their place.
 
-use super::heads::{EMITTED, FOLLOWING, series};
-use super::stages::Column;
-use super::{PanelId, Picture, Scalar, Scale, head_label, numbers};
+use super::heads::{EMITTED, FOLLOWING};
+use super::stages::{BEFORE, Column};
+use super::{PanelId, Scalar, Scale, head_label, numbers};
 use crate::math::Series;
-use crate::model::{HeadTrace, Model, Trace};
+use crate::model::weighting::local::CENTRE;
+use crate::model::{Array, HeadTrace, Model, Trace, array};
 use crate::train::{ABSENT, Quantity, Recording};
 
 /// The layer that pictures show.
@@ -37,7 +38,7 @@ pub struct Gradients {
     /// The write with the largest gradient, if any is not 0.
     pub heaviest: Option<Write>,
     /// The largest of every array, in all heads and layers.
-    most: Vec<(&'static str, f32)>,
+    most: Vec<(Array, f32)>,
 }
 
 /// The write with the largest gradient: a head, a step and a row.
@@ -58,13 +59,13 @@ impl Gradients {
     pub fn new(machine: &Model<f32>, recording: &Recording, of: Quantity) -> Option<Self> {
         let mut trace = recording.derivatives(machine, of)?;
         fill_absent(&mut trace, &recording.trace);
-        let mut most: Vec<(&'static str, f32)> = Vec::new();
-        for (_, spec, series) in trace.everything() {
+        let mut most: Vec<(Array, f32)> = Vec::new();
+        for (_, array, series) in trace.everything() {
             let sizes = series.as_slice().iter().map(|value| value.abs());
             let largest = sizes.filter(|size| size.is_finite()).fold(0.0, f32::max);
-            match most.iter_mut().find(|(name, _)| *name == spec.name) {
+            match most.iter_mut().find(|(other, _)| *other == array) {
                 Some((_, most)) => *most = most.max(largest),
-                None => most.push((spec.name, largest)),
+                None => most.push((array, largest)),
             }
         }
         let heaviest = None;
@@ -81,13 +82,12 @@ impl Gradients {
     }
 
     /// Returns the scale of the gradients of an array: fixed for the episode, the same for all heads.
-    pub fn scale(&self, array: &str) -> Scale {
-        let array = if array == "before" {
-            "weighting"
-        } else {
-            array
+    pub fn scale(&self, array: Array) -> Scale {
+        let array = match array {
+            BEFORE => array::WEIGHTING,
+            _ => array,
         };
-        let found = self.most.iter().find(|(name, _)| *name == array);
+        let found = self.most.iter().find(|(other, _)| *other == array);
         Scale::Signed(numbers::round_up(found.map_or(0.0, |(_, most)| *most)))
     }
 
@@ -133,35 +133,19 @@ impl Gradients {
 
     /// The array that a picture over time shows, with its derivative; that of the logits under the outputs, which are
     /// made of them. `None` for what the machine does not compute.
-    pub fn series(&self, id: PanelId, word: &str) -> Option<(&'static str, &Series<f32>)> {
-        let head = id.of.and_then(|head| self.trace.heads.get(head));
-        let layer = id.of.and_then(|layer| self.trace.layers.get(layer));
-        Some(match id.picture {
-            Picture::Input => ("input", &self.trace.input),
-            Picture::Output => ("logit", &self.trace.logit),
-            Picture::Cells => ("controller.cell", &layer?.cell),
-            Picture::Hidden => ("controller.hidden", &layer?.hidden),
-            Picture::Keys
-            | Picture::Shifts
-            | Picture::Adds
-            | Picture::Erases
-            | Picture::Reads
-            | Picture::Weightings => {
-                let mut arrays = head?.arrays();
-                let (array, series) = arrays.find(|(array, _)| array.name == word)?;
-                (
-                    array.name,
-                    Some(series).filter(|series| series.width() > 0)?,
-                )
-            }
-            _ => return None,
-        })
+    pub fn series(&self, id: PanelId) -> Option<(Array, &Series<f32>)> {
+        let (place, array) = id.recorded()?;
+        let array = match array {
+            array::OUTPUT => array::LOGIT,
+            _ => array,
+        };
+        Some((array, self.trace.series(place, array)?))
     }
 
     /// The derivative w.r.t. a column of the addressing of a head in a step, where the array exists.
     pub fn column(&self, head: usize, column: &Column, step: usize) -> Option<&[f32]> {
         let head = self.trace.heads.get(head)?;
-        let known = column.array == "before" || series(head, column.array).is_some();
+        let known = column.array == BEFORE || column.series(head).is_some();
         known.then(|| column.values(head, step))
     }
 
@@ -172,7 +156,7 @@ impl Gradients {
         };
         let all = EMITTED.iter().chain(&FOLLOWING);
         let lanes = all.filter(|emitted| {
-            matches!(emitted.array, "strength" | "gate" | "sharpening" | "centre")
+            [array::STRENGTH, array::GATE, array::SHARPENING, CENTRE].contains(&emitted.array)
         });
         let lanes = lanes.filter_map(|emitted| {
             let values = emitted.series(of)?.as_slice()[..steps].to_vec();
@@ -271,7 +255,7 @@ fn fill_absent(trace: &mut Trace, of: &Trace) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Colours, Figure, Layout, Mark, Options, Pages, RowsShown};
+    use crate::figure::{Colours, Figure, Layout, Mark, Options, Pages, Picture, RowsShown};
     use crate::model::NtmConfig;
     use crate::task::{Copy, Task};
 
@@ -320,13 +304,7 @@ mod tests {
                         "{title}: {}",
                         place.panel.note
                     );
-                    let word = title.to_lowercase();
-                    let word = if word.contains("weight") {
-                        "weighting"
-                    } else {
-                        word.trim_end_matches('s')
-                    };
-                    let Some((_, series)) = by.series(id, word) else {
+                    let Some((_, series)) = by.series(id) else {
                         continue;
                     };
                     for t in 0..recording.trace.steps() {
@@ -354,7 +332,7 @@ mod tests {
             Mark::Image { image, .. } if image.rows > 1 => Some(image),
             _ => None,
         });
-        let (image, scale) = (image.unwrap(), by.scale("weighting"));
+        let (image, scale) = (image.unwrap(), by.scale(array::WEIGHTING));
         for t in 0..recording.trace.steps() {
             for row in 0..9 {
                 let value = by.trace.heads[1].weighting.row(t)[row];

@@ -2,7 +2,9 @@
 
 use super::numbers;
 use crate::math::Series;
-use crate::model::{HeadTrace, Trace};
+use crate::model::weighting::bayesian::DIVERGENCE;
+use crate::model::weighting::local::CENTRE;
+use crate::model::{Array, ArraySpec, HeadTrace, Range, Trace, array};
 use crate::train::{self, ABSENT, is_unrecorded};
 
 /// The name and colour of a head, in every machine: its kind, and its index among heads of that kind.
@@ -100,70 +102,72 @@ pub struct Emitted {
     pub symbol: &'static str,
     /// Name as text.
     pub words: &'static str,
-    /// Name of its array in a trace file.
-    pub array: &'static str,
-    /// The array that a head must have.
-    needs: &'static str,
+    /// Its array.
+    pub array: Array,
+    /// The array of a head that it is computed from, if it is not recorded itself.
+    from: Option<Array>,
+}
+
+/// An array that is computed from recorded ones and is in no trace.
+pub(super) const fn derived(name: &'static str) -> ArraySpec {
+    ArraySpec::new(name, &[], "", Range::Any, "")
 }
 
 /// All of them, in the order of the addressing.
 #[rustfmt::skip] // A line for each.
 pub static EMITTED: [Emitted; 5] = [
-    Emitted { symbol: "β", words: "key strength", array: "strength", needs: "strength" },
-    Emitted { symbol: "g", words: "gate", array: "gate", needs: "gate" },
-    Emitted { symbol: "s", words: "expected shift", array: "expected_shift", needs: "shift" },
-    Emitted { symbol: "γ", words: "sharpening", array: "sharpening", needs: "sharpening" },
-    Emitted { symbol: "H", words: "entropy of w, bits", array: "entropy", needs: "weighting" },
+    Emitted { symbol: "β", words: "key strength", array: array::STRENGTH, from: None },
+    Emitted { symbol: "g", words: "gate", array: array::GATE, from: None },
+    Emitted { symbol: "s", words: "expected shift", array: &derived("expected_shift"), from: Some(array::SHIFT) },
+    Emitted { symbol: "γ", words: "sharpening", array: array::SHARPENING, from: None },
+    Emitted { symbol: "H", words: "entropy of w, bits", array: &derived("entropy"), from: Some(array::WEIGHTING) },
 ];
 
 /// The redundancy of heads: P of the read heads, of the write heads, of all.
 #[rustfmt::skip] // A line for each.
 pub static REDUNDANCY: [Emitted; 3] = [
-    Emitted { symbol: "P", words: "redundancy of heads that read", array: "redundancy_read", needs: "" },
-    Emitted { symbol: "P", words: "redundancy of heads that write", array: "redundancy_write", needs: "" },
-    Emitted { symbol: "P", words: "redundancy of all heads", array: "redundancy_both", needs: "" },
+    Emitted { symbol: "P", words: "redundancy of heads that read", array: &derived("redundancy_read"), from: None },
+    Emitted { symbol: "P", words: "redundancy of heads that write", array: &derived("redundancy_write"), from: None },
+    Emitted { symbol: "P", words: "redundancy of all heads", array: &derived("redundancy_both"), from: None },
 ];
 
 /// Scalars derived for some heads: the entropy of a hard head is here, because all of its weight is on one row.
 #[rustfmt::skip] // A line for each.
 pub static FOLLOWING: [Emitted; 3] = [
-    Emitted { symbol: "H", words: "entropy of α, bits", array: "distribution_entropy", needs: "distribution" },
-    Emitted { symbol: "p", words: "centre of the window", array: "centre", needs: "centre" },
-    Emitted { symbol: "KL", words: "divergence from m, nats", array: "divergence", needs: "divergence" },
+    Emitted { symbol: "H", words: "entropy of α, bits", array: &derived("distribution_entropy"), from: Some(array::DISTRIBUTION) },
+    Emitted { symbol: "p", words: "centre of the window", array: CENTRE, from: None },
+    Emitted { symbol: "KL", words: "divergence from m, nats", array: DIVERGENCE, from: None },
 ];
 
 /// The uncertainty over the samples of an episode, as a mean over the bits of a step.
 #[rustfmt::skip] // A line for each.
 pub static UNCERTAINTY: [Emitted; 3] = [
-    Emitted { symbol: "H", words: "entropy of the mean, bits", array: "entropy_of_mean", needs: "" },
-    Emitted { symbol: "H", words: "mean entropy: noise, bits", array: "mean_entropy", needs: "" },
-    Emitted { symbol: "I", words: "mutual information, bits", array: "mutual_information", needs: "" },
+    Emitted { symbol: "H", words: "entropy of the mean, bits", array: &derived("entropy_of_mean"), from: None },
+    Emitted { symbol: "H", words: "mean entropy: noise, bits", array: &derived("mean_entropy"), from: None },
+    Emitted { symbol: "I", words: "mutual information, bits", array: &derived("mutual_information"), from: None },
 ];
 
 impl Emitted {
     /// True of a head that has it.
     pub fn is_of(&self, head: &HeadTrace) -> bool {
-        series(head, self.needs).is_some()
+        head.series(self.from.unwrap_or(self.array)).is_some()
     }
 
     /// The recorded values, where a head records them unchanged.
     pub fn series<'a>(&self, head: &'a HeadTrace) -> Option<&'a Series<f32>> {
-        series(head, self.array)
+        head.series(self.array)
     }
 
     /// The values on a scale that is fixed for the episode.
     fn scalar(&'static self, head: &HeadTrace, steps: usize) -> Option<Scalar> {
-        series(head, self.needs)?;
-        if self.array == "entropy" && head.distribution.width() > 0 {
+        let recorded = head.series(self.from.unwrap_or(self.array))?;
+        if self.from == Some(array::WEIGHTING) && head.distribution.width() > 0 {
             return None;
         }
-        let values: Vec<f32> = match self.array {
-            "distribution_entropy" => (0..steps)
-                .map(|t| entropy(head.distribution.row(t)))
-                .collect(),
-            "expected_shift" => (0..steps).map(|t| expected_shift(head, t)).collect(),
-            "entropy" => (0..steps).map(|t| entropy(head.weighting.row(t))).collect(),
-            _ => self.series(head)?.as_slice()[..steps].to_vec(),
+        let values: Vec<f32> = match self.from {
+            Some(array::SHIFT) => (0..steps).map(|t| expected_shift(head, t)).collect(),
+            Some(_) => (0..steps).map(|t| entropy(recorded.row(t))).collect(),
+            None => recorded.as_slice()[..steps].to_vec(),
         };
         let finite = values.iter().copied().filter(|value| value.is_finite());
         let most = numbers::round_up(finite.clone().fold(0.0, f32::max));
@@ -184,13 +188,6 @@ impl Emitted {
             scale,
         })
     }
-}
-
-/// An array of a head, where it has it.
-pub(super) fn series<'a>(head: &'a HeadTrace, array: &str) -> Option<&'a Series<f32>> {
-    let mut arrays = head.arrays();
-    let (_, series) = arrays.find(|(spec, _)| spec.name == array)?;
-    (series.width() > 0).then_some(series)
 }
 
 /// A number per step on a scale that is fixed for the episode.

@@ -1,5 +1,7 @@
 //! Identities of the pictures.
 
+use crate::model::{Array, Place, array};
+
 /// One picture of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Picture {
@@ -108,6 +110,24 @@ impl PanelId {
             of,
             ..Self::new(picture)
         }
+    }
+
+    /// The recorded array that it shows over time, with its place; `None` for a picture of something else.
+    pub(super) fn recorded(self) -> Option<(Place, Array)> {
+        let array = match self.picture {
+            Picture::Input => return Some((Place::Machine, array::INPUT)),
+            Picture::Output => return Some((Place::Machine, array::OUTPUT)),
+            Picture::Cells => return Some((Place::Layer(self.of?), array::CELL)),
+            Picture::Hidden => return Some((Place::Layer(self.of?), array::HIDDEN)),
+            Picture::Keys => array::KEY,
+            Picture::Shifts => array::SHIFT,
+            Picture::Adds => array::ADD,
+            Picture::Erases => array::ERASE,
+            Picture::Reads => array::READ,
+            Picture::Weightings => array::WEIGHTING,
+            _ => return None,
+        };
+        Some((Place::Head(self.of?), array))
     }
 
     /// Returns the identity of the picture at one step.

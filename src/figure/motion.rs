@@ -6,7 +6,7 @@
 use super::facts::MemoryAt;
 use super::links::{self, WeightFlow};
 use super::stages::{Column, Stage, Stages, columns_of};
-use crate::model::{HeadTrace, Trace};
+use crate::model::{HeadTrace, Trace, array};
 
 /// Start and end of a motion within a stage.
 pub type Interval = [f32; 2];
@@ -153,14 +153,14 @@ impl<'a> Instant<'a> {
         }
         let share = |part| within(through, part);
         match (column.stage, column.array) {
-            (Stage::Content, "content") => between(0.0, value, share(SOFTMAX)),
+            (Stage::Content, array::CONTENT) => between(0.0, value, share(SOFTMAX)),
             (Stage::Content, _) => between(0.0, value, in_turn(through, SWEEP, at)),
             (Stage::Gate, _) => {
                 let [content, kept] = self.poured(head, row);
                 between(0.0, content + kept, 1.0).min(value)
             }
             (Stage::Weigh, _) => between(0.0, value, share(MOVE)),
-            (Stage::Draw, "weighting") => {
+            (Stage::Draw, array::WEIGHTING) => {
                 between(before(head, column, self.step)[row], value, share(GO_OUT))
             }
             _ => between(before(head, column, self.step)[row], value, share(MOVE)),
@@ -184,7 +184,7 @@ impl<'a> Instant<'a> {
     pub fn shifted(&self, head: &HeadTrace) -> Vec<Moving> {
         let through = within(self.progress(Stage::Shift, Some(head)), MOVE);
         let columns: Vec<_> = columns_of(head).collect();
-        let Some(column) = columns.iter().find(|column| column.array == "shifted") else {
+        let Some(column) = columns.iter().find(|column| column.array == array::SHIFTED) else {
             return Vec::new();
         };
         let from = before(head, column, self.step);

@@ -7,12 +7,13 @@
 use std::sync::LazyLock;
 
 use super::equations::{self, InStep, SYMBOLS};
-use super::heads::{EMITTED, Emitted, series, signed};
+use super::heads::{EMITTED, Emitted, derived, signed};
 use super::scores::score_text;
 use super::{numbers, offset};
 use crate::math::Series;
 use crate::model::attention::{Score, Weighting};
-use crate::model::{HeadTrace, NoiseMode, Trace, peak};
+use crate::model::weighting::bayesian::PRIOR;
+use crate::model::{Array, HeadTrace, NoiseMode, Trace, array, peak};
 
 /// A stage: a part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,7 +82,7 @@ impl Stage {
             "draw" => Self::Draw,
             "weighting" => columns.pop().map_or(Self::Controller, |last| last.stage),
             _ => {
-                let column = columns.iter().find(|column| column.array == name);
+                let column = columns.iter().find(|column| column.array.name == name);
                 column.map_or(Self::Controller, |column| column.stage)
             }
         }
@@ -209,8 +210,8 @@ pub struct Column {
     pub symbol: &'static str,
     /// Name in one word.
     pub word: &'static str,
-    /// Name of its array in a trace file.
-    pub array: &'static str,
+    /// Its array.
+    pub array: Array,
     /// The stage that computes it.
     pub stage: Stage,
     /// The number of the equation in the paper, or another source.
@@ -226,6 +227,9 @@ pub struct Column {
     sum: fn(&InStep<'_>, usize) -> String,
 }
 
+/// The weighting of the step before, which is in no trace as an array of its own.
+pub const BEFORE: Array = &derived("before");
+
 /// All columns, in the order of the addressing. A head has at most one column per array.
 pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let scores = Score::ALL.iter().map(|&score| score_column(score));
@@ -240,12 +244,12 @@ fn score_column(score: Score) -> Column {
     Column {
         symbol: text.symbol,
         word: text.word,
-        array: "similarity",
+        array: array::SIMILARITY,
         stage: Stage::Content,
         number: text.number,
         emits: None,
         score: Some(score),
-        has: |head| has(head, "similarity"),
+        has: |head| has(head, array::SIMILARITY),
         equation: text.equation,
         parameter: if score == Score::Cosine {
             parameter
@@ -259,23 +263,23 @@ fn score_column(score: Score) -> Column {
 /// All columns but those of the scores, which stand after the first.
 #[rustfmt::skip] // One line for the constants, one for the functions.
 const fn columns() -> [Column; 10] { [
-    Column { symbol: "wₜ₋₁", word: "before", array: "before", stage: Stage::Controller, number: "", emits: None, score: None, has: |head| has(head, "initial") && has(head, "gated"),
+    Column { symbol: "wₜ₋₁", word: "before", array: BEFORE, stage: Stage::Controller, number: "", emits: None, score: None, has: |head| has(head, array::INITIAL) && has(head, array::GATED),
         equation: |_| "the weighting of the previous step".to_owned(), parameter: |_| String::new(), sum: |_, _| "the previous step".to_owned() },
-    Column { symbol: "m", word: "prior", array: "prior", stage: Stage::Content, number: "Fan 2020", emits: None, score: None, has: |head| has(head, "prior"),
+    Column { symbol: "m", word: "prior", array: PRIOR, stage: Stage::Content, number: "Fan 2020", emits: None, score: None, has: |head| has(head, PRIOR),
         equation: |_| "m: expected from the rows of M alone, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, relative to all rows".to_owned() },
-    Column { symbol: SYMBOLS[0], word: "content", array: "content", stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), score: None, has: |head| has(head, "content"),
+    Column { symbol: SYMBOLS[0], word: "content", array: array::CONTENT, stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), score: None, has: |head| has(head, array::CONTENT),
         equation: content, parameter: |at| at.strength().map_or_else(String::new, |beta| emits("β", beta)), sum: equations::content },
-    Column { symbol: SYMBOLS[1], word: "gate", array: "gated", stage: Stage::Gate, number: "(7)", emits: Some(&EMITTED[1]), score: None, has: |head| has(head, "gated"),
+    Column { symbol: SYMBOLS[1], word: "gate", array: array::GATED, stage: Stage::Gate, number: "(7)", emits: Some(&EMITTED[1]), score: None, has: |head| has(head, array::GATED),
         equation: |_| "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁".to_owned(), parameter: |at| format!("g {}", numbers::cell(at.head.gate[at.step])), sum: equations::gate },
-    Column { symbol: SYMBOLS[2], word: "shift", array: "shifted", stage: Stage::Shift, number: "(8)", emits: Some(&EMITTED[2]), score: None, has: |head| has(head, "shifted"),
-        equation: |head| format!("w\u{303}(i) = Σ {}(j) · s(i − j)", before(head, "shifted")), parameter: shift_parameter, sum: equations::shift },
-    Column { symbol: "α", word: "sharpen", array: "distribution", stage: Stage::Sharpen, has: |head| is_hard(head) && has(head, "sharpening"), ..SHARPEN },
-    Column { symbol: "α", word: "prob.", array: "distribution", stage: Stage::Draw, number: "Xu 2015", emits: None, score: None, has: |head| is_hard(head) && !has(head, "sharpening"),
-        equation: |head| format!("α = {}: the probability of each row", before(head, "distribution")), parameter: |_| String::new(), sum: |_, _| "unchanged: there is no sharpening".to_owned() },
-    Column { symbol: "w", word: "sample", array: "weighting", stage: Stage::Draw, number: "Xu 2015", emits: None, score: None, has: is_hard,
+    Column { symbol: SYMBOLS[2], word: "shift", array: array::SHIFTED, stage: Stage::Shift, number: "(8)", emits: Some(&EMITTED[2]), score: None, has: |head| has(head, array::SHIFTED),
+        equation: |head| format!("w\u{303}(i) = Σ {}(j) · s(i − j)", before(head, array::SHIFTED)), parameter: shift_parameter, sum: equations::shift },
+    Column { symbol: "α", word: "sharpen", array: array::DISTRIBUTION, stage: Stage::Sharpen, has: |head| is_hard(head) && has(head, array::SHARPENING), ..SHARPEN },
+    Column { symbol: "α", word: "prob.", array: array::DISTRIBUTION, stage: Stage::Draw, number: "Xu 2015", emits: None, score: None, has: |head| is_hard(head) && !has(head, array::SHARPENING),
+        equation: |head| format!("α = {}: the probability of each row", before(head, array::DISTRIBUTION)), parameter: |_| String::new(), sum: |_, _| "unchanged: there is no sharpening".to_owned() },
+    Column { symbol: "w", word: "sample", array: array::WEIGHTING, stage: Stage::Draw, number: "Xu 2015", emits: None, score: None, has: is_hard,
         equation: |_| "w = 1 in one row, sampled from α; or in the most likely row; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: equations::drawn },
-    Column { symbol: "w", word: "sharpen", array: "weighting", stage: Stage::Sharpen, has: |head| !is_hard(head) && has(head, "sharpening"), ..SHARPEN },
-    Column { symbol: "w", word: "weigh", array: "weighting", stage: Stage::Weigh, number: "", emits: None, score: None, has: |head| has(head, "weighting") && !["content", "gated", "shifted", "sharpening"].iter().any(|array| has(head, array)),
+    Column { symbol: "w", word: "sharpen", array: array::WEIGHTING, stage: Stage::Sharpen, has: |head| !is_hard(head) && has(head, array::SHARPENING), ..SHARPEN },
+    Column { symbol: "w", word: "weigh", array: array::WEIGHTING, stage: Stage::Weigh, number: "", emits: None, score: None, has: |head| has(head, array::WEIGHTING) && ![array::CONTENT, array::GATED, array::SHIFTED, array::SHARPENING].into_iter().any(|array| has(head, array)),
         equation: |_| "the weighting of this head".to_owned(), parameter: |_| String::new(), sum: |_, _| "used by the head to read or write".to_owned() },
 ] }
 
@@ -283,28 +287,24 @@ const fn columns() -> [Column; 10] { [
 const SHARPEN: Column = Column {
     symbol: "w",
     word: "sharpen",
-    array: "weighting",
+    array: array::WEIGHTING,
     stage: Stage::Sharpen,
     number: "(9)",
     emits: Some(&EMITTED[3]),
     score: None,
     has: |_| false,
     equation: |head| {
-        let (made, array) = if is_hard(head) {
-            ("α", "distribution")
-        } else {
-            ("w", "weighting")
-        };
-        let from = before(head, array);
+        let made = if is_hard(head) { "α" } else { "w" };
+        let from = before(head, array::WEIGHTING);
         format!("{made} = {from}^γ / Σ {from}^γ")
     },
     parameter: |at| emits("γ", at.head.sharpening[at.step]),
     sum: equations::sharpen,
 };
 
-/// True of a head with values of an array of this name.
-fn has(head: &HeadTrace, array: &str) -> bool {
-    series(head, array).is_some()
+/// True of a head that has an array.
+fn has(head: &HeadTrace, array: Array) -> bool {
+    head.series(array).is_some()
 }
 
 fn scores(head: &HeadTrace, score: Score) -> bool {
@@ -316,7 +316,7 @@ fn is_hard(head: &HeadTrace) -> bool {
 }
 
 /// Symbol of the input of the stage that computes this array.
-fn before(head: &HeadTrace, array: &str) -> &'static str {
+fn before(head: &HeadTrace, array: Array) -> &'static str {
     equations::before(head, array).0
 }
 
@@ -367,7 +367,7 @@ pub fn columns_of(head: &HeadTrace) -> impl Iterator<Item = &'static Column> + u
 impl Column {
     /// The values in all steps; `None` for a column that a head lacks, and for the weighting of the step before.
     pub fn series<'a>(&self, head: &'a HeadTrace) -> Option<&'a Series<f32>> {
-        series(head, self.array)
+        head.series(self.array)
     }
 
     /// The place among [`COLUMNS`].
@@ -386,7 +386,7 @@ impl Column {
 
     /// True for the match, which can be negative.
     pub fn is_signed(&self) -> bool {
-        self.array == "similarity"
+        self.array == array::SIMILARITY
     }
 
     /// True for a score without a known upper bound.
@@ -396,7 +396,7 @@ impl Column {
 
     /// True for a weighting that is made in the step.
     pub fn is_weighting(&self) -> bool {
-        self.stage != Stage::Controller && !self.is_signed() && self.array != "prior"
+        self.stage != Stage::Controller && !self.is_signed() && self.array != PRIOR
     }
 
     /// Returns the parameter that this head emits for it, if any.
@@ -411,10 +411,11 @@ impl Column {
 
     /// Returns the number of the equation in the paper, or another source.
     pub fn number(&self, head: &HeadTrace) -> &'static str {
-        match (self.array, head.mechanism.weighting) {
-            ("content", Weighting::LocalMonotonic | Weighting::LocalPredictive) => "Luong 2015",
-            ("content", Weighting::Weibull | Weighting::Lognormal) => "Fan 2020",
-            ("content", _) if !scores(head, Score::Cosine) => "(5)",
+        match head.mechanism.weighting {
+            _ if self.array != array::CONTENT => self.number,
+            Weighting::LocalMonotonic | Weighting::LocalPredictive => "Luong 2015",
+            Weighting::Weibull | Weighting::Lognormal => "Fan 2020",
+            _ if !scores(head, Score::Cosine) => "(5)",
             _ => self.number,
         }
     }

@@ -15,9 +15,10 @@ use super::narration;
 use super::state::episode::Open;
 use super::state::target::Target;
 use crate::figure::equations::InStep;
-use crate::figure::stages::{Column, columns_of};
+use crate::figure::stages::{BEFORE, Column, columns_of};
 use crate::figure::units::Units;
 use crate::math::Series;
+use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{HeadTrace, LayerTrace};
 
 impl Target {
@@ -42,7 +43,7 @@ impl Target {
 /// A column for each weighting of a head, as the arrays of a trace file call it.
 fn columns(head: &HeadTrace<f32>) -> (Vec<&'static Column>, Vec<&'static str>) {
     let columns: Vec<_> = columns_of(head).collect();
-    let names = columns.iter().map(|column| column.array).collect();
+    let names = columns.iter().map(|column| column.array.name).collect();
     (columns, names)
 }
 
@@ -58,7 +59,7 @@ pub fn rows_table(head: &HeadTrace<f32>, step: usize) -> Table {
 /// The rows that count most in a step, heaviest first: by the weight they have at any stage.
 pub fn heaviest(head: &HeadTrace<f32>, step: usize, count: usize) -> Vec<usize> {
     let weighting = head.weighting.row(step);
-    let others = columns_of(head).filter(|of| of.is_weighting() || of.array == "before");
+    let others = columns_of(head).filter(|of| of.is_weighting() || of.array == BEFORE);
     let others: Vec<_> = others.map(|column| column.values(head, step)).collect();
     let most = |row: usize| {
         let weights = others.iter().map(|weights| weights[row]);
@@ -108,7 +109,7 @@ fn rows_card(open: &Open, focus: usize, rows: RangeInclusive<usize>, step: usize
         let most = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         Some(if column.is_signed() {
             line(column.symbol, "best match among these rows", most)
-        } else if column.array == "prior" {
+        } else if column.array == PRIOR {
             line(column.symbol, "largest prior among these rows", most)
         } else {
             let words = format!("sum over rows {first} to {last}");

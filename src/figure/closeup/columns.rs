@@ -7,10 +7,11 @@ use super::super::paint::{Draw, Paint};
 use super::super::panel::{Content, PlacedPanel};
 use super::super::rows::Span;
 use super::super::scores::score_text;
-use super::super::stages::{Column, Stage, columns_of};
+use super::super::stages::{BEFORE, Column, Stage, columns_of};
 use super::super::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, mix, numbers};
 use super::view::Slot;
 use super::{CloseUp, Pane, fitting};
+use crate::model::array;
 use crate::train::is_absent;
 
 /// The hue of the previous weighting relative to that of the content weighting.
@@ -198,7 +199,7 @@ impl<'a> CloseUp<'a, '_> {
             _ if !has_come => String::new(),
             "key k" => String::new(),
             // Two numbers: the shift in rows, and its weight.
-            shift if placed.column.array == "shifted" => shift.replacen(' ', ": ", 1),
+            shift if placed.column.array == array::SHIFTED => shift.replacen(' ', ": ", 1),
             number => number.to_owned(),
         };
         let both = format!("{} {number}", placed.column.symbol);
@@ -225,7 +226,7 @@ impl<'a> CloseUp<'a, '_> {
         let (column, through) = (placed.column, placed.through);
         if through > 0.0 {
             match column.array {
-                "shifted" if through < 1.0 => self.sliding(on, of, placed, bars),
+                array::SHIFTED if through < 1.0 => self.sliding(on, of, placed, bars),
                 _ => {
                     for slot in of.view.slots() {
                         self.bar(on, of, placed, (bars, slot));
@@ -233,7 +234,7 @@ impl<'a> CloseUp<'a, '_> {
                 }
             }
         }
-        if column.array == "distribution" {
+        if column.array == array::DISTRIBUTION {
             self.drawing(on, of, placed, bars);
         }
         on.frame(placed.area, colours.line);
@@ -289,7 +290,7 @@ impl<'a> CloseUp<'a, '_> {
             _ => 1.0,
         };
         let seen = slot.seen() * arrives * lighter(through) * self.fade;
-        let was = column.array == "before";
+        let was = column.array == BEFORE;
         let hue = if was {
             self.previous_hue(of.hue)
         } else {
@@ -297,7 +298,7 @@ impl<'a> CloseUp<'a, '_> {
         };
         let mut ink = Ink::from(hue).faded(quiet * faint * seen);
         let linear = !matches!(bars.cells.scale, Scale::LogWeighting);
-        if column.array == "gated" && self.now.glide().is_none() && linear {
+        if column.array == array::GATED && self.now.glide().is_none() && linear {
             self.mixed(on, of, placed, (bars, slot, ink));
             if of.head.gate[self.step()] < 0.5 {
                 ink.colour = self.previous_hue(of.hue);

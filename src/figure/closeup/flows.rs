@@ -5,11 +5,12 @@ use super::super::links;
 use super::super::motion::{self, OVER, between, within};
 use super::super::paint::{Draw, Paint};
 use super::super::panel::Content;
-use super::super::stages::Stage;
+use super::super::stages::{BEFORE, Stage};
 use super::super::{Area, Ink, PanelId, Picture};
 use super::columns::{HOME, PlacedColumn, lighter};
 use super::{CloseUp, Pane};
-use crate::model::{NoiseMode, peak};
+use crate::model::weighting::bayesian::PRIOR;
+use crate::model::{Array, NoiseMode, array, peak};
 
 /// The width of a stream from one column to the next.
 const STREAM: f32 = 0.26;
@@ -35,7 +36,7 @@ impl<'a> CloseUp<'a, '_> {
             return;
         };
         let on_its_way = come > 0.0 && come < 1.0 && self.step() > 0;
-        if !on_its_way || first.column.array != "before" || self.now.glide().is_some() {
+        if !on_its_way || first.column.array != BEFORE || self.now.glide().is_some() {
             return;
         }
         let weighting = of.head.previous_weighting(self.step());
@@ -104,7 +105,7 @@ impl<'a> CloseUp<'a, '_> {
         let Some(from) = index.checked_sub(1).map(|before| &all[before]) else {
             return;
         };
-        if to.column.array != "shifted" || to.through <= 0.0 || self.now.glide().is_some() {
+        if to.column.array != array::SHIFTED || to.through <= 0.0 || self.now.glide().is_some() {
             return;
         }
         let (height, view) = (of.view.height(), &of.area.memory);
@@ -143,27 +144,27 @@ impl<'a> CloseUp<'a, '_> {
         if through <= 0.0 || through >= 1.0 || !self.now.moves() {
             return;
         }
-        let from = |array: &str| all.iter().find(|other| other.column.array == array);
+        let from = |array: Array| all.iter().find(|other| other.column.array == array);
         let before = index.checked_sub(1).map(|before| &all[before]);
         let lasts = |[start, end]: motion::Interval| {
             within(through, [start, start + 0.15]) * (1.0 - within(through, [end - 0.15, end]))
         };
         let gate = || of.head.gate[self.step()];
         match placed.column.array {
-            "content" => self.stream(
+            array::CONTENT => self.stream(
                 on,
                 of,
                 [before, Some(placed)],
                 (lasts(motion::SOFTMAX), 1.0),
             ),
-            "gated" => {
+            array::GATED => {
                 let [first, then] = motion::pouring(gate());
                 let content = (lasts(first), gate());
-                self.stream(on, of, [from("content"), Some(placed)], content);
+                self.stream(on, of, [from(array::CONTENT), Some(placed)], content);
                 let kept = (lasts(then), 1.0 - gate());
-                self.stream(on, of, [from("before"), Some(placed)], kept);
+                self.stream(on, of, [from(BEFORE), Some(placed)], kept);
             }
-            "similarity" | "prior" => {}
+            array::SIMILARITY | PRIOR => {}
             _ => self.stream(on, of, [before, Some(placed)], (lasts([0.0, 0.45]), 1.0)),
         }
     }

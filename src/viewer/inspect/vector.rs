@@ -246,7 +246,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     lines.push(line("H", "−Σ w log₂ w, in bits", entropy));
     // Worked out once for the episode: a pass over the weightings in every frame would be too much.
     let scalars = &open.heads[index].scalars;
-    let columns: Vec<_> = scalars.iter().map(|scalar| scalar.of.array).collect();
+    let columns: Vec<_> = scalars.iter().map(|scalar| scalar.of.array.name).collect();
     let label = narration::head_label(recording, index);
     let verb = if head.is_write() { "write" } else { "read" };
     Some(Card {

@@ -10,6 +10,7 @@ use super::{heads, overlap, pipeline};
 use crate::figure::facts::MemoryAt;
 use crate::figure::panel::{Panel, shades};
 use crate::figure::{HeadName, PanelId, Picture, numbers};
+use crate::model::array::{ADD, INPUT, MEMORY, WEIGHTING};
 use crate::train::Quantity;
 use crate::viewer::row_zoom::Axis;
 use crate::viewer::theme::{self, Scale};
@@ -222,7 +223,7 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) ->
             ("memory, read", view.open.scales.memory),
             ("key, add", view.open.scales.vector),
         ],
-        |by| ["weighting", "memory", "input", "add"].map(|array| (array, by.scale(array))),
+        |by| [WEIGHTING, MEMORY, INPUT, ADD].map(|array| (array.name, by.scale(array))),
     );
     let lines = entries.len().div_ceil(across);
     let width = (x.span() + 16.0) / across as f32 - 16.0;

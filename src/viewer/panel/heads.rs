@@ -211,7 +211,7 @@ fn emitted_menu(response: &egui::Response, rect: Rect, head: usize, view: &mut V
         let column = cells.iter().position(|cell| at.x <= cell.max);
         (head, column.unwrap_or(0))
     });
-    let names = EMITTED.each_ref().map(|emitted| emitted.array);
+    let names = EMITTED.each_ref().map(|emitted| emitted.array.name);
     let sheet = Sheet {
         name: &format!("all heads at step {step}"),
         lines: ("head", heads.len()),

@@ -488,7 +488,7 @@ pub fn stages_menu(response: &Response, bars: &Bars<'_>, row: Option<usize>, vie
     let place = columns
         .iter()
         .position(|other| std::ptr::eq(*other, bars.column));
-    let names: Vec<_> = columns.iter().map(|column| column.array).collect();
+    let names: Vec<_> = columns.iter().map(|column| column.array.name).collect();
     let label = crate::figure::head_label(view.trace(), bars.head);
     let gradients = view.state.layer().gradients();
     let whose = gradients.map_or_else(|| label.clone(), |by| by.by(&label));

@@ -9,7 +9,8 @@ use crate::figure::panel::Content;
 use crate::figure::scores::score_text;
 use crate::figure::stages::columns_of;
 use crate::figure::{PanelId, Picture, numbers};
-use crate::model::HeadTrace;
+use crate::model::weighting::bayesian::PRIOR;
+use crate::model::{HeadTrace, array};
 use crate::train::is_absent;
 use crate::viewer::command::{File, Look};
 use crate::viewer::inspect::{self, Form};
@@ -31,7 +32,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     for column in columns_of(head) {
         let scores = column.is_signed() && column.is_unbounded();
         let scalar = column.emits(head);
-        if scalar.is_none() && !scores && column.array != "content" {
+        if scalar.is_none() && !scores && column.array != array::CONTENT {
             continue;
         }
         let mut title = column.word.to_owned();
@@ -228,8 +229,8 @@ const LETTER: f32 = 0.61;
 fn widths(head: &HeadTrace<f32>, view: &View<'_>) -> Vec<usize> {
     let scales = &view.open.scales;
     let columns = columns_of(head).map(|column| match column.array {
-        "similarity" => -scales.scores[view.focus].ends().1,
-        "prior" => scales.priors[view.focus].ends().1,
+        array::SIMILARITY => -scales.scores[view.focus].ends().1,
+        PRIOR => scales.priors[view.focus].ends().1,
         _ => 1.0,
     });
     let columns = columns.map(|widest| numbers::cell(widest).chars().count());

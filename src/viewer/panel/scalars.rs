@@ -47,7 +47,7 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
         let y = Rangef::new(top, top + lane - 3.0);
         let head = Some(HeadName::of(view.trace(), view.focus));
         let place = scalar_ui(ui, columns, y, (&label, head), &scalars[index], view);
-        let names: Vec<_> = scalars.iter().map(|scalar| scalar.of.array).collect();
+        let names: Vec<_> = scalars.iter().map(|scalar| scalar.of.array.name).collect();
         let sheet = Sheet {
             name: &format!("{label} over time"),
             lines: ("step", view.steps()),
@@ -78,7 +78,7 @@ fn unknown_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let lines = spread.lines();
     let label = format!("K={}", spread.samples);
     let (response, step) = scalar_ui(ui, columns, y, (&label, None), &lines[2], view);
-    let names = lines.each_ref().map(|line| line.of.array);
+    let names = lines.each_ref().map(|line| line.of.array.name);
     let sheet = Sheet {
         name: &format!("uncertainty of {} samples over time", spread.samples),
         lines: ("step", view.steps()),
@@ -112,7 +112,7 @@ fn redundancy_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>)
         return;
     };
     let (response, step) = scalar_ui(ui, columns, y, (of.who, of.head), &of.line, view);
-    let names: Vec<_> = all.0.iter().map(|of| of.line.of.array).collect();
+    let names: Vec<_> = all.0.iter().map(|of| of.line.of.array.name).collect();
     let own = all.0.iter().position(|other| other.who == of.who);
     let sheet = Sheet {
         name: "redundancy over time",

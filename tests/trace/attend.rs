@@ -16,7 +16,7 @@ fn experiment(task: &str, model: &str, sequences: u32) -> Experiment {
     Experiment::from_json(&text, "test.json", &[]).unwrap()
 }
 
-const COPY: &str = r#"{"kind": "copy", "bits": 2, "length": [1, 4]}"#;
+const COPY: &str = r#"{"kind": "copy", "bits": 3, "length": [3, 6]}"#;
 const ATTEND: &str = r#"{"kind": "attend", "encoder": {"size": 6}, "decoder": {"size": 12}, "attention": {"units": 8}}"#;
 
 fn trainer(experiment: Experiment) -> Trainer {
@@ -30,7 +30,7 @@ fn trainer(experiment: Experiment) -> Trainer {
 }
 
 fn trained(task: &str, model: &str) -> Trainer {
-    let mut trainer = trainer(experiment(task, model, 3000));
+    let mut trainer = trainer(experiment(task, model, 20000));
     while !trainer.finished() {
         trainer.update().unwrap();
     }
@@ -130,7 +130,7 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
     let mut other = recording.clone();
     other.episode.mask.fill(1.0);
     let replayed = trace::replay(&read(&other, machine), machine, 0.0).unwrap();
-    assert_eq!(replayed.first, None);
+    assert_eq!(replayed.first.unwrap().array, "loss");
 }
 
 #[test]

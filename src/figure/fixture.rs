@@ -1,4 +1,5 @@
 //! Fixtures for tests of figures.
+#![cfg(test)]
 
 use crate::model::{Model, NtmConfig};
 use crate::task::{Copy, Task};

@@ -22,7 +22,6 @@ mod episode;
 pub mod equations;
 pub mod facts;
 mod file;
-#[cfg(test)]
 mod fixture;
 pub mod fonts;
 mod gradients;

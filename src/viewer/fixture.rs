@@ -1,4 +1,5 @@
 //! Fixtures of the tests: a task of copying two bits, and a machine of 8 rows.
+#![cfg(test)]
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -9,7 +9,6 @@ mod choices;
 pub mod command;
 mod disk;
 mod files;
-#[cfg(test)]
 mod fixture;
 mod glossary;
 mod inspect;

@@ -81,7 +81,7 @@ impl Answer {
         }
     }
 
-    /// The things that are right or wrong.
+    /// Name of the scored things: bits or symbols.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Bits => "bits",
@@ -89,7 +89,7 @@ impl Answer {
         }
     }
 
-    /// Things that are scored in a step of `channels` channels: bits, or one symbol.
+    /// Number of scored bits or symbols in a step of `channels` channels.
     pub fn scored(self, channels: usize) -> usize {
         match self {
             Self::Bits => channels,

@@ -1,4 +1,5 @@
 //! The gradient checker: central differences against back-propagation.
+#![cfg(test)]
 
 use super::random::Random;
 use rand::{RngExt, SeedableRng};

@@ -5,7 +5,6 @@
 mod activation;
 mod aligned;
 mod answer;
-#[cfg(test)]
 pub(crate) mod check;
 pub mod elementary;
 mod float;

@@ -233,9 +233,9 @@ impl Keys for AttentionConfig {
     }
 }
 
-/// What the choice of a score says.
+/// Description of the key `score`.
 const SCORE: &str = "score function that compares the key with a memory row: the paper's cosine or another (Bahdanau 2015, Luong 2015, Vaswani 2017)";
-/// What the choice of a weighting says.
+/// Description of the key `weighting`.
 const WEIGHTING: &str = "how scores become a weighting: softmax over all rows, softmax within a window, one sampled row, or random weights with a prior";
 
 impl AttentionConfig {

@@ -165,7 +165,7 @@ impl<'a, R: Real> Encoder<'a, R> {
             if let Some(recorder) = &mut recorder {
                 recorder.record_memory(trace, t + 1, d_memory);
             }
-            // M_t has no such row yet.
+            // M_t does not have this row yet.
             let columns = d_memory.chunks_exact_mut(source).zip(d_rows.row_mut(t));
             columns.for_each(|(column, to)| *to = std::mem::take(&mut column[t]));
         }

@@ -1,4 +1,4 @@
-//! Feedback: what a step answered is an input of the next one.
+//! Feedback: the answer of a step as an input of the next one.
 
 use super::array::{self, FEEDBACK};
 use super::dependency::{Dependency, Size};

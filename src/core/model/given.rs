@@ -1,4 +1,4 @@
-//! What a machine is given to run an episode, and what its trace keeps of that.
+//! The inputs of an episode, and the settings that its trace keeps.
 
 use ndarray::Array2;
 

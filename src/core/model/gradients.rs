@@ -1,4 +1,5 @@
 //! Every gradient of every kind of machine, held to central differences.
+#![cfg(test)]
 
 use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::weighting::bayesian::DIVERGENCE;

@@ -12,7 +12,6 @@ mod derivatives;
 mod encoder;
 mod feedback;
 mod given;
-#[cfg(test)]
 mod gradients;
 pub mod head;
 mod kind;
@@ -41,7 +40,7 @@ pub use attend::AttendConfig;
 pub use config::NtmConfig;
 pub use dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
 pub use given::{Given, Setting};
-pub use kind::{AsKind, Kind};
+pub use kind::{AsKind, Kind, Sizes};
 pub use machine::{Machine, TOGETHER, Terms, Upstream, Workspace};
 pub use noise::{Draw, Noise};
 pub use params::Params;

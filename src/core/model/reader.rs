@@ -1,5 +1,5 @@
-//! A read head on a memory that is written before it reads: a key, a score, a weighting and what is read. Its key is any
-//! vector of the machine; its stages are those of the paper of the machine, without gate, shift and sharpening.
+//! A read head on a memory that is complete before it reads: key, score, weighting and read. Its key is any vector of the
+//! machine. It has no gate, shift or sharpening.
 
 use super::addressing::address;
 use super::array;
@@ -85,7 +85,7 @@ pub(super) fn width(kind: &dyn Kind, array: Array) -> usize {
     }
 }
 
-/// What follows from its key and the memory.
+/// Dependencies of the head on its key and the memory.
 pub(super) fn dependencies<'a, R: Real>(
     kind: &dyn Kind,
     conventions: &'a Conventions,

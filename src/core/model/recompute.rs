@@ -1,4 +1,4 @@
-//! What follows from what in heads on a memory, and how it is computed again.
+//! Dependencies of heads on a memory, and their recomputation.
 
 use crate::math::Real;
 use crate::model::addressing::address;
@@ -22,7 +22,7 @@ pub(super) struct Rules<'a> {
     empty: Trace<f32>,
 }
 
-/// What decides which memory a head sees, and how it scores it.
+/// The order and the conventions by which heads see the memory and score it.
 #[derive(Clone, Copy)]
 struct Seeing<'a> {
     read_heads: usize,

@@ -261,6 +261,8 @@ impl<R: Number> Model<R> {
             forced,
             answer,
         } = given;
+        // An encoder reads at least one step.
+        let source = source.max(1);
         let is_other = trace.setting.source != source;
         if is_other && self.config.of_source(source).is_some() {
             *trace = Trace::of_source(&self.config, source);

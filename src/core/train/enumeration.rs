@@ -3,6 +3,7 @@
 //! A machine so small that all choices can be listed: s says which of 3 rows every hard head drew in each of 3 steps.
 //! The loss is E = Σ_s p(s)·(−ln p(y|s)), and the gradient that training sees of one episode is g(s), with the reward
 //! λ_r·(ln p(y|s) − b) and λ_r = 1 (Xu et al. 2015, §4.1). Then Σ_s p(s)·g(s) = ∂E, whatever the baseline b.
+#![cfg(test)]
 
 use super::{logit_gradient, score};
 use crate::math::check::{assert_gradient, random_vector};

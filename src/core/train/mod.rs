@@ -5,7 +5,6 @@ mod aux_losses;
 mod config;
 mod curves;
 mod diagnostics;
-#[cfg(test)]
 mod enumeration;
 mod evaluate;
 mod given;
@@ -15,7 +14,6 @@ mod optimizer;
 mod pool;
 mod recording;
 mod redundancy;
-#[cfg(test)]
 mod reproducibility;
 mod samples;
 mod state;

@@ -1,6 +1,7 @@
 //! A seed gives the same weights on every processor with fused multiply-add: checked to the last bit, with every
 //! instruction set of this machine, with one of short registers that stands for NEON, and against bytes that
 //! were seen before (also on NEON, under QEMU).
+#![cfg(test)]
 
 use super::{Clip, OptimizerConfig, Trainer, TrainingConfig};
 use crate::math::simd::{Choice, with};

@@ -224,9 +224,6 @@ impl<R: Real> Machine<R> for AttendConfig {
         workspaces: &mut [Workspace<R>],
         gradient: &mut Params<R>,
     ) {
-        for tensor in &mut gradient.tensors {
-            tensor.as_mut_slice().fill(R::ZERO);
-        }
         for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
             let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
             let reader = self.with(params).backward(trace, by, scratch, recorder);

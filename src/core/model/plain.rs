@@ -184,9 +184,6 @@ impl<R: Real> Machine<R> for PlainConfig {
                 }
             }
         }
-        for tensor in &mut gradient.tensors {
-            tensor.as_mut_slice().fill(R::ZERO);
-        }
         let (hidden, cell) = gradient.tensors.split_at_mut(1);
         let all = both::<R, Scratch<R>>(traces, workspaces);
         all.clone()

@@ -337,6 +337,9 @@ impl<R: Number> Model<R> {
         workspaces: &mut [Workspace<R>],
         gradient: &mut Params<R>,
     ) {
+        for tensor in &mut gradient.tensors {
+            tensor.as_mut_slice().fill(R::ZERO);
+        }
         let machine = R::machine(&self.config);
         machine.backward(&self.params, traces, workspaces, gradient);
     }

@@ -68,9 +68,7 @@ impl TensorSpec {
             start,
         }
     }
-}
 
-impl TensorSpec {
     /// Weights of a linear map without bias.
     pub(super) fn weights(name: &'static str, rows: usize, columns: usize) -> Self {
         let start = Start::Glorot;

@@ -209,7 +209,7 @@ struct Arrays<'a> {
 }
 
 impl Arrays<'_> {
-    /// An empty trace. A memory with a row for each source step has as many as the weightings.
+    /// Returns an empty trace; `read0.weighting` gives the number of source steps.
     fn empty(&mut self, config: &ModelConfig, steps: usize) -> Trace {
         let shape = self.from.shape("read0.weighting");
         let source = shape.and_then(|shape| shape.get(1).copied()).unwrap_or(0);

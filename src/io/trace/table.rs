@@ -44,7 +44,7 @@ pub const AXES: [(&str, &str); 14] = [
     ("y", "output channels"),
     ("c", "controller units"),
     ("l", "controller layers"),
-    ("k", "values of a key (m where they are as many as columns)"),
+    ("k", "key columns (named m if a key is as long as a row)"),
     ("u", "encoder units"),
     ("s", "shifts"),
     ("a", "units of the additive score"),

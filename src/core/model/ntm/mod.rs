@@ -503,9 +503,6 @@ impl<'a, R: Real> Ntm<'a, R> {
         workspaces: &mut [Workspace<R>],
         gradient: &mut Params<R>,
     ) {
-        for tensor in &mut gradient.tensors {
-            tensor.as_mut_slice().fill(R::ZERO);
-        }
         for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
             let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
             self.add_initial(trace, scratch, &mut gradient.tensors);

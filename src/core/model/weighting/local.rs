@@ -10,6 +10,7 @@ use crate::math::simd::Simd;
 use crate::math::softmax::{dot, largest};
 use crate::math::{Pack, Real, sigmoid};
 use crate::model::array;
+use crate::model::attention::Weighting;
 use crate::model::content::{content, content_backward, strength};
 use crate::model::head::HeadGradient;
 use crate::model::machine::Terms;
@@ -226,7 +227,7 @@ impl<R: Real> WeightingFunction<R> for Local {
             Self::LocalMonotonic => monotonic(t - head.first_step, head.similarity.width()),
             Self::LocalPredictive => predict(head, t),
         };
-        if let Some(to) = head.series_mut(CENTRE) {
+        if let Some((_, to)) = head.of_weighting.arrays_mut().last() {
             to[t] = centre;
         }
     }
@@ -284,15 +285,19 @@ kernel! {
 impl<R: Real> HeadTrace<R> {
     /// The window of a local head at step `t`; `None` for another head.
     pub fn window(&self, t: usize) -> Option<Window<R>> {
-        let centre = self.series(CENTRE)?;
+        let is_gaussian = match self.mechanism.weighting {
+            Weighting::LocalMonotonic => false,
+            Weighting::LocalPredictive => true,
+            _ => return None,
+        };
+        let (_, centre) = self.of_weighting.arrays().last()?;
         Some(Window {
             centre: centre[t],
             half: R::from_f64(self.mechanism.parameters.window as f64),
-            is_gaussian: self.series(POSITION_WEIGHT).is_some(),
+            is_gaussian,
         })
     }
 
-    #[inline(always)]
     fn own_window(&self, t: usize) -> Window<R> {
         let window = self.window(t);
         window.unwrap_or_else(|| unreachable!("the head is local"))

@@ -253,8 +253,7 @@ impl Arrays<'_> {
     /// An array that must be there, its values as `of` makes them.
     fn numbers<T>(&mut self, array: &'static str, of: fn(f64) -> T) -> Result<Numbers<T>, Fault> {
         self.needs(array)?;
-        let (shape, kind, bytes) = self.bytes(array, NUMBERS)?;
-        let (width, one) = number(&kind);
+        let (shape, (width, one), bytes) = self.bytes(array, NUMBERS, number)?;
         let values = bytes.chunks_exact(width).map(|value| of(one(value)));
         let values = values.collect();
         Ok(Numbers { shape, values })
@@ -265,7 +264,12 @@ impl Arrays<'_> {
         if !self.has(array) {
             return Ok(Vec::new());
         }
-        let (shape, kind, bytes) = self.bytes(array, "<U with a number (text)")?;
+        let text = |kind: &str| {
+            let letters: usize = kind.strip_prefix("<U")?.parse().ok()?;
+            let bytes = letters.checked_mul(4).filter(|bytes| *bytes > 0)?;
+            Some((bytes, ()))
+        };
+        let (shape, (width, ()), bytes) = self.bytes(array, "<U with a number (text)", text)?;
         if shape.len() != 1 {
             let problem = format!("has the shape {shape:?}; expected [channels]");
             return Err(Fault::new(array, problem));
@@ -276,45 +280,32 @@ impl Arrays<'_> {
             let letters = letters.map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER));
             letters.take_while(|letter| *letter != '\0').collect()
         };
-        let names = bytes.chunks(size(&kind).unwrap_or(1)).map(name);
+        let names = bytes.chunks(width).map(name);
         Ok(names.collect())
     }
 
-    /// Shape, kind and bytes of an array that is there; as many bytes as the shape says.
-    fn bytes(
+    /// Shape, kind and bytes of an array that is there; as many bytes as the shape says. `kinds` returns the width of a
+    /// value and how it is read, for the `allowed` kinds.
+    fn bytes<T>(
         &mut self,
         array: &'static str,
         allowed: &str,
-    ) -> Result<(Vec<usize>, String, Vec<u8>), Fault> {
+        kinds: impl Fn(&str) -> Option<(usize, T)>,
+    ) -> Result<(Vec<usize>, (usize, T), Vec<u8>), Fault> {
         let fail = |problem: String| Fault::new(array, problem);
         let file = self.archive.by_name(&format!("{array}.npy"));
         let mut file: ZipFile<_> = file.map_err(|error| fail(error.to_string()))?;
         let header = npy::header(&mut file, allowed).map_err(fail)?;
-        let is_text = header.kind.starts_with("<U") == allowed.starts_with("<U");
-        let width = size(&header.kind).filter(|_| is_text);
-        let width = width.ok_or_else(|| fail(npy::other_kind(&header.kind, allowed)))?;
-        let bytes = npy::values(file, &header, width, LIMIT).map_err(fail)?;
-        Ok((header.shape, header.kind, bytes))
+        let kind = kinds(&header.kind);
+        let kind = kind.ok_or_else(|| fail(npy::other_kind(&header.kind, allowed)))?;
+        let bytes = npy::values(file, &header, kind.0, LIMIT).map_err(fail)?;
+        Ok((header.shape, kind, bytes))
     }
 }
 
-/// The bytes of a value of some kind that is read; `None` for others.
-fn size(kind: &str) -> Option<usize> {
-    match kind {
-        "|b1" | "|u1" | "|i1" => Some(1),
-        "<u2" | "<i2" => Some(2),
-        "<f4" | "<u4" | "<i4" => Some(4),
-        "<f8" | "<u8" | "<i8" => Some(8),
-        _ => {
-            let letters: usize = kind.strip_prefix("<U")?.parse().ok()?;
-            letters.checked_mul(4).filter(|bytes| *bytes > 0)
-        }
-    }
-}
-
-/// The bytes of a number of some kind, and how they are read.
-fn number(kind: &str) -> (usize, fn(&[u8]) -> f64) {
-    match kind {
+/// The bytes of a number of some kind, and how they are read; `None` for other kinds.
+fn number(kind: &str) -> Option<(usize, fn(&[u8]) -> f64)> {
+    Some(match kind {
         "<f4" => (4, |value| f32::from_le_bytes(le(value)).into()),
         "<f8" => (8, |value| f64::from_le_bytes(le(value))),
         "|i1" => (1, |value| i8::from_le_bytes(le(value)).into()),
@@ -324,9 +315,9 @@ fn number(kind: &str) -> (usize, fn(&[u8]) -> f64) {
         "<i4" => (4, |value| i32::from_le_bytes(le(value)).into()),
         "<u8" => (8, |value| u64::from_le_bytes(le(value)) as f64),
         "<i8" => (8, |value| i64::from_le_bytes(le(value)) as f64),
-        // Bytes and booleans.
-        _ => (1, |value| u8::from_le_bytes(le(value)).into()),
-    }
+        "|b1" | "|u1" => (1, |value| u8::from_le_bytes(le(value)).into()),
+        _ => return None,
+    })
 }
 
 /// Returns `N` bytes, padded with zeros.

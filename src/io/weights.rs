@@ -31,26 +31,14 @@ pub(super) const GENERATOR: &str = concat!("tapescope ", env!("CARGO_PKG_VERSION
 const METADATA: &str = "__metadata__";
 const CHECKSUM: &str = "checksum";
 
-/// The weights of this name in `assets/`.
-#[cfg(not(target_arch = "wasm32"))]
-macro_rules! embedded {
-    ($name:literal) => {
-        include_bytes!(concat!("../../assets/", $name, ".safetensors"))
-    };
-}
-
-/// A page fetches them when they are asked for.
-#[cfg(target_arch = "wasm32")]
-macro_rules! embedded {
-    ($name:literal) => {
-        &[]
-    };
-}
-
-/// Embeds weights by their names.
+/// Embeds weights by their names in `assets/`; a page fetches them when they are asked for.
 macro_rules! included {
     ($($name:literal)*) => {
-        [$(($name, embedded!($name) as &[u8])),*]
+        [$(($name, if cfg!(target_arch = "wasm32") {
+            &[]
+        } else {
+            include_bytes!(concat!("../../assets/", $name, ".safetensors"))
+        })),*]
     };
 }
 
@@ -197,7 +185,7 @@ fn checksum<K: AsRef<str> + Ord, V: AsRef<str>>(
 
 /// Refuses bytes that cannot start a safetensors file: the length of a header, and the header.
 pub(super) fn begins(bytes: &[u8]) -> Result<(), String> {
-    let length = header_length(bytes);
+    let length = bytes.first_chunk().map(|first| u64::from_le_bytes(*first));
     let is_plausible = length.is_some_and(|length| (2..=HEADER_LIMIT).contains(&length));
     if is_plausible && bytes.get(8).is_none_or(|&byte| byte == b'{') {
         return Ok(());
@@ -205,14 +193,10 @@ pub(super) fn begins(bytes: &[u8]) -> Result<(), String> {
     Err("is not a safetensors file: it does not begin with the length of its header".to_owned())
 }
 
-fn header_length(bytes: &[u8]) -> Option<u64> {
-    let first = bytes.first_chunk::<8>();
-    first.map(|first| u64::from_le_bytes(*first))
-}
-
 /// A safetensors file.
 pub(super) struct Opened<'a> {
-    bytes: &'a [u8],
+    /// The bytes of all tensors.
+    data: &'a [u8],
     /// The name of the file in messages.
     label: &'a str,
     pub(super) tensors: SafeTensors<'a>,
@@ -227,10 +211,10 @@ impl<'a> Opened<'a> {
             let said = bounded(&error.to_string(), 300);
             fail(format!("is not a complete safetensors file: {said}"))
         };
-        let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
+        let (length, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
         Ok(Self {
-            bytes,
+            data: bytes.get(8 + length..).unwrap_or_default(),
             label,
             tensors,
             header,
@@ -287,9 +271,10 @@ impl<'a> Opened<'a> {
         let Some(expected) = self.get(CHECKSUM) else {
             return Ok(());
         };
-        let header = header_length(self.bytes).unwrap_or(0) as usize;
-        let tensors = self.bytes.get(8 + header..).into_iter();
-        let found = checksum(tensors, self.header.metadata().iter().flatten());
+        let found = checksum(
+            [self.data].into_iter(),
+            self.header.metadata().iter().flatten(),
+        );
         if found == *expected {
             return Ok(());
         }
@@ -430,10 +415,22 @@ pub fn to_bytes(trained: &Trained) -> Vec<u8> {
 }
 
 fn contents(trained: &Trained) -> Contents<'_> {
-    Contents {
-        metadata: metadata(trained),
-        tensors: sorted_tensors(&trained.machine),
+    let experiment = Experiment {
+        model: trained.machine.config.clone(),
+        ..trained.experiment.clone()
+    };
+    let history = ("history", history_json(&trained.history));
+    let mut metadata = metadata_of_run(FORMAT, &experiment, history);
+    metadata.insert("command", trained.command.clone());
+    if let Some(evaluation) = &trained.evaluation {
+        metadata.insert("evaluation", evaluation_json(evaluation));
     }
+    if !trained.changes.is_empty() {
+        let changes = trained.changes.iter().cloned().map(ChangeForm);
+        metadata.insert("changes", file::json(&changes.collect::<Vec<_>>()));
+    }
+    let tensors = sorted_tensors(&trained.machine);
+    Contents { metadata, tensors }
 }
 
 /// The contents of a safetensors file; the tensors are written in the order of their names.
@@ -492,24 +489,6 @@ fn bytes(tensor: &ArrayView2<'_, f32>) -> Vec<u8> {
 enum Entry {
     Metadata(BTreeMap<&'static str, String>),
     Tensor(TensorInfo),
-}
-
-fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
-    let experiment = Experiment {
-        model: trained.machine.config.clone(),
-        ..trained.experiment.clone()
-    };
-    let history = ("history", history_json(&trained.history));
-    let mut entries = metadata_of_run(FORMAT, &experiment, history);
-    entries.insert("command", trained.command.clone());
-    if let Some(evaluation) = &trained.evaluation {
-        entries.insert("evaluation", evaluation_json(evaluation));
-    }
-    if !trained.changes.is_empty() {
-        let changes = trained.changes.iter().cloned().map(ChangeForm);
-        entries.insert("changes", file::json(&changes.collect::<Vec<_>>()));
-    }
-    entries
 }
 
 fn sorted_tensors(machine: &Model<f32>) -> BTreeMap<String, ArrayView2<'_, f32>> {

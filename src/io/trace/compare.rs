@@ -223,7 +223,13 @@ pub(super) fn with_heads(mut lines: Vec<String>, a: &Imported, b: &ModelConfig) 
 
 impl Comparison {
     /// Compares the pieces that both have.
-    fn pairs(&mut self, a: Vec<Piece>, mut b: Vec<Piece>, tolerance: f64) {
+    fn pairs<'a>(
+        &mut self,
+        a: impl IntoIterator<Item = Piece<'a>>,
+        b: impl IntoIterator<Item = Piece<'a>>,
+        tolerance: f64,
+    ) {
+        let mut b = Vec::from_iter(b);
         for a in a {
             let Some(index) = b.iter().position(|b| b.array == a.array) else {
                 self.skip(a.array);
@@ -311,15 +317,14 @@ impl Comparison {
 }
 
 /// Returns gradients as a file has them.
-fn of_gradient(all: &Derivatives) -> Vec<Piece<'_>> {
-    let pieces = all.iter().map(|(array, values)| Piece {
+fn of_gradient(all: &Derivatives) -> impl Iterator<Item = Piece<'_>> {
+    all.iter().map(|(array, values)| Piece {
         // They grow or vanish over the steps.
         of_steps: array.dims[0].starts_with('t'),
         step: None,
         place: Vec::new(),
         ..piece(array.name.clone(), 0, array.shape.clone(), values)
-    });
-    pieces.collect()
+    })
 }
 
 /// Distance of two values: 0 for equal ones, also for NaN and NaN; infinite where only one is finite.
@@ -408,13 +413,9 @@ pub(super) fn of_step<'a>(
     (place, spec, series): OfSteps<'a>,
     t: usize,
 ) -> Piece<'a> {
-    let (is_scalar, name) = (spec.dims == ["t"], trace.array_name(place, spec));
-    let shape = if is_scalar {
-        vec![]
-    } else {
-        vec![series.width()]
-    };
-    let mut piece = piece(name, t, shape, series.row(t));
+    let is_vector = spec.dims != ["t"];
+    let shape = Vec::from_iter(is_vector.then_some(series.width()));
+    let mut piece = piece(trace.array_name(place, spec), t, shape, series.row(t));
     piece.of_rows = spec.dims.contains(&"n");
     match place {
         Place::Layer(layer) if trace.layers.len() > 1 => piece.place.push(layer),
@@ -424,31 +425,30 @@ pub(super) fn of_step<'a>(
 }
 
 /// Returns the initial state, before the first step.
-pub(super) fn before(side: Side<'_>) -> Vec<Piece<'_>> {
+pub(super) fn before(side: Side<'_>) -> impl Iterator<Item = Piece<'_>> {
     let trace = &side.recording.trace;
-    let mut pieces = memory(side, trace, 0, None);
     let once = trace.everything().filter(|(_, spec, series)| {
         spec.is_in_files() && !spec.dims[0].starts_with('t') && series.width() > 0
     });
-    pieces.extend(once.map(|array| Piece {
+    let once = once.map(|array| Piece {
         step: None,
         place: Vec::new(),
         ..of_step(trace, array, 0)
-    }));
-    pieces
+    });
+    memory(side, trace, 0, None).into_iter().chain(once)
 }
 
 /// `memory.initial`.
-pub(super) fn initial(side: Side<'_>) -> Vec<Piece<'_>> {
-    let mut pieces = memory(side, &side.recording.trace, 0, None);
-    for piece in &mut pieces {
-        "memory.initial".clone_into(&mut piece.array);
-        piece.place.clear();
-        if let Some(initial) = side.initial {
-            piece.values = Box::new(initial.iter().copied());
-        }
+pub(super) fn initial(side: Side<'_>) -> Option<Piece<'_>> {
+    let mut piece = Piece {
+        array: "memory.initial".to_owned(),
+        place: Vec::new(),
+        ..memory(side, &side.recording.trace, 0, None)?
+    };
+    if let Some(initial) = side.initial {
+        piece.values = Box::new(initial.iter().copied());
     }
-    pieces
+    Some(piece)
 }
 
 /// Returns M_t, written by step `step`; without values where it is not in the file, `None` where it does not exist.
@@ -457,25 +457,21 @@ pub(super) fn memory<'a>(
     trace: &'a Trace,
     t: usize,
     step: Option<usize>,
-) -> Vec<Piece<'a>> {
+) -> Option<Piece<'a>> {
     if trace.memory_columns.width() == 0 {
-        return Vec::new();
+        return None;
     }
     let is_recorded = side.memories.get(t).copied();
     let is_recorded = is_recorded.unwrap_or(side.memories.is_empty());
     let memory = trace.memory(t);
-    let shape = vec![memory.nrows(), memory.ncols()];
     let values = memory.into_iter().copied();
     let values = values.take(if is_recorded { usize::MAX } else { 0 });
-    vec![Piece {
-        array: "memory".to_owned(),
+    Some(Piece {
         of_rows: true,
-        of_steps: false,
         step,
-        place: vec![t],
-        shape,
         values: Box::new(values),
-    }]
+        ..piece("memory", t, memory.shape(), &[])
+    })
 }
 
 /// Returns the input and target of an episode, before any machine sees them.
@@ -514,7 +510,6 @@ fn of_a_step<'a>(side: Side<'a>, arrays: &[OfSteps<'a>], t: usize) -> Vec<Piece<
 
 /// A step of a series of a trace, if there is one.
 pub(super) fn part(trace: &Trace, place: Place, array: Array, t: usize) -> Option<Piece<'_>> {
-    let mut all = trace.everything();
-    let found = all.find(|(at, spec, _)| *at == place && *spec == array)?;
-    (found.2.width() > 0).then(|| of_step(trace, found, t))
+    let series = trace.series(place, array)?;
+    Some(of_step(trace, (place, array, series), t))
 }

@@ -216,10 +216,8 @@ impl Again {
 /// The loss of every step as it follows from the answer.
 pub(super) struct Losses {
     pub(super) loss: Vec<f32>,
-    /// Additional tolerance, for the last bits of an output.
+    /// Additional tolerance, for the last bits of an output; infinite in steps whose outputs are too coarse.
     pub(super) slack: Vec<f64>,
-    /// Number of steps whose outputs are too coarse.
-    pub(super) unknown: usize,
 }
 
 impl Losses {
@@ -230,13 +228,8 @@ impl Losses {
         let (mut loss, mut slack) = (vec![0.0; steps], vec![0.0; steps]);
         if is_recorded(recording, "logit") {
             score(episode, trace, &mut loss);
-            return Self {
-                loss,
-                slack,
-                unknown: 0,
-            };
+            return Self { loss, slack };
         }
-        let mut unknown = 0;
         for t in (0..steps).filter(|&t| episode.mask[t] > 0.0) {
             let mut bits = 0.0;
             for (&y, &target) in trace.output.row(t).iter().zip(episode.target.row(t)) {
@@ -251,14 +244,9 @@ impl Losses {
             }
             loss[t] = bits as f32;
             if slack[t].is_nan() || slack[t] > 1.0 {
-                unknown += 1;
                 slack[t] = f64::INFINITY;
             }
         }
-        Self {
-            loss,
-            slack,
-            unknown,
-        }
+        Self { loss, slack }
     }
 }

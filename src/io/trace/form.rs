@@ -30,7 +30,7 @@ pub(super) fn asked(recording: &Recording) -> Written {
         _ => (key, value),
     };
     let params = Written::of(task).into_values().into_iter();
-    let params: Map<_, _> = match (task, recording.origin) {
+    let params = match (task, recording.origin) {
         (Task::Episodes(task), Some(drawn)) => of_a_file(task, drawn),
         _ => params
             .filter(|(key, _)| key != "kind")
@@ -40,7 +40,7 @@ pub(super) fn asked(recording: &Recording) -> Written {
     let text = |of: fn(Draw) -> u64| json!(recording.origin.map(|drawn| of(drawn).to_string()));
     let mut values = vec![
         ("name", json!(task.name())),
-        ("params", params.into()),
+        ("params", params),
         ("seed", text(|drawn| drawn.seed)),
         ("episode", text(|drawn| drawn.episode)),
     ];
@@ -71,18 +71,10 @@ pub(super) fn is_of_a_file(task: &str) -> bool {
 }
 
 /// Identity of an episode of a file: the file's name, its hash, and the episode's number.
-fn of_a_file(task: &Episodes, drawn: Draw) -> Map<String, Value> {
+fn of_a_file(task: &Episodes, drawn: Draw) -> Value {
     let name = Path::new(&task.file).file_name().unwrap_or_default();
     let number = task.number(drawn.seed, drawn.episode);
-    let params = [
-        ("file", json!(name.to_string_lossy())),
-        ("sha256", json!(task.sha256)),
-        ("number", json!(number)),
-    ];
-    params
-        .map(|(key, value)| (key.to_owned(), value))
-        .into_iter()
-        .collect()
+    json!({ "file": name.to_string_lossy(), "sha256": task.sha256, "number": number })
 }
 
 /// `task`, as it is read.
@@ -208,13 +200,6 @@ impl AskedForm {
             sample: self.sample.map_or(0, |sample| sample.0),
         })
     }
-}
-
-/// Reads an optional value that must not be null.
-pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(from).map(Some)
 }
 
 /// `axes`: the size of every axis that an array's `dims` names, and the phases of the episode. Frame i of

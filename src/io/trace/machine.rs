@@ -12,7 +12,7 @@ use super::table;
 use crate::io::Error;
 use crate::io::preset::written::Written;
 use crate::io::preset::{at, form, visit};
-use crate::keys::{Choice as _, Field, Words as _, brief};
+use crate::keys::{Choice as _, Field, brief};
 use crate::model::{Conventions, ModelConfig, Scoring, Turns};
 use crate::task::Task;
 
@@ -230,13 +230,12 @@ impl ConventionsForm {
             Some(OrderForm::Words(words)) => Turns::Unknown(words.clone()),
             Some(OrderForm::InTurn(heads)) => in_turn(heads, config, label)?,
         };
-        let scoring = self.similarity.as_ref().map_or(Scoring::Cosine, |word| {
-            let known = Scoring::WORDS.iter().find(|(known, _)| known == word);
-            known.map_or_else(
-                || Scoring::Unknown(word.clone()),
-                |(_, known)| known.clone(),
-            )
-        });
+        let mut scoring = Scoring::Cosine;
+        if let Some(word) = &self.similarity
+            && !scoring.choose(word)
+        {
+            scoring = Scoring::Unknown(word.clone());
+        }
         Ok(Conventions { turns, scoring })
     }
 
@@ -246,9 +245,7 @@ impl ConventionsForm {
             return Ok((0..=2 * k).collect());
         };
         let most = i64::try_from(k).unwrap_or(0);
-        let place = |&shift: &i64| (-most..=most).position(|offset| offset == shift);
-        let places: Option<Vec<usize>> = shifts.iter().map(place).collect();
-        let places = places.filter(|places| !places.is_empty() && are_distinct(places));
+        let places = distinct(shifts, -most..=most).filter(|places| !places.is_empty());
         places.ok_or_else(|| {
             let problem = format!("expected offsets from -{k} to {k}, no offset twice");
             Error::content(label, "conventions.shifts", problem)
@@ -260,15 +257,20 @@ impl ConventionsForm {
 fn in_turn(heads: &[String], config: &ModelConfig, label: &str) -> Result<Turns, Error> {
     let names = (0..config.heads()).map(|head| config.head_name(head));
     let names: Vec<_> = names.collect();
-    let index = |head| names.iter().position(|name| name == head);
-    let order: Option<Vec<_>> = heads.iter().map(index).collect();
-    let order = order.filter(|order| order.len() == names.len() && are_distinct(order));
+    let order = distinct(heads, names.iter().cloned());
+    let order = order.filter(|order| order.len() == names.len());
     order.map(Turns::InTurn).ok_or_else(|| {
         let problem = format!("expected every head once: {}", names.join(", "));
         Error::content(label, "conventions.order", problem)
     })
 }
 
-fn are_distinct(indices: &[usize]) -> bool {
-    BTreeSet::from_iter(indices).len() == indices.len()
+/// The places of values among all; `None` where one is none of them, or stands twice.
+fn distinct<T: PartialEq>(
+    values: &[T],
+    all: impl Iterator<Item = T> + Clone,
+) -> Option<Vec<usize>> {
+    let place = |value: &T| all.clone().position(|other| other == *value);
+    let places: Vec<usize> = values.iter().map(place).collect::<Option<_>>()?;
+    (BTreeSet::from_iter(&places).len() == places.len()).then_some(places)
 }

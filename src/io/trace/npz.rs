@@ -41,11 +41,10 @@ pub(super) fn start_array<W: Write + Seek>(
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if sizes.len() == 1 { "," } else { "" };
     let shape = sizes.join(", ") + comma;
-    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}");
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}");
     let length = (MAGIC.len() + 2 + header.len() + 1).next_multiple_of(ALIGNMENT);
     let length = length - MAGIC.len() - 2;
-    header.extend(std::iter::repeat_n(' ', length - 1 - header.len()));
-    header.push('\n');
+    let header = format!("{header:<0$}\n", length - 1);
     archive.write_all(MAGIC)?;
     archive.write_all(&(length as u16).to_le_bytes())?;
     archive.write_all(header.as_bytes())

@@ -9,7 +9,7 @@ use ndarray::Array2;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::follows::{complete, memory_dependency};
 use super::form::{AskedForm, Count, TimeForm, axes, in_words, must_be, said, title};
@@ -20,7 +20,7 @@ use super::npz::{META, Members};
 use super::source::{ArraySource, Inline, ReadProgress, check_shape, start};
 use super::table::{self, Described};
 use super::unpack::unpacked;
-use super::write::{GRADIENT, Gradient, NUMERIC};
+use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{bounded, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
@@ -140,21 +140,16 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
         Ok(found) => found,
         Err(error) => return fail("", no_trace(&bounded(&error.to_string(), 300))),
     };
-    let [format, version] = [&found.format, &found.version].map(|said| short(said));
-    if format.is_empty() && found.task.is_some() && found.arrays.is_none() {
+    let lacks_format = found.format.is_empty();
+    if lacks_format && found.task.is_some() && found.arrays.is_none() {
         let problem = format!("is a preset, not a trace; train it first: tapescope train {label}");
         return fail("", problem);
     }
-    if format.is_empty() {
+    if lacks_format {
         return fail("format", format!("is missing; expected `{FORMAT}`"));
     }
-    if found.format != FORMAT {
-        return fail("format", format!("is `{format}`; expected `{FORMAT}`"));
-    }
-    if found.version != VERSION {
-        return fail("version", format!("is `{version}`; expected `{VERSION}`"));
-    }
-    Ok(())
+    let foreign = file::foreign([&found.format, &found.version], [FORMAT, VERSION]);
+    foreign.map_or(Ok(()), |(key, problem)| fail(key, problem))
 }
 
 /// The needed parts of a trace; other keys are ignored.
@@ -559,9 +554,7 @@ fn quantity(form: &Map<String, Value>, label: &str) -> Result<Quantity, Error> {
         Some((step, channel)) => Quantity::Bit { step, channel },
         None => Quantity::Loss,
     };
-    let expected = json!(Gradient::from(of));
-    let expected = expected.as_object().cloned().unwrap_or_default();
-    must_be(form, "gradient", expected, true, label)?;
+    must_be(form, "gradient", gradient(of).into_values(), true, label)?;
     Ok(of)
 }
 

@@ -8,12 +8,15 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::form::given;
 use super::table::Described;
 use crate::io::error::{bounded, path, short};
 
 /// The type of all values.
 const DTYPE: &str = "float32";
+
+fn dtype() -> String {
+    DTYPE.to_owned()
+}
 
 /// Arrays by name, from a file that anyone may have written.
 pub(super) trait ArraySource {
@@ -113,10 +116,11 @@ impl<'de: 'a, 'a> Visitor<'de> for Inline<'a> {
 /// An array that is known, once it is asked for; its numbers wait until its shape is the right one.
 #[derive(Deserialize)]
 pub(super) struct ArrayForm<'a> {
-    #[serde(default, deserialize_with = "given")]
-    dims: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "given")]
-    dtype: Option<String>,
+    /// Empty where the file does not name them.
+    #[serde(default)]
+    dims: Vec<String>,
+    #[serde(default = "dtype")]
+    dtype: String,
     shape: Vec<usize>,
     /// Elsewhere in an npz.
     #[serde(borrow)]
@@ -127,19 +131,15 @@ impl ArrayForm<'_> {
     /// Refuses a description that differs from the expected one.
     pub(super) fn check(&self, expected: &Described) -> Result<(), String> {
         check_shape(&self.shape, &expected.shape)?;
-        // An empty list says nothing.
-        let dims = self.dims.as_ref().filter(|dims| !dims.is_empty());
-        match (dims, self.dtype.as_deref()) {
-            (Some(dims), _) if *dims != expected.dims => Err(format!(
-                "has the dims {dims:?}; expected {:?}",
-                expected.dims
-            )),
-            (_, Some(dtype)) if dtype != DTYPE => Err(format!(
-                "has the dtype `{}`; expected `{DTYPE}`",
-                short(dtype)
-            )),
-            _ => Ok(()),
+        let (dims, dtype) = (&self.dims, short(&self.dtype));
+        if !dims.is_empty() && *dims != expected.dims {
+            let expected = &expected.dims;
+            return Err(format!("has the dims {dims:?}; expected {expected:?}"));
         }
+        if self.dtype != DTYPE {
+            return Err(format!("has the dtype `{dtype}`; expected `{DTYPE}`"));
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::format::KEYFRAME;
 use crate::keys::Words;
+use crate::math::Series;
 use crate::model::{
     Array, ArraySpec as Spec, Conventions, ModelConfig, NtmConfig, Place, Range, Trace, array,
 };
@@ -111,15 +112,9 @@ pub fn arrays() -> Vec<Listed> {
         .flat_map(|config| described(&Trace::new(&config), 0))
         .collect();
     each.sort_by_key(|array| rank(array.place, array.spec));
-    for Described {
-        spec, place, name, ..
-    } in each
-    {
-        let kind = match place {
-            Place::Head(_) if name.starts_with("write") => Some("write"),
-            Place::Head(_) => Some("read"),
-            Place::Machine | Place::Layer(_) => None,
-        };
+    for Described { spec, name, .. } in each {
+        let mut kinds = ["read", "write"].into_iter();
+        let kind = head_of(&name).and_then(|(head, _)| kinds.find(|kind| head.starts_with(kind)));
         let name = match kind {
             Some(_) => format!("HEAD.{}", spec.name),
             None => name,
@@ -141,16 +136,14 @@ pub fn recomputed() -> Vec<&'static str> {
     let config = ModelConfig::from(NtmConfig::with_every_mechanism());
     let rules = config.dependencies(Conventions::OWN);
     let trace = Trace::<f32>::new(&config);
-    let is_of_head = |place: Place| matches!(place, Place::Head(_));
-    let (of_heads, others): (Vec<_>, Vec<_>) = trace
-        .everything()
-        .filter(|(place, array, _)| {
-            let mut rules = rules.iter();
-            rules.any(|rule| (rule.place, rule.array) == (*place, *array))
-        })
-        .partition(|(place, ..)| is_of_head(*place));
+    let follows = |(place, array, _): &(Place, Array, &Series<f32>)| {
+        let mut rules = rules.iter();
+        rules.any(|rule| (rule.place, rule.array) == (*place, *array))
+    };
+    let mut all: Vec<_> = trace.everything().filter(follows).collect();
+    all.sort_by_key(|(place, ..)| !matches!(place, Place::Head(_)));
     let mut names: Vec<_> = Vec::new();
-    for (_, array, _) in of_heads.into_iter().chain(others) {
+    for (_, array, _) in all {
         if !names.contains(&array.name) {
             names.push(array.name);
         }
@@ -253,12 +246,6 @@ pub(super) fn width(trace: &Trace, axis: &str) -> usize {
     let mut all = trace.everything();
     let one = all.find(|(_, spec, series)| series.width() > 0 && is_of(spec));
     one.map_or(0, |(_, _, series)| series.width())
-}
-
-/// M_t as in a file, row after row.
-pub(super) fn memory_rows(trace: &Trace, t: usize) -> impl Iterator<Item = Vec<f32>> + '_ {
-    let memory = trace.memory(t);
-    (0..memory.nrows()).map(move |row| memory.row(row).to_vec())
 }
 
 /// [N, M] as in a file to column after column as in [`Trace::memory_columns`].

@@ -259,10 +259,9 @@ impl Check<'_> {
             initial: None,
             ..side
         };
-        if side.initial.is_some() {
-            for (recorded, again) in initial(side).into_iter().zip(initial(first)) {
-                self.check(recorded, again, 0.0, |_| 0.0);
-            }
+        let both = initial(side).zip(initial(first));
+        if let Some((recorded, again)) = both.filter(|_| side.initial.is_some()) {
+            self.check(recorded, again, 0.0, |_| 0.0);
         }
         self.beginning(first);
         for rule in self.rules {
@@ -370,24 +369,24 @@ impl Check<'_> {
                 Size::Share => vec![1.0 / series.width() as f32],
                 Size::Terms => rule.magnitudes(again, t),
             };
+            let (side, is_memory) = (Side::from(self.trace), array == array::MEMORY);
+            let [n, m] = recorded.memory_size();
             let size = |at: usize| {
+                // Row after row, of what stands column after column.
+                let at = if is_memory { at % m * n + at / m } else { at };
                 let size = f64::from(terms[at % terms.len()]);
                 // What is too large to be summed up allows for nothing.
                 if size.is_finite() { size } else { 0.0 }
             };
-            if array == array::MEMORY {
-                let side = Side::from(self.trace);
-                let [n, m] = recorded.memory_size();
-                let of = |trace| memory(side, trace, t + 1, Some(t));
-                for (recorded, again) in of(recorded).into_iter().zip(of(again)) {
-                    // Row after row, of what stands column after column.
-                    self.check(recorded, again, 0.0, |at| size(at % m * n + at / m));
+            let of = |trace| {
+                if is_memory {
+                    memory(side, trace, t + 1, Some(t))
+                } else {
+                    part(trace, place, array, t)
                 }
-            } else {
-                let of = |trace| part(trace, place, array, t);
-                if let Some((recorded, again)) = of(recorded).zip(of(again)) {
-                    self.check(recorded, again, 0.0, size);
-                }
+            };
+            if let Some((recorded, again)) = of(recorded).zip(of(again)) {
+                self.check(recorded, again, 0.0, size);
             }
             if let Some(made) = again.series_mut(place, array) {
                 made.row_mut(rule.row(t)).copy_from_slice(row);
@@ -422,11 +421,12 @@ impl Check<'_> {
                 format!("{count} values are NaN, and so are their inputs"),
             ));
         }
-        if losses.unknown > 0
+        let steps = losses.slack.iter().filter(|slack| slack.is_infinite());
+        let steps = steps.count();
+        if steps > 0
             && is_recorded(self.recording, "loss")
             && !self.skip.iter().any(|array| array == "loss")
         {
-            let steps = losses.unknown;
             let why = format!(
                 "in {steps} steps an output near 0 or 1 is not precise enough; logit would be"
             );

@@ -1,13 +1,12 @@
 //! Recording to JSON, streamed, or to npz.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ndarray::{ArrayD, ArrayView3, ArrayViewD, CowArray, IxDyn};
-use serde::Serialize;
+use ndarray::{ArrayD, ArrayView3, ArrayViewD, CowArray, IxDyn, s};
+use serde_json::json;
 use zip::ZipWriter;
 
 use super::follows::is_recorded;
@@ -18,7 +17,7 @@ use super::{form, machine, npz};
 use crate::io::preset::written::Written;
 use crate::io::{Error, file};
 use crate::math::Series;
-use crate::model::{self, ModelConfig, Place, Trace, array};
+use crate::model::{ModelConfig, Trace, array};
 use crate::train::{Quantity, Recording, is_unrecorded};
 
 /// The prefix of the name of a gradient array.
@@ -50,15 +49,14 @@ pub fn write(path: &Path, recording: &Recording, source: &Source) -> Result<(), 
 /// Those of `to`.
 pub fn write_npz(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
     let meta = meta(recording, source)?;
-    let arrays = arrays(recording, source);
     // Sizes stand behind the members: nothing is held back until they are known.
     let mut archive = ZipWriter::new_stream(to);
     archive.start_file(npz::META, npz::options(meta.len() as u64))?;
     archive.write_all(&meta)?;
-    for array in arrays {
+    for array in listed(recording, source) {
         npz::start_array(&mut archive, &array.described)?;
         let mut line = Vec::new();
-        for values in array.rows {
+        for values in array.values().rows() {
             line.clear();
             line.extend(values.iter().flat_map(|value| value.to_le_bytes()));
             archive.write_all(&line)?;
@@ -73,12 +71,7 @@ pub fn write_npz(to: &mut dyn Write, recording: &Recording, source: &Source) -> 
 /// None that a vector could have.
 pub fn meta(recording: &Recording, source: &Source) -> io::Result<Vec<u8>> {
     let mut meta = Vec::new();
-    write_preamble(&mut meta, recording, source)?;
-    let arrays = listed(recording, source).into_iter();
-    let described: Vec<String> = arrays
-        .map(|array| in_words(&array.described) + "}")
-        .collect();
-    write!(meta, "{}\n}}\n}}\n", described.join(",\n"))?;
+    write_json(&mut meta, recording, source, |_, _| Ok(()))?;
     Ok(meta)
 }
 
@@ -88,12 +81,12 @@ pub fn views<'a>(
     recording: &'a Recording,
     source: &Source<'a>,
 ) -> Vec<(String, CowArray<'a, f32, IxDyn>)> {
-    let view = |array: Listed<'a>| {
-        let view = view(&array, recording)?;
-        Some((array.described.name, view))
-    };
     let arrays = listed(recording, source).into_iter();
-    arrays.filter_map(view).collect()
+    let named = |array: Listed<'a>| {
+        let values = array.values();
+        (array.described.name, values)
+    };
+    arrays.map(named).collect()
 }
 
 /// Writes a trace. The same recording gives the same bytes.
@@ -101,115 +94,84 @@ pub fn views<'a>(
 /// # Errors
 /// Those of `to`.
 pub fn write_to(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
-    write_preamble(to, recording, source)?;
-    for (index, array) in arrays(recording, source).into_iter().enumerate() {
-        if index > 0 {
-            to.write_all(b",\n")?;
-        }
-        array.write(to)?;
-    }
-    to.write_all(b"\n}\n}\n")
+    write_json(to, recording, source, data)
 }
 
-/// Everything before the first array.
-fn write_preamble(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
+/// Writes everything but the values of the arrays, which `data` writes behind the description of each.
+fn write_json(
+    to: &mut dyn Write,
+    recording: &Recording,
+    source: &Source,
+    data: fn(&mut dyn Write, &Listed) -> io::Result<()>,
+) -> io::Result<()> {
+    let conventions = machine::conventions(source.config, &recording.conventions);
+    let weights = source.sha256.map(|sha256| json!({ "sha256": sha256 }));
+    let axes = form::axes(recording, &possible(recording, source));
+    let gradient = source.gradient.map(|(of, _)| gradient(of));
+    let entries = [
+        ("generator", Some(file::json(&Generator::default()))),
+        ("task", Some(file::json(&form::asked(recording)))),
+        ("model", Some(file::json(&Written::of(source.config)))),
+        ("conventions", conventions.as_ref().map(file::json)),
+        ("weights", weights.as_ref().map(file::json)),
+        ("numeric", Some(NUMERIC.to_owned())),
+        ("axes", Some(file::json(&axes))),
+        ("gradient", gradient.as_ref().map(file::json)),
+    ];
     write!(
         to,
         "{{\n\"format\": \"{FORMAT}\", \"version\": \"{VERSION}\""
     )?;
-    entry(to, "generator", &Generator::default())?;
-    entry(to, "task", &form::asked(recording))?;
-    entry(to, "model", &Written::of(source.config))?;
-    if let Some(conventions) = machine::conventions(source.config, &recording.conventions) {
-        entry(to, "conventions", &conventions)?;
+    for (key, json) in entries {
+        json.map_or(Ok(()), |json| write!(to, ",\n\"{key}\": {json}"))?;
     }
-    if let Some(sha256) = source.sha256 {
-        entry(
+    to.write_all(b",\n\"arrays\": {")?;
+    for (index, array) in listed(recording, source).iter().enumerate() {
+        let Described {
+            name, dims, shape, ..
+        } = &array.described;
+        let (dims, shape) = (file::json(dims), file::json(shape));
+        let comma = if index == 0 { "" } else { "," };
+        write!(
             to,
-            "weights",
-            &Written::new(vec![("sha256", sha256.into())]),
+            "{comma}\n\"{name}\": {{\"dims\": {dims}, \"dtype\": \"float32\", \"shape\": {shape}"
         )?;
+        data(to, array)?;
+        to.write_all(b"}")?;
     }
-    write!(to, ",\n\"numeric\": {NUMERIC}")?;
-    entry(
-        to,
-        "axes",
-        &form::axes(recording, &possible(recording, source)),
-    )?;
-    if let Some((of, _)) = source.gradient {
-        entry(to, "gradient", &Gradient::from(of))?;
-    }
-    to.write_all(b",\n\"arrays\": {\n")
+    to.write_all(b"\n}\n}\n")
 }
 
-/// The number whose derivatives are in a file.
-#[derive(Serialize)]
-pub(super) struct Gradient {
-    of: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    step: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    channel: Option<usize>,
-    unit: &'static str,
+/// `gradient`: the number whose derivatives are in a file.
+pub(super) fn gradient(of: Quantity) -> Written {
+    Written::new(match of {
+        Quantity::Loss => vec![("of", "loss".into()), ("unit", "bits".into())],
+        Quantity::Bit { step, channel } => vec![
+            ("of", "logit".into()),
+            ("step", step.into()),
+            ("channel", channel.into()),
+            ("unit", "nats".into()),
+        ],
+    })
 }
 
-impl From<Quantity> for Gradient {
-    fn from(of: Quantity) -> Self {
-        let (of, bit, unit) = match of {
-            Quantity::Loss => ("loss", None, "bits"),
-            Quantity::Bit { step, channel } => ("logit", Some((step, channel)), "nats"),
-        };
-        let (step, channel) = bit.unzip();
-        Self {
-            of,
-            step,
-            channel,
-            unit,
-        }
-    }
-}
-
-fn entry(to: &mut dyn Write, key: &str, value: &impl serde::Serialize) -> io::Result<()> {
-    write!(to, ",\n\"{key}\": ")?;
-    Ok(serde_json::to_writer(to, value)?)
-}
-
-/// The rows of the last axis of an array.
-type Rows<'a> = Box<dyn Iterator<Item = Cow<'a, [f32]>> + 'a>;
-
-/// One array on its way to the file.
-struct Array<'a> {
-    described: Described,
-    rows: Rows<'a>,
-}
-
-/// Everything but the data, without the closing brace.
-fn in_words(described: &Described) -> String {
-    let Described {
-        name, dims, shape, ..
-    } = described;
-    let (dims, shape) = (file::json(dims), file::json(shape));
-    format!("\"{name}\": {{\"dims\": {dims}, \"dtype\": \"float32\", \"shape\": {shape}")
-}
-
-impl Array<'_> {
-    fn write(self, to: &mut dyn Write) -> io::Result<()> {
-        write!(to, "{}, \"data\": [", in_words(&self.described))?;
-        // One line per row of the last axis, so that a diff points to a step.
-        let mut line = Vec::new();
-        for (index, values) in self.rows.enumerate() {
-            line.clear();
-            line.extend_from_slice(if index == 0 { b"\n" } else { b",\n" });
-            for (index, &value) in values.iter().enumerate() {
-                if index > 0 {
-                    line.push(b',');
-                }
-                number(&mut line, value)?;
+/// Writes the values of an array.
+fn data(to: &mut dyn Write, array: &Listed) -> io::Result<()> {
+    to.write_all(b", \"data\": [")?;
+    // One line per row of the last axis, so that a diff points to a step.
+    let mut line = Vec::new();
+    for (index, values) in array.values().rows().into_iter().enumerate() {
+        line.clear();
+        line.extend_from_slice(if index == 0 { b"\n" } else { b",\n" });
+        for (index, &value) in values.iter().enumerate() {
+            if index > 0 {
+                line.push(b',');
             }
-            to.write_all(&line)?;
+            number(&mut line, value)?;
         }
-        to.write_all(b"]}")
+        to.write_all(&line)?;
     }
+    to.write_all(b"]")
 }
 
 /// The shortest decimal that reads back as the same f32; whole numbers without a point; values that
@@ -244,10 +206,11 @@ fn possible(recording: &Recording, source: &Source) -> Vec<Described> {
     table::written(&recording.trace, steps, full_memory)
 }
 
-/// An array of a file, and the trace of derivatives it is from, if any.
+/// An array of a file, and the trace with its values, unless they are of the episode.
 struct Listed<'a> {
     described: Described,
-    derivatives: Option<&'a Trace>,
+    recording: &'a Recording,
+    trace: &'a Trace,
 }
 
 /// Every array that was recorded; arrays that were not are not in the file. `memory` names both of its forms.
@@ -257,45 +220,35 @@ fn listed<'a>(recording: &'a Recording, source: &Source<'a>) -> Vec<Listed<'a>> 
     all.retain(|Described { name, .. }| {
         is_recorded(recording, name) && (!of_memory(name) || is_recorded(recording, "memory"))
     });
-    let derivatives = source.gradient.map_or_else(Vec::new, |(_, derivatives)| {
-        all.iter()
-            .filter_map(|described| derivative(derivatives, described))
-            .collect()
-    });
-    let all = all.into_iter().map(|described| Listed {
+    let list = |described, trace| Listed {
         described,
-        derivatives: None,
-    });
-    all.chain(derivatives).collect()
-}
-
-/// Every array of a file with its values.
-fn arrays<'a>(recording: &'a Recording, source: &Source<'a>) -> Vec<Array<'a>> {
-    let steps = recording.episode.steps();
-    let array = |listed: Listed<'a>| {
-        let described = listed.described;
-        let rows = match listed.derivatives {
-            Some(derivatives) => of_trace(derivatives, steps, &described),
-            None => rows(recording, &described),
-        };
-        Array { described, rows }
+        recording,
+        trace,
     };
-    let all = listed(recording, source).into_iter();
-    all.map(array).collect()
+    let derivatives = source.gradient.into_iter().flat_map(|(_, derivatives)| {
+        let all = all.iter().filter_map(|of| derivative(derivatives, of));
+        all.map(move |described| list(described, derivatives))
+    });
+    let derivatives: Vec<_> = derivatives.collect();
+    let all = all.into_iter();
+    all.map(|described| list(described, &recording.trace))
+        .chain(derivatives)
+        .collect()
 }
 
 /// The derivatives of a source by the arrays of a file, each with its name and shape.
 pub(super) fn derivatives(recording: &Recording, source: &Source) -> Derivatives {
-    let mut all = arrays(recording, source);
+    let mut all = listed(recording, source);
     all.retain(|array| array.described.name.starts_with(GRADIENT));
-    let values = |rows: Rows<'_>| rows.flat_map(Cow::into_owned).collect();
-    let all = all.into_iter();
-    all.map(|array| (array.described, values(array.rows)))
-        .collect()
+    let filed = |array: Listed<'_>| {
+        let values = array.values().iter().copied().collect();
+        (array.described, values)
+    };
+    all.into_iter().map(filed).collect()
 }
 
 /// The derivative w.r.t. an array, if any.
-fn derivative<'a>(derivatives: &'a Trace, of: &Described) -> Option<Listed<'a>> {
+fn derivative(derivatives: &Trace, of: &Described) -> Option<Described> {
     let array = match of.spec {
         array::INITIAL_MEMORY | LAST_MEMORY | KEYFRAMES => array::MEMORY,
         array => array,
@@ -303,99 +256,59 @@ fn derivative<'a>(derivatives: &'a Trace, of: &Described) -> Option<Listed<'a>> 
     let series = derivatives.series(of.place, array)?;
     let mut described = of.clone();
     described.name = format!("{GRADIENT}{}", of.name);
-    let is_there = !is_unrecorded(series.as_slice());
-    is_there.then_some(Listed {
-        described,
-        derivatives: Some(derivatives),
-    })
+    (!is_unrecorded(series.as_slice())).then_some(described)
 }
 
-/// An array as it lies in memory.
-fn view<'a>(array: &Listed<'a>, recording: &'a Recording) -> Option<CowArray<'a, f32, IxDyn>> {
-    let (described, trace) = (&array.described, array.derivatives);
-    let flat = |values: &'a [f32]| ArrayViewD::from_shape(IxDyn(&described.shape), values).ok();
-    let view = match (trace, described.spec) {
-        (None, TARGET) => recording.episode.target.view().into_dyn(),
-        (None, MASK) => flat(&recording.episode.mask)?,
-        (None, LOSS) => flat(&recording.loss)?,
-        _ => {
-            let trace = trace.unwrap_or(&recording.trace);
-            match described.spec {
-                array::INITIAL_MEMORY => trace.memory(0).into_dyn(),
-                array::MEMORY => memories(trace)?.into_dyn(),
-                LAST_MEMORY => trace.memory(trace.steps()).into_dyn(),
-                _ => match &*series(trace, described.place, described.spec) {
-                    [one] => flat(one.as_slice())?,
-                    // The keyframes of a memory, and layers of a controller.
-                    _ => return copied(described, of_trace(trace, trace.steps(), described)),
-                },
+impl<'a> Listed<'a> {
+    /// The values as they lie in memory; those of several layers are put together.
+    fn values(&self) -> CowArray<'a, f32, IxDyn> {
+        let (episode, trace) = (&self.recording.episode, self.trace);
+        let Described { shape, spec, .. } = &self.described;
+        let flat = |values: &'a [f32]| ArrayViewD::from_shape(shape.as_slice(), values);
+        let view = match *spec {
+            TARGET => Ok(episode.target.view().into_dyn()),
+            MASK => flat(&episode.mask),
+            LOSS => flat(&self.recording.loss),
+            array::INITIAL_MEMORY => Ok(trace.memory(0).into_dyn()),
+            LAST_MEMORY => Ok(trace.memory(trace.steps()).into_dyn()),
+            array::MEMORY => Ok(memories(trace).into_dyn()),
+            KEYFRAMES => {
+                let (first, end) = (KEYFRAME.min(trace.steps()), trace.steps());
+                let keyframes = s![first..end; KEYFRAME as isize, .., ..];
+                Ok(memories(trace).slice_move(keyframes).into_dyn())
             }
-        }
-    };
-    Some(view.into())
+            _ => match &*self.series() {
+                [one] => flat(one.as_slice()),
+                layers => {
+                    let of_step = |t| layers.iter().flat_map(move |layer| layer.row(t));
+                    let values = (0..trace.steps()).flat_map(of_step).copied().collect();
+                    let array = ArrayD::from_shape_vec(shape.as_slice(), values);
+                    return array.expect(SIZED).into();
+                }
+            },
+        };
+        view.expect(SIZED).into()
+    }
+
+    /// The series that make up an array of the machine.
+    fn series(&self) -> Vec<&'a Series<f32>> {
+        let Described { place, spec, .. } = self.described;
+        let places = table::places(self.trace, place).into_iter();
+        places
+            .filter_map(|place| self.trace.series(place, spec))
+            .collect()
+    }
 }
 
-/// The values of an array, put together.
-fn copied<'a>(described: &Described, rows: Rows<'_>) -> Option<CowArray<'a, f32, IxDyn>> {
-    let values = rows.flat_map(Cow::into_owned).collect();
-    let array = ArrayD::from_shape_vec(IxDyn(&described.shape), values);
-    Some(array.ok()?.into())
-}
+/// The reason why the values of an array have its shape.
+const SIZED: &str = "an array is described by the sizes of its series";
 
 /// Every M_t, [T+1, N, M].
-fn memories(trace: &Trace) -> Option<ArrayView3<'_, f32>> {
+fn memories(trace: &Trace) -> ArrayView3<'_, f32> {
     let [rows, columns] = trace.memory_size();
     let shape = (trace.steps() + 1, columns, rows);
     let all = ArrayView3::from_shape(shape, trace.memory_columns.as_slice());
-    Some(all.ok()?.permuted_axes([0, 2, 1]))
-}
-
-/// The series that make up an array.
-fn series(trace: &Trace, place: Place, array: model::Array) -> Vec<&Series<f32>> {
-    let places = table::places(trace, place).into_iter();
-    places
-        .filter_map(|place| trace.series(place, array))
-        .collect()
-}
-
-/// The rows of an array as they are in the file.
-fn rows<'a>(recording: &'a Recording, described: &Described) -> Rows<'a> {
-    let episode = &recording.episode;
-    let width = described.shape.last().copied().unwrap_or(1).max(1);
-    let lines = |data: &'a [f32]| -> Rows<'a> { Box::new(data.chunks(width).map(Cow::Borrowed)) };
-    match described.spec {
-        TARGET => Box::new(episode.target.outer_iter().map(|row| row.to_vec().into())),
-        MASK => lines(&episode.mask),
-        LOSS => lines(&recording.loss),
-        _ => of_trace(&recording.trace, episode.steps(), described),
-    }
-}
-
-/// The rows of an array that the machine computed, or of the derivatives w.r.t. it.
-fn of_trace<'a>(trace: &'a Trace, steps: usize, described: &Described) -> Rows<'a> {
-    let width = described.shape.last().copied().unwrap_or(1).max(1);
-    let lines = |data: &'a [f32]| -> Rows<'a> { Box::new(data.chunks(width).map(Cow::Borrowed)) };
-    let memories = |from: usize, to: usize, every: usize| -> Rows<'a> {
-        let rows = (from..to).step_by(every);
-        Box::new(
-            rows.flat_map(|t| table::memory_rows(trace, t))
-                .map(Cow::Owned),
-        )
-    };
-    match described.spec {
-        array::INITIAL_MEMORY => memories(0, 1, 1),
-        array::MEMORY => memories(0, steps + 1, 1),
-        LAST_MEMORY => memories(steps, steps + 1, 1),
-        KEYFRAMES => memories(KEYFRAME, steps, KEYFRAME),
-        _ => {
-            let all = series(trace, described.place, described.spec);
-            if let [one] = all.as_slice() {
-                return lines(one.as_slice());
-            }
-            let of_step = move |t| all.clone().into_iter().map(move |layer| layer.row(t));
-            Box::new((0..steps).flat_map(of_step).map(Cow::Borrowed))
-        }
-    }
+    all.expect(SIZED).permuted_axes([0, 2, 1])
 }
 
 /// True when the whole memory of such an episode is written: it is small, or asked for.

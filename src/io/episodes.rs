@@ -17,7 +17,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ndarray::{Array2, Axis, concatenate, s};
+use ndarray::{ArrayD, Axis, ShapeError, Slice, concatenate};
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 use zip::read::ZipFile;
@@ -170,35 +170,45 @@ struct Arrays<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
 }
 
-/// An array of numbers.
-struct Numbers<T> {
-    shape: Vec<usize>,
-    values: Vec<T>,
-}
-
 impl Arrays<'_> {
     fn recorded(mut self) -> Result<Recorded, Fault> {
         // Before any of them is unpacked.
         let mut needed = ["inputs", "targets", "mask"].into_iter();
         needed.try_for_each(|array| self.needs(array))?;
-        let inputs = self.numbers("inputs", |value| value as f32)?;
-        let targets = self.numbers("targets", |value| value as f32)?;
-        let mask = self.numbers("mask", |value| value as f32)?;
-        let lengths = self.lengths(&inputs.shape)?;
+        let mut inputs = self.numbers("inputs", |value| value as f32)?;
+        let mut targets = self.numbers("targets", |value| value as f32)?;
+        let mut mask = self.numbers("mask", |value| value as f32)?;
+        let lengths = self.lengths(inputs.shape())?;
         let names = [self.names("input_names")?, self.names("target_names")?];
-        let recorded = match inputs.shape[..] {
-            [_, _] => ragged(inputs, targets, mask, &lengths),
-            [_, _, _] => padded(inputs, targets, mask, &lengths),
-            _ => Err(Fault::new(
-                "inputs",
-                format!(
-                    "has the shape {:?}; expected [steps, channels] with all episodes concatenated, or [episodes, steps, channels]",
-                    inputs.shape
-                ),
-            )),
-        };
+        if ![2, 3].contains(&inputs.ndim()) {
+            let problem = format!(
+                "has the shape {:?}; expected [steps, channels] with all episodes concatenated, or [episodes, steps, channels]",
+                inputs.shape()
+            );
+            return Err(Fault::new("inputs", problem));
+        }
+        let axes = inputs.shape()[..inputs.ndim() - 1].iter();
+        let axes: Vec<_> = axes.map(|&size| Some(size)).collect();
+        shaped("targets", targets.shape(), &[&axes[..], &[None]].concat())?;
+        shaped("mask", mask.shape(), &axes)?;
+        if let [episodes, steps, _] = *inputs.shape() {
+            shaped("lengths", &[lengths.len()], &[Some(episodes)])?;
+            let mut all = lengths.iter().enumerate();
+            if let Some((episode, length)) = all.find(|(_, length)| **length > steps) {
+                let problem = format!(
+                    "episode {episode} is {length}; expected at most {steps}, the steps of `inputs`"
+                );
+                return Err(Fault::new("lengths", problem));
+            }
+            inputs = cut("inputs", &inputs, &lengths)?;
+            targets = cut("targets", &targets, &lengths)?;
+            mask = cut("mask", &mask, &lengths)?;
+        }
+        let inputs = inputs.into_dimensionality().map_err(broken("inputs"))?;
+        let targets = targets.into_dimensionality().map_err(broken("targets"))?;
+        let recorded = Recorded::new(inputs, targets, mask.into_iter().collect(), &lengths)?;
         let [inputs, targets] = names;
-        recorded?.named(inputs, targets)
+        recorded.named(inputs, targets)
     }
 
     /// The steps of every episode; in the padded form all of them, where the array is missing.
@@ -215,8 +225,9 @@ impl Arrays<'_> {
                 return Ok(vec![steps; episodes]);
             }
         }
-        let Numbers { shape, values } = self.numbers("lengths", |value| value)?;
-        if shape.len() != 1 {
+        let values = self.numbers("lengths", |value| value)?;
+        if values.ndim() != 1 {
+            let shape = values.shape();
             let problem = format!("has the shape {shape:?}; expected [episodes]");
             return Err(Fault::new("lengths", problem));
         }
@@ -251,12 +262,11 @@ impl Arrays<'_> {
     }
 
     /// An array that must be there, its values as `of` makes them.
-    fn numbers<T>(&mut self, array: &'static str, of: fn(f64) -> T) -> Result<Numbers<T>, Fault> {
+    fn numbers<T>(&mut self, array: &'static str, of: fn(f64) -> T) -> Result<ArrayD<T>, Fault> {
         self.needs(array)?;
-        let (shape, (width, one), bytes) = self.bytes(array, NUMBERS, number)?;
+        let (shape, (width, one), bytes) = self.bytes(array, NUMBERS, npy::number)?;
         let values = bytes.chunks_exact(width).map(|value| of(one(value)));
-        let values = values.collect();
-        Ok(Numbers { shape, values })
+        ArrayD::from_shape_vec(shape, values.collect()).map_err(broken(array))
     }
 
     /// The names of channels: Unicode text of a fixed width.
@@ -275,7 +285,7 @@ impl Arrays<'_> {
             return Err(Fault::new(array, problem));
         }
         let name = |text: &[u8]| -> String {
-            let letters = text.chunks_exact(4).map(le::<4>);
+            let letters = text.chunks_exact(4).map(npy::le::<4>);
             let letters = letters.map(|letter| char::from_u32(u32::from_le_bytes(letter)));
             let letters = letters.map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER));
             letters.take_while(|letter| *letter != '\0').collect()
@@ -303,91 +313,17 @@ impl Arrays<'_> {
     }
 }
 
-/// The bytes of a number of some kind, and how they are read; `None` for other kinds.
-fn number(kind: &str) -> Option<(usize, fn(&[u8]) -> f64)> {
-    Some(match kind {
-        "<f4" => (4, |value| f32::from_le_bytes(le(value)).into()),
-        "<f8" => (8, |value| f64::from_le_bytes(le(value))),
-        "|i1" => (1, |value| i8::from_le_bytes(le(value)).into()),
-        "<u2" => (2, |value| u16::from_le_bytes(le(value)).into()),
-        "<i2" => (2, |value| i16::from_le_bytes(le(value)).into()),
-        "<u4" => (4, |value| u32::from_le_bytes(le(value)).into()),
-        "<i4" => (4, |value| i32::from_le_bytes(le(value)).into()),
-        "<u8" => (8, |value| u64::from_le_bytes(le(value)) as f64),
-        "<i8" => (8, |value| i64::from_le_bytes(le(value)) as f64),
-        "|b1" | "|u1" => (1, |value| u8::from_le_bytes(le(value)).into()),
-        _ => return None,
-    })
-}
-
-/// Returns `N` bytes, padded with zeros.
-fn le<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    bytes.first_chunk().copied().unwrap_or([0; N])
-}
-
-/// All episodes one behind the other.
-fn ragged(
-    inputs: Numbers<f32>,
-    targets: Numbers<f32>,
-    mask: Numbers<f32>,
-    lengths: &[usize],
-) -> Result<Recorded, Fault> {
-    let steps = inputs.shape[0];
-    shaped("targets", &targets.shape, &[Some(steps), None])?;
-    shaped("mask", &mask.shape, &[Some(steps)])?;
-    let inputs = matrix("inputs", &inputs.shape, inputs.values)?;
-    let targets = matrix("targets", &targets.shape, targets.values)?;
-    Recorded::new(inputs, targets, mask.values, lengths)
-}
-
-/// Every episode with a row of its own: those are cut to their lengths.
-fn padded(
-    inputs: Numbers<f32>,
-    targets: Numbers<f32>,
-    mask: Numbers<f32>,
-    lengths: &[usize],
-) -> Result<Recorded, Fault> {
-    let (episodes, steps) = (inputs.shape[0], inputs.shape[1]);
-    shaped(
-        "targets",
-        &targets.shape,
-        &[Some(episodes), Some(steps), None],
-    )?;
-    shaped("mask", &mask.shape, &[Some(episodes), Some(steps)])?;
-    shaped("lengths", &[lengths.len()], &[Some(episodes)])?;
-    let mut all = lengths.iter().enumerate();
-    if let Some((episode, length)) = all.find(|(_, length)| **length > steps) {
-        let problem = format!(
-            "episode {episode} is {length}; expected at most {steps}, the steps of `inputs`"
-        );
-        return Err(Fault::new("lengths", problem));
+/// The steps of every episode up to its length, one behind the other.
+fn cut(array: &'static str, of: &ArrayD<f32>, lengths: &[usize]) -> Result<ArrayD<f32>, Fault> {
+    let mut episodes: Vec<_> = of.outer_iter().collect();
+    for (episode, &length) in episodes.iter_mut().zip(lengths) {
+        episode.slice_axis_inplace(Axis(0), Slice::from(..length));
     }
-    let inputs = cut("inputs", inputs, steps, lengths)?;
-    let targets = cut("targets", targets, steps, lengths)?;
-    let mask = cut("mask", mask, steps, lengths)?;
-    Recorded::new(inputs, targets, mask.into_iter().collect(), lengths)
+    concatenate(Axis(0), &episodes).map_err(broken(array))
 }
 
-/// The steps of every episode up to its length, [S, channels].
-fn cut(
-    array: &'static str,
-    of: Numbers<f32>,
-    steps: usize,
-    lengths: &[usize],
-) -> Result<Array2<f32>, Fault> {
-    let channels = of.shape.get(2).copied().unwrap_or(1);
-    let shape = [lengths.len() * steps, channels];
-    let all = matrix(array, &shape, of.values)?;
-    let rows = |(episode, length): (usize, &usize)| {
-        all.slice(s![episode * steps..episode * steps + length, ..])
-    };
-    let rows: Vec<_> = lengths.iter().enumerate().map(rows).collect();
-    concatenate(Axis(0), &rows).map_err(|error| Fault::new(array, error.to_string()))
-}
-
-fn matrix(array: &'static str, shape: &[usize], values: Vec<f32>) -> Result<Array2<f32>, Fault> {
-    let shape = (shape[0], shape[1]);
-    Array2::from_shape_vec(shape, values).map_err(|error| Fault::new(array, error.to_string()))
+fn broken(array: &'static str) -> impl Fn(ShapeError) -> Fault {
+    move |error| Fault::new(array, error.to_string())
 }
 
 /// An array has these axes; where a size is not known any is right.

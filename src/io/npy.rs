@@ -105,3 +105,25 @@ pub(super) fn other_kind(kind: &str, allowed: &str) -> String {
     let found: String = kind.chars().take(20).collect();
     format!("has values of type `{found}`; allowed: {allowed}")
 }
+
+/// The bytes of a number of some kind, and how they are read; `None` for other kinds.
+pub(super) fn number(kind: &str) -> Option<(usize, fn(&[u8]) -> f64)> {
+    Some(match kind {
+        "<f4" => (4, |value| f32::from_le_bytes(le(value)).into()),
+        "<f8" => (8, |value| f64::from_le_bytes(le(value))),
+        "|i1" => (1, |value| i8::from_le_bytes(le(value)).into()),
+        "<u2" => (2, |value| u16::from_le_bytes(le(value)).into()),
+        "<i2" => (2, |value| i16::from_le_bytes(le(value)).into()),
+        "<u4" => (4, |value| u32::from_le_bytes(le(value)).into()),
+        "<i4" => (4, |value| i32::from_le_bytes(le(value)).into()),
+        "<u8" => (8, |value| u64::from_le_bytes(le(value)) as f64),
+        "<i8" => (8, |value| i64::from_le_bytes(le(value)) as f64),
+        "|b1" | "|u1" => (1, |value| u8::from_le_bytes(le(value)).into()),
+        _ => return None,
+    })
+}
+
+/// Returns `N` bytes, padded with zeros.
+pub(super) fn le<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or([0; N])
+}

@@ -133,11 +133,9 @@ impl ArraySource for Members<'_> {
         let mut file = self.archive.by_name(&format!("{array}.npy"));
         let file = file.as_mut().map_err(|error| error.to_string())?;
         let header = header(file, ALLOWED)?;
-        let width = match &*header.kind {
-            "<f4" => 4,
-            "<f8" => 8,
-            kind => return Err(npy::other_kind(kind, ALLOWED).into()),
-        };
+        let kind = &header.kind;
+        let number = npy::number(kind).filter(|_| kind.starts_with("<f"));
+        let (width, number) = number.ok_or_else(|| npy::other_kind(kind, ALLOWED))?;
         check_shape(&header.shape, &expected.shape)?;
         let mut reader = ProgressReader {
             from: file,
@@ -148,15 +146,9 @@ impl ArraySource for Members<'_> {
         let data = npy::values(&mut reader, &header, width, self.left)?;
         self.read = reader.read;
         self.left -= data.len() as u64;
-        let values = data.chunks_exact(width);
-        Ok(values
-            .map(|value| match *value {
-                [a, b, c, d] => f32::from_le_bytes([a, b, c, d]),
-                [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]) as f32,
-                _ => f32::NAN,
-            })
-            // Of all NaN one stands for what is not in the file.
-            .map(|value| if value.is_nan() { f32::NAN } else { value })
-            .collect())
+        let values = data.chunks_exact(width).map(|value| number(value) as f32);
+        // Of all NaN one stands for what is not in the file.
+        let values = values.map(|value| if value.is_nan() { f32::NAN } else { value });
+        Ok(values.collect())
     }
 }

@@ -1,7 +1,6 @@
 //! JSON or npz to recording. The file may come from anyone: every shape is checked before anything is built.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -15,10 +14,10 @@ use super::follows::{complete, memory_dependency};
 use super::form::{AskedForm, Count, TimeForm, axes, in_words, must_be, said, title};
 use super::format::{FORMAT, KEYFRAME, VERSION};
 use super::imported::{Derivatives, Imported};
-use super::machine::{self, ConventionsForm, Machine};
+use super::machine::{self, ConventionsForm};
 use super::npz::{META, Members};
 use super::source::{ArraySource, Inline, ReadProgress, check_shape, start};
-use super::table::{self, Described};
+use super::table::{self, Described, KEYFRAMES, LAST_MEMORY, LOSS, MASK, TARGET};
 use super::unpack::unpacked;
 use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{bounded, parse, short};
@@ -201,16 +200,16 @@ struct Arrays<'a> {
     /// The number whose derivatives are in the file, if given.
     derivatives_of: Option<Quantity>,
     derivatives: Derivatives,
+    target: Vec<f32>,
+    mask: Vec<f32>,
+    loss: Vec<f32>,
+    /// [`Imported::memories`].
+    memories: Vec<bool>,
+    /// [`Imported::initial`].
+    initial: Option<Vec<f32>>,
 }
 
 impl Arrays<'_> {
-    /// Returns an empty trace; `read0.weighting` gives the number of source steps.
-    fn empty(&mut self, config: &ModelConfig, steps: usize) -> Trace {
-        let shape = self.from.shape("read0.weighting");
-        let source = shape.and_then(|shape| shape.get(1).copied()).unwrap_or(0);
-        Trace::of_source(config, source.min(steps))
-    }
-
     fn is_there(&self, Described { name, shape, .. }: &Described) -> Result<(), Error> {
         if self.from.has(name) {
             return Ok(());
@@ -226,17 +225,12 @@ impl Arrays<'_> {
         values.map_err(|fault| self.error(&format!("{name}{}", fault.within), fault.problem))
     }
 
-    /// Reads all arrays: those of the machine into its trace, the others by their names, if present. Required arrays
+    /// Reads all arrays: those of the machine into its trace, the others into fields, if present. Required arrays
     /// come first, before memory is allocated for missing ones.
-    fn take_all(
-        &mut self,
-        trace: &mut Trace,
-        t: usize,
-    ) -> Result<BTreeMap<&'static str, Vec<f32>>, Error> {
+    fn take_all(&mut self, trace: &mut Trace, t: usize) -> Result<(), Error> {
         let mut all = table::described(trace, t);
         self.has_no_strays(&all)?;
         all.sort_by_key(|array| !table::is_needed(array.spec));
-        let (mut beside, whole_memory) = (BTreeMap::new(), self.from.has("memory"));
         for (index, array) in all.iter().enumerate() {
             // The steps are there: now the whole recording is made.
             if index == 1 {
@@ -255,31 +249,23 @@ impl Arrays<'_> {
                 memory_limit::claim(bytes, 0).map_err(|short| {
                     Error::content(self.label, "", format!("to read it {short}"))
                 })?;
+                self.memories = vec![false; t + 1];
             }
-            let values = match array.spec.name {
-                "target" | "loss" => Some(self.take_or_absent(array)?),
-                "mask" => {
+            match array.spec {
+                TARGET => self.target = self.take_or_absent(array)?,
+                LOSS => self.loss = self.take_or_absent(array)?,
+                MASK => {
                     let mask = self.optional(array)?;
                     let is_absent = mask.is_none();
                     self.absent.extend(is_absent.then(|| array.name.clone()));
-                    mask
+                    // Where nothing is known of what is scored, nothing is.
+                    self.mask = mask.unwrap_or_else(|| vec![0.0; t]);
                 }
-                "memory.initial" if !whole_memory => {
-                    let initial = self.take_or_absent(array)?;
-                    (!is_unrecorded(&initial)).then_some(initial)
+                array::MEMORY | array::INITIAL_MEMORY | LAST_MEMORY | KEYFRAMES => {
+                    self.memory(trace, array, t)?;
                 }
-                "memory.last" | "memory.keyframes" if whole_memory => None,
-                "memory" if !whole_memory => {
-                    self.can_be_rebuilt(trace, t)?;
-                    None
-                }
-                name if name.starts_with("memory") => self.optional(array)?,
-                _ => {
-                    self.fill(trace, array)?;
-                    None
-                }
-            };
-            beside.extend(values.map(|values| (array.spec.name, values)));
+                _ => self.fill(trace, array)?,
+            }
         }
         let has_derivatives = self.derivatives_of.is_some();
         for mut array in all.into_iter().filter(|_| has_derivatives) {
@@ -288,7 +274,7 @@ impl Arrays<'_> {
             self.derivatives
                 .extend(values.map(|values| (array, values)));
         }
-        Ok(beside)
+        Ok(())
     }
 
     /// Refuses arrays that the machine of the file cannot have, and lists others that are not read.
@@ -308,6 +294,39 @@ impl Arrays<'_> {
                 return Err(self.error(&name, problem));
             }
             self.ignored.push(name);
+        }
+        Ok(())
+    }
+
+    /// Reads the M_t that an array has into their rows.
+    fn memory(&mut self, trace: &mut Trace, array: &Described, t: usize) -> Result<(), Error> {
+        let is_whole = self.from.has("memory");
+        let values = match array.spec {
+            array::INITIAL_MEMORY if !is_whole => Some(self.take_or_absent(array)?),
+            LAST_MEMORY | KEYFRAMES if is_whole => None,
+            _ => self.optional(array)?,
+        };
+        let (first, every) = match array.spec {
+            array::INITIAL_MEMORY if is_whole => {
+                self.initial = values;
+                return Ok(());
+            }
+            LAST_MEMORY => (t, 1),
+            KEYFRAMES => (KEYFRAME, KEYFRAME),
+            _ => (0, 1),
+        };
+        if !is_whole {
+            self.can_be_rebuilt(trace, t)?;
+        }
+        let values = values.filter(|values| !is_unrecorded(values));
+        let values = values.unwrap_or_default();
+        let [_, m] = trace.memory_size();
+        let memory = &mut trace.memory_columns;
+        memory.resize(t + 1);
+        for (index, rows) in values.chunks(memory.width()).enumerate() {
+            let t = first + index * every;
+            table::memory_columns(rows, m, memory.row_mut(t));
+            self.memories[t] = true;
         }
         Ok(())
     }
@@ -371,10 +390,8 @@ impl Arrays<'_> {
         as_written.shape[1] = places.len();
         let values = self.take_or_absent(&as_written)?;
         let mut shift = vec![0.0; array.values()];
-        for (row, values) in shift
-            .chunks_mut(width)
-            .zip(values.chunks(places.len().max(1)))
-        {
+        let rows = shift.chunks_mut(width);
+        for (row, values) in rows.zip(values.chunks(places.len())) {
             if is_unrecorded(values) {
                 row.fill(ABSENT);
             }
@@ -415,16 +432,14 @@ fn declared(form: &TraceForm, phases: &[Phase], of: Option<Quantity>) -> Vec<(St
     // Where noise has a seed, it is the first of it that was drawn.
     let count = |of: Option<Count>| said(of.map(|count| count.0));
     let sample = form.task.sample.or(form.task.seed.map(|_| Count(0)));
+    let answer = form.task.answer.map(|answer| answer.0.word());
     let declared = [
         ("task", form.task.name.clone()),
         ("seed", count(form.task.seed)),
         ("episode", count(form.task.episode)),
         ("sample", count(sample)),
         ("sampling", form.task.sampling().word().to_owned()),
-        (
-            "answer",
-            said(form.task.answer.map(|answer| answer.0.word())),
-        ),
+        ("answer", said(answer)),
         ("phases", in_words(phases)),
         ("weights", said(form.weights.sha256.as_ref())),
         ("gradient", said(of.map(|of| format!("{of:?}")))),
@@ -456,12 +471,7 @@ fn build(
             "\n".repeat(lines) + &" ".repeat(columns) + model.get()
         },
     );
-    let Machine {
-        config,
-        conventions,
-        shift_places,
-        declared: of_machine,
-    } = machine::read(
+    let machine = machine::read(
         &model,
         &form.conventions,
         &form.axes.others,
@@ -469,8 +479,12 @@ fn build(
         from,
         label,
     )?;
-    declared.extend(of_machine);
+    declared.extend(machine.declared);
+    let config = machine.config;
     let t = form.axes.t.size;
+    let weighting = from.shape("read0.weighting");
+    let source = weighting.and_then(|shape| shape.get(1).copied());
+    let mut trace = Trace::of_source(&config, source.unwrap_or(0).min(t));
     let mut arrays = Arrays {
         from,
         label,
@@ -479,25 +493,26 @@ fn build(
         bytes: Demand::Recording
             .bytes(&config, t)
             .saturating_mul(1 + u64::from(of.is_some())),
-        shift_places,
+        shift_places: machine.shift_places,
         ignored: Vec::new(),
         derivatives_of: of,
         derivatives: Vec::new(),
+        target: Vec::new(),
+        mask: Vec::new(),
+        loss: Vec::new(),
+        memories: Vec::new(),
+        initial: None,
     };
-    let mut trace = arrays.empty(&config, t);
     trace.setting.answer = task.answer();
     trace.sampling = sampling(&form.task, &trace, label)?;
-    let mut beside = arrays.take_all(&mut trace, t)?;
-    let target = beside.remove("target").unwrap_or_default();
-    let loss = beside.remove("loss").unwrap_or_default();
-    // Where nothing is known of what is scored, nothing is.
-    let mask = beside.remove("mask").unwrap_or_else(|| vec![0.0; t]);
+    arrays.take_all(&mut trace, t)?;
+    let outputs = arrays.target.len() / t;
     let is_ours = form.task.other().is_none();
     let episode = Episode {
         input: trace.input.view().to_owned(),
-        target: Array2::from_shape_vec((t, target.len() / t), target).unwrap_or_default(),
+        target: Array2::from_shape_vec((t, outputs), arrays.target).unwrap_or_default(),
         answer: task.answer(),
-        mask,
+        mask: arrays.mask,
         phases,
         size: form.task.size().filter(|_| is_ours).unwrap_or(t),
         repeats: form.task.repeats.unwrap_or(1),
@@ -512,11 +527,11 @@ fn build(
         task,
         episode,
         trace,
-        loss,
+        loss: arrays.loss,
         score: Score::default(),
         absent: arrays.absent,
         computed: Vec::new(),
-        conventions,
+        conventions: machine.conventions,
     };
     let mut axes = axes(&recording, &table::described(&recording.trace, t)).into_values();
     // Time has a form of its own; keyframes of the memory are optional.
@@ -530,7 +545,10 @@ fn build(
         }
     }
     let not_given = must_be(&form.axes.others, "axes", axes, false, label)?;
-    let (memories, initial) = Memories(beside).fill(&config, &mut recording);
+    let rebuilds = rebuild(&config, &mut recording, &arrays.memories);
+    if !rebuilds && !arrays.from.has("memory") && recording.trace.memory_columns.width() > 0 {
+        recording.absent.push("memory".to_owned());
+    }
     complete(&config, &mut recording);
     recording.score = score(&recording);
     Ok(Imported {
@@ -538,8 +556,8 @@ fn build(
         config,
         sha256: form.weights.sha256,
         recording,
-        memories,
-        initial,
+        memories: arrays.memories,
+        initial: arrays.initial,
         ignored: arrays.ignored,
         not_given,
         gradient: of.map(|of| (of, arrays.derivatives)),
@@ -597,52 +615,20 @@ fn phases(time: &TimeForm, label: &str) -> Result<Vec<Phase>, Error> {
     Ok(phases)
 }
 
-/// The memory of a file, row after row, by the names of its arrays.
-struct Memories(BTreeMap<&'static str, Vec<f32>>);
-
-impl Memories {
-    /// The recorded M_t, in an episode of `steps` steps.
-    fn at(&self, t: usize, steps: usize, size: usize) -> Option<&[f32]> {
-        let (array, index) = match t {
-            _ if self.0.contains_key("memory") => ("memory", t),
-            0 => ("memory.initial", 0),
-            _ if t == steps && self.0.contains_key("memory.last") => ("memory.last", 0),
-            _ if t < steps && t.is_multiple_of(KEYFRAME) => ("memory.keyframes", t / KEYFRAME - 1),
-            _ => return None,
-        };
-        Some(&self.0.get(array)?[index * size..(index + 1) * size])
-    }
-
-    /// Fills in the memory of every step: as written, or rebuilt from the writes; absent where neither is possible.
-    /// Returns which were written, and [`Imported::initial`].
-    fn fill(
-        mut self,
-        config: &ModelConfig,
-        recording: &mut Recording,
-    ) -> (Vec<bool>, Option<Vec<f32>>) {
-        let steps = recording.episode.steps();
-        let conventions = recording.conventions.clone();
-        let rule = memory_dependency(config, recording, &conventions);
-        let [_, m] = recording.trace.memory_size();
-        let trace = &mut recording.trace;
-        trace.memory_columns.resize(steps + 1);
-        let size = trace.memory_columns.width();
-        let mut are_written = Vec::new();
-        for t in 0..=steps {
-            let (written, memory) = (self.at(t, steps, size), &mut trace.memory_columns);
-            are_written.push(written.is_some());
-            match (written, &rule) {
-                (Some(rows), _) => table::memory_columns(rows, m, memory.row_mut(t)),
-                (None, Some(rule)) if t > 0 => rule.compute(trace, t - 1),
-                _ => memory.row_mut(t).fill(ABSENT),
-            }
+/// Fills in every M_t that was not recorded: rebuilt from the writes, or absent where that is not possible. Returns
+/// true where it is.
+fn rebuild(config: &ModelConfig, recording: &mut Recording, are_recorded: &[bool]) -> bool {
+    let conventions = recording.conventions.clone();
+    let rule = memory_dependency(config, recording, &conventions);
+    let trace = &mut recording.trace;
+    trace.memory_columns.resize(are_recorded.len());
+    for t in (0..are_recorded.len()).filter(|&t| !are_recorded[t]) {
+        match &rule {
+            Some(rule) if t > 0 => rule.compute(trace, t - 1),
+            _ => trace.memory_columns.row_mut(t).fill(ABSENT),
         }
-        let all = self.0.remove("memory");
-        if size > 0 && all.is_none() && rule.is_none() {
-            recording.absent.push("memory".to_owned());
-        }
-        (are_written, all.and(self.0.remove("memory.initial")))
     }
+    rule.is_some()
 }
 
 /// Counts wrong output bits, or symbols, where both outputs and targets are known.

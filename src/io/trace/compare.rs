@@ -3,8 +3,9 @@
 
 use std::fmt::Display;
 
+use super::format::OF_MACHINES;
 use super::imported::{Derivatives, Imported};
-use super::machine::unlike_heads;
+use super::machine::declared;
 use super::table::width;
 use crate::io::error::bounded;
 use crate::math::Series;
@@ -215,7 +216,10 @@ pub(super) fn unlike<K: Display>(
 /// Returns the sizes that differ between the traces of two machines, with the differing attention that makes their
 /// noise differ in size.
 pub(super) fn with_heads(mut lines: Vec<String>, a: &Imported, b: &ModelConfig) -> Vec<String> {
-    let heads = unlike_heads(a, b);
+    let is_it = |key: &str| key.starts_with("model.heads.attention.") || OF_MACHINES.contains(&key);
+    let b: Vec<_> = declared(b).filter(|(key, _)| is_it(key)).collect();
+    let said = |(key, _): &(String, String)| (key.clone(), a.says(key).to_owned());
+    let heads = unlike(b.iter().map(said).collect::<Vec<_>>(), b);
     lines.retain(|line| heads.is_empty() || !line.starts_with(NOISE));
     lines.extend(heads);
     lines
@@ -242,7 +246,7 @@ impl Comparison {
                 self.skip(a.array);
             } else if !self.skipped.contains(&a.array) {
                 match a.step {
-                    Some(_) => drop(self.walk(a, b, |_, size| tolerance * size.max(1.0))),
+                    Some(_) => drop(self.walk(a, b.values, |_, size| tolerance * size.max(1.0))),
                     // Learned constants, and the state before the first step.
                     None => self.by_largest(a, b, tolerance),
                 }
@@ -259,7 +263,7 @@ impl Comparison {
     }
 
     /// Compares two pieces whose values may differ by a share of the largest of them, or of those of their step.
-    fn by_largest(&mut self, mut a: Piece, mut b: Piece, tolerance: f64) {
+    fn by_largest(&mut self, mut a: Piece, b: Piece, tolerance: f64) {
         let width: usize = a.shape[usize::from(a.of_steps)..].iter().product();
         let [first, second] = [a.values, b.values].map(Vec::from_iter);
         let largest = |(a, b): (&[f32], &[f32])| {
@@ -269,8 +273,7 @@ impl Comparison {
         let steps = first.chunks(width).zip(second.chunks(width));
         let largest: Vec<f64> = steps.map(largest).collect();
         a.values = Box::new(first.into_iter());
-        b.values = Box::new(second.into_iter());
-        self.walk(a, b, |flat, _| tolerance * largest[flat / width]);
+        self.walk(a, second, |flat, _| tolerance * largest[flat / width]);
     }
 
     fn skip(&mut self, array: String) {
@@ -279,9 +282,14 @@ impl Comparison {
         }
     }
 
-    /// Compares two pieces; `allowed` returns the tolerance of value `flat` from the larger of the two sizes.
-    /// Returns the number of values that are NaN in both.
-    pub(super) fn walk(&mut self, a: Piece, b: Piece, allowed: impl Fn(usize, f64) -> f64) -> u64 {
+    /// Compares a piece with the values `b`; `allowed` returns the tolerance of value `flat` from the larger of the two
+    /// sizes. Returns the number of values that are NaN in both.
+    pub(super) fn walk(
+        &mut self,
+        a: Piece,
+        b: impl IntoIterator<Item = f32>,
+        allowed: impl Fn(usize, f64) -> f64,
+    ) -> u64 {
         let mut neither = 0;
         let (place, shape) = (&a.place, &a.shape);
         let here = |flat, first, second| Difference {
@@ -291,7 +299,7 @@ impl Comparison {
             first,
             second,
         };
-        for (flat, (first, second)) in a.values.zip(b.values).enumerate() {
+        for (flat, (first, second)) in a.values.zip(b).enumerate() {
             self.values += 1;
             neither += u64::from(first.is_nan() && second.is_nan());
             let difference = distance(first, second);
@@ -387,12 +395,12 @@ fn sizes(side: Side<'_>) -> Vec<(&'static str, String)> {
     sizes
 }
 
-pub(super) fn piece(
+pub(super) fn piece<'a>(
     array: impl Into<String>,
     t: usize,
     shape: impl Into<Vec<usize>>,
-    values: &[f32],
-) -> Piece<'_> {
+    values: impl IntoIterator<Item = &'a f32, IntoIter: 'a>,
+) -> Piece<'a> {
     Piece {
         array: array.into(),
         of_rows: false,
@@ -400,7 +408,7 @@ pub(super) fn piece(
         step: Some(t),
         place: vec![t],
         shape: shape.into(),
-        values: Box::new(values.iter().copied()),
+        values: Box::new(values.into_iter().copied()),
     }
 }
 
@@ -464,28 +472,23 @@ pub(super) fn memory<'a>(
     let is_recorded = side.memories.get(t).copied();
     let is_recorded = is_recorded.unwrap_or(side.memories.is_empty());
     let memory = trace.memory(t);
-    let values = memory.into_iter().copied();
+    let values = memory.into_iter();
     let values = values.take(if is_recorded { usize::MAX } else { 0 });
     Some(Piece {
         of_rows: true,
         step,
-        values: Box::new(values),
-        ..piece("memory", t, memory.shape(), &[])
+        ..piece("memory", t, memory.shape(), values)
     })
 }
 
 /// Returns the input and target of an episode, before any machine sees them.
-pub(super) fn asked(episode: &Episode, t: usize) -> Vec<Piece<'_>> {
-    let rows = [("input", &episode.input), ("target", &episode.target)];
-    let mut pieces: Vec<_> = rows
-        .into_iter()
-        .map(|(name, rows)| Piece {
-            values: Box::new(rows.row(t).into_iter().copied()),
-            ..piece(name, t, [rows.ncols()], &[])
-        })
-        .collect();
-    pieces.push(piece("mask", t, [], &episode.mask[t..=t]));
-    pieces
+pub(super) fn asked(episode: &Episode, t: usize) -> [Piece<'_>; 3] {
+    let (input, target) = (episode.input.row(t), episode.target.row(t));
+    [
+        piece("input", t, input.shape(), input),
+        piece("target", t, target.shape(), target),
+        piece("mask", t, [], &episode.mask[t..=t]),
+    ]
 }
 
 /// Returns the input and target of a step, the computed arrays in order of computation, and the loss.
@@ -496,7 +499,7 @@ fn of_a_step<'a>(side: Side<'a>, arrays: &[OfSteps<'a>], t: usize) -> Vec<Piece<
         loss,
         ..
     } = side.recording;
-    let mut pieces = asked(episode, t);
+    let mut pieces = Vec::from(asked(episode, t));
     for &array in arrays {
         match array.1 {
             array::INPUT => {}
@@ -506,10 +509,4 @@ fn of_a_step<'a>(side: Side<'a>, arrays: &[OfSteps<'a>], t: usize) -> Vec<Piece<
     }
     pieces.push(piece("loss", t, [], &loss[t..=t]));
     pieces
-}
-
-/// A step of a series of a trace, if there is one.
-pub(super) fn part(trace: &Trace, place: Place, array: Array, t: usize) -> Option<Piece<'_>> {
-    let series = trace.series(place, array)?;
-    Some(of_step(trace, (place, array, series), t))
 }

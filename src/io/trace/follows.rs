@@ -7,7 +7,7 @@ use crate::io::error::short;
 use crate::keys::Words as _;
 use crate::math::Answer;
 use crate::model::{
-    Conventions, Dependency, Draw, ModelConfig, Scoring, Trace, Turns, UnknownConvention, array,
+    Conventions, Dependency, ModelConfig, Scoring, Trace, Turns, UnknownConvention, array,
 };
 use crate::task::{Episode, Task};
 use crate::train::{ABSENT, Recording, is_unrecorded, score};
@@ -191,14 +191,8 @@ impl Again {
                 let lacks: Vec<_> = lacks.map(|key| format!("no task.{key}")).collect();
                 format!("the file has {}", lacks.join(" and "))
             }
-            (
-                _,
-                Some(Draw {
-                    seed,
-                    episode: index,
-                    ..
-                }),
-            ) => {
+            (_, Some(drawn)) => {
+                let (seed, index) = (drawn.seed, drawn.episode);
                 let episode = task.episode(seed, index);
                 if episode.steps() == steps {
                     return Self::Made(Box::new(episode));

@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::format::OF_MACHINES;
-use super::imported::Imported;
 use super::source::ArraySource;
 use super::table;
 use crate::io::Error;
@@ -43,7 +41,7 @@ fn axis(path: &str) -> Option<&'static str> {
 }
 
 /// Returns the values of a `model` by path, as text, but for the sizes that are compared as such.
-fn declared(config: &ModelConfig) -> impl Iterator<Item = (String, String)> {
+pub(super) fn declared(config: &ModelConfig) -> impl Iterator<Item = (String, String)> {
     let values = Written::of(config).into_values().into_iter();
     let is_size = |path: &str| axis(path).is_some() && !path.starts_with("heads.attention");
     let values = values.filter(move |(path, _)| !is_size(path));
@@ -57,16 +55,6 @@ fn text(value: Value) -> String {
         Value::Number(number) => number.as_f64().map(brief).unwrap_or_default(),
         value => value.to_string(),
     }
-}
-
-/// Differences between the heads of two machines, a line for every key that both have and that the file contains.
-pub(super) fn unlike_heads(file: &Imported, b: &ModelConfig) -> Vec<String> {
-    let is_it = |key: &str| key.starts_with("model.heads.attention.") || OF_MACHINES.contains(&key);
-    let lines = declared(b).filter(|(key, _)| is_it(key)).map(|(key, b)| {
-        let a = file.says(&key);
-        (!a.is_empty() && a != b).then(|| format!("{key}: {a} and {b}"))
-    });
-    lines.flatten().collect()
 }
 
 /// A machine that was read.
@@ -114,13 +102,10 @@ pub(super) fn read(
     let mut config = form::complete_model(&config, task, label);
     if let Err(Error::Content { place, .. }) = &mut config {
         // An unknown task has the channels of its arrays.
-        for (channels, array) in [
-            ("model.inputs", "input"),
-            ("model.outputs", "output|target"),
-        ] {
-            if place == channels {
-                *place = format!("arrays.{array}.shape[1]");
-            }
+        match place.as_str() {
+            "model.inputs" => "arrays.input.shape[1]".clone_into(place),
+            "model.outputs" => "arrays.output|target.shape[1]".clone_into(place),
+            _ => {}
         }
     }
     let config = config?;

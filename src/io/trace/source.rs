@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::{fmt, io};
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::table::Described;
@@ -175,13 +175,14 @@ impl ArraySource for Inline<'_> {
                 watch(read, self.text.len())
             })
         };
-        let (values, count) = Numbers {
+        let numbers = Numbers {
             kept,
             expected,
             reader: &reader,
-        }
-        .deserialize(&mut serde_json::Deserializer::from_str(data.get()))
-        .map_err(|error| self.misread(".data".to_owned(), data, &error))?;
+        };
+        let read = serde_json::Deserializer::from_str(data.get()).deserialize_seq(numbers);
+        let (values, count) =
+            read.map_err(|error| self.misread(".data".to_owned(), data, &error))?;
         if expected == count {
             return Ok(values);
         }
@@ -236,13 +237,6 @@ struct Numbers<'a> {
     expected: usize,
     /// Told at which of them it is.
     reader: &'a dyn Fn(&str) -> ControlFlow<()>,
-}
-
-impl<'de> DeserializeSeed<'de> for Numbers<'_> {
-    type Value = (Vec<f32>, usize);
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
-        from.deserialize_seq(self)
-    }
 }
 
 impl<'de> Visitor<'de> for Numbers<'_> {

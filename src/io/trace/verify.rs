@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::iter;
 
 use super::compare::{
-    Comparison, Difference, LEAST, OfSteps, Piece, Side, asked, before, compare, initial, memory,
-    of_step, part, piece, unlike, widths, with_heads,
+    Comparison, LEAST, OfSteps, Piece, Side, asked, before, compare, initial, memory, of_step,
+    piece, unlike, widths, with_heads,
 };
 use super::follows::{Again, Losses, is_recorded, lacks_start, obstacles};
 use super::form::in_words;
@@ -16,7 +16,7 @@ use super::write;
 use crate::keys::Choice as _;
 use crate::math::Series;
 use crate::model::config::InitialMemory;
-use crate::model::{Array, Dependency, Model, Range, Size, Trace, array};
+use crate::model::{Dependency, Model, Range, Size, Trace, array};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -96,44 +96,44 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
 /// [`verify`], of the arrays that these rules make.
 fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>]) -> Verified {
     let recording = &trace.recording;
-    let (again, loss) = (Again::of(trace), Losses::again(recording));
-    let mut unchecked = obstacles(&trace.config, recording, &trace.memories);
+    let loss = Losses::again(recording);
+    let mut found = Verified {
+        unchecked: obstacles(&trace.config, recording, &trace.memories),
+        declared: trace.unchecked().collect(),
+        ..Verified::default()
+    };
     let noise = recording.trace.noise();
     let noise = noise.map(|(place, spec, _)| recording.trace.array_name(place, spec));
     let asked = ["input", "target", "mask"].map(str::to_owned).into_iter();
     let asked = asked
         .chain(noise)
         .filter(|array| is_recorded(recording, array));
-    let (mut episode, mut undrawn) = (None, None);
-    let (mut contradictions, mut declared) = (Vec::new(), trace.unchecked().collect::<Vec<_>>());
-    match again {
+    let mut episode = None;
+    match Again::of(trace) {
         Again::Made(again) => {
-            contradictions = trace.unlike(&again);
+            found.contradictions = trace.unlike(&again);
             episode = Some(again);
         }
-        Again::Unlike(why) => unchecked.extend(asked.map(|array| (array, why.clone()))),
-        Again::Unknown(why) => undrawn = Some((why, asked.collect())),
+        Again::Unlike(why) => found
+            .unchecked
+            .extend(asked.map(|array| (array, why.clone()))),
+        Again::Unknown(why) => found.undrawn = Some((why, asked.collect())),
     }
     if episode.is_none() {
         let said = OF_EPISODES
             .into_iter()
             .filter(|key| !trace.says(key).is_empty());
-        declared.extend(said.map(str::to_owned));
+        found.declared.extend(said.map(str::to_owned));
     }
+    let skip = found.unchecked.iter().map(|(array, _)| array.clone());
     let mut check = Check {
         trace,
         recording,
         tolerance,
         rules,
-        skip: unchecked.iter().map(|(array, _)| array.clone()).collect(),
+        skip: skip.collect(),
         neither: Vec::new(),
-        found: Verified {
-            unchecked,
-            undrawn,
-            contradictions,
-            declared,
-            ..Verified::default()
-        },
+        found,
     };
     check.start();
     let ranges = ranges(trace, rules);
@@ -172,8 +172,8 @@ pub fn replay(
         return Err(lines);
     }
     let again = recording.again(machine);
-    let again = again.ok_or("noise: neither recorded nor determined by a seed".to_owned());
-    let again = again.map_err(|why| vec![why])?;
+    let unknown = || vec!["noise: neither recorded nor determined by a seed".to_owned()];
+    let again = again.ok_or_else(unknown)?;
     let side = Side::of(&again, Some(&machine.config));
     let mut found = compare(Side::from(trace), side, tolerance)?;
     if let Some((of, recorded)) = &trace.gradient {
@@ -194,8 +194,8 @@ pub fn replay(
     Ok(found)
 }
 
-/// An array, by its name, and the lowest and the highest value that it may have.
-type Ranged<'a> = (String, Array, &'a Series<f32>, (f32, f32));
+/// An array, and the lowest and the highest value that it may have.
+type Ranged<'a> = (OfSteps<'a>, [f32; 2]);
 
 /// The arrays that do not follow from anything, and the ends of their ranges.
 fn ranges<'a>(imported: &'a Imported, rules: &[Dependency<'_>]) -> Vec<Ranged<'a>> {
@@ -204,12 +204,12 @@ fn ranges<'a>(imported: &'a Imported, rules: &[Dependency<'_>]) -> Vec<Ranged<'a
         let is_it = |rule: &Dependency<'_>| rule.place == place && rule.array == spec;
         let follows = spec == array::OUTPUT || rules.iter().any(is_it);
         let is_given = spec.is_in_files() && spec.dims[0] == "t" && !follows;
-        let ends = match imported.says(&format!("model.heads.{}_activation", spec.name)) {
+        let (low, high) = match imported.says(&format!("model.heads.{}_activation", spec.name)) {
             "tanh" => (-1.0, 1.0),
             _ => spec.range.ends(),
         };
-        let is_ranged = is_given && ends != Range::Any.ends() && series.width() > 0;
-        is_ranged.then(|| (trace.array_name(place, spec), spec, series, ends))
+        let is_ranged = is_given && (low, high) != Range::Any.ends() && series.width() > 0;
+        is_ranged.then_some(((place, spec, series), [low, high]))
     };
     trace.everything().filter_map(ranged).collect()
 }
@@ -230,7 +230,13 @@ struct Check<'a> {
 impl Check<'_> {
     /// Compares recorded with recomputed values; `size` is the smallest size that a value counts as, `slack` an
     /// additional tolerance.
-    fn check(&mut self, recorded: Piece, again: Piece, slack: f64, size: impl Fn(usize) -> f64) {
+    fn check(
+        &mut self,
+        recorded: Piece,
+        again: impl IntoIterator<Item = f32>,
+        slack: f64,
+        size: impl Fn(usize) -> f64,
+    ) {
         let array = recorded.array.clone();
         if self.skip.contains(&array) || !is_recorded(self.recording, &array) {
             return;
@@ -261,7 +267,7 @@ impl Check<'_> {
         };
         let both = initial(side).zip(initial(first));
         if let Some((recorded, again)) = both.filter(|_| side.initial.is_some()) {
-            self.check(recorded, again, 0.0, |_| 0.0);
+            self.check(recorded, again.values, 0.0, |_| 0.0);
         }
         self.beginning(first);
         for rule in self.rules {
@@ -292,8 +298,7 @@ impl Check<'_> {
                 _ => None,
             };
             if let Some([first, others]) = expected {
-                let mut again = piece("", 0, [], &[]);
-                again.values = Box::new(iter::once(first).chain(iter::repeat(others)));
+                let again = iter::once(first).chain(iter::repeat(others));
                 self.check(recorded, again, 0.0, |_| 0.0);
             }
         }
@@ -301,51 +306,41 @@ impl Check<'_> {
 
     /// The episode is that of its seed, and so is its noise.
     fn asked(&mut self, episode: &Episode, noise: &[Series<f32>], t: usize) {
-        let trace = &self.recording.trace;
-        let noise = trace.noise().zip(noise);
-        let noise = noise.map(|((place, spec, recorded), drawn)| {
-            let of = |series| of_step(trace, (place, spec, series), t);
-            (of(recorded), of(drawn))
-        });
-        let recorded = asked(&self.recording.episode, t);
-        let recorded = recorded.into_iter().zip(asked(episode, t));
-        for (recorded, again) in recorded.chain(noise) {
-            self.check(recorded, again, 0.0, |_| 1.0);
+        let (trace, recorded) = (&self.recording.trace, &self.recording.episode);
+        for (recorded, again) in asked(recorded, t).into_iter().zip(asked(episode, t)) {
+            self.check(recorded, again.values, 0.0, |_| 1.0);
+        }
+        for (array, drawn) in trace.noise().zip(noise) {
+            let drawn = drawn.row(t).iter().copied();
+            self.check(of_step(trace, array, t), drawn, 0.0, |_| 1.0);
         }
     }
 
-    /// Checks that arrays without dependencies are within their range.
+    /// Checks that arrays without dependencies are within their range, and that distributions sum to 1.
     fn in_range(&mut self, ranges: &[Ranged<'_>], t: usize) {
-        for (array, spec, series, (low, high)) in ranges {
-            let values = series.row(t);
-            for (at, &value) in values.iter().enumerate() {
-                let index = &[t, at][..spec.dims.len().min(2)];
-                self.range(array, index, value, value.clamp(*low, *high));
-            }
+        let (trace, tolerance) = (&self.recording.trace, self.tolerance.max(SLACK));
+        // The nearest allowed value; a value that is not a number is skipped.
+        let nearest = |value: f32, low, high| {
+            let nearest = value.clamp(low, high);
+            let is_near = (f64::from(value) - f64::from(nearest)).abs() <= tolerance;
+            if is_near { value } else { nearest }
+        };
+        let comparison = &mut self.found.comparison;
+        let values = comparison.values;
+        for &(array, [low, high]) in ranges {
+            let (place, spec, series) = array;
+            let row = series.row(t);
+            let allowed = row.iter().map(|&value| nearest(value, low, high));
+            comparison.walk(of_step(trace, array, t), allowed, |_, _| 0.0);
             if spec.range == Range::Distribution {
-                self.range(array, &[t], values.iter().sum(), 1.0);
+                let sum = row.iter().sum();
+                let name = trace.array_name(place, spec);
+                let allowed = [nearest(sum, 1.0, 1.0)];
+                comparison.walk(piece(name, t, [], &[sum]), allowed, |_, _| 0.0);
             }
         }
-    }
-
-    /// Checks a value against the nearest allowed one; a value that is not a number is skipped.
-    fn range(&mut self, array: &str, index: &[usize], value: f32, nearest: f32) {
-        let excess = (f64::from(value) - f64::from(nearest)).abs();
-        if excess > self.tolerance.max(SLACK) {
-            let difference = Difference {
-                step: index.first().copied(),
-                array: array.to_owned(),
-                index: index.to_vec(),
-                first: value,
-                second: nearest,
-            };
-            let comparison = &mut self.found.comparison;
-            comparison.differing += 1;
-            if excess > comparison.largest {
-                (comparison.largest, comparison.worst) = (excess, Some(difference.clone()));
-            }
-            comparison.first.get_or_insert(difference);
-        }
+        // They do not follow from anything.
+        comparison.values = values;
     }
 
     /// Recomputes the dependent arrays in order of computation. Each is computed in `again`, which otherwise holds the
@@ -380,13 +375,13 @@ impl Check<'_> {
             };
             let of = |trace| {
                 if is_memory {
-                    memory(side, trace, t + 1, Some(t))
-                } else {
-                    part(trace, place, array, t)
+                    return memory(side, trace, t + 1, Some(t));
                 }
+                let series = Trace::series(trace, place, array)?;
+                Some(of_step(trace, (place, array, series), t))
             };
             if let Some((recorded, again)) = of(recorded).zip(of(again)) {
-                self.check(recorded, again, 0.0, size);
+                self.check(recorded, again.values, 0.0, size);
             }
             if let Some(made) = again.series_mut(place, array) {
                 made.row_mut(rule.row(t)).copy_from_slice(row);
@@ -402,13 +397,12 @@ impl Check<'_> {
             let answer = self.recording.episode.answer;
             answer.outputs(trace.logit.row(t), output.len(), &mut output);
             let recorded = piece("output", t, [output.len()], trace.output.row(t));
-            let again = piece("output", t, [output.len()], &output);
-            self.check(recorded, again, 0.0, |_| 1.0);
+            self.check(recorded, output, 0.0, |_| 1.0);
         }
         let slack = losses.slack[t];
         if slack.is_finite() {
-            let again = piece("loss", t, [], &losses.loss[t..=t]);
-            self.check(piece("loss", t, [], &loss[t..=t]), again, slack, |_| 1.0);
+            let recorded = piece("loss", t, [], &loss[t..=t]);
+            self.check(recorded, [losses.loss[t]], slack, |_| 1.0);
         }
     }
 
@@ -433,12 +427,12 @@ impl Check<'_> {
             unchecked.push(("loss".to_owned(), why));
         }
         let names = write::names(self.recording).into_iter();
-        let undrawn = self.found.undrawn.iter().flat_map(|(_, arrays)| arrays);
-        let undrawn: Vec<_> = undrawn.collect();
         let is_given = |name: &String| {
             let cannot = self.found.unchecked.iter().any(|(array, _)| array == name);
-            let is_told = cannot || undrawn.contains(&name);
-            name != "memory" && !is_told && !self.found.checked.contains(name)
+            let undrawn = self.found.undrawn.as_ref();
+            let is_undrawn = undrawn.is_some_and(|(_, arrays)| arrays.contains(name));
+            let is_told = cannot || is_undrawn || self.found.checked.contains(name);
+            name != "memory" && !is_told
         };
         let gradient = self.trace.gradient.as_ref().map(|_| "gradient".to_owned());
         self.found.given = names.filter(is_given).chain(gradient).collect();

@@ -121,11 +121,8 @@ impl Experiment {
         for (index, &length) in self.evaluation.sizes.iter().enumerate() {
             if let Some(problem) = none_of(&self.task, length) {
                 let place = format!("evaluation.lengths[{index}]");
-                return Err(Error::content(
-                    label,
-                    place,
-                    format!("is {length}: {problem}"),
-                ));
+                let problem = format!("is {length}: {problem}");
+                return Err(Error::content(label, place, problem));
             }
         }
         Ok(self)
@@ -152,15 +149,14 @@ fn found(task: &Episodes, by: &Path) -> Result<PathBuf, Error> {
     if let Some(there) = places.find(|path| file::exists(path)) {
         return Ok(there.clone());
     }
-    let place = |path: &Path| file::label(path);
     let nor = if named == beside {
         String::new()
     } else {
-        format!(", nor does {}", place(&beside))
+        format!(", nor does {}", file::label(&beside))
     };
     let problem = format!(
         "{} does not exist{nor}; put the episode file there, or change this key",
-        place(&named)
+        file::label(&named)
     );
     Err(Error::content(&file::label(by), "task.file", problem))
 }
@@ -169,6 +165,9 @@ fn found(task: &Episodes, by: &Path) -> Result<PathBuf, Error> {
 struct Arrays<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
 }
+
+/// The shape of an array; the width of a value in bytes, and how it is read; the bytes of all values.
+type Values<T> = (Vec<usize>, (usize, T), Vec<u8>);
 
 impl Arrays<'_> {
     fn recorded(mut self) -> Result<Recorded, Fault> {
@@ -232,20 +231,18 @@ impl Arrays<'_> {
             return Err(Fault::new("lengths", problem));
         }
         let whole = |(episode, value): (usize, &f64)| {
-            let is_whole = value.fract() == 0.0 && *value >= 0.0;
-            let problem =
-                || format!("episode {episode} is {value}; expected a whole number of steps");
-            is_whole
-                .then_some(*value as usize)
-                .ok_or_else(|| Fault::new("lengths", problem()))
+            if value.fract() == 0.0 && *value >= 0.0 {
+                return Ok(*value as usize);
+            }
+            let problem = format!("episode {episode} is {value}; expected a whole number of steps");
+            Err(Fault::new("lengths", problem))
         };
         values.iter().enumerate().map(whole).collect()
     }
 
     fn has(&self, array: &str) -> bool {
-        self.archive
-            .index_for_name(&format!("{array}.npy"))
-            .is_some()
+        let name = format!("{array}.npy");
+        self.archive.index_for_name(&name).is_some()
     }
 
     /// Refuses a file without this array.
@@ -301,7 +298,7 @@ impl Arrays<'_> {
         array: &'static str,
         allowed: &str,
         kinds: impl Fn(&str) -> Option<(usize, T)>,
-    ) -> Result<(Vec<usize>, (usize, T), Vec<u8>), Fault> {
+    ) -> Result<Values<T>, Fault> {
         let fail = |problem: String| Fault::new(array, problem);
         let file = self.archive.by_name(&format!("{array}.npy"));
         let mut file: ZipFile<_> = file.map_err(|error| fail(error.to_string()))?;

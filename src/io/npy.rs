@@ -106,8 +106,11 @@ pub(super) fn other_kind(kind: &str, allowed: &str) -> String {
     format!("has values of type `{found}`; allowed: {allowed}")
 }
 
-/// The bytes of a number of some kind, and how they are read; `None` for other kinds.
-pub(super) fn number(kind: &str) -> Option<(usize, fn(&[u8]) -> f64)> {
+/// The bytes of a number, and how they are read.
+type Number = (usize, fn(&[u8]) -> f64);
+
+/// Returns how numbers of some kind are read; `None` for other kinds.
+pub(super) fn number(kind: &str) -> Option<Number> {
     Some(match kind {
         "<f4" => (4, |value| f32::from_le_bytes(le(value)).into()),
         "<f8" => (8, |value| f64::from_le_bytes(le(value))),

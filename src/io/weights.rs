@@ -170,11 +170,11 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
 
 /// SHA-256, in hexadecimal, over the bytes of tensors, and then over the entries of their metadata in the order of their keys.
 fn checksum<K: AsRef<str> + Ord, V: AsRef<str>>(
-    tensors: impl Iterator<Item = impl AsRef<[u8]>>,
+    tensors: impl IntoIterator<Item = impl AsRef<[u8]>>,
     entries: impl IntoIterator<Item = (K, V)>,
 ) -> String {
     let mut hasher = Sha256::new();
-    tensors.for_each(|bytes| hasher.update(bytes));
+    tensors.into_iter().for_each(|bytes| hasher.update(bytes));
     let mut entries: BTreeMap<K, V> = entries.into_iter().collect();
     entries.retain(|key, _| key.as_ref() != CHECKSUM);
     for (key, value) in &entries {
@@ -271,10 +271,7 @@ impl<'a> Opened<'a> {
         let Some(expected) = self.get(CHECKSUM) else {
             return Ok(());
         };
-        let found = checksum(
-            [self.data].into_iter(),
-            self.header.metadata().iter().flatten(),
-        );
+        let found = checksum([self.data], self.header.metadata().iter().flatten());
         if found == *expected {
             return Ok(());
         }
@@ -293,11 +290,8 @@ impl<'a> Opened<'a> {
             let mut values = tensor.iter().enumerate();
             if let Some((index, value)) = values.find(|(_, value)| !value.is_finite()) {
                 let problem = format!("value {index} is {value}; every value must be finite");
-                return Err(Error::content(
-                    self.label,
-                    format!("{prefix}{name}"),
-                    problem,
-                ));
+                let place = format!("{prefix}{name}");
+                return Err(Error::content(self.label, place, problem));
             }
         }
         let config = config.clone();
@@ -342,19 +336,16 @@ impl<'a> Opened<'a> {
 
     /// Refuses a tensor that the preset in its file has no place for.
     fn check_names(&self, expected: &Shape) -> Result<(), Error> {
-        let mut names = self.tensors.names();
-        names.sort_unstable();
         let known: Vec<String> = expected.named().map(|(name, _)| name).collect();
-        let Some(name) = names
-            .iter()
-            .find(|name| !known.iter().any(|known| known == *name))
-        else {
+        let is_known = |name: &&str| known.iter().any(|known| known == name);
+        let names = self.tensors.names().into_iter();
+        let Some(name) = names.filter(|name| !is_known(name)).min() else {
             return Ok(());
         };
         let suggestion = nearest(name, known.iter().map(String::as_str));
         let choices = choices(suggestion, "the preset in the file expects", &known);
         let problem = format!("does not belong to this machine{choices}");
-        Err(Error::content(self.label, *name, problem))
+        Err(Error::content(self.label, name, problem))
     }
 }
 

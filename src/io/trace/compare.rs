@@ -384,15 +384,13 @@ pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
 }
 
 /// Everything that is not of one size in two episodes that could be.
-fn sizes(side: Side<'_>) -> Vec<(&'static str, String)> {
+fn sizes(side: Side<'_>) -> impl Iterator<Item = (&'static str, String)> {
     let order = side.order.map(|order| format!("{order:?}"));
-    let steps = side.recording.episode.steps().to_string();
-    let mut sizes = vec![
-        ("steps", steps),
-        ("first in a step", order.unwrap_or_default()),
-    ];
-    sizes.extend(widths(&side.recording.trace));
-    sizes
+    let order = ("first in a step", order.unwrap_or_default());
+    let steps = ("steps", side.recording.episode.steps().to_string());
+    [steps, order]
+        .into_iter()
+        .chain(widths(&side.recording.trace))
 }
 
 pub(super) fn piece<'a>(
@@ -493,13 +491,8 @@ pub(super) fn asked(episode: &Episode, t: usize) -> [Piece<'_>; 3] {
 
 /// Returns the input and target of a step, the computed arrays in order of computation, and the loss.
 fn of_a_step<'a>(side: Side<'a>, arrays: &[OfSteps<'a>], t: usize) -> Vec<Piece<'a>> {
-    let Recording {
-        trace,
-        episode,
-        loss,
-        ..
-    } = side.recording;
-    let mut pieces = Vec::from(asked(episode, t));
+    let Recording { trace, loss, .. } = side.recording;
+    let mut pieces = Vec::from(asked(&side.recording.episode, t));
     for &array in arrays {
         match array.1 {
             array::INPUT => {}

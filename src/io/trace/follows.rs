@@ -80,10 +80,8 @@ fn obstacle(config: &ModelConfig, recording: &Recording, rule: &Dependency<'_>) 
         }
         _ => {
             let needs = rule.needs.iter();
-            absent(
-                recording,
-                needs.map(|&(place, array)| config.array_name(place, array)),
-            )
+            let needs = needs.map(|&(place, array)| config.array_name(place, array));
+            absent(recording, needs)
         }
     }
 }
@@ -133,25 +131,19 @@ pub(super) fn lacks_start(trace: &Trace<f32>, rule: &Dependency<'_>) -> bool {
     needs.any(is_lost)
 }
 
-/// Returns the recorded arrays that follow from others, but not from the known ones, and why; `memories`: true where
-/// M_t was recorded.
-pub(super) fn obstacles(
-    config: &ModelConfig,
-    recording: &Recording,
-    memories: &[bool],
-) -> Vec<(String, String)> {
+/// Returns the recorded arrays that follow from others, but not from the known ones, and why.
+pub(super) fn obstacles(trace: &Imported) -> Vec<(String, String)> {
+    let (config, recording) = (&trace.config, &trace.recording);
     let rules = config.dependencies(&recording.conventions).into_iter();
-    let mut found: Vec<_> = rules
-        .map(|rule| {
-            let name = config.array_name(rule.place, rule.array);
-            (name, obstacle(config, recording, &rule))
-        })
-        .collect();
-    found.push(("loss".to_owned(), loss_obstacle(recording)));
+    let found = rules.map(|rule| {
+        let name = config.array_name(rule.place, rule.array);
+        (name, obstacle(config, recording, &rule))
+    });
+    let loss = ("loss".to_owned(), loss_obstacle(recording));
     // What is left of a memory that cannot be rebuilt was recorded too.
-    let some_memory = memories.iter().skip(1).any(|&is_recorded| is_recorded);
-    let found = found.into_iter();
+    let some_memory = trace.memories.iter().skip(1).any(|&is_there| is_there);
     found
+        .chain([loss])
         .filter(|(array, _)| is_recorded(recording, array) || array == "memory" && some_memory)
         .filter_map(|(array, why)| Some((array, why?)))
         .collect()

@@ -230,7 +230,7 @@ impl ConventionsForm {
             return Ok((0..=2 * k).collect());
         };
         let most = i64::try_from(k).unwrap_or(0);
-        let places = distinct(shifts, -most..=most).filter(|places| !places.is_empty());
+        let places = distinct(shifts, &(-most..=most)).filter(|places| !places.is_empty());
         places.ok_or_else(|| {
             let problem = format!("expected offsets from -{k} to {k}, no offset twice");
             Error::content(label, "conventions.shifts", problem)
@@ -242,7 +242,7 @@ impl ConventionsForm {
 fn in_turn(heads: &[String], config: &ModelConfig, label: &str) -> Result<Turns, Error> {
     let names = (0..config.heads()).map(|head| config.head_name(head));
     let names: Vec<_> = names.collect();
-    let order = distinct(heads, names.iter().cloned());
+    let order = distinct(heads, &names.iter().cloned());
     let order = order.filter(|order| order.len() == names.len());
     order.map(Turns::InTurn).ok_or_else(|| {
         let problem = format!("expected every head once: {}", names.join(", "));
@@ -253,7 +253,7 @@ fn in_turn(heads: &[String], config: &ModelConfig, label: &str) -> Result<Turns,
 /// The places of values among all; `None` where one is none of them, or stands twice.
 fn distinct<T: PartialEq>(
     values: &[T],
-    all: impl Iterator<Item = T> + Clone,
+    all: &(impl Iterator<Item = T> + Clone),
 ) -> Option<Vec<usize>> {
     let place = |value: &T| all.clone().position(|other| other == *value);
     let places: Vec<usize> = values.iter().map(place).collect::<Option<_>>()?;

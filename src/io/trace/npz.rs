@@ -110,9 +110,8 @@ impl<'a> Members<'a> {
 
 impl ArraySource for Members<'_> {
     fn has(&self, array: &str) -> bool {
-        self.archive
-            .index_for_name(&format!("{array}.npy"))
-            .is_some()
+        let name = format!("{array}.npy");
+        self.archive.index_for_name(&name).is_some()
     }
 
     fn names(&self) -> Vec<String> {

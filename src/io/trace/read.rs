@@ -189,59 +189,53 @@ pub(super) struct AxesForm<'a> {
 struct Arrays<'a> {
     from: &'a mut dyn ArraySource,
     label: &'a str,
-    /// The requested arrays that are absent.
-    absent: Vec<String>,
     /// The size of the whole recording, in bytes, including absent arrays.
     bytes: u64,
     /// Positions of the columns of a shift among -k ..= k.
     shift_places: Vec<usize>,
-    /// Names of arrays that are not read.
-    ignored: Vec<String>,
     /// The number whose derivatives are in the file, if given.
     derivatives_of: Option<Quantity>,
-    derivatives: Derivatives,
+    found: Found,
+}
+
+/// The contents of the arrays that are not in the trace of the machine.
+#[derive(Default)]
+struct Found {
     target: Vec<f32>,
     mask: Vec<f32>,
     loss: Vec<f32>,
+    derivatives: Derivatives,
     /// [`Imported::memories`].
     memories: Vec<bool>,
     /// [`Imported::initial`].
     initial: Option<Vec<f32>>,
+    /// The requested arrays that are absent.
+    absent: Vec<String>,
+    /// Names of arrays that are not read.
+    ignored: Vec<String>,
 }
 
 impl Arrays<'_> {
-    fn is_there(&self, Described { name, shape, .. }: &Described) -> Result<(), Error> {
-        if self.from.has(name) {
-            return Ok(());
-        }
-        let problem = format!("is missing; expected the shape {shape:?}");
-        Err(self.error(name, problem))
-    }
-
-    fn take(&mut self, array: &Described) -> Result<Vec<f32>, Error> {
-        self.is_there(array)?;
-        let name = &array.name;
-        let values = self.from.values(array);
-        values.map_err(|fault| self.error(&format!("{name}{}", fault.within), fault.problem))
-    }
-
     /// Reads all arrays: those of the machine into its trace, the others into fields, if present. Required arrays
     /// come first, before memory is allocated for missing ones.
     fn take_all(&mut self, trace: &mut Trace, t: usize) -> Result<(), Error> {
         let mut all = table::described(trace, t);
         self.has_no_strays(&all)?;
         all.sort_by_key(|array| !table::is_needed(array.spec));
+        // A wrong shape is an error before it costs memory.
+        let needed = all.iter().filter(|array| table::is_needed(array.spec));
+        for Described { name, shape, .. } in needed {
+            if !self.from.has(name) {
+                let problem = format!("is missing; expected the shape {shape:?}");
+                return Err(self.error(name, problem));
+            }
+            let found = self.from.shape(name);
+            check_shape(found.as_ref().unwrap_or(shape), shape)
+                .map_err(|problem| self.error(name, problem))?;
+        }
         for (index, array) in all.iter().enumerate() {
             // The steps are there: now the whole recording is made.
             if index == 1 {
-                // A wrong shape is an error before it costs memory.
-                for array in all.iter().filter(|array| table::is_needed(array.spec)) {
-                    self.is_there(array)?;
-                    let shape = self.from.shape(&array.name);
-                    let shape = shape.as_deref().unwrap_or(&array.shape);
-                    check_shape(shape, &array.shape)
-                        .map_err(|problem| self.error(&array.name, problem))?;
-                }
                 let there = all.iter().filter(|array| self.from.has(&array.name));
                 let largest = there.map(Described::values).max().unwrap_or(0);
                 // An array that is read stands there as bytes and as numbers before it is put in its place.
@@ -249,17 +243,18 @@ impl Arrays<'_> {
                 memory_limit::claim(bytes, 0).map_err(|short| {
                     Error::content(self.label, "", format!("to read it {short}"))
                 })?;
-                self.memories = vec![false; t + 1];
+                self.found.memories = vec![false; t + 1];
             }
             match array.spec {
-                TARGET => self.target = self.take_or_absent(array)?,
-                LOSS => self.loss = self.take_or_absent(array)?,
+                TARGET => self.found.target = self.take_or_absent(array)?,
+                LOSS => self.found.loss = self.take_or_absent(array)?,
                 MASK => {
                     let mask = self.optional(array)?;
-                    let is_absent = mask.is_none();
-                    self.absent.extend(is_absent.then(|| array.name.clone()));
+                    if mask.is_none() {
+                        self.found.absent.push(array.name.clone());
+                    }
                     // Where nothing is known of what is scored, nothing is.
-                    self.mask = mask.unwrap_or_else(|| vec![0.0; t]);
+                    self.found.mask = mask.unwrap_or_else(|| vec![0.0; t]);
                 }
                 array::MEMORY | array::INITIAL_MEMORY | LAST_MEMORY | KEYFRAMES => {
                     self.memory(trace, array, t)?;
@@ -270,9 +265,9 @@ impl Arrays<'_> {
         let has_derivatives = self.derivatives_of.is_some();
         for mut array in all.into_iter().filter(|_| has_derivatives) {
             array.name = format!("{GRADIENT}{}", array.name);
-            let values = self.optional(&array)?;
-            self.derivatives
-                .extend(values.map(|values| (array, values)));
+            if let Some(values) = self.optional(&array)? {
+                self.found.derivatives.push((array, values));
+            }
         }
         Ok(())
     }
@@ -293,7 +288,7 @@ impl Arrays<'_> {
                 let problem = "is given, but the machine in `model` has no such array";
                 return Err(self.error(&name, problem));
             }
-            self.ignored.push(name);
+            self.found.ignored.push(name);
         }
         Ok(())
     }
@@ -308,7 +303,7 @@ impl Arrays<'_> {
         };
         let (first, every) = match array.spec {
             array::INITIAL_MEMORY if is_whole => {
-                self.initial = values;
+                self.found.initial = values;
                 return Ok(());
             }
             LAST_MEMORY => (t, 1),
@@ -326,7 +321,7 @@ impl Arrays<'_> {
         for (index, rows) in values.chunks(memory.width()).enumerate() {
             let t = first + index * every;
             table::memory_columns(rows, m, memory.row_mut(t));
-            self.memories[t] = true;
+            self.found.memories[t] = true;
         }
         Ok(())
     }
@@ -341,10 +336,12 @@ impl Arrays<'_> {
         Err(self.error("memory", problem))
     }
 
-    /// Reads an array that may be missing where another one repeats it.
+    /// Reads an array that may be missing.
     fn optional(&mut self, array: &Described) -> Result<Option<Vec<f32>>, Error> {
-        let is_there = self.from.has(&array.name);
-        is_there.then(|| self.take(array)).transpose()
+        let name = &array.name;
+        let values = self.from.has(name).then(|| self.from.values(array));
+        let values = values.transpose();
+        values.map_err(|fault| self.error(&format!("{name}{}", fault.within), fault.problem))
     }
 
     /// Reads an array, or [`ABSENT`] for each of its values where it is not in the file.
@@ -356,7 +353,7 @@ impl Arrays<'_> {
             let problem = "is missing, and the recording is too large to be shown without it";
             return Err(self.error(&array.name, problem));
         }
-        self.absent.push(array.name.clone());
+        self.found.absent.push(array.name.clone());
         Ok(vec![ABSENT; array.values()])
     }
 
@@ -364,7 +361,6 @@ impl Arrays<'_> {
     fn fill(&mut self, trace: &mut Trace, array: &Described) -> Result<(), Error> {
         let values = match array.spec {
             array::SHIFT => self.shifts(array)?,
-            _ if table::is_needed(array.spec) => self.take(array)?,
             _ => self.take_or_absent(array)?,
         };
         let places = table::places(trace, array.place);
@@ -488,31 +484,25 @@ fn build(
     let mut arrays = Arrays {
         from,
         label,
-        absent: Vec::new(),
         // The derivatives are as many values as what they are of.
         bytes: Demand::Recording
             .bytes(&config, t)
             .saturating_mul(1 + u64::from(of.is_some())),
         shift_places: machine.shift_places,
-        ignored: Vec::new(),
         derivatives_of: of,
-        derivatives: Vec::new(),
-        target: Vec::new(),
-        mask: Vec::new(),
-        loss: Vec::new(),
-        memories: Vec::new(),
-        initial: None,
+        found: Found::default(),
     };
     trace.setting.answer = task.answer();
     trace.sampling = sampling(&form.task, &trace, label)?;
     arrays.take_all(&mut trace, t)?;
-    let outputs = arrays.target.len() / t;
+    let found = arrays.found;
+    let outputs = found.target.len() / t;
     let is_ours = form.task.other().is_none();
     let episode = Episode {
         input: trace.input.view().to_owned(),
-        target: Array2::from_shape_vec((t, outputs), arrays.target).unwrap_or_default(),
+        target: Array2::from_shape_vec((t, outputs), found.target).unwrap_or_default(),
         answer: task.answer(),
-        mask: arrays.mask,
+        mask: found.mask,
         phases,
         size: form.task.size().filter(|_| is_ours).unwrap_or(t),
         repeats: form.task.repeats.unwrap_or(1),
@@ -527,9 +517,9 @@ fn build(
         task,
         episode,
         trace,
-        loss: arrays.loss,
+        loss: found.loss,
         score: Score::default(),
-        absent: arrays.absent,
+        absent: found.absent,
         computed: Vec::new(),
         conventions: machine.conventions,
     };
@@ -545,7 +535,7 @@ fn build(
         }
     }
     let not_given = must_be(&form.axes.others, "axes", axes, false, label)?;
-    let rebuilds = rebuild(&config, &mut recording, &arrays.memories);
+    let rebuilds = rebuild(&config, &mut recording, &found.memories);
     if !rebuilds && !arrays.from.has("memory") && recording.trace.memory_columns.width() > 0 {
         recording.absent.push("memory".to_owned());
     }
@@ -556,11 +546,11 @@ fn build(
         config,
         sha256: form.weights.sha256,
         recording,
-        memories: arrays.memories,
-        initial: arrays.initial,
-        ignored: arrays.ignored,
+        memories: found.memories,
+        initial: found.initial,
+        ignored: found.ignored,
         not_given,
-        gradient: of.map(|of| (of, arrays.derivatives)),
+        gradient: of.map(|of| (of, found.derivatives)),
         declared,
     })
 }

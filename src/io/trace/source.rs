@@ -127,22 +127,6 @@ pub(super) struct ArrayForm<'a> {
     data: Option<&'a RawValue>,
 }
 
-impl ArrayForm<'_> {
-    /// Refuses a description that differs from the expected one.
-    pub(super) fn check(&self, expected: &Described) -> Result<(), String> {
-        check_shape(&self.shape, &expected.shape)?;
-        let (dims, dtype) = (&self.dims, short(&self.dtype));
-        if !dims.is_empty() && *dims != expected.dims {
-            let expected = &expected.dims;
-            return Err(format!("has the dims {dims:?}; expected {expected:?}"));
-        }
-        if self.dtype != DTYPE {
-            return Err(format!("has the dtype `{dtype}`; expected `{DTYPE}`"));
-        }
-        Ok(())
-    }
-}
-
 impl ArraySource for Inline<'_> {
     fn has(&self, array: &str) -> bool {
         self.arrays.contains_key(array)
@@ -158,11 +142,10 @@ impl ArraySource for Inline<'_> {
     }
 
     fn values(&mut self, expected: &Described) -> Result<Vec<f32>, Fault> {
-        let form = self.said(expected)?;
-        let form = form.ok_or_else(|| "is missing".to_owned())?;
-        let (shape, data) = (form.shape, form.data);
-        let data =
-            data.ok_or_else(|| "has no `data`; expected a flat list of numbers".to_owned())?;
+        let missing = || "is missing".to_owned();
+        let ArrayForm { shape, data, .. } = self.said(expected)?.ok_or_else(missing)?;
+        let no_data = || "has no `data`; expected a flat list of numbers".to_owned();
+        let data = data.ok_or_else(no_data)?;
         let expected = shape.iter().copied().fold(1, usize::saturating_mul);
         // No number has less than two characters with its comma: a shape alone makes no room.
         let room = expected.min(data.get().len() / 2 + 1);
@@ -203,7 +186,15 @@ impl Inline<'_> {
             let dot = if path.is_empty() { "" } else { "." };
             self.misread(format!("{dot}{path}"), raw, error.inner())
         })?;
-        form.check(expected)?;
+        check_shape(&form.shape, &expected.shape)?;
+        let (dims, dtype) = (&form.dims, short(&form.dtype));
+        if !dims.is_empty() && *dims != expected.dims {
+            let expected = &expected.dims;
+            return Err(format!("has the dims {dims:?}; expected {expected:?}").into());
+        }
+        if form.dtype != DTYPE {
+            return Err(format!("has the dtype `{dtype}`; expected `{DTYPE}`").into());
+        }
         Ok(Some(form))
     }
 

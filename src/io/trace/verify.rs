@@ -98,7 +98,7 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
     let recording = &trace.recording;
     let loss = Losses::again(recording);
     let mut found = Verified {
-        unchecked: obstacles(&trace.config, recording, &trace.memories),
+        unchecked: obstacles(trace),
         declared: trace.unchecked().collect(),
         ..Verified::default()
     };
@@ -228,6 +228,11 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// True for a recorded array that follows from known ones.
+    fn is_checked(&self, array: &str) -> bool {
+        is_recorded(self.recording, array) && !self.skip.iter().any(|skipped| skipped == array)
+    }
+
     /// Compares recorded with recomputed values; `size` is the smallest size that a value counts as, `slack` an
     /// additional tolerance.
     fn check(
@@ -238,7 +243,7 @@ impl Check<'_> {
         size: impl Fn(usize) -> f64,
     ) {
         let array = recorded.array.clone();
-        if self.skip.contains(&array) || !is_recorded(self.recording, &array) {
+        if !self.is_checked(&array) {
             return;
         }
         let (tolerance, comparison) = (self.tolerance, &mut self.found.comparison);
@@ -274,7 +279,7 @@ impl Check<'_> {
             let name = |array| self.trace.config.array_name(rule.place, array);
             let array = name(rule.array);
             let is_lost = lacks_start(&self.recording.trace, rule);
-            if is_lost && is_recorded(self.recording, &array) && !self.skip.contains(&array) {
+            if is_lost && self.is_checked(&array) {
                 let why = format!("step 0 needs {}, which is absent", name(array::INITIAL));
                 self.found.unchecked.push((array, why));
             }
@@ -408,23 +413,17 @@ impl Check<'_> {
 
     /// Returns the result after all steps.
     fn finish(mut self, losses: &Losses) -> Verified {
-        let unchecked = &mut self.found.unchecked;
-        for (array, count) in self.neither {
-            unchecked.push((
-                array,
-                format!("{count} values are NaN, and so are their inputs"),
-            ));
+        for (array, count) in std::mem::take(&mut self.neither) {
+            let why = format!("{count} values are NaN, and so are their inputs");
+            self.found.unchecked.push((array, why));
         }
         let steps = losses.slack.iter().filter(|slack| slack.is_infinite());
         let steps = steps.count();
-        if steps > 0
-            && is_recorded(self.recording, "loss")
-            && !self.skip.iter().any(|array| array == "loss")
-        {
+        if steps > 0 && self.is_checked("loss") {
             let why = format!(
                 "in {steps} steps an output near 0 or 1 is not precise enough; logit would be"
             );
-            unchecked.push(("loss".to_owned(), why));
+            self.found.unchecked.push(("loss".to_owned(), why));
         }
         let names = write::names(self.recording).into_iter();
         let is_given = |name: &String| {

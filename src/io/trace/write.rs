@@ -274,7 +274,7 @@ impl<'a> Listed<'a> {
             array::MEMORY => Ok(memories(trace).into_dyn()),
             KEYFRAMES => {
                 let (first, end) = (KEYFRAME.min(trace.steps()), trace.steps());
-                let keyframes = s![first..end; KEYFRAME as isize, .., ..];
+                let keyframes = s![first..end; KEYFRAME.cast_signed(), .., ..];
                 Ok(memories(trace).slice_move(keyframes).into_dyn())
             }
             _ => match &*self.series() {

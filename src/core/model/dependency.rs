@@ -17,13 +17,11 @@ pub struct Conventions {
 
 impl Conventions {
     /// Those of this program.
-    pub const OWN: &Self = &OWN;
+    pub const OWN: &Self = &Self {
+        turns: Turns::Together,
+        scoring: Scoring::Cosine,
+    };
 }
-
-static OWN: Conventions = Conventions {
-    turns: Turns::Together,
-    scoring: Scoring::Cosine,
-};
 
 /// Order of the heads in a step.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -26,11 +26,13 @@ use super::attention::Weighting;
 use super::head::HeadGradient;
 use super::kind::AsKind;
 use super::machine::{Terms, Upstream, record};
+use super::score;
 use super::spec::{Array, Place};
 use super::stage::Stage;
 use super::trace::{HeadTrace, NoiseMode, Trace};
 use super::weighting::bayesian::DIVERGENCE;
 use super::weighting::local::{CENTRE, POSITION_WEIGHT};
+use super::window::Back;
 use crate::math::vectors::add;
 use crate::math::{Real, Series};
 
@@ -38,11 +40,11 @@ impl<R: Real> Trace<R> {
     /// A trace that has no array yet; it knows the size of its memory, and which heads write.
     pub(super) fn without_values(kind: &impl AsKind, source: usize) -> Self {
         let mut trace = Self::of_source(kind, source);
-        trace.each_mut(|spec, series| {
-            if ![array::NORMS, array::ADD].contains(&spec) {
+        for (_, array, series) in trace.everything_mut() {
+            if ![array::NORMS, array::ADD].contains(&array) {
                 *series = Series::new(0);
             }
-        });
+        }
         trace
     }
 
@@ -107,15 +109,11 @@ impl<R: Real> HeadTrace<R> {
     }
 
     /// Records the derivatives w.r.t. the weightings and the divergences of the steps before a head attends.
-    pub(super) fn record_before(&mut self, head: &Self, steps: usize, by: &Upstream<R>) {
-        for t in (0..steps).rev() {
-            if by.weightings[0].width() > 0 {
-                record(
-                    &mut self.weighting,
-                    &head.weighting,
-                    t,
-                    by.weightings[0].row(t),
-                );
+    pub(super) fn record_before(&mut self, head: &Self, by: &Upstream<R>) {
+        for t in (0..head.first_step).rev() {
+            let weighting = &by.weightings[0];
+            if weighting.width() > 0 {
+                record(&mut self.weighting, &head.weighting, t, weighting.row(t));
             }
             self.record_own(head, DIVERGENCE, t, &[by.terms.divergence]);
         }
@@ -145,7 +143,7 @@ impl<R: Real> HeadTrace<R> {
         }
     }
 
-    /// Records the derivative w.r.t. an array of the mechanism.
+    /// Records the derivative w.r.t. an array of the head.
     fn record_own(&mut self, head: &Self, array: Array, t: usize, values: &[R]) {
         let mut arrays = self.arrays_mut();
         // Its width is 0 until something is recorded.
@@ -156,17 +154,41 @@ impl<R: Real> HeadTrace<R> {
     }
 }
 
-/// Calls [`address_backward`]; where derivatives are requested, stage by stage, recording the gradient of each.
-pub(super) fn address_backward_noting<R: Real>(
+/// Backpropagates step `to.t` of heads from the gradients w.r.t. their weightings through addressing and scores, to
+/// those w.r.t. what they emitted and w.r.t. the memory that they saw. `weightings` are the gradients w.r.t. the
+/// weightings that do not come through reads and writes.
+///
+/// Where derivatives are requested, it goes through addressing stage by stage and records the gradient of each.
+pub(super) fn heads_backward<R: Real>(
+    heads: &[HeadTrace<R>],
+    gradients: &mut [HeadGradient<R>],
+    weightings: &[Series<R>],
+    (sampling, terms): (NoiseMode, &Terms<R>),
+    derivatives: Option<&mut [HeadTrace<R>]>,
+    to: Back<'_, R>,
+) {
+    let t = to.t;
+    for (from, by) in weightings.iter().zip(&mut *gradients) {
+        if from.width() > 0 {
+            add(&mut by.weighting[..], from.row(t));
+        }
+    }
+    if let Some(derivatives) = derivatives {
+        address_backward_recording(heads, t, (sampling, terms), gradients, derivatives);
+    } else {
+        address_backward(heads, t, sampling, terms, gradients, None);
+    }
+    score::backward(heads, gradients, to);
+}
+
+/// [`address_backward`], stage by stage.
+fn address_backward_recording<R: Real>(
     heads: &[HeadTrace<R>],
     t: usize,
     (sampling, terms): (NoiseMode, &Terms<R>),
     gradients: &mut [HeadGradient<R>],
-    derivatives: Option<&mut [HeadTrace<R>]>,
+    derivatives: &mut [HeadTrace<R>],
 ) {
-    let Some(derivatives) = derivatives else {
-        return address_backward(heads, t, sampling, terms, gradients, None);
-    };
     for by in &mut *gradients {
         add(&mut by.weighting[..], &by.previous[..]);
     }
@@ -174,8 +196,12 @@ pub(super) fn address_backward_noting<R: Real>(
         let handed = heads.iter().zip(&*gradients).zip(&mut *derivatives);
         for ((head, by), to) in handed {
             let is_weighting = stage == Stage::Draw || head.distribution.width() == 0;
-            if is_weighting || !head.is_drawn(sampling) {
-                record_stage(stage, head, t, &by.weighting, to);
+            let is_on_path = !matches!(stage, Stage::Centre | Stage::Divergence);
+            if is_on_path
+                && (is_weighting || !head.is_drawn(sampling))
+                && let Some(made) = stage.makes(head)
+            {
+                to.record_own(head, made, t, &by.weighting);
             }
         }
         address_backward(heads, t, sampling, terms, gradients, Some(stage));
@@ -184,25 +210,5 @@ pub(super) fn address_backward_noting<R: Real>(
         if !head.is_drawn(sampling) {
             record(&mut to.similarity, &head.similarity, t, &by.weighting);
         }
-    }
-}
-
-/// Records the derivative w.r.t. the output of a stage, where the stage is part of the weighting's path.
-fn record_stage<R: Real>(
-    stage: Stage,
-    head: &HeadTrace<R>,
-    t: usize,
-    by: &[R],
-    to: &mut HeadTrace<R>,
-) {
-    if matches!(stage, Stage::Centre | Stage::Divergence) {
-        return;
-    }
-    let Some(made) = stage.makes(head) else {
-        return;
-    };
-    let arrays = head.arrays().zip(to.arrays_mut());
-    for ((_, of), (_, to)) in arrays.filter(|((array, _), _)| *array == made) {
-        record(to, of, t, by);
     }
 }

@@ -8,12 +8,10 @@ use std::any::Any;
 use std::ops::Range;
 
 use super::dependency::{Conventions, Dependency};
-use super::head::HeadGradient;
 use super::kind::{AsKind, Kind};
 use super::params::Params;
 use super::trace::Trace;
 use crate::math::matrix::padded;
-use crate::math::vectors::add;
 use crate::math::{Real, Series};
 
 /// Number of episodes that a machine processes side by side in training.
@@ -140,19 +138,6 @@ pub(super) fn record<R: Real>(to: &mut Series<R>, of: &Series<R>, t: usize, valu
     if width > 0 {
         to.reshape(to.steps().max(t + 1), width);
         to.row_mut(t).copy_from_slice(&values[..width]);
-    }
-}
-
-/// Adds the gradients w.r.t. the weightings of step `t` that do not come through reads and writes.
-pub(super) fn add_upstream<R: Real>(
-    weightings: &[Series<R>],
-    t: usize,
-    gradients: &mut [HeadGradient<R>],
-) {
-    for (from, by) in weightings.iter().zip(gradients) {
-        if from.width() > 0 {
-            add(&mut by.weighting[..], from.row(t));
-        }
     }
 }
 

@@ -40,7 +40,7 @@ pub use attend::AttendConfig;
 pub use config::NtmConfig;
 pub use dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
 pub use given::{Given, Setting};
-pub use kind::{AsKind, Kind, Sizes};
+pub use kind::{Kind, Sizes};
 pub use machine::{Machine, TOGETHER, Terms, Upstream, Workspace};
 pub use noise::{Draw, Noise};
 pub use params::Params;

@@ -82,6 +82,12 @@ impl<R: Real> Trace<R> {
         let all = self.everything();
         all.filter(|(_, array, series)| is_noise(array, series))
     }
+
+    fn noise_mut(&mut self) -> impl Iterator<Item = (Array, &mut Series<R>)> {
+        let all = self.everything_mut();
+        all.map(|(_, array, series)| (array, series))
+            .filter(|(array, series)| is_noise(array, series))
+    }
 }
 
 impl<R: Real> Noise<'_, R> {
@@ -90,24 +96,15 @@ impl<R: Real> Noise<'_, R> {
         match self {
             Self::Drawn(draw) => {
                 trace.sampling = draw.sampling;
-                let mut before = 0;
-                trace.each_mut(|spec, series| {
-                    if is_noise(spec, series) {
-                        draw.fill(before, spec, series);
-                        before += 1;
-                    }
-                });
+                for (before, (spec, series)) in (0..).zip(trace.noise_mut()) {
+                    draw.fill(before, spec, series);
+                }
             }
             Self::Recorded(from) => {
                 trace.sampling = from.sampling;
-                let mut recorded = from.noise();
-                trace.each_mut(|spec, series| {
-                    if is_noise(spec, series)
-                        && let Some((.., from)) = recorded.next()
-                    {
-                        series.clone_from(from);
-                    }
-                });
+                for ((_, series), (.., from)) in trace.noise_mut().zip(from.noise()) {
+                    series.clone_from(from);
+                }
             }
         }
     }

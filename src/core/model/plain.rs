@@ -119,7 +119,7 @@ impl<R: Real> Machine<R> for PlainConfig {
             together!(running, traces, |traces| stack.forward(
                 t,
                 traces,
-                |_, _| ()
+                |_, _, _| ()
             ));
         }
         for trace in traces.iter_mut().filter(|_| is_last) {

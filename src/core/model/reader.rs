@@ -8,10 +8,10 @@ use super::attention::{
 };
 use super::config::Order;
 use super::dependency::{Conventions, Dependency};
-use super::derivatives::address_backward_noting;
+use super::derivatives::heads_backward;
 use super::head::HeadGradient;
 use super::kind::Kind;
-use super::machine::{GradientRecorder, Upstream, add_upstream};
+use super::machine::{GradientRecorder, Upstream};
 use super::memory;
 use super::recompute::Rules;
 use super::score::{self, Rows};
@@ -159,16 +159,21 @@ impl<R: Real> ReaderGradient<R> {
             d_read,
             &mut self.memory,
         );
-        add_upstream(&by.weightings, t, &mut self.head);
         let derivatives = recorder.as_deref_mut().map(|to| &mut to.heads[..]);
-        address_backward_noting(heads, t, noise, &mut self.head, derivatives);
         let back = Back {
             t,
             seen,
             d_memory: &mut self.memory,
             scratch: &mut self.scratch,
         };
-        score::backward(heads, &mut self.head, back);
+        heads_backward(
+            heads,
+            &mut self.head,
+            &by.weightings,
+            noise,
+            derivatives,
+            back,
+        );
         if let Some(to) = recorder {
             to.heads[0].record_emitted(&heads[0], t, &self.head[0], noise);
         }
@@ -185,7 +190,7 @@ impl<R: Real> ReaderGradient<R> {
         let ([gradient], head) = (&mut self.head, &trace.heads[0]);
         gradient.add_up(head);
         if let Some(to) = recorder {
-            to.record_before(head, head.first_step, by);
+            to.record_before(head, by);
             to.record_start(head, gradient, trace.sampling);
         }
     }

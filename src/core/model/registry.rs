@@ -4,7 +4,7 @@
 #[path = "../../../tests/every_kind/appended.rs"]
 pub(super) mod appended;
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 use ndarray::Array2;
 use rand::SeedableRng;
@@ -34,11 +34,27 @@ macro_rules! kinds {
             $($(#[$attribute])* $kind($config),)*
         }
 
-        impl AsKind for ModelConfig {
-            fn kind(&self) -> &(dyn Kind + 'static) {
+        impl Deref for ModelConfig {
+            type Target = dyn Kind;
+
+            fn deref(&self) -> &Self::Target {
                 match self {
                     $(Self::$kind(config) => config,)*
                 }
+            }
+        }
+
+        impl DerefMut for ModelConfig {
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                match self {
+                    $(Self::$kind(config) => config,)*
+                }
+            }
+        }
+
+        impl AsKind for ModelConfig {
+            fn kind(&self) -> &(dyn Kind + 'static) {
+                &**self
             }
         }
 
@@ -48,12 +64,6 @@ macro_rules! kinds {
         }
 
         impl ModelConfig {
-            fn kind_mut(&mut self) -> &mut (dyn Kind + 'static) {
-                match self {
-                    $(Self::$kind(config) => config,)*
-                }
-            }
-
             /// The arrays that follow from others without the weights: see [`Machine::dependencies`].
             pub fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a>> {
                 f32::machine(self).dependencies(conventions)
@@ -99,24 +109,10 @@ kinds_and! {
     "appended": Appended(appended::AppendedConfig),
 }
 
-impl std::ops::Deref for ModelConfig {
-    type Target = dyn Kind + 'static;
-
-    fn deref(&self) -> &Self::Target {
-        self.kind()
-    }
-}
-
-impl std::ops::DerefMut for ModelConfig {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        self.kind_mut()
-    }
-}
-
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; `attend`: an encoder and a decoder with attention (Bahdanau 2015), for tasks whose answer comes after the input");
-        self.kind_mut().keys(to);
+        (**self).keys(to);
     }
 }
 
@@ -320,7 +316,8 @@ impl<R: Number> Model<R> {
     /// with respect to the outputs of the machine.
     pub fn derivatives(&self, trace: &Trace<R>, upstream: Upstream<R>) -> Trace<R> {
         let wanted = Trace::without_values(&self.config, trace.setting.source);
-        let mut workspace = Workspace::recording(&self.config, upstream, wanted);
+        let scratch = R::machine(&self.config).scratch();
+        let mut workspace = Workspace::with(upstream, scratch, Some(wanted));
         let mut gradient = Params::zeros(&self.config);
         self.backward(
             std::slice::from_ref(trace),
@@ -355,14 +352,5 @@ impl<R: Number> Workspace<R> {
     /// Scratch for machines of this configuration.
     pub fn new(config: &ModelConfig) -> Self {
         Self::with(Upstream::new(config), R::machine(config).scratch(), None)
-    }
-
-    /// A workspace that records all gradients during the backward pass.
-    pub(super) fn recording(
-        config: &ModelConfig,
-        upstream: Upstream<R>,
-        derivatives: Trace<R>,
-    ) -> Self {
-        Self::with(upstream, R::machine(config).scratch(), Some(derivatives))
     }
 }

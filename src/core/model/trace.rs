@@ -209,14 +209,6 @@ impl<R: Real> Trace<R> {
         Self::of(kind.kind())
     }
 
-    /// An empty trace for an episode whose source has this many steps.
-    pub fn of_source(kind: &impl AsKind, source: usize) -> Self {
-        let of_source = kind.kind().of_source(source);
-        let mut trace = Self::of(of_source.as_deref().unwrap_or(kind.kind()));
-        trace.setting.source = source;
-        trace
-    }
-
     pub(super) fn of(config: &dyn Kind) -> Self {
         let at = |place| move |array: Array| config.width(place, array);
         let layers = (0..config.layers())
@@ -241,6 +233,14 @@ impl<R: Real> Trace<R> {
         Self::with_widths(at(Place::Machine), layers, heads, sampling, setting, own, 1)
     }
 
+    /// An empty trace for an episode whose source has this many steps.
+    pub fn of_source(kind: &impl AsKind, source: usize) -> Self {
+        let of_source = kind.kind().of_source(source);
+        let mut trace = Self::of(of_source.as_deref().unwrap_or(kind.kind()));
+        trace.setting.source = source;
+        trace
+    }
+
     /// Every series, with its place and entry.
     pub fn everything(&self) -> impl Iterator<Item = (Place, Array, &Series<R>)> {
         let at = |place| move |(array, series)| (place, array, series);
@@ -250,6 +250,22 @@ impl<R: Real> Trace<R> {
         let heads = self.heads.iter().enumerate();
         let heads = heads.flat_map(move |(index, head)| head.arrays().map(at(Place::Head(index))));
         let own = self.fields().chain(self.own.arrays());
+        own.map(at(Place::Machine)).chain(layers).chain(heads)
+    }
+
+    /// [`Trace::everything`], to write.
+    pub(super) fn everything_mut(
+        &mut self,
+    ) -> impl Iterator<Item = (Place, Array, &mut Series<R>)> {
+        let at = |place| move |(array, series)| (place, array, series);
+        let (fields, (layers, heads, _, _, own, _)) = self.split_mut();
+        let layers = layers.iter_mut().enumerate();
+        let layers =
+            layers.flat_map(move |(index, layer)| layer.split_mut().0.map(at(Place::Layer(index))));
+        let heads = heads.iter_mut().enumerate();
+        let heads =
+            heads.flat_map(move |(index, head)| head.arrays_mut().map(at(Place::Head(index))));
+        let own = fields.chain(own.arrays_mut());
         own.map(at(Place::Machine)).chain(layers).chain(heads)
     }
 
@@ -280,9 +296,8 @@ impl<R: Real> Trace<R> {
     pub fn series(&self, place: Place, array: Array) -> Option<&Series<R>> {
         let mut all = self.everything();
         let found = all.find(|(at, other, _)| *at == place && *other == array);
-        found
-            .map(|(.., series)| series)
-            .filter(|series| series.width() > 0)
+        let series = found.map(|(.., series)| series);
+        series.filter(|series| series.width() > 0)
     }
 
     /// [`Trace::series`], to write.
@@ -293,16 +308,9 @@ impl<R: Real> Trace<R> {
 
     /// Returns the series of an array, of any width, to write.
     pub fn entry_mut(&mut self, place: Place, array: Array) -> Option<&mut Series<R>> {
-        let is_it = |(other, _): &(Array, &mut Series<R>)| *other == array;
-        let found = match place {
-            Place::Machine => {
-                let (mut fields, (_, _, _, _, own, _)) = self.split_mut();
-                fields.find(is_it).or_else(|| own.arrays_mut().find(is_it))
-            }
-            Place::Layer(index) => self.layers.get_mut(index)?.split_mut().0.find(is_it),
-            Place::Head(index) => self.heads.get_mut(index)?.arrays_mut().find(is_it),
-        };
-        found.map(|(_, series)| series)
+        let mut all = self.everything_mut();
+        let found = all.find(|(at, other, _)| *at == place && *other == array);
+        found.map(|(.., series)| series)
     }
 
     /// Bytes of a trace with room for an episode of `steps` steps, as [`Trace::resize_for_training`] makes
@@ -327,21 +335,10 @@ impl<R: Real> Trace<R> {
     /// Makes room for `steps` steps; allocates only when no earlier episode was as long.
     pub fn resize(&mut self, steps: usize) {
         let every = self.memory_every;
-        self.each_mut(|spec, series| {
+        for (_, array, series) in self.everything_mut() {
             if series.width() > 0 {
-                series.resize(rows(spec, steps, every));
+                series.resize(rows(array, steps, every));
             }
-        });
-    }
-
-    /// Hands every series to `visit`, in the order of [`Trace::everything`].
-    pub(super) fn each_mut(&mut self, mut visit: impl FnMut(Array, &mut Series<R>)) {
-        let (fields, (layers, heads, _, _, own, _)) = self.split_mut();
-        let layers = layers.iter_mut().flat_map(|layer| layer.split_mut().0);
-        let heads = heads.iter_mut().flat_map(HeadTrace::arrays_mut);
-        let own = fields.chain(own.arrays_mut());
-        for (array, series) in own.chain(layers).chain(heads) {
-            visit(array, series);
         }
     }
 
@@ -466,27 +463,20 @@ impl<R: Real> HeadTrace<R> {
     /// Returns the series of an array; `None` where the head lacks it.
     pub fn series(&self, array: Array) -> Option<&Series<R>> {
         let mut all = self.arrays();
-        let found = all.find(|(other, _)| *other == array);
-        found
-            .map(|(_, series)| series)
-            .filter(|series| series.width() > 0)
+        let found = all.find(|(other, series)| *other == array && series.width() > 0);
+        found.map(|(_, series)| series)
     }
 
     /// [`HeadTrace::series`], to write.
     pub fn series_mut(&mut self, array: Array) -> Option<&mut Series<R>> {
         let mut all = self.arrays_mut();
-        let found = all.find(|(other, _)| *other == array);
-        found
-            .map(|(_, series)| series)
-            .filter(|series| series.width() > 0)
+        let found = all.find(|(other, series)| *other == array && series.width() > 0);
+        found.map(|(_, series)| series)
     }
 
     /// Allocates the scratch of score and weighting up to step `t`.
     pub(super) fn make_room_to_score(&mut self, t: usize) {
-        let mechanism = self
-            .of_score
-            .arrays_mut()
-            .chain(self.of_weighting.arrays_mut());
+        let mechanism = self.mechanism_mut();
         for (array, series) in mechanism.filter(|(array, _)| !array.is_in_files()) {
             series.resize(series.steps().max(rows(array, t + 1, usize::MAX)));
         }
@@ -497,21 +487,19 @@ impl<R: Real> HeadTrace<R> {
         (self.key.row(t), self.similarity.row_mut(t))
     }
 
-    /// Returns the learned parameters of the mechanism, each as one row.
-    fn learned_mut(&mut self) -> impl Iterator<Item = &mut Series<R>> {
-        let is_there =
-            |(array, series): &(Array, &mut Series<R>)| series.width() > 0 && array.is_learned();
-        let mechanism = self
-            .of_score
-            .arrays_mut()
-            .chain(self.of_weighting.arrays_mut());
-        mechanism.filter(is_there).map(|(_, series)| series)
+    /// The series of score and weighting, each with its entry, to write.
+    fn mechanism_mut(&mut self) -> impl Iterator<Item = (Array, &mut Series<R>)> {
+        let (score, weighting) = (&mut self.of_score, &mut self.of_weighting);
+        score.arrays_mut().chain(weighting.arrays_mut())
     }
 
     /// Copies the learned parameters of the mechanism from the first of these tensors; returns the others.
     pub(super) fn learn<'a>(&mut self, mut tensors: &'a [Matrix<R>]) -> &'a [Matrix<R>] {
-        for to in self.learned_mut() {
-            if let Some((from, rest)) = tensors.split_first() {
+        for (array, to) in self.mechanism_mut() {
+            if array.is_learned()
+                && to.width() > 0
+                && let Some((from, rest)) = tensors.split_first()
+            {
                 let values = to.as_mut_slice().iter_mut().zip(from.view());
                 values.for_each(|(to, &from)| *to = from);
                 tensors = rest;

@@ -107,21 +107,13 @@ impl<R: Real> Window<R> {
 }
 
 /// M_t where the reads come after the writes: nothing of it was kept, so it is written again.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct After<R> {
     columns: Aligned<R>,
     norms: Aligned<R>,
 }
 
 impl<R: Real> After<R> {
-    /// Creates buffers for `rows` rows and `values` values; both 0 where the reads come first.
-    pub(super) fn new(rows: usize, values: usize) -> Self {
-        Self {
-            columns: Aligned::zeros(values),
-            norms: Aligned::zeros(rows),
-        }
-    }
-
     /// Returns M_t from M_{t−1} and the writes.
     pub(super) fn at(
         &mut self,
@@ -129,6 +121,8 @@ impl<R: Real> After<R> {
         t: usize,
         before: Seen<'_, R>,
     ) -> Seen<'_, R> {
+        self.columns.resize(before.columns.len());
+        self.norms.resize(before.norms.len());
         memory::write(writers, t, before.columns, &mut self.columns);
         similarity::norms(&self.columns, before.epsilon, &mut self.norms);
         Seen {

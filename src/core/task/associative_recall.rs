@@ -30,7 +30,7 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::generate::{BITS, Channels, Generate, MAX_ITEMS, Measure, random_bits};
+use super::generate::{BITS, Generate, MAX_ITEMS, Measure, random_bits};
 use super::{Episode, Phase};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
@@ -100,11 +100,8 @@ impl Generate for AssociativeRecall {
         self.bits
     }
 
-    fn channels(&self) -> Channels {
-        Channels {
-            input: &["item delimiter", "query delimiter"],
-            output: &[],
-        }
+    fn channels(&self) -> [&'static [&'static str]; 2] {
+        [&["item delimiter", "query delimiter"], &[]]
     }
 
     fn measure(&self) -> Measure {
@@ -127,7 +124,7 @@ impl Generate for AssociativeRecall {
         self.items.end() * (self.item_length + 1) + 1 + 2 * (self.item_length + 1)
     }
 
-    fn episode(&self, random: &mut Random) -> Episode {
+    fn sample(&self, random: &mut Random) -> Episode {
         let items = random.random_range(self.items.clone());
         let query = random.random_range(0..items - 1);
         let bits = random_bits(random, items * self.item_length, self.bits);

@@ -20,7 +20,7 @@ use ndarray::{Array2, s};
 use rand::RngExt;
 
 use super::Episode;
-use super::generate::{BITS, Channels, Generate, LENGTHS, random_bits, repeated};
+use super::generate::{BITS, Generate, LENGTHS, random_bits, repeated};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 use crate::math::Random;
@@ -63,11 +63,8 @@ impl Generate for Copy {
         self.bits
     }
 
-    fn channels(&self) -> Channels {
-        Channels {
-            input: &["delimiter"],
-            output: &[],
-        }
+    fn channels(&self) -> [&'static [&'static str]; 2] {
+        [&["delimiter"], &[]]
     }
 
     fn size(&self) -> &RangeInclusive<usize> {
@@ -86,7 +83,7 @@ impl Generate for Copy {
         repeated(episode)
     }
 
-    fn episode(&self, random: &mut Random) -> Episode {
+    fn sample(&self, random: &mut Random) -> Episode {
         let length = random.random_range(self.length.clone());
         self.episode_of(&random_bits(random, length, self.bits))
     }

@@ -439,18 +439,6 @@ impl Episodes {
         some.or_else(|| split.held_out.get(turn(split.held_out.len())).copied())
     }
 
-    /// Returns a training episode of these lengths, or of any length without them; a blank one if there is none.
-    pub(super) fn training_episode(&self, random: &mut Random) -> Episode {
-        let Some(split) = &self.recorded else {
-            return self.silent(1);
-        };
-        let some = Some(split.learned_of(&self.length)).filter(|some| !some.is_empty());
-        let numbers = some.unwrap_or(&split.learned);
-        split
-            .recorded
-            .episode(numbers[random.random_range(0..numbers.len())], self.answer)
-    }
-
     /// Episode `index` of `seed` among those that are held out; silence where there are none.
     pub(super) fn seen(&self, seed: u64, index: u64) -> Episode {
         let episode = self.recorded().zip(self.number(seed, index));
@@ -458,11 +446,6 @@ impl Episodes {
         episode.map_or_else(silence, |(recorded, number)| {
             recorded.episode(number, self.answer)
         })
-    }
-
-    /// The name of a channel of the input (0) or the answer (1), where it has one.
-    pub(super) fn name(&self, side: usize, channel: usize) -> Option<&String> {
-        self.recorded()?.names[side].get(channel)
     }
 }
 
@@ -484,6 +467,12 @@ impl Keys for Episodes {
 }
 
 impl Generate for Episodes {
+    fn channel_name(&self, side: usize, channel: usize) -> String {
+        let names = self.recorded().map(|recorded| &recorded.names[side]);
+        let name = names.and_then(|names| names.get(channel));
+        name.map_or_else(|| format!("channel {channel}"), Clone::clone)
+    }
+
     fn inputs(&self) -> usize {
         self.inputs
     }
@@ -516,7 +505,14 @@ impl Generate for Episodes {
         there.map_or(*self.length.end(), |most| most.min(*self.length.end()))
     }
 
-    fn episode(&self, random: &mut Random) -> Episode {
-        self.training_episode(random)
+    /// A training episode of these lengths, or of any length without them; a blank one if there is none.
+    fn sample(&self, random: &mut Random) -> Episode {
+        let Some(split) = &self.recorded else {
+            return self.silent(1);
+        };
+        let some = Some(split.learned_of(&self.length)).filter(|some| !some.is_empty());
+        let numbers = some.unwrap_or(&split.learned);
+        let number = numbers[random.random_range(0..numbers.len())];
+        split.recorded.episode(number, self.answer)
     }
 }

@@ -52,7 +52,7 @@ impl Generate for External {
     }
 
     /// Silence: only its own program can make episodes of such a task.
-    fn episode(&self, _: &mut Random) -> Episode {
+    fn sample(&self, _: &mut Random) -> Episode {
         let steps = self.longest();
         Episode {
             phases: Phase::in_a_row(&[("input", steps)]),

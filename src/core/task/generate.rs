@@ -55,58 +55,71 @@ pub(super) const BITS: RangeInclusive<usize> = 1..=1024;
 /// Lengths of a sequence, in vectors.
 pub(super) const LENGTHS: RangeInclusive<usize> = 1..=MAX_LENGTH;
 
-/// The channels behind the bits of a vector, by name.
-pub(super) struct Channels {
-    pub(super) input: &'static [&'static str],
-    pub(super) output: &'static [&'static str],
-}
-
-/// The functions of every task; see the methods of [`super::Task`].
-pub(super) trait Generate: Keys {
-    /// 0 if its vectors are not sampled here.
+/// A task: generates episodes, and describes them.
+pub trait Generate: Keys {
+    /// Bits per vector; they are the first channels of input and output. 0 if its vectors are not sampled here.
     fn bits(&self) -> usize {
         0
     }
 
-    /// Returns the channels besides the bits; none by default.
-    fn channels(&self) -> Channels {
-        Channels {
-            input: &[],
-            output: &[],
-        }
+    /// The names of the channels behind the bits, of the input and of the output.
+    fn channels(&self) -> [&'static [&'static str]; 2] {
+        [&[], &[]]
     }
 
+    /// The name of a channel of the input (side 0) or of the output (side 1).
+    fn channel_name(&self, side: usize, channel: usize) -> String {
+        let Some(other) = channel.checked_sub(self.bits()) else {
+            return format!("bit {channel}");
+        };
+        let name = self.channels()[side].get(other);
+        name.map_or_else(|| format!("channel {channel}"), ToString::to_string)
+    }
+
+    /// Input channels, X.
     fn inputs(&self) -> usize {
-        self.bits() + self.channels().input.len()
+        self.bits() + self.channels()[0].len()
     }
 
+    /// Output channels, Y.
     fn outputs(&self) -> usize {
-        self.bits() + self.channels().output.len()
+        self.bits() + self.channels()[1].len()
     }
 
+    /// The form of the answers.
     fn answer(&self) -> Answer {
         Answer::Bits
     }
 
-    /// True if the whole input of every episode comes before its answer.
+    /// True if the whole input of every episode comes before its answer, as a machine with an encoder needs it.
     fn answers_last(&self) -> bool {
         true
     }
 
+    /// Returns the unit of the size of an episode.
     fn measure(&self) -> Measure {
         Measure::Length
     }
 
+    /// Returns the range from which the size of an episode is sampled uniformly.
     fn size(&self) -> &RangeInclusive<usize>;
+
+    /// [`Generate::size`], to write.
     fn size_mut(&mut self) -> &mut RangeInclusive<usize>;
 
+    /// The least size that an episode can have: 1, or 2 items for associative recall.
     fn least_size(&self) -> usize {
         1
     }
 
+    /// The steps of the longest episode.
     fn longest(&self) -> usize;
-    fn episode(&self, random: &mut Random) -> Episode;
 
+    /// Samples an episode.
+    fn sample(&self, random: &mut Random) -> Episode;
+
+    /// Chance level of an episode in bits: the cost of knowing the form of the answer, but guessing
+    /// every random bit in it with probability ½ (paper §4).
     fn chance(&self, episode: &Episode) -> f64 {
         let of_one = match self.answer() {
             Answer::Bits => 1.0,
@@ -115,11 +128,14 @@ pub(super) trait Generate: Keys {
         episode.scored_bits() as f64 * of_one
     }
 
+    /// Returns the loss of the best possible predictor, in bits; `None` if the input determines the answer, so that the
+    /// optimum is 0.
     fn optimum(&self, _: &Episode) -> Option<f64> {
         None
     }
 
-    /// The source step that the answer of each step comes from; empty where the task does not say it.
+    /// The source step that the answer of each step comes from, [T]; `None` in steps without one. Empty where the task
+    /// does not say it.
     fn alignment(&self, _: &Episode) -> Vec<Option<usize>> {
         Vec::new()
     }

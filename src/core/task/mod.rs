@@ -29,14 +29,13 @@ pub use copy::Copy;
 pub use episode::{Episode, Phase};
 pub use episodes::{Episodes, Fault, HeldOut, Recorded};
 pub use external::External;
-pub use generate::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
+pub use generate::{Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
 pub use ngrams::{Ngrams, Prediction};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
 
-use std::ops::RangeInclusive;
+use std::ops::{Deref, DerefMut, RangeInclusive};
 
-use self::generate::Generate;
 use crate::keys::{Choice, ConfigError, Field, Keys, Table, Words, check};
 use crate::math::{Answer, random};
 
@@ -81,35 +80,41 @@ impl Words for Answer {
 impl Keys for Task {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.required("kind", Field::Choice(self), "the task to learn");
-        self.generator_mut().keys(to);
+        (**self).keys(to);
+    }
+}
+
+impl Deref for Task {
+    type Target = dyn Generate;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Copy(task) => task,
+            Self::RepeatCopy(task) => task,
+            Self::AssociativeRecall(task) => task,
+            Self::Ngrams(task) => task,
+            Self::PrioritySort(task) => task,
+            Self::Episodes(task) => task,
+            Self::External(task) => task,
+        }
+    }
+}
+
+impl DerefMut for Task {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Self::Copy(task) => task,
+            Self::RepeatCopy(task) => task,
+            Self::AssociativeRecall(task) => task,
+            Self::Ngrams(task) => task,
+            Self::PrioritySort(task) => task,
+            Self::Episodes(task) => task,
+            Self::External(task) => task,
+        }
     }
 }
 
 impl Task {
-    fn generator(&self) -> &dyn Generate {
-        match self {
-            Self::Copy(task) => task,
-            Self::RepeatCopy(task) => task,
-            Self::AssociativeRecall(task) => task,
-            Self::Ngrams(task) => task,
-            Self::PrioritySort(task) => task,
-            Self::Episodes(task) => task,
-            Self::External(task) => task,
-        }
-    }
-
-    fn generator_mut(&mut self) -> &mut dyn Generate {
-        match self {
-            Self::Copy(task) => task,
-            Self::RepeatCopy(task) => task,
-            Self::AssociativeRecall(task) => task,
-            Self::Ngrams(task) => task,
-            Self::PrioritySort(task) => task,
-            Self::Episodes(task) => task,
-            Self::External(task) => task,
-        }
-    }
-
     /// The name that presets and traces use.
     pub fn name(&self) -> &str {
         match self {
@@ -126,56 +131,14 @@ impl Task {
         check(&mut self.clone())
     }
 
-    /// Input channels, X.
-    pub fn inputs(&self) -> usize {
-        self.generator().inputs()
-    }
-
-    /// Output channels, Y.
-    pub fn outputs(&self) -> usize {
-        self.generator().outputs()
-    }
-
-    /// The form of the answers.
-    pub fn answer(&self) -> Answer {
-        self.generator().answer()
-    }
-
-    /// True if the whole input of every episode comes before its answer, as a machine with an encoder needs it.
-    pub fn answers_last(&self) -> bool {
-        self.generator().answers_last()
-    }
-
-    /// Bits per vector; they are the first channels of input and output.
-    pub fn bits(&self) -> usize {
-        self.generator().bits()
-    }
-
     /// The name of an input channel: `bit 0`, …, or `delimiter`, `count`, `priority`, ….
     pub fn input_name(&self, channel: usize) -> String {
-        let numbered = || channel_name(channel, self.bits(), self.generator().channels().input);
-        self.own_name(0, channel)
-            .map_or_else(numbered, Clone::clone)
+        self.channel_name(0, channel)
     }
 
     /// The name of an output channel: `bit 0`, …, or `end marker`.
     pub fn output_name(&self, channel: usize) -> String {
-        let numbered = || channel_name(channel, self.bits(), self.generator().channels().output);
-        self.own_name(1, channel)
-            .map_or_else(numbered, Clone::clone)
-    }
-
-    /// The name that a file of episodes has for a channel of the input (0) or the answer (1).
-    fn own_name(&self, side: usize, channel: usize) -> Option<&String> {
-        match self {
-            Self::Episodes(task) => task.name(side, channel),
-            _ => None,
-        }
-    }
-
-    /// Returns the unit of the size of an episode.
-    pub fn measure(&self) -> Measure {
-        self.generator().measure()
+        self.channel_name(1, channel)
     }
 
     /// Returns the name of the size: `length` or `items`, or `steps` if the task is known only from its recordings.
@@ -188,19 +151,14 @@ impl Task {
 
     /// Returns the range from which the size of an episode is sampled uniformly.
     pub fn size(&self) -> RangeInclusive<usize> {
-        self.generator().size().clone()
-    }
-
-    /// The least size that an episode can have: 1, or 2 items for associative recall.
-    pub fn least_size(&self) -> usize {
-        self.generator().least_size()
+        (**self).size().clone()
     }
 
     /// Returns the task with every episode of exactly this size, or of the smallest possible one.
     #[must_use]
     pub fn with_size(mut self, size: usize) -> Self {
         let size = size.max(self.least_size());
-        *self.generator_mut().size_mut() = size..=size;
+        *self.size_mut() = size..=size;
         self
     }
 
@@ -221,11 +179,6 @@ impl Task {
         self
     }
 
-    /// The steps of the longest episode.
-    pub fn longest(&self) -> usize {
-        self.generator().longest()
-    }
-
     /// Episode `index` of the run with this seed: always the same for the same two numbers. Of a file, one of those that
     /// are held out.
     pub fn episode(&self, seed: u64, index: u64) -> Episode {
@@ -237,7 +190,7 @@ impl Task {
 
     /// Returns a training episode: as [`Task::episode`], but from a file one that is not held out.
     pub fn training_episode(&self, seed: u64, index: u64) -> Episode {
-        self.generator().episode(&mut random(seed, index))
+        self.sample(&mut random(seed, index))
     }
 
     /// Returns the number of different episodes of [`Task::episode`]; `None` if they are generated without end.
@@ -252,33 +205,6 @@ impl Task {
     pub fn at_most(&self, episodes: usize) -> usize {
         let there = self.held_out().filter(|there| *there > 0);
         there.map_or(episodes, |there| there.min(episodes))
-    }
-
-    /// Chance level of an episode in bits: the cost of knowing the form of the answer, but guessing
-    /// every random bit in it with probability ½ (paper §4).
-    pub fn chance(&self, episode: &Episode) -> f64 {
-        self.generator().chance(episode)
-    }
-
-    /// The source step that the answer of each step comes from, [T]; `None` in steps without one. Empty where the task
-    /// does not say it.
-    pub fn alignment(&self, episode: &Episode) -> Vec<Option<usize>> {
-        self.generator().alignment(episode)
-    }
-
-    /// Returns the loss of the best possible predictor, in bits; `None` if the input determines the answer, so that the
-    /// optimum is 0.
-    pub fn optimum(&self, episode: &Episode) -> Option<f64> {
-        self.generator().optimum(episode)
-    }
-}
-
-fn channel_name(channel: usize, bits: usize, others: &[&str]) -> String {
-    match channel.checked_sub(bits) {
-        None => format!("bit {channel}"),
-        Some(other) => others
-            .get(other)
-            .map_or_else(|| format!("channel {channel}"), ToString::to_string),
     }
 }
 

@@ -178,7 +178,7 @@ impl Generate for Ngrams {
         *self.length.end()
     }
 
-    fn episode(&self, random: &mut Random) -> Episode {
+    fn sample(&self, random: &mut Random) -> Episode {
         let length = random.random_range(self.length.clone());
         let table = self.table(random);
         self.episode_of(&self.sequence(random, &table, length))

@@ -29,7 +29,7 @@ use ndarray::Array2;
 use rand::RngExt;
 
 use super::Episode;
-use super::generate::{BITS, Channels, Generate, MAX_ITEMS, Measure, random_bits};
+use super::generate::{BITS, Generate, MAX_ITEMS, Measure, random_bits};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 use crate::math::Random;
@@ -89,11 +89,8 @@ impl Generate for PrioritySort {
         self.bits
     }
 
-    fn channels(&self) -> Channels {
-        Channels {
-            input: &["delimiter", "priority"],
-            output: &[],
-        }
+    fn channels(&self) -> [&'static [&'static str]; 2] {
+        [&["delimiter", "priority"], &[]]
     }
 
     fn measure(&self) -> Measure {
@@ -112,7 +109,7 @@ impl Generate for PrioritySort {
         self.items.end() + 1 + self.sorted.min(*self.items.end())
     }
 
-    fn episode(&self, random: &mut Random) -> Episode {
+    fn sample(&self, random: &mut Random) -> Episode {
         let items = random.random_range(self.items.clone());
         let bits = random_bits(random, items, self.bits);
         let priorities: Vec<f32> = (0..items)

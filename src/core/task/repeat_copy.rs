@@ -25,7 +25,7 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::generate::{BITS, Channels, Generate, LENGTHS, MAX_REPEATS, random_bits, repeated};
+use super::generate::{BITS, Generate, LENGTHS, MAX_REPEATS, random_bits, repeated};
 use super::{Episode, Phase};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
@@ -99,11 +99,8 @@ impl Generate for RepeatCopy {
         self.bits
     }
 
-    fn channels(&self) -> Channels {
-        Channels {
-            input: &["delimiter", "count"],
-            output: &["end marker"],
-        }
+    fn channels(&self) -> [&'static [&'static str]; 2] {
+        [&["delimiter", "count"], &["end marker"]]
     }
 
     fn size(&self) -> &RangeInclusive<usize> {
@@ -123,7 +120,7 @@ impl Generate for RepeatCopy {
         repeated(episode)
     }
 
-    fn episode(&self, random: &mut Random) -> Episode {
+    fn sample(&self, random: &mut Random) -> Episode {
         let length = random.random_range(self.length.clone());
         let repeats = random.random_range(self.repeats.clone());
         self.episode_of(&random_bits(random, length, self.bits), repeats)

@@ -38,93 +38,74 @@ impl<R: Real> Optimizer<R> {
         self.updates = self.updates.saturating_add(1);
         let moments = self.square.slices_mut().zip(self.mean.slices_mut());
         let mut momentum = self.momentum.iter_mut().flat_map(Params::slices_mut);
-        let rule = UpdateRule::<R>::new(self.config, self.updates, rate_factor);
         for ((square, mean), (params, gradient)) in
             moments.zip(params.slices_mut().zip(gradient.slices()))
         {
-            let momentum = momentum.next().unwrap_or_default();
-            apply(&rule, params, gradient, square, mean, momentum);
-        }
-    }
-}
-
-/// The constants of one update.
-enum UpdateRule<R> {
-    RmsProp {
-        learning_rate: R,
-        decay: R,
-        momentum: R,
-        epsilon: R,
-    },
-    Adam {
-        learning_rate: R,
-        beta1: R,
-        beta2: R,
-        epsilon: R,
-        root_correction: R,
-    },
-}
-
-impl<R: Real> UpdateRule<R> {
-    fn new(config: OptimizerConfig, updates: i32, rate_factor: f64) -> Self {
-        let real = R::from_f64;
-        match config {
-            OptimizerConfig::RmsProp {
-                learning_rate,
-                decay,
-                momentum,
-                epsilon,
-            } => Self::RmsProp {
-                learning_rate: real(learning_rate * rate_factor),
-                decay: real(decay),
-                momentum: real(momentum),
-                epsilon: real(epsilon),
-            },
-            OptimizerConfig::Adam {
-                learning_rate,
-                beta1,
-                beta2,
-                epsilon,
-            } => Self::Adam {
-                learning_rate: real(learning_rate * rate_factor / (1.0 - beta1.powi(updates))),
-                beta1: real(beta1),
-                beta2: real(beta2),
-                epsilon: real(epsilon),
-                root_correction: real(1.0 / (1.0 - beta2.powi(updates)).sqrt()),
-            },
+            match self.config {
+                OptimizerConfig::RmsProp {
+                    learning_rate,
+                    decay,
+                    momentum: friction,
+                    epsilon,
+                } => {
+                    let constants = [learning_rate * rate_factor, decay, friction, epsilon];
+                    let last = momentum.next().unwrap_or_default();
+                    let constants = constants.map(R::from_f64);
+                    rms_prop(constants, params, gradient, square, mean, last);
+                }
+                OptimizerConfig::Adam {
+                    learning_rate,
+                    beta1,
+                    beta2,
+                    epsilon,
+                } => {
+                    let [bias1, bias2] = [beta1, beta2].map(|beta| 1.0 - beta.powi(self.updates));
+                    let rate = learning_rate * rate_factor / bias1;
+                    let constants = [rate, beta1, beta2, epsilon, 1.0 / bias2.sqrt()];
+                    adam(constants.map(R::from_f64), params, gradient, square, mean);
+                }
+            }
         }
     }
 }
 
 kernel! {
-    fn apply<'a, R>(
-        _simd; rule: &'a UpdateRule<R>,
+    /// Graves 2013, equations 38 to 41.
+    fn rms_prop<'a, R>(
+        _simd; constants: [R; 4],
         params: &'a mut [R],
         gradient: &'a [R],
         square: &'a mut [R],
         mean: &'a mut [R],
-        momentum: &'a mut [R],
+        last: &'a mut [R],
     ) {
+        let [learning_rate, decay, friction, epsilon] = constants;
+        let moments = square.iter_mut().zip(mean).zip(last);
+        for ((param, &d), ((n, g), delta)) in params.iter_mut().zip(gradient).zip(moments) {
+            *n = decay * *n + (R::ONE - decay) * d * d;
+            *g = decay * *g + (R::ONE - decay) * d;
+            let variance = (*n - *g * *g).max(R::ZERO);
+            *delta = friction * *delta - learning_rate * d / (variance + epsilon).sqrt();
+            *param += *delta;
+        }
+    }
+}
+
+kernel! {
+    /// Kingma and Ba 2015, algorithm 1.
+    fn adam<'a, R>(
+        _simd; constants: [R; 5],
+        params: &'a mut [R],
+        gradient: &'a [R],
+        square: &'a mut [R],
+        mean: &'a mut [R],
+    ) {
+        let [learning_rate, beta1, beta2, epsilon, root_correction] = constants;
         let moments = square.iter_mut().zip(mean);
-        let all = params.iter_mut().zip(gradient).zip(moments);
-        match *rule {
-            // Graves 2013, equations 38 to 41.
-            UpdateRule::RmsProp { learning_rate, decay, momentum: friction, epsilon } => {
-                for (((param, &d), (n, g)), delta) in all.zip(momentum) {
-                    *n = decay * *n + (R::ONE - decay) * d * d;
-                    *g = decay * *g + (R::ONE - decay) * d;
-                    let variance = (*n - *g * *g).max(R::ZERO);
-                    *delta = friction * *delta - learning_rate * d / (variance + epsilon).sqrt();
-                    *param += *delta;
-                }
-            }
-            UpdateRule::Adam { learning_rate, beta1, beta2, epsilon, root_correction } => {
-                for ((param, &d), (v, m)) in all {
-                    *m = beta1 * *m + (R::ONE - beta1) * d;
-                    *v = beta2 * *v + (R::ONE - beta2) * d * d;
-                    *param -= learning_rate * *m / ((*v).sqrt() * root_correction + epsilon);
-                }
-            }
+        for ((param, &d), (v, m)) in params.iter_mut().zip(gradient).zip(moments) {
+            *m = beta1 * *m + (R::ONE - beta1) * d;
+            *v = beta2 * *v + (R::ONE - beta2) * d * d;
+            *param -= learning_rate * *m / ((*v).sqrt() * root_correction + epsilon);
         }
     }
 }

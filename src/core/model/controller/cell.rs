@@ -47,12 +47,51 @@ pub(in crate::model) fn forward<R: Real>(
     input.row_mut(t)[others..].copy_from_slice(earlier);
     let z = gates.row_mut(t);
     linear.start(z);
-    linear.forward_from(0, [(input.row(t), &mut *z)]);
+    linear.forward_from(0, [(input.row(t), z)]);
+    activate([input, gates, cell, tanh, hidden], (t, before), &none);
+}
+
+/// Computes the state of step `t` from z in place of its gates, and from the cell of step `before`, or `initial`.
+pub(in crate::model) fn activate<R: Real>(
+    [_, gates, cell, tanh, hidden]: CellMut<'_, R>,
+    (t, before): (usize, Option<usize>),
+    initial: &[R],
+) {
     let (previous, cell) = match before {
         Some(before) => cell.two_rows(before, t),
-        None => (&none[..], cell.row_mut(t)),
+        None => (initial, cell.row_mut(t)),
     };
-    lstm::forward(z, previous, cell, tanh.row_mut(t), hidden.row_mut(t));
+    let gates = gates.row_mut(t);
+    lstm::forward(gates, previous, cell, tanh.row_mut(t), hidden.row_mut(t));
+}
+
+/// Backward pass of [`activate`]: sets the gradient w.r.t. z from those w.r.t. the hidden state and the cell, and turns
+/// the latter into that w.r.t. the cell of step `before`.
+pub(in crate::model) fn activate_backward<R: Real>(
+    [_, gates, cell, tanh, _]: Cell<'_, R>,
+    (t, before): (usize, Option<usize>),
+    initial: &[R],
+    (d_hidden, d_cell): (&[R], &mut [R]),
+    dz: &mut [R],
+) {
+    let previous = before.map_or(initial, |before| cell.row(before));
+    let (gates, tanh) = (gates.row(t), tanh.row(t));
+    lstm::backward(gates, previous, tanh, d_hidden, d_cell, dz);
+}
+
+/// Records the complete gradients w.r.t. the hidden state and the cell, if there is one, in `to`.
+pub(in crate::model) fn record_state<R: Real>(
+    [_, gates, cell, tanh, hidden]: Cell<'_, R>,
+    t: usize,
+    (d_hidden, d_cell): (&[R], &[R]),
+    [_, _, to_cell, _, to_hidden]: CellMut<'_, R>,
+) {
+    record(to_hidden, hidden, t, d_hidden);
+    if cell.width() > 0 {
+        let mut by = d_cell.to_vec();
+        lstm::add_cell_gradient(gates.row(t), tanh.row(t), d_hidden, &mut by);
+        record(to_cell, cell, t, &by);
+    }
 }
 
 /// The hidden state of step `t` from its gates and its cell.
@@ -82,27 +121,21 @@ impl<R: Real> CellGradient<R> {
         }
     }
 
-    /// Backpropagates through step `t`: from the gradients w.r.t. its state, which are recorded in `to`, to those
-    /// w.r.t. its input and w.r.t. the state of step `before`, and w.r.t. z in `dz`.
+    /// Backpropagates through the first of two `steps`: from the gradients w.r.t. its state, which are recorded in `to`, to those
+    /// w.r.t. its input and w.r.t. the state of the other step, before it, and w.r.t. z in `dz`.
     pub(in crate::model) fn backward(
         &mut self,
         linear: &Linear<R>,
-        [_, gates, cell, tanh, hidden]: Cell<'_, R>,
-        (t, before): (usize, Option<usize>),
+        cell: Cell<'_, R>,
+        steps: (usize, Option<usize>),
         dz: &mut Series<R>,
         to: Option<CellMut<'_, R>>,
     ) {
-        let (gates, tanh) = (gates.row(t), tanh.row(t));
-        if let Some([_, _, to_cell, _, to_hidden]) = to {
-            let mut by = self.cell.clone();
-            lstm::add_cell_gradient(gates, tanh, &self.hidden, &mut by);
-            record(to_hidden, hidden, t, &self.hidden);
-            record(to_cell, cell, t, &by);
+        if let Some(to) = to {
+            record_state(cell, steps.0, (&self.hidden, &self.cell), to);
         }
-        let none = vec![R::ZERO; cell.width()];
-        let previous = before.map_or(&none[..], |before| cell.row(before));
-        let dz = dz.row_mut(t);
-        lstm::backward(gates, previous, tanh, &self.hidden, &mut self.cell, dz);
+        let (none, dz) = (vec![R::ZERO; self.cell.len()], dz.row_mut(steps.0));
+        activate_backward(cell, steps, &none, (&self.hidden, &mut self.cell), dz);
         linear.backward_from(0, [(&*dz, &mut self.input[..])]);
         let others = self.input.len() - self.hidden.len();
         self.hidden.copy_from_slice(&self.input[others..]);

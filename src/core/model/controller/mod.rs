@@ -150,7 +150,7 @@ impl<R: Real> Stack<'_, R> {
         &self,
         t: usize,
         traces: &mut [Trace<R>; B],
-        beside: impl Fn(&[HeadTrace<R>], &mut dyn FnMut(&[R])),
+        beside: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])),
     ) {
         for index in 0..self.config.layers {
             self.forward_layer(index, t, traces, &beside);
@@ -163,7 +163,7 @@ impl<R: Real> Stack<'_, R> {
         index: usize,
         t: usize,
         traces: &mut [Trace<R>; B],
-        beside: impl Fn(&[HeadTrace<R>], &mut dyn FnMut(&[R])),
+        beside: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])),
     ) {
         let linear = &self.linears[index];
         let first = if index == 0 { self.inputs } else { 0 };
@@ -198,19 +198,10 @@ impl<R: Real> Stack<'_, R> {
                     let z = self.z(&mut layer.gates, &mut layer.hidden);
                     self.linears[0].forward_row(trace.input.row(t), z.row_mut(t), t, steps);
                 }
-                let of_step =
-                    |heads: &[HeadTrace<R>], see: &mut dyn FnMut(&[R])| beside(heads, t, see);
-                self.forward_layer(index, t, std::array::from_mut(trace), of_step);
+                self.forward_layer(index, t, std::array::from_mut(trace), beside);
             };
             let hidden = move |trace: &mut Trace<R>, t: usize| {
-                let layer = &mut trace.layers[index];
-                let (gates, cell) = (layer.gates.row(t), layer.cell.row(t));
-                lstm::hide(
-                    gates,
-                    cell,
-                    layer.cell_tanh.row_mut(t),
-                    layer.hidden.row_mut(t),
-                );
+                cell::hide(trace.layers[index].cell_mut(), t);
             };
             if self.config.is_lstm() {
                 let cell = Dependency::with_weights(place, of_layers::CELL, layer);
@@ -228,7 +219,7 @@ impl<R: Real> Stack<'_, R> {
         index: usize,
         t: usize,
         trace: &mut Trace<R>,
-        beside: impl Fn(&[HeadTrace<R>], &mut dyn FnMut(&[R])),
+        beside: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])),
     ) {
         let (below, rest) = trace.layers.split_at_mut(index);
         let layer = &mut rest[0];
@@ -242,7 +233,7 @@ impl<R: Real> Stack<'_, R> {
             see(below.hidden.row(t));
         } else {
             see(trace.input.row(t));
-            beside(&trace.heads, &mut see);
+            beside(&trace.heads, t, &mut see);
         }
         if self.config.is_lstm() {
             see(if t > 0 {
@@ -257,13 +248,8 @@ impl<R: Real> Stack<'_, R> {
         if !self.config.is_lstm() {
             return feedforward::forward(layer.hidden.row_mut(t));
         }
-        let (before, cell) = if t > 0 {
-            layer.cell.previous_and_row_mut(t)
-        } else {
-            (self.cell.row(index), layer.cell.row_mut(0))
-        };
-        let (gates, tanh) = (layer.gates.row_mut(t), layer.cell_tanh.row_mut(t));
-        lstm::forward(gates, before, cell, tanh, layer.hidden.row_mut(t));
+        let initial = self.cell.row(index);
+        cell::activate(layer.cell_mut(), (t, t.checked_sub(1)), initial);
     }
 
     /// Backpropagates through one step, from the gradient w.r.t. h_t ([`StackGradient::top`]) to the layers' inputs.
@@ -281,7 +267,9 @@ impl<R: Real> Stack<'_, R> {
             for (trace, (gradient, recorder)) in traces.iter().zip(&mut gradients) {
                 let layer = &trace.layers[index];
                 if let Some(recorder) = recorder {
-                    gradient.record(index, t, layer, &mut recorder.layers[index]);
+                    let state = (&gradient.hidden[index][..], &gradient.cell[index][..]);
+                    let to = recorder.layers[index].cell_mut();
+                    cell::record_state(layer.cell(), t, state, to);
                 }
                 self.activate_backward(index, t, layer, gradient);
             }
@@ -309,13 +297,9 @@ impl<R: Real> Stack<'_, R> {
         if !self.config.is_lstm() {
             return feedforward::backward(layer.hidden.row(t), d_hidden, dz);
         }
-        let before = if t > 0 {
-            layer.cell.row(t - 1)
-        } else {
-            self.cell.row(index)
-        };
-        let (gates, tanh) = (layer.gates.row(t), layer.cell_tanh.row(t));
-        lstm::backward(gates, before, tanh, d_hidden, &mut gradient.cell[index], dz);
+        let (steps, initial) = ((t, t.checked_sub(1)), self.cell.row(index));
+        let state = (&d_hidden[..], &mut gradient.cell[index][..]);
+        cell::activate_backward(layer.cell(), steps, initial, state, dz);
     }
 
     /// Records the gradients w.r.t. the input, at the end of the backward pass.
@@ -349,17 +333,6 @@ impl<R: Real> Stack<'_, R> {
 }
 
 impl<R: Real> StackGradient<R> {
-    /// Records the complete gradients w.r.t. the hidden state and the cell of a layer.
-    fn record(&self, index: usize, t: usize, layer: &LayerTrace<R>, to: &mut LayerTrace<R>) {
-        record(&mut to.hidden, &layer.hidden, t, &self.hidden[index]);
-        if layer.cell.width() > 0 {
-            let mut by = self.cell[index].clone();
-            let (gates, tanh) = (layer.gates.row(t), layer.cell_tanh.row(t));
-            lstm::add_cell_gradient(gates, tanh, &self.hidden[index], &mut by);
-            record(&mut to.cell, &layer.cell, t, &by);
-        }
-    }
-
     /// Splits the gradient w.r.t. a layer's input: the layer below, or the inputs next to x, and its own last state.
     fn hand_on(&mut self, index: usize, width: usize, is_recurrent: bool) {
         let d_own = &mut self.hidden[index];

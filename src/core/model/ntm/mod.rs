@@ -11,11 +11,11 @@ use super::addressing::address;
 use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order};
 use super::controller::{Stack, StackGradient};
 use super::dependency::{Conventions, Dependency};
-use super::derivatives::address_backward_noting;
+use super::derivatives::heads_backward;
 use super::head::{EMITTED, HeadGradient, activate, activate_backward, activate_one};
 use super::kind::Kind;
 use super::machine::{
-    GradientRecorder, Machine, TOGETHER, Upstream, Workspace, add_upstream, both, longest, together,
+    GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, longest, together,
 };
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
@@ -201,14 +201,8 @@ impl<'a, R: Real> Ntm<'a, R> {
 
     /// Computes one time step: controller, addressing, reads, writes.
     fn step<const B: usize>(&self, stack: &Stack<'_, R>, t: usize, traces: &mut [Trace<R>; B]) {
-        stack.forward(t, traces, |heads, see| self.see_reads(heads, t, see));
-        let top = self.config.controller.layers - 1;
-        let hidden_to_raw = traces.each_mut().map(|trace| {
-            let raw = trace.raw.row_mut(t);
-            self.heads().start(raw);
-            (trace.layers[top].hidden.row(t), raw)
-        });
-        self.heads().forward_from(0, hidden_to_raw);
+        stack.forward(t, traces, |heads, t, see| self.see_reads(heads, t, see));
+        self.set_raw(t, traces);
         for trace in traces {
             self.remember(t, trace);
         }
@@ -226,11 +220,14 @@ impl<'a, R: Real> Ntm<'a, R> {
     }
 
     /// The pre-activations of all heads.
-    fn set_raw(&self, t: usize, trace: &mut Trace<R>) {
-        let raw = trace.raw.row_mut(t);
-        self.heads().start(raw);
-        let hidden = &trace.layers[self.config.controller.layers - 1].hidden;
-        self.heads().forward_from(0, [(hidden.row(t), raw)]);
+    fn set_raw<const B: usize>(&self, t: usize, traces: &mut [Trace<R>; B]) {
+        let top = self.config.controller.layers - 1;
+        let hidden_to_raw = traces.each_mut().map(|trace| {
+            let raw = trace.raw.row_mut(t);
+            self.heads().start(raw);
+            (trace.layers[top].hidden.row(t), raw)
+        });
+        self.heads().forward_from(0, hidden_to_raw);
     }
 
     /// Addressing, reads and writes of one step.
@@ -321,11 +318,7 @@ impl<'a, R: Real> Ntm<'a, R> {
         if let Some(recorder) = &mut recorder {
             recorder.record_reads(trace, t, &scratch.stack.beside);
         }
-        let kept = recorder.as_deref_mut();
-        match self.config.order {
-            Order::ReadFirst => self.memory_backward(t, trace, by, scratch, kept),
-            Order::WriteFirst => self.written_first_backward(t, trace, by, scratch, kept),
-        }
+        self.memory_backward(t, trace, by, scratch, recorder.as_deref_mut());
         let d_raw = scratch.raw.row_mut(t);
         for (head, by) in trace.heads.iter().zip(&scratch.heads) {
             activate_backward(self.config, head, t, by, trace.raw.row(t), d_raw);
@@ -338,7 +331,7 @@ impl<'a, R: Real> Ntm<'a, R> {
         }
     }
 
-    /// Through writes, reads and addressing to M_{t−1}, which all heads saw.
+    /// Through writes, reads and addressing to M_{t−1}; with [`Order::WriteFirst`] through the read heads to M_t first.
     fn memory_backward(
         &self,
         t: usize,
@@ -351,130 +344,76 @@ impl<'a, R: Real> Ntm<'a, R> {
             stack,
             memory: d_memory,
             heads: gradients,
-            rows,
+            rows: scratch,
             write,
             window,
+            after,
             ..
         } = scratch;
+        let (d_reads, noise) = (&stack.beside, (trace.sampling, &by.terms));
+        let (readers, writers) = trace.heads.split_at(self.config.read_heads);
+        let seen = window.at(trace, writers, t, self.epsilon);
+        let (d_readers, d_writers) = gradients.split_at_mut(readers.len());
+        if self.config.is_written_first() {
+            let count = readers.len();
+            let (on_readers, on_writers) = by.weightings.split_at(count);
+            let after = after.at(writers, t, seen);
+            memory::reads_backward(readers, t, after.columns, d_readers, d_reads, d_memory);
+            let derivatives = recorder.as_deref_mut().map(|to| &mut to.heads[..count]);
+            let back = Back {
+                t,
+                seen: after,
+                d_memory: &mut *d_memory,
+                scratch: &mut *scratch,
+            };
+            heads_backward(readers, d_readers, on_readers, noise, derivatives, back);
+            if let Some(recorder) = &mut recorder {
+                recorder.record_memory(trace, t + 1, d_memory);
+            }
+            memory::writes_backward(writers, t, seen.columns, d_writers, d_memory, write);
+            let derivatives = recorder.map(|to| &mut to.heads[count..]);
+            let back = Back {
+                t,
+                seen,
+                d_memory,
+                scratch,
+            };
+            return heads_backward(writers, d_writers, on_writers, noise, derivatives, back);
+        }
         if let Some(recorder) = &mut recorder {
             recorder.record_memory(trace, t + 1, d_memory);
         }
-        let (readers, writers) = trace.heads.split_at(self.config.read_heads);
-        let seen = window.at(trace, writers, t, self.epsilon);
-        let (reader_gradients, writer_gradients) = gradients.split_at_mut(readers.len());
-        if let ([reader], [writer], [reader_gradient], [writer_gradient]) = (
-            readers,
-            writers,
-            &mut *reader_gradients,
-            &mut *writer_gradients,
-        ) {
-            let read_gradient = ReadGradient::of(reader_gradient, &stack.beside);
-            let write_gradient = WriteGradient::of(writer_gradient);
+        if let ([reader], [writer], [d_reader], [d_writer]) =
+            (readers, writers, &mut *d_readers, &mut *d_writers)
+        {
             memory::read_and_write_backward(
                 reader,
                 writer,
                 t,
                 seen.columns,
                 d_memory,
-                read_gradient,
-                write_gradient,
+                ReadGradient::of(d_reader, d_reads),
+                WriteGradient::of(d_writer),
             );
         } else {
-            memory::writes_backward(writers, t, seen.columns, writer_gradients, d_memory, write);
-            memory::reads_backward(
-                readers,
-                t,
-                seen.columns,
-                reader_gradients,
-                &stack.beside,
-                d_memory,
-            );
+            memory::writes_backward(writers, t, seen.columns, d_writers, d_memory, write);
+            memory::reads_backward(readers, t, seen.columns, d_readers, d_reads, d_memory);
         }
-        add_upstream(&by.weightings, t, gradients);
-        let recorder = recorder.map(|recorder| &mut recorder.heads[..]);
-        address_backward_noting(
-            &trace.heads,
-            t,
-            (trace.sampling, &by.terms),
-            gradients,
-            recorder,
-        );
-        let to = Back {
+        let derivatives = recorder.map(|to| &mut to.heads[..]);
+        let back = Back {
             t,
             seen,
             d_memory,
-            scratch: rows,
+            scratch,
         };
-        score::backward(&trace.heads, gradients, to);
-    }
-
-    /// [`Order::WriteFirst`]: through reads and the addressing of the read heads to M_t, then through writes
-    /// and the addressing of the write heads to M_{t−1}.
-    fn written_first_backward(
-        &self,
-        t: usize,
-        trace: &Trace<R>,
-        by: &Upstream<R>,
-        scratch: &mut Scratch<R>,
-        mut recorder: GradientRecorder<'_, R>,
-    ) {
-        let Scratch {
-            stack,
-            memory: d_memory,
-            heads: gradients,
-            rows,
-            write,
-            window,
-            after,
-            ..
-        } = scratch;
-        let how = (trace.sampling, &by.terms);
-        let (readers, writers) = trace.heads.split_at(self.config.read_heads);
-        let (reader_gradients, writer_gradients) = gradients.split_at_mut(readers.len());
-        let (on_readers, on_writers) = by.weightings.split_at(readers.len());
-        let before = window.at(trace, writers, t, self.epsilon);
-        let after = after.at(writers, t, before);
-        memory::reads_backward(
-            readers,
-            t,
-            after.columns,
-            reader_gradients,
-            &stack.beside,
-            d_memory,
+        heads_backward(
+            &trace.heads,
+            gradients,
+            &by.weightings,
+            noise,
+            derivatives,
+            back,
         );
-        add_upstream(on_readers, t, reader_gradients);
-        let of_heads = recorder
-            .as_mut()
-            .map(|recorder| &mut recorder.heads[..readers.len()]);
-        address_backward_noting(readers, t, how, reader_gradients, of_heads);
-        let to = Back {
-            t,
-            seen: after,
-            d_memory: &mut *d_memory,
-            scratch: &mut *rows,
-        };
-        score::backward(readers, reader_gradients, to);
-        if let Some(recorder) = &mut recorder {
-            recorder.record_memory(trace, t + 1, d_memory);
-        }
-        memory::writes_backward(
-            writers,
-            t,
-            before.columns,
-            writer_gradients,
-            d_memory,
-            write,
-        );
-        add_upstream(on_writers, t, writer_gradients);
-        let of_heads = recorder.map(|recorder| &mut recorder.heads[readers.len()..]);
-        address_backward_noting(writers, t, how, writer_gradients, of_heads);
-        let to = Back {
-            t,
-            seen: before,
-            d_memory,
-            scratch: rows,
-        };
-        score::backward(writers, writer_gradients, to);
     }
 
     /// Backpropagates one step from the parameters of the heads through the controller to its input.
@@ -566,7 +505,7 @@ impl<'a, R: Real> Ntm<'a, R> {
     /// See [`crate::model::Machine::step`].
     pub(super) fn step_by_arrays(self) -> Vec<Dependency<'a, R>> {
         let config = self.config;
-        let reads = move |heads: &[HeadTrace<R>], t: usize, see: &mut dyn FnMut(&[R])| {
+        let reads = move |heads: &[HeadTrace<R>], t, see: &mut dyn FnMut(&[R])| {
             self.see_reads(heads, t, see);
         };
         let heads = (0..config.heads()).flat_map(move |head| self.emitted(head));
@@ -590,7 +529,7 @@ impl<'a, R: Real> Ntm<'a, R> {
         let arrays = arrays.filter(move |array| self.config.width(place, array) > 0);
         arrays.map(move |array| {
             let compute = move |trace: &mut Trace<R>, t: usize| {
-                self.set_raw(t, trace);
+                self.set_raw(t, std::array::from_mut(trace));
                 activate_one(
                     self.config,
                     trace.raw.row(t),
@@ -611,11 +550,6 @@ impl<R: Real> Scratch<R> {
         let empty = Trace::<R>::new(config);
         let heads = empty.heads.iter();
         let heads = heads.map(|head| HeadGradient::of(config, head));
-        let (rows_after, values_after) = if is_written_first {
-            (config.rows, values)
-        } else {
-            (0, 0)
-        };
         Self {
             stack: StackGradient::new(&config.controller, config.read_heads * config.columns),
             seen: readout::Seen::new(config.features(), config.outputs),
@@ -626,7 +560,7 @@ impl<R: Real> Scratch<R> {
             rows: Aligned::zeros(config.rows),
             write: Aligned::zeros(if config.is_pair() { 0 } else { values }),
             window: Window::new(values, !is_written_first),
-            after: After::new(rows_after, values_after),
+            after: After::default(),
         }
     }
 

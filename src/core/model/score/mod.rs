@@ -65,14 +65,7 @@ macro_rules! functions {
         $(pub mod $file;)*
 
         impl Score {
-            /// Its arrays.
-            pub(super) fn arrays(self) -> &'static dyn Arrays {
-                match self {
-                    $(Self::$name => &$file::$name,)*
-                }
-            }
-
-            /// Both directions.
+            /// Its arrays, and both directions.
             pub(super) fn function<R: Real>(self) -> &'static dyn ScoreFunction<R> {
                 match self {
                     $(Self::$name => &$file::$name,)*
@@ -83,6 +76,13 @@ macro_rules! functions {
 }
 
 scores!(functions);
+
+impl Score {
+    /// Its arrays.
+    pub(super) fn arrays(self) -> &'static dyn Arrays {
+        self.function::<f32>()
+    }
+}
 
 /// The similarities of heads at one step with the memory that they see, and what their weightings make of its rows.
 pub(super) fn forward<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: &mut Rows<'_, R>) {

@@ -330,27 +330,24 @@ pub(super) enum Bayesian {
 
 pub(super) use Bayesian::{Lognormal, Weibull};
 
+/// The arrays of either form, with those of its noise.
+const fn with(noise: Array) -> [Array; 7] {
+    [
+        noise,
+        PRIOR_WEIGHT,
+        PRIOR_BIAS,
+        PRIOR_VECTOR,
+        LAYER,
+        PRIOR,
+        DIVERGENCE,
+    ]
+}
+
 impl Arrays for Bayesian {
     fn arrays(&self) -> &'static [Array] {
         match self {
-            Self::Weibull => &[
-                NOISE,
-                PRIOR_WEIGHT,
-                PRIOR_BIAS,
-                PRIOR_VECTOR,
-                LAYER,
-                PRIOR,
-                DIVERGENCE,
-            ],
-            Self::Lognormal => &[
-                NORMAL,
-                PRIOR_WEIGHT,
-                PRIOR_BIAS,
-                PRIOR_VECTOR,
-                LAYER,
-                PRIOR,
-                DIVERGENCE,
-            ],
+            Self::Weibull => &const { with(NOISE) },
+            Self::Lognormal => &const { with(NORMAL) },
         }
     }
 
@@ -370,10 +367,7 @@ impl Stages for Bayesian {
     }
 
     fn content_needs(&self) -> &'static [Array] {
-        match self {
-            Self::Weibull => &[NOISE],
-            Self::Lognormal => &[NORMAL],
-        }
+        &self.arrays()[..1]
     }
 }
 

@@ -96,14 +96,7 @@ pub(super) trait WeightingFunction<R: Real>: Stages {
 macro_rules! functions {
     ($($(#[$doc:meta])* $word:literal: $name:ident in $file:ident,)*) => {
         impl Weighting {
-            /// Its arrays and stages.
-            pub(super) fn stages(self) -> &'static dyn Stages {
-                match self {
-                    $(Self::$name => &$file::$name,)*
-                }
-            }
-
-            /// Both directions.
+            /// Its arrays and stages, and both directions.
             pub(super) fn function<R: Real>(self) -> &'static dyn WeightingFunction<R> {
                 match self {
                     $(Self::$name => &$file::$name,)*
@@ -114,3 +107,10 @@ macro_rules! functions {
 }
 
 weightings!(functions);
+
+impl Weighting {
+    /// Its arrays and stages.
+    pub(super) fn stages(self) -> &'static dyn Stages {
+        self.function::<f32>()
+    }
+}

@@ -13,13 +13,13 @@ use std::any::Any;
 use std::ops::Range;
 
 use super::array;
-use super::attention::{AttentionConfig, Mechanism, Score};
+use super::attention::{AttentionConfig, Mechanism, Score, ShiftForm};
 use super::config::check_channels;
 use super::controller::cell::{self, CellGradient, one_lstm};
 use super::controller::feedforward;
 use super::dependency::{Conventions, Dependency, Size};
 use super::encoder::{self, Encoder};
-use super::head::HeadGradient;
+use super::head::{self, HeadGradient};
 use super::kind::{Kind, Sizes};
 use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, record};
 use super::params::Params;
@@ -122,14 +122,13 @@ impl Kind for AttendConfig {
     fn width(&self, place: Place, array: Array) -> usize {
         match (place, array) {
             (Place::Layer(_), _) => one_lstm(self.decoder).width(0, array, self.decoder_inputs()),
-            (Place::Head(_), _) => reader::width(self, array),
+            (Place::Head(_), _) => head::width(self, (&self.attention, ShiftForm::None), 0, array),
             (_, array::RAW) => 0,
             (_, array::FEATURES) => self.decoder + 2 * self.encoder,
             (_, array::NORMS) => self.rows,
             _ => {
-                let size = |axis: &&str| (self as &dyn Kind).size(axis);
                 let of_encoder = encoder::width(array, self.inputs, self.encoder);
-                of_encoder.unwrap_or_else(|| array.dims.iter().map(size).product())
+                of_encoder.unwrap_or_else(|| (self as &dyn Kind).values(array))
             }
         }
     }
@@ -340,24 +339,16 @@ impl<R: Real> Attend<'_, R> {
 
     /// s_t = lstm([y_{t−1}; r_t], s_{t−1}).
     fn decode(&self, trace: &mut Trace<R>, t: usize) {
-        let feedback = trace.series(Place::Machine, array::FEEDBACK);
-        let feedback = feedback.map_or_else(Vec::new, |series| series.row(t).to_vec());
-        let (to, rest) = trace.layers[0]
-            .input
-            .row_mut(t)
-            .split_at_mut(feedback.len());
-        to.copy_from_slice(&feedback);
-        let read = trace.heads[0].read.row(t);
-        rest[..read.len()].copy_from_slice(read);
-        cell::forward(self.decoder, trace.layers[0].cell_mut(), t, Some(t - 1));
+        let ([.., feedback], layer) = (trace.own.all::<11>(), &mut trace.layers[0]);
+        let seen = feedback.row(t).iter().chain(trace.heads[0].read.row(t));
+        let input = layer.input.row_mut(t).iter_mut();
+        input.zip(seen).for_each(|(to, &from)| *to = from);
+        cell::forward(self.decoder, layer.cell_mut(), t, Some(t - 1));
     }
 
     /// z_t = W·[s_t; r_t] + b.
     fn emit(&self, trace: &mut Trace<R>, t: usize) {
-        let (state, read) = (trace.layers[0].hidden.row(t), trace.heads[0].read.row(t));
-        let (to_state, to_read) = trace.features.row_mut(t).split_at_mut(state.len());
-        to_state.copy_from_slice(state);
-        to_read.copy_from_slice(read);
+        readout::gather(trace, t);
         let z = trace.logit.row_mut(t);
         self.output.start(z);
         self.output.forward_from(0, [(trace.features.row(t), z)]);
@@ -389,7 +380,7 @@ impl<R: Real> Attend<'_, R> {
             let to = recorder.as_deref_mut().map(|to| to.layers[0].cell_mut());
             state.backward(self.decoder, decoder.cell(), (t, Some(t - 1)), dz, to);
             if let Some(to) = recorder.as_deref_mut() {
-                to.record_own(trace, array::FEEDBACK, t, &state.input[..y]);
+                to.record_array(trace, Place::Machine, array::FEEDBACK, t, &state.input[..y]);
             }
             let mut d_read = d_read.to_vec();
             let columns = d_read.len();
@@ -397,8 +388,7 @@ impl<R: Real> Attend<'_, R> {
             let d_key = reader.backward(trace, t, &d_read, by, recorder.as_deref_mut());
             add(&mut state.hidden[..], d_key);
         }
-        let to = recorder.as_deref_mut().map(|to| &mut to.heads[0]);
-        reader.finish(trace, by, to);
+        reader.finish(trace, by, recorder.as_deref_mut());
         let last = encoder::last(trace);
         let (mut dz, mut d_last) = (vec![R::ZERO; padded(c)], vec![R::ZERO; last.len()]);
         feedforward::backward(decoder.hidden.row(source - 1), &state.hidden, &mut dz);

@@ -20,16 +20,18 @@
 //! What is learned is the same in all steps, and so is its derivative: by all steps together. It costs an update
 //! nothing but a look, per step and head, whether anybody asked.
 
+use std::ops::Range;
+
 use super::addressing::address_backward;
 use super::array;
 use super::attention::Weighting;
 use super::head::HeadGradient;
 use super::kind::AsKind;
-use super::machine::{Terms, Upstream, record};
+use super::machine::{GradientRecorder, Terms, Upstream, record};
 use super::score;
 use super::spec::{Array, Place};
 use super::stage::Stage;
-use super::trace::{HeadTrace, NoiseMode, Trace};
+use super::trace::{NoiseMode, Trace};
 use super::weighting::bayesian::DIVERGENCE;
 use super::weighting::local::{CENTRE, POSITION_WEIGHT};
 use super::window::Back;
@@ -64,10 +66,18 @@ impl<R: Real> Trace<R> {
         }
     }
 
-    /// Records the derivative w.r.t. an array that only this kind of machine has.
-    pub(super) fn record_own(&mut self, of: &Self, array: Array, t: usize, values: &[R]) {
-        let to = self.entry_mut(Place::Machine, array);
-        if let Some((of, to)) = of.series(Place::Machine, array).zip(to) {
+    /// Records the derivative w.r.t. an array that not every machine or head has.
+    pub(super) fn record_array(
+        &mut self,
+        of: &Self,
+        place: Place,
+        array: Array,
+        t: usize,
+        values: &[R],
+    ) {
+        // Its width is 0 until something is recorded.
+        let to = self.entry_mut(place, array);
+        if let Some((of, to)) = of.series(place, array).zip(to) {
             record(to, of, t, values);
         }
     }
@@ -76,63 +86,62 @@ impl<R: Real> Trace<R> {
     pub(super) fn record_memory(&mut self, of: &Self, t: usize, memory: &[R]) {
         record(&mut self.memory_columns, &of.memory_columns, t, memory);
     }
-}
 
-impl<R: Real> HeadTrace<R> {
-    /// Returns true if the stages before the weighting lead only to a sampled row.
-    fn is_drawn(&self, sampling: NoiseMode) -> bool {
-        self.mechanism.weighting == Weighting::Hard && sampling != NoiseMode::Expected
+    /// Returns true if the stages of a head before its weighting lead only to a sampled row.
+    fn is_drawn(&self, head: usize) -> bool {
+        let weighting = self.heads[head].mechanism.weighting;
+        weighting == Weighting::Hard && self.sampling != NoiseMode::Expected
     }
 
     /// Records the derivatives w.r.t. the parameters that a head emitted in step `t`.
     pub(super) fn record_emitted(
         &mut self,
-        head: &Self,
+        of: &Self,
+        head: usize,
         t: usize,
         by: &HeadGradient<R>,
-        (sampling, terms): (NoiseMode, &Terms<R>),
+        terms: &Terms<R>,
     ) {
-        record(&mut self.erase, &head.erase, t, &by.erase);
-        record(&mut self.add, &head.add, t, &by.add);
-        if head.is_drawn(sampling) {
+        let (place, to, from) = (Place::Head(head), &mut self.heads[head], &of.heads[head]);
+        record(&mut to.erase, &from.erase, t, &by.erase);
+        record(&mut to.add, &from.add, t, &by.add);
+        if of.is_drawn(head) {
             return;
         }
-        record(&mut self.key, &head.key, t, &by.key);
-        record(&mut self.strength, &head.strength, t, &[by.strength]);
-        record(&mut self.gate, &head.gate, t, &[by.gate]);
-        record(&mut self.shift, &head.shift, t, &by.shift);
-        record(&mut self.sharpening, &head.sharpening, t, &[by.sharpening]);
-        if head.series(POSITION_WEIGHT).is_some() {
-            self.record_own(head, CENTRE, t, &[by.centre]);
+        record(&mut to.key, &from.key, t, &by.key);
+        record(&mut to.strength, &from.strength, t, &[by.strength]);
+        record(&mut to.gate, &from.gate, t, &[by.gate]);
+        record(&mut to.shift, &from.shift, t, &by.shift);
+        record(&mut to.sharpening, &from.sharpening, t, &[by.sharpening]);
+        if from.series(POSITION_WEIGHT).is_some() {
+            self.record_array(of, place, CENTRE, t, &[by.centre]);
         }
-        self.record_own(head, DIVERGENCE, t, &[terms.divergence]);
+        self.record_array(of, place, DIVERGENCE, t, &[terms.divergence]);
     }
 
-    /// Records the derivatives w.r.t. the weightings and the divergences of the steps before a head attends.
-    pub(super) fn record_before(&mut self, head: &Self, by: &Upstream<R>) {
+    /// Records the derivatives w.r.t. the weighting and the divergence of the only head in the steps before it attends.
+    pub(super) fn record_before(&mut self, of: &Self, by: &Upstream<R>) {
+        let (head, weighting) = (&of.heads[0], &by.weightings[0]);
         for t in (0..head.first_step).rev() {
-            let weighting = &by.weightings[0];
             if weighting.width() > 0 {
-                record(&mut self.weighting, &head.weighting, t, weighting.row(t));
+                let to = &mut self.heads[0].weighting;
+                record(to, &head.weighting, t, weighting.row(t));
             }
-            self.record_own(head, DIVERGENCE, t, &[by.terms.divergence]);
+            let place = Place::Head(0);
+            self.record_array(of, place, DIVERGENCE, t, &[by.terms.divergence]);
         }
     }
 
-    /// Records the derivatives w.r.t. the initial weighting and its weights, at the end of the backward pass.
-    pub(super) fn record_start(
-        &mut self,
-        head: &Self,
-        by: &mut HeadGradient<R>,
-        sampling: NoiseMode,
-    ) {
-        if head.is_drawn(sampling) {
+    /// Records the derivatives w.r.t. the initial weighting and the weights of a head, at the end of the backward pass.
+    pub(super) fn record_start(&mut self, of: &Self, head: usize, by: &HeadGradient<R>) {
+        if of.is_drawn(head) {
             return;
         }
-        record(&mut self.initial, &head.initial, 0, &by.previous);
+        let (to, from) = (&mut self.heads[head], &of.heads[head]);
+        record(&mut to.initial, &from.initial, 0, &by.previous);
         let to_of = [
-            (&mut self.of_score, &head.of_score, &by.of_score),
-            (&mut self.of_weighting, &head.of_weighting, &by.of_weighting),
+            (&mut to.of_score, &from.of_score, &by.of_score),
+            (&mut to.of_weighting, &from.of_weighting, &by.of_weighting),
         ];
         for (to, of, by) in to_of {
             let learned = of.arrays().zip(to.arrays_mut());
@@ -142,73 +151,68 @@ impl<R: Real> HeadTrace<R> {
             }
         }
     }
-
-    /// Records the derivative w.r.t. an array of the head.
-    fn record_own(&mut self, head: &Self, array: Array, t: usize, values: &[R]) {
-        let mut arrays = self.arrays_mut();
-        // Its width is 0 until something is recorded.
-        let to = arrays.find(|(other, _)| *other == array);
-        if let Some((of, (_, to))) = head.series(array).zip(to) {
-            record(to, of, t, values);
-        }
-    }
 }
 
-/// Backpropagates step `to.t` of heads from the gradients w.r.t. their weightings through addressing and scores, to
-/// those w.r.t. what they emitted and w.r.t. the memory that they saw. `weightings` are the gradients w.r.t. the
-/// weightings that do not come through reads and writes.
+/// Backpropagates step `to.t` of some `heads` from the gradients w.r.t. their weightings through addressing and scores, to
+/// those w.r.t. what they emitted and w.r.t. the memory that they saw. `upstream` has the gradients w.r.t. the weightings
+/// that do not come through reads and writes.
 ///
 /// Where derivatives are requested, it goes through addressing stage by stage and records the gradient of each.
 pub(super) fn heads_backward<R: Real>(
-    heads: &[HeadTrace<R>],
+    trace: &Trace<R>,
+    heads: Range<usize>,
     gradients: &mut [HeadGradient<R>],
-    weightings: &[Series<R>],
-    (sampling, terms): (NoiseMode, &Terms<R>),
-    derivatives: Option<&mut [HeadTrace<R>]>,
+    upstream: &Upstream<R>,
+    recorder: GradientRecorder<'_, R>,
     to: Back<'_, R>,
 ) {
-    let t = to.t;
-    for (from, by) in weightings.iter().zip(&mut *gradients) {
+    let (t, terms, of) = (to.t, &upstream.terms, &trace.heads[heads.clone()]);
+    let gradients = &mut gradients[heads.clone()];
+    let weightings = upstream.weightings[heads.clone()].iter();
+    for (from, by) in weightings.zip(&mut *gradients) {
         if from.width() > 0 {
             add(&mut by.weighting[..], from.row(t));
         }
     }
-    if let Some(derivatives) = derivatives {
-        address_backward_recording(heads, t, (sampling, terms), gradients, derivatives);
+    if let Some(recorder) = recorder {
+        address_backward_recording(trace, heads, t, terms, gradients, recorder);
     } else {
-        address_backward(heads, t, sampling, terms, gradients, None);
+        address_backward(of, t, trace.sampling, terms, gradients, None);
     }
-    score::backward(heads, gradients, to);
+    score::backward(of, gradients, to);
 }
 
 /// [`address_backward`], stage by stage.
 fn address_backward_recording<R: Real>(
-    heads: &[HeadTrace<R>],
+    trace: &Trace<R>,
+    heads: Range<usize>,
     t: usize,
-    (sampling, terms): (NoiseMode, &Terms<R>),
+    terms: &Terms<R>,
     gradients: &mut [HeadGradient<R>],
-    derivatives: &mut [HeadTrace<R>],
+    recorder: &mut Trace<R>,
 ) {
+    let of = &trace.heads[heads.clone()];
     for by in &mut *gradients {
         add(&mut by.weighting[..], &by.previous[..]);
     }
     for stage in Stage::all().into_iter().rev() {
-        let handed = heads.iter().zip(&*gradients).zip(&mut *derivatives);
-        for ((head, by), to) in handed {
+        for (index, by) in heads.clone().zip(&*gradients) {
+            let head = &trace.heads[index];
             let is_weighting = stage == Stage::Draw || head.distribution.width() == 0;
             let is_on_path = !matches!(stage, Stage::Centre | Stage::Divergence);
             if is_on_path
-                && (is_weighting || !head.is_drawn(sampling))
+                && (is_weighting || !trace.is_drawn(index))
                 && let Some(made) = stage.makes(head)
             {
-                to.record_own(head, made, t, &by.weighting);
+                recorder.record_array(trace, Place::Head(index), made, t, &by.weighting);
             }
         }
-        address_backward(heads, t, sampling, terms, gradients, Some(stage));
+        address_backward(of, t, trace.sampling, terms, gradients, Some(stage));
     }
-    for ((head, by), to) in heads.iter().zip(gradients).zip(derivatives) {
-        if !head.is_drawn(sampling) {
-            record(&mut to.similarity, &head.similarity, t, &by.weighting);
+    for (index, by) in heads.zip(gradients) {
+        if !trace.is_drawn(index) {
+            let (to, from) = (&mut recorder.heads[index], &trace.heads[index]);
+            record(&mut to.similarity, &from.similarity, t, &by.weighting);
         }
     }
 }

@@ -158,7 +158,8 @@ impl<'a, R: Real> Encoder<'a, R> {
         if let Some(recorder) = &mut recorder {
             // After the source they are 0.
             for array in ARRAYS.into_iter().filter(|array| array.is_in_files()) {
-                recorder.record_own(trace, array, trace.steps() - 1, &vec![R::ZERO; u]);
+                let (last, zeros) = (trace.steps() - 1, vec![R::ZERO; u]);
+                recorder.record_array(trace, Place::Machine, array, last, &zeros);
             }
         }
         for t in (0..source).rev() {

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::array;
-use super::attention::{HeadColumns, Mechanism, ShiftForm};
+use super::attention::{AttentionConfig, HeadColumns, Mechanism, ShiftForm, Strength, Switch};
 use super::config::{NtmConfig, VectorActivation};
 use super::kind::Kind;
 use super::slots::SlotsGradient;
@@ -88,6 +88,37 @@ pub(super) const EMITTED: [Array; 7] = [
     array::ADD,
 ];
 
+/// [`Kind::width`] of an array of a head: 0 of one that it lacks, by its role and the stages that are on.
+pub(super) fn width(
+    kind: &dyn Kind,
+    (of, shift_form): (&AttentionConfig, ShiftForm),
+    head: usize,
+    array: Array,
+) -> usize {
+    let is_write = head >= kind.read_heads();
+    let (score, weighting) = (of.score.of(head).arrays(), of.weighting.of(head).stages());
+    let has = match array {
+        array::STRENGTH => of.strength.of(head) == Strength::Emitted,
+        array::GATE | array::GATED => of.gate.of(head) == Switch::On,
+        array::SHIFT | array::SHIFTED => shift_form != ShiftForm::None,
+        array::SHARPENING => of.sharpening.of(head) == Switch::On,
+        array::DISTRIBUTION => weighting.is_sampled(),
+        array::READ => !is_write,
+        array::ERASE => is_write && of.erase.of(head) == Switch::On,
+        array::ADD => is_write,
+        _ => true,
+    };
+    if !has {
+        0
+    } else if array.is_in_files() {
+        kind.values(array)
+    } else if score.arrays().contains(&array) {
+        score.scratch(array, kind)
+    } else {
+        weighting.scratch(array, kind)
+    }
+}
+
 /// The shift weighting of either form.
 #[inline(always)]
 fn shift<R: Real, S: Simd>(simd: S, mechanism: &Mechanism, raw: &[R], shift: &mut [R]) {
@@ -142,9 +173,21 @@ impl<R: Real> HeadGradient<R> {
         let (score, weighting) = (head.mechanism.score, head.mechanism.weighting);
         let score = score.function::<R>().gradient_scratch(kind);
         let weighting = weighting.function::<R>().gradient_scratch(kind);
-        let of_score = SlotsGradient::new(&head.of_score, &score);
-        let of_weighting = SlotsGradient::new(&head.of_weighting, &weighting);
-        Self::new(head, [of_score, of_weighting])
+        let (rows, zeros) = (head.weighting.width(), |len: usize| vec![R::ZERO; len]);
+        Self {
+            weighting: Aligned::zeros(rows),
+            previous: Aligned::zeros(rows),
+            key: zeros(head.key.width()),
+            strength: R::ZERO,
+            gate: R::ZERO,
+            shift: zeros(head.shift.width()),
+            sharpening: R::ZERO,
+            centre: R::ZERO,
+            of_score: SlotsGradient::new(&head.of_score, &score),
+            of_weighting: SlotsGradient::new(&head.of_weighting, &weighting),
+            erase: zeros(head.erase.width()),
+            add: zeros(head.add.width()),
+        }
     }
 
     /// Empties what is summed over an episode.
@@ -169,28 +212,6 @@ impl<R: Real> HeadGradient<R> {
             .iter()
             .chain(&self.of_weighting.learned);
         learned.map(|values| &values[..])
-    }
-
-    /// All zero, in the sizes of a head, with those of its score and of its weighting.
-    pub(super) fn new(
-        head: &HeadTrace<R>,
-        [of_score, of_weighting]: [SlotsGradient<R>; 2],
-    ) -> Self {
-        let (rows, zeros) = (head.weighting.width(), |len: usize| vec![R::ZERO; len]);
-        Self {
-            weighting: Aligned::zeros(rows),
-            previous: Aligned::zeros(rows),
-            key: zeros(head.key.width()),
-            strength: R::ZERO,
-            gate: R::ZERO,
-            shift: zeros(head.shift.width()),
-            sharpening: R::ZERO,
-            centre: R::ZERO,
-            of_score,
-            of_weighting,
-            erase: zeros(head.erase.width()),
-            add: zeros(head.add.width()),
-        }
     }
 }
 
@@ -336,7 +357,6 @@ mod tests {
     use super::*;
     use crate::math::check::{assert_gradient, random_vector};
     use crate::model::Trace;
-    use crate::model::slots::Slots;
 
     fn config(form: ShiftForm, activation: VectorActivation) -> NtmConfig {
         let mut config = NtmConfig::new(3, 2);
@@ -357,9 +377,7 @@ mod tests {
                 for head in 0..2 {
                     let raw = random_vector(head as u64 + 1, config.head_outputs());
                     let empty = Trace::<f64>::new(&config);
-                    let nothing = || SlotsGradient::new(&Slots::default(), &[]);
-                    let mut gradient =
-                        HeadGradient::new(&empty.heads[head], [nothing(), nothing()]);
+                    let mut gradient = HeadGradient::of(&config, &empty.heads[head]);
                     gradient.key = random_vector(11, 4);
                     gradient.shift = random_vector(12, 5);
                     if head == 1 {

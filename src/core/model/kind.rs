@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::attention::{Mechanism, Score, Weighting};
+use super::attention::{Mechanism, Weighting};
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, head_name};
 use crate::keys::{ConfigError, Keys};
@@ -199,7 +199,7 @@ impl dyn Kind + '_ {
             let start = array.start()?;
             let (rows, columns) = match array.dims {
                 [rows, columns] => (self.size(rows), self.size(columns)),
-                dims => (1, dims.iter().map(|axis| self.size(axis)).product()),
+                _ => (1, self.values(array)),
             };
             Some(TensorSpec {
                 name: format!("{name}.{}", array.name).into(),
@@ -210,21 +210,9 @@ impl dyn Kind + '_ {
         })
     }
 
-    /// Values per step of an array of the mechanism of a head.
-    pub(super) fn mechanism_width(
-        &self,
-        score: Score,
-        weighting: Weighting,
-        array: Array,
-    ) -> usize {
-        let (score, weighting) = (score.arrays(), weighting.stages());
-        if array.is_in_files() {
-            array.dims.iter().map(|axis| self.size(axis)).product()
-        } else if score.arrays().contains(&array) {
-            score.scratch(array, self)
-        } else {
-            weighting.scratch(array, self)
-        }
+    /// Values per step of an array in files, by its axes.
+    pub(super) fn values(&self, array: Array) -> usize {
+        array.dims.iter().map(|axis| self.size(axis)).product()
     }
 
     /// The name of an array in files.

@@ -2,7 +2,6 @@
 //! machine. It has no gate, shift or sharpening.
 
 use super::addressing::address;
-use super::array;
 use super::attention::{
     AttentionConfig, Mechanism, Parameters, Score, ShiftForm, Strength, Switch, Weighting,
 };
@@ -15,23 +14,12 @@ use super::machine::{GradientRecorder, Upstream};
 use super::memory;
 use super::recompute::Rules;
 use super::score::{self, Rows};
-use super::spec::Array;
-use super::trace::{HeadTrace, Trace, of_heads};
+use super::trace::Trace;
 use super::window::{Back, Seen};
 use crate::keys::{Choice as _, ConfigError, PerHead};
 use crate::math::{Aligned, Real};
 
-/// The arrays of such a head, but for those of its score and its weighting. Its initial weighting is 0.
-const ARRAYS: [Array; 6] = [
-    array::INITIAL,
-    array::KEY,
-    array::SIMILARITY,
-    array::CONTENT,
-    array::WEIGHTING,
-    array::READ,
-];
-
-/// A head with this score, without gate, shift and sharpening.
+/// A head with this score, without gate, shift and sharpening. Its initial weighting is 0.
 pub(super) const fn attention(score: Score, units: usize) -> AttentionConfig {
     AttentionConfig {
         score: PerHead::all(score),
@@ -68,20 +56,6 @@ impl AttentionConfig {
         ConfigError::unless(score != Score::Location, field, score.word(), || {
             "any other score, because the number of source steps changes".to_owned()
         })
-    }
-}
-
-/// [`Kind::width`] of such a head.
-pub(super) fn width(kind: &dyn Kind, array: Array) -> usize {
-    let Mechanism {
-        score, weighting, ..
-    } = kind.mechanism(0);
-    let is_sampled = weighting.stages().is_sampled();
-    let is_absent = of_heads::ALL.contains(&array) && !ARRAYS.contains(&array);
-    match array {
-        array::DISTRIBUTION if is_sampled => kind.rows(),
-        _ if is_absent => 0,
-        _ => kind.mechanism_width(score, weighting, array),
     }
 }
 
@@ -141,7 +115,6 @@ impl<R: Real> ReaderGradient<R> {
         by: &Upstream<R>,
         mut recorder: GradientRecorder<'_, R>,
     ) -> &[R] {
-        let (heads, noise) = (&trace.heads[..], (trace.sampling, &by.terms));
         let seen = Seen {
             columns: trace.memory_columns.row(trace.memory_row(trace.steps())),
             norms: trace.norms.row(trace.norms_row(t)),
@@ -151,31 +124,21 @@ impl<R: Real> ReaderGradient<R> {
             to.record_memory(trace, t + 1, &self.memory);
             to.record_reads(trace, t, d_read);
         }
-        memory::reads_backward(
-            heads,
-            t,
-            seen.columns,
-            &mut self.head,
-            d_read,
-            &mut self.memory,
-        );
-        let derivatives = recorder.as_deref_mut().map(|to| &mut to.heads[..]);
+        let Self {
+            head,
+            memory: d_memory,
+            scratch,
+        } = self;
+        memory::reads_backward(&trace.heads, t, seen.columns, head, d_read, d_memory);
         let back = Back {
             t,
             seen,
-            d_memory: &mut self.memory,
-            scratch: &mut self.scratch,
+            d_memory,
+            scratch,
         };
-        heads_backward(
-            heads,
-            &mut self.head,
-            &by.weightings,
-            noise,
-            derivatives,
-            back,
-        );
+        heads_backward(trace, 0..1, head, by, recorder.as_deref_mut(), back);
         if let Some(to) = recorder {
-            to.heads[0].record_emitted(&heads[0], t, &self.head[0], noise);
+            to.record_emitted(trace, 0, t, &head[0], &by.terms);
         }
         &self.head[0].key
     }
@@ -185,13 +148,13 @@ impl<R: Real> ReaderGradient<R> {
         &mut self,
         trace: &Trace<R>,
         by: &Upstream<R>,
-        recorder: Option<&mut HeadTrace<R>>,
+        recorder: GradientRecorder<'_, R>,
     ) {
-        let ([gradient], head) = (&mut self.head, &trace.heads[0]);
-        gradient.add_up(head);
+        let [gradient] = &mut self.head;
+        gradient.add_up(&trace.heads[0]);
         if let Some(to) = recorder {
-            to.record_before(head, by);
-            to.record_start(head, gradient, trace.sampling);
+            to.record_before(trace, by);
+            to.record_start(trace, 0, gradient);
         }
     }
 }

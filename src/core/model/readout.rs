@@ -6,6 +6,18 @@ use super::spec::Place;
 use super::trace::Trace;
 use crate::math::{Answer, Linear, Matrix, Real, Series, matrix};
 
+/// Sets the input of the output layer in step `t`: the hidden state of the top layer, and what the heads read.
+pub(super) fn gather<R: Real>(trace: &mut Trace<R>, t: usize) {
+    let hidden = trace.layers.last().map(|layer| layer.hidden.row(t));
+    let reads = trace.heads.iter().map(|head| head.read.row(t));
+    let mut features = trace.features.row_mut(t);
+    for part in hidden.into_iter().chain(reads) {
+        let (to, rest) = features.split_at_mut(part.len());
+        to.copy_from_slice(part);
+        features = rest;
+    }
+}
+
 /// Logits and outputs of every step.
 pub(super) fn forward<R: Real>(
     linear: &Linear<R>,

@@ -60,11 +60,13 @@ impl Recording {
         } else {
             self.origin?.into()
         };
-        let (task, episode, origin) = (&self.task, self.episode.clone(), self.origin);
-        let source = self.trace.setting.source;
-        Some(Self::with_noise(
-            machine, task, episode, origin, noise, source,
-        ))
+        let given = Given {
+            source: self.trace.setting.source,
+            ..(&self.episode).into()
+        };
+        let mut recorder = Recorder::new(machine, &self.task, self.episode.clone(), self.origin);
+        machine.begin(given, noise, &mut recorder.trace);
+        Some(recorder.into_recording())
     }
 
     /// The derivative of the loss, or of one bit, by everything in the episode of this machine, which recorded it: see
@@ -109,41 +111,7 @@ impl Recording {
 
     /// Runs the machine on an episode that was drawn, or, with an origin of `None`, made by hand.
     pub fn of(machine: &Model<f32>, task: &Task, episode: Episode, origin: Option<Draw>) -> Self {
-        let (noise, source) = (origin.unwrap_or_default().into(), episode.source());
-        Self::with_noise(machine, task, episode, origin, noise, source)
-    }
-
-    fn with_noise(
-        machine: &Model<f32>,
-        task: &Task,
-        episode: Episode,
-        origin: Option<Draw>,
-        noise: Noise<'_>,
-        source: usize,
-    ) -> Self {
-        let mut trace = Trace::new(&machine.config);
-        let given = Given {
-            source,
-            ..(&episode).into()
-        };
-        machine.run(given, noise, &mut trace);
-        Self::with_trace(task, episode, origin, trace)
-    }
-
-    fn with_trace(task: &Task, episode: Episode, origin: Option<Draw>, trace: Trace<f32>) -> Self {
-        let mut loss = vec![0.0; episode.steps()];
-        let score = score(&episode, &trace, &mut loss);
-        Self {
-            task: task.clone(),
-            origin,
-            episode,
-            trace,
-            loss,
-            score,
-            absent: Vec::new(),
-            computed: Vec::new(),
-            conventions: Conventions::default(),
-        }
+        Recorder::new(machine, task, episode, origin).into_recording()
     }
 }
 
@@ -202,7 +170,20 @@ impl<'a> Recorder<'a> {
         if done == 0 || done < all {
             self.machine.run_steps(&mut self.trace, done..all);
         }
-        Recording::with_trace(self.task, self.episode, self.origin, self.trace)
+        let (episode, trace) = (self.episode, self.trace);
+        let mut loss = vec![0.0; episode.steps()];
+        let score = score(&episode, &trace, &mut loss);
+        Recording {
+            task: self.task.clone(),
+            origin: self.origin,
+            episode,
+            trace,
+            loss,
+            score,
+            absent: Vec::new(),
+            computed: Vec::new(),
+            conventions: Conventions::default(),
+        }
     }
 }
 

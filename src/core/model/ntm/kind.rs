@@ -3,8 +3,9 @@
 use crate::keys::{ConfigError, check};
 use crate::math::matrix::padded;
 use crate::model::array;
-use crate::model::attention::{Mechanism, Score, Strength, Switch, Weighting};
+use crate::model::attention::{Mechanism, Score, Weighting};
 use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, ShiftForm, check_channels};
+use crate::model::head;
 use crate::model::kind::{Kind, Sizes};
 use crate::model::shape::{LinearSpec, Shape, TensorSpec};
 use crate::model::spec::{Array, Place};
@@ -57,18 +58,16 @@ impl Kind for NtmConfig {
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
-        let size = |axis| (self as &dyn Kind).size(axis);
         match (place, array) {
             (Place::Layer(layer), _) => self.controller.width(layer, array, self.first_inputs()),
             (Place::Machine, array::RAW) => padded(self.head_outputs()),
             (Place::Machine, array::FEATURES) => self.features(),
             (Place::Machine, array::NORMS) => self.rows,
-            (Place::Head(head), array) if !self.has(head, array) => 0,
             (Place::Head(head), array) => {
-                let (score, weighting) = (&self.attention.score, &self.attention.weighting);
-                (self as &dyn Kind).mechanism_width(score.of(head), weighting.of(head), array)
+                let mechanism = (&self.attention, self.shift_form.of(head));
+                head::width(self, mechanism, head, array)
             }
-            _ => array.dims.iter().map(|axis| size(axis)).product(),
+            _ => (self as &dyn Kind).values(array),
         }
     }
 
@@ -168,22 +167,6 @@ impl NtmConfig {
         config.attention.score = scores.repeat(2).into();
         config.attention.weighting = weightings.repeat(2).into();
         config
-    }
-
-    /// Returns true if a head has an array, by its role and the stages that are on.
-    fn has(&self, head: usize, array: Array) -> bool {
-        let (of, is_write) = (&self.attention, head >= self.read_heads);
-        match array {
-            array::STRENGTH => of.strength.of(head) == Strength::Emitted,
-            array::GATE | array::GATED => of.gate.of(head) == Switch::On,
-            array::SHIFT | array::SHIFTED => self.shift_form.of(head) != ShiftForm::None,
-            array::SHARPENING => of.sharpening.of(head) == Switch::On,
-            array::DISTRIBUTION => of.weighting.of(head).stages().is_sampled(),
-            array::READ => !is_write,
-            array::ERASE => is_write && of.erase.of(head) == Switch::On,
-            array::ADD => is_write,
-            _ => true,
-        }
     }
 }
 

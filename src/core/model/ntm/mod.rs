@@ -260,22 +260,7 @@ impl<'a, R: Real> Ntm<'a, R> {
                 memory::read(readers, t, after);
             }
         }
-
-        self.gather_features(t, trace);
-    }
-
-    /// The input of the output layer: hidden state and reads.
-    fn gather_features(&self, t: usize, trace: &mut Trace<R>) {
-        let features = trace.features.row_mut(t);
-        let hidden = trace.layers[self.config.controller.layers - 1]
-            .hidden
-            .row(t);
-        let (seen_hidden, seen_reads) = features.split_at_mut(hidden.len());
-        seen_hidden.copy_from_slice(hidden);
-        let seen_reads = seen_reads.chunks_exact_mut(self.config.columns);
-        for (seen, head) in seen_reads.zip(&trace.heads) {
-            seen.copy_from_slice(head.read.row(t));
-        }
+        readout::gather(trace, t);
     }
 
     /// Backpropagates through up to [`TOGETHER`] episodes, longest first, side by side.
@@ -324,9 +309,8 @@ impl<'a, R: Real> Ntm<'a, R> {
             activate_backward(self.config, head, t, by, trace.raw.row(t), d_raw);
         }
         if let Some(recorder) = recorder {
-            let heads = trace.heads.iter().zip(&scratch.heads);
-            for ((head, of_head), to) in heads.zip(&mut recorder.heads) {
-                to.record_emitted(head, t, of_head, (trace.sampling, &by.terms));
+            for (head, of_head) in scratch.heads.iter().enumerate() {
+                recorder.record_emitted(trace, head, t, of_head, &by.terms);
             }
         }
     }
@@ -350,41 +334,31 @@ impl<'a, R: Real> Ntm<'a, R> {
             after,
             ..
         } = scratch;
-        let (d_reads, noise) = (&stack.beside, (trace.sampling, &by.terms));
-        let (readers, writers) = trace.heads.split_at(self.config.read_heads);
+        let (d_reads, count) = (&stack.beside, self.config.read_heads);
+        let (readers, writers) = trace.heads.split_at(count);
+        let is_written_first = self.config.is_written_first();
         let seen = window.at(trace, writers, t, self.epsilon);
-        let (d_readers, d_writers) = gradients.split_at_mut(readers.len());
-        if self.config.is_written_first() {
-            let count = readers.len();
-            let (on_readers, on_writers) = by.weightings.split_at(count);
-            let after = after.at(writers, t, seen);
-            memory::reads_backward(readers, t, after.columns, d_readers, d_reads, d_memory);
-            let derivatives = recorder.as_deref_mut().map(|to| &mut to.heads[..count]);
-            let back = Back {
-                t,
-                seen: after,
-                d_memory: &mut *d_memory,
-                scratch: &mut *scratch,
-            };
-            heads_backward(readers, d_readers, on_readers, noise, derivatives, back);
-            if let Some(recorder) = &mut recorder {
-                recorder.record_memory(trace, t + 1, d_memory);
-            }
-            memory::writes_backward(writers, t, seen.columns, d_writers, d_memory, write);
-            let derivatives = recorder.map(|to| &mut to.heads[count..]);
+        let mut heads = 0..trace.heads.len();
+        if is_written_first {
+            let seen = after.at(writers, t, seen);
+            memory::reads_backward(readers, t, seen.columns, gradients, d_reads, d_memory);
             let back = Back {
                 t,
                 seen,
-                d_memory,
-                scratch,
+                d_memory: &mut *d_memory,
+                scratch: &mut *scratch,
             };
-            return heads_backward(writers, d_writers, on_writers, noise, derivatives, back);
+            let recorder = recorder.as_deref_mut();
+            heads_backward(trace, 0..count, gradients, by, recorder, back);
+            heads.start = count;
         }
         if let Some(recorder) = &mut recorder {
             recorder.record_memory(trace, t + 1, d_memory);
         }
+        let (d_readers, d_writers) = gradients.split_at_mut(count);
         if let ([reader], [writer], [d_reader], [d_writer]) =
             (readers, writers, &mut *d_readers, &mut *d_writers)
+            && !is_written_first
         {
             memory::read_and_write_backward(
                 reader,
@@ -397,23 +371,17 @@ impl<'a, R: Real> Ntm<'a, R> {
             );
         } else {
             memory::writes_backward(writers, t, seen.columns, d_writers, d_memory, write);
-            memory::reads_backward(readers, t, seen.columns, d_readers, d_reads, d_memory);
+            if !is_written_first {
+                memory::reads_backward(readers, t, seen.columns, d_readers, d_reads, d_memory);
+            }
         }
-        let derivatives = recorder.map(|to| &mut to.heads[..]);
         let back = Back {
             t,
             seen,
             d_memory,
             scratch,
         };
-        heads_backward(
-            &trace.heads,
-            gradients,
-            &by.weightings,
-            noise,
-            derivatives,
-            back,
-        );
+        heads_backward(trace, heads, gradients, by, recorder, back);
     }
 
     /// Backpropagates one step from the parameters of the heads through the controller to its input.
@@ -465,12 +433,11 @@ impl<'a, R: Real> Ntm<'a, R> {
     }
 
     /// Records the gradients w.r.t. the state before the first step, and w.r.t. the input.
-    fn record_start(&self, trace: &Trace<R>, scratch: &mut Scratch<R>, recorder: &mut Trace<R>) {
+    fn record_start(&self, trace: &Trace<R>, scratch: &Scratch<R>, recorder: &mut Trace<R>) {
         self.stack().record_inputs(trace, &scratch.stack, recorder);
         recorder.record_memory(trace, 0, &scratch.memory);
-        let heads = trace.heads.iter().zip(&mut scratch.heads);
-        for ((head, by), to) in heads.zip(&mut recorder.heads) {
-            to.record_start(head, by, trace.sampling);
+        for (head, by) in scratch.heads.iter().enumerate() {
+            recorder.record_start(trace, head, by);
         }
     }
 
@@ -510,8 +477,8 @@ impl<'a, R: Real> Ntm<'a, R> {
         };
         let heads = (0..config.heads()).flat_map(move |head| self.emitted(head));
         let memory = recompute::dependencies(config, Conventions::OWN);
-        let seen = move |trace: &mut Trace<R>, t: usize| {
-            self.gather_features(t, trace);
+        let seen = |trace: &mut Trace<R>, t: usize| {
+            readout::gather(trace, t);
             trace.features.row(t).to_vec()
         };
         let output: &'a Linear<R> = self.output();

@@ -171,8 +171,8 @@ pub(super) fn check_size(
         (steps, "steps"),
         (config.rows(), "rows"),
         (config.columns(), "columns"),
-        (config.layers(), "layers"),
-        (config.units(), "units"),
+        (config.sizes().layers, "layers"),
+        (config.sizes().units, "units"),
         several,
         (threads, "threads"),
     ];

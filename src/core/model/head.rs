@@ -8,8 +8,6 @@
 //! | shift s | softmax over offsets, or one scalar | a distribution |
 //! | sharpening γ | 1 + softplus | ≥ 1 |
 
-use std::ops::Range;
-
 use super::array;
 use super::attention::{AttentionConfig, HeadColumns, Mechanism, ShiftForm, Strength, Switch};
 use super::config::{NtmConfig, VectorActivation};
@@ -50,29 +48,6 @@ kernel! {
                 let raw_add = &raw[columns.add.clone()];
                 activate_vector(simd, config.add_activation, raw_add, head.add.row_mut(t));
             }
-        }
-    }
-}
-
-kernel! {
-    /// Activates one of the arrays that a head emits, as [`activate`] does all.
-    pub(super) fn activate_one<'a, R>(
-        simd; config: &'a NtmConfig, raw: &'a [R], head: &'a mut HeadTrace<R>, t: usize, array: Array,
-    ) {
-        let columns = &head.mechanism.columns;
-        let scalar = |at: &Range<usize>| Pack::splat(simd, raw[at.start]);
-        match array {
-            array::STRENGTH => head.strength[t] = softplus(scalar(&columns.strength)).first(),
-            array::SHARPENING => head.sharpening[t] = R::ONE + softplus(scalar(&columns.sharpening)).first(),
-            array::GATE => head.gate[t] = sigmoid(scalar(&columns.gate)).first(),
-            array::SHIFT => shift(simd, &head.mechanism, raw, head.shift.row_mut(t)),
-            array::KEY => activate_vector(simd, config.key_activation, &raw[columns.key.clone()], head.key.row_mut(t)),
-            array::ERASE => {
-                let (e, raw) = (head.erase.row_mut(t), &raw[columns.erase.clone()]);
-                map_packs!(simd, e = [raw] => sigmoid(raw));
-            }
-            array::ADD => activate_vector(simd, config.add_activation, &raw[columns.add.clone()], head.add.row_mut(t)),
-            _ => {}
         }
     }
 }

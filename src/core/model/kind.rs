@@ -123,16 +123,6 @@ impl dyn Kind + '_ {
         self.sizes().outputs
     }
 
-    /// [`Sizes::layers`].
-    pub fn layers(&self) -> usize {
-        self.sizes().layers
-    }
-
-    /// [`Sizes::units`].
-    pub fn units(&self) -> usize {
-        self.sizes().units
-    }
-
     /// [`Sizes::read_heads`].
     pub fn read_heads(&self) -> usize {
         self.sizes().read_heads

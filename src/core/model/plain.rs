@@ -184,10 +184,10 @@ impl<R: Real> Machine<R> for PlainConfig {
                 }
             }
         }
-        let (hidden, cell) = gradient.tensors.split_at_mut(1);
         let all = both::<R, Scratch<R>>(traces, workspaces);
-        all.clone()
-            .for_each(|(_, _, scratch)| scratch.stack.add_initial(&mut hidden[0], &mut cell[0]));
+        for (_, _, scratch) in all.clone() {
+            scratch.stack.add_initial(&mut gradient.tensors);
+        }
         let (controller, output) = gradient.linears.split_at_mut(layers);
         let stacks = all
             .clone()

@@ -211,7 +211,7 @@ impl<R: Real> Trace<R> {
 
     pub(super) fn of(config: &dyn Kind) -> Self {
         let at = |place| move |array: Array| config.width(place, array);
-        let layers = (0..config.layers())
+        let layers = (0..config.sizes().layers)
             .map(|index| LayerTrace::with_widths(at(Place::Layer(index))))
             .collect();
         let head = |index| {
@@ -439,13 +439,6 @@ fn rows(array: Array, steps: usize, every: usize) -> usize {
 }
 
 impl<R: Real> HeadTrace<R> {
-    /// Every number of this head, in no particular order.
-    pub fn values(&self) -> impl Iterator<Item = R> {
-        self.arrays()
-            .flat_map(|(_, series)| series.as_slice())
-            .copied()
-    }
-
     /// The series of the head, each with its entry, those of its mechanism last.
     pub fn arrays(&self) -> impl Iterator<Item = (Array, &Series<R>)> {
         let mechanism = self.of_score.arrays().chain(self.of_weighting.arrays());

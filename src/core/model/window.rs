@@ -16,6 +16,18 @@ pub(super) struct Seen<'a, R> {
     pub(super) epsilon: R,
 }
 
+impl<'a, R: Real> Seen<'a, R> {
+    /// A memory with the norms of its rows, which it computes.
+    fn of(columns: &'a [R], epsilon: R, norms: &'a mut [R]) -> Self {
+        similarity::norms(columns, epsilon, norms);
+        Self {
+            columns,
+            norms,
+            epsilon,
+        }
+    }
+}
+
 /// Where the backward pass of a step adds to.
 #[derive(Debug)]
 pub(super) struct Back<'a, R> {
@@ -80,12 +92,7 @@ impl<R: Real> Window<R> {
             self.memory.row(t % trace.memory_every)
         };
         self.norms.resize(trace.norms.width());
-        similarity::norms(columns, epsilon, &mut self.norms);
-        Seen {
-            columns,
-            norms: &self.norms,
-            epsilon,
-        }
+        Seen::of(columns, epsilon, &mut self.norms)
     }
 
     /// Writes the memories again from the kept one before `t` up to M_t.
@@ -124,11 +131,6 @@ impl<R: Real> After<R> {
         self.columns.resize(before.columns.len());
         self.norms.resize(before.norms.len());
         memory::write(writers, t, before.columns, &mut self.columns);
-        similarity::norms(&self.columns, before.epsilon, &mut self.norms);
-        Seen {
-            columns: &self.columns,
-            norms: &self.norms,
-            epsilon: before.epsilon,
-        }
+        Seen::of(&self.columns, before.epsilon, &mut self.norms)
     }
 }

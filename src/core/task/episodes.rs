@@ -266,25 +266,21 @@ fn check_values(
         let shown = value.is_infinite().then(|| infinite.to_owned());
         shown.unwrap_or_else(|| value.to_string())
     };
-    let broken = |(_, value): &(_, &f32)| !value.is_finite();
-    if let Some(((row, channel), value)) = inputs.indexed_iter().find(broken) {
-        let problem = format!(
-            "{}, channel {channel} is {}; expected a finite number",
-            place(row),
-            shown(value)
-        );
-        return Err(Fault::new("inputs", problem));
-    }
-    let wrong = |((row, _), value): &((usize, usize), &f32)| mask[*row] > 0.0 && !is_bit(value);
-    if let Some(((row, channel), value)) = targets.indexed_iter().find(wrong) {
-        let problem = format!(
-            "{}, channel {channel} is {}; expected 0 or 1, because the step is scored",
-            place(row),
-            shown(value)
-        );
-        return Err(Fault::new("targets", problem));
-    }
-    Ok(())
+    let check =
+        |array, values: &Array2<f32>, is_right: &dyn Fn(usize, &f32) -> bool, expected: &str| {
+            let mut all = values.indexed_iter();
+            let wrong = all.find(|((row, _), value)| !is_right(*row, value));
+            wrong.map_or(Ok(()), |((row, channel), value)| {
+                let (place, value) = (place(row), shown(value));
+                let problem = format!("{place}, channel {channel} is {value}; expected {expected}");
+                Err(Fault::new(array, problem))
+            })
+        };
+    let is_finite = |_, value: &f32| value.is_finite();
+    check("inputs", inputs, &is_finite, "a finite number")?;
+    let is_target = |row: usize, value: &f32| mask[row] == 0.0 || is_bit(value);
+    let expected = "0 or 1, because the step is scored";
+    check("targets", targets, &is_target, expected)
 }
 
 /// A task whose episodes are in a file.

@@ -3,7 +3,7 @@
 use super::config::TrainingConfig;
 use crate::math::{Real, random};
 use crate::model::weighting::bayesian::DIVERGENCE;
-use crate::model::{Draw, ModelConfig, NoiseMode, Terms, Trace};
+use crate::model::{Draw, NoiseMode, Terms, Trace};
 use rand::RngExt;
 
 /// The auxiliary losses of an episode, or their means over several; `None` if absent.
@@ -52,33 +52,15 @@ impl AuxLosses {
     }
 }
 
-/// The kinds of sampling heads of a machine.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RandomHeads {
-    /// True if any head samples.
-    pub(super) is_random: bool,
-    /// True if a head is hard.
-    pub(super) is_hard: bool,
-}
-
-impl RandomHeads {
-    /// Returns the kinds of a machine.
-    pub(super) fn of(model: &ModelConfig) -> Self {
-        Self {
-            is_random: model.is_random(),
-            is_hard: model.is_hard(),
-        }
-    }
-}
-
 impl TrainingConfig {
-    /// Returns the noise of a training episode: its stream and its mode.
-    pub(super) fn draw(&self, heads: RandomHeads, index: u64) -> Draw {
+    /// Returns the noise of a training episode: its stream and its mode. `is_random`: any head samples; `is_hard`: a head
+    /// samples its row.
+    pub(super) fn draw(&self, is_random: bool, is_hard: bool, index: u64) -> Draw {
         // A separate stream: the mode does not depend on the noise.
         let chance = || random(self.seed ^ EXPECTED, index).random::<f64>();
-        let sampling = if !heads.is_random {
+        let sampling = if !is_random {
             NoiseMode::Mean
-        } else if heads.is_hard && chance() < self.hard.expected {
+        } else if is_hard && chance() < self.hard.expected {
             NoiseMode::Expected
         } else {
             NoiseMode::Sampled
@@ -182,8 +164,8 @@ mod tests {
         let of = |is_random, is_hard, share| {
             let mut config = config();
             config.hard.expected = share;
-            let heads = RandomHeads { is_random, is_hard };
-            let all = (0..10_000).map(|index| config.draw(heads, index).sampling);
+            let draw = |index| config.draw(is_random, is_hard, index);
+            let all = (0..10_000).map(|index| draw(index).sampling);
             let mut counts = [0; 3];
             for sampling in all {
                 counts[sampling as usize] += 1;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use web_time::Instant;
 
-use super::aux_losses::{AuxLosses, RandomHeads};
+use super::aux_losses::AuxLosses;
 use super::config::TrainingConfig;
 use super::diagnostics::{Diagnostics, HeadDiagnostics};
 use super::evaluate::{Evaluation, Evaluator, TAPE_LIMIT};
@@ -36,7 +36,6 @@ pub struct Trainer {
     pub config: TrainingConfig,
     /// The state so far.
     pub state: State,
-    heads: RandomHeads,
     gradient: Params<f32>,
     buffers: BatchBuffers,
     /// The requested number of threads: a small batch has no work for all of them.
@@ -104,7 +103,10 @@ struct BatchContext<'a> {
     sequences: u64,
     /// The mean of ln p(y|s) before this batch.
     baseline: f64,
-    heads: RandomHeads,
+    /// True if any head samples.
+    is_random: bool,
+    /// True if a head samples its row.
+    is_hard: bool,
     /// True if diagnostics are taken of its first group.
     is_watched: bool,
 }
@@ -112,8 +114,7 @@ struct BatchContext<'a> {
 impl BatchContext<'_> {
     /// The reward: the answer minus the baseline; `None` if no head samples a row.
     fn reward(&self, score: &Score) -> Option<f64> {
-        self.heads
-            .is_hard
+        self.is_hard
             .then(|| score.log_probability() - self.baseline)
     }
 }
@@ -131,10 +132,8 @@ impl BatchBuffers {
         let (size, threads) = (group_size(batch), threads.min(batch));
         let group = |_| Group {
             gradient: Params::zeros(model),
-            scores: Vec::new(),
-            sizes: Vec::new(),
+            answered: Vec::new(),
             heads: Vec::new(),
-            drawn: Vec::new(),
             not_finite: None,
         };
         Self {
@@ -149,13 +148,10 @@ impl BatchBuffers {
 #[derive(Debug)]
 struct Group {
     gradient: Params<f32>,
-    scores: Vec<Score>,
-    /// The sizes of the episodes, in the order of their scores.
-    sizes: Vec<usize>,
+    /// The index and the size of every episode, and how well it was answered.
+    answered: Vec<(u64, usize, Score)>,
     /// The diagnostics of the heads in the longest episode, if they are taken.
     heads: Vec<HeadDiagnostics>,
-    /// ln p(y|s) of the episodes of machines with hard heads, by their index.
-    drawn: Vec<(u64, f64)>,
     /// The first tensor, with its step, that was not finite.
     not_finite: Option<(String, usize)>,
 }
@@ -180,34 +176,27 @@ impl Tape {
         episodes.sort_by_key(|(episode, _)| Reverse(episode.steps()));
         let traces = &mut self.traces[..episodes.len()];
         let workspaces = &mut self.workspaces[..episodes.len()];
-        group.scores.resize(episodes.len(), Score::default());
         let inputs = episodes
             .iter()
             .map(|(episode, draw)| (forced(episode), *draw));
         machine.run_together(inputs, TAPE_LIMIT, traces);
-        let scored = traces.iter().zip(&mut *workspaces).zip(&mut group.scores);
-        group.sizes.clear();
-        group
-            .sizes
-            .extend(episodes.iter().map(|(episode, _)| episode.size));
-        group.drawn.clear();
-        for ((episode, draw), ((trace, workspace), result)) in episodes.iter().zip(scored) {
+        let recorded = traces.iter().zip(&mut *workspaces);
+        group.answered.clear();
+        for ((episode, draw), (trace, workspace)) in episodes.iter().zip(recorded) {
             self.loss.resize(episode.steps(), 0.0);
-            *result = score(episode, trace, &mut self.loss);
+            let mut result = score(episode, trace, &mut self.loss);
             let (scale, by) = (context.scale, &mut workspace.upstream);
             logit_gradient(episode, trace, scale as f32, &mut by.logit);
             result.aux.redundancy = context.config.redundancy.gradient(trace, scale, by);
-            if context.heads.is_random {
-                let reward = context.reward(result);
+            if context.is_random {
+                let reward = context.reward(&result);
                 let sequences = context.sequences;
                 by.terms = context
                     .config
                     .terms(trace.sampling, reward, scale, sequences);
                 result.aux.reward = reward;
             }
-            if context.heads.is_hard {
-                group.drawn.push((draw.episode, result.log_probability()));
-            }
+            group.answered.push((draw.episode, episode.size, result));
         }
         group.heads.clear();
         if context.is_watched
@@ -215,7 +204,8 @@ impl Tape {
         {
             group.heads = HeadDiagnostics::of(trace, episode);
         }
-        group.not_finite = if group.scores.iter().all(|score| score.bits.is_finite()) {
+        let is_finite = |(.., score): &(_, _, Score)| score.bits.is_finite();
+        group.not_finite = if group.answered.iter().all(is_finite) {
             None
         } else {
             traces.iter().find_map(Trace::first_not_finite)
@@ -249,7 +239,6 @@ impl Trainer {
         Self {
             most_threads: threads,
             learned: 0,
-            heads: RandomHeads::of(model),
             gradient: Params::zeros(model),
             buffers: BatchBuffers::new(model, config.batch, threads),
             state,
@@ -271,7 +260,8 @@ impl Trainer {
     /// The size of every episode of the last batch, and how well it was answered.
     pub fn answered(&self) -> impl Iterator<Item = (usize, &Score)> {
         let groups = self.buffers.groups[..self.learned].iter();
-        groups.flat_map(|group| group.sizes.iter().copied().zip(&group.scores))
+        let answered = groups.flat_map(|group| &group.answered);
+        answered.map(|(_, size, score)| (*size, score))
     }
 
     /// True when the run has seen all its sequences.
@@ -310,23 +300,13 @@ impl Trainer {
         // The last batch is as large as what is left.
         let batch =
             (self.config.sequences - self.state.sequences).clamp(1, self.config.batch as u64);
-        let groups = self.learn_batch(batch as usize, diagnostics.is_some());
-        self.learned = groups;
-        let scores = || {
-            self.buffers.groups[..groups]
-                .iter()
-                .flat_map(|group| &group.scores)
-        };
+        self.learned = self.learn_batch(batch as usize, diagnostics.is_some());
+        let scores = || self.answered().map(|(_, score)| score);
         let bits: f64 = scores().map(|score| score.bits).sum();
         let wrong: usize = scores().map(|score| score.wrong).sum();
         let aux = AuxLosses::sum(scores().map(|score| score.aux));
         if let Some(diagnostics) = diagnostics {
-            let heads = self
-                .buffers
-                .groups
-                .first()
-                .map(|group| group.heads.as_slice());
-            *diagnostics = Diagnostics::of(heads.unwrap_or_default(), &self.gradient);
+            *diagnostics = Diagnostics::of(&self.buffers.groups[0].heads, &self.gradient);
         }
         let norm = clip(&mut self.gradient, self.config.clip);
         if norm.is_finite() {
@@ -339,11 +319,10 @@ impl Trainer {
         }
         if self.state.overflows == 0 {
             let rate_factor = self.rate_factor();
-            let State {
-                machine, optimizer, ..
-            } = &mut self.state;
-            optimizer.update(&mut machine.params, &self.gradient, rate_factor);
-            if !all_finite(&self.state.machine.params) {
+            let params = &mut self.state.machine.params;
+            let optimizer = &mut self.state.optimizer;
+            optimizer.update(params, &self.gradient, rate_factor);
+            if !all_finite(params) {
                 return Err(self.divergence());
             }
         }
@@ -373,31 +352,19 @@ impl Trainer {
     /// Fills `self.gradient` from the next episodes, `count` of them; returns how many groups took part. What its first
     /// episodes do is looked at closely if `is_watched`.
     fn learn_batch(&mut self, count: usize, is_watched: bool) -> usize {
-        let Self {
-            task,
-            config,
-            state:
-                State {
-                    machine,
-                    sequences,
-                    baseline,
-                    ..
-                },
-            heads,
-            buffers:
-                BatchBuffers {
-                    groups,
-                    tapes,
-                    threads,
-                },
-            ..
-        } = self;
+        let (task, config, machine) = (&self.task, &self.config, &self.state.machine);
+        let BatchBuffers {
+            groups,
+            tapes,
+            threads,
+        } = &mut self.buffers;
         let context = BatchContext {
             config,
             scale: f64::from(1.0 / count as f32),
-            sequences: *sequences,
-            baseline: *baseline,
-            heads: *heads,
+            sequences: self.state.sequences,
+            baseline: self.state.baseline,
+            is_random: machine.config.is_random(),
+            is_hard: machine.config.is_hard(),
             is_watched: false,
         };
         let size = group_size(config.batch);
@@ -408,8 +375,8 @@ impl Trainer {
             while let Some((index, group)) = next() {
                 let episodes = index * size..((index + 1) * size).min(count);
                 let episode = |index| {
-                    let index = *sequences + index as u64;
-                    let draw = config.draw(*heads, index);
+                    let index = context.sequences + index as u64;
+                    let draw = config.draw(context.is_random, context.is_hard, index);
                     (task.training_episode(config.seed, index), draw)
                 };
                 let context = BatchContext {
@@ -424,10 +391,13 @@ impl Trainer {
         } else {
             threads.install(|| tapes.par_iter_mut().for_each(work));
         }
-        let mut drawn: Vec<_> = groups.iter().flat_map(|group| &group.drawn).collect();
-        drawn.sort_by_key(|(index, _)| index);
-        for (_, log_p) in drawn {
-            *baseline = hard::baseline(*baseline, *log_p);
+        if context.is_hard {
+            let mut drawn: Vec<_> = groups.iter().flat_map(|group| &group.answered).collect();
+            drawn.sort_by_key(|(index, ..)| index);
+            for (.., score) in drawn {
+                let baseline = &mut self.state.baseline;
+                *baseline = hard::baseline(*baseline, score.log_probability());
+            }
         }
         for (index, group) in groups.iter_mut().enumerate() {
             if index == 0 {

@@ -12,7 +12,7 @@ use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order};
 use super::controller::{Stack, StackGradient};
 use super::dependency::{Conventions, Dependency};
 use super::derivatives::heads_backward;
-use super::head::{EMITTED, HeadGradient, activate, activate_backward, activate_one};
+use super::head::{EMITTED, HeadGradient, activate, activate_backward};
 use super::kind::Kind;
 use super::machine::{
     GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, longest, together,
@@ -462,9 +462,8 @@ impl<'a, R: Real> Ntm<'a, R> {
         for (to, from) in tensors[tensor::LEARNED..].iter_mut().zip(learned) {
             add(to.view_mut(), from);
         }
-        let (others, cell) = tensors.split_at_mut(tensor::CELL);
-        let hidden = &mut others[tensor::HIDDEN];
-        scratch.stack.add_initial(hidden, &mut cell[0]);
+        let states = &mut tensors[tensor::HIDDEN..=tensor::CELL];
+        scratch.stack.add_initial(states);
     }
 }
 
@@ -497,13 +496,18 @@ impl<'a, R: Real> Ntm<'a, R> {
         arrays.map(move |array| {
             let compute = move |trace: &mut Trace<R>, t: usize| {
                 self.set_raw(t, std::array::from_mut(trace));
-                activate_one(
-                    self.config,
-                    trace.raw.row(t),
-                    &mut trace.heads[head],
-                    t,
-                    array,
-                );
+                let head = &mut trace.heads[head];
+                // The others may have been changed.
+                let others = EMITTED.into_iter().filter(|&other| other != array);
+                let kept =
+                    others.filter_map(|other| Some((other, head.series(other)?.row(t).to_vec())));
+                let kept: Vec<_> = kept.collect();
+                activate(self.config, trace.raw.row(t), std::slice::from_mut(head), t);
+                for (other, row) in kept {
+                    head.series_mut(other)
+                        .into_iter()
+                        .for_each(|to| to.row_mut(t).copy_from_slice(&row));
+                }
             };
             Dependency::with_weights(place, array, compute)
         })

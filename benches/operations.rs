@@ -292,7 +292,7 @@ mod rows {
 mod memory {
     use super::*;
     use tapescope::math::similarity::{self, CosineGradient};
-    use tapescope::model::memory::{self, ReadGradient, WriteGradient};
+    use tapescope::model::memory::{self, WriteGradient};
 
     const COLUMNS: usize = 20;
     /// The step of the episode that is looked at.
@@ -356,9 +356,9 @@ mod memory {
         };
         read_and_write => memory::read_and_write(&mut m.heads[..2], T, &m.before, &mut m.whole[0]);
         read_and_write_backward => {
-            let (read_gradient, write_gradient) = gradients(&mut m.column, &mut m.row);
+            let (read, write_gradient) = gradients(&mut m.column, &mut m.row);
             let (reader, writer, d_memory) = (&m.heads[0], &m.heads[1], &mut m.whole[0]);
-            memory::read_and_write_backward(reader, writer, T, &m.before, d_memory, read_gradient, write_gradient);
+            memory::read_and_write_backward(reader, writer, T, &m.before, d_memory, read, write_gradient);
         };
         write_again => memory::write(&m.heads[1..2], T, &m.before, &mut m.whole[0]);
         read_and_two_writes => memory::read_and_write(&mut m.heads, T, &m.before, &mut m.whole[0]);
@@ -369,8 +369,8 @@ mod memory {
                 memory::write_backward(writers, head, T, &m.before, d_memory, write_gradient, scratch);
             }
             memory::write_backward_memory(writers, T, d_memory);
-            let (read_gradient, _) = gradients(&mut m.column, &mut m.row);
-            memory::read_backward(&m.before, reader[0].weighting.row(T), read_gradient, d_memory);
+            let ((d_read, d_reading), _) = gradients(&mut m.column, &mut m.row);
+            memory::read_backward(&m.before, reader[0].weighting.row(T), d_read, d_reading, d_memory);
         };
     }
 
@@ -381,13 +381,11 @@ mod memory {
     fn gradients<'a>(
         [weighting, d_weighting, _]: &'a mut [Aligned<f32>; 3],
         [read, erase, add]: &'a mut [Aligned<f32>; 3],
-    ) -> (ReadGradient<'a, f32>, WriteGradient<'a, f32>) {
-        let read_gradient = ReadGradient { weighting, read };
-        let weighting = d_weighting;
+    ) -> ((&'a [f32], &'a mut [f32]), WriteGradient<'a, f32>) {
         (
-            read_gradient,
+            (read, weighting),
             WriteGradient {
-                weighting,
+                weighting: d_weighting,
                 erase,
                 add,
             },

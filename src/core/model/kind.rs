@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use super::attention::{Mechanism, Weighting};
 use super::shape::{Shape, TensorSpec};
-use super::spec::{Array, Place, head_name};
+use super::spec::{Array, Place, array_name, head_name};
 use crate::keys::{ConfigError, Keys};
 
 /// The most heads of one sort, read or write.
@@ -207,10 +207,7 @@ impl dyn Kind + '_ {
 
     /// The name of an array in files.
     pub fn array_name(&self, place: Place, array: Array) -> String {
-        match place {
-            Place::Head(head) => format!("{}.{}", self.head_name(head), array.name),
-            Place::Machine | Place::Layer(_) => array.name.to_owned(),
-        }
+        array_name(self.read_heads(), place, array)
     }
 
     /// The name of a head: [`head_name`].

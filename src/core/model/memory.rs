@@ -179,14 +179,6 @@ kernel! {
     }
 }
 
-/// The gradients of one read head.
-pub struct ReadGradient<'a, R> {
-    /// Gradient w.r.t. w, [N], to be set.
-    pub weighting: &'a mut [R],
-    /// Gradient w.r.t. r, [M].
-    pub read: &'a [R],
-}
-
 /// The gradients of one write head, to be set.
 pub struct WriteGradient<'a, R> {
     /// Gradient w.r.t. w, [N].
@@ -195,16 +187,6 @@ pub struct WriteGradient<'a, R> {
     pub erase: &'a mut [R],
     /// Gradient w.r.t. a, [M].
     pub add: &'a mut [R],
-}
-
-impl<'a, R> ReadGradient<'a, R> {
-    /// The gradients of a head, from the gradient w.r.t. its read.
-    pub(super) fn of(head: &'a mut HeadGradient<R>, read: &'a [R]) -> Self {
-        Self {
-            weighting: &mut head.weighting,
-            read,
-        }
-    }
 }
 
 impl<'a, R> WriteGradient<'a, R> {
@@ -231,7 +213,7 @@ pub(super) fn reads_backward<R: Real>(
     for (index, (reader, by)) in readers.iter().zip(gradients).enumerate() {
         let (w, columns_of_read) = (reader.weighting.row(t), reader.read.width());
         let d_read = &d_reads[index * columns_of_read..][..columns_of_read];
-        read_backward(columns, w, ReadGradient::of(by, d_read), d_memory);
+        read_backward(columns, w, d_read, &mut by.weighting, d_memory);
     }
 }
 
@@ -260,7 +242,8 @@ pub(super) fn writes_backward<R: Real>(
 }
 
 /// Backpropagates through one head of each kind in one pass over the memory: sets their gradients and turns the
-/// gradient w.r.t. M_t into that w.r.t. M_{t−1}, in place.
+/// gradient w.r.t. M_t into that w.r.t. M_{t−1}, in place. `d_read` and `d_reading` are the gradients w.r.t. the read, and
+/// w.r.t. the weighting of the read head.
 ///
 /// [`write_backward`], [`write_backward_memory`] and [`read_backward`] do the same for any number of
 /// heads.
@@ -270,7 +253,7 @@ pub fn read_and_write_backward<R: Real>(
     t: usize,
     before: &[R],
     d_memory: &mut [R],
-    read_gradient: ReadGradient<'_, R>,
+    (d_read, d_reading): (&[R], &mut [R]),
     write_gradient: WriteGradient<'_, R>,
 ) {
     dispatch(ReadAndWriteBackward {
@@ -278,7 +261,8 @@ pub fn read_and_write_backward<R: Real>(
         write: Write::of(writer, t),
         before,
         d_memory,
-        read_gradient,
+        d_read,
+        d_reading,
         write_gradient,
     });
 }
@@ -289,7 +273,10 @@ struct ReadAndWriteBackward<'a, R> {
     write: Write<'a, R>,
     before: &'a [R],
     d_memory: &'a mut [R],
-    read_gradient: ReadGradient<'a, R>,
+    /// Gradient w.r.t. r, [M].
+    d_read: &'a [R],
+    /// Gradient w.r.t. w of the read head, [N], to be set.
+    d_reading: &'a mut [R],
     write_gradient: WriteGradient<'a, R>,
 }
 
@@ -320,7 +307,7 @@ impl<R: Real> Blocks for ReadAndWriteBackward<'_, R> {
             let (before, d) = (at.of(before), at.of_mut(d));
             let a = R::splat(simd, self.write.add[m]);
             let minus_e = R::splat(simd, -self.write.erase(m));
-            let d_read = R::splat(simd, self.read_gradient.read[m]);
+            let d_read = R::splat(simd, self.d_read[m]);
             let (mut da, mut minus_de) = (zero, zero);
             for v in 0..at.packs() {
                 let (before, dm) = (at.load(before, v), at.load(d, v));
@@ -340,24 +327,25 @@ impl<R: Real> Blocks for ReadAndWriteBackward<'_, R> {
                 *de += -R::reduce(simd, minus_de);
             }
         }
-        let gradient = at.of_mut(self.read_gradient.weighting);
+        let gradient = at.of_mut(self.d_reading);
         (0..at.packs()).for_each(|v| at.store(gradient, v, d_reading[v]));
         let gradient = at.of_mut(self.write_gradient.weighting);
         (0..at.packs()).for_each(|v| at.store(gradient, v, d_writing[v]));
     }
 }
 
-/// Backpropagates through a read head: sets the gradient w.r.t. w, adds to the gradient w.r.t. the memory.
+/// Backpropagates through a read head, from the gradient w.r.t. r, [M]: sets that w.r.t. w, [N], adds to that w.r.t. the
+/// memory.
 pub fn read_backward<R: Real>(
     columns: &[R],
     w: &[R],
-    gradient: ReadGradient<'_, R>,
+    d_read: &[R],
+    d_w: &mut [R],
     d_memory: &mut [R],
 ) {
-    let ReadGradient { weighting, read } = gradient;
-    weighting.fill(R::ZERO);
-    matrix::add_vector_product(read, rows(columns, w), weighting);
-    add_outer_product(read, w, d_memory);
+    d_w.fill(R::ZERO);
+    matrix::add_vector_product(d_read, rows(columns, w), d_w);
+    add_outer_product(d_read, w, d_memory);
 }
 
 kernel! {
@@ -509,11 +497,7 @@ mod tests {
             dot(crate::math::simd::PLAIN, &r, &upstream)
         };
         let (mut dw, mut dm) = (vec![9.0; N], vec![0.0; N * M]);
-        let gradient = ReadGradient {
-            weighting: &mut dw,
-            read: &upstream,
-        };
-        read_backward(&columns, &w, gradient, &mut dm);
+        read_backward(&columns, &w, &upstream, &mut dw, &mut dm);
         assert_gradient("w", &w, &dw, |w| loss(&columns, w));
         assert_gradient("memory", &columns, &dm, |columns| loss(columns, &w));
     }
@@ -592,10 +576,6 @@ mod tests {
         let run = |together: bool| {
             let (mut d_reading, mut dw) = (vec![9.0; N], vec![9.0; N]);
             let (mut de, mut da, mut dm) = (vec![9.0; M], vec![9.0; M], upstream.clone());
-            let read_gradient = ReadGradient {
-                weighting: &mut d_reading,
-                read: &d_read_vector,
-            };
             let write_gradient = WriteGradient {
                 weighting: &mut dw,
                 erase: &mut de,
@@ -608,7 +588,7 @@ mod tests {
                     0,
                     &before,
                     &mut dm,
-                    read_gradient,
+                    (&d_read_vector, &mut d_reading),
                     write_gradient,
                 );
             } else {
@@ -622,7 +602,7 @@ mod tests {
                     &mut [0.0; N * M],
                 );
                 write_backward_memory(&pair[1..], 0, &mut dm);
-                read_backward(&before, &reading, read_gradient, &mut dm);
+                read_backward(&before, &reading, &d_read_vector, &mut d_reading, &mut dm);
             }
             [d_reading, dw, de, da, dm].concat()
         };
@@ -649,10 +629,6 @@ mod tests {
                 read_and_write(&mut heads, 0, &before, &mut after);
                 let (mut de, mut da) = (vec![9.0; heads[1].erase.width()], vec![9.0; M]);
                 let (mut dw, mut dr, mut dm) = (vec![9.0; N], vec![9.0; N], upstream.clone());
-                let read_gradient = ReadGradient {
-                    weighting: &mut dr,
-                    read: &a[..M],
-                };
                 let write_gradient = WriteGradient {
                     weighting: &mut dw,
                     erase: &mut de,
@@ -665,7 +641,7 @@ mod tests {
                         0,
                         &before,
                         &mut dm,
-                        read_gradient,
+                        (&a[..M], &mut dr),
                         write_gradient,
                     );
                 } else {

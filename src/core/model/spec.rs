@@ -140,6 +140,14 @@ pub enum Place {
     Head(usize),
 }
 
+/// Returns the name of an array in files, in a machine with these read heads.
+pub(super) fn array_name(read_heads: usize, place: Place, array: Array) -> String {
+    match place {
+        Place::Head(head) => format!("{}.{}", head_name(read_heads, head), array.name),
+        Place::Machine | Place::Layer(_) => array.name.to_owned(),
+    }
+}
+
 /// Returns the name of a head: `read0`, `read1`, …, `write0`, …, read heads first.
 pub fn head_name(read_heads: usize, head: usize) -> String {
     match head.checked_sub(read_heads) {

@@ -11,7 +11,7 @@ use super::attention::Mechanism;
 use super::given::Setting;
 use super::kind::{AsKind, Kind};
 use super::slots::Slots;
-use super::spec::{Array, ArraySpec, Kept, Place, Range, head_name};
+use super::spec::{Array, ArraySpec, Kept, Place, Range, array_name, head_name};
 use crate::keys::Words;
 use crate::math::{Matrix, Real, Series};
 
@@ -377,10 +377,7 @@ impl<R: Real> Trace<R> {
 
     /// The name of an array in files.
     pub fn array_name(&self, place: Place, array: Array) -> String {
-        match place {
-            Place::Head(index) => format!("{}.{}", self.head_name(index), array.name),
-            Place::Machine | Place::Layer(_) => array.name.to_owned(),
-        }
+        array_name(self.read_heads(), place, array)
     }
 
     /// The row of `memory_columns` that holds M_t, or held it last.
@@ -399,7 +396,11 @@ impl<R: Real> Trace<R> {
 
     /// `read0`, `read1`, …, `write0`, …, as [`head_name`].
     pub fn head_name(&self, head: usize) -> String {
-        head_name(self.heads.partition_point(|head| !head.is_write()), head)
+        head_name(self.read_heads(), head)
+    }
+
+    fn read_heads(&self) -> usize {
+        self.heads.partition_point(|head| !head.is_write())
     }
 
     /// Steps of the recorded episode, T.

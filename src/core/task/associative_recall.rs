@@ -108,10 +108,6 @@ impl Generate for AssociativeRecall {
         Measure::Items
     }
 
-    fn size(&self) -> &RangeInclusive<usize> {
-        &self.items
-    }
-
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
         &mut self.items
     }

@@ -67,10 +67,6 @@ impl Generate for Copy {
         [&["delimiter"], &[]]
     }
 
-    fn size(&self) -> &RangeInclusive<usize> {
-        &self.length
-    }
-
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
         &mut self.length
     }

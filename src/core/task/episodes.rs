@@ -37,12 +37,6 @@ impl Words for HeldOut {
         &[("every", Self::Every(10)), ("last", Self::Last(100))];
 }
 
-impl Default for HeldOut {
-    fn default() -> Self {
-        Self::WORDS[0].1
-    }
-}
-
 impl HeldOut {
     /// True if episode `number` of `count` is held out.
     pub fn holds(self, number: usize, count: usize) -> bool {
@@ -485,10 +479,6 @@ impl Generate for Episodes {
         let is_last = |mask: &[f32]| mask.is_sorted() && mask[0] == 0.0;
         let recorded = self.recorded();
         recorded.is_none_or(|recorded| recorded.masks().all(is_last))
-    }
-
-    fn size(&self) -> &RangeInclusive<usize> {
-        &self.length
     }
 
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {

@@ -39,10 +39,6 @@ impl Generate for External {
         self.answer
     }
 
-    fn size(&self) -> &RangeInclusive<usize> {
-        &self.steps
-    }
-
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
         &mut self.steps
     }

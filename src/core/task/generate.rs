@@ -101,10 +101,7 @@ pub trait Generate: Keys {
         Measure::Length
     }
 
-    /// Returns the range from which the size of an episode is sampled uniformly.
-    fn size(&self) -> &RangeInclusive<usize>;
-
-    /// [`Generate::size`], to write.
+    /// Returns the range from which the size of an episode is sampled uniformly, to write.
     fn size_mut(&mut self) -> &mut RangeInclusive<usize>;
 
     /// The least size that an episode can have: 1, or 2 items for associative recall.

@@ -151,7 +151,7 @@ impl Task {
 
     /// Returns the range from which the size of an episode is sampled uniformly.
     pub fn size(&self) -> RangeInclusive<usize> {
-        (**self).size().clone()
+        self.clone().size_mut().clone()
     }
 
     /// Returns the task with every episode of exactly this size, or of the smallest possible one.

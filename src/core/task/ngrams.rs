@@ -166,10 +166,6 @@ impl Generate for Ngrams {
         1
     }
 
-    fn size(&self) -> &RangeInclusive<usize> {
-        &self.length
-    }
-
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
         &mut self.length
     }

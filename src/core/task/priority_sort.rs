@@ -97,10 +97,6 @@ impl Generate for PrioritySort {
         Measure::Items
     }
 
-    fn size(&self) -> &RangeInclusive<usize> {
-        &self.items
-    }
-
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
         &mut self.items
     }

@@ -103,10 +103,6 @@ impl Generate for RepeatCopy {
         [&["delimiter", "count"], &["end marker"]]
     }
 
-    fn size(&self) -> &RangeInclusive<usize> {
-        &self.length
-    }
-
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
         &mut self.length
     }

@@ -12,7 +12,7 @@ use super::dependency::Dependency;
 use super::machine::{GradientRecorder, record};
 use super::shape::{LinearSpec, TensorSpec};
 use super::spec::{Array, Place};
-use super::trace::{HeadTrace, LayerTrace, Trace, of_layers};
+use super::trace::{HeadTrace, Trace, of_layers};
 use crate::math::matrix::padded;
 use crate::math::vectors::add;
 use crate::math::{Linear, Matrix, Real, Series};
@@ -178,7 +178,13 @@ impl<R: Real> Stack<'_, R> {
         });
         linear.forward_from(first, seen_to_z);
         for trace in traces {
-            self.activate(index, t, &mut trace.layers[index]);
+            let layer = &mut trace.layers[index];
+            if self.config.is_lstm() {
+                let steps = (t, t.checked_sub(1));
+                cell::activate(layer.cell_mut(), steps, self.cell.row(index));
+            } else {
+                feedforward::forward(layer.hidden.row_mut(t));
+            }
         }
     }
 
@@ -244,14 +250,6 @@ impl<R: Real> Stack<'_, R> {
         }
     }
 
-    fn activate(&self, index: usize, t: usize, layer: &mut LayerTrace<R>) {
-        if !self.config.is_lstm() {
-            return feedforward::forward(layer.hidden.row_mut(t));
-        }
-        let initial = self.cell.row(index);
-        cell::activate(layer.cell_mut(), (t, t.checked_sub(1)), initial);
-    }
-
     /// Backpropagates through one step, from the gradient w.r.t. h_t ([`StackGradient::top`]) to the layers' inputs.
     pub(super) fn backward<const B: usize>(
         &self,
@@ -271,7 +269,15 @@ impl<R: Real> Stack<'_, R> {
                     let to = recorder.layers[index].cell_mut();
                     cell::record_state(layer.cell(), t, state, to);
                 }
-                self.activate_backward(index, t, layer, gradient);
+                let gradient = &mut **gradient;
+                let (d_hidden, dz) = (&gradient.hidden[index], gradient.layers[index].row_mut(t));
+                if self.config.is_lstm() {
+                    let (steps, initial) = ((t, t.checked_sub(1)), self.cell.row(index));
+                    let state = (&d_hidden[..], &mut gradient.cell[index][..]);
+                    cell::activate_backward(layer.cell(), steps, initial, state, dz);
+                } else {
+                    feedforward::backward(layer.hidden.row(t), d_hidden, dz);
+                }
             }
             // The gradient w.r.t. x is used by no weight.
             let skipped = if index == 0 { self.inputs } else { 0 };
@@ -284,22 +290,6 @@ impl<R: Real> Stack<'_, R> {
                 gradient.hand_on(index, width, self.config.is_lstm());
             }
         }
-    }
-
-    fn activate_backward(
-        &self,
-        index: usize,
-        t: usize,
-        layer: &LayerTrace<R>,
-        gradient: &mut StackGradient<R>,
-    ) {
-        let (d_hidden, dz) = (&gradient.hidden[index], gradient.layers[index].row_mut(t));
-        if !self.config.is_lstm() {
-            return feedforward::backward(layer.hidden.row(t), d_hidden, dz);
-        }
-        let (steps, initial) = ((t, t.checked_sub(1)), self.cell.row(index));
-        let state = (&d_hidden[..], &mut gradient.cell[index][..]);
-        cell::activate_backward(layer.cell(), steps, initial, state, dz);
     }
 
     /// Records the gradients w.r.t. the input, at the end of the backward pass.

@@ -17,7 +17,7 @@ use super::kind::Kind;
 use super::machine::{
     GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, longest, together,
 };
-use super::memory::{self, ReadGradient, WriteGradient};
+use super::memory::{self, WriteGradient};
 use super::params::Params;
 use super::readout;
 use super::recompute;
@@ -366,7 +366,7 @@ impl<'a, R: Real> Ntm<'a, R> {
                 t,
                 seen.columns,
                 d_memory,
-                ReadGradient::of(d_reader, d_reads),
+                (d_reads, &mut d_reader.weighting),
                 WriteGradient::of(d_writer),
             );
         } else {

@@ -77,8 +77,8 @@ enum Message {
 #[derive(Debug, Default)]
 struct Mailbox {
     wanted: AtomicBool,
-    updates: Mutex<Option<Box<RunUpdate>>>,
-    run_state: Mutex<Option<Box<RunState>>>,
+    updates: Mutex<Option<RunUpdate>>,
+    run_state: Mutex<Option<RunState>>,
 }
 
 /// Locks the mailbox; a poisoned lock is harmless.
@@ -86,20 +86,18 @@ fn held<T>(on: &Mutex<T>) -> MutexGuard<'_, T> {
     on.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A run with its channels; without a thread the caller drives it, for tests.
+/// The caller's ends of the channels of a run.
 #[derive(Debug)]
-enum Driver {
-    Thread {
-        messages: Sender<Message>,
-        mailbox: Arc<Mailbox>,
-    },
-    Inline(Box<RunWorker>),
+struct Driver {
+    messages: Sender<Message>,
+    mailbox: Arc<Mailbox>,
 }
 
 /// Runs that are trained side by side.
 #[derive(Debug, Default)]
 pub struct Learner {
     drivers: Vec<Driver>,
+    /// Without threads the caller drives the runs, for tests.
     threads: Vec<RepeatingTask>,
     scheduler: Arc<Scheduler>,
 }
@@ -145,6 +143,22 @@ impl Learner {
         wake: impl Fn() + Clone + Send + 'static,
     ) -> std::io::Result<Self> {
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let mut learner = Self::waiting(advance, runs);
+        for _ in 0..processors.min(learner.drivers.len()) {
+            let (scheduler, wake) = (learner.scheduler.clone(), wake.clone());
+            let thread = RepeatingTask::start("learn", move || scheduler.run_next(&wake))?;
+            learner.threads.push(thread);
+        }
+        Ok(learner)
+    }
+
+    /// Without threads and without a clock: each time news is asked for, every run that is not paused does one update.
+    pub fn without_threads(runs: Vec<Run>) -> Self {
+        Self::waiting(Run::advance, runs.into_iter().map(Run::untimed))
+    }
+
+    /// Queues these runs, paused.
+    fn waiting(advance: fn(&mut Run), runs: impl IntoIterator<Item = Run>) -> Self {
         let mut learner = Self::default();
         for (place, run) in runs.into_iter().enumerate() {
             let (messages, inbox) = channel();
@@ -157,52 +171,44 @@ impl Learner {
                 mailbox: mailbox.clone(),
             };
             held(&learner.scheduler.queue).push_back(permit);
-            learner.drivers.push(Driver::Thread { messages, mailbox });
+            learner.drivers.push(Driver { messages, mailbox });
         }
-        for _ in 0..processors.min(learner.drivers.len()) {
-            let (scheduler, wake) = (learner.scheduler.clone(), wake.clone());
-            let thread = RepeatingTask::start("learn", move || scheduler.run_next(&wake))?;
-            learner.threads.push(thread);
-        }
-        Ok(learner)
+        learner
     }
 
-    /// Without threads and without a clock: each time news is asked for, every run that is not paused does one update.
-    pub fn without_threads(runs: Vec<Run>) -> Self {
-        let here = |run: Run| Driver::Inline(Box::new(RunWorker::new(Run::advance, run.untimed())));
-        let mut learner = Self::default();
-        learner.drivers = runs.into_iter().map(here).collect();
-        learner
+    /// Without threads: hands all messages to the runs, which then act.
+    fn drive(&self, act: fn(&mut Permit)) {
+        if self.threads.is_empty() {
+            for permit in held(&self.scheduler.queue).iter_mut() {
+                permit.receive(&|| ());
+                act(permit);
+            }
+        }
     }
 
     /// Sends a command to all runs; commands are numbered from 1.
     pub fn send(&mut self, number: u64, order: &RunCommand) {
-        for driver in &mut self.drivers {
-            match driver {
-                // The run lies with the class as long as there is a learner: it can always be told.
-                Driver::Thread { messages, .. } => {
-                    drop(messages.send(Message::RunCommand(number, order.clone())));
-                }
-                Driver::Inline(worker) => worker.receive(number, order.clone()),
-            }
+        for driver in &self.drivers {
+            // The run lies with the class as long as there is a learner: it can always be told.
+            drop(
+                driver
+                    .messages
+                    .send(Message::RunCommand(number, order.clone())),
+            );
         }
     }
 
     /// Asks a run, by its place, for its state between two updates: [`Learner::run_state`] has it then. `wake` is called.
     pub fn request_state(&mut self, place: usize) {
-        if let Some(Driver::Thread { messages, .. }) = self.drivers.get(place) {
-            drop(messages.send(Message::RequestState));
+        if let Some(driver) = self.drivers.get(place) {
+            drop(driver.messages.send(Message::RequestState));
         }
     }
 
     /// Returns the requested state of a run, as soon as it is known.
     pub fn run_state(&mut self, place: usize) -> Option<RunState> {
-        match self.drivers.get(place)? {
-            Driver::Thread { mailbox, .. } => {
-                held(&mailbox.run_state).take().map(|run_state| *run_state)
-            }
-            Driver::Inline(worker) => Some(worker.run_state()),
-        }
+        self.drive(|_| ());
+        held(&self.drivers.get(place)?.mailbox.run_state).take()
     }
 
     /// Asks for the newest of every run.
@@ -213,15 +219,15 @@ impl Learner {
     /// Asks for the newest of these runs, by their places: to tell costs a run time. Without threads all go on, and
     /// tell.
     pub fn request_updates_of(&mut self, whom: impl Fn(usize) -> bool) {
-        for (index, driver) in self.drivers.iter_mut().enumerate() {
-            match driver {
-                Driver::Thread { mailbox, .. } if whom(index) => {
-                    mailbox.wanted.store(true, Ordering::Release);
-                }
-                Driver::Thread { .. } => {}
-                Driver::Inline(worker) => worker.run_update(),
+        for (index, driver) in self.drivers.iter().enumerate() {
+            if whom(index) || self.threads.is_empty() {
+                driver.mailbox.wanted.store(true, Ordering::Release);
             }
         }
+        self.drive(|permit| {
+            permit.worker.run_update();
+            permit.publish(&|| ());
+        });
     }
 
     /// Returns the number of runs.
@@ -231,17 +237,11 @@ impl Learner {
 
     /// Returns the updates since the last call, each with the index of its run.
     pub fn updates(&mut self) -> Vec<(usize, RunUpdate)> {
-        let of = |(index, driver): (usize, &mut Driver)| {
-            let updates = match driver {
-                Driver::Thread { mailbox, .. } => held(&mailbox.updates).take()?,
-                Driver::Inline(worker) => Box::new(RunUpdate {
-                    rate: None,
-                    ..worker.updates()
-                }),
-            };
-            Some((index, *updates))
-        };
-        self.drivers.iter_mut().enumerate().filter_map(of).collect()
+        let of = |driver: &Driver| held(&driver.mailbox.updates).take();
+        let updates = self.drivers.iter().map(of).enumerate();
+        updates
+            .filter_map(|(index, update)| Some((index, update?)))
+            .collect()
     }
 
     /// Ends all threads, waits for that, and hands back the runs as they are.
@@ -252,12 +252,8 @@ impl Learner {
         }
         let mut permits: Vec<_> = held(&self.scheduler.queue).drain(..).collect();
         permits.sort_by_key(|permit| permit.place);
-        let there = permits.into_iter().map(|permit| permit.worker);
-        let here = self.drivers.drain(..).filter_map(|driver| match driver {
-            Driver::Inline(worker) => Some(*worker),
-            Driver::Thread { .. } => None,
-        });
-        there.chain(here).map(|worker| worker.run).collect()
+        let runs = permits.into_iter().map(|permit| permit.worker.run);
+        runs.collect()
     }
 }
 
@@ -371,7 +367,7 @@ impl RunWorker {
         RunUpdate {
             progress: Arc::new(self.run.progress().clone()),
             machine: Arc::new(self.run.trainer().state.machine.clone()),
-            rate: self.rate,
+            rate: self.rate.filter(|_| self.run.timed),
             followed: self.followed,
         }
     }
@@ -414,15 +410,7 @@ impl Permit {
     fn run_slice(&mut self, ends: &AtomicBool, wake: &impl Fn()) -> Instant {
         let begun = Instant::now();
         let due = loop {
-            while let Ok(message) = self.inbox.try_recv() {
-                match message {
-                    Message::RunCommand(number, order) => self.worker.receive(number, order),
-                    Message::RequestState => {
-                        *held(&self.mailbox.run_state) = Some(Box::new(self.worker.run_state()));
-                        wake();
-                    }
-                }
-            }
+            self.receive(wake);
             let wait = if self.worker.has_work() {
                 self.worker.wait()
             } else {
@@ -441,10 +429,21 @@ impl Permit {
         due
     }
 
+    fn receive(&mut self, wake: &impl Fn()) {
+        while let Ok(message) = self.inbox.try_recv() {
+            match message {
+                Message::RunCommand(number, order) => self.worker.receive(number, order),
+                Message::RequestState => {
+                    *held(&self.mailbox.run_state) = Some(self.worker.run_state());
+                    wake();
+                }
+            }
+        }
+    }
+
     fn publish(&self, wake: &impl Fn()) {
         if self.mailbox.wanted.swap(false, Ordering::AcqRel) {
-            let updates = Box::new(self.worker.updates());
-            *held(&self.mailbox.updates) = Some(updates);
+            *held(&self.mailbox.updates) = Some(self.worker.updates());
             wake();
         }
     }
@@ -681,15 +680,15 @@ mod tests {
             bits: 2,
             length: 1..=5,
         });
-        let config = learner.drivers.iter().find_map(|driver| match driver {
-            Driver::Inline(worker) => Some(worker.run.trainer().config.clone()),
-            Driver::Thread { .. } => None,
-        });
+        let config = held(&learner.scheduler.queue)
+            .front()
+            .map(|permit| permit.worker.run.trainer().config.clone());
         let set = vec!["task.length=[1,5]".to_owned()];
         learner.send(
             1,
             &RunCommand::Change(Box::new((task, config.unwrap())), set),
         );
+        learner.request_updates();
         let run = learner.end().remove(0);
         assert_eq!(run.progress().changes, []);
         assert_eq!(run.trainer().state.best, best);

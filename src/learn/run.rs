@@ -21,7 +21,7 @@ pub struct Run {
     watcher: Watcher,
     diagnostics: Diagnostics,
     /// False where no clock runs.
-    timed: bool,
+    pub(super) timed: bool,
 }
 
 /// Trains with another task or configuration from the next update on; `set` lists the changes, each as

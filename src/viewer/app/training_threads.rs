@@ -119,9 +119,6 @@ impl TrainingThreads {
                 learner.request_updates();
             }
             self.asked = now;
-        } else if self.wake.is_none() {
-            // Without threads nothing comes unasked.
-            return None;
         }
         let updates = learner.updates();
         (!updates.is_empty()).then(|| RunUpdates(Arc::new(updates)))

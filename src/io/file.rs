@@ -301,6 +301,11 @@ pub(super) fn append(path: &Path, text: &str) -> Result<(), Error> {
     })
 }
 
+/// The path of a file, if it is there.
+pub(super) fn if_exists(path: PathBuf) -> Option<PathBuf> {
+    Some(path).filter(|path| exists(path))
+}
+
 /// True for an existing file.
 pub(super) fn exists(path: &Path) -> bool {
     path.is_file()

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::error::parse;
-use super::measurement::{ChangeLine, PointForm};
+use super::measurement::{ChangeForm, ChangeLine, PointForm};
 use super::{Error, Experiment, file};
 use crate::train::{Change, Evaluation, HistoryPoint, best};
 
@@ -84,8 +84,8 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
         let line: Value = serde_json::from_str(line).map_err(broken)?;
         let is_change = line.get("change").is_some();
         let sequences = if is_change {
-            let change: ChangeLine = serde_json::from_value(line).map_err(broken)?;
-            let (change, place) = (change.into_change(), format!("{place}.change.set"));
+            let line: ChangeLine = serde_json::from_value(line).map_err(broken)?;
+            let (ChangeForm(change), place) = (line.change, format!("{place}.change.set"));
             now = now
                 .changed_by(&change)
                 .map_err(|error| error.in_file(label).within(&place))?;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::preset::flatten;
@@ -149,7 +150,7 @@ struct EvaluationKeys {
     scored_bits: f64,
     #[serde(with = "number")]
     perfect: f64,
-    #[serde(flatten, with = "aux_losses")]
+    #[serde(flatten, with = "AuxKeys::<false>")]
     aux: AuxLosses,
 }
 
@@ -166,7 +167,7 @@ struct PointKeys {
     seconds: f64,
     #[serde(with = "number")]
     training_bits: f64,
-    #[serde(flatten, with = "training_aux_losses")]
+    #[serde(flatten, with = "AuxKeys::<true>")]
     training_aux: AuxLosses,
     #[serde(with = "EvaluationKeys")]
     validation: Evaluation,
@@ -236,7 +237,7 @@ struct SinceKeys {
     sequences: u64,
     #[serde(with = "number")]
     bits: f64,
-    #[serde(flatten, with = "aux_losses")]
+    #[serde(flatten, with = "AuxKeys::<false>")]
     aux: AuxLosses,
 }
 
@@ -249,18 +250,7 @@ pub(super) struct ChangeForm(#[serde(with = "ChangeKeys")] pub(super) Change);
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChangeLine {
-    change: ChangeForm,
-}
-
-impl ChangeLine {
-    pub(super) fn of(change: Change) -> Self {
-        let change = ChangeForm(change);
-        Self { change }
-    }
-
-    pub(super) fn into_change(self) -> Change {
-        self.change.0
-    }
+    pub(super) change: ChangeForm,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -275,91 +265,59 @@ struct ChangeKeys {
 #[serde(transparent)]
 pub struct Number(#[serde(with = "number")] pub f64);
 
-/// Defines a module that reads and writes [`AuxLosses`] under their names behind a prefix, each only where it is there.
-macro_rules! aux_losses {
-    ($module:ident, $prefix:literal) => {
-        mod $module {
-            use std::collections::BTreeMap;
+/// Reads and writes [`AuxLosses`] under their names, those of the training behind `training_`, each only where it is
+/// there.
+struct AuxKeys<const OF_TRAINING: bool>;
 
-            use serde::de::Error;
-            use serde::{Deserialize, Deserializer, Serializer};
-            use serde_json::Value;
+impl<const OF_TRAINING: bool> AuxKeys<OF_TRAINING> {
+    fn names() -> [String; 3] {
+        let prefix = if OF_TRAINING { "training_" } else { "" };
+        AuxLosses::NAMES.map(|name| [prefix, name].concat())
+    }
 
-            use crate::io::measurement::Number;
-            use crate::train::AuxLosses;
+    fn serialize<S: Serializer>(of: &AuxLosses, to: S) -> Result<S::Ok, S::Error> {
+        let named = Self::names().into_iter().zip(of.each());
+        to.collect_map(named.filter_map(|(name, loss)| Some((name, Number(loss?)))))
+    }
 
-            pub(super) fn serialize<S: Serializer>(
-                of: &AuxLosses,
-                to: S,
-            ) -> Result<S::Ok, S::Error> {
-                let named = AuxLosses::NAMES.into_iter().zip(of.each());
-                let there = named
-                    .filter_map(|(name, loss)| Some(([$prefix, name].concat(), Number(loss?))));
-                to.collect_map(there)
-            }
-
-            pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-                from: D,
-            ) -> Result<AuxLosses, D::Error> {
-                let (mut all, mut of) = (
-                    BTreeMap::<String, Value>::deserialize(from)?,
-                    AuxLosses::default(),
-                );
-                for (name, loss) in AuxLosses::NAMES.into_iter().zip(of.each_mut()) {
-                    let found = all.remove(&[$prefix, name].concat());
-                    let found = found.map(serde_json::from_value::<Number>).transpose();
-                    *loss = found.map_err(D::Error::custom)?.map(|number| number.0);
-                }
-                Ok(of)
-            }
+    fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<AuxLosses, D::Error> {
+        let mut all = BTreeMap::<String, Value>::deserialize(from)?;
+        let mut of = AuxLosses::default();
+        for (name, loss) in Self::names().iter().zip(of.each_mut()) {
+            let found = all.remove(name).map(serde_json::from_value::<Number>);
+            let found = found.transpose().map_err(D::Error::custom)?;
+            *loss = found.map(|number| number.0);
         }
-    };
+        Ok(of)
+    }
 }
-aux_losses!(aux_losses, "");
-aux_losses!(training_aux_losses, "training_");
 
 /// Numbers as in traces: numbers that JSON lacks are strings.
 mod number {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
+    use serde_json::Value;
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
     pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
-        if value.is_nan() {
-            to.serialize_str("NaN")
-        } else if value.is_infinite() {
-            to.serialize_str(if *value > 0.0 {
-                "Infinity"
-            } else {
-                "-Infinity"
-            })
-        } else {
-            to.serialize_f64(*value)
+        match *value {
+            f64::INFINITY => to.serialize_str("Infinity"),
+            f64::NEG_INFINITY => to.serialize_str("-Infinity"),
+            value if value.is_nan() => to.serialize_str("NaN"),
+            value => to.serialize_f64(value),
         }
-    }
-
-    #[derive(Deserialize)]
-    #[serde(
-        untagged,
-        expecting = "expected a number, \"NaN\", \"Infinity\" or \"-Infinity\""
-    )]
-    enum Form {
-        Number(f64),
-        Word(String),
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-        match Form::deserialize(from)? {
-            Form::Number(value) => Ok(value),
-            Form::Word(word) => match word.as_str() {
-                "NaN" => Ok(f64::NAN),
-                "Infinity" => Ok(f64::INFINITY),
-                "-Infinity" => Ok(f64::NEG_INFINITY),
-                _ => Err(D::Error::custom(
-                    "expected a number, \"NaN\", \"Infinity\" or \"-Infinity\"",
-                )),
-            },
-        }
+        let value = Value::deserialize(from)?;
+        let number = match value.as_str() {
+            Some("NaN") => Some(f64::NAN),
+            Some("Infinity") => Some(f64::INFINITY),
+            Some("-Infinity") => Some(f64::NEG_INFINITY),
+            _ => value.as_f64(),
+        };
+        let problem = "expected a number, \"NaN\", \"Infinity\" or \"-Infinity\"";
+        number.ok_or_else(|| D::Error::custom(problem))
     }
 }
 

@@ -28,13 +28,13 @@ use web_time::Instant;
 
 use super::lock::Lock;
 use super::log::{self, Log};
-use super::measurement::{ChangeLine, PointForm};
+use super::measurement::{ChangeForm, ChangeLine, PointForm};
 use super::preset::written::Written;
 use super::sweep::Failure;
 use super::weights;
 use super::{Error, Experiment, Trained, checkpoint, file, snapshots};
 use crate::learn::Snapshots;
-use crate::train::{self, Evaluation, State};
+use crate::train::{self, Change, Evaluation, State};
 
 const WEIGHTS: &str = RunFolder::WEIGHTS;
 pub(super) const LOG: &str = "history.ntmlog.jsonl";
@@ -144,15 +144,7 @@ impl RunFolder {
     /// # Errors
     /// A folder that holds no weights.
     pub fn weights_at(path: &Path) -> Result<PathBuf, Error> {
-        if !path.is_dir() {
-            return Ok(path.to_owned());
-        }
-        if Self::is_taken(path) {
-            return Ok(Self::part(path, WEIGHTS));
-        }
-        let problem =
-            format!("is a folder without {WEIGHTS}; expected a weights file or a run folder");
-        Err(Error::about(path, problem))
+        file_at(path, WEIGHTS, "weights file")
     }
 
     /// Returns the training snapshots of a run folder or file, and the experiment at its start. `None` for a run
@@ -207,13 +199,12 @@ impl RunFolder {
     /// [`RunFolder::contents`]; `unfit` creates the error for a problem.
     fn read(folder: &Path, unfit: impl Fn(&str) -> Error) -> Result<Option<ExistingRun>, Error> {
         let damaged = |error: Error| unfit(&error.to_string());
-        let part = |name: &str| Self::part(folder, name);
-        let there = |name: &str| Some(part(name)).filter(|path| file::exists(path));
+        let there = |name: &str| file::if_exists(Self::part(folder, name));
         if !check_names(folder, is_left, &unfit)? {
             return Ok(None);
         }
         // Weights are written before their line of the log, so they are read after it.
-        let log = log::read(&part(LOG)).map_err(damaged)?;
+        let log = log::read(&Self::part(folder, LOG)).map_err(damaged)?;
         let belongs = |name: &str, experiment: &Experiment| {
             if *experiment == log.experiment {
                 return Ok(());
@@ -450,8 +441,8 @@ impl RunFolder {
         };
         let points = state.history.iter();
         let points = points.map(|point| (point.sequences, file::json(&PointForm(*point))));
-        let changes = state.changes.iter().cloned();
-        let changes = changes.map(|one| (one.sequences, file::json(&ChangeLine::of(one))));
+        let changes = state.changes.iter();
+        let changes = changes.map(|change| (change.sequences, file::json(&line_of(change))));
         let mut lines: Vec<_> = points.chain(changes).collect();
         // After equally many sequences, the validation comes first.
         lines.sort_by_key(|(sequences, _)| *sequences);
@@ -484,8 +475,8 @@ impl RunFolder {
     pub fn changed(&mut self, state: &State, snapshots: Option<&Snapshots>) -> Result<(), Error> {
         snapshots.map_or(Ok(()), |snapshots| self.keep_snapshots(snapshots))?;
         self.checkpoint(state)?;
-        let last = state.changes.last().cloned();
-        last.map_or(Ok(()), |change| self.line(&ChangeLine::of(change)))
+        let last = state.changes.last();
+        last.map_or(Ok(()), |change| self.line(&line_of(change)))
     }
 
     /// Writes the weights of the best validation, if they are not on disk, and takes the place of a replaced run.
@@ -615,6 +606,11 @@ impl RunFolder {
     }
 }
 
+fn line_of(change: &Change) -> ChangeLine {
+    let change = ChangeForm(change.clone());
+    ChangeLine { change }
+}
+
 /// Returns the machine of the best validation of a run; without a finite validation, the current one. `command` is the
 /// command that started the run.
 pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Trained {
@@ -645,23 +641,26 @@ pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Tr
 /// # Errors
 /// A folder without a log, or as for [`log::read`].
 pub fn log_at(path: &Path) -> Result<Log, Error> {
-    let inside = RunFolder::part(path, LOG);
+    log::read(&file_at(path, LOG, "log")?)
+}
+
+/// Returns a path that is no folder as it is, or the file of this name in a run folder. `what` is such a file.
+fn file_at(path: &Path, name: &str, what: &str) -> Result<PathBuf, Error> {
     if !path.is_dir() {
-        return log::read(path);
+        return Ok(path.to_owned());
     }
-    if file::exists(&inside) {
-        return log::read(&inside);
-    }
-    let problem = format!("is a folder without {LOG}; expected a log or a run folder");
-    Err(Error::about(path, problem))
+    let inside = file::if_exists(RunFolder::part(path, name));
+    inside.ok_or_else(|| {
+        let problem = format!("is a folder without {name}; expected a {what} or a run folder");
+        Error::about(path, problem)
+    })
 }
 
 /// Returns the training snapshots of the run in a folder, which has this log.
 fn snapshots_of(folder: &Path, log: &Log) -> Result<Option<Snapshots>, Error> {
-    let path = RunFolder::part(folder, SNAPSHOTS);
-    if !file::exists(&path) {
+    let Some(path) = file::if_exists(RunFolder::part(folder, SNAPSHOTS)) else {
         return Ok(None);
-    }
+    };
     let (experiment, snapshots) = snapshots::read(&path)?;
     if experiment != log.experiment {
         let problem = format!("belongs to another preset than {LOG}");

@@ -101,8 +101,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, Snapshots), 
     form.check(&experiment, label)?;
     let config = &experiment.model;
     let snapshot = |moment: SnapshotForm| -> Result<Snapshot, Error> {
-        let prefix = prefix(moment.sequences);
-        let machine = file.machine(&prefix, config)?;
+        let machine = file.machine(&prefix(moment.sequences), config)?;
         Ok(Snapshot {
             sequences: moment.sequences,
             seconds: moment.seconds,
@@ -111,10 +110,9 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, Snapshots), 
             machine: Arc::new(machine),
         })
     };
-    let all: Result<Vec<_>, _> = form.all.into_iter().map(snapshot).collect();
-    let all = all?;
+    let all: Result<_, _> = form.all.into_iter().map(snapshot).collect();
+    let snapshots = Snapshots::restored(all?, form.per_decade);
     file.check_sum()?;
-    let snapshots = Snapshots::restored(all, form.per_decade, Snapshots::LIMIT);
     Ok((experiment, snapshots))
 }
 

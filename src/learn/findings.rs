@@ -19,18 +19,7 @@ impl Finding {
             ),
         }
     }
-}
 
-/// Names the machine on screen after training ends this way.
-fn on_screen(keeps_weights: bool) -> &'static str {
-    if keeps_weights {
-        "The weights are those before that update."
-    } else {
-        "The last good training snapshot is on screen."
-    }
-}
-
-impl Finding {
     /// Training broke off by an error that said this.
     pub fn broken(sequences: u64, words: &str, is_whole: bool) -> Self {
         let kept = if is_whole {
@@ -45,6 +34,15 @@ impl Finding {
             kind: Kind::Broken,
             words: format!("Training stopped with an error: {words}. {on_screen} {kept}"),
         }
+    }
+}
+
+/// Names the machine on screen after training ends this way.
+fn on_screen(keeps_weights: bool) -> &'static str {
+    if keeps_weights {
+        "The weights are those before that update."
+    } else {
+        "The last good training snapshot is on screen."
     }
 }
 
@@ -79,7 +77,7 @@ const OPEN: f64 = 0.05;
 const LEFT: f64 = 0.6;
 
 /// The memory for noticing findings.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Watcher {
     /// The findings that hold now, each with its head or tensor: reported when they begin.
     holds: BTreeSet<(Kind, usize)>,
@@ -100,13 +98,10 @@ impl Watcher {
     /// Returns an empty one for a run, or for another task in it, from here on.
     pub(super) fn since(sequences: u64) -> Self {
         Self {
-            holds: BTreeSet::new(),
-            said: BTreeMap::new(),
-            usual: None,
             most: f64::NEG_INFINITY,
             best: f64::INFINITY,
-            stood: None,
             since: sequences,
+            ..Self::default()
         }
     }
 

@@ -190,11 +190,8 @@ impl Learner {
     pub fn send(&mut self, number: u64, order: &RunCommand) {
         for driver in &self.drivers {
             // The run lies with the class as long as there is a learner: it can always be told.
-            drop(
-                driver
-                    .messages
-                    .send(Message::RunCommand(number, order.clone())),
-            );
+            let message = Message::RunCommand(number, order.clone());
+            drop(driver.messages.send(message));
         }
     }
 
@@ -237,11 +234,10 @@ impl Learner {
 
     /// Returns the updates since the last call, each with the index of its run.
     pub fn updates(&mut self) -> Vec<(usize, RunUpdate)> {
-        let of = |driver: &Driver| held(&driver.mailbox.updates).take();
-        let updates = self.drivers.iter().map(of).enumerate();
-        updates
-            .filter_map(|(index, update)| Some((index, update?)))
-            .collect()
+        let of = |(index, driver): (usize, &Driver)| {
+            Some((index, held(&driver.mailbox.updates).take()?))
+        };
+        self.drivers.iter().enumerate().filter_map(of).collect()
     }
 
     /// Ends all threads, waits for that, and hands back the runs as they are.

@@ -64,11 +64,11 @@ impl Snapshots {
     }
 
     /// Restores snapshots in order; `per_decade` as returned by [`Snapshots::per_decade`].
-    pub fn restored(kept: Vec<Snapshot>, per_decade: f64, limit: usize) -> Self {
+    pub fn restored(kept: Vec<Snapshot>, per_decade: f64) -> Self {
         Self {
             kept,
-            limit,
             per_decade,
+            ..Self::default()
         }
     }
 

@@ -27,16 +27,6 @@ pub enum TrainingStatus {
 }
 
 impl TrainingStatus {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Learning,
-        Self::Plateau,
-        Self::Learned,
-        Self::Ended,
-        Self::Diverged,
-        Self::Broken,
-    ];
-
     /// Returns the status of a run with this chance level, in bits per sequence; 0 if it is unknown.
     pub fn of(progress: &RunProgress, chance: f64) -> Self {
         let of_the_task = after(&progress.history, progress.task_since).iter();

@@ -87,17 +87,13 @@ pub fn ablations(of: &Experiment) -> Ablations {
         return found;
     }
     let whole = of.to_json();
-    for Stage {
-        name: what,
-        set,
-        about,
-    } in STAGES
-    {
+    for stage in STAGES {
         let read = |set: &Override| {
             let changed = Experiment::from_json(&whole, name, std::slice::from_ref(set))
                 .and_then(|changed| changed.with_those_of(of, name));
             changed.map_err(|error| error.to_string())
         };
+        let (what, set) = (stage.name, stage.set);
         let changed = set.parse().and_then(|set| Ok((read(&set)?, set)));
         match changed {
             Ok((experiment, _)) if is_alike(&experiment.model, &of.model) => {
@@ -106,7 +102,7 @@ pub fn ablations(of: &Experiment) -> Ablations {
             }
             Ok((experiment, set)) => found.variants.push(Ablation {
                 name: what,
-                about,
+                about: stage.about,
                 set,
                 experiment,
             }),

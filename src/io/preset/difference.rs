@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
-use super::keys::{is_under, join};
+use super::keys::{flatten, is_under, last};
 use super::written::Written;
 use super::{Experiment, Override};
 
@@ -24,7 +22,7 @@ impl Experiment {
                 .filter_map(|(path, value)| format!("{path}={value}").parse().ok())
                 .collect();
             // They say which other keys there are.
-            differing.sort_by_key(|one| one.path.rsplit('.').next() != Some("kind"));
+            differing.sort_by_key(|one| last(&one.path) != "kind");
             set.extend(differing);
         }
         let made = Self::included(&self.name, &set)?.ok()?;
@@ -54,19 +52,6 @@ pub(in crate::io) fn changes(
         }
     }
     all
-}
-
-/// Collects the values below a path, by path, as JSON or as bare text.
-pub(in crate::io) fn flatten(path: String, value: &Value, to: &mut BTreeMap<String, String>) {
-    match value {
-        Value::Object(object) => {
-            for (key, value) in object {
-                flatten(join(&path, key), value, to);
-            }
-        }
-        Value::String(text) => drop(to.insert(path, text.clone())),
-        other => drop(to.insert(path, other.to_string())),
-    }
 }
 
 #[cfg(test)]

@@ -166,7 +166,7 @@ pub(in crate::io) fn task(
     let mut given = json!({ "task": parameters });
     given["task"]["kind"] = kind.into();
     let mut experiment = Experiment::called("");
-    read(&mut experiment, &given, &given, file)?;
+    read(&mut experiment, &given, "", &given, file)?;
     experiment.belongs(&given, file)?;
     // Of an episode with fewer items than are usual, a trace may say how many are asked for where there are more.
     if let Task::PrioritySort(task) = &mut experiment.task {
@@ -183,7 +183,7 @@ pub(in crate::io) fn model(text: &str, file: &str) -> Result<(ModelConfig, Value
     check_keys(&given, file)?;
     let mut experiment = Experiment::called("");
     let mut text = serde_json::Deserializer::from_str(text);
-    let read = read_section(&mut experiment, &given, "model", &mut text, file);
+    let read = read(&mut experiment, &given, "model", &mut text, file);
     read.map_err(|error| error.within("model"))?;
     experiment.has_no_foreign(&given, file)?;
     Ok((experiment.model, keys))
@@ -249,19 +249,9 @@ fn valid(checked: Result<(), ConfigError>, section: &str, file: &str) -> Result<
 // ---------------------------------------------------------------------------------------------------
 // Reading.
 
-/// Sets every field whose key is given, from the text that `given` was parsed from, or from `given` itself; an error
-/// names the path at which it was found. What is given is known to be objects with known keys.
+/// Sets every field whose key is given, from the text that the `section` of `given` was parsed from, or from that section
+/// itself; an error names the path at which it was found. What is given is known to be objects with known keys.
 pub(super) fn read<'de>(
-    config: &mut dyn Keys,
-    given: &Value,
-    from: impl Deserializer<'de, Error = serde_json::Error>,
-    file: &str,
-) -> Result<(), Error> {
-    read_section(config, given, "", from, file)
-}
-
-/// [`read`], of the text of a section alone.
-fn read_section<'de>(
     config: &mut dyn Keys,
     given: &Value,
     section: &str,

@@ -1,7 +1,7 @@
 //! The keys of all presets: unknown ones are found, the nearest known one is suggested, a dotted path sets one, and a
 //! table says what each is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -253,7 +253,7 @@ fn unknown_path(path: &str) -> Error {
 }
 
 /// The last part of a path.
-pub(super) fn last(path: &str) -> &str {
+pub(in crate::io) fn last(path: &str) -> &str {
     path.rsplit_once('.').map_or(path, |(_, last)| last)
 }
 
@@ -270,17 +270,22 @@ pub(super) fn section(path: &str) -> &str {
 
 /// The path of every key.
 pub(super) fn paths() -> Vec<String> {
-    fn collect(known: &Value, path: &str, paths: &mut Vec<String>) {
-        let Value::Object(known) = known else {
-            return paths.push(path.to_owned());
-        };
-        for (key, known) in known {
-            collect(known, &join(path, key), paths);
+    let mut all = BTreeMap::new();
+    flatten(String::new(), every_key(), &mut all);
+    all.into_keys().collect()
+}
+
+/// Collects the values below a path, by path, as JSON or as bare text.
+pub(in crate::io) fn flatten(path: String, value: &Value, to: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                flatten(join(&path, key), value, to);
+            }
         }
+        Value::String(text) => drop(to.insert(path, text.clone())),
+        other => drop(to.insert(path, other.to_string())),
     }
-    let mut paths = Vec::new();
-    collect(every_key(), "", &mut paths);
-    paths
 }
 
 /// Returns the value at a path.

@@ -13,9 +13,9 @@ pub(in crate::io) mod written;
 
 pub use ablation::{Ablation, Ablations, WHOLE, ablations, stages};
 pub use change::fixed;
-pub(in crate::io) use difference::{changes, flatten};
+pub(in crate::io) use difference::changes;
 pub use experiment::{EvaluationConfig, Experiment, Override};
-pub(in crate::io) use keys::{at, visit};
+pub(in crate::io) use keys::{at, flatten, last, visit};
 pub use keys::{of_every_kind, table};
 
 use std::path::Path;
@@ -77,7 +77,7 @@ impl Experiment {
         let stem = Path::new(file).file_stem().unwrap_or_default();
         let mut experiment = Self::called(&stem.to_string_lossy());
         let mut text = serde_json::Deserializer::from_str(source);
-        form::read(&mut experiment, &given, &mut text, file)?;
+        form::read(&mut experiment, &given, "", &mut text, file)?;
         if overrides.is_empty() {
             return experiment.complete(&given, file);
         }
@@ -86,7 +86,7 @@ impl Experiment {
             keys::set(&mut given, &change.path, &change.value)?;
         }
         let mut experiment = Self::called(&stem.to_string_lossy());
-        form::read(&mut experiment, &given, &given, "--set")?;
+        form::read(&mut experiment, &given, "", &given, "--set")?;
         // With another kind of machine goes what the file says of the old one, but nothing that was wrong there already.
         let is_set = |path: &str| overrides.iter().any(|set| is_under(path, &set.path));
         let is_of_task = |path: &str| ["task", "evaluation"].contains(&first(path));

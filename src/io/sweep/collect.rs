@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::{Failure, Run, State, plan};
 use crate::io::measurement::Number;
-use crate::io::preset::changes;
 use crate::io::preset::written::Written;
+use crate::io::preset::{changes, last};
 use crate::io::run::LOG;
 use crate::io::{Error, Experiment, file};
 use crate::train::{HistoryPoint, Outcome, Spread, median_and_worst, spread, spread_aux};
@@ -259,11 +259,11 @@ fn label(own: &Setting, settings: &[Setting]) -> String {
     let differs = |(path, value): &(&String, &String)| {
         *path != "name" && same().any(|other| other.changes.get(*path) != Some(*value))
     };
-    let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
     let different: Vec<_> = own.changes.iter().filter(differs).collect();
     let part = |(path, value): &(&String, &String)| {
-        let ends = different.iter().map(|(other, _)| last(other));
-        match ends.filter(|end| *end == last(path)).count() {
+        let others = different.iter();
+        let is_like = |(other, _): &&(&String, &String)| last(other) == last(path);
+        match others.filter(is_like).count() {
             1 => format!("{}={value}", last(path)),
             _ => format!("{path}={value}"),
         }

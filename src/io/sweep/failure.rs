@@ -43,9 +43,9 @@ impl Failure {
     /// # Errors
     /// A file that cannot be read or understood.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
-        let path = folder.join(Self::FILE);
-        let read = file::exists(&path).then(|| file::read_json(&path, LIMIT, FORMAT));
-        read.transpose()
+        let path = file::if_exists(folder.join(Self::FILE));
+        path.map(|path| file::read_json(&path, LIMIT, FORMAT))
+            .transpose()
     }
 
     /// Removes the record: the run starts again, or resumes.

@@ -127,8 +127,8 @@ impl Run {
     pub(super) fn read(folder: &Path) -> Result<Self, Error> {
         // Weights are written before the line of the log that tells of them, so they are read after it.
         let log = log_at(folder)?;
-        let path = RunFolder::part(folder, RunFolder::WEIGHTS);
-        let weights = file::exists(&path).then(|| weights::read(&path));
+        let path = file::if_exists(RunFolder::part(folder, RunFolder::WEIGHTS));
+        let weights = path.map(|path| weights::read(&path));
         Self::of(folder, log, weights.transpose()?)
     }
 

@@ -13,7 +13,7 @@ use super::machine;
 use super::measured::{CaseResult, aux_losses, errors, number, samples, size, span};
 use super::message::note;
 use super::table::{Column, Format, Table};
-use crate::io::measurement::measurement_json;
+use crate::io::measurement::MeasurementLine;
 use crate::io::{EvaluationConfig, Trained, harmless};
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Demand, Measurement, UNSEEN_SEED, optimum};
@@ -223,10 +223,18 @@ impl Eval {
         })
     }
 
+    pub(super) fn line(&self, request: &EvalRequest, result: &CaseResult) -> MeasurementLine {
+        let (trained, measured) = (&request.trained, &result.measured);
+        let (task, optimum) = (&result.task, result.optimum);
+        MeasurementLine::new(request.name, trained, task, self.seed, measured, optimum)
+    }
+
     fn json(&self, request: &EvalRequest, result: &CaseResult) -> String {
-        let measured = (&result.measured, result.sampled.as_ref());
-        let (name, trained, task) = (request.name, &request.trained, &result.task);
-        measurement_json(name, trained, task, self.seed, measured, result.optimum)
+        let mut line = self.line(request, result);
+        if let Some(sampled) = &result.sampled {
+            line.add_samples(sampled);
+        }
+        line.to_json()
     }
 
     /// One task for every line of the table.

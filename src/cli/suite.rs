@@ -9,7 +9,6 @@ use super::eval::{Eval, EvalRequest};
 use super::machine;
 use super::measured::{CaseResult, aux_losses, errors, size};
 use super::table::{Column, Format, Table};
-use crate::io::measurement::comparison_json;
 use crate::io::{Experiment, Trained, paper, weights};
 use crate::task::Task;
 use crate::train::chance;
@@ -127,12 +126,12 @@ impl Eval {
             let rows = rows.max(2 * config.rows());
             let is_enough = measured.wrapped == 0 || rows > MOST_ROWS;
             let is_last = is_enough || !config.runs_on_any_rows();
+            let paper = paper::figure(config, task).map(|paper| paper.words);
             if self.format == Format::Json {
-                let (name, optimum) = (request.name, result.optimum);
-                let line = comparison_json(name, trained, task, seed, measured, optimum, chance);
-                writeln!(out, "{line}")?;
+                let mut line = self.line(request, &result);
+                line.add_references(chance, paper);
+                writeln!(out, "{}", line.to_json())?;
             } else {
-                let paper = paper::figure(config, task).map(|paper| paper.words);
                 let line = Line {
                     result,
                     episodes,

@@ -63,26 +63,21 @@ fn contents<'a>(experiment: &Experiment, state: &'a State) -> Contents<'a> {
         let named = params.into_iter().flat_map(|params| params.named());
         tensors.extend(named.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
     }
-    let entry = (STATE, file::json(&StateForm::from(state)));
+    let form = StateForm {
+        sequences: state.sequences,
+        updates: optimizer.updates,
+        overflows: state.overflows,
+        nanoseconds: u64::try_from(state.time.as_nanos()).unwrap_or(u64::MAX),
+        since_validation: SinceForm(state.since_validation),
+        baseline: state.baseline,
+        changes: state.changes.iter().cloned().map(ChangeForm).collect(),
+        history: state.history.iter().copied().map(PointForm).collect(),
+        best: state.best.as_ref().map(|(_, best)| EvaluationForm(*best)),
+    };
+    let entry = (STATE, file::json(&form));
     Contents {
         metadata: weights::metadata_of_run(FORMAT, experiment, entry),
         tensors,
-    }
-}
-
-impl From<&State> for StateForm {
-    fn from(state: &State) -> Self {
-        Self {
-            sequences: state.sequences,
-            updates: state.optimizer.updates,
-            overflows: state.overflows,
-            nanoseconds: u64::try_from(state.time.as_nanos()).unwrap_or(u64::MAX),
-            since_validation: SinceForm(state.since_validation),
-            baseline: state.baseline,
-            changes: state.changes.iter().cloned().map(ChangeForm).collect(),
-            history: state.history.iter().copied().map(PointForm).collect(),
-            best: state.best.as_ref().map(|(_, best)| EvaluationForm(*best)),
-        }
     }
 }
 

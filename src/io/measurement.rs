@@ -9,100 +9,86 @@ use serde_json::{Value, json};
 
 use super::preset::flatten;
 use super::preset::written::Written;
-use super::{Trained, file, paper};
+use super::{Trained, file};
 use crate::task::{Measure, Task};
 use crate::train::{
     AuxLosses, Change, Evaluation, HistoryPoint, Measurement, Sampled, SinceValidation,
 };
 
-/// Writes one measurement of the machine called `name` as one line of JSON, with the results of its samples, if any,
-/// and the optimum over the same episodes.
-pub fn measurement_json(
-    name: &str,
-    trained: &Trained,
-    task: &Task,
-    seed: u64,
-    (measured, sampled): (&Measurement, Option<&Sampled>),
-    optimum: Option<f64>,
-) -> String {
-    let mut line = line(name, trained, task, seed, measured, optimum);
-    line.extend(sampled.into_iter().flat_map(of_samples));
-    file::json(&Written::new(line))
-}
+/// A measurement by its keys, in order: one line of JSON.
+#[derive(Debug)]
+pub struct MeasurementLine(Vec<(&'static str, Value)>);
 
-/// [`measurement_json`] with the references: the chance level, and the statement of the paper.
-pub fn comparison_json(
-    name: &str,
-    trained: &Trained,
-    task: &Task,
-    seed: u64,
-    measured: &Measurement,
-    optimum: Option<f64>,
-    chance: f64,
-) -> String {
-    let mut line = line(name, trained, task, seed, measured, optimum);
-    let paper = paper::figure(&trained.machine.config, task).map(|paper| paper.words);
-    line.extend([("chance", json!(chance)), ("paper", json!(paper))]);
-    file::json(&Written::new(line))
-}
+impl MeasurementLine {
+    /// A measurement of the machine called `name`, and the optimum over the same episodes.
+    pub fn new(
+        name: &str,
+        trained: &Trained,
+        task: &Task,
+        seed: u64,
+        measured: &Measurement,
+        optimum: Option<f64>,
+    ) -> Self {
+        let ends = |range: RangeInclusive<usize>| [*range.start(), *range.end()];
+        let size = |measure| (task.measure() == measure).then(|| ends(task.size()));
+        let rows = Some(trained.machine.config.rows()).filter(|&rows| rows > 0);
+        let needed = (measured.wrapped > 0).then_some(measured.rows_needed);
+        let mean = &measured.mean;
+        let mut line = vec![
+            ("machine", json!(name)),
+            ("rows", json!(rows)),
+            ("task", json!(task.name())),
+            ("length", json!(size(Measure::Length))),
+            ("items", json!(size(Measure::Items))),
+            ("repeats", json!(task.repeats().map(ends))),
+            ("seed", json!(seed.to_string())),
+            ("episodes", json!(mean.episodes)),
+            ("bits_per_sequence", json!(Number(mean.bits_per_sequence))),
+            ("wrong_bits", json!(Number(mean.wrong_bits))),
+            ("scored_bits", json!(Number(mean.scored_bits))),
+            ("perfect", json!(Number(mean.perfect))),
+        ];
+        let aux = AuxLosses::NAMES.into_iter().zip(mean.aux.each());
+        line.extend(aux.filter_map(|(name, loss)| Some((name, json!(Number(loss?))))));
+        line.extend([
+            ("bits_half_width", json!(measured.half_width.map(Number))),
+            ("bits_median", json!(Number(measured.median))),
+            ("wrapped_episodes", json!(measured.wrapped)),
+            ("rows_needed", json!(needed)),
+            ("optimum", json!(optimum)),
+        ]);
+        Self(line)
+    }
 
-/// A measurement by its keys, in order.
-fn line(
-    name: &str,
-    trained: &Trained,
-    task: &Task,
-    seed: u64,
-    measured: &Measurement,
-    optimum: Option<f64>,
-) -> Vec<(&'static str, Value)> {
-    let ends = |range: RangeInclusive<usize>| [*range.start(), *range.end()];
-    let size = |measure| (task.measure() == measure).then(|| ends(task.size()));
-    let rows = Some(trained.machine.config.rows()).filter(|&rows| rows > 0);
-    let needed = (measured.wrapped > 0).then_some(measured.rows_needed);
-    let mean = &measured.mean;
-    let mut line = vec![
-        ("machine", json!(name)),
-        ("rows", json!(rows)),
-        ("task", json!(task.name())),
-        ("length", json!(size(Measure::Length))),
-        ("items", json!(size(Measure::Items))),
-        ("repeats", json!(task.repeats().map(ends))),
-        ("seed", json!(seed.to_string())),
-        ("episodes", json!(mean.episodes)),
-        ("bits_per_sequence", json!(Number(mean.bits_per_sequence))),
-        ("wrong_bits", json!(Number(mean.wrong_bits))),
-        ("scored_bits", json!(Number(mean.scored_bits))),
-        ("perfect", json!(Number(mean.perfect))),
-    ];
-    let aux = AuxLosses::NAMES.into_iter().zip(mean.aux.each());
-    line.extend(aux.filter_map(|(name, loss)| Some((name, json!(Number(loss?))))));
-    line.extend([
-        ("bits_half_width", json!(measured.half_width.map(Number))),
-        ("bits_median", json!(Number(measured.median))),
-        ("wrapped_episodes", json!(measured.wrapped)),
-        ("rows_needed", json!(needed)),
-        ("optimum", json!(optimum)),
-    ]);
-    line
-}
+    /// Adds the results of samples. Uncertainty: `entropy` of the mean, `noise` in every sample, `mutual` for the
+    /// disagreement between samples; `areas` under the curve of a wrong bit against each.
+    pub fn add_samples(&mut self, sampled: &Sampled) {
+        let (of, areas) = (sampled.uncertainty, sampled.areas);
+        self.0.extend([
+            ("sampled.samples", json!(sampled.samples)),
+            ("sampled.bits_of_mean", json!(Number(sampled.bits_of_mean))),
+            ("sampled.bits_per_sequence", json!(Number(sampled.bits))),
+            ("sampled.bits_spread", json!(sampled.spread.map(Number))),
+            ("sampled.wrong_bits", json!(Number(sampled.wrong_bits))),
+            ("sampled.uncertainty.entropy", json!(Number(of.total))),
+            ("sampled.uncertainty.noise", json!(Number(of.noise))),
+            ("sampled.uncertainty.mutual", json!(Number(of.model))),
+            ("sampled.areas.entropy", json!(areas.total.map(Number))),
+            ("sampled.areas.noise", json!(areas.noise.map(Number))),
+            ("sampled.areas.mutual", json!(areas.model.map(Number))),
+        ]);
+    }
 
-/// The results of samples. Uncertainty: `entropy` of the mean, `noise` in every sample, `mutual` for the disagreement
-/// between samples; `areas` under the curve of a wrong bit against each.
-fn of_samples(sampled: &Sampled) -> [(&'static str, Value); 11] {
-    let (of, areas) = (sampled.uncertainty, sampled.areas);
-    [
-        ("sampled.samples", json!(sampled.samples)),
-        ("sampled.bits_of_mean", json!(Number(sampled.bits_of_mean))),
-        ("sampled.bits_per_sequence", json!(Number(sampled.bits))),
-        ("sampled.bits_spread", json!(sampled.spread.map(Number))),
-        ("sampled.wrong_bits", json!(Number(sampled.wrong_bits))),
-        ("sampled.uncertainty.entropy", json!(Number(of.total))),
-        ("sampled.uncertainty.noise", json!(Number(of.noise))),
-        ("sampled.uncertainty.mutual", json!(Number(of.model))),
-        ("sampled.areas.entropy", json!(areas.total.map(Number))),
-        ("sampled.areas.noise", json!(areas.noise.map(Number))),
-        ("sampled.areas.mutual", json!(areas.model.map(Number))),
-    ]
+    /// Adds the references: the chance level, and the statement of the paper.
+    pub fn add_references(&mut self, chance: f64, paper: Option<&str>) {
+        let references = [("chance", json!(chance)), ("paper", json!(paper))];
+        self.0.extend(references);
+    }
+
+    /// The line.
+    pub fn to_json(self) -> String {
+        file::json(&Written::new(self.0))
+    }
 }
 
 /// A learning curve: a list of its points, as the lines of a log have them.

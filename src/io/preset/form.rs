@@ -127,13 +127,10 @@ impl Experiment {
         let Some(path) = foreign.iter().min_by_key(first) else {
             return Ok(());
         };
-        let mut allowed = Vec::new();
-        visit(&mut self.clone(), &mut |key| {
-            if section(key.path) == section(path) {
-                allowed.push(last(key.path).to_owned());
-            }
-        });
-        let allowed = match allowed.join(", ") {
+        let mut beside = self.own();
+        beside.retain(|key| section(key) == section(path));
+        let beside: Vec<_> = beside.iter().map(|key| last(key)).collect();
+        let allowed = match beside.join(", ") {
             none if none.is_empty() => none,
             allowed => format!("; allowed here: {allowed}"),
         };
@@ -143,12 +140,16 @@ impl Experiment {
 
     /// The keys that are given, and that an experiment of this kind does not have.
     pub(super) fn foreign(&self, given: &Value) -> Vec<String> {
-        let (mut own, mut all) = (BTreeSet::new(), paths());
-        visit(&mut self.clone(), &mut |key| {
-            own.insert(key.path.to_owned());
-        });
+        let (own, mut all) = (self.own(), paths());
         all.retain(|path| at(given, path).is_some() && !own.contains(path));
         all
+    }
+
+    /// The keys of an experiment of this kind.
+    fn own(&self) -> Vec<String> {
+        let mut own = Vec::new();
+        visit(&mut self.clone(), &mut |key| own.push(key.path.to_owned()));
+        own
     }
 }
 

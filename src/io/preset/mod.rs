@@ -176,9 +176,6 @@ pub fn is_other_way(name: &str) -> bool {
 
 /// Returns the names of the included presets by group, each with the name of the group.
 pub fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
-    let names =
-        |presets: &'static [(&'static str, &'static str)]| presets.iter().map(|(name, _)| *name);
-    INCLUDED
-        .iter()
-        .map(move |(group, presets)| (*group, names(presets)))
+    let names = |(_, presets): &Group| presets.iter().map(|(name, _)| *name);
+    INCLUDED.iter().map(move |group| (group.0, names(group)))
 }

@@ -135,8 +135,8 @@ fn the_presets_of_the_paper_have_its_sizes_and_rates() {
             assert_eq!(
                 (
                     model.read_heads(),
-                    model.layers(),
-                    model.units(),
+                    model.sizes().layers,
+                    model.sizes().units,
                     learning_rate
                 ),
                 wanted,
@@ -584,7 +584,7 @@ fn overrides_change_one_value() {
     );
     // A whole object at once.
     let changed = with(&[r#"model.controller={"size":7}"#]).unwrap();
-    assert_eq!((changed.model.units(), changed.model.layers()), (7, 1));
+    assert_eq!((changed.model.sizes().units, changed.model.sizes().layers), (7, 1));
 }
 
 #[test]

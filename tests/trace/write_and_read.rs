@@ -706,6 +706,6 @@ fn sizes_that_are_not_given_are_those_of_the_arrays() {
         ],
     );
     let read = opened(&without.to_string());
-    assert_eq!(read.config.units(), 1);
+    assert_eq!(read.config.sizes().units, 1);
     assert_eq!((read.config.rows(), read.config.columns()), (5, 3));
 }

@@ -402,15 +402,16 @@ fn not_finite(recording: &Recording) -> usize {
         .layers
         .iter()
         .flat_map(|layer| [&layer.hidden, &layer.cell]);
+    let heads = trace.heads.iter().flat_map(HeadTrace::arrays);
     let series = [&trace.input, &trace.output, &trace.memory_columns].into_iter();
-    let values = series.chain(layers).flat_map(Series::as_slice);
+    let series = series.chain(layers).chain(heads.map(|(_, series)| series));
+    let values = series.flat_map(Series::as_slice);
     let lists = recording
         .loss
         .iter()
         .chain(&episode.mask)
         .chain(&episode.target);
-    let heads = trace.heads.iter().flat_map(HeadTrace::values);
-    let values = values.chain(lists).copied().chain(heads);
+    let values = values.chain(lists).copied();
     let broken = |value: &f32| !value.is_finite() && !is_absent(*value);
     values.filter(broken).count()
 }

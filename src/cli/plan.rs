@@ -161,7 +161,7 @@ pub(super) fn settings(
     seeds: usize,
 ) -> anyhow::Result<Vec<Vec<Override>>> {
     let mut paths: Vec<&str> = Vec::new();
-    let set_paths = set.iter().map(Override::path);
+    let set_paths = set.iter().map(|set| set.path.as_str());
     for path in set_paths.chain(grids.iter().map(|grid| grid.path.as_str())) {
         if path == "training.seed" {
             return refuse("training.seed: give the seeds of a sweep with --seeds");

@@ -151,10 +151,8 @@ impl Snapshots {
     /// the last snapshot stay.
     fn thin(&mut self) {
         let last = self.kept.len() - 1;
-        let between = |index: &usize| (1..last).contains(index);
-        let (best, regular): (Vec<usize>, Vec<usize>) = (0..self.kept.len())
-            .filter(between)
-            .partition(|&index| self.kept[index].is_best);
+        let (best, regular): (Vec<usize>, Vec<usize>) =
+            (1..last).partition(|&index| self.kept[index].is_best);
         let from = if regular.is_empty() {
             best
         } else {
@@ -162,14 +160,10 @@ impl Snapshots {
             regular
         };
         // Counted from the newest, which is removed only if it is alone.
-        let every_second = from.iter().rev().skip(1).step_by(2);
-        let go: Vec<usize> = match from[..] {
-            [only] => vec![only],
-            _ => every_second.copied().collect(),
-        };
-        let mut index = 0..;
-        self.kept
-            .retain(|_| index.next().is_none_or(|index| !go.contains(&index)));
+        let stays = usize::from(from.len() > 1);
+        for &index in from.iter().rev().skip(stays).step_by(2) {
+            self.kept.remove(index);
+        }
     }
 
     /// Returns the snapshot at this number of sequences, or the last one before it.

@@ -174,7 +174,7 @@ fn begins(experiment: &Experiment) -> String {
         return format!("tapescope, in the window: {name}, seed {seed}");
     };
     let own = ["learn", name, "--seed", &seed].map(str::to_owned);
-    let differs = differs.iter().filter(|set| set.path() != "training.seed");
+    let differs = differs.iter().filter(|set| set.path != "training.seed");
     let differs = differs.flat_map(|set| ["--set".to_owned(), set.to_string()]);
     shell::command(&own.into_iter().chain(differs).collect::<Vec<_>>())
 }

@@ -63,7 +63,7 @@ impl Experiment {
     pub fn changed(&self, set: &[Override]) -> Result<Self, Error> {
         for change in set {
             let all = paths();
-            let mut touched = all.iter().filter(|path| is_under(path, change.path()));
+            let mut touched = all.iter().filter(|path| is_under(path, &change.path));
             if let Some((path, why)) = touched.find_map(|path| Some((path, fixed(path)?))) {
                 let problem = format!(
                     "cannot change during training: {why}; keys that can: {}",

@@ -58,15 +58,9 @@ impl EvaluationConfig {
 /// `model.memory.rows=64`: a value to use instead of the one in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    pub(super) path: String,
-    pub(super) value: Value,
-}
-
-impl Override {
     /// The dotted path.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
+    pub path: String,
+    pub(super) value: Value,
 }
 
 /// Writes it as typed: it reads back as the same override.

@@ -584,7 +584,10 @@ fn overrides_change_one_value() {
     );
     // A whole object at once.
     let changed = with(&[r#"model.controller={"size":7}"#]).unwrap();
-    assert_eq!((changed.model.sizes().units, changed.model.sizes().layers), (7, 1));
+    assert_eq!(
+        (changed.model.sizes().units, changed.model.sizes().layers),
+        (7, 1)
+    );
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use clap::Args;
 
 use super::collect::{Collect, picture_format, threshold};
-use super::error::refuse;
 use super::message::note;
 use super::plan::{Runs, Seeds, Shard, settings};
 use super::sweep::Order;
@@ -74,9 +74,7 @@ impl Ablate {
         settings(&set, &[], seeds.len())?;
         let whole = Experiment::find(&self.preset, &set)?;
         let Ablations { variants, left_out } = ablations(&whole);
-        if variants.is_empty() {
-            return refuse(left_out.join("; "));
-        }
+        ensure!(!variants.is_empty(), left_out.join("; "));
         left_out.iter().for_each(|words| note(words));
 
         let default = || PathBuf::from("ablations").join(&whole.name);
@@ -103,6 +101,14 @@ impl Ablate {
         note(&format!("the runs are in {}", label(&folder)));
         let experiments = experiments.into_iter().map(|(_, experiment)| experiment);
         let named = names.into_iter().zip(experiments).collect();
-        Collect::of(folder, named, self.threshold, self.format, self.svg).run(out)
+        let collect = Collect {
+            folders: vec![folder],
+            named,
+            threshold: self.threshold,
+            fresh: None,
+            format: self.format,
+            svg: self.svg,
+        };
+        collect.run(out)
     }
 }

@@ -3,11 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use anyhow::{bail, ensure};
 use clap::Args;
 
 use super::arguments::{MOST_EPISODES, threads, up_to};
-use super::error::refuse;
 use super::machine::check_size;
+use super::measured::aux_losses;
 use super::message::note;
 use super::table::{Column, Format, Table};
 use crate::figure::curves::{Curve, learning_curves};
@@ -17,7 +18,7 @@ use crate::io::sweep::{
     FoundRuns, MedianAndWorst, Run, Setting, State, Summary, by_setting, find, to_json,
 };
 use crate::io::{Experiment, label, picture};
-use crate::train::{Demand, Measurement, Redundancy, Spread, UNSEEN_SEED, thin};
+use crate::train::{Demand, Measurement, Spread, UNSEEN_SEED, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
 const MOST_POINTS: usize = 12;
@@ -30,26 +31,26 @@ pub(super) struct Collect {
     /// Collect the runs in these folders instead of training.
     #[arg(long = "collect", value_name = "DIR", num_args = 1.., id = "collect",
           conflicts_with_all = ["preset", "seeds", "shard", "overrides", "sequences", "grids", "out", "jobs", "dry_run"])]
-    folders: Vec<PathBuf>,
+    pub(super) folders: Vec<PathBuf>,
     /// Names for some experiments, and only their runs; empty: all runs, called by what is different.
     #[arg(skip)]
-    named: Vec<(&'static str, Experiment)>,
+    pub(super) named: Vec<(&'static str, Experiment)>,
     /// With --collect: bits per sequence below which a run succeeds; the default suits tasks with optimum 0,
     /// N-grams need 134.
     #[arg(long, value_name = "BITS", default_value_t = 0.1, conflicts_with = "preset",
           value_parser = threshold, allow_negative_numbers = true)]
-    threshold: f64,
+    pub(super) threshold: f64,
     /// With --collect: judge by the best weights on this many fresh episodes [default if given: 500].
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "500", conflicts_with = "preset",
           value_parser = up_to(MOST_EPISODES), allow_negative_numbers = true)]
-    fresh: Option<usize>,
+    pub(super) fresh: Option<usize>,
     /// With --collect: format of the tables.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "preset")]
-    format: Format,
+    pub(super) format: Format,
     /// With --collect: draw the learning curves into this file (.svg or .png), with redundancy, divergence and reward
     /// below, each on its own axis.
     #[arg(long, value_name = "FILE.SVG", conflicts_with = "preset")]
-    svg: Option<PathBuf>,
+    pub(super) svg: Option<PathBuf>,
 }
 
 pub(super) fn threshold(text: &str) -> Result<f64, String> {
@@ -60,46 +61,25 @@ pub(super) fn threshold(text: &str) -> Result<f64, String> {
 }
 
 impl Collect {
-    /// The runs of these experiments, each with the name that it has in the tables, in one folder.
-    pub(super) fn of(
-        folder: PathBuf,
-        named: Vec<(&'static str, Experiment)>,
-        threshold: f64,
-        format: Format,
-        svg: Option<PathBuf>,
-    ) -> Self {
-        Self {
-            folders: vec![folder],
-            named,
-            threshold,
-            fresh: None,
-            format,
-            svg,
-        }
-    }
-
     /// The settings that have a name, in the order of the names and called by them; all of them where there are none.
-    fn named(&self, settings: Vec<Setting>) -> Vec<Setting> {
+    fn named(&self, mut settings: Vec<Setting>) -> Vec<Setting> {
         if self.named.is_empty() {
             return settings;
         }
-        let place = |setting: &Setting| {
-            let of = &setting.runs.first()?.experiment;
-            let is_same = |(_, named): &(_, Experiment)| {
+        let mut called = Vec::new();
+        for (name, named) in &self.named {
+            let is_of = |Run { experiment: of, .. }: &Run| {
                 let mut training = named.training.clone();
                 training.seed = of.training.seed;
                 (&named.task, &named.model, &training) == (&of.task, &of.model, &of.training)
             };
-            self.named.iter().position(is_same)
-        };
-        let placed = settings.into_iter().filter_map(|s| Some((place(&s)?, s)));
-        let mut placed: Vec<(usize, Setting)> = placed.collect();
-        placed.sort_by_key(|(place, _)| *place);
-        let called = placed.into_iter().map(|(place, setting)| Setting {
-            label: self.named[place].0.to_owned(),
-            ..setting
-        });
-        called.collect()
+            let own = |setting: &mut Setting| setting.runs.first().is_some_and(is_of);
+            called.extend(settings.extract_if(.., own).map(|setting| Setting {
+                label: (*name).to_owned(),
+                ..setting
+            }));
+        }
+        called
     }
 
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
@@ -135,11 +115,10 @@ impl Collect {
             self.summaries(out, &settings)?;
             self.curves(out, &settings)?;
         }
-        if damaged > 0 {
-            return refuse(format!(
-                "{damaged} of {all} runs and plans cannot be read and are not counted; see the messages above"
-            ));
-        }
+        ensure!(
+            damaged == 0,
+            "{damaged} of {all} runs and plans cannot be read and are not counted; see the messages above"
+        );
         Ok(())
     }
 
@@ -175,18 +154,12 @@ impl Collect {
             Column::numbers("last", 8, |row| bits(median(row.1.last))),
             Column::numbers("after", 8, |row| bits(row.1.worst_after)),
         ];
-        let mut runs = settings.iter().flat_map(|setting| &setting.runs);
-        if runs
-            .clone()
-            .any(|run| run.experiment.training.redundancy != Redundancy::Off)
-        {
-            let penalty = |row: &(_, Summary)| decimals(median(row.1.redundancy), 4);
-            columns.push(Column::numbers("redundancy", 0, penalty));
-        }
-        if runs.any(|run| run.experiment.model.is_bayesian()) {
-            let divergence = |row: &(_, Summary)| decimals(median(row.1.divergence), 4);
-            columns.push(Column::numbers("divergence", 0, divergence));
-        }
+        let runs = settings.iter().flat_map(|setting| &setting.runs);
+        columns.extend(aux_losses(
+            runs.map(|run| &run.experiment),
+            |row: &(_, Summary)| decimals(median(row.1.redundancy), 4),
+            |row| decimals(median(row.1.divergence), 4),
+        ));
         if self.fresh.is_some() {
             let fresh_worst = |row: &(_, Summary)| bits(worst(row.1.fresh));
             columns.push(Column::numbers("fresh", 8, |row| bits(median(row.1.fresh))));
@@ -264,10 +237,10 @@ fn bits(value: Option<Number>) -> String {
 pub(super) fn picture_format(path: &Path) -> anyhow::Result<Picture> {
     match Picture::of(path) {
         Some(format @ (Picture::Svg | Picture::Png)) => Ok(format),
-        _ => refuse(format!(
+        _ => bail!(
             "--svg {}: expected a file name that ends in .svg or .png",
             label(path)
-        )),
+        ),
     }
 }
 

@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use anyhow::{anyhow, bail};
 use clap::Args;
 
 use super::arguments::within;
-use super::error::{CliError, refuse};
+use super::error::CliError;
 use super::{gradient, machine};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
 use crate::io::{Trained, label, preset, shell};
@@ -79,9 +80,7 @@ fn read(path: &Path) -> anyhow::Result<Imported> {
     match trace::read(path) {
         Err(_) if is_machine => {
             let command = shell::command(&["trace", &name, "--out", "episode.ntmtrace.json"]);
-            refuse(format!(
-                "{name} is a machine, not a trace; record a trace first: {command}"
-            ))
+            bail!("{name} is a machine, not a trace; record a trace first: {command}")
         }
         other => Ok(other?),
     }
@@ -129,9 +128,7 @@ impl Verify {
         machine::claim(bytes, 0, &what)?;
         let other_machine = |lines: Vec<String>| {
             let lines = lines.join("; ");
-            CliError::Usage(format!(
-                "--weights {weights}: differs from the machine of {file}: {lines}"
-            ))
+            anyhow!("--weights {weights}: differs from the machine of {file}: {lines}")
         };
         let found = trace::replay(imported, &trained.machine, self.tolerance);
         let found = found.map_err(other_machine)?;
@@ -143,9 +140,7 @@ impl Verify {
         let told = [&*with, &format!("{with} {all}: ")];
         let values = |recorded, again| format!("recorded {recorded}, computed {again}");
         tell(out, told, &found, self.tolerance, values)?;
-        if !found.skipped.is_empty() {
-            writeln!(out, "{with} not compared: {}", found.skipped.join(", "))?;
-        }
+        list(out, &format!("{with} not compared"), &found.skipped)?;
         Ok(match (found.first, other, &found.skipped[..]) {
             (None, None, []) => Outcome::Holds,
             (None, None, _) => Outcome::InPart,
@@ -196,28 +191,31 @@ pub(super) fn verified(
 /// Lists the arrays that were not checked, with the reason, and those that are absent.
 fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::io::Result<()> {
     let why = |(array, why): &(String, String)| format!("{array} ({why})");
-    let unchecked = found.unchecked.iter().map(why).collect();
+    let unchecked: Vec<String> = found.unchecked.iter().map(why).collect();
     let recording = &imported.recording;
     // Of a memory that cannot be rebuilt something may have been recorded.
     let is_unchecked = |name: &&String| found.unchecked.iter().any(|(array, _)| array == *name);
     let unknown = recording.unknown().filter(|name| !is_unchecked(name));
-    let absent = unknown.cloned().collect();
-    let mut list = |what: &str, list: Vec<String>| match list[..] {
-        [] => Ok(()),
-        _ => writeln!(out, "{what}: {}", list.join(", ")),
-    };
-    let given = by_part(&found.given);
-    list("not checkable", unchecked)?;
+    let absent: Vec<String> = unknown.cloned().collect();
+    list(out, "not checkable", &unchecked)?;
     if let Some((why, arrays)) = &found.undrawn {
         let what = format!("not checked, because {why}");
-        list(&what, by_part(arrays))?;
+        list(out, &what, &by_part(arrays))?;
     }
-    list("not checked, needs the weights", given)?;
-    let declared = found.declared.clone();
-    list("metadata not checked", declared)?;
+    let given = by_part(&found.given);
+    list(out, "not checked, needs the weights", &given)?;
+    list(out, "metadata not checked", &found.declared)?;
     let computed = by_part(&recording.computed);
-    list("not recorded, computed from other arrays", computed)?;
-    list("not recorded", absent)
+    list(out, "not recorded, computed from other arrays", &computed)?;
+    list(out, "not recorded", &absent)
+}
+
+/// Writes a line that lists these items, if there are any.
+fn list(out: &mut impl Write, what: &str, items: &[String]) -> std::io::Result<()> {
+    match items {
+        [] => Ok(()),
+        _ => writeln!(out, "{what}: {}", items.join(", ")),
+    }
 }
 
 /// Arrays by name, those of heads together: `key of read0 and write0`.
@@ -277,9 +275,7 @@ impl Diff {
         let values = |a, b| format!("{a} and {b}");
         tell(out, [&files, &same], &found, self.tolerance, values)?;
         for (file, only) in [&self.a, &self.b].into_iter().zip(&found.only) {
-            if !only.is_empty() {
-                writeln!(out, "only in {}: {}", label(file), only.join(", "))?;
-            }
+            list(out, &format!("only in {}", label(file)), only)?;
         }
         if found.first.is_some() || !found.declared.is_empty() {
             Err(CliError::Differs.into())

@@ -3,14 +3,14 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use anyhow::{bail, ensure};
 use clap::Args;
 
 use super::arguments::{from_zero, rows, up_to};
-use super::error::refuse;
 use super::machine;
 use super::message::note;
 use crate::io::{Experiment, Trained, bits, is_named_as_trace, label};
-use crate::model::{Draw, ModelConfig, NoiseMode};
+use crate::model::{Draw, Model, NoiseMode};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Demand, Recording, UNSEEN_SEED};
 
@@ -22,6 +22,13 @@ pub(super) struct Chosen {
     pub(super) episode: Episode,
     /// The seed and the index that determine it; `None` if its bits were given by hand.
     pub(super) origin: Option<Draw>,
+}
+
+impl Chosen {
+    /// Runs a machine on the episode.
+    pub(super) fn record(&self, machine: &Model) -> Recording {
+        Recording::of(machine, &self.task, self.episode.clone(), self.origin)
+    }
 }
 
 /// The options that say which episode of a machine is recorded.
@@ -66,12 +73,6 @@ impl EpisodeArgs {
         self.all_given().next()
     }
 
-    /// Checks that no episode option is given for a recorded trace, which is `done` unchanged: drawn, shown.
-    pub(super) fn check_none(&self, source: &str, done: &str) -> anyhow::Result<()> {
-        self.given()
-            .map_or(Ok(()), |option| as_it_is(option, source, done))
-    }
-
     fn all_given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("--weights", self.weights.is_some()),
@@ -94,19 +95,17 @@ impl EpisodeArgs {
             return machine::find(name, self.rows);
         };
         let experiment = Experiment::find(name, &[])?;
-        let label = label(path);
         let mut trained = machine::read(path, self.rows)?;
         let (task, config) = (&experiment.task, &trained.machine.config);
-        if (task.inputs(), task.outputs()) != (config.inputs(), config.outputs()) {
-            return refuse(format!(
-                "{label}: the machine has {} inputs and {} outputs; the task of {} has {} and {}",
-                config.inputs(),
-                config.outputs(),
-                experiment.name,
-                task.inputs(),
-                task.outputs()
-            ));
-        }
+        let (inputs, outputs) = (config.inputs(), config.outputs());
+        ensure!(
+            (inputs, outputs) == (task.inputs(), task.outputs()),
+            "{}: the machine has {inputs} inputs and {outputs} outputs; the task of {} has {} and {}",
+            label(path),
+            experiment.name,
+            task.inputs(),
+            task.outputs()
+        );
         (trained.experiment, trained.changes) = (experiment, Vec::new());
         Ok(trained)
     }
@@ -121,16 +120,13 @@ impl EpisodeArgs {
     /// Returns the episode, its task, seed and index; `name` is the machine as typed.
     pub(super) fn choose(&self, name: &str, trained: &Trained) -> anyhow::Result<Chosen> {
         let mut task = trained.now().task;
-        if self.repeats.is_some() && task.repeats().is_none() {
-            return machine::no_repeats(&task);
-        }
+        machine::check_repeats(self.repeats.is_some(), &task)?;
         let config = &trained.machine.config;
         if let Some(path) = &self.input {
-            if task.held_out().is_some() {
-                return refuse(
-                    "--input: the episodes of this task come from a file; choose a held-out episode with --episode",
-                );
-            }
+            ensure!(
+                task.held_out().is_none(),
+                "--input: the episodes of this task come from a file; choose a held-out episode with --episode"
+            );
             let manual = match &self.bits {
                 Some(json) => bits::from_json(json, &label(path), &task, self.repeats)?,
                 None => bits::read(path, &task, self.repeats)?,
@@ -154,25 +150,15 @@ impl EpisodeArgs {
         // Of a file, those that are held out are counted from the first.
         let unseen = task.held_out().map_or(UNSEEN_SEED, |_| 0);
         let (seed, index) = (self.seed.unwrap_or(unseen), self.episode.unwrap_or(0));
-        let origin = self.draw(name, config, Draw::of(seed, index))?;
+        let mut origin = Draw::of(seed, index);
+        if let Some(sample) = self.sample {
+            machine::check_random("--sample", name, config)?;
+            (origin.sample, origin.sampling) = (sample, NoiseMode::Sampled);
+        }
         Ok(Chosen {
             episode: task.episode(seed, index),
             task,
             origin: Some(origin),
-        })
-    }
-
-    /// Returns the noise of the episode: none, or the requested sample.
-    fn draw(&self, name: &str, config: &ModelConfig, of: Draw) -> anyhow::Result<Draw> {
-        let Some(sample) = self.sample else {
-            return Ok(of);
-        };
-        machine::check_random("--sample", name, config)?;
-        let sampling = NoiseMode::Sampled;
-        Ok(Draw {
-            sample,
-            sampling,
-            ..of
         })
     }
 
@@ -185,20 +171,18 @@ impl EpisodeArgs {
 
     /// [`EpisodeArgs::record`], without a word.
     pub(super) fn recording(&self, name: &str, trained: &Trained) -> anyhow::Result<Recording> {
-        let Chosen {
-            task,
-            episode,
-            origin,
-        } = self.choose(name, trained)?;
-        Ok(Recording::of(&trained.machine, &task, episode, origin))
+        Ok(self.choose(name, trained)?.record(&trained.machine))
     }
 }
 
-/// A recorded trace is `done` as it is: an option that asks something else of it is refused.
-pub(super) fn as_it_is<T>(option: &str, source: &str, done: &str) -> anyhow::Result<T> {
-    refuse(format!(
-        "{option}: {source} is a recorded trace and is {done} unchanged; for {option}, name a preset or a weights file"
-    ))
+/// Refuses an option for a recorded trace, which is `done` unchanged: drawn, shown.
+pub(super) fn as_it_is(option: Option<&str>, source: &str, done: &str) -> anyhow::Result<()> {
+    if let Some(option) = option {
+        bail!(
+            "{option}: {source} is a recorded trace and is {done} unchanged; for {option}, name a preset or a weights file"
+        );
+    }
+    Ok(())
 }
 
 /// Prints a note if memory wrapped around; `name` is the episode as typed.

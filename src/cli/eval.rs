@@ -10,13 +10,13 @@ use super::arguments::{
     MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, from_zero, range_up_to, rows, threads, up_to,
 };
 use super::machine;
-use super::measured::{CaseResult, aux_losses, errors, number, samples, size, span};
+use super::measured::{CaseResult, errors, measured_aux_losses, number, samples, size, span};
 use super::message::note;
 use super::table::{Column, Format, Table};
 use crate::io::measurement::MeasurementLine;
-use crate::io::{EvaluationConfig, Trained, harmless};
+use crate::io::{Experiment, Trained, harmless, paper};
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
-use crate::train::{Demand, Measurement, UNSEEN_SEED, optimum};
+use crate::train::{Demand, UNSEEN_SEED, optimum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,8 +90,9 @@ pub(super) struct Eval {
 }
 
 /// A machine, its name, and a task for every line of its table.
-pub(super) struct EvalRequest<'a> {
-    pub(super) name: &'a str,
+#[derive(Clone)]
+pub(super) struct EvalRequest {
+    pub(super) name: String,
     pub(super) trained: Trained,
     pub(super) cases: Vec<Task>,
     pub(super) episodes: usize,
@@ -103,7 +104,8 @@ impl Eval {
             return self.run_suite(out);
         }
         // Nothing is measured before all of it is known to be possible.
-        let request = self.machines.iter().map(|name| self.request(name));
+        let request = |name: &_| self.request_for(name, machine::find(name, self.rows)?);
+        let request = self.machines.iter().map(|name| request(name));
         let request: Vec<EvalRequest> = request.collect::<anyhow::Result<_>>()?;
         for (index, machine) in request.iter().enumerate() {
             if !self.json {
@@ -111,7 +113,7 @@ impl Eval {
                     writeln!(out)?;
                 }
                 if request.len() > 1 {
-                    write!(out, "{}: ", harmless(machine.name))?;
+                    write!(out, "{}: ", harmless(&machine.name))?;
                 }
                 self.heading(out, machine)?;
             }
@@ -120,29 +122,18 @@ impl Eval {
         Ok(())
     }
 
-    fn request<'a>(&self, name: &'a str) -> anyhow::Result<EvalRequest<'a>> {
-        let trained = machine::find(name, self.rows)?;
-        self.request_for(name, trained)
-    }
-
     /// Returns the request for this machine, which is named `name`.
-    pub(super) fn request_for<'a>(
-        &self,
-        name: &'a str,
-        trained: Trained,
-    ) -> anyhow::Result<EvalRequest<'a>> {
+    pub(super) fn request_for(&self, name: &str, trained: Trained) -> anyhow::Result<EvalRequest> {
         if self.samples.is_some() {
             machine::check_random("--samples", name, &trained.machine.config)?;
         }
-        let cases = self.cases(&trained)?;
         let now = trained.now();
         let episodes = self.episodes.unwrap_or(now.evaluation.episodes);
-        let episodes = now.task.at_most(episodes);
         let request = EvalRequest {
-            name,
+            name: name.to_owned(),
             trained,
-            cases,
-            episodes,
+            episodes: now.task.at_most(episodes),
+            cases: self.cases(now)?,
         };
         let mut cases = request.cases.iter();
         cases.try_for_each(|task| self.check(&request, task))?;
@@ -156,29 +147,30 @@ impl Eval {
             samples: self.samples.unwrap_or(0) as usize,
         };
         let config = &request.trained.machine.config;
-        machine::check_size(config, task, demand, request.name)
+        machine::check_size(config, task, demand, &request.name)
     }
 
     /// A line for every case.
     fn measure(&self, out: &mut impl Write, request: &EvalRequest) -> anyhow::Result<()> {
-        let never = AtomicBool::new(false);
         let table = self.table(&request.trained);
         if !self.json {
             table.head(out)?;
         }
         for task in &request.cases {
-            let Some(result) = self.case_result(request, task, &never) else {
+            let Some(result) = self.case_result(request, task, &AtomicBool::new(false)) else {
                 break;
             };
-            if self.json {
-                writeln!(out, "{}", self.json(request, &result))?;
-            } else {
-                table.row(out, &result)?;
-            }
-            out.flush()?;
-            let words = wrap_around(request.name, task, &result.measured);
-            if let Some(words) = words.filter(|_| !self.json) {
-                note(&words);
+            self.write(out, &table, request, &result)?;
+            let measured = &result.measured;
+            if measured.wrapped > 0 && !self.json {
+                note(&format!(
+                    "note: {} at {}: memory wrapped around (use {} rows or more to avoid it) in {} of {} episodes",
+                    request.name,
+                    size(task),
+                    measured.rows_needed,
+                    measured.wrapped,
+                    measured.mean.episodes
+                ));
             }
         }
         Ok(())
@@ -209,10 +201,11 @@ impl Eval {
         stop: &AtomicBool,
     ) -> Option<CaseResult> {
         let (threads, episodes) = (threads(self.threads), request.episodes);
+        let config = &request.trained.machine.config;
         let evaluator = request.trained.evaluator(task, self.seed, episodes);
         Some(CaseResult {
-            name: request.name.to_owned(),
-            rows: request.trained.machine.config.rows(),
+            name: request.name.clone(),
+            rows: config.rows(),
             task: task.clone(),
             measured: evaluator.measure_until(threads, stop)?,
             sampled: match self.samples {
@@ -220,47 +213,58 @@ impl Eval {
                 None => None,
             },
             optimum: optimum(task, self.seed, episodes),
+            episodes,
+            chance: None,
+            paper: paper::figure(config, task).map(|paper| paper.words),
         })
+    }
+
+    /// Writes the result of a case: a line of JSON, or a row of the table.
+    pub(super) fn write(
+        &self,
+        out: &mut impl Write,
+        table: &Table<CaseResult>,
+        request: &EvalRequest,
+        result: &CaseResult,
+    ) -> std::io::Result<()> {
+        if self.json || self.format == Format::Json {
+            writeln!(out, "{}", self.json(request, result))?;
+        } else {
+            table.row(out, result)?;
+        }
+        out.flush()
     }
 
     pub(super) fn line(&self, request: &EvalRequest, result: &CaseResult) -> MeasurementLine {
         let (trained, measured) = (&request.trained, &result.measured);
         let (task, optimum) = (&result.task, result.optimum);
-        MeasurementLine::new(request.name, trained, task, self.seed, measured, optimum)
+        MeasurementLine::new(&request.name, trained, task, self.seed, measured, optimum)
     }
 
     fn json(&self, request: &EvalRequest, result: &CaseResult) -> String {
         let mut line = self.line(request, result);
-        if let Some(sampled) = &result.sampled {
+        if let Some(chance) = result.chance {
+            line.add_references(chance, result.paper);
+        } else if let Some(sampled) = &result.sampled {
             line.add_samples(sampled);
         }
         line.to_json()
     }
 
     /// One task for every line of the table.
-    fn cases(&self, trained: &Trained) -> anyhow::Result<Vec<Task>> {
-        let given = |request: &[usize], preset: &[usize]| {
-            if request.is_empty() {
-                preset.to_vec()
-            } else {
-                request.to_vec()
-            }
-        };
-        let now = trained.now();
-        let (task, preset) = (&now.task, &now.evaluation);
-        if task.repeats().is_none() && !self.repeats.is_empty() {
-            return machine::no_repeats(task);
-        }
-        let all = |ranges: &[RangeInclusive<usize>]| ranges.iter().cloned().flatten().collect();
-        let [lengths, items, repeats]: [Vec<usize>; 3] =
-            [&self.lengths, &self.items, &self.repeats].map(|ranges| all(ranges));
+    fn cases(&self, experiment: Experiment) -> anyhow::Result<Vec<Task>> {
+        let (task, mut asked) = (&experiment.task, experiment.evaluation);
+        machine::check_repeats(!self.repeats.is_empty(), task)?;
+        let [lengths, items, repeats] = [&self.lengths, &self.items, &self.repeats]
+            .map(|ranges| ranges.iter().cloned().flatten().collect::<Vec<_>>());
         let sizes = machine::sizes(task, ("--lengths", &*lengths), ("--items", &items))?;
-        let request = EvaluationConfig {
-            sizes: given(sizes, &preset.sizes),
-            repeats: given(&repeats, &preset.repeats),
-            episodes: preset.episodes,
-        };
-        Ok(request.cases(task))
+        if !sizes.is_empty() {
+            asked.sizes = sizes.to_vec();
+        }
+        if !repeats.is_empty() {
+            asked.repeats = repeats;
+        }
+        Ok(asked.cases(task))
     }
 
     fn heading(&self, out: &mut impl Write, request: &EvalRequest) -> std::io::Result<()> {
@@ -307,7 +311,7 @@ impl Eval {
             columns.extend(samples());
         } else {
             columns.extend(errors());
-            columns.extend(aux_losses(&[trained.now()]));
+            columns.extend(measured_aux_losses(&[trained.now()]));
             if task.optimum(&task.episode(self.seed, 0)).is_some() {
                 columns.push(Column::numbers("optimum", 8, |case| number(case.optimum)));
             }
@@ -319,21 +323,4 @@ impl Eval {
         let format = Format::Text;
         Table { columns, format }
     }
-}
-
-/// Returns the note that memory wrapped around, if it did.
-fn wrap_around(name: &str, task: &Task, measured: &Measurement) -> Option<String> {
-    let Measurement {
-        mean,
-        wrapped,
-        rows_needed,
-        ..
-    } = measured;
-    let size = size(task);
-    let episodes = mean.episodes;
-    (*wrapped > 0).then(|| {
-        format!(
-            "note: {name} at {size}: memory wrapped around (use {rows_needed} rows or more to avoid it) in {wrapped} of {episodes} episodes"
-        )
-    })
 }

@@ -1,6 +1,7 @@
 //! `--gradient`: the number whose gradient with respect to every value is requested.
 
-use super::error::CliError::Usage;
+use anyhow::anyhow;
+
 use super::machine;
 use crate::model::{Model, ModelConfig};
 use crate::train::{Demand, Quantity, Recording};
@@ -22,10 +23,19 @@ pub(super) fn quantity(text: &str) -> Result<Quantity, String> {
     })
 }
 
-/// Checks that the gradients with respect to all recorded values of an episode fit into memory.
-pub(super) fn check_memory(machine: &Model, recording: &Recording) -> anyhow::Result<()> {
+/// Computes the gradients of a number with `compute`, if they fit into memory.
+///
+/// # Errors
+/// There is not enough memory, or the episode has no such output bit.
+pub(super) fn computed<T>(
+    of: Quantity,
+    machine: &Model,
+    recording: &Recording,
+    compute: impl FnOnce(&Model, &Recording, Quantity) -> Option<T>,
+) -> anyhow::Result<T> {
     let bytes = bytes(&machine.config, recording.episode.steps());
-    machine::claim(bytes, 0, "--gradient: computing it")
+    machine::claim(bytes, 0, "--gradient: computing it")?;
+    compute(machine, recording, of).ok_or_else(|| no_bit(of, recording))
 }
 
 /// Bytes of the gradients with respect to all recorded values of an episode, and of their computation.
@@ -37,22 +47,17 @@ pub(super) fn bytes(config: &ModelConfig, steps: usize) -> u64 {
 }
 
 /// Returns the error for an output bit that the episode does not have, with those that it has.
-pub(super) fn no_bit(of: Quantity, recording: &Recording) -> anyhow::Error {
+fn no_bit(of: Quantity, recording: &Recording) -> anyhow::Error {
     let Quantity::Bit { step, channel } = of else {
-        return Usage("--gradient loss: the episode has no loss".to_owned()).into();
+        return anyhow!("--gradient loss: the episode has no loss");
     };
     let trace = &recording.trace;
-    let there = match (
-        trace.steps().checked_sub(1),
-        trace.logit.width().checked_sub(1),
-    ) {
-        (Some(step), Some(channel)) => {
+    let last = [trace.steps(), trace.logit.width()].map(|count| count.checked_sub(1));
+    let there = match last {
+        [Some(step), Some(channel)] => {
             format!("has steps 0 to {step} and output channels 0 to {channel}")
         }
         _ => "has no output".to_owned(),
     };
-    Usage(format!(
-        "--gradient bit:{step},{channel}: the episode {there}"
-    ))
-    .into()
+    anyhow!("--gradient bit:{step},{channel}: the episode {there}")
 }

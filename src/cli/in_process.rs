@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::arguments::threads;
 use super::compare::Verify;
-use super::error::CliError;
+use super::error::{INVALID, exit_code};
 use super::eval::Eval;
 use super::render::Render;
 use super::trace::Trace;
@@ -46,9 +46,7 @@ impl From<anyhow::Error> for CommandError {
     fn from(error: anyhow::Error) -> Self {
         match error.downcast::<io::Error>() {
             Ok(error) => Self::File(error),
-            Err(error) if matches!(error.downcast_ref(), Some(CliError::Usage(_))) => {
-                Self::InvalidArgument(error.to_string())
-            }
+            Err(error) if exit_code(&error) == INVALID => Self::InvalidArgument(error.to_string()),
             Err(error) => Self::Failed(error.to_string()),
         }
     }
@@ -236,26 +234,23 @@ impl Run {
             None => Experiment::find(name, &asked.overrides)?,
         };
         let experiment = asked.asked(experiment);
-        let named = start.map(|start| (start.name.to_owned(), start.trained.clone()));
-        let named = named.map_or_else(|| asked.from(), |named| Ok(Some(named)))?;
+        let named = match start {
+            Some(start) => Some((start.name.to_owned(), start.trained.clone())),
+            None => asked.from()?,
+        };
         let state = asked.first(&experiment, name, named.as_ref())?;
         let out = asked.out.as_deref();
         let file = |name: &str| out.unwrap_or(Path::new("")).join(name).into_os_string();
         let preset = json.map_or(name.into(), |_| file(RunFolder::PRESET));
         let mut typed = vec!["train".into(), preset];
         typed.extend(options.iter().map(Into::into));
-        if let Some(start) = start {
-            let mut from = OsString::from("--from=");
-            from.push(if start.is_found {
-                start.name.into()
-            } else {
-                file(RunFolder::START)
-            });
-            typed.push(from);
-        }
-        let command = shell::command(&typed);
         let kept = start.filter(|start| !start.is_found);
         let kept = kept.map(|start| start.trained);
+        if let Some(Start { name, .. }) = start {
+            let from = kept.map_or_else(|| name.into(), |_| file(RunFolder::START));
+            typed.push(OsString::from_iter(["--from=".into(), from]));
+        }
+        let command = shell::command(&typed);
         let create = |folder: &Path| {
             RunFolder::create_from(folder, &experiment, &command, &state, kept, asked.force)
         };

@@ -61,25 +61,21 @@ impl Learn {
         super::machine::check_training(&experiment, &self.preset, super::arguments::threads(None))?;
         if self.ablate {
             let all = viewer::ablated(&experiment);
-            if all.is_empty() {
-                let preset = self.preset;
-                return super::error::refuse(format!(
-                    "--ablate: the heads of {preset} have no stage to remove"
-                ));
-            }
+            anyhow::ensure!(
+                !all.is_empty(),
+                "--ablate: the heads of {} have no stage to remove",
+                self.preset
+            );
             return show(Some(First::Learning(all)), None, StartOptions::default());
         }
-        let seeds = match self.seeds {
-            Some(Seeds(seeds)) if seeds.len() > MOST_RUNS => {
-                let count = seeds.len();
-                return super::error::refuse(format!(
-                    "--seeds: {count} runs are more than the window shows, {MOST_RUNS}; to train more, use `tapescope sweep {} --seeds …`",
-                    self.preset
-                ));
-            }
-            Some(Seeds(seeds)) => seeds,
-            None => vec![experiment.training.seed],
-        };
+        let own = || vec![experiment.training.seed];
+        let seeds = self.seeds.map_or_else(own, |Seeds(seeds)| seeds);
+        let count = seeds.len();
+        anyhow::ensure!(
+            count <= MOST_RUNS,
+            "--seeds: {count} runs are more than the window shows, {MOST_RUNS}; to train more, use `tapescope sweep {} --seeds …`",
+            self.preset
+        );
         let runs = seeds.into_iter().map(|seed| {
             let mut experiment = experiment.clone();
             experiment.training.seed = seed;
@@ -92,8 +88,8 @@ impl Learn {
     #[cfg(not(feature = "gui"))]
     pub(super) fn run(self) -> anyhow::Result<()> {
         let preset = self.preset;
-        super::error::refuse(format!(
+        anyhow::bail!(
             "this build has no window; train without it: tapescope train {preset}; or build the window: cargo build --release --features gui"
-        ))
+        )
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::error::CliError::Usage;
-use super::error::refuse;
+use anyhow::{anyhow, bail, ensure};
+
 use crate::io::{
     Error, Experiment, RunFolder, Trained, episodes, is_named_as_trace, label, memory_limit,
     preset, weights,
@@ -14,7 +14,7 @@ use crate::train::Demand;
 
 /// Checks that memory suffices for `bytes` and the stacks of `threads` threads.
 pub(super) fn claim(bytes: u64, threads: usize, what: &str) -> anyhow::Result<()> {
-    Ok(memory_limit::claim(bytes, threads).map_err(|short| Usage(format!("{what} {short}")))?)
+    memory_limit::claim(bytes, threads).map_err(|short| anyhow!("{what} {short}"))
 }
 
 /// The machine that a name or the path of a weights file stands for, on `rows` memory rows, with the episodes that it
@@ -34,9 +34,10 @@ pub(super) fn alone(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> 
     if is_file(path) || !is_preset && path.exists() {
         return read(path, rows);
     }
-    if !is_preset {
-        return Err(Error::unknown("preset or weights file", name, preset::names()).into());
-    }
+    ensure!(
+        is_preset,
+        Error::unknown("preset or weights file", name, preset::names())
+    );
     match weights::included(name) {
         Some(machine) => with_rows(machine?, name, rows),
         None => no_weights(name),
@@ -45,21 +46,18 @@ pub(super) fn alone(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> 
 
 /// The machine in a weights file or the folder of a run, on `rows` memory rows, without the episodes of a file.
 pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> {
-    if is_named_as_trace(path) {
-        let path = label(path);
-        return refuse(format!(
-            "{path} is a trace, not a weights file; open it with: tapescope view {path}"
-        ));
-    }
-    if path.extension().is_some_and(|end| end == "json") && path.is_file() {
-        let path = label(path);
-        return refuse(format!(
-            "{path} is not a weights file; if it is a preset, train it first: tapescope train {path}"
-        ));
-    }
+    let name = label(path);
+    ensure!(
+        !is_named_as_trace(path),
+        "{name} is a trace, not a weights file; open it with: tapescope view {name}"
+    );
+    let is_json = path.extension().is_some_and(|end| end == "json") && path.is_file();
+    ensure!(
+        !is_json,
+        "{name} is not a weights file; if it is a preset, train it first: tapescope train {name}"
+    );
     let path = RunFolder::weights_at(path)?;
-    let label = label(&path);
-    with_rows(weights::read(&path)?, &label, rows)
+    with_rows(weights::read(&path)?, &label(&path), rows)
 }
 
 /// True for a text that can only be a path.
@@ -76,31 +74,33 @@ pub(super) fn with_rows(
     if let Some(rows) = rows {
         machine.machine = machine.machine.with_rows(rows).map_err(|error| {
             let allowed = error.allowed;
-            Usage(format!("--rows {rows}: {name}: allowed: {allowed}"))
+            anyhow!("--rows {rows}: {name}: allowed: {allowed}")
         })?;
     }
     Ok(machine)
 }
 
 pub(super) fn no_weights<T>(name: &str) -> anyhow::Result<T> {
-    refuse(format!(
-        "no weights are included for `{name}`; train them with: tapescope train {name}"
-    ))
+    bail!("no weights are included for `{name}`; train them with: tapescope train {name}")
 }
 
 /// Checks that a machine samples, for an `option` about its noise.
 pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> anyhow::Result<()> {
-    if config.is_random() {
-        return Ok(());
-    }
-    refuse(format!(
+    ensure!(
+        config.is_random(),
         "{option}: {name}: no head samples; only heads with `model.heads.attention.weighting` hard, weibull or lognormal do"
-    ))
+    );
+    Ok(())
 }
 
-pub(super) fn no_repeats<T>(task: &Task) -> anyhow::Result<T> {
-    let task = task.name();
-    refuse(format!("--repeats: the task `{task}` has no repeats"))
+/// Checks that a task has repeats if `--repeats` is given.
+pub(super) fn check_repeats(is_given: bool, task: &Task) -> anyhow::Result<()> {
+    let (name, has_repeats) = (task.name(), task.repeats().is_some());
+    ensure!(
+        !is_given || has_repeats,
+        "--repeats: the task `{name}` has no repeats"
+    );
+    Ok(())
 }
 
 /// Returns the requested sizes, by the option for their unit.
@@ -114,28 +114,22 @@ pub(super) fn sizes<'a>(
         Measure::Items => (items, lengths),
     };
     let (name, least) = (task.name(), task.least_size());
-    if !strangers.is_empty() {
-        let nothing = stranger.trim_start_matches('-');
-        return refuse(format!(
-            "{stranger}: the task `{name}` has no {nothing}; use {option}"
-        ));
-    }
+    ensure!(
+        strangers.is_empty(),
+        "{stranger}: the task `{name}` has no {}; use {option}",
+        stranger.trim_start_matches('-')
+    );
     let most = task.measure().most();
-    match sizes.iter().find(|size| !(least..=most).contains(size)) {
-        None => none_of(task, option, sizes),
-        Some(size) => refuse(format!(
-            "{option} {size}: the task `{name}` allows {least} to {most}"
-        )),
+    if let Some(size) = sizes.iter().find(|size| !(least..=most).contains(size)) {
+        bail!("{option} {size}: the task `{name}` allows {least} to {most}");
     }
-}
-
-/// The sizes, where the episodes of a file have them.
-fn none_of<'a>(task: &Task, option: &str, sizes: &'a [usize]) -> anyhow::Result<&'a [usize]> {
-    let mut all = sizes.iter();
-    let wrong = all.find_map(|size| Some((size, episodes::none_of(task, *size)?)));
-    wrong.map_or(Ok(sizes), |(size, problem)| {
-        refuse(format!("{option} {size}: {problem}"))
-    })
+    for &size in sizes {
+        // The episodes of a file may have other sizes.
+        if let Some(problem) = episodes::none_of(task, size) {
+            bail!("{option} {size}: {problem}");
+        }
+    }
+    Ok(sizes)
 }
 
 /// Refuses a training run for which there is not enough memory.
@@ -180,7 +174,5 @@ pub(super) fn check_size(
     let sizes = sizes.iter().filter(|(size, _)| *size > 1);
     let sizes: Vec<_> = sizes.map(|(size, of)| format!("{size} {of}")).collect();
     let sizes = sizes.join(", ");
-    refuse(format!(
-        "{place}: {what} {short}: {sizes}; reduce one of them"
-    ))
+    bail!("{place}: {what} {short}: {sizes}; reduce one of them")
 }

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
+use anyhow::bail;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::error::refuse;
+use super::process::NAME;
 
 const OF_COMPLETIONS: &str = "\
 Examples:
@@ -32,7 +33,7 @@ impl Completions {
     pub(super) fn run(&self, mut program: Command, out: &mut impl Write) -> anyhow::Result<()> {
         // What writes it takes a failure for a bug; a text in memory does not fail.
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut program, "tapescope", &mut text);
+        clap_complete::generate(self.shell, &mut program, NAME, &mut text);
         Ok(out.write_all(&text)?)
     }
 }
@@ -53,9 +54,7 @@ impl Manual {
             let Some(found) = page.find_subcommand(name) else {
                 let names: Vec<_> = page.get_subcommands().map(Command::get_name).collect();
                 let names = names.join(", ");
-                return refuse(format!(
-                    "there is no command `{name}`; expected one of {names}"
-                ));
+                bail!("there is no command `{name}`; expected one of {names}");
             };
             page = found.clone();
         }

@@ -18,49 +18,52 @@ pub(super) struct CaseResult {
     pub(super) measured: Measurement,
     pub(super) sampled: Option<Sampled>,
     pub(super) optimum: Option<f64>,
-}
-
-impl AsRef<Self> for CaseResult {
-    fn as_ref(&self) -> &Self {
-        self
-    }
+    /// The number of episodes requested; a file may have fewer of a size.
+    pub(super) episodes: usize,
+    /// The chance level, in the suite.
+    pub(super) chance: Option<f64>,
+    /// The statement of the paper, if any.
+    pub(super) paper: Option<&'static str>,
 }
 
 /// Returns the columns of a measurement without samples.
-pub(super) fn errors<R: AsRef<CaseResult>>() -> Vec<Column<R>> {
-    vec![
-        Column::numbers("bits", 8, |row: &R| bits(row.as_ref())),
-        Column::numbers("±", 8, |row| number(row.as_ref().measured.half_width)),
-        Column::numbers("median", 8, |row| {
-            number(Some(row.as_ref().measured.median))
+pub(super) fn errors() -> [Column<CaseResult>; 5] {
+    [
+        Column::numbers("bits", 8, bits),
+        Column::numbers("±", 8, |case| number(case.measured.half_width)),
+        Column::numbers("median", 8, |case| number(Some(case.measured.median))),
+        Column::numbers("wrong", 7, |case| {
+            format!("{:.2}", case.measured.mean.wrong_bits)
         }),
-        Column::numbers("wrong", 7, |row| {
-            format!("{:.2}", row.as_ref().measured.mean.wrong_bits)
-        }),
-        Column::numbers("perfect", 0, |row| {
-            format!("{:.1}%", 100.0 * row.as_ref().measured.mean.perfect)
+        Column::numbers("perfect", 0, |case| {
+            format!("{:.1}%", 100.0 * case.measured.mean.perfect)
         }),
     ]
 }
 
-/// Returns the columns of auxiliary losses: those that any of these experiments has.
-pub(super) fn aux_losses<R: AsRef<CaseResult>>(experiments: &[Experiment]) -> Vec<Column<R>> {
-    let mut columns = Vec::new();
-    let mut each = experiments.iter();
-    if each
-        .clone()
-        .any(|of| of.training.redundancy != Redundancy::Off)
-    {
-        columns.push(Column::numbers("redundancy", 0, |row: &R| {
-            aux_loss(row.as_ref().measured.mean.aux.redundancy)
-        }));
-    }
-    if each.any(|of| of.model.is_bayesian()) {
-        columns.push(Column::numbers("divergence", 0, |row| {
-            aux_loss(row.as_ref().measured.mean.aux.divergence)
-        }));
-    }
-    columns
+/// Returns the columns of the auxiliary losses that any of these experiments has, with the cells of each.
+pub(super) fn aux_losses<'a, R>(
+    mut experiments: impl Iterator<Item = &'a Experiment> + Clone,
+    redundancy: fn(&R) -> String,
+    divergence: fn(&R) -> String,
+) -> impl Iterator<Item = Column<R>> {
+    let is_penalized = |of: &Experiment| of.training.redundancy != Redundancy::Off;
+    let is_penalized = experiments.clone().any(is_penalized);
+    let is_bayesian = experiments.any(|of| of.model.is_bayesian());
+    let redundancy = is_penalized.then(|| Column::numbers("redundancy", 0, redundancy));
+    let divergence = is_bayesian.then(|| Column::numbers("divergence", 0, divergence));
+    redundancy.into_iter().chain(divergence)
+}
+
+/// Returns the columns of the auxiliary losses of measurements: those that any of these experiments has.
+pub(super) fn measured_aux_losses(
+    experiments: &[Experiment],
+) -> impl Iterator<Item = Column<CaseResult>> {
+    aux_losses(
+        experiments.iter(),
+        |case: &CaseResult| aux_loss(case.measured.mean.aux.redundancy),
+        |case| aux_loss(case.measured.mean.aux.divergence),
+    )
 }
 
 /// Returns the columns of a measurement with samples. `AUC`: area under the ROC curve of wrong bits against an

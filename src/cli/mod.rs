@@ -37,7 +37,7 @@ use std::sync::Arc;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
-use self::error::{CliError, exit_code};
+use self::error::{CliError, INVALID, exit_code};
 use self::message::{note, said};
 use self::process::{NAME, STARTED, Started, started};
 use crate::io::Error;
@@ -172,7 +172,7 @@ fn misused(error: &clap::Error) -> u8 {
     } else {
         note(text.trim_end());
     }
-    2
+    INVALID
 }
 
 /// Reports the result of a command and returns the exit code. Its output must have arrived.

@@ -5,8 +5,8 @@
 
 use std::io::{PipeReader, PipeWriter, pipe, sink, stdin};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::signal::INTERRUPTED;
@@ -16,32 +16,21 @@ const WATCHES_PARENT: &str = "TAPESCOPE_ENDS_WITH_STDIN";
 /// The time that a run may take to stop by itself.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// A watch of the parent process: the two ends of its pipe.
+/// A watch of the parent process: the end of the pipe for its runs.
 #[derive(Debug)]
-pub(super) struct ParentWatch {
-    held: Mutex<Option<PipeWriter>>,
-    other: PipeReader,
-}
+pub(super) struct ParentWatch(PipeReader);
 
 impl ParentWatch {
-    pub(super) fn new() -> std::io::Result<Self> {
+    /// Returns a watch of this process, and the end of the pipe to hold: dropping it stops every process that watches.
+    pub(super) fn new() -> std::io::Result<(Self, PipeWriter)> {
         let (other, held) = pipe()?;
-        let held = Mutex::new(Some(held));
-        Ok(Self { held, other })
+        Ok((Self(other), held))
     }
 
     /// Makes a process that is to be started watch this one.
     pub(super) fn attach(&self, run: &mut Command) -> std::io::Result<()> {
-        run.env(WATCHES_PARENT, "1").stdin(self.other.try_clone()?);
+        run.env(WATCHES_PARENT, "1").stdin(self.0.try_clone()?);
         Ok(())
-    }
-
-    /// Stops every process that watches this one.
-    pub(super) fn stop_children(&self) {
-        self.held
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
+use anyhow::ensure;
 use clap::Args;
 
 use super::arguments::{MOST_THREADS, ends, up_to};
-use super::error::refuse;
 use crate::io::preset::Override;
 use crate::train::TrainingConfig;
 
@@ -163,23 +163,22 @@ pub(super) fn settings(
     let mut paths: Vec<&str> = Vec::new();
     let set_paths = set.iter().map(|set| set.path.as_str());
     for path in set_paths.chain(grids.iter().map(|grid| grid.path.as_str())) {
-        if path == "training.seed" {
-            return refuse("training.seed: give the seeds of a sweep with --seeds");
-        }
-        if paths.contains(&path) {
-            return refuse(format!(
-                "{path}: is given twice; use --set for one value, --grid for several"
-            ));
-        }
+        ensure!(
+            path != "training.seed",
+            "training.seed: give the seeds of a sweep with --seeds"
+        );
+        ensure!(
+            !paths.contains(&path),
+            "{path}: is given twice; use --set for one value, --grid for several"
+        );
         paths.push(path);
     }
     let counts = grids.iter().map(|grid| grid.values.len());
     let runs = counts.fold(seeds, usize::saturating_mul);
-    if runs > MOST_RUNS {
-        return refuse(format!(
-            "--grid and --seeds give {runs} runs; allowed: at most {MOST_RUNS}"
-        ));
-    }
+    ensure!(
+        runs <= MOST_RUNS,
+        "--grid and --seeds give {runs} runs; allowed: at most {MOST_RUNS}"
+    );
     let mut settings = vec![set.to_vec()];
     for grid in grids {
         let with_each = |setting: Vec<Override>| {

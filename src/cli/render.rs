@@ -7,26 +7,25 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use anyhow::{anyhow, ensure};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use super::arguments::{MOST_SAMPLES, ends, step, up_to, within};
-use super::episode::{Chosen, EpisodeArgs, as_it_is, is_trace, note_wrap_around};
-use super::error::CliError::Usage;
-use super::error::refuse;
-use super::gradient::{check_memory, no_bit, quantity};
+use super::episode::{EpisodeArgs, as_it_is, is_trace, note_wrap_around};
+use super::gradient::{self, quantity};
 use super::machine;
 use super::message::note;
 use crate::figure::compare::{Common, Comparison, Named};
 use crate::figure::spread::{Samples, Spread};
 use crate::figure::{
-    Drawing, Figure, Format, FrameTime, Gradients, Layer, Layout, Motion, Options, Orientation,
-    Pages, Picture, RowsShown, Walk, duration, estimated_bytes, find_head, to_bytes,
+    Drawing, Figure, Format, Gradients, Layer, Layout, Motion, Options, Orientation, Pages,
+    Picture, RowsShown, Walk, duration, estimated_bytes, find_head, to_bytes,
 };
 use crate::io::trace::{self, Side};
 use crate::io::{self, Trained, label, picture};
+use crate::model::NoiseMode;
 use crate::model::config::Order;
-use crate::model::{Draw, NoiseMode};
 use crate::platform::at_once;
 use crate::train::{Quantity, Recording};
 
@@ -232,16 +231,10 @@ impl Render {
     /// Checks that nothing is requested of a recorded trace that needs its machine.
     fn check_recorded(&self, source: &str) -> anyhow::Result<()> {
         // What is compared may be one of each.
-        if self.compare.is_none() {
-            self.episode.check_none(source, "drawn")?;
-        }
-        if self.samples.is_some() {
-            return as_it_is("--samples", source, "drawn");
-        }
-        if self.gradient.is_some() {
-            return as_it_is("--gradient", source, "drawn");
-        }
-        Ok(())
+        let of_episode = self.episode.given().filter(|_| self.compare.is_none());
+        let samples = self.samples.map(|_| "--samples");
+        let gradient = self.gradient.map(|_| "--gradient");
+        as_it_is(of_episode.or(samples).or(gradient), source, "drawn")
     }
 
     /// The figure of an episode as a file, and its title.
@@ -271,9 +264,7 @@ impl Render {
         let [one, two] = [a, &b].map(|recording| Side::of(recording, None));
         let found = trace::compare(one, two, TOLERANCE).map_err(|sizes| {
             let (a, sizes) = (&self.source, sizes.join("; "));
-            Usage(format!(
-                "--compare {other}: cannot be compared with {a}, sizes differ: {sizes}"
-            ))
+            anyhow!("--compare {other}: cannot be compared with {a}, sizes differ: {sizes}")
         })?;
         let common = Common::of(a, &b);
         let steps: Vec<f32> = found.steps.iter().map(|&most| most as f32).collect();
@@ -288,27 +279,28 @@ impl Render {
     /// Checks that there is something to draw, and that it shows the requested stages and samples.
     fn check_pictures(&self, figure: &Figure<'_>) -> anyhow::Result<()> {
         let only = Layout::Pictures(vec![Picture::Uncertainty]);
-        if figure.is_empty() && self.layout == Some(only) {
-            return refuse("--layout: uncertainty needs samples of the episode; add --samples K");
-        }
-        if figure.is_empty() {
-            let there = figure.pictures().join(", ");
-            return refuse(format!(
-                "--layout: this machine has none of these pictures; choose from {there}"
-            ));
-        }
-        if self.samples.is_some() && !figure.shows_samples() {
-            return refuse(
-                "--samples: none of these pictures shows samples; add stages or uncertainty to --layout, or use --layout debug",
-            );
-        }
-        if self.stages && !figure.has_stages() {
-            return refuse(if figure.pictures().contains(&"stages") {
-                "--stages: none of these pictures shows the stages of a step; add stages or memory to --layout, or use --layout debug"
-            } else {
-                "--stages: this machine has no heads and so no stages; omit --stages"
-            });
-        }
+        ensure!(
+            !figure.is_empty() || self.layout != Some(only),
+            "--layout: uncertainty needs samples of the episode; add --samples K"
+        );
+        ensure!(
+            !figure.is_empty(),
+            "--layout: this machine has none of these pictures; choose from {}",
+            figure.pictures().join(", ")
+        );
+        ensure!(
+            self.samples.is_none() || figure.shows_samples(),
+            "--samples: none of these pictures shows samples; add stages or uncertainty to --layout, or use --layout debug"
+        );
+        let lacks_stages = self.stages && !figure.has_stages();
+        ensure!(
+            !lacks_stages || figure.pictures().contains(&"stages"),
+            "--stages: this machine has no heads and so no stages; omit --stages"
+        );
+        ensure!(
+            !lacks_stages,
+            "--stages: none of these pictures shows the stages of a step; add stages or memory to --layout, or use --layout debug"
+        );
         Ok(())
     }
 
@@ -316,23 +308,28 @@ impl Render {
     /// large is announced.
     fn written(&self, pages: &dyn Pages, format: Format) -> anyhow::Result<(Vec<u8>, String)> {
         let usual_delay = if self.over_training { LEARNING } else { 25 };
-        let (scale, usual) = (
-            self.scale(format),
-            Motion::new(self.delay.unwrap_or(usual_delay)),
-        );
+        let usual = Motion::new(self.delay.unwrap_or(usual_delay));
+        let scale = self.scale(format);
         let title = self.drawing(pages, format, scale)?.title;
         if format != Format::Gif && !self.moves() {
             let told = async |_, _| ControlFlow::Continue(());
             let bytes = at_once(to_bytes(pages, format, scale, usual, told));
             return Ok((bytes.unwrap_or_default(), title));
         }
-        let moments = pages.frame_times(self.walk());
-        self.check_time(&moments)?;
+        let walk = self.walk();
+        let moments = pages.frame_times(walk);
+        if let Some(seconds) = self.seconds {
+            let takes = duration(&moments);
+            ensure!(
+                takes <= seconds,
+                "--seconds {seconds}: these steps take {takes:.1} s at least; use fewer steps (--steps A..B) or more seconds"
+            );
+        }
         let frames = moments.len();
         let bytes = if frames < MANY {
             0
         } else {
-            estimated_bytes(pages, scale, self.walk())
+            estimated_bytes(pages, scale, walk)
         };
         if bytes > LARGE {
             note(&format!(
@@ -347,10 +344,7 @@ impl Render {
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent} %  {eta} left") {
             bar.set_style(style);
         }
-        let motion = Motion {
-            walk: self.walk(),
-            ..usual
-        };
+        let motion = Motion { walk, ..usual };
         let told = async |done: usize, all: usize| {
             bar.set_length(all as u64);
             bar.set_position(done as u64);
@@ -377,17 +371,6 @@ impl Render {
         Ok((drawn, format!("{title}, {frames} frames, {size}")))
     }
 
-    /// The steps may be too many for the seconds that were asked for.
-    fn check_time(&self, moments: &[FrameTime]) -> anyhow::Result<()> {
-        let takes = duration(moments);
-        match self.seconds {
-            Some(seconds) if takes > seconds => refuse(format!(
-                "--seconds {seconds}: these steps take {takes:.1} s at least; use fewer steps (--steps A..B) or more seconds"
-            )),
-            _ => Ok(()),
-        }
-    }
-
     fn walk(&self) -> Walk {
         match (self.moves(), self.stages) {
             (true, _) => Walk::Motion,
@@ -410,25 +393,30 @@ impl Render {
     /// Options that do not go together.
     fn check(&self, format: Format) -> anyhow::Result<()> {
         let is_gif = format == Format::Gif;
-        let layout = self.layout.as_ref();
-        let stands = layout.is_some_and(|layout| *layout != Layout::CloseUp);
-        refuse(
-            if self.gradient.is_some() && layout == Some(&Layout::CloseUp) {
-                "--gradient: the layout closeup shows no gradients; use --layout debug, paper, or picture names"
-            } else if self.motion && format == Format::Svg {
-                "--motion: SVG is not animated; use a file name that ends in .gif, or in .png for an animated PNG"
-            } else if self.motion && stands {
-                "--motion: only the layout closeup is animated; omit --layout"
-            } else if is_gif && self.step.is_some() {
-                "--step: a GIF shows every step; choose steps with --steps A..B, or draw one step as .svg or .png"
-            } else if !is_gif && self.delay.is_some() {
-                "--delay: applies to GIF only; use a file name that ends in .gif"
-            } else if !is_gif && self.stages {
-                "--stages: applies to GIF only; use a file name that ends in .gif"
-            } else {
-                return Ok(());
-            },
-        )
+        let is_close_up = self.layout == Some(Layout::CloseUp);
+        ensure!(
+            self.gradient.is_none() || !is_close_up,
+            "--gradient: the layout closeup shows no gradients; use --layout debug, paper, or picture names"
+        );
+        ensure!(
+            !self.motion || format != Format::Svg,
+            "--motion: SVG is not animated; use a file name that ends in .gif, or in .png for an animated PNG"
+        );
+        ensure!(
+            !self.motion || self.layout.is_none() || is_close_up,
+            "--motion: only the layout closeup is animated; omit --layout"
+        );
+        ensure!(
+            !is_gif || self.step.is_none(),
+            "--step: a GIF shows every step; choose steps with --steps A..B, or draw one step as .svg or .png"
+        );
+        for (option, is_given) in [("--delay", self.delay.is_some()), ("--stages", self.stages)] {
+            ensure!(
+                is_gif || !is_given,
+                "{option}: applies to GIF only; use a file name that ends in .gif"
+            );
+        }
+        Ok(())
     }
 
     /// Returns the episode, read from a trace or recorded now.
@@ -439,11 +427,10 @@ impl Render {
                 .samples
                 .map(|count| self.spread(source, &trained, count));
             let recording = self.episode.record(source, &trained)?;
-            let derivatives = self.gradient.map(|of| {
-                check_memory(&trained.machine, &recording)?;
-                let found = Gradients::new(&trained.machine, &recording, of);
-                found.ok_or_else(|| no_bit(of, &recording))
-            });
+            let machine = &trained.machine;
+            let derivatives = self
+                .gradient
+                .map(|of| gradient::computed(of, machine, &recording, Gradients::new));
             return Ok(RenderInput {
                 spread: spread.transpose()?.flatten(),
                 derivatives: derivatives.transpose()?,
@@ -471,23 +458,16 @@ impl Render {
     ) -> anyhow::Result<Option<Spread>> {
         let config = &trained.machine.config;
         machine::check_random("--samples", source, config)?;
-        let Chosen {
-            task,
-            episode,
-            origin,
-        } = self.episode.choose(source, trained)?;
-        let steps = episode.steps();
+        let mut chosen = self.episode.choose(source, trained)?;
+        let steps = chosen.episode.steps();
         let bytes = Samples::bytes(count as usize, steps, config.heads(), config.rows());
         machine::claim(bytes, 0, &format!("--samples {count}: keeping all samples"))?;
         let mut samples = Samples::default();
         for sample in 0..count {
-            let drawn = origin.map(|origin| Draw {
-                sample,
-                sampling: NoiseMode::Sampled,
-                ..origin
-            });
-            let episode = episode.clone();
-            samples.add(Recording::of(&trained.machine, &task, episode, drawn));
+            if let Some(origin) = &mut chosen.origin {
+                (origin.sample, origin.sampling) = (sample, NoiseMode::Sampled);
+            }
+            samples.add(chosen.record(&trained.machine));
         }
         Ok(samples.spread())
     }
@@ -502,20 +482,24 @@ impl Render {
         let steps = of.trace.steps();
         let last = steps.checked_sub(1);
         let has = last.map_or("no steps".to_owned(), |last| format!("steps 0 to {last}"));
-        if let Some(step) = self.step.filter(|&step| step >= steps) {
-            return refuse(format!("--step {step}: the episode has {has}"));
+        if let Some(step) = self.step {
+            ensure!(step < steps, "--step {step}: the episode has {has}");
         }
         if let Some(asked) = &self.steps {
             let span = format!("{}..{}", asked.start(), asked.end());
-            if *asked.end() >= steps {
-                return refuse(format!("--steps {span}: the episode has {has}"));
-            }
-            if let Some(step) = self.step.filter(|step| !asked.contains(step)) {
-                return refuse(format!("--step {step}: is outside --steps {span}"));
+            ensure!(
+                *asked.end() < steps,
+                "--steps {span}: the episode has {has}"
+            );
+            if let Some(step) = self.step {
+                ensure!(
+                    asked.contains(&step),
+                    "--step {step}: is outside --steps {span}"
+                );
             }
         }
         let find = |label: &String| {
-            let problem = |known| Usage(format!("--head {label}: {known}"));
+            let problem = |known| anyhow!("--head {label}: {known}");
             find_head(&of.trace, label).map_err(problem)
         };
         let span = self.steps.as_ref();
@@ -545,12 +529,11 @@ impl Render {
     /// Returns the figure, if it can be drawn at the requested size.
     fn drawing(&self, pages: &dyn Pages, format: Format, scale: f32) -> anyhow::Result<Drawing> {
         let (least_width, least_height) = pages.least_size();
-        if let Some((width, height)) = self.size
-            && (width < least_width || height < least_height)
-        {
-            return refuse(format!(
+        if let Some((width, height)) = self.size {
+            ensure!(
+                width >= least_width && height >= least_height,
                 "--size {width}x{height}: this figure needs at least {least_width}x{least_height}"
-            ));
+            );
         }
         let drawing = pages.draw();
         if format == Format::Svg {
@@ -558,11 +541,10 @@ impl Render {
         }
         let [width, height] = drawing.pixels(scale);
         let too_long = format == Format::Gif && width.max(height) > MOST_OF_GIF;
-        if width as f32 * height as f32 > MOST_PIXELS || too_long {
-            return refuse(format!(
-                "--scale {scale}: {width} × {height} pixels are too many; use a smaller --scale or --size"
-            ));
-        }
+        ensure!(
+            width as f32 * height as f32 <= MOST_PIXELS && !too_long,
+            "--scale {scale}: {width} × {height} pixels are too many; use a smaller --scale or --size"
+        );
         let what = format!("drawing {width} × {height} pixels");
         machine::claim(drawing.bytes(scale), 0, &what)?;
         Ok(drawing)

@@ -1,19 +1,21 @@
 //! `tapescope sweep`: many seeds and settings, trained side by side, and their joint results.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use anyhow::bail;
 use clap::Args;
 
 use super::arguments::threads;
 use super::collect::Collect;
-use super::error::{CliError, DIVERGED, refuse};
+use super::error::{CliError, DIVERGED, INVALID};
 use super::machine;
 use super::machine::check_training;
 use super::message::note;
@@ -23,6 +25,9 @@ use super::process::again;
 use super::signal::interrupted;
 use crate::io::sweep::{Failure, FolderState, folder_state, run_name, write_plan};
 use crate::io::{Error, Experiment, RunFolder, label, preset, shell, weights};
+
+/// The time after which a stopped sweep asks its runs to end, at most.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,16 +99,6 @@ enum End {
     Failed(String, Option<i32>),
 }
 
-/// The runs of a sweep.
-struct Plan {
-    /// The names of all of them, in every shard.
-    names: BTreeSet<String>,
-    /// The number of runs of this shard.
-    own: usize,
-    /// The runs of this shard that are not finished.
-    jobs: Vec<Job>,
-}
-
 impl Sweep {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let Some(preset) = &self.preset else {
@@ -167,24 +162,26 @@ impl Order<'_> {
         for (_, experiment) in self.experiments {
             check_training(experiment, self.preset, 1)?;
         }
-        let plan = self.plan()?;
+        let (names, jobs) = self.plan()?;
+        let own = (0..names.len()).filter(|&run| self.shard.takes(run));
+        let (own, to_do) = (own.count(), jobs.len());
+        let all = runs(own);
         if self.runs.dry_run {
-            if plan.jobs.is_empty() {
-                let (all, next) = (runs(plan.own), self.collecting());
+            if jobs.is_empty() {
+                let next = self.collecting();
                 note(&format!("nothing to do: {all}, all finished; next: {next}"));
             }
-            for job in &plan.jobs {
+            for job in &jobs {
                 writeln!(out, "{}", shell::command(&job.command(&job.state)))?;
             }
             return Ok(());
         }
-        let at_once = threads(self.runs.jobs).min(plan.jobs.len());
-        // Each run has a thread that waits for it and one that reads what it says.
+        let at_once = threads(self.runs.jobs).min(to_do);
+        // Each run has a thread that reads its messages and waits for it.
         let what = format!("--jobs {at_once}: running {at_once} processes");
-        machine::claim(u64::from(at_once > 0), 2 * at_once, &what)?;
-        write_plan(self.folder, plan.names)?;
-        let to_do = plan.jobs.len();
-        let (all, before) = (runs(plan.own), plan.own - to_do);
+        machine::claim(u64::from(at_once > 0), at_once, &what)?;
+        write_plan(self.folder, names)?;
+        let before = own - to_do;
         note(&format!(
             "{all}, {before} finished before; {to_do} to do, {at_once} at a time"
         ));
@@ -196,19 +193,18 @@ impl Order<'_> {
             failures: Vec::new(),
             lost: Ok(()),
         };
-        train_all(&mut report, plan.jobs, at_once)?;
+        train_all(&mut report, jobs, at_once)?;
         report.close()
     }
 
     /// Returns the command that collects the results.
     fn collecting(&self) -> String {
-        let words: [&OsStr; 3] = ["sweep".as_ref(), "--collect".as_ref(), self.folder.as_ref()];
-        shell::command(&words)
+        shell::command(&["sweep".as_ref(), "--collect".as_ref(), self.folder])
     }
 
-    /// The runs, and those of this shard that are to be done.
-    fn plan(&self) -> anyhow::Result<Plan> {
-        let (mut names, mut own, mut jobs) = (BTreeSet::new(), 0, Vec::new());
+    /// Returns the names of the runs in every shard, and the runs of this shard that are to be done.
+    fn plan(&self) -> anyhow::Result<(BTreeSet<String>, Vec<Job>)> {
+        let (mut names, mut jobs) = (BTreeSet::new(), Vec::new());
         for (setting, experiment) in self.experiments {
             let mut experiment = experiment.clone();
             for &seed in self.seeds {
@@ -218,7 +214,6 @@ impl Order<'_> {
                 if !is_own {
                     continue;
                 }
-                own += 1;
                 experiment.training.seed = seed;
                 let folder = self.folder.join(&name);
                 let job = Job {
@@ -235,7 +230,7 @@ impl Order<'_> {
                 }
             }
         }
-        Ok(Plan { names, own, jobs })
+        Ok((names, jobs))
     }
 }
 
@@ -245,12 +240,13 @@ fn arguments(
     seed: u64,
     folder: &Path,
 ) -> Vec<OsString> {
-    let mut words = vec!["train".to_owned(), preset.to_owned()];
-    let changes = setting.iter().map(ToString::to_string);
-    words.extend(changes.flat_map(|change| ["--set".to_owned(), change]));
-    words.extend(["--seed", &seed.to_string(), "--threads", "1", "--out"].map(str::to_owned));
-    let words = words.into_iter().map(OsString::from);
-    words.chain([folder.into()]).collect()
+    let mut words: Vec<OsString> = vec!["train".into(), preset.into()];
+    for change in setting {
+        words.extend(["--set".into(), change.to_string().into()]);
+    }
+    words.extend(["--seed", &seed.to_string(), "--threads", "1", "--out"].map(Into::into));
+    words.push(folder.into());
+    words
 }
 
 impl Job {
@@ -269,9 +265,7 @@ impl Job {
 
     fn refused<T>(&self, difference: &str) -> anyhow::Result<T> {
         let folder = label(&self.folder);
-        refuse(format!(
-            "{folder} contains a run of another preset: {difference}; choose another --out"
-        ))
+        bail!("{folder} contains a run of another preset: {difference}; choose another --out")
     }
 
     /// Trains or resumes the run in its own process; records a failure in its folder.
@@ -292,14 +286,12 @@ impl Job {
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         parent_watch.attach(&mut command)?;
         let mut child = command.spawn()?;
-        // A full pipe without a reader would block the run.
+        // A full pipe without a reader would block the run. The end of the run closes it.
         let pipe = child.stderr.take();
-        let reader = std::thread::spawn(move || {
-            let lines = pipe.map(|pipe| BufReader::new(pipe).lines().map_while(Result::ok));
-            lines.and_then(|lines| lines.filter(|line| !line.is_empty()).last())
-        });
-        let status = wait(&mut child, parent_watch, stop)?;
-        let last_line = reader.join().ok().flatten().unwrap_or_default();
+        let lines = pipe.map(|pipe| BufReader::new(pipe).lines().map_while(Result::ok));
+        let last_line = lines.and_then(|lines| lines.filter(|line| !line.is_empty()).last());
+        let last_line = last_line.unwrap_or_default();
+        let status = child.wait()?;
         if status.success() {
             return Ok(End::Finished);
         }
@@ -382,29 +374,35 @@ impl<W: Write> Report<'_, W> {
         if !self.failures.is_empty() {
             let failed = self.failures.len();
             let problem = format!("{failed} of {all} failed; repeat the command to try again");
-            if self.failures.iter().all(|code| *code == Some(2)) {
-                return refuse(problem);
+            if self
+                .failures
+                .iter()
+                .all(|code| *code == Some(INVALID.into()))
+            {
+                bail!(problem);
             }
-            anyhow::bail!(problem);
+            return Err(CliError::Failed(problem).into());
         }
         if self.elsewhere > 0 {
             let left = self.elsewhere;
-            anyhow::bail!(
+            let problem = format!(
                 "{left} of {all} are being trained by other processes; repeat the command later"
             );
+            return Err(CliError::Failed(problem).into());
         }
         Ok(self.lost?)
     }
 }
 
-/// Runs every job, `at_once` at a time.
+/// Runs every job, `at_once` at a time. When the sweep stops, it asks the runs to end, and each ends itself a while later.
 fn train_all(
     report: &mut Report<impl Write>,
     jobs: Vec<Job>,
     at_once: usize,
 ) -> anyhow::Result<()> {
     let stop = interrupted();
-    let parent_watch = ParentWatch::new()?;
+    let (parent_watch, held) = ParentWatch::new()?;
+    let mut held = Some(held);
     let queue = Mutex::new(jobs.into_iter());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let (send, ended) = mpsc::channel::<(Job, anyhow::Result<End>)>();
@@ -422,9 +420,12 @@ fn train_all(
             });
         }
         drop(send);
-        for (job, end) in ended {
-            if !stop.load(Ordering::Relaxed) {
-                report.ended(&job, end);
+        loop {
+            match ended.recv_timeout(BETWEEN_LOOKS) {
+                Err(RecvTimeoutError::Disconnected) => break,
+                _ if stop.load(Ordering::Relaxed) => drop(held.take()),
+                Ok((job, end)) => report.ended(&job, end),
+                Err(RecvTimeoutError::Timeout) => {}
             }
         }
     });
@@ -433,21 +434,4 @@ fn train_all(
         return Err(CliError::Stopped(words.to_owned()).into());
     }
     Ok(())
-}
-
-/// Waits for the end of a run. It is asked to end when the sweep stops, and ends itself a while later.
-fn wait(
-    child: &mut Child,
-    parent_watch: &ParentWatch,
-    stop: &AtomicBool,
-) -> io::Result<ExitStatus> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        if stop.load(Ordering::Relaxed) {
-            parent_watch.stop_children();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::episode::EpisodeArgs;
-use super::gradient::{check_memory, no_bit, quantity};
+use super::gradient::{self, quantity};
 use super::message::note;
 use crate::io::trace::{Encoding, Source};
 use crate::io::{Trained, label, trace};
@@ -108,9 +108,9 @@ impl Trace {
         recording: &Recording,
     ) -> anyhow::Result<Option<(Quantity, Arrays)>> {
         let of = |of| {
-            check_memory(&trained.machine, recording)?;
-            let found = recording.derivatives(&trained.machine, of);
-            let found = found.ok_or_else(|| no_bit(of, recording))?;
+            let compute =
+                |machine: &_, recording: &Recording, of| recording.derivatives(machine, of);
+            let found = gradient::computed(of, &trained.machine, recording, compute)?;
             Ok((of, found))
         };
         self.gradient.map(of).transpose()

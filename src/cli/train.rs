@@ -1,22 +1,22 @@
 //! `tapescope train`: from random weights to a machine that answers.
 
-use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use anyhow::bail;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::arguments::{MOST_THREADS, from_zero, threads, up_to};
-use super::error::{CliError, refuse};
+use super::error::CliError;
 use super::message::{decimals, note};
 use super::process::command_line;
 use super::repeat::{self, Repeat};
 use super::signal::interrupted;
 use super::{machine, parent_watch};
-use crate::io::{Error, Experiment, ResumedRun, RunFolder, Trained, label, preset, shell, weights};
+use crate::io::{Experiment, ResumedRun, RunFolder, Trained, label, preset, shell, weights};
 use crate::learn::{Curve, Snapshots};
 use crate::model::Model;
 use crate::task::Task;
@@ -138,23 +138,23 @@ impl Train {
         }
         let progress = Progress::new(before, all);
         let mut trainer = Trainer::resume(task, training, state, threads(self.threads));
-        let snapshots = snapshots.or_else(|| self.snapshots.then(Snapshots::default));
-        let mut recorder = snapshots.map(|snapshots| SnapshotRecorder::new(snapshots, &trainer));
-        if let Some(recorder) = &recorder {
+        let mut snapshots = snapshots.or_else(|| self.snapshots.then(Snapshots::default));
+        if let Some(snapshots) = &mut snapshots {
+            snapshots.keep(&trainer, None, None);
             // Who goes on finds them there, and goes on with them.
-            folder.keep_snapshots(&recorder.snapshots)?;
+            folder.keep_snapshots(snapshots)?;
         }
         let watched = (&progress, &*stop);
         let end = train(
             &mut folder,
             &mut trainer,
-            &mut recorder,
+            &mut snapshots,
             repeat.as_ref(),
             watched,
         );
         progress.bar.finish_and_clear();
-        if let Some(recorder) = &recorder {
-            folder.keep_snapshots(&recorder.snapshots)?;
+        if let Some(snapshots) = &snapshots {
+            folder.keep_snapshots(snapshots)?;
         }
         match end? {
             End::Finished => {}
@@ -186,17 +186,17 @@ impl Train {
             repeat.check_from(self.from.as_deref())?;
         }
         let preset = self.preset.as_deref();
-        let preset = preset.or(repeat.map(Repeat::name)).unwrap_or_default();
+        let preset = preset.or(repeat.map(|run| &*run.name)).unwrap_or_default();
         let experiment = match repeat {
-            Some(repeat) => repeat.experiment.clone(),
+            Some(repeat) => repeat.log.experiment.clone(),
             None => self.asked(Experiment::find(preset, &self.overrides)?),
         };
         let from = self.from()?;
         // A run that repeats another one begins with what that kept, and keeps it, too.
-        let kept = repeat.and_then(Repeat::start);
-        let kept = kept.filter(|_| from.is_none());
-        let kept = kept.map(|path| Ok::<_, Error>((label(path), weights::read(path)?)));
-        let kept = kept.transpose()?;
+        let kept = match repeat.and_then(|run| run.start.as_deref()) {
+            Some(path) if from.is_none() => Some((label(path), weights::read(path)?)),
+            _ => None,
+        };
         let start = from.as_ref().or(kept.as_ref());
         let state = self.first(&experiment, preset, start)?;
         let default = || {
@@ -257,19 +257,15 @@ impl Train {
         let weights = match folder.saved() {
             Some(_) => format!("the best weights so far are in {path}"),
             None if RunFolder::is_taken(folder.path()) => {
-                format!(
-                    "{} contains the weights of the earlier run",
-                    label(folder.path())
-                )
+                let path = label(folder.path());
+                format!("{path} contains the weights of the earlier run")
             }
             None => "no weights are saved before the first validation".to_owned(),
         };
-        let mut words: Vec<&OsStr> = vec!["train".as_ref()];
-        if let Some(run) = &self.repeat {
-            words.extend(["--repeat".as_ref(), run.as_os_str()]);
-        }
-        words.extend(["--resume".as_ref(), folder.path().as_os_str()]);
-        let go_on = shell::command(&words);
+        let go_on = match &self.repeat {
+            Some(run) => repeat::resume(run, folder.path()),
+            None => shell::resume(folder.path()),
+        };
         Ok(CliError::Stopped(format!(
             "stopped after {} sequences; {weights}; resume with: {go_on}",
             state.sequences
@@ -312,29 +308,7 @@ fn check_tensors(
         let found = shapes.iter().find(|(known, _)| known == name);
         found.map_or("absent".to_owned(), |(_, shape)| format!("{shape:?}"))
     });
-    refuse(format!(
-        "--from {from}: shapes differ: `{name}` is {there} there, {here} in {preset}"
-    ))
-}
-
-/// A recorder of training snapshots, with the learning curve that they refer to.
-struct SnapshotRecorder {
-    snapshots: Snapshots,
-    curve: Curve,
-}
-
-impl SnapshotRecorder {
-    fn new(mut snapshots: Snapshots, trainer: &Trainer) -> Self {
-        snapshots.keep(trainer, None, None);
-        let curve = Curve::default();
-        Self { snapshots, curve }
-    }
-
-    fn record(&mut self, trainer: &Trainer, update: &Update) {
-        self.curve.push(trainer.state.sequences, update);
-        let lately = self.curve.recent_mean();
-        self.snapshots.keep(trainer, update.validated, lately);
-    }
+    bail!("--from {from}: shapes differ: `{name}` is {there} there, {here} in {preset}")
 }
 
 /// The way in which training ended.
@@ -348,15 +322,15 @@ enum End {
 fn train(
     folder: &mut RunFolder,
     trainer: &mut Trainer,
-    recorder: &mut Option<SnapshotRecorder>,
+    snapshots: &mut Option<Snapshots>,
     repeat: Option<&Repeat>,
     (progress, stop): (&Progress, &AtomicBool),
 ) -> anyhow::Result<End> {
+    let mut curve = Curve::default();
     loop {
         if let Some(repeat) = repeat {
             while repeat.change(trainer)? {
-                let snapshots = recorder.as_ref().map(|recorder| &recorder.snapshots);
-                folder.changed(&trainer.state, snapshots)?;
+                folder.changed(&trainer.state, snapshots.as_ref())?;
             }
         }
         if trainer.finished() {
@@ -370,19 +344,19 @@ fn train(
             Err(diverged) => return Ok(End::Diverged(diverged)),
         };
         progress.advance(trainer.state.sequences, &update);
-        if let Some(recorder) = recorder {
-            recorder.record(trainer, &update);
+        if let Some(snapshots) = snapshots {
+            curve.push(trainer.state.sequences, &update);
+            snapshots.keep(trainer, update.validated, curve.recent_mean());
             if trainer.finished() {
                 // Before the last line of the log: a log that ends with it is never resumed.
-                folder.keep_snapshots(&recorder.snapshots)?;
+                folder.keep_snapshots(snapshots)?;
             }
         }
         if let Some(point) = update.validated {
             folder.validated(&trainer.state)?;
             progress.validated(&point);
         }
-        let snapshots = recorder.as_ref().map(|recorder| &recorder.snapshots);
-        folder.checkpoint_when_due(&trainer.state, snapshots)?;
+        folder.checkpoint_when_due(&trainer.state, snapshots.as_ref())?;
     }
 }
 
@@ -432,7 +406,6 @@ fn next(out: &mut impl Write, weights: &Path) -> std::io::Result<()> {
 /// A bar on a terminal; elsewhere a line per validation.
 struct Progress {
     bar: ProgressBar,
-    start: Instant,
     /// Sequences that were done before it.
     before: u64,
     sequences: u64,
@@ -453,7 +426,6 @@ impl Progress {
         bar.reset_eta();
         Self {
             bar,
-            start: Instant::now(),
             before,
             sequences,
         }
@@ -486,7 +458,7 @@ impl Progress {
             self.bar.set_message(result);
             return;
         }
-        let seconds = self.start.elapsed().as_secs_f64();
+        let seconds = self.bar.elapsed().as_secs_f64();
         let done = point.sequences.saturating_sub(self.before);
         let rate = done as f64 / seconds.max(1e-9);
         let left = self.sequences.saturating_sub(point.sequences) as f64 / rate;

@@ -8,7 +8,7 @@ use clap::Args;
 use super::arguments::step;
 use super::episode::EpisodeArgs;
 #[cfg(feature = "gui")]
-use super::episode::is_trace;
+use super::episode::{as_it_is, is_trace};
 use super::machine;
 use crate::io::Experiment;
 #[cfg(feature = "gui")]
@@ -65,7 +65,7 @@ impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
         use crate::viewer::{First, Options};
         if let Some(link) = &self.link {
-            let (machine, begin) = Options::linked(link).or_else(super::error::refuse)?;
+            let (machine, begin) = Options::linked(link).map_err(anyhow::Error::msg)?;
             let first = First::Machine(machine.to_owned());
             return show(Some(first), None, begin);
         }
@@ -90,7 +90,7 @@ impl View {
         let included = weights::included_names().next().unwrap_or_default();
         let name = self.what.unwrap_or_else(|| included.to_owned());
         if is_trace(&name) && self.episode.weights.is_none() {
-            self.episode.check_none(&name, "shown")?;
+            as_it_is(self.episode.given(), &name, "shown")?;
         }
         if self.episode.given().is_none() {
             return Ok(begin);
@@ -119,7 +119,7 @@ pub(super) fn show(
     begin: viewer::StartOptions,
 ) -> anyhow::Result<()> {
     let shown = viewer::run(first, compare, begin, super::signal::interrupted());
-    shown.or_else(|error| super::error::refuse(error.to_string()))
+    shown.map_err(|error| anyhow::anyhow!("{error}"))
 }
 
 /// A file, where there is one of that name or it can only be a path; or else the name of a machine.
@@ -148,8 +148,8 @@ impl View {
             [] => String::new(),
             _ => format!(" for {}", names.join(" and ")),
         };
-        super::error::refuse(format!(
+        anyhow::bail!(
             "this build has no window{what}; build it with: cargo build --release --features gui"
-        ))
+        )
     }
 }

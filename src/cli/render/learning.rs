@@ -3,15 +3,15 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::super::episode::Chosen;
-use super::super::error::refuse;
+use anyhow::{bail, ensure};
+
 use super::super::machine;
 use super::Render;
 use crate::figure::learning::{SnapshotEpisode, TrainingFigure};
-use crate::figure::{Format, Layout, Options, Picture};
+use crate::figure::{Format, Layout, Picture};
 use crate::io::{Experiment, RunFolder, Trained, label, picture};
 use crate::learn::{Snapshot, slot};
-use crate::train::{Demand, Recording};
+use crate::train::Demand;
 
 /// The most moments while the number of sequences grows tenfold.
 const PER_DECADE: f64 = 24.0;
@@ -20,11 +20,10 @@ const PICTURES: [Picture; 3] = [Picture::Target, Picture::Output, Picture::Weigh
 
 impl Render {
     pub(super) fn learning(&self, format: Format, out: &mut impl Write) -> anyhow::Result<()> {
-        if format == Format::Svg {
-            return refuse(
-                "--over-training: SVG is not animated; use a file name that ends in .gif, or in .png for an animated PNG",
-            );
-        }
+        ensure!(
+            format != Format::Svg,
+            "--over-training: SVG is not animated; use a file name that ends in .gif, or in .png for an animated PNG"
+        );
         let (experiment, moments) = self.moments()?;
         let Some(last) = moments.last() else {
             return self.keeps_none();
@@ -32,17 +31,13 @@ impl Render {
         let order = experiment.model.order();
         let mut options = self.options(format, &last.recording, order)?;
         if self.layout.is_none() {
-            options = Options {
-                layout: Layout::Pictures(PICTURES.into()),
-                ..options
-            };
+            options.layout = Layout::Pictures(PICTURES.into());
         }
         let learning = TrainingFigure::new(&experiment.title, &moments, &options);
-        if learning.is_empty() {
-            return refuse(
-                "--layout: the machine of this run has none of these pictures; omit --layout",
-            );
-        }
+        ensure!(
+            !learning.is_empty(),
+            "--layout: the machine of this run has none of these pictures; omit --layout"
+        );
         let (bytes, title) = self.written(&learning, format)?;
         picture::write(&self.out, &bytes)?;
         Ok(writeln!(out, "{}: {title}", label(&self.out))?)
@@ -73,32 +68,27 @@ impl Render {
         let Some(last) = all.last() else {
             return self.keeps_none();
         };
-        let Chosen {
-            task,
-            episode,
-            origin,
-        } = self.episode.choose(&self.source, &machine(last)?)?;
-        let bytes = Demand::Recording.bytes(&machine(last)?.machine.config, episode.steps());
+        let last = machine(last)?;
+        let chosen = self.episode.choose(&self.source, &last)?;
+        let bytes = Demand::Recording.bytes(&last.machine.config, chosen.episode.steps());
         let what = format!("recording the episode at {} training snapshots", all.len());
         machine::claim(bytes.saturating_mul(all.len() as u64), 0, &what)?;
         let learned = |snapshot: &Snapshot| -> anyhow::Result<SnapshotEpisode> {
-            let machine = machine(snapshot)?.machine;
             Ok(SnapshotEpisode {
                 sequences: snapshot.sequences,
                 seconds: snapshot.seconds,
-                recording: Recording::of(&machine, &task, episode.clone(), origin),
+                recording: chosen.record(&machine(snapshot)?.machine),
             })
         };
         let moments: anyhow::Result<Vec<_>> = all.into_iter().map(learned).collect();
-        let moments = moments?;
-        Ok((experiment, moments))
+        Ok((experiment, moments?))
     }
 
     fn keeps_none<T>(&self) -> anyhow::Result<T> {
-        refuse(format!(
+        bail!(
             "--over-training: {} has no training snapshots; train a run with them: tapescope train copy --snapshots",
             self.source
-        ))
+        )
     }
 }
 

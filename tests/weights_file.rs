@@ -404,5 +404,5 @@ fn the_python_of_the_documentation_writes_a_file_that_loads() {
     );
     let read = weights::read(&folder.path().join("mine.safetensors")).unwrap();
     assert_eq!(read.experiment.name, "mine");
-    assert_eq!(read.machine.config.units(), 100);
+    assert_eq!(read.machine.config.sizes().units, 100);
 }

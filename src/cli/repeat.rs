@@ -19,6 +19,7 @@ use crate::train::{HistoryPoint, State, Trainer};
 pub(super) struct Repeat {
     /// The folder or the log, as it is called in messages.
     pub(super) name: String,
+    /// Its log: the experiment as it began, the validations and the changes.
     pub(super) log: Log,
     /// The file of its initial weights, if it is next to the log.
     pub(super) start: Option<PathBuf>,

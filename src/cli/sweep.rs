@@ -374,11 +374,8 @@ impl<W: Write> Report<'_, W> {
         if !self.failures.is_empty() {
             let failed = self.failures.len();
             let problem = format!("{failed} of {all} failed; repeat the command to try again");
-            if self
-                .failures
-                .iter()
-                .all(|code| *code == Some(INVALID.into()))
-            {
+            let invalid = Some(INVALID.into());
+            if self.failures.iter().all(|code| *code == invalid) {
                 bail!(problem);
             }
             return Err(CliError::Failed(problem).into());

@@ -120,7 +120,7 @@ impl<R: Real> StackGradient<R> {
         self.hidden.last_mut().map_or(&mut [], |top| top)
     }
 
-    /// Adds the gradients w.r.t. the hidden states and the cells before the first step: those of [`ControllerConfig::states`].
+    /// Adds the gradients w.r.t. the states before the first step: [`ControllerConfig::states`].
     pub(super) fn add_initial(&self, states: &mut [Matrix<R>]) {
         for (to, from) in states.iter_mut().zip([&self.hidden, &self.cell]) {
             add(to.view_mut().iter_mut(), from.iter().flatten());

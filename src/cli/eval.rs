@@ -235,14 +235,11 @@ impl Eval {
         out.flush()
     }
 
-    pub(super) fn line(&self, request: &EvalRequest, result: &CaseResult) -> MeasurementLine {
+    fn json(&self, request: &EvalRequest, result: &CaseResult) -> String {
         let (trained, measured) = (&request.trained, &result.measured);
         let (task, optimum) = (&result.task, result.optimum);
-        MeasurementLine::new(&request.name, trained, task, self.seed, measured, optimum)
-    }
-
-    fn json(&self, request: &EvalRequest, result: &CaseResult) -> String {
-        let mut line = self.line(request, result);
+        let mut line =
+            MeasurementLine::new(&request.name, trained, task, self.seed, measured, optimum);
         if let Some(chance) = result.chance {
             line.add_references(chance, result.paper);
         } else if let Some(sampled) = &result.sampled {

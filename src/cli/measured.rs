@@ -47,10 +47,10 @@ pub(super) fn aux_losses<'a, R>(
     redundancy: fn(&R) -> String,
     divergence: fn(&R) -> String,
 ) -> impl Iterator<Item = Column<R>> {
-    let is_penalized = |of: &Experiment| of.training.redundancy != Redundancy::Off;
-    let is_penalized = experiments.clone().any(is_penalized);
+    let has_penalty = |of: &Experiment| of.training.redundancy != Redundancy::Off;
+    let has_penalty = experiments.clone().any(has_penalty);
     let is_bayesian = experiments.any(|of| of.model.is_bayesian());
-    let redundancy = is_penalized.then(|| Column::numbers("redundancy", 0, redundancy));
+    let redundancy = has_penalty.then(|| Column::numbers("redundancy", 0, redundancy));
     let divergence = is_bayesian.then(|| Column::numbers("divergence", 0, divergence));
     redundancy.into_iter().chain(divergence)
 }

@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 
 use super::machine;
-use crate::model::{Model, ModelConfig};
+use crate::model::ModelConfig;
 use crate::train::{Demand, Quantity, Recording};
 
 /// The number of which the derivative is wanted, as it is typed.
@@ -29,13 +29,13 @@ pub(super) fn quantity(text: &str) -> Result<Quantity, String> {
 /// There is not enough memory, or the episode has no such output bit.
 pub(super) fn computed<T>(
     of: Quantity,
-    machine: &Model,
+    config: &ModelConfig,
     recording: &Recording,
-    compute: impl FnOnce(&Model, &Recording, Quantity) -> Option<T>,
+    compute: impl FnOnce() -> Option<T>,
 ) -> anyhow::Result<T> {
-    let bytes = bytes(&machine.config, recording.episode.steps());
+    let bytes = bytes(config, recording.episode.steps());
     machine::claim(bytes, 0, "--gradient: computing it")?;
-    compute(machine, recording, of).ok_or_else(|| no_bit(of, recording))
+    compute().ok_or_else(|| no_bit(of, recording))
 }
 
 /// Bytes of the gradients with respect to all recorded values of an episode, and of their computation.

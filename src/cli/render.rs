@@ -428,9 +428,10 @@ impl Render {
                 .map(|count| self.spread(source, &trained, count));
             let recording = self.episode.record(source, &trained)?;
             let machine = &trained.machine;
-            let derivatives = self
-                .gradient
-                .map(|of| gradient::computed(of, machine, &recording, Gradients::new));
+            let derivatives = self.gradient.map(|of| {
+                let compute = || Gradients::new(machine, &recording, of);
+                gradient::computed(of, &machine.config, &recording, compute)
+            });
             return Ok(RenderInput {
                 spread: spread.transpose()?.flatten(),
                 derivatives: derivatives.transpose()?,

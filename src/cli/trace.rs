@@ -108,9 +108,9 @@ impl Trace {
         recording: &Recording,
     ) -> anyhow::Result<Option<(Quantity, Arrays)>> {
         let of = |of| {
-            let compute =
-                |machine: &_, recording: &Recording, of| recording.derivatives(machine, of);
-            let found = gradient::computed(of, &trained.machine, recording, compute)?;
+            let machine = &trained.machine;
+            let compute = || recording.derivatives(machine, of);
+            let found = gradient::computed(of, &machine.config, recording, compute)?;
             Ok((of, found))
         };
         self.gradient.map(of).transpose()

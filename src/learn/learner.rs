@@ -189,7 +189,7 @@ impl Learner {
     /// Sends a command to all runs; commands are numbered from 1.
     pub fn send(&mut self, number: u64, order: &RunCommand) {
         for driver in &self.drivers {
-            // The run lies with the class as long as there is a learner: it can always be told.
+            // The scheduler has the run as long as there is a learner: it can always be told.
             let message = Message::RunCommand(number, order.clone());
             drop(driver.messages.send(message));
         }

@@ -37,32 +37,33 @@ impl<R: Real> Optimizer<R> {
     pub fn update(&mut self, params: &mut Params<R>, gradient: &Params<R>, rate_factor: f64) {
         self.updates = self.updates.saturating_add(1);
         let moments = self.square.slices_mut().zip(self.mean.slices_mut());
-        let mut momentum = self.momentum.iter_mut().flat_map(Params::slices_mut);
-        for ((square, mean), (params, gradient)) in
-            moments.zip(params.slices_mut().zip(gradient.slices()))
-        {
-            match self.config {
-                OptimizerConfig::RmsProp {
-                    learning_rate,
-                    decay,
-                    momentum: friction,
-                    epsilon,
-                } => {
-                    let constants = [learning_rate * rate_factor, decay, friction, epsilon];
-                    let last = momentum.next().unwrap_or_default();
-                    let constants = constants.map(R::from_f64);
+        let all = params.slices_mut().zip(gradient.slices()).zip(moments);
+        match self.config {
+            OptimizerConfig::RmsProp {
+                learning_rate,
+                decay,
+                momentum: friction,
+                epsilon,
+            } => {
+                let constants = [learning_rate * rate_factor, decay, friction, epsilon];
+                let constants = constants.map(R::from_f64);
+                let last = self.momentum.iter_mut().flat_map(Params::slices_mut);
+                for (((params, gradient), (square, mean)), last) in all.zip(last) {
                     rms_prop(constants, params, gradient, square, mean, last);
                 }
-                OptimizerConfig::Adam {
-                    learning_rate,
-                    beta1,
-                    beta2,
-                    epsilon,
-                } => {
-                    let [bias1, bias2] = [beta1, beta2].map(|beta| 1.0 - beta.powi(self.updates));
-                    let rate = learning_rate * rate_factor / bias1;
-                    let constants = [rate, beta1, beta2, epsilon, 1.0 / bias2.sqrt()];
-                    adam(constants.map(R::from_f64), params, gradient, square, mean);
+            }
+            OptimizerConfig::Adam {
+                learning_rate,
+                beta1,
+                beta2,
+                epsilon,
+            } => {
+                let [bias1, bias2] = [beta1, beta2].map(|beta| 1.0 - beta.powi(self.updates));
+                let rate = learning_rate * rate_factor / bias1;
+                let constants = [rate, beta1, beta2, epsilon, 1.0 / bias2.sqrt()];
+                let constants = constants.map(R::from_f64);
+                for ((params, gradient), (square, mean)) in all {
+                    adam(constants, params, gradient, square, mean);
                 }
             }
         }

@@ -121,8 +121,9 @@ impl<R: Real> CellGradient<R> {
         }
     }
 
-    /// Backpropagates through the first of two `steps`: from the gradients w.r.t. its state, which are recorded in `to`, to those
-    /// w.r.t. its input and w.r.t. the state of the other step, before it, and w.r.t. z in `dz`.
+    /// Backpropagates through a step, which continued from the state of the second of the `steps`: from the gradients
+    /// w.r.t. its state, which are recorded in `to`, to those w.r.t. its input and that earlier state, and w.r.t. z in
+    /// `dz`.
     pub(in crate::model) fn backward(
         &mut self,
         linear: &Linear<R>,

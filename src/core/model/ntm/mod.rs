@@ -504,9 +504,9 @@ impl<'a, R: Real> Ntm<'a, R> {
                 let kept: Vec<_> = kept.collect();
                 activate(self.config, trace.raw.row(t), std::slice::from_mut(head), t);
                 for (other, row) in kept {
-                    head.series_mut(other)
-                        .into_iter()
-                        .for_each(|to| to.row_mut(t).copy_from_slice(&row));
+                    if let Some(to) = head.series_mut(other) {
+                        to.row_mut(t).copy_from_slice(&row);
+                    }
                 }
             };
             Dependency::with_weights(place, array, compute)

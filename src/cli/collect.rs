@@ -11,7 +11,7 @@ use super::machine::check_size;
 use super::measured::aux_losses;
 use super::message::note;
 use super::table::{Column, Format, Table};
-use crate::figure::curves::{Curve, learning_curves};
+use crate::figure::chart::curves::{Curve, learning_curves};
 use crate::figure::{Format as Picture, Pages};
 use crate::io::measurement::Number;
 use crate::io::sweep::{

@@ -16,7 +16,7 @@ use super::trace::Trace;
 use super::train::Train;
 use super::{compare, machine};
 use crate::figure::Pages;
-use crate::figure::curves::{Curve, learning_curves};
+use crate::figure::chart::curves::{Curve, learning_curves};
 use crate::io::trace::{self, Imported, Outcome, Source};
 use crate::io::{self, Experiment, RunFolder, Trained, shell};
 use crate::model::config::Order;

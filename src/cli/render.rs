@@ -16,8 +16,8 @@ use super::episode::{EpisodeArgs, as_it_is, is_trace, note_wrap_around};
 use super::gradient::{self, quantity};
 use super::machine;
 use super::message::note;
-use crate::figure::compare::{Common, Comparison, Named};
-use crate::figure::spread::{Samples, Spread};
+use crate::figure::facts::spread::{Samples, Spread};
+use crate::figure::page::compare::{Common, Comparison, Named};
 use crate::figure::{
     Drawing, Figure, Format, Gradients, Layer, Layout, Motion, Options, Orientation, Pages,
     Picture, RowsShown, Walk, duration, estimated_bytes, find_head, to_bytes,

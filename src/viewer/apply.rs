@@ -20,7 +20,7 @@ mod window;
 use super::command::{Command, Edit, Look, Play};
 use super::state::State;
 use super::state::jobs::Effect;
-use crate::figure::numbers;
+use crate::figure::facts::numbers;
 use crate::player::Player;
 
 /// The subject of messages about the speed.

@@ -10,11 +10,11 @@ pub use mechanism::{UNCERTAIN, about, attends_otherwise, mechanism, otherwise, s
 
 use super::state::events::SPREAD;
 pub use super::state::events::reach;
-use crate::figure::equations::InStep;
+use crate::figure::facts::equations::InStep;
+use crate::figure::facts::stages::{Stage, StageRef, columns_of};
+pub use crate::figure::facts::stages::{main_shift, moved, moves};
 pub use crate::figure::signed;
-use crate::figure::stages::{Stage, StageRef, columns_of};
-pub use crate::figure::stages::{main_shift, moved, moves};
-use crate::figure::{self, numbers};
+use crate::figure::{self, facts::numbers};
 pub use crate::figure::{entropy, offset, peak};
 use crate::math::Series;
 use crate::model::{HeadTrace, LayerTrace, NoiseMode};

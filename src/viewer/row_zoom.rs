@@ -1,7 +1,7 @@
 //! The memory rows on screen: the part of the address axis that all pictures share.
 
-use crate::figure::rows::Placing;
-pub use crate::figure::rows::{Axis, Rows, Span};
+use crate::figure::facts::rows::Placing;
+pub use crate::figure::facts::rows::{Axis, Rows, Span};
 
 /// The placement of rows on screen, in points.
 pub const ON_SCREEN: Placing = Placing {

@@ -11,7 +11,7 @@ use super::state::events::SPREAD;
 use super::state::target::Target;
 use super::state::tour::{Act, Tour, Wait};
 use crate::figure::Stage;
-use crate::figure::stages::Moved;
+use crate::figure::facts::stages::Moved;
 use crate::math::Answer;
 use crate::model::HeadTrace;
 use crate::train::Recording;

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use crate::figure::fonts::FONTS;
+use crate::figure::scene::fonts::FONTS;
 use crate::figure::{Colours, HeadName};
 pub use crate::figure::{Map, Scale};
 use egui::{

@@ -16,7 +16,7 @@ use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
 use super::state::jobs::{
     Destination, Job, Outcome, Page, PendingJob, SameArc, SampledSpread, Saved,
 };
-use crate::figure::spread::{Samples, Spread};
+use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Layer, Motion, Pages, Progress, Walk, to_bytes};
 use crate::io::{Experiment, memory_limit};
 use crate::learn::Snapshots;

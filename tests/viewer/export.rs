@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use egui::{Color32, Shape};
-use tapescope::figure::stages::COLUMNS;
+use tapescope::figure::facts::stages::COLUMNS;
 use tapescope::figure::{self, HeadName};
 
 use super::*;

@@ -1,7 +1,7 @@
 //! A kind of machine opens, plays, is inspected and exported through what it records, and nothing else.
 
 use super::*;
-use tapescope::figure::stages::columns_of;
+use tapescope::figure::facts::stages::columns_of;
 use tapescope::figure::{PanelId, Picture};
 use tapescope::io::Experiment;
 use tapescope::model::attention::{Score, Strength, Switch, Weighting};
@@ -344,7 +344,7 @@ fn learned_parameter_has_readout() {
         .unwrap()
         .row(0);
     // Six columns of the key down, six of the memory across.
-    let value = tapescope::figure::numbers::exact(learned[6 + 2]);
+    let value = tapescope::figure::facts::numbers::exact(learned[6 + 2]);
     told(&harness, "R1 bilinear W  key column 1  memory column 2");
     told(&harness, &value);
 }

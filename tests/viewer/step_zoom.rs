@@ -2,7 +2,7 @@
 
 use egui::{Event, MouseWheelSource, MouseWheelUnit, TouchPhase, Vec2};
 
-use tapescope::figure::signal_path::{self, SignalPath};
+use tapescope::figure::facts::signal_path::{self, SignalPath};
 
 use super::*;
 

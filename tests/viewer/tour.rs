@@ -2,7 +2,7 @@
 
 use super::*;
 use egui::accesskit::Role;
-use tapescope::figure::signal_path::{self, SignalPath};
+use tapescope::figure::facts::signal_path::{self, SignalPath};
 use tapescope::train::Recording;
 use tapescope::viewer::{Cause, FAILURES, first_wrong, shown_in};
 

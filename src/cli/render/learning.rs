@@ -7,7 +7,7 @@ use anyhow::{bail, ensure};
 
 use super::super::machine;
 use super::Render;
-use crate::figure::learning::{SnapshotEpisode, TrainingFigure};
+use crate::figure::page::learning::{SnapshotEpisode, TrainingFigure};
 use crate::figure::{Format, Layout, Picture};
 use crate::io::{Experiment, RunFolder, Trained, label, picture};
 use crate::learn::{Snapshot, slot};

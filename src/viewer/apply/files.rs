@@ -3,7 +3,7 @@
 use crate::viewer::state::episode::Open;
 use std::path::{Path, PathBuf};
 
-use crate::figure::charts::Charts;
+use crate::figure::chart::page::Charts;
 use crate::figure::{self, Format, Layout, Orientation, RowsShown};
 use crate::platform::{self, HAS_FILES};
 use crate::viewer::command::{Command, Compare, File, Learn, Subject};

@@ -1,7 +1,7 @@
 //! A card about a target: equations and a table.
 
 use super::table::Table;
-use crate::figure::numbers;
+use crate::figure::facts::numbers;
 
 /// A quantity with its equation, its numbers and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 
 use super::card::{Card, Line, line, n};
 use super::table::Table;
-use crate::figure::catalogue::Source;
-use crate::figure::equations::{self, InStep};
-use crate::figure::overlap::{self, Redundant};
-use crate::figure::scores::score_text;
+use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::scores::score_text;
+use crate::figure::facts::stages::columns_of;
+use crate::figure::scene::catalogue::Source;
+use crate::figure::scene::overlap::{self, Redundant};
 use crate::figure::signed;
-use crate::figure::stages::columns_of;
 use crate::figure::{HeadName, PanelId, Picture, Scale, expected_shift};
 use crate::model::{HeadTrace, Trace};
 use crate::train::Recording;

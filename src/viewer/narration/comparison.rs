@@ -1,7 +1,7 @@
 //! Two episodes in words and numbers side by side.
 
-use crate::figure::compare::SIDES;
-use crate::figure::{PanelId, head_label, head_named, numbers};
+use crate::figure::page::compare::SIDES;
+use crate::figure::{PanelId, facts::numbers, head_label, head_named};
 use crate::io::trace::Comparison;
 use crate::viewer::inspect::{Card, Line, Table};
 use crate::viewer::state::compare::{Baseline, Pair, TOLERANCES, stage_of};

@@ -1,8 +1,8 @@
 //! Plain sentences about the attention mechanism of a head.
 
-use crate::figure::equations::InStep;
-use crate::figure::numbers;
-use crate::figure::scores::score_text;
+use crate::figure::facts::equations::InStep;
+use crate::figure::facts::numbers;
+use crate::figure::facts::scores::score_text;
 use crate::model::attention::{Score, Weighting};
 use crate::model::{HeadTrace, NoiseMode, Trace, peak};
 

@@ -1,8 +1,8 @@
 //! Charts of training, for the window and for figures.
 
 use crate::figure::HeadName;
-use crate::figure::chart::{Across, Chart, Form, Hue, LEAST, Line, Up};
-use crate::figure::numbers::brief;
+use crate::figure::chart::data::{Across, Chart, Form, Hue, LEAST, Line, Up};
+use crate::figure::facts::numbers::brief;
 use crate::io::paper;
 use crate::learn::{Point, RunProgress};
 use crate::train::{Clip, HeadDiagnostics};

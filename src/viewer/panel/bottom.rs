@@ -5,8 +5,8 @@ use egui::{Align2, Rangef, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInf
 use super::copy_menu::Sheet;
 use super::parts::pointer;
 use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scalars, scrub};
-use crate::figure::annotations::unrecorded;
-use crate::figure::numbers;
+use crate::figure::facts::numbers;
+use crate::figure::scene::annotations::unrecorded;
 use crate::player::{Loop, Player};
 use crate::train::is_absent;
 use crate::viewer::command::{Ask, Command, Learn, Play, Subject};

@@ -7,7 +7,7 @@ use egui::{DragValue, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2,
 
 use super::View;
 use super::parts::{choose, dash_ui};
-use crate::figure::{TOUCHED, numbers};
+use crate::figure::{TOUCHED, facts::numbers};
 use crate::model::NoiseMode;
 use crate::task::{Measure, Task};
 use crate::viewer::command::{Command, Edit, Episode, Rows};

@@ -9,13 +9,13 @@ use super::copy_menu::{More, Sheet};
 use super::parts::{choose, pointer, row_line};
 use super::signal_path;
 use super::{Columns, View, interact_as, play_head, scrub};
-use crate::figure::addressing::Bars;
-use crate::figure::catalogue::{Catalogue, learned_axes, learned_of};
-use crate::figure::compare::SIDES;
-use crate::figure::equations::InStep;
-use crate::figure::facts::MemoryAt;
-use crate::figure::panel::{Content, Hit, Sign};
-use crate::figure::{Layer, PanelId, Picture, PlacedPanel, numbers};
+use crate::figure::facts::episode::MemoryAt;
+use crate::figure::facts::equations::InStep;
+use crate::figure::page::compare::SIDES;
+use crate::figure::scene::addressing::Bars;
+use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
+use crate::figure::scene::panel::{Content, Hit, Sign};
+use crate::figure::{Layer, PanelId, Picture, PlacedPanel, facts::numbers};
 use crate::train::{ABSENT, Quantity};
 use crate::viewer::command::{Command, Episode, Look, Play};
 use crate::viewer::inspect;
@@ -484,7 +484,7 @@ fn menu(
 /// The menu of a column: the weightings of its head at this step, stage beside stage.
 pub fn stages_menu(response: &Response, bars: &Bars<'_>, row: Option<usize>, view: &mut View<'_>) {
     let (head, step) = (&view.trace().heads[bars.head], view.step());
-    let columns: Vec<_> = crate::figure::stages::columns_of(head).collect();
+    let columns: Vec<_> = crate::figure::facts::stages::columns_of(head).collect();
     let place = columns
         .iter()
         .position(|other| std::ptr::eq(*other, bars.column));

@@ -4,7 +4,7 @@ use egui::Ui;
 
 use super::page::page_ui;
 use super::{Columns, View};
-use crate::figure::catalogue::Catalogue;
+use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::{Figure, Options};
 use crate::viewer::widget::canvas::{Canvas, area};
 

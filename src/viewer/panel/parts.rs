@@ -4,7 +4,7 @@
 use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Stroke, Ui, pos2};
 
 use super::{Columns, View};
-use crate::figure::annotations::dashes;
+use crate::figure::scene::annotations::dashes;
 use crate::figure::{HUES, HeadName};
 use crate::viewer::command::{Command, Look};
 use crate::viewer::row_zoom::{Axis, Span};

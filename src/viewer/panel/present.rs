@@ -7,7 +7,7 @@ use egui::{Align2, Area, Context, Frame, Id, Margin, Order, Panel, Rect, RichTex
 use super::View;
 use super::bottom::{keys_ui, paces_ui};
 use crate::figure::HeadName;
-use crate::figure::closeup::{Sentence, sentence};
+use crate::figure::page::closeup::{Sentence, sentence};
 use crate::viewer::command::{Command, Window};
 use crate::viewer::state::State;
 use crate::viewer::state::layout::WindowLayout;

@@ -4,11 +4,11 @@ use egui::{Align, Align2, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, p
 
 use super::View;
 use super::page::{hover_ui, paint_ui};
-use crate::figure::equations::{self, InStep};
-use crate::figure::panel::Content;
-use crate::figure::scores::score_text;
-use crate::figure::stages::columns_of;
-use crate::figure::{PanelId, Picture, numbers};
+use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::scores::score_text;
+use crate::figure::facts::stages::columns_of;
+use crate::figure::scene::panel::Content;
+use crate::figure::{PanelId, Picture, facts::numbers};
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{HeadTrace, array};
 use crate::train::is_absent;

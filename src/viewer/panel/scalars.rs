@@ -5,7 +5,7 @@ use egui::{Align2, Painter, Rangef, Rect, Response, Stroke, Ui, pos2};
 use super::copy_menu::Sheet;
 use super::parts::pointer;
 use super::{Columns, LANE, RIBBON, View, interact, overlap, scrub};
-use crate::figure::{EMITTED, HeadName, Scalar, lanes, numbers};
+use crate::figure::{EMITTED, HeadName, Scalar, facts::numbers, scene::lanes};
 use crate::model::HeadTrace;
 use crate::viewer::narration;
 use crate::viewer::theme;

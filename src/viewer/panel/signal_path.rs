@@ -4,7 +4,7 @@ use egui::{Color32, Pos2, Rangef, Stroke, Ui, pos2};
 
 use super::parts::{Bands, rows_range};
 use super::{Columns, View};
-use crate::figure::signal_path::{Origin, SignalPath};
+use crate::figure::facts::signal_path::{Origin, SignalPath};
 use crate::figure::{HeadName, PanelId, Picture, PlacedPanel};
 use crate::viewer::narration;
 use crate::viewer::row_zoom::{Axis, Span};

@@ -5,7 +5,7 @@ use egui::{Align2, FontId, Rangef, Rect, Sense, Ui, pos2};
 use super::page::{self, hover_ui, picture_ui};
 use super::parts::{Bands, choose, clipped, rows_range};
 use super::{Columns, View, interact, scrub};
-use crate::figure::rows::numbered_every;
+use crate::figure::facts::rows::numbered_every;
 use crate::figure::{PanelId, Picture};
 use crate::viewer::command::{Command, Edit, Look, Play};
 use crate::viewer::narration;

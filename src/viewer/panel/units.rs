@@ -7,7 +7,7 @@ use super::page::{paint_ui, point_ui};
 use super::parts::{Bands, quiet_text, row_line};
 use super::time::over_time_ui;
 use super::{Columns, View, address, pipeline};
-use crate::figure::units::{Lane, STRIPS, WITHIN_ONE};
+use crate::figure::scene::units::{Lane, STRIPS, WITHIN_ONE};
 use crate::figure::{Area, PlacedPanel};
 use crate::viewer::state::target::Target;
 use crate::viewer::theme::{self, Scale};

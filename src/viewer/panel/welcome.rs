@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use egui::{Align2, Galley, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, vec2};
 
-use crate::figure::cells::Cells;
-use crate::figure::paint::Page;
+use crate::figure::scene::cells::Cells;
+use crate::figure::scene::paint::Page;
 use crate::figure::{At, Paint, PanelId, Picture};
 use crate::io::preset;
 use crate::task::Task;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::episode::Open;
-use crate::figure::compare::{Common, Comparison as Figure, Named};
-use crate::figure::stages::{Column, StageRef, Stages, weighting_at};
+use crate::figure::facts::stages::{Column, StageRef, Stages, weighting_at};
+use crate::figure::page::compare::{Common, Comparison as Figure, Named};
 use crate::figure::{Options, Stage, head_label, head_named, peak};
 use crate::io::trace::{self, Comparison, Side};
 use crate::model::{HeadTrace, Trace};

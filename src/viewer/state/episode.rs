@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::events::{self, Event, Stretch};
-use crate::figure::facts::{SalientHead, Scales, Written};
-use crate::figure::overlap::Redundancies;
-use crate::figure::rows::addressed;
-use crate::figure::spread::Spread;
-use crate::figure::{EMITTED, Gradients, Layer, Scalar, Stages, scalars, signal_path, touched};
+use crate::figure::facts::episode::{SalientHead, Scales, Written};
+use crate::figure::facts::rows::addressed;
+use crate::figure::facts::spread::Spread;
+use crate::figure::scene::overlap::Redundancies;
+use crate::figure::{
+    EMITTED, Gradients, Layer, Scalar, Stages, facts::signal_path, scalars, touched,
+};
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, NoiseMode, WrapAround};
 use crate::task::{Episode, Task};

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{CompareResult, ComparedFigure, Sides};
 use super::episode::{EpisodeRequest, Open, RecordingInputs};
-use crate::figure::charts::Charts;
-use crate::figure::spread::Spread;
+use crate::figure::chart::page::Charts;
+use crate::figure::facts::spread::Spread;
 use crate::figure::{self, Format, Gradients};
 use crate::io::Experiment;
 use crate::learn::{RunCommand, RunState};

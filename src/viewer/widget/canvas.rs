@@ -11,9 +11,11 @@ use egui::{
     TextureHandle, TextureId, TextureOptions, Vec2, pos2,
 };
 
-use crate::figure::cells::Cells;
-use crate::figure::rows::Span;
-use crate::figure::{Anchor, Area, At, Image, Ink, Mark, Paint, PanelId, Text, Weight, paint};
+use crate::figure::facts::rows::Span;
+use crate::figure::scene::cells::Cells;
+use crate::figure::{
+    Anchor, Area, At, Image, Ink, Mark, Paint, PanelId, Text, Weight, scene::paint,
+};
 use crate::viewer::theme;
 
 /// The textures of all pictures.

@@ -4,7 +4,7 @@ use egui::{Direction, Layout, RichText, Ui, vec2};
 
 use super::hyperparameters::hyperparameters_ui;
 use super::timeline::{self, timeline_ui};
-use crate::figure::numbers::time;
+use crate::figure::facts::numbers::time;
 use crate::learn::{End, Pace};
 use crate::viewer::command::{Ask, Command, Learn, Replacement, Subject};
 use crate::viewer::files::FilePurpose;

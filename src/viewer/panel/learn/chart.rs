@@ -7,8 +7,8 @@ use egui_plot::{
     Line as PlotLine, LineStyle, Plot, PlotUi, Points, VLine,
 };
 
-use crate::figure::chart::{Across, Chart, Form, Hue, Line, Up, decades};
-use crate::figure::numbers::brief;
+use crate::figure::chart::data::{Across, Chart, Form, Hue, Line, Up, decades};
+use crate::figure::facts::numbers::brief;
 use crate::viewer::theme::{self, Palette, color};
 
 /// Height of the words above a chart, in points.

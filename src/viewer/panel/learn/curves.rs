@@ -5,7 +5,7 @@ use egui::{Rect, Ui, UiBuilder, pos2, vec2};
 
 use super::cache::cached;
 use super::chart::chart_ui;
-use crate::figure::chart::Chart;
+use crate::figure::chart::data::Chart;
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::narration::training_charts;
 use crate::viewer::state::learning::LiveTraining;

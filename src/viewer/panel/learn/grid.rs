@@ -9,8 +9,8 @@ use egui::{
 use super::cache::cached;
 use super::chart::chart_ui;
 use super::curves;
-use crate::figure::chart::Hue;
-use crate::figure::numbers::brief;
+use crate::figure::chart::data::Hue;
+use crate::figure::facts::numbers::brief;
 use crate::learn::{RunProgress, TrainingStatus};
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::panel::View;

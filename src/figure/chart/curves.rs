@@ -1,0 +1,225 @@
+//! Learning curves as a figure: bits per sequence over sequences, a line per setting (the median of its runs) in a band
+//! (from the best run to the worst); below, each on an axis of its own, what joins the loss.
+
+use crate::figure::chart::data::{Across, Chart, Form, Hue, Line, Up};
+use crate::figure::chart::page::Charts;
+use crate::train::{Spread, thin};
+
+/// The auxiliary losses and their units, as [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
+const BESIDE: [&str; 3] = [
+    "Redundancy of heads",
+    "Divergence, nats",
+    "Reward in training, nats",
+];
+/// The most points of a line: more than that are finer than pixels.
+const MOST_POINTS: usize = 600;
+/// Ratio of the largest to the smallest value from which the axis is logarithmic.
+const LOG_FROM: f64 = 30.0;
+/// The most decades of a logarithmic axis.
+const MOST_DECADES: i32 = 6;
+/// Margin of a linear axis beyond its values, as a share of its length.
+const BEYOND: f64 = 0.05;
+
+/// The learning curve of a setting, with the name it has in the legend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// The name.
+    pub label: String,
+    /// Bits per sequence, by sequences.
+    pub points: Vec<Spread>,
+    /// The auxiliary losses, each of [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES); empty if absent.
+    pub aux: [Vec<Spread>; 3],
+}
+
+/// The figure; the threshold in bits per sequence is a dashed line, if it is in the picture.
+pub fn learning_curves(curves: &[Curve], threshold: f64, dark: bool) -> Charts {
+    let sequences = curves.iter().flat_map(|curve| &curve.points);
+    let sequences = sequences.map(|point| point.sequences).max().unwrap_or(1);
+    let main = chart("Bits per sequence", curves, sequences, |curve| {
+        &curve.points
+    });
+    let level = (threshold, format!("threshold {threshold}"));
+    let [low, high] = main.range().map(|end| main.up.value(end));
+    let is_there = (low..=high).contains(&threshold);
+    let levels = is_there.then_some(level).into_iter().collect();
+    let main = Chart { levels, ..main };
+    let kinds = BESIDE.iter().enumerate();
+    let kinds = kinds.filter(|(kind, _)| curves.iter().any(|one| !one.aux[*kind].is_empty()));
+    let beside = kinds.map(|(kind, name)| chart(name, curves, sequences, |curve| &curve.aux[kind]));
+    Charts {
+        title: match curves {
+            [one] => format!("Learning curve: {}", one.label),
+            _ => "Learning curves".to_owned(),
+        },
+        charts: std::iter::once(main).chain(beside).collect(),
+        dark,
+    }
+}
+
+fn chart(name: &str, curves: &[Curve], sequences: u64, of: impl Fn(&Curve) -> &[Spread]) -> Chart {
+    let lines = curves.iter().enumerate().map(|(index, curve)| {
+        let points = thin(of(curve), MOST_POINTS);
+        let at = points.iter();
+        Line {
+            name: curve.label.clone(),
+            hue: Hue::Line(index),
+            form: Form::Whole,
+            points: at
+                .map(|point| [point.sequences as f64, point.median])
+                .collect(),
+            band: points
+                .iter()
+                .map(|point| [point.lowest, point.highest])
+                .collect(),
+        }
+    });
+    let lines: Vec<_> = lines.collect();
+    let up = axis(&lines);
+    let scale = if up.is_log() { "; logarithmic" } else { "" };
+    let several = curves.iter().flat_map(of).any(|point| point.runs > 1);
+    let what = if several {
+        "The median of the runs, in a band from the best to the worst"
+    } else {
+        "At every validation"
+    };
+    Chart {
+        name: name.to_owned(),
+        meaning: format!("{what}{scale}."),
+        across: Across::Sizes("sequences", [0.0, sequences as f64]),
+        up,
+        lines,
+        levels: Vec::new(),
+        events: Vec::new(),
+    }
+}
+
+/// The axis on which all of these values are seen well.
+fn axis(lines: &[Line]) -> Up {
+    let medians = lines
+        .iter()
+        .flat_map(|line| &line.points)
+        .map(|point| point[1]);
+    let bands = lines.iter().flat_map(|line| &line.band).flatten().copied();
+    let values: Vec<f64> = medians
+        .chain(bands)
+        .filter(|value| value.is_finite())
+        .collect();
+    let least = values.iter().copied().fold(0.0, f64::min);
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let most = if most > 0.0 || least < 0.0 { most } else { 1.0 };
+    let above_zero = values.iter().copied().filter(|value| *value > 0.0);
+    let lowest = above_zero.fold(most, f64::min);
+    if least >= 0.0 && most / lowest > LOG_FROM {
+        let last = most.log10().ceil() as i32;
+        let first = (lowest.log10().floor() as i32).max(last - MOST_DECADES);
+        return Up::Decades([first, last].map(|power| 10f64.powi(power)));
+    }
+    // A curve that stays far above zero, as that of a task with an optimum, gets the whole height.
+    let from = match least {
+        _ if least < 0.0 => least,
+        _ if lowest > most / 2.0 => lowest,
+        _ => 0.0,
+    };
+    let room = BEYOND * (most - from).max(most.abs() * 1e-2);
+    let below = if from == 0.0 { 0.0 } else { room };
+    Up::From([from - below, most + room])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::Pages;
+
+    fn curve(label: &str, points: &[(u64, [f64; 3])]) -> Curve {
+        let point = |&(sequences, [lowest, median, highest]): &(u64, [f64; 3])| Spread {
+            sequences,
+            runs: 3,
+            median,
+            lowest,
+            highest,
+        };
+        Curve {
+            label: label.into(),
+            points: points.iter().map(point).collect(),
+            aux: [const { Vec::new() }; 3],
+        }
+    }
+
+    #[test]
+    fn auxiliary_loss_has_own_axis() {
+        let mut one = curve("one", &[(10, [1.0, 2.0, 3.0]), (20, [0.5; 3])]);
+        let without = learning_curves(std::slice::from_ref(&one), 0.1, false).draw();
+        let of = |values: [f64; 2]| {
+            let points = [(10, [values[0]; 3]), (20, [values[1]; 3])];
+            curve("", &points).points
+        };
+        (one.aux[1], one.aux[2]) = (of([900.0, 4.0]), of([-0.5, 0.25]));
+        let curves = [one, curve("other", &[(10, [1.0; 3])])];
+        let drawing = learning_curves(&curves, 0.1, false).draw();
+        assert!(drawing.height > without.height + 200.0);
+        let svg = drawing.to_svg();
+        assert!(
+            svg.contains("Divergence, nats") && svg.contains("Reward in training, nats"),
+            "{svg}"
+        );
+        assert!(!svg.contains("Redundancy") && !svg.contains("NaN"));
+        assert!(svg.contains("−0.4"), "{svg}");
+    }
+
+    #[test]
+    fn a_curve_that_falls_far_is_drawn_on_a_logarithmic_axis() {
+        let curves = [
+            curve(
+                "a < b & c",
+                &[
+                    (1000, [50.0, 60.0, 80.0]),
+                    (20_000, [0.0, 0.01, f64::INFINITY]),
+                ],
+            ),
+            curve("other", &[(1000, [70.0, f64::INFINITY, f64::INFINITY])]),
+        ];
+        let svg = learning_curves(&curves, 0.1, false).draw().to_svg();
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+        assert!(svg.contains("worst; logarithmic."));
+        assert!(svg.contains("a &lt; b &amp; c"));
+        assert!(svg.contains(">100<") && svg.contains(">0.01<") && svg.contains(">20,000<"));
+        assert!(svg.contains("threshold 0.1"));
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        assert_eq!(svg.matches("fill-opacity").count(), 1, "one band");
+    }
+
+    #[test]
+    fn single_run_has_no_band() {
+        let mut one = curve("one", &[(10, [60.0; 3]), (20, [50.0; 3])]);
+        one.points.iter_mut().for_each(|point| point.runs = 1);
+        let svg = learning_curves(&[one], 0.1, false).draw().to_svg();
+        assert!(svg.contains(">At every validation.<"), "{svg}");
+        assert!(!svg.contains("band") && !svg.contains("median"), "{svg}");
+    }
+
+    #[test]
+    fn a_curve_far_above_zero_gets_the_whole_height() {
+        let curves = [curve(
+            "n",
+            &[(10, [150.0, 160.0, 199.0]), (20, [134.0, 135.0, 136.0])],
+        )];
+        let svg = learning_curves(&curves, 0.1, false).draw().to_svg();
+        assert!(!svg.contains("logarithmic") && !svg.contains("threshold"));
+        assert!(
+            svg.contains(">140<") && svg.contains(">200<") && !svg.contains(">100<"),
+            "{svg}"
+        );
+    }
+
+    #[test]
+    fn nothing_to_draw_is_drawn_without_a_panic() {
+        for curves in [
+            vec![],
+            vec![curve("none", &[])],
+            vec![curve("zero", &[(1, [0.0; 3])])],
+        ] {
+            let svg = learning_curves(&curves, 0.1, false).draw().to_svg();
+            assert!(svg.contains("sequences") && !svg.contains("NaN"), "{svg}");
+        }
+    }
+}

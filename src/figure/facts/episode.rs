@@ -1,0 +1,260 @@
+//! Facts of a recording that window and figures share: the scales of its values, the memory within a step, the
+//! positions of the heads, and the wrong bits.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::figure::facts::rows::touches;
+use crate::figure::facts::stages::{Stages, columns_of};
+use crate::figure::{HeadName, Scale, entropy, facts::numbers};
+use crate::model::attention::Score;
+use crate::model::weighting::bayesian::PRIOR;
+use crate::model::{Trace, peak};
+use crate::train::Recording;
+
+/// The scales of signed values, fixed for an episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scales {
+    /// Memory and reads.
+    pub memory: Scale,
+    /// Keys and adds.
+    pub vector: Scale,
+    /// The cells of the controller.
+    pub state: Scale,
+    /// Scale of every head's scores: −1 to 1 for a cosine, the range of the values for others.
+    pub scores: Arc<[Scale]>,
+    /// Scale of every head's prior, before it has a key.
+    pub priors: Arc<[Scale]>,
+}
+
+impl Scales {
+    /// A pass over everything recorded.
+    pub fn of(trace: &Trace) -> Self {
+        let heads = trace.heads.iter();
+        let vectors = heads.flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
+        let layers = trace.layers.iter();
+        let scores = trace.heads.iter().map(|head| match head.mechanism.score {
+            Score::Cosine => Scale::Signed(1.0),
+            _ => Scale::signed(head.similarity.as_slice().iter()),
+        });
+        let priors = trace.heads.iter().map(|head| {
+            let prior = head.series(PRIOR).map_or(&[][..], |prior| prior.as_slice());
+            let finite = prior.iter().copied();
+            let most = finite.filter(|m| m.is_finite()).fold(0.0, f32::max);
+            Scale::UpTo(numbers::round_up(most))
+        });
+        Self {
+            scores: scores.collect(),
+            priors: priors.collect(),
+            memory: Scale::signed(trace.memory_columns.as_slice().iter()),
+            vector: Scale::signed(vectors),
+            state: Scale::signed(layers.flat_map(|layer| layer.cell.as_slice())),
+        }
+    }
+}
+
+/// The most informative head: a write head before the answer phase, a read head from then on.
+///
+/// Among several it is the one that attends to the fewest rows. It changes once in an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SalientHead {
+    asked: usize,
+    heads: [Option<usize>; 2],
+}
+
+impl SalientHead {
+    /// Finds the salient heads of an episode. With several candidates it passes over their weightings.
+    pub fn of(recording: &Recording) -> Self {
+        let (trace, mask) = (&recording.trace, &recording.episode.mask);
+        let steps = trace.steps();
+        let asked = mask.iter().position(|&mask| mask > 0.0);
+        let asked = asked.map_or(steps, |step| step.min(steps));
+        let least = |write: bool, steps: Range<usize>| {
+            let heads = trace.heads.iter().enumerate();
+            let heads = heads.filter(|(_, head)| head.is_write() == write);
+            let heads: Vec<_> = heads.map(|(index, _)| index).collect();
+            let spread = |head: usize| {
+                let weighting = &trace.heads[head].weighting;
+                let spreads = steps.clone().map(|step| entropy(weighting.row(step)));
+                spreads.sum::<f32>()
+            };
+            if let [only] = heads[..] {
+                return Some(only);
+            }
+            let spreads = heads.into_iter().map(|head| (spread(head), head));
+            let least = spreads.min_by(|(a, _), (b, _)| a.total_cmp(b));
+            least.map(|(_, head)| head)
+        };
+        let either = |write: bool, steps: Range<usize>| {
+            least(write, steps.clone()).or_else(|| least(!write, steps))
+        };
+        Self {
+            asked,
+            heads: [either(true, 0..asked), either(false, asked..steps)],
+        }
+    }
+
+    /// Returns the salient head of a step; `None` for a machine without heads.
+    pub fn at(self, step: usize) -> Option<usize> {
+        self.heads[usize::from(step >= self.asked)]
+    }
+}
+
+/// The output bits on the wrong side of one half in these steps, each `width` wide: step and channel. Where several
+/// steps share a pixel one stands for them, so that a long episode costs no more.
+pub fn wrong_bits(recording: &Recording, steps: Range<usize>, width: f32) -> Vec<(usize, usize)> {
+    let channels = recording.trace.output.width();
+    let mut marked = vec![f32::NEG_INFINITY; channels];
+    let mask = &recording.episode.mask;
+    let asked = steps.filter(|&t| mask.get(t).is_some_and(|&mask| mask > 0.0));
+    let mut wrong = Vec::new();
+    for (t, channel) in asked.flat_map(|t| (0..channels).map(move |channel| (t, channel))) {
+        let end = (t + 1) as f32 * width;
+        if recording.is_wrong(t, channel) && end - marked[channel] >= 1.0 {
+            marked[channel] = end;
+            wrong.push((t, channel));
+        }
+    }
+    wrong
+}
+
+/// Opacity of the veil over rows that mean little.
+pub const FAINT: f32 = 0.7;
+
+/// The steps in which the memory rows were first written.
+///
+/// Until a write head touches a row it holds almost only its initial values, and a match with it means little.
+#[derive(Clone, Debug)]
+pub struct Written(Vec<usize>);
+
+impl Written {
+    /// A pass over the weightings of the write heads.
+    pub fn of(trace: &Trace) -> Self {
+        let mut first = vec![usize::MAX; trace.memory_size()[0]];
+        for head in trace.heads.iter().filter(|head| head.is_write()) {
+            for t in 0..trace.steps() {
+                for (first, &weight) in first.iter_mut().zip(head.weighting.row(t)) {
+                    if touches(weight) {
+                        *first = t.min(*first);
+                    }
+                }
+            }
+        }
+        Self(first)
+    }
+
+    /// True for a row that no head has written before this step.
+    pub fn lacks(&self, row: usize, step: usize) -> bool {
+        self.0[row] >= step
+    }
+}
+
+/// The memory at a moment of a step: as the heads find it, after all erases, or after all adds.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryAt<'a> {
+    trace: &'a Trace,
+    step: usize,
+    rows: usize,
+    /// The recorded values, before or after the step.
+    values: &'a [f32],
+    erased: bool,
+    added: bool,
+}
+
+impl<'a> MemoryAt<'a> {
+    /// The memory after the stage at `place` of a step.
+    pub fn new(trace: &'a Trace, stages: &Stages, step: usize, place: usize) -> Self {
+        use crate::figure::Stage::{Add, Erase};
+        let added = stages.reached(place, Add, None);
+        Self {
+            trace,
+            step,
+            rows: trace.memory_size()[0],
+            values: trace.memory_columns.row(step + usize::from(added)),
+            erased: stages.reached(place, Erase, None),
+            added,
+        }
+    }
+
+    /// The value in a row and a column.
+    pub fn value(&self, row: usize, column: usize) -> f32 {
+        let value = self.values[column * self.rows + row];
+        if self.added || !self.erased {
+            return value;
+        }
+        let kept = self.trace.heads.iter().filter_map(|head| {
+            let erase = head.erase.row(self.step).get(column)?;
+            Some(1.0 - head.weighting.row(self.step)[row] * erase)
+        });
+        value * kept.product::<f32>()
+    }
+
+    /// Numbers in a row.
+    pub fn columns(&self) -> usize {
+        self.trace.memory_size()[1]
+    }
+
+    /// Distinguishes it from the other memories of the same episode.
+    pub fn version(&self) -> usize {
+        let half = self.erased && !self.added;
+        2 * (self.step + usize::from(self.added)) + usize::from(half)
+    }
+
+    /// Returns the name of the memory: `M of step 3`.
+    pub fn name(&self) -> String {
+        let step = self.step;
+        match step.checked_sub(1) {
+            _ if self.added => format!("M of step {step}"),
+            _ if self.erased => format!("M of step {step}, erased"),
+            Some(before) => format!("M of step {before}"),
+            None => "initial M".to_owned(),
+        }
+    }
+
+    /// The row of the recorded memories that it is, or in the middle of a write was.
+    pub fn row(&self) -> usize {
+        self.step + usize::from(self.added)
+    }
+
+    /// Returns the time at which the machine has this memory.
+    pub fn words(&self) -> &'static str {
+        match (self.added, self.erased) {
+            (true, _) => "after writing",
+            (false, true) => "after erasing",
+            (false, false) => "before writing",
+        }
+    }
+}
+
+/// A head at a row of the memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadMark {
+    /// The head.
+    pub name: HeadName,
+    /// The heaviest row.
+    pub row: usize,
+    /// The weight there.
+    pub weight: f32,
+}
+
+/// Returns the mark of a head within a step; until it has addressed the memory, that of the step before.
+pub fn head_mark(
+    trace: &Trace,
+    stages: &Stages,
+    (step, place): (usize, usize),
+    head: usize,
+) -> Option<HeadMark> {
+    let of = trace.heads.get(head)?;
+    let last = columns_of(of).last()?;
+    let weighting = if stages.reached(place, last.stage, Some(of)) {
+        of.weighting.row(step)
+    } else {
+        of.previous_weighting(step)
+    };
+    let (row, weight) = peak(weighting)?;
+    Some(HeadMark {
+        name: HeadName::of(trace, head),
+        row,
+        weight,
+    })
+}

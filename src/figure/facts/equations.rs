@@ -1,0 +1,326 @@
+//! The equations of a head with the numbers of a step: the computation of each stage for a row, term by term.
+
+use crate::figure::facts::heads::{offset, signed};
+use crate::figure::facts::numbers;
+use crate::math::Series;
+use crate::model::attention::Weighting;
+use crate::model::weighting::local::Window;
+use crate::model::weighting::{bayesian, hard};
+use crate::model::{Array, HeadTrace, NoiseMode, Trace, array, peak};
+
+/// Number of terms of a sum that are shown one by one, the largest.
+const TERMS: usize = 4;
+
+/// A head in a step: where its equations take their numbers from.
+#[derive(Clone, Copy, Debug)]
+pub struct InStep<'a> {
+    /// The head.
+    pub head: &'a HeadTrace,
+    /// The step.
+    pub step: usize,
+    /// The noise mode.
+    pub sampling: NoiseMode,
+    /// The memory that it sees, column after column.
+    memory: &'a [f32],
+}
+
+impl<'a> InStep<'a> {
+    /// Returns the equations of a head in a step, if the machine has both.
+    pub fn of(trace: &'a Trace, writes_first: bool, head: usize, step: usize) -> Option<Self> {
+        let head = trace.heads.get(head).filter(|_| step < trace.steps())?;
+        // Heads that read after the write see the rows written in the same step.
+        let seen = step + usize::from(writes_first && !head.is_write());
+        let is_there = seen < trace.memory_columns.steps();
+        Some(Self {
+            head,
+            step,
+            sampling: trace.sampling,
+            memory: if is_there {
+                trace.memory_columns.row(seen)
+            } else {
+                &[]
+            },
+        })
+    }
+
+    /// β, where the head emits it.
+    pub fn strength(&self) -> Option<f32> {
+        let beta = &self.head.strength;
+        (beta.width() > 0).then(|| beta[self.step])
+    }
+
+    /// The values of an array at this step.
+    pub(crate) fn row(&self, series: &'a Series<f32>) -> &'a [f32] {
+        series.row(self.step)
+    }
+
+    /// The values of an array of the mechanism at this step, empty without it; those of a learned one at once.
+    pub(crate) fn own(&self, array: Array) -> &'a [f32] {
+        let series = self.head.series(array);
+        let row = if array.is_learned() { 0 } else { self.step };
+        series.map_or(&[], |series| series.row(row))
+    }
+
+    /// A row of the memory.
+    pub(crate) fn memory(&self, row: usize) -> impl Iterator<Item = f32> + Clone + use<'a> {
+        let rows = self.head.similarity.width().max(1);
+        self.memory.iter().skip(row).step_by(rows).copied()
+    }
+
+    /// The window of a local head.
+    pub fn window(&self) -> Option<Window<f32>> {
+        self.head.window(self.step)
+    }
+
+    /// Returns the sampled row of a hard head: the number u, and the interval of its row in the cumulative sums of α.
+    pub fn draw(&self) -> Option<SampledRow> {
+        let head = self.head;
+        if head.distribution.width() == 0 {
+            return None;
+        }
+        let alpha = self.row(&head.distribution);
+        let (row, _) = peak(self.row(&head.weighting))?;
+        let total: f32 = alpha.iter().sum();
+        let below: f32 = alpha[..row].iter().sum::<f32>() / total;
+        let chance = alpha[row] / total;
+        Some(SampledRow {
+            u: *self.own(hard::DRAW).first()?,
+            row,
+            from: below,
+            to: below + chance,
+            chance,
+        })
+    }
+
+    /// Returns the input of the stage that makes this array: its symbol and its values.
+    fn before(&self, array: Array) -> (&'static str, &'a [f32]) {
+        let (symbol, before) = before(self.head, array);
+        (symbol, self.row(before))
+    }
+}
+
+/// The symbols wᶜ, wᵍ and the shifted weighting.
+pub(crate) const SYMBOLS: [&str; 3] = ["wᶜ", "wᵍ", "w\u{303}"];
+
+/// Returns the input of the stage of a head that makes this array: its symbol and its values.
+pub(crate) fn before(head: &HeadTrace, array: Array) -> (&'static str, &Series<f32>) {
+    let made = [array::CONTENT, array::GATED, array::SHIFTED];
+    let made = SYMBOLS.into_iter().zip(made);
+    let before = made.take_while(|(_, made)| *made != array);
+    let is_there = before.filter_map(|(symbol, made)| Some((symbol, head.series(made)?)));
+    is_there.last().unwrap_or(("w", &head.weighting))
+}
+
+/// The sampled row of a hard head.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampledRow {
+    /// The sampled random number, 0 to 1.
+    pub u: f32,
+    /// The row.
+    pub row: usize,
+    /// The cumulative probability before the row.
+    pub from: f32,
+    /// The cumulative probability including the row.
+    pub to: f32,
+    /// The probability of the row, from α.
+    pub chance: f32,
+}
+
+/// A number in a sum.
+pub(crate) fn n(value: f32) -> String {
+    numbers::short(value, 4)
+}
+
+/// A term of a sum, and how it is written.
+pub(crate) struct Term {
+    text: String,
+    value: f32,
+}
+
+pub(crate) fn term(text: String, value: f32) -> Term {
+    Term { text, value }
+}
+
+/// Writes the largest terms of a sum, and the total of the others.
+pub(crate) fn added(mut terms: Vec<Term>) -> String {
+    terms.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+    let rest: f32 = terms.iter().skip(TERMS).map(|term| term.value).sum();
+    let others = terms.len().saturating_sub(TERMS);
+    let description = terms.into_iter().take(TERMS).map(|term| term.text);
+    let rest = (others > 0).then(|| format!("{} from {others} others", n(rest)));
+    description.chain(rest).collect::<Vec<_>>().join("\n+ ")
+}
+
+/// Σ a·b, a name for each number of the first and of the second.
+pub(crate) fn product(names: [&str; 2], pairs: impl Iterator<Item = (f32, f32)>) -> String {
+    let terms = pairs.enumerate().map(|(index, (a, b))| {
+        let text = format!("{}({index}) {} · {} {}", names[0], n(a), names[1], n(b));
+        term(text, a * b)
+    });
+    added(terms.collect())
+}
+
+/// Returns the product of a key with a matrix, whose number of outputs follows from its length.
+pub(crate) fn through(key: &[f32], weights: &[f32]) -> Vec<f32> {
+    let width = weights.len() / key.len().max(1);
+    let mut out = vec![0.0; width];
+    for (k, weights) in key.iter().zip(weights.chunks(width.max(1))) {
+        for (out, w) in out.iter_mut().zip(weights) {
+            *out += k * w;
+        }
+    }
+    out
+}
+
+/// Returns the perturbation of β·K in a row, if the weights of a head are sampled.
+fn perturbed(at: &InStep<'_>, row: usize) -> Option<f32> {
+    let of = &at.head.mechanism;
+    if at.sampling == NoiseMode::Mean {
+        return None;
+    }
+    match of.weighting {
+        Weighting::Weibull => {
+            let u = at.own(bayesian::NOISE).get(row)?;
+            Some((-(-u).ln_1p()).ln() / of.parameters.weibull_shape as f32)
+        }
+        Weighting::Lognormal => {
+            let epsilon = at.own(bayesian::NORMAL).get(row)?;
+            Some(of.parameters.lognormal_sigma as f32 * epsilon)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the equation of wᶜ of a row. The largest exponent is subtracted to avoid overflow.
+pub(crate) fn content(at: &InStep<'_>, row: usize) -> String {
+    let scores = at.row(&at.head.similarity);
+    let window = at.window();
+    let rows = window.map_or(0..scores.len(), |window| window.rows(scores.len()));
+    if !rows.contains(&row) {
+        return format!("0: outside of rows {} to {}", rows.start, rows.end - 1);
+    }
+    let beta = at.strength();
+    let noise = |row| perturbed(at, row);
+    let energy = |row: usize| beta.unwrap_or(1.0) * scores[row] + noise(row).unwrap_or(0.0);
+    let energies = rows.map(energy);
+    let most = energies.clone().fold(f32::NEG_INFINITY, f32::max);
+    let total: f32 = energies.map(|energy| (energy - most).exp()).sum();
+    let own = beta.map_or_else(String::new, |beta| format!("{} · ", n(beta)));
+    let noise = noise(row).map_or_else(String::new, |noise| format!(" + {}", n(noise)));
+    let share = format!(
+        "exp({own}{}{noise} − {}) / {}",
+        n(scores[row]),
+        n(most),
+        n(total)
+    );
+    match window.filter(|window| window.is_gaussian) {
+        None => share,
+        Some(window) => {
+            let twice = window.half * window.half / 2.0;
+            format!(
+                "{share}\n· exp(−({row} − {})² / {})",
+                n(window.centre),
+                n(twice)
+            )
+        }
+    }
+}
+
+pub(crate) fn gate(at: &InStep<'_>, row: usize) -> String {
+    let (head, step) = (at.head, at.step);
+    let (gate, before) = (head.gate[step], head.previous_weighting(step)[row]);
+    let content = head.content.row(step)[row];
+    let [gate, content, rest, before] = [gate, content, 1.0 - gate, before].map(n);
+    format!("{gate} · {content} + {rest} · {before}")
+}
+
+pub(crate) fn shift(at: &InStep<'_>, row: usize) -> String {
+    let (shift, (symbol, moved)) = (at.row(&at.head.shift), at.before(array::SHIFTED));
+    let (range, rows) = (shift.len() / 2, moved.len());
+    let from = |index: usize| (row + rows * (1 + range / rows) + range - index) % rows;
+    let terms = shift.iter().enumerate();
+    let mut terms: Vec<_> = terms.map(|(index, &s)| (index, s, from(index))).collect();
+    // Only the five largest terms of a wide range.
+    terms.sort_by(|a, b| (b.1 * moved[b.2]).total_cmp(&(a.1 * moved[a.2])));
+    terms.truncate(5);
+    terms.sort_by_key(|&(index, ..)| index);
+    let terms = terms.into_iter().map(|(index, s, from)| {
+        let by = signed(offset(index, range));
+        format!("s({by}) {} · {symbol}({from}) {}", n(s), n(moved[from]))
+    });
+    terms.collect::<Vec<_>>().join("\n")
+}
+
+/// Equation of the last weighting; for a hard head the distribution that it samples from.
+pub(crate) fn sharpen(at: &InStep<'_>, row: usize) -> String {
+    let (_, from) = at.before(array::WEIGHTING);
+    let gamma = at.head.sharpening[at.step];
+    let power = from.iter().map(|w| w.powf(gamma)).sum();
+    let [own, gamma, power] = [from[row], gamma, power].map(n);
+    format!("{own}^{gamma} / {power}")
+}
+
+/// Describes how a hard head chose its row.
+pub(crate) fn drawn(at: &InStep<'_>, row: usize) -> String {
+    let alpha = at.row(&at.head.distribution);
+    let chance = n(alpha[row]);
+    match at.sampling {
+        NoiseMode::Expected => "α itself: nothing is sampled in an expected episode".to_owned(),
+        NoiseMode::Mean => {
+            let most = hard::most_likely(alpha);
+            if row == most {
+                format!("α {chance} is the largest: the most likely row")
+            } else {
+                format!(
+                    "α {chance}; the largest is {}, in row {most}",
+                    n(alpha[most])
+                )
+            }
+        }
+        NoiseMode::Sampled => {
+            let below: f32 = alpha[..row].iter().sum();
+            let to = below + alpha[row];
+            let u = at.own(hard::DRAW).first().copied().unwrap_or(0.0);
+            let is_it = at.row(&at.head.weighting)[row] > 0.5;
+            let is = if is_it { "is" } else { "is not" };
+            format!("u {} {is} between {} and {}", n(u), n(below), n(to))
+        }
+    }
+}
+
+/// A further number of a head besides its parameters: symbol, name, value.
+pub type Fact = (&'static str, String, f32);
+
+/// Returns the other results of a mechanism in the step: the window of a local head, the sampled row of a hard head,
+/// the divergence of a Bayesian head.
+pub fn facts(at: &InStep<'_>) -> Vec<Fact> {
+    let (head, step) = (at.head, at.step);
+    let mut description: Vec<Fact> = Vec::new();
+    if let Some(window) = at.window() {
+        let rows = window.rows(head.similarity.width());
+        let seen = format!("centre: window of rows {} to {}", rows.start, rows.end - 1);
+        description.push(("p", seen, window.centre));
+    }
+    if let Some(drawn) = at.draw() {
+        if at.sampling == NoiseMode::Sampled {
+            let (from, to) = (n(drawn.from), n(drawn.to));
+            description.push((
+                "u",
+                format!("sampled: row {} is {from} to {to}", drawn.row),
+                drawn.u,
+            ));
+        }
+        description.push((
+            "α",
+            format!("probability of row {}", drawn.row),
+            drawn.chance,
+        ));
+        let bits = crate::figure::facts::heads::entropy(head.distribution.row(step));
+        description.push(("H", "entropy of α, bits".to_owned(), bits));
+    }
+    if let [divergence] = *at.own(bayesian::DIVERGENCE) {
+        let words = "divergence from the prior m, nats, over all rows".to_owned();
+        description.push(("KL", words, divergence));
+    }
+    description
+}

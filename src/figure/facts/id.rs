@@ -1,0 +1,153 @@
+//! Identities of the pictures.
+
+use crate::model::{Array, Place, array};
+
+/// One picture of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Picture {
+    /// The input.
+    Input,
+    /// The target.
+    Target,
+    /// The output.
+    Output,
+    /// The error of the output, in steps with a target.
+    Error,
+    /// The add vectors of every write head.
+    Adds,
+    /// The erase vectors of every write head.
+    Erases,
+    /// The read vectors of every read head.
+    Reads,
+    /// The weightings of all heads.
+    Weightings,
+    /// The memory at the current stage of a step.
+    Memory,
+    /// The stages of the addressing of a head in a step.
+    Stages,
+    /// The scalars of a head: β, g, expected shift, γ, and the entropy of its weighting.
+    Scalars,
+    /// The hidden state of the controller.
+    Hidden,
+    /// The cells of an LSTM.
+    Cells,
+    /// The largest difference of two episodes, step by step.
+    Differences,
+    /// The keys of every head.
+    Keys,
+    /// The shifts of all heads.
+    Shifts,
+    /// The gates, cells and hidden state of a controller layer in a step.
+    Units,
+    /// The learned parameters of the mechanism of a head.
+    Learned,
+    /// The overlap of every two heads in a step.
+    Overlap,
+    /// The penalty on that over time.
+    Redundancy,
+    /// The uncertainty over many samples of the episode, over time.
+    Uncertainty,
+}
+
+impl Picture {
+    /// All of them, by name.
+    pub const NAMES: [(&'static str, Self); 16] = [
+        ("input", Self::Input),
+        ("target", Self::Target),
+        ("output", Self::Output),
+        ("error", Self::Error),
+        ("adds", Self::Adds),
+        ("erases", Self::Erases),
+        ("reads", Self::Reads),
+        ("weightings", Self::Weightings),
+        ("memory", Self::Memory),
+        ("stages", Self::Stages),
+        ("scalars", Self::Scalars),
+        ("overlap", Self::Overlap),
+        ("redundancy", Self::Redundancy),
+        ("uncertainty", Self::Uncertainty),
+        ("hidden", Self::Hidden),
+        ("cells", Self::Cells),
+    ];
+
+    /// True for a picture of one step, not over time.
+    pub(crate) fn is_of_a_step(self) -> bool {
+        matches!(self, Self::Memory | Self::Stages | Self::Overlap)
+    }
+}
+
+/// The identity of a picture, independent of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PanelId {
+    /// The kind of picture.
+    pub picture: Picture,
+    /// The side in a comparison: A, B, or B − A.
+    pub side: Option<usize>,
+    /// The head or the layer that is shown, if any.
+    pub of: Option<usize>,
+    /// The part: a stage of the addressing, or a quantity of the units of a layer.
+    pub part: Option<usize>,
+    /// True for one step of a quantity that can be shown over time.
+    pub now: bool,
+}
+
+impl PanelId {
+    /// A picture of the whole machine.
+    pub fn new(picture: Picture) -> Self {
+        Self {
+            picture,
+            side: None,
+            of: None,
+            part: None,
+            now: false,
+        }
+    }
+
+    /// A picture of a head, or of a layer.
+    pub fn of(picture: Picture, of: usize) -> Self {
+        let of = Some(of);
+        Self {
+            of,
+            ..Self::new(picture)
+        }
+    }
+
+    /// The recorded array that it shows over time, with its place; `None` for a picture of something else.
+    pub(crate) fn recorded(self) -> Option<(Place, Array)> {
+        let array = match self.picture {
+            Picture::Input => return Some((Place::Machine, array::INPUT)),
+            Picture::Output => return Some((Place::Machine, array::OUTPUT)),
+            Picture::Cells => return Some((Place::Layer(self.of?), array::CELL)),
+            Picture::Hidden => return Some((Place::Layer(self.of?), array::HIDDEN)),
+            Picture::Keys => array::KEY,
+            Picture::Shifts => array::SHIFT,
+            Picture::Adds => array::ADD,
+            Picture::Erases => array::ERASE,
+            Picture::Reads => array::READ,
+            Picture::Weightings => array::WEIGHTING,
+            _ => return None,
+        };
+        Some((Place::Head(self.of?), array))
+    }
+
+    /// Returns the identity of the picture at one step.
+    pub fn now(self) -> Self {
+        Self { now: true, ..self }
+    }
+
+    /// Returns the identity of one part.
+    pub fn part(self, part: usize) -> Self {
+        Self {
+            part: Some(part),
+            ..self
+        }
+    }
+
+    /// Returns the identity of the picture on another side.
+    pub fn on(self, side: usize) -> Self {
+        Self {
+            side: Some(side),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Lines between the columns of the pipeline: the flow of weight from one stage of the addressing to the next.
+
+use crate::figure::{facts::numbers, offset};
+use crate::model::HeadTrace;
+
+/// Smallest weight that is drawn: a line for each row would hide the important ones.
+const LEAST: f32 = 0.02;
+/// Weight below this is not seen when it moves.
+const SEEN: f32 = 0.004;
+/// Most lines between two columns, the heaviest.
+const MOST: usize = 48;
+
+/// Weight that goes from a row of one column to a row of the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeightFlow {
+    /// The row it comes from.
+    pub from: usize,
+    /// The row it goes to.
+    pub to: usize,
+    /// The weight that flows, 0 to 1.
+    pub weight: f32,
+    /// The number of rows that it moves.
+    pub by: isize,
+}
+
+impl WeightFlow {
+    /// True when it goes round the end of the memory: from the last rows to the first, or back.
+    pub fn wraps(&self, rows: usize) -> bool {
+        let to = self.from.cast_signed() + self.by;
+        !(0..rows.cast_signed()).contains(&to)
+    }
+}
+
+/// Every row keeps `share` of its weight.
+pub fn straight(weighting: &[f32], share: f32) -> Vec<WeightFlow> {
+    let rows = weighting.iter().enumerate();
+    heaviest(rows.map(|(row, weight)| WeightFlow {
+        from: row,
+        to: row,
+        weight: weight * share,
+        by: 0,
+    }))
+}
+
+/// Returns the links by which the shift of a step moves this weighting.
+pub fn shifted(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<WeightFlow> {
+    heaviest(shifts(head, step, moved, LEAST))
+}
+
+/// Returns the flows with the visible share of every row while it moves.
+pub fn moved(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<WeightFlow> {
+    let links = shifts(head, step, moved, SEEN);
+    links.filter(|link| link.weight >= SEEN).collect()
+}
+
+/// The weight of every row that has so much, and where the shift takes it.
+fn shifts(
+    head: &HeadTrace<f32>,
+    step: usize,
+    moved: &[f32],
+    least: f32,
+) -> impl Iterator<Item = WeightFlow> {
+    let shift = head.shift.row(step);
+    let (rows, range) = (moved.len().cast_signed(), shift.len() / 2);
+    let sources = moved.iter().enumerate().filter(move |(_, w)| **w >= least);
+    sources.flat_map(move |(from, weight)| {
+        shift.iter().enumerate().map(move |(index, s)| {
+            let by = offset(index, range);
+            let to = (from.cast_signed() + by).rem_euclid(rows);
+            WeightFlow {
+                from,
+                to: to.cast_unsigned(),
+                weight: weight * s,
+                by,
+            }
+        })
+    })
+}
+
+fn heaviest(links: impl Iterator<Item = WeightFlow>) -> Vec<WeightFlow> {
+    let mut links: Vec<_> = links.filter(|link| link.weight >= LEAST).collect();
+    links.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    links.truncate(MOST);
+    links
+}
+
+/// The heaviest links in words.
+pub fn describe(links: &[WeightFlow], rows: usize) -> String {
+    let lines = links.iter().take(4).map(|link| {
+        let round = if link.wraps(rows) {
+            ", round the end"
+        } else {
+            ""
+        };
+        let weight = numbers::short(link.weight, 4);
+        format!("row {} → row {}: {weight}{round}", link.from, link.to)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+
+    #[test]
+    fn shift_wraps_around() {
+        let mut head = recording().trace.heads.swap_remove(0);
+        let gated = head.gated.row_mut(0);
+        gated.fill(0.0);
+        (gated[10], gated[11]) = (0.1, 0.9);
+        head.shift.row_mut(0).copy_from_slice(&[0.0, 0.1, 0.9]);
+        let links = shifted(&head, 0, head.gated.row(0));
+        assert_eq!((links[0].from, links[0].to), (11, 0));
+        assert!(links[0].wraps(12) && (links[0].weight - 0.81).abs() < 1e-6);
+        assert!(
+            links
+                .iter()
+                .any(|link| (link.from, link.to) == (10, 11) && !link.wraps(12))
+        );
+        assert!(describe(&links, 12).starts_with("row 11 → row 0: 0.8100, round the end"));
+    }
+
+    #[test]
+    fn negligible_weights_have_no_line() {
+        let links = straight(&[0.5, 0.01, 0.3], 0.5);
+        let rows: Vec<_> = links.iter().map(|link| link.from).collect();
+        assert_eq!(rows, [0, 2]);
+        assert!(straight(&vec![0.03; 500], 1.0).len() == MOST);
+    }
+}

@@ -1,0 +1,15 @@
+//! Values of an episode: their names, scales, stages and equations. Nothing here paints.
+
+pub mod colour;
+pub mod episode;
+pub mod equations;
+pub mod gradients;
+pub mod heads;
+pub mod id;
+pub mod links;
+pub mod numbers;
+pub mod rows;
+pub mod scores;
+pub mod signal_path;
+pub mod spread;
+pub mod stages;

@@ -1,0 +1,142 @@
+//! What figures and window say about each score: name, equation, sentences, and the sum of one row.
+
+use crate::figure::facts::equations::{InStep, added, n, product, term, through};
+use crate::model::HeadTrace;
+use crate::model::attention::Score;
+use crate::model::score::{additive, general, location};
+
+/// The words for a score.
+#[derive(Debug)]
+pub struct ScoreText {
+    /// Symbol in the equations.
+    pub symbol: &'static str,
+    /// Name in one word.
+    pub word: &'static str,
+    /// The number of the equation in the paper, or another source.
+    pub number: &'static str,
+    /// The equation of a head.
+    pub equation: fn(&HeadTrace) -> String,
+    /// The explanation, in a sentence.
+    pub about: &'static str,
+    /// What happens in a step, in a sentence.
+    pub step: &'static str,
+    /// True where it multiplies the key with the contents of a row, value by value.
+    pub is_product: bool,
+    /// False where it ignores the contents of a row.
+    pub reads_rows: bool,
+    /// The equation with the numbers of a row at a step.
+    pub sum: fn(&InStep<'_>, usize) -> String,
+}
+
+/// Returns the words for a score.
+pub fn score_text(score: Score) -> &'static ScoreText {
+    match score {
+        Score::Cosine => &COSINE,
+        Score::Additive => &ADDITIVE,
+        Score::Location => &LOCATION,
+        Score::General => &GENERAL,
+        Score::Dot => &DOT,
+        Score::ScaledDot => &SCALED_DOT,
+    }
+}
+
+const COSINE: ScoreText = ScoreText {
+    symbol: "cos",
+    word: "match",
+    number: "(6)",
+    equation: |_| "cosine of the key k with each row of M, −1 to 1".to_owned(),
+    about: "Cosine: the angle between key and row, whatever their lengths.",
+    step: "The key is compared with every row.",
+    is_product: true,
+    reads_rows: true,
+    sum: |at, row| {
+        let (key, memory) = (at.row(&at.head.key), at.memory(row));
+        let dot: f32 = key.iter().zip(memory.clone()).map(|(k, m)| k * m).sum();
+        let norm = |sum: f32| n(sum.sqrt());
+        let key = norm(key.iter().map(|k| k * k).sum());
+        let row = norm(memory.map(|m| m * m).sum());
+        format!("k·M {} / (|k| {key} · |M| {row})", n(dot))
+    },
+};
+
+const ADDITIVE: ScoreText = ScoreText {
+    symbol: "K",
+    word: "additive",
+    number: "Bahdanau 2015",
+    equation: |_| "K(i) = v · tanh(k · W_k + M(i) · W_M)".to_owned(),
+    about: "Additive: a small learned layer combines key and row, and its units vote.",
+    step: "A learned layer scores the key with every row.",
+    is_product: false,
+    reads_rows: true,
+    sum: |at, row| {
+        let query = through(at.row(&at.head.key), at.own(additive::ADDITIVE_KEY));
+        let memory: Vec<f32> = at.memory(row).collect();
+        let seen = through(&memory, at.own(additive::ADDITIVE_ROW));
+        let units = at.own(additive::ADDITIVE_VECTOR).iter();
+        let units = units.zip(query.iter().zip(seen));
+        let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {
+            let text = format!("v({unit}) {} · tanh({} + {})", n(v), n(*q), n(m));
+            term(text, v * (q + m).tanh())
+        });
+        added(terms.collect())
+    },
+};
+
+const LOCATION: ScoreText = ScoreText {
+    symbol: "K",
+    word: "location",
+    number: "Luong 2015",
+    equation: |_| "K(i) = (k · W)(i), independent of M".to_owned(),
+    about: "Location: the key scores rows by position alone; their contents are ignored.",
+    step: "The key scores every row by position, whatever its contents.",
+    is_product: false,
+    reads_rows: false,
+    sum: |at, row| {
+        let (key, weights) = (at.row(&at.head.key), at.own(location::LOCATION));
+        let rows = weights.len() / key.len().max(1);
+        let column = weights.iter().skip(row).step_by(rows.max(1)).copied();
+        product(["k", "W"], key.iter().copied().zip(column))
+    },
+};
+
+const GENERAL: ScoreText = ScoreText {
+    symbol: "K",
+    word: "general",
+    number: "Luong 2015",
+    equation: |_| "K(i) = k · W · M(i)".to_owned(),
+    about: "General: a learned matrix relates parts of the key to parts of a row.",
+    step: "The key, transformed by a learned matrix, is multiplied with every row.",
+    is_product: false,
+    reads_rows: true,
+    sum: |at, row| {
+        let query = through(at.row(&at.head.key), at.own(general::BILINEAR));
+        product(["kW", "M"], query.into_iter().zip(at.memory(row)))
+    },
+};
+
+const DOT: ScoreText = ScoreText {
+    symbol: "K",
+    word: "dot",
+    number: "Luong 2015",
+    equation: |_| "K(i) = k · M(i)".to_owned(),
+    about: "Dot: the dot product of key and row; long rows match more.",
+    step: "The key is multiplied with every row.",
+    is_product: true,
+    reads_rows: true,
+    sum: |at, row| {
+        let key = at.row(&at.head.key).iter().copied();
+        product(["k", "M"], key.zip(at.memory(row)))
+    },
+};
+
+const SCALED_DOT: ScoreText = ScoreText {
+    symbol: "K",
+    word: "scaled dot",
+    number: "Vaswani 2017",
+    equation: |head| format!("K(i) = k · M(i) / √{}", head.key.width()),
+    about: "Scaled dot: the dot product, scaled down for wide rows, so that it does not grow with their width.",
+    step: DOT.step,
+    is_product: true,
+    reads_rows: true,
+    sum: |at, row| format!("({}) / √{}", (DOT.sum)(at, row), at.head.key.width()),
+};

@@ -1,0 +1,236 @@
+//! Statistics over many samples of one episode, if heads sample: their weightings, and the uncertainty of the answer.
+
+use crate::figure::Scalar;
+use crate::figure::facts::heads::UNCERTAINTY;
+use crate::figure::facts::stages::columns_of;
+use crate::math::Series;
+use crate::train::uncertainty::Uncertainty;
+use crate::train::{ABSENT, Recording};
+
+/// The shares of the samples that lie below the two ends of a band.
+const BAND: [f32; 2] = [0.05, 0.95];
+
+/// The statistics over the samples of an episode.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    /// Number of samples.
+    pub samples: usize,
+    /// The weightings of every head.
+    heads: Vec<[Series<f32>; 3]>,
+    /// Mean and uncertainty by step and output.
+    bits: Vec<(f64, Uncertainty)>,
+    outputs: usize,
+    /// True in steps with a target, by step.
+    asked: Vec<bool>,
+}
+
+/// Spread of the samples of a weighting over the rows of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpreadBand<'a> {
+    /// Number of samples.
+    pub samples: usize,
+    /// The mean, [N].
+    pub mean: &'a [f32],
+    /// 5 % of the samples are below it, [N].
+    pub low: &'a [f32],
+    /// 5 % of the samples are above it, [N].
+    pub high: &'a [f32],
+}
+
+/// Samples as they come.
+#[derive(Debug, Default)]
+pub struct Samples {
+    /// Weightings by sample and head, [T, N].
+    weightings: Vec<Vec<Series<f32>>>,
+    /// Outputs by sample, [T, Y].
+    outputs: Vec<Series<f32>>,
+    /// True in steps with a target, by step.
+    asked: Vec<bool>,
+}
+
+impl Samples {
+    /// Returns the size of `count` samples of `steps` steps, in bytes.
+    pub fn bytes(count: usize, steps: usize, heads: usize, rows: usize) -> u64 {
+        let all = [count, steps, heads, rows].into_iter().map(|n| n as u64);
+        all.fold(size_of::<f32>() as u64, u64::saturating_mul)
+    }
+
+    /// Adds a sample. All are of one episode and one machine.
+    pub fn add(&mut self, recording: Recording) {
+        let mask = recording.episode.mask.iter();
+        self.asked = mask.map(|&mask| mask > 0.0).collect();
+        let heads = recording.trace.heads.into_iter();
+        self.weightings
+            .push(heads.map(|head| head.weighting).collect());
+        self.outputs.push(recording.trace.output);
+    }
+
+    /// All together; nothing of no samples.
+    pub fn spread(&self) -> Option<Spread> {
+        let (first, output) = (self.weightings.first()?, self.outputs.first()?);
+        let heads = (0..first.len()).map(|head| self.band(head));
+        let (steps, outputs) = (output.steps(), output.width());
+        let places = (0..steps).flat_map(|t| (0..outputs).map(move |y| (t, y)));
+        let bits = places.filter_map(|(t, y)| {
+            Uncertainty::of(self.outputs.iter().map(|output| output.row(t)[y]))
+        });
+        Some(Spread {
+            samples: self.outputs.len(),
+            heads: heads.collect(),
+            bits: bits.collect(),
+            outputs,
+            asked: self.asked.clone(),
+        })
+    }
+
+    /// Mean, lower and upper end of the weightings of a head.
+    fn band(&self, head: usize) -> [Series<f32>; 3] {
+        let all: Vec<_> = self.weightings.iter().map(|heads| &heads[head]).collect();
+        let mut band = [(); 3].map(|()| all[0].clone());
+        let mut sorted = vec![0.0; all.len()];
+        let end = |share: f32| ((all.len() - 1) as f32 * share).round() as usize;
+        let [low, high] = BAND.map(end);
+        for at in 0..all[0].as_slice().len() {
+            for (value, weighting) in sorted.iter_mut().zip(&all) {
+                *value = weighting.as_slice()[at];
+            }
+            sorted.sort_by(f32::total_cmp);
+            // In 64 bits: the mean of equal values is that value.
+            let sum: f64 = sorted.iter().map(|&value| f64::from(value)).sum();
+            let mean = (sum / sorted.len() as f64) as f32;
+            for (series, value) in band.iter_mut().zip([mean, sorted[low], sorted[high]]) {
+                series.as_mut_slice()[at] = value;
+            }
+        }
+        band
+    }
+}
+
+impl Spread {
+    /// Returns the spread of a head's weighting over the samples, in a step.
+    pub fn band(&self, head: usize, step: usize) -> Option<SpreadBand<'_>> {
+        let [mean, low, high] = self.heads.get(head)?;
+        (step < mean.steps()).then(|| SpreadBand {
+            samples: self.samples,
+            mean: mean.row(step),
+            low: low.row(step),
+            high: high.row(step),
+        })
+    }
+
+    /// Describes the band over the bars.
+    pub fn describe(&self) -> String {
+        let count = self.samples;
+        format!("w over {count} samples: tick = mean, line = 5–95 %")
+    }
+
+    /// Returns the mean output of the samples in a step, and its uncertainty in bits.
+    pub fn bit(&self, step: usize, output: usize) -> Option<(f64, Uncertainty)> {
+        let place = step * self.outputs + output;
+        (output < self.outputs).then(|| self.bits.get(place).copied())?
+    }
+
+    /// Mean uncertainty of an output bit of a step, in bits; `None` without a target.
+    pub fn step(&self, step: usize) -> Option<Uncertainty> {
+        self.asked.get(step).filter(|&&asked| asked)?;
+        let bits = (0..self.outputs).filter_map(|output| self.bit(step, output));
+        let (mut sum, mut count) = (Uncertainty::default(), 0.0);
+        for (_, of) in bits {
+            sum.total += of.total;
+            sum.noise += of.noise;
+            sum.model += of.model;
+            count += 1.0;
+        }
+        let mean = |sum: f64| sum / count;
+        (count > 0.0).then(|| Uncertainty {
+            total: mean(sum.total),
+            noise: mean(sum.noise),
+            model: mean(sum.model),
+        })
+    }
+
+    /// [`Spread::step`] over time on one scale: total, aleatoric and epistemic uncertainty.
+    pub fn lines(&self) -> [Scalar; 3] {
+        let steps: Vec<_> = (0..self.asked.len()).map(|step| self.step(step)).collect();
+        let values = |of: fn(&Uncertainty) -> f64| {
+            let values = steps.iter().map(move |step| step.as_ref().map(of));
+            values.map(|bits| bits.map_or(ABSENT, |bits| bits as f32))
+        };
+        let [all, noise, model] = &UNCERTAINTY;
+        let all = Scalar::up(all, values(|of| of.total).collect());
+        let scale = all.scale;
+        let line = |of, values| Scalar { of, values, scale };
+        let noise = line(noise, values(|of| of.noise).collect());
+        let model = line(model, values(|of| of.model).collect());
+        [all, noise, model]
+    }
+}
+
+/// True for the column with the spread of the samples: the weighting that the head reads or writes with.
+pub(crate) fn is_spread(
+    head: &crate::model::HeadTrace,
+    column: &crate::figure::facts::stages::Column,
+) -> bool {
+    columns_of(head)
+        .last()
+        .is_some_and(|last| std::ptr::eq(last, column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+
+    #[test]
+    fn samples_make_a_mean_and_a_band() {
+        let mut samples = Samples::default();
+        assert!(samples.spread().is_none());
+        for sample in 0..21 {
+            let mut recording = recording();
+            let share = sample as f32 / 20.0;
+            recording.trace.heads[1].weighting.row_mut(2)[3] = share;
+            recording.trace.output.row_mut(4)[1] = if sample == 0 { 0.0 } else { 1.0 };
+            recording.trace.output.row_mut(4)[0] = 0.5;
+            samples.add(recording);
+        }
+        let spread = samples.spread().unwrap();
+        let band = spread.band(1, 2).unwrap();
+        let [mean, low, high] = [band.mean[3], band.low[3], band.high[3]];
+        assert!((mean - 0.5).abs() < 1e-6);
+        assert_eq!((low, high, band.samples), (0.05, 0.95, 21));
+        assert_eq!((band.low[5], band.high[5]), (band.mean[5], band.mean[5]));
+        // A coin that all throw is noise; what one sample denies is not known.
+        let (mean, coin) = spread.bit(4, 0).unwrap();
+        assert_eq!(
+            (mean, coin.total, coin.noise, coin.model),
+            (0.5, 1.0, 1.0, 0.0)
+        );
+        let (_, denied) = spread.bit(4, 1).unwrap();
+        assert!(denied.noise == 0.0 && denied.model > 0.2);
+        assert!(spread.bit(4, 99).is_none() && spread.bit(99, 0).is_none());
+        assert!(spread.band(99, 0).is_none() && spread.band(0, 99).is_none());
+        assert!(spread.step(99).is_none());
+    }
+
+    #[test]
+    fn uncertainty_lines_cover_answer_steps() {
+        let mut samples = Samples::default();
+        for answer in [0.0, 1.0] {
+            let mut recording = recording();
+            recording.episode.mask.fill(0.0);
+            recording.episode.mask[3] = 1.0;
+            for step in 0..recording.trace.steps() {
+                recording.trace.output.row_mut(step).fill(answer);
+            }
+            samples.add(recording);
+        }
+        let spread = samples.spread().unwrap();
+        assert!(spread.step(2).is_none());
+        let [all, noise, model] = spread.lines();
+        assert_eq!(
+            [all.values[3], noise.values[3], model.values[3]],
+            [1.0, 0.0, 1.0]
+        );
+        assert!(model.values[2].is_nan() && all.scale == model.scale);
+    }
+}

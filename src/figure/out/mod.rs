@@ -1,0 +1,6 @@
+//! Drawings as files: SVG, PNG and animations.
+
+pub mod animation;
+pub mod file;
+pub mod raster;
+pub mod svg;

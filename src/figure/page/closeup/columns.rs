@@ -1,0 +1,422 @@
+//! The columns of the addressing at the rows in view: scores, and the steps from one weighting to the next.
+
+use super::view::Slot;
+use super::{CloseUp, Pane, fitting};
+use crate::figure::facts::rows::Span;
+use crate::figure::facts::scores::score_text;
+use crate::figure::facts::stages::{BEFORE, Column, Stage, columns_of};
+use crate::figure::scene::addressing::{Addressing, Bars};
+use crate::figure::scene::annotations::text_on;
+use crate::figure::scene::motion::{self, LIGHTER, OVER, between, within};
+use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::panel::{Content, PlacedPanel};
+use crate::figure::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, facts::numbers, mix};
+use crate::model::array;
+use crate::train::is_absent;
+
+/// The hue of the previous weighting relative to that of the content weighting.
+const KEPT: f32 = 0.55;
+/// Interval in which the result of the last step moves to the column of the previous weighting.
+pub(super) const HOME: motion::Interval = [0.1, 0.85];
+/// Weight below this has no number.
+const PRINTED: f32 = 0.045;
+
+/// A column at its place.
+pub(super) struct PlacedColumn {
+    pub(super) column: &'static Column,
+    pub(super) area: Area,
+    /// Progress of its stage.
+    pub(super) through: f32,
+    /// True while its stage is on.
+    pub(super) now: bool,
+}
+
+impl<'a> CloseUp<'a, '_> {
+    /// Returns the columns of a head at their positions.
+    pub(super) fn placed_columns(&self, of: &Pane<'a, '_>) -> Vec<PlacedColumn> {
+        let kinds: Vec<_> = columns_of(of.head).collect();
+        let areas = Addressing::areas(&of.area.columns, &kinds);
+        let stage = self.stage().filter(|at| at.has(of.head));
+        let all = kinds
+            .into_iter()
+            .zip(areas)
+            .map(|(column, area)| PlacedColumn {
+                column,
+                area,
+                through: if self.now.glide().is_some() || column.stage == Stage::Controller {
+                    1.0
+                } else {
+                    self.now.progress(column.stage, Some(of.head))
+                },
+                now: stage.is_some_and(|at| at.stage == column.stage),
+            });
+        all.collect()
+    }
+
+    pub(super) fn columns(
+        &self,
+        on: &mut dyn Paint,
+        of: &Pane<'a, '_>,
+        places: &mut Vec<PlacedPanel<'a>>,
+    ) {
+        let all = self.placed_columns(of);
+        self.groups(on, of, &all);
+        let size = self.size_of_words(on, &all);
+        for placed in &all {
+            self.ground(on, of, placed);
+        }
+        if let Some(past) = self.past() {
+            past.leaving(on, of);
+        }
+        for (index, placed) in all.iter().enumerate() {
+            let id = PanelId::of(Picture::Stages, of.area.head).part(placed.column.place());
+            let Some(panel) = self.seen.panel(id) else {
+                continue;
+            };
+            let Content::Bars(bars) = &panel.content else {
+                continue;
+            };
+            self.words(on, (placed, bars), size);
+            self.streams(on, of, &all, index);
+            self.column(on, of, placed, bars);
+            self.arrows(on, of, &all, index);
+            places.push(panel.along(placed.area, of.view.axis()));
+        }
+        self.home(on, of, &all);
+    }
+
+    /// Returns the hue of the part kept from the previous weighting.
+    pub(super) fn previous_hue(&self, hue: Rgb) -> Rgb {
+        let colours = self.page.colours;
+        let white = if colours.is_dark {
+            colours.strong
+        } else {
+            colours.well
+        };
+        mix(white, hue, KEPT)
+    }
+
+    /// Paints the plain-language title of each group of columns above it.
+    fn groups(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, all: &[PlacedColumn]) {
+        // Location scores ignore the contents of rows: nothing matches.
+        let by_place = !score_text(of.head.mechanism.score).reads_rows;
+        let what = |placed: &PlacedColumn| match placed.column.stage {
+            Stage::Controller => ["previous weighting", "prev."],
+            Stage::Content if by_place => ["row scores", "scores"],
+            Stage::Content => ["content match", "content"],
+            Stage::Draw => ["sampled row", "sampled"],
+            Stage::Weigh => ["weighting", "weights"],
+            _ => ["where it goes", "goes"],
+        };
+        let mut free = f32::NEG_INFINITY;
+        for run in all.chunk_by(|a, b| what(a) == what(b)) {
+            let (first, last) = (&run[0], &run[run.len() - 1]);
+            let area = first.area.across(first.area.left, last.area.right);
+            let is_now = run.iter().any(|placed| placed.now);
+            let colours = self.page.colours;
+            let ink = if is_now { colours.strong } else { colours.text };
+            let y = area.top - self.size(49.0).max(34.0);
+            let style = self.letters(13.5, ink).bold().middle();
+            let room = 2.0 * (area.middle() - free).min(0.5 * area.width() + self.size(14.0));
+            let [mut long, short] = what(first).map(|text| on.width_of(text, style.size));
+            let style = Style {
+                size: (style.size * (room / short).min(1.0)).max(8.5),
+                ..style
+            };
+            if long > room {
+                long = short.min(room);
+            }
+            fitting(on, &what(first), ([area.middle(), y], style, room + 1.0));
+            free = area.middle() + 0.5 * long + self.size(5.0);
+            if run.len() > 1 {
+                let y = y + self.size(10.5).max(7.5);
+                let ends = [[area.left, y], [area.right, y]];
+                on.line(&ends, colours.line, 1.0);
+            }
+        }
+    }
+
+    /// The ground of a column, and the rows on it.
+    fn ground(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, placed: &PlacedColumn) {
+        let (colours, area) = (self.page.colours, placed.area);
+        on.rect(area, colours.well);
+        if placed.now {
+            on.rect(area, Ink::from(of.hue).faded(0.07));
+            let top = self.size(3.0).max(2.0);
+            on.rect(area.down(area.top - top, area.top), of.hue);
+        }
+        for slot in of
+            .view
+            .slots()
+            .filter(|slot| slot.whole.min > area.top + 1.0)
+        {
+            let y = slot.whole.min;
+            let line = [[area.left, y], [area.right, y]];
+            on.line(&line, Ink::from(colours.line).faded(0.45), 1.0);
+        }
+        if placed.column.is_signed() {
+            let zero = [[area.middle(), area.top], [area.middle(), area.bottom]];
+            on.line(&zero, colours.line, 1.0);
+        }
+    }
+
+    /// Room for the words over a column.
+    fn room(&self, placed: &PlacedColumn) -> f32 {
+        placed.area.width() + self.size(6.0).max(3.0)
+    }
+
+    /// The letters of the words over all columns: as large as the longest of them allows.
+    fn size_of_words(&self, on: &mut dyn Paint, all: &[PlacedColumn]) -> f32 {
+        let size = self.letters(12.5, self.page.colours.text).size;
+        let fits = all.iter().map(|placed| {
+            let long = on.width_of(placed.column.word, size).max(1.0);
+            self.room(placed) / long
+        });
+        (size * fits.fold(1.0, f32::min)).max(8.0)
+    }
+
+    /// Draws the word over a column, and in small letters its symbol and the parameter of the head.
+    fn words(&self, on: &mut dyn Paint, (placed, bars): (&PlacedColumn, &Bars<'_>), size: f32) {
+        let (colours, area) = (self.page.colours, placed.area);
+        let has_come = placed.through > 0.0 || placed.now;
+        let fade = if has_come { 1.0 } else { 0.7 };
+        let ink = if placed.now {
+            colours.strong
+        } else {
+            colours.subdued
+        };
+        let y = |up: f32, least: f32| area.top - self.size(up).max(least);
+        let style = self.letters(12.5, Ink::from(ink).faded(fade)).middle();
+        let style = Style { size, ..style };
+        let room = self.room(placed);
+        let word = [placed.column.word];
+        fitting(
+            on,
+            &word,
+            ([area.middle(), y(29.0, 21.5)], style, room + 1.0),
+        );
+        let number = match bars.parameter.as_str() {
+            _ if !has_come => String::new(),
+            "key k" => String::new(),
+            // Two numbers: the shift in rows, and its weight.
+            shift if placed.column.array == array::SHIFTED => shift.replacen(' ', ": ", 1),
+            number => number.to_owned(),
+        };
+        let both = format!("{} {number}", placed.column.symbol);
+        let style = self
+            .letters(10.5, Ink::from(colours.subdued).faded(fade))
+            .middle();
+        let texts = [both.trim_end(), &number, placed.column.symbol];
+        fitting(on, &texts, ([area.middle(), y(13.5, 9.0)], style, room));
+    }
+
+    /// The bars of a column.
+    pub(super) fn column(
+        &self,
+        on: &mut dyn Paint,
+        of: &Pane<'a, '_>,
+        placed: &PlacedColumn,
+        bars: &Bars<'_>,
+    ) {
+        let colours = self.page.colours;
+        let unrecorded = bars.cells.value(0, 0).is_some_and(is_absent);
+        if unrecorded {
+            return crate::figure::scene::annotations::unrecorded(on, &placed.area, self.page);
+        }
+        let (column, through) = (placed.column, placed.through);
+        if through > 0.0 {
+            match column.array {
+                array::SHIFTED if through < 1.0 => self.sliding(on, of, placed, bars),
+                _ => {
+                    for slot in of.view.slots() {
+                        self.bar(on, of, placed, (bars, slot));
+                    }
+                }
+            }
+        }
+        if column.array == array::DISTRIBUTION {
+            self.drawing(on, of, placed, bars);
+        }
+        on.frame(placed.area, colours.line);
+    }
+
+    /// The place of a bar in a row.
+    pub(super) fn bar_at(
+        placed: &PlacedColumn,
+        bars: &Bars<'_>,
+        place: Span,
+        [from, to]: [f32; 2],
+    ) -> Area {
+        let area = placed.area;
+        let scale = bars.cells.scale;
+        let [left, right] = if placed.column.is_signed() {
+            scale.bar(to, area.width())
+        } else {
+            [from, to].map(|value| scale.bar(value, area.width())[1])
+        };
+        let apart = (place.span() * 0.12).min(3.0);
+        Area {
+            left: area.left + left,
+            right: area.left + right,
+            top: place.min + apart,
+            bottom: place.max - apart,
+        }
+    }
+
+    fn bar(
+        &self,
+        on: &mut dyn Paint,
+        of: &Pane<'a, '_>,
+        placed: &PlacedColumn,
+        (bars, slot): (&Bars<'_>, Slot),
+    ) {
+        let (column, through) = (placed.column, placed.through);
+        let value = self
+            .now
+            .column(of.head, column, slot.row, of.view.share(&slot));
+        if !value.is_finite() {
+            let area = Self::bar_at(placed, bars, slot.place, [0.0, 1.0]);
+            return on.rect(area, self.page.colours.non_finite);
+        }
+        let faint = if bars.is_unwritten(slot.row) {
+            0.3
+        } else {
+            1.0
+        };
+        let quiet = if column.is_signed() { 0.62 } else { 1.0 };
+        let arrives = match column.stage {
+            Stage::Sharpen | Stage::Draw => within(through, OVER),
+            Stage::Controller => self.arrived(),
+            _ => 1.0,
+        };
+        let seen = slot.seen() * arrives * lighter(through) * self.fade;
+        let was = column.array == BEFORE;
+        let hue = if was {
+            self.previous_hue(of.hue)
+        } else {
+            of.hue
+        };
+        let mut ink = Ink::from(hue).faded(quiet * faint * seen);
+        let linear = !matches!(bars.cells.scale, Scale::LogWeighting);
+        if column.array == array::GATED && self.now.glide().is_none() && linear {
+            self.mixed(on, of, placed, (bars, slot, ink));
+            if of.head.gate[self.step()] < 0.5 {
+                ink.colour = self.previous_hue(of.hue);
+            }
+        } else {
+            let bar = Self::bar_at(placed, bars, slot.place, [0.0, value]);
+            on.rect(bar, ink);
+            let end = column.values(of.head, self.step())[slot.row];
+            if (end - value).abs() > 0.01 {
+                self.tip(on, placed, (&bar, value));
+            }
+        }
+        if through < 1.0 && matches!(column.stage, Stage::Sharpen | Stage::Draw) {
+            // Where it comes from.
+            let from = motion::before(of.head, column, self.step())[slot.row];
+            let bar = Self::bar_at(placed, bars, slot.place, [0.0, from]);
+            if from > 0.01 {
+                let edge = [[bar.right, bar.top], [bar.right, bar.bottom]];
+                on.dashed(&edge, Ink::from(of.hue).faded(0.8), 1.0, &[3.0, 2.0]);
+            }
+        }
+        let rests = through >= 1.0 && self.now.glide().is_none() && arrives >= 1.0;
+        if rests && self.fade >= 1.0 {
+            self.number(on, placed, (value, slot, ink));
+        }
+    }
+
+    /// Share of the previous weighting that has arrived in its column.
+    fn arrived(&self) -> f32 {
+        if self.step() == 0 {
+            return 1.0;
+        }
+        let come = self.now.progress(Stage::Controller, None);
+        within(come, [HOME[1] - 0.1, HOME[1]])
+    }
+
+    /// The moving end of a bar that is on its way.
+    fn tip(&self, on: &mut dyn Paint, placed: &PlacedColumn, (bar, value): (&Area, f32)) {
+        let moves = placed.through > 0.0 && placed.through < 1.0;
+        if !moves || bar.width() < 3.0 || placed.column.stage == Stage::Controller {
+            return;
+        }
+        let x = if value < 0.0 { bar.left } else { bar.right };
+        let ends = [[x, bar.top], [x, bar.bottom]];
+        on.line(&ends, self.page.colours.strong, 2.0);
+    }
+
+    /// Paints the content weighting, and the previous weighting on top of it, in two shades.
+    fn mixed(
+        &self,
+        on: &mut dyn Paint,
+        of: &Pane<'a, '_>,
+        placed: &PlacedColumn,
+        (bars, slot, ink): (&Bars<'_>, Slot, Ink),
+    ) {
+        let [content, kept] = self.now.poured(of.head, slot.row);
+        let shade = Ink {
+            colour: self.previous_hue(of.hue),
+            ..ink
+        };
+        let parts = [(0.0, content, ink), (content, content + kept, shade)];
+        for (from, to, ink) in parts.into_iter().filter(|(from, to, _)| to > from) {
+            let bar = Self::bar_at(placed, bars, slot.place, [from, to]);
+            on.rect(bar, ink);
+        }
+        let bar = Self::bar_at(placed, bars, slot.place, [0.0, content + kept]);
+        self.tip(on, placed, (&bar, 1.0));
+    }
+
+    /// Draws a number at the end of a column, on its bar or next to it.
+    fn number(
+        &self,
+        on: &mut dyn Paint,
+        placed: &PlacedColumn,
+        (value, slot, ink): (f32, Slot, Ink),
+    ) {
+        let (colours, area) = (self.page.colours, placed.area);
+        let signed = placed.column.is_signed();
+        let least = if signed { 0.15 } else { PRINTED };
+        let size = self.size(11.0).max(8.5);
+        let least_width = if signed { 5.5 } else { 3.3 };
+        if area.width() < least_width * size
+            || slot.seen() < 0.9
+            || value.abs() < least
+            || ink.opacity < 0.4
+        {
+            return;
+        }
+        let long = self.seen.shades[1].bar(value, area.width())[1];
+        let over = !signed && long > 3.0 * size;
+        if !signed && !over && area.width() - long < 2.6 * size {
+            return;
+        }
+        let colour = if over {
+            text_on(mix(colours.well, ink.colour, ink.opacity))
+        } else {
+            colours.subdued
+        };
+        let (style, y) = (Style::new(size, colour).mono(), slot.whole.center());
+        let text = numbers::in_bar(value);
+        // It is in the half without the bar.
+        if signed && on.width_of(&text, size) + 5.0 > 0.5 * area.width() {
+            return;
+        }
+        if signed && value > 0.0 {
+            on.text(text, [area.left + 4.0, y], style);
+        } else {
+            let end = if over { area.left + long } else { area.right };
+            on.text(text, [end - 4.0, y], style.end());
+        }
+    }
+}
+
+/// Returns the lighter shade of moving parts.
+pub(super) fn lighter(through: f32) -> f32 {
+    if through < 1.0 {
+        between(LIGHTER, 1.0, within(through, [0.85, 1.0]))
+    } else {
+        1.0
+    }
+}

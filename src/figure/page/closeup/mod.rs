@@ -1,0 +1,345 @@
+//! The close-up: one head, or two side by side, at a few rows of the memory, large enough to be read from afar.
+//!
+//! From left to right as it happens: what comes in, where the head looks and how it gets there, the memory on the same
+//! rows with the vectors that touch it, what comes out. Above it one sentence says what happens now, below it runs the
+//! whole episode. The rows follow the head by themselves. While a stage is on its way all of this moves as [`motion`]
+//! says.
+//!
+//! [`motion`]: crate::figure::scene::motion
+
+mod captions;
+mod columns;
+mod flows;
+mod head;
+mod input_output;
+mod memory;
+mod plan;
+mod strip;
+mod top;
+mod units;
+mod view;
+
+use crate::figure::facts::stages::StageRef;
+use crate::figure::scene::catalogue::Catalogue;
+use crate::figure::scene::motion::Instant;
+use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::panel::PlacedPanel;
+use crate::figure::{Area, HeadName, Ink, Rgb, Style, mix};
+use crate::model::{HeadTrace, Trace};
+use plan::{PaneArea, Plan};
+
+pub use captions::{Sentence, sentence};
+
+/// The smallest page, in points.
+pub(crate) const LEAST: (f32, f32) = plan::LEAST;
+/// The strength of a signed picture that is not in focus: weightings are.
+const QUIET: f32 = 0.42;
+/// A close-up at a moment.
+struct CloseUp<'a, 'p> {
+    seen: Catalogue<'a>,
+    now: Instant<'a>,
+    page: &'p Page<'p>,
+    plan: Plan,
+    /// Remaining share of the last step's result while it fades out; 1 for the step itself.
+    fade: f32,
+}
+
+/// Paints the close-up of one or two heads in a part of another picture; returns the parts that can be hovered.
+pub(crate) fn paint<'a>(
+    on: &mut dyn Paint,
+    seen: Catalogue<'a>,
+    heads: &[usize],
+    (area, page): (Area, &Page<'_>),
+) -> Vec<PlacedPanel<'a>> {
+    let trace = &seen.recording.trace;
+    if trace.steps() == 0 {
+        return Vec::new();
+    }
+    let now = Instant::new(trace, seen.stages, seen.moment, seen.through);
+    let heads = heads.iter().copied();
+    let heads: Vec<_> = heads.filter(|&head| head < trace.heads.len()).collect();
+    let close = CloseUp {
+        plan: Plan::new(area, trace, &heads),
+        seen,
+        now,
+        page,
+        fade: 1.0,
+    };
+    let mut places = Vec::new();
+    close.episode(on, &mut places);
+    close.ends(on, &mut places);
+    if close.plan.panes.is_empty() {
+        close.units(on, &mut places);
+    }
+    for pane in &close.plan.panes {
+        close.pane(on, pane, &mut places);
+    }
+    close.top(on, &mut places);
+    places
+}
+
+/// A pane with the head that it is of.
+struct Pane<'a, 'c> {
+    area: &'c PaneArea,
+    head: &'a HeadTrace,
+    hue: Rgb,
+    view: view::View,
+}
+
+impl<'a> CloseUp<'a, '_> {
+    fn trace(&self) -> &'a Trace {
+        &self.seen.recording.trace
+    }
+
+    /// Returns the end of the previous step, as long as it is visible while the next input enters.
+    fn past(&self) -> Option<Self> {
+        let fade = 1.0 - self.now.gone();
+        let moment = (self.step().checked_sub(1)?, self.seen.stages.len() - 1);
+        (fade > 0.0 && self.now.glide().is_none()).then(|| Self {
+            seen: Catalogue {
+                moment,
+                through: 1.0,
+                ..self.seen
+            },
+            now: Instant::new(self.trace(), self.seen.stages, moment, 1.0),
+            page: self.page,
+            plan: self.plan.clone(),
+            fade,
+        })
+    }
+
+    fn step(&self) -> usize {
+        self.seen.moment.0
+    }
+
+    /// Returns the current stage of the step; `None` where the step is over.
+    fn stage(&self) -> Option<StageRef> {
+        let place = self.seen.moment.1;
+        (place < self.seen.stages.len()).then(|| self.seen.stages.at(place))
+    }
+
+    /// Pixels, as large as the page allows.
+    fn size(&self, of: f32) -> f32 {
+        of * self.plan.scale
+    }
+
+    /// Letters of this size on a page of the usual size, never too small to be read.
+    fn letters(&self, size: f32, ink: impl Into<Ink>) -> Style {
+        Style::new((size * self.plan.scale).max(self.plan.letters), ink)
+    }
+
+    /// Returns the colour of a signed value at this attention.
+    fn signed(&self, scale: crate::figure::Scale, value: f32, looked_at: f32) -> Rgb {
+        let colours = self.page.colours;
+        let loud = QUIET + (1.0 - QUIET) * looked_at.clamp(0.0, 1.0);
+        mix(colours.well, colours.of(scale, value), loud)
+    }
+
+    fn pane(&self, on: &mut dyn Paint, pane: &PaneArea, places: &mut Vec<PlacedPanel<'a>>) {
+        let Some(head) = self.trace().heads.get(pane.head) else {
+            return;
+        };
+        let name = HeadName::of(self.trace(), pane.head);
+        let of = Pane {
+            area: pane,
+            head,
+            hue: self.page.colours.head(name),
+            view: view::View::new(&self.seen, head, pane),
+        };
+        self.columns(on, &of, places);
+        self.memory(on, &of, places);
+        self.spine(on, &of, places);
+        self.travelling(on, &of);
+    }
+}
+
+/// A text, if it fits; of several the first that does.
+fn fitting(on: &mut dyn Paint, texts: &[&str], (at, style, room): ([f32; 2], Style, f32)) {
+    let mut texts = texts.iter();
+    if let Some(text) = texts.find(|text| on.width_of(text, style.size) <= room) {
+        on.text(*text, at, style);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::facts::stages::Stages;
+    use crate::figure::fixture::recording;
+    use crate::figure::{Figure, Layout, Mark, Options, Pages, RowsShown, head_label};
+    use crate::model::{Model, NtmConfig, peak};
+    use crate::train::Recording;
+
+    /// Machines with heads of every mechanism, with more rows than have room, and without heads.
+    fn machines() -> Vec<Recording> {
+        let usual = recording();
+        let mut config = NtmConfig::with_every_mechanism();
+        (config.inputs, config.outputs) = (usual.task.inputs(), usual.task.outputs());
+        (config.rows, config.columns, config.controller.size) = (40, 5, 4);
+        let every = Recording::new(&Model::new(config, 5), &usual.task, 7, 0);
+        let mut without = usual.clone();
+        without.trace.heads.clear();
+        vec![usual, every, without]
+    }
+
+    fn options(size: (f32, f32), step: usize, stage: Option<usize>, through: f32) -> Options {
+        Options {
+            size: Some(size),
+            step: Some(step),
+            stage,
+            through,
+            rows: RowsShown::All,
+            ..Options::new(Layout::CloseUp)
+        }
+    }
+
+    #[test]
+    fn close_up_stays_on_page_for_every_machine() {
+        for recording in machines() {
+            let stages = Stages::of(&recording.trace, false);
+            let places = (0..stages.len()).map(Some).chain([None]);
+            let heads = 0..recording.trace.heads.len().max(1);
+            for (place, head) in
+                places.flat_map(|place| heads.clone().map(move |head| (place, head)))
+            {
+                for (size, through) in [
+                    ((1200.0, 630.0), 0.4),
+                    (LEAST, 0.7),
+                    ((1440.0, 900.0), 1.0),
+                    ((390.0, 740.0), 0.4),
+                    ((360.0, 536.0), 0.7),
+                    ((844.0, 294.0), 1.0),
+                ] {
+                    let options = Options {
+                        heads: vec![head, 1],
+                        ..options(size, 4, place, through)
+                    };
+                    let figure = Figure::new(&recording, options);
+                    let (drawing, places) = figure.scene();
+                    let svg = drawing.to_svg();
+                    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+                    assert!(!places.is_empty());
+                    for place in &places {
+                        let Area {
+                            left,
+                            top,
+                            right,
+                            bottom,
+                        } = place.area;
+                        let name = &place.panel.name;
+                        let inside =
+                            left >= 0.0 && top >= 0.0 && right <= size.0 && bottom <= size.1;
+                        assert!(
+                            inside && right > left && bottom > top,
+                            "{name} at {:?}",
+                            place.area
+                        );
+                    }
+                    for mark in &drawing.marks {
+                        if let Mark::Rect { area, .. } = mark {
+                            let inside = area.left >= -0.5 && area.right <= size.0 + 0.5;
+                            assert!(inside && area.bottom <= size.1 + 0.5, "{area:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn view_follows_head_from_old_to_new_row() {
+        let mut recording = machines().swap_remove(1);
+        // It walks on by one, leaps, and goes round the end.
+        let rows = [3, 4, 5, 30, 31, 39, 0, 1, 20];
+        for head in &mut recording.trace.heads {
+            for (step, row) in rows.into_iter().enumerate() {
+                head.weighting.row_mut(step).fill(0.0);
+                head.weighting.row_mut(step)[row] = 1.0;
+            }
+        }
+        let stages = Stages::of(&recording.trace, false);
+        for (step, head) in (1..rows.len()).flat_map(|step| [0, 5].map(|head| (step, head))) {
+            let sees = |stage, row| {
+                let options = Options {
+                    heads: vec![head],
+                    ..options((1200.0, 630.0), step, stage, 1.0)
+                };
+                let figure = Figure::new(&recording, options);
+                let (_, places) = figure.scene();
+                let mut memory = places.iter().filter(|place| place.panel.title == "Memory");
+                memory.next().unwrap().axis.place_of(row).is_some()
+            };
+            assert!(sees(Some(0), rows[step - 1]), "step {step}: where it was");
+            assert!(sees(None, rows[step]), "step {step}: where it is");
+            assert!(
+                sees(Some(stages.len() - 1), rows[step]),
+                "step {step}: where it goes"
+            );
+        }
+        assert_eq!(
+            peak(recording.trace.heads[0].weighting.row(3)),
+            Some((30, 1.0))
+        );
+    }
+
+    #[test]
+    fn the_signs_of_heads_at_one_row_stand_apart() {
+        let size = (1200.0, 630.0);
+        let mut recording = machines().swap_remove(1);
+        let steps = recording.trace.steps();
+        for head in &mut recording.trace.heads {
+            for step in 0..steps {
+                head.weighting.row_mut(step).fill(0.0);
+                head.weighting.row_mut(step)[2] = 1.0;
+            }
+        }
+        let heads = 0..recording.trace.heads.len();
+        let names: Vec<_> = heads
+            .map(|head| head_label(&recording.trace, head))
+            .collect();
+        for step in 1..steps {
+            let figure = Figure::new(&recording, options(size, step, None, 1.0));
+            let drawing = figure.draw();
+            let texts = drawing.marks.iter().filter_map(|mark| match mark {
+                Mark::Text(text) if names.contains(&text.text) && text.at[1] > 150.0 => {
+                    Some(text.at)
+                }
+                _ => None,
+            });
+            let mut heights: Vec<_> = texts.map(|[_, y]| y).collect();
+            assert_eq!(heights.len(), names.len(), "step {step}");
+            heights.sort_by(f32::total_cmp);
+            assert!(
+                heights.windows(2).all(|pair| pair[1] - pair[0] > 9.0),
+                "{heights:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn finished_stage_looks_like_next_stage_start() {
+        // Except for its caption, and the mark at its column.
+        let recording = recording();
+        let data = |stage, through| {
+            let figure = Figure::new(
+                &recording,
+                options((1200.0, 630.0), 4, Some(stage), through),
+            );
+            let (_, places) = figure.scene();
+            let values = places.iter().filter_map(|place| {
+                Some((
+                    place.panel.name.clone(),
+                    place.cells()?.all().map(f32::to_bits).collect::<Vec<_>>(),
+                ))
+            });
+            let memory = values.filter(|(name, _)| name.contains("emory"));
+            memory.collect::<Vec<_>>()
+        };
+        let stages = Stages::of(&recording.trace, false);
+        for stage in 1..stages.len() {
+            let before = data(stage - 1, 1.0);
+            assert!(!before.is_empty());
+            assert_eq!(before, data(stage, 0.0), "{stage}");
+        }
+    }
+}

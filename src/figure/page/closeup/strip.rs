@@ -1,0 +1,123 @@
+//! The whole episode in a strip.
+
+use super::CloseUp;
+use super::memory::edge;
+use crate::figure::facts::stages::Stage;
+use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::panel::{Content, PlacedPanel};
+use crate::figure::{Area, Ink, PanelId, Picture, Style};
+
+impl<'a> CloseUp<'a, '_> {
+    /// Draws all steps of the episode: input above, output below, and the current step.
+    pub(super) fn episode(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+        let (colours, all) = (self.page.colours, self.plan.episode);
+        let steps = self.trace().steps();
+        let strip = all.down(all.top + self.size(17.0).max(12.0), all.bottom);
+        let each = strip.width() / steps as f32;
+        let parts = [
+            (Picture::Input, strip.down(strip.top, strip.centre() - 1.0)),
+            (
+                Picture::Output,
+                strip.down(strip.centre() + 1.0, strip.bottom),
+            ),
+        ];
+        for (picture, area) in parts {
+            let Some(panel) = self.seen.panel(PanelId::new(picture)) else {
+                continue;
+            };
+            on.rect(area, colours.well);
+            let place = panel.at(area);
+            if let Content::Cells(cells) = &place.panel.content {
+                on.cells(cells, place.place(), self.page, 1.0);
+                // Outputs in steps without a target are veiled.
+                for steps in &cells.veiled {
+                    let [left, right] =
+                        [steps.start, steps.end].map(|step| strip.left + step as f32 * each);
+                    on.rect(
+                        area.across(left, right),
+                        Ink::from(colours.well).faded(0.75),
+                    );
+                }
+            }
+            // Later steps are veiled.
+            let out = self.now.progress(Stage::Output, None) >= 1.0;
+            let (first, veil) = match picture {
+                Picture::Input => (self.step() + 1, 0.6),
+                _ => (self.step() + usize::from(out), 1.0),
+            };
+            let left = strip.left + first as f32 * each;
+            if left < strip.right {
+                on.rect(
+                    area.across(left, strip.right),
+                    Ink::from(colours.well).faded(veil),
+                );
+            }
+            on.frame(area, colours.line);
+            if self.plan.scale > 0.8 {
+                let word = if picture == Picture::Input {
+                    "in"
+                } else {
+                    "out"
+                };
+                let style = self.letters(10.0, colours.subdued).end();
+                on.text(word, [area.left - 4.0, area.centre()], style);
+            }
+            places.push(place);
+        }
+        self.phases(on, strip, each);
+        let left = strip.left + self.step() as f32 * each;
+        let here = strip.across(left, left + each.max(1.5));
+        on.rect(here, Ink::from(colours.accent).faded(0.1));
+        edge(
+            on,
+            here.down(here.top - 2.0, here.bottom + 2.0),
+            colours.accent.into(),
+            1.6,
+        );
+    }
+
+    fn phases(&self, on: &mut dyn Paint, strip: Area, each: f32) {
+        let colours = self.page.colours;
+        let style = self.letters(11.0, colours.subdued);
+        let phases = &self.seen.recording.episode.phases;
+        let is_here = |index: &usize| {
+            let phase = &phases[*index];
+            (phase.start..phase.end).contains(&self.step())
+        };
+        let mut order: Vec<usize> = (0..phases.len()).collect();
+        // The one that it is in has its name first, then the longest.
+        order.sort_by_key(|index| {
+            let phase = &phases[*index];
+            (!is_here(index), std::cmp::Reverse(phase.end - phase.start))
+        });
+        let mut named: Vec<[f32; 2]> = Vec::new();
+        for index in order {
+            let phase = &phases[index];
+            let left = strip.left + phase.start as f32 * each;
+            if phase.start > 0 {
+                let line = [[left, strip.top - 3.0], [left, strip.bottom + 3.0]];
+                on.line(&line, colours.subdued, 1.0);
+            }
+            let right = left + on.width_of(&phase.name, style.size);
+            let is_free = named
+                .iter()
+                .all(|[from, to]| right + 6.0 < *from || left > *to + 6.0);
+            if is_free && right <= strip.right + 2.0 {
+                let here = is_here(&index);
+                let ink = if here {
+                    colours.strong
+                } else {
+                    colours.subdued
+                };
+                let style = Style {
+                    ink: ink.into(),
+                    ..style
+                };
+                let style = if here { style.bold() } else { style };
+                let y = strip.top - self.size(9.0).max(6.5);
+                on.text(phase.name.clone(), [left, y], style);
+                named.push([left, right]);
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The top of the close-up: caption, place in the episode, and the stages of the step in a row.
+
+use super::{CloseUp, captions};
+use crate::figure::facts::stages::StageRef;
+use crate::figure::scene::annotations::sign;
+use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::panel::{Panel, PlacedPanel, Sign};
+use crate::figure::{Area, HeadName, Ink, PanelId, Picture, Style};
+
+impl<'a> CloseUp<'a, '_> {
+    /// Paints the caption, the place in the episode, and the stages of the step in a row.
+    pub(super) fn top(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+        let top = self.plan.top;
+        self.clock(on);
+        // Upright the sentence has lines of its own.
+        let (above, least, beside) = if self.plan.is_upright {
+            (20.0, 16.0, 0.0)
+        } else {
+            (0.0, 14.0, self.size(150.0).max(76.0))
+        };
+        let room = top.width() - beside;
+        let description =
+            captions::sentence(&self.seen, self.plan.panes.first().map(|pane| pane.head));
+        let left = match description.head {
+            Some(head) => {
+                let name = HeadName::of(self.trace(), head);
+                let half = self.size(9.0).max(6.0);
+                let at = [top.left + half, top.top + above + self.size(17.0).max(10.0)];
+                sign(on, at, half, name.is_write, self.page.colours.head(name));
+                3.2 * half
+            }
+            None => 0.0,
+        };
+        let room = room - left;
+        let mut size = self.size(24.0).max(least);
+        let mut lines = wrapped(on, &description.text, size, room);
+        // Where it would be small to be on one line it is on two.
+        let small = |size: f32| self.plan.is_upright || size < self.size(17.0);
+        while (lines.len() > 2 || (lines.len() == 2 && !small(size))) && size > 9.0 {
+            size *= 0.95;
+            lines = wrapped(on, &description.text, size, room);
+        }
+        for (index, line) in lines.iter().enumerate() {
+            let y = top.top + above + self.size(17.0).max(10.0) + index as f32 * 1.22 * size;
+            on.text(
+                line.as_str(),
+                [top.left + left, y],
+                Style::new(size, self.page.colours.strong).bold(),
+            );
+        }
+        self.path(on, places);
+    }
+
+    /// Step and phase.
+    fn clock(&self, on: &mut dyn Paint) {
+        let (colours, top) = (self.page.colours, self.plan.top);
+        // Counted from 0, as everywhere.
+        let last = self.trace().steps().saturating_sub(1);
+        let step = format!("step {} of {last}", self.step());
+        let y = top.top + self.size(15.0).max(9.0);
+        let style = self.letters(15.0, colours.text).bold();
+        let (at, style, below) = if self.plan.is_upright {
+            ([top.left, y], style, 0.0)
+        } else {
+            ([top.right, y], style.end(), self.size(20.0).max(12.0))
+        };
+        on.text(step, at, style);
+        let phases = self.seen.recording.episode.phases.iter();
+        let mut here = phases.filter(|phase| (phase.start..phase.end).contains(&self.step()));
+        if let Some(phase) = here.next() {
+            let y = y + below;
+            on.text(
+                phase.name.clone(),
+                [top.right, y],
+                self.letters(13.0, colours.subdued).end(),
+            );
+        }
+    }
+
+    /// Draws the stages of the step, and its progress.
+    fn path(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+        let (colours, top) = (self.page.colours, self.plan.top);
+        let style = self.letters(12.5, colours.subdued);
+        let y = top.bottom - self.size(9.0).max(7.0);
+        let names: Vec<_> = self.seen.stages.iter().map(StageRef::name).collect();
+        let widths: Vec<_> = names
+            .iter()
+            .map(|name| on.width_of(name, style.size))
+            .collect();
+        let gap = self.size(24.0).max(9.0);
+        let all = widths.iter().sum::<f32>() + gap * (names.len().saturating_sub(1)) as f32;
+        // Those of a machine with many stages stand closer.
+        let gap = gap - ((all - top.width()) / names.len().max(2) as f32).max(0.0);
+        let place = self.seen.moment.1;
+        let mut left = top.left;
+        for (index, (name, width)) in names.iter().zip(&widths).enumerate() {
+            let is_now = index == place;
+            let ink = match index.cmp(&place) {
+                std::cmp::Ordering::Less => Ink::from(colours.text),
+                std::cmp::Ordering::Equal => colours.accent.into(),
+                std::cmp::Ordering::Greater => Ink::from(colours.subdued).faded(0.75),
+            };
+            let style = Style { ink, ..style };
+            on.text(
+                name.as_str(),
+                [left, y],
+                if is_now { style.bold() } else { style },
+            );
+            if is_now {
+                let under = y + self.size(10.0).max(6.5);
+                let ends = [[left, under], [left + width, under]];
+                on.line(&ends, colours.line, 2.0);
+                let come = left + width * self.seen.through.clamp(0.0, 1.0);
+                on.line(&[[left, under], [come, under]], colours.accent, 2.0);
+            }
+            let half = self.size(9.0).max(6.0);
+            let area = Area::new(left, y - half, *width, 2.0 * half);
+            let id = PanelId::new(Picture::Stages).part(index);
+            places.push(Panel::sign(id, format!("Stage {name}"), Sign::Stage(index)).at(area));
+            left += width;
+            if index + 1 < names.len() && gap >= 6.0 {
+                let middle = left + 0.5 * gap;
+                let tip = self.size(3.0).max(1.8);
+                let points = [
+                    [middle - tip, y - tip],
+                    [middle, y],
+                    [middle - tip, y + tip],
+                ];
+                on.line(&points, colours.line, 1.4);
+            }
+            left += gap;
+        }
+    }
+}
+
+/// A text in lines no longer than there is room.
+fn wrapped(on: &mut dyn Paint, text: &str, size: f32, room: f32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if on.width_of(&format!("{line} {word}"), size * 1.04) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

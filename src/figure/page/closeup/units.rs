@@ -1,0 +1,105 @@
+//! The close-up of a machine without heads: its units are its only memory.
+
+use std::cmp::Reverse;
+
+use super::CloseUp;
+use crate::figure::facts::rows::Span;
+use crate::figure::facts::stages::Stage;
+use crate::figure::scene::motion::{between, within};
+use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::panel::PlacedPanel;
+use crate::figure::{Area, PanelId, Picture, Scale};
+
+/// Share of the largest possible cell size that is large enough.
+const NEARLY: f32 = 0.8;
+
+impl<'a> CloseUp<'a, '_> {
+    /// Paints the cells of every layer, a square per unit, and the hidden state below them.
+    pub(super) fn units(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+        let rows = self.plan.rows();
+        let middle = self.plan.middle.down(rows.top, rows.bottom);
+        let layers = &self.trace().layers;
+        let mut grids = Vec::new();
+        for (index, layer) in layers.iter().enumerate() {
+            let scale = self.seen.scales.state;
+            if layer.cell.width() > 0 {
+                grids.push((index, Picture::Cells, "cell state c", &layer.cell, scale));
+            }
+            grids.push((
+                index,
+                Picture::Hidden,
+                "hidden state h",
+                &layer.hidden,
+                Scale::Signed(1.0),
+            ));
+        }
+        let words = self.size(30.0).max(20.0);
+        let free = middle.height() - words * grids.len() as f32;
+        let lines = |across: usize| {
+            let lines = grids
+                .iter()
+                .map(|(.., values, _)| values.width().div_ceil(across));
+            lines.sum::<usize>().max(1)
+        };
+        let most = self.size(30.0);
+        let side = |across: usize| {
+            let side = (free / lines(across) as f32).min(middle.width() / across as f32);
+            side.min(most)
+        };
+        let all = || (4..=160).step_by(4);
+        let largest = all().map(side).fold(0.0, f32::max);
+        // Nearly the largest cells, preferably in complete lines.
+        let ragged = |across: &usize| {
+            let ends = grids.iter().map(|(.., values, _)| values.width() % across);
+            ends.filter(|end| *end > 0).count()
+        };
+        let across = all().filter(|&across| side(across) >= NEARLY * largest);
+        let across = across
+            .min_by_key(|across| (ragged(across), Reverse(*across)))
+            .unwrap_or(32);
+        let each = side(across);
+        let left = middle.middle() - 0.5 * each * across as f32;
+        let mut top = middle.top;
+        for (layer, picture, description, values, scale) in grids {
+            let colours = self.page.colours;
+            let lines = values.width().div_ceil(across);
+            let description = format!("{description}: {} units of layer {layer}", values.width());
+            on.text(
+                description,
+                [left, top + 0.4 * words],
+                self.letters(13.5, colours.text).bold(),
+            );
+            top += words;
+            let area = Area::new(left, top, each * across as f32, each * lines as f32);
+            on.rect(area, colours.well);
+            let come = within(self.now.progress(Stage::Controller, None), [0.3, 1.0]);
+            for line in 0..lines {
+                let first = line * across;
+                let count = (values.width() - first).min(across);
+                let value = |unit: usize| {
+                    let now = values.row(self.step())[first + unit];
+                    let before = self.step().checked_sub(1);
+                    let before = before.map_or(0.0, |step| values.row(step)[first + unit]);
+                    let come = self.now.glide().unwrap_or(come);
+                    (between(before, now, come), 1.0)
+                };
+                let y = top + line as f32 * each;
+                let row = area.across(area.left, area.left + each * count as f32);
+                self.cells(
+                    on,
+                    (row, Span::new(y, y + each)),
+                    count,
+                    (scale, 0.8),
+                    value,
+                );
+            }
+            on.frame(area, colours.line);
+            places.extend(
+                self.seen
+                    .panel(PanelId::of(picture, layer).now())
+                    .map(|panel| panel.at(area)),
+            );
+            top += area.height() + self.size(10.0);
+        }
+    }
+}

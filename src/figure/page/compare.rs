@@ -1,0 +1,664 @@
+//! Two episodes on one clock: outputs, weightings of a head and memory of the first, of the second, and the
+//! difference, second minus first.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::figure::facts::episode::{MemoryAt, wrong_bits};
+use crate::figure::facts::rows::{Rows, addressed, touched_by};
+use crate::figure::facts::stages::{Column, StageRef, Stages, columns_of, weighting_at};
+use crate::figure::scene::cells::Cells;
+use crate::figure::scene::lanes::Decades;
+use crate::figure::scene::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
+use crate::figure::scene::pages::{self, Pages};
+use crate::figure::scene::paint::{NOT_RECORDED, Page, Paint};
+use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
+use crate::figure::{
+    Area, Colours, Drawing, HeadName, Options, PanelId, Picture, RowsShown, Scale, Walk,
+    facts::numbers, head_label, head_named,
+};
+use crate::math::Series;
+use crate::model::{Array, HeadTrace, Place, array};
+use crate::train::Recording;
+
+/// Share of the width of the pictures over time.
+const OVER_TIME: f32 = 0.58;
+/// The three pictures of everything, as their names begin.
+pub const SIDES: [&str; 3] = ["A", "B", "B − A"];
+
+/// An episode and its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// The episode.
+    pub recording: &'a Recording,
+    /// The machine or file.
+    pub name: &'a str,
+}
+
+/// The results of a pass over two episodes: the rows that they touch, and scales for both.
+#[derive(Clone, Debug)]
+pub struct Common {
+    touched: Rows,
+    all: Rows,
+    memory: Scale,
+    memory_difference: Scale,
+    /// Scales by head of the first episode, and by the array of the weighting.
+    weighting_differences: Vec<Vec<(Array, Scale)>>,
+    output_difference: Scale,
+    /// True when both are shown the same.
+    same_input: bool,
+}
+
+impl Common {
+    /// Looks at all of both.
+    pub fn of(a: &Recording, b: &Recording) -> Self {
+        let rows = |r: &Recording| addressed(&r.trace);
+        let total = rows(a).min(rows(b));
+        let memories = [a, b].map(|r| r.trace.memory_columns.as_slice().iter());
+        let [first, second] = memories;
+        let weightings = (0..a.trace.heads.len()).map(|head| {
+            let pair = the_same_head(a, b, head);
+            let of = |(a, b): (&HeadTrace, &HeadTrace)| {
+                let columns = columns_of(a).filter(|column| column.is_weighting());
+                let scales = columns.filter_map(|column| {
+                    let scale = difference(column.series(a)?, column.series(b)?, total);
+                    Some((column.array, scale))
+                });
+                scales.collect()
+            };
+            pair.map_or_else(Vec::new, of)
+        });
+        let outputs = a.trace.output.width().min(b.trace.output.width());
+        Self {
+            touched: {
+                let steps = 0..a.trace.steps().max(b.trace.steps());
+                Rows::of(touched_by(&[a, b], total, steps), total)
+            },
+            all: Rows::all(total),
+            memory: Scale::signed(first.chain(second)),
+            memory_difference: memory_difference(a, b, total),
+            weighting_differences: weightings.collect(),
+            output_difference: difference(&a.trace.output, &b.trace.output, outputs),
+            same_input: (0..a.trace.steps().min(b.trace.steps()))
+                .all(|t| a.trace.input.row(t) == b.trace.input.row(t)),
+        }
+    }
+}
+
+/// A head of the first episode, and the one of the second with its label.
+fn the_same_head<'a>(
+    a: &'a Recording,
+    b: &'a Recording,
+    head: usize,
+) -> Option<(&'a HeadTrace, &'a HeadTrace)> {
+    let other = head_named(&b.trace, &head_label(&a.trace, head))?;
+    Some((a.trace.heads.get(head)?, b.trace.heads.get(other)?))
+}
+
+/// The scale of the differences of the first values of all steps that both have.
+fn difference(a: &Series<f32>, b: &Series<f32>, count: usize) -> Scale {
+    let most = (0..a.steps().min(b.steps())).map(|t| {
+        let pairs = a.row(t).iter().zip(b.row(t)).take(count);
+        furthest(pairs.map(|(a, b)| b - a))
+    });
+    Scale::Signed(numbers::round_up(most.fold(0.0, f32::max)))
+}
+
+/// Scale of the memory's differences. Column after column, so that memories of unlike heights can be compared.
+fn memory_difference(a: &Recording, b: &Recording, total: usize) -> Scale {
+    let (steps, own) = (a.trace.steps().min(b.trace.steps()), memory_columns(a));
+    if own != memory_columns(b) || total == 0 {
+        return Scale::Signed(1.0);
+    }
+    let rows = [a, b].map(|r| r.trace.memory_size()[0]);
+    let most = (0..=steps).map(|t| {
+        let columns = [a, b].map(|r| r.trace.memory_columns.row(t));
+        let columns = columns[0].chunks(rows[0]).zip(columns[1].chunks(rows[1]));
+        let pairs = columns.flat_map(|(a, b)| a.iter().zip(b).take(total));
+        furthest(pairs.map(|(a, b)| b - a))
+    });
+    Scale::Signed(numbers::round_up(most.fold(0.0, f32::max)))
+}
+
+fn furthest(values: impl Iterator<Item = f32>) -> f32 {
+    let sizes = values.map(f32::abs).filter(|size| size.is_finite());
+    sizes.fold(0.0, f32::max)
+}
+
+fn memory_columns(recording: &Recording) -> usize {
+    let heads = &recording.trace.heads;
+    heads.first().map_or(0, |head| head.key.width())
+}
+
+/// Two episodes, ready to be drawn.
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
+    a: Named<'a>,
+    b: Named<'a>,
+    common: &'a Common,
+    options: Options,
+    /// The head, by its label.
+    head: String,
+    /// The weighting that is shown over time.
+    weighting: &'static Column,
+    /// The stages of the steps of both, and the progress of each in the current step.
+    stages: [Stages; 2],
+    come_to: [usize; 2],
+    /// The steps of the time axis.
+    steps: Range<usize>,
+    /// The largest difference of every step.
+    differences: &'a [f32],
+    /// The tolerance, and the first step beyond it.
+    limit: (f32, Option<usize>),
+    with_difference: bool,
+    with_words: bool,
+}
+
+impl<'a> Comparison<'a> {
+    /// Both, with their difference, for the head of this label. Of the options the layout does not count.
+    pub fn new(a: Named<'a>, b: Named<'a>, common: &'a Common, options: Options) -> Self {
+        let trace = &a.recording.trace;
+        let write = || trace.heads.iter().position(HeadTrace::is_write);
+        let first = options.heads.first().copied().or_else(write).unwrap_or(0);
+        Self {
+            head: head_label(trace, first),
+            weighting: weighting_at(None, trace.heads.get(first)),
+            stages: [a, b].map(|side| Stages::of(&side.recording.trace, options.writes_first)),
+            come_to: [usize::MAX; 2],
+            steps: options.span(trace.steps()),
+            a,
+            b,
+            common,
+            options,
+            differences: &[],
+            limit: (0.0, None),
+            with_difference: true,
+            with_words: false,
+        }
+    }
+
+    /// Adds the stages of both episodes, and the current stage of the step; without one, the step is over.
+    pub fn with_stages(mut self, stages: [&Stages; 2], moment: Option<StageRef>) -> Self {
+        let come_to =
+            |stages: &Stages| moment.map_or(usize::MAX, |moment| stages.matching_place(moment));
+        self.come_to = stages.map(come_to);
+        self.stages = stages.map(Stages::clone);
+        self
+    }
+
+    /// Sets the label and weighting of the head, and the number of steps on the time axis.
+    pub fn at(mut self, head: String, weighting: &'static Column, steps: usize) -> Self {
+        (self.head, self.weighting, self.steps) = (head, weighting, 0..steps);
+        self
+    }
+
+    /// Adds the largest difference of every step, a line at the tolerance, and a mark on the first step beyond it.
+    pub fn with_steps(mut self, differences: &'a [f32], limit: f32, first: Option<usize>) -> Self {
+        (self.differences, self.limit) = (differences, (limit, first));
+        self
+    }
+
+    /// Shows or hides the difference, second minus first.
+    pub fn with_difference(mut self, on: bool) -> Self {
+        self.with_difference = on;
+        self
+    }
+
+    /// The pictures in a part of something else, at their places, with room for words above the memories.
+    pub fn paint(mut self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'a>> {
+        self.with_words = true;
+        let page = Page {
+            step: None,
+            ..self.page()
+        };
+        layout::paint(on, self.bands(), area, &page)
+    }
+
+    fn page(&self) -> Page<'static> {
+        Page {
+            colours: Colours::with_map(self.options.dark, self.options.map),
+            first: self.steps.start,
+            step: self.options.step,
+            stage: self.options.stage,
+            through: self.options.through,
+            density: self.options.density,
+            as_paper: false,
+            to_come: 0.0,
+            lacking: NOT_RECORDED,
+        }
+    }
+
+    fn sides(&self) -> impl Iterator<Item = usize> + use<> {
+        0..if self.with_difference { 3 } else { 2 }
+    }
+
+    fn bands(&self) -> Vec<Band<'a>> {
+        let mut strips: Vec<Panel<'a>> = self.lane().into_iter().collect();
+        if self.with_difference && !self.common.same_input {
+            strips.push(self.inputs());
+        }
+        strips.extend(self.sides().map(|side| self.outputs(side)));
+        let heads = self.common.all.total() > 0;
+        let mut stacks = vec![(OVER_TIME, strips)];
+        if heads || self.with_words {
+            stacks.push((1.0 - OVER_TIME, vec![Panel::nothing()]));
+        }
+        let mut bands = vec![Band {
+            stacks,
+            axis: !heads,
+        }];
+        if heads {
+            let last = self.sides().last();
+            bands.extend(self.sides().map(|side| Band {
+                stacks: vec![
+                    (OVER_TIME, vec![self.weighting(side)]),
+                    (1.0 - OVER_TIME, vec![self.memory(side)]),
+                ],
+                axis: Some(side) == last,
+            }));
+        }
+        bands
+    }
+
+    fn lane(&self) -> Option<Panel<'a>> {
+        if self.differences.is_empty() {
+            return None;
+        }
+        let across = Across::Steps(self.steps.len());
+        let natural = 54.0;
+        let first = self.steps.start;
+        let differences = self.differences;
+        let value = move |t: usize, _| differences.get(first + t).copied().unwrap_or(0.0);
+        let (limit, marked) = self.limit;
+        let marked = marked.filter(|step| self.steps.contains(step));
+        let marked = marked.map(|step| step - first);
+        Some(Panel {
+            id: PanelId::new(Picture::Differences),
+            title: "Largest difference".to_owned(),
+            name: "Largest difference".to_owned(),
+            whose: "Largest difference".to_owned(),
+            alt: String::new(),
+            note: "per step, all arrays (log scale)".to_owned(),
+            content: Content::Decades(Decades {
+                values: Cells::new([self.steps.len(), 1], Scale::Signed(1.0), value),
+                limit,
+                marked,
+            }),
+            across,
+            down: Down::all("difference", 1),
+            natural,
+        })
+    }
+
+    /// Returns the difference of the inputs, second minus first, if they differ.
+    fn inputs(&self) -> Panel<'a> {
+        let inputs = [self.a, self.b].map(|side| &side.recording.trace.input);
+        let channels = inputs[0].width();
+        let cells = self.over_time(2, channels, Scale::Signed(1.0), inputs.map(Some));
+        let (id, shape) = (PanelId::new(Picture::Input).on(2), strip(channels));
+        Self::picture(id, ("inputs", String::new()), [None, None], cells, shape)
+    }
+
+    fn outputs(&self, side: usize) -> Panel<'a> {
+        let [a, b] = [self.a, self.b].map(|side| &side.recording.trace.output);
+        let channels = a.width();
+        let scale = [Scale::Bits, Scale::Bits, self.common.output_difference][side];
+        let mut cells = self.over_time(side, channels, scale, [Some(a), Some(b)]);
+        if let Some(of) = [self.a, self.b].get(side) {
+            let (recording, steps) = (of.recording, self.steps.clone());
+            cells.outlined = Some(Box::new(move |width| {
+                let wrong = wrong_bits(recording, steps.clone(), width).into_iter();
+                wrong
+                    .map(|(t, channel)| (t - steps.start, channel))
+                    .collect()
+            }));
+        }
+        let lacks = [0, 1].map(|side| self.lacks(side, Place::Machine, array::OUTPUT));
+        let (id, shape) = (PanelId::new(Picture::Output).on(side), strip(channels));
+        Self::picture(id, ("outputs", self.name_of(side)), lacks, cells, shape)
+    }
+
+    fn weighting(&self, side: usize) -> Panel<'a> {
+        let heads = [self.a, self.b].map(|side| head_named(&side.recording.trace, &self.head));
+        let series = [0, 1].map(|side| {
+            let trace = &[self.a, self.b][side].recording.trace;
+            heads[side].and_then(|head| self.weighting.series(&trace.heads[head]))
+        });
+        let difference = heads[0].and_then(|head| self.common.weighting_differences.get(head));
+        let is_it = |(array, _): &&(Array, Scale)| *array == self.weighting.array;
+        let difference = difference.and_then(|all| all.iter().find(is_it));
+        let difference = difference.map_or(Scale::Signed(1.0), |(_, scale)| *scale);
+        let own = if self.options.log_scale {
+            Scale::LogWeighting
+        } else {
+            Scale::Weighting
+        };
+        let own = [0, 1].map(|side| {
+            let trace = &[self.a, self.b][side].recording.trace;
+            heads[side].map_or(own, |head| own.of_head(HeadName::of(trace, head)))
+        });
+        let scale = [own[0], own[1], difference][side];
+        let mut cells = self.over_time(side, self.common.all.total(), scale, series);
+        cells.version = (self.weighting.place(), 0);
+        let what = format!("{} of {}", self.weighting.symbol, self.head);
+        let lacks = [0, 1].map(|side| match heads[side] {
+            None => Some(format!("{} has no {}", SIDES[side], self.head)),
+            Some(head) => self.lacks(side, Place::Head(head), self.weighting.array),
+        });
+        let id = PanelId {
+            of: heads[0],
+            ..PanelId::new(Picture::Weightings).on(side)
+        };
+        let note = self.name_of(side);
+        Self::picture(id, (&what, note), lacks, cells, (self.down(), 120.0))
+    }
+
+    /// Returns an array of one of the two over time, or their difference, up to the shorter length.
+    fn over_time(
+        &self,
+        side: usize,
+        rows: usize,
+        scale: Scale,
+        series: [Option<&'a Series<f32>>; 2],
+    ) -> Cells<'a> {
+        let value = move |side: usize, t: usize, row: usize| {
+            let series = series[side].filter(|of| t < of.steps() && row < of.width());
+            series.map_or(0.0, |series| series.row(t)[row])
+        };
+        let (first, steps) = (self.steps.start, self.steps.len());
+        let mut cells = Cells::new([steps, rows], scale, move |t, row| match side {
+            0 | 1 => value(side, first + t, row),
+            _ => value(1, first + t, row) - value(0, first + t, row),
+        });
+        let [a, b] = series.map(|series| series.map_or(0, Series::steps));
+        let end = [a, b, a.min(b)][side];
+        cells.skipped = self.steps.clone().map(|t| t >= end).collect();
+        cells
+    }
+
+    fn memory(&self, side: usize) -> Panel<'a> {
+        let sides = [self.a, self.b].map(|side| side.recording);
+        let widths = sides.map(memory_columns);
+        let columns = [widths[0], widths[1], widths[0]][side];
+        let step = self.step();
+        let memory = |side: usize| {
+            let trace = &sides[side].trace;
+            (step < trace.steps())
+                .then(|| MemoryAt::new(trace, &self.stages[side], step, self.come_to[side]))
+        };
+        let memories = [0, 1].map(memory);
+        let own = memories.get(side).unwrap_or(&memories[0]).as_ref();
+        let when = own.map_or_else(String::new, MemoryAt::name);
+        let states = memories
+            .each_ref()
+            .map(|memory| memory.as_ref().map_or(0, MemoryAt::version));
+        let value = move |side: usize, column, row| match &memories[side] {
+            Some(memory) if column < memory.columns() => memory.value(row, column),
+            _ => 0.0,
+        };
+        let common = self.common;
+        let scale = [common.memory, common.memory, common.memory_difference][side];
+        let mut cells =
+            Cells::new(
+                [columns, common.all.total()],
+                scale,
+                move |column, row| match side {
+                    0 | 1 => value(side, column, row),
+                    _ => value(1, column, row) - value(0, column, row),
+                },
+            );
+        cells.version = (states[0], states[1]);
+        let mut lacks = [0, 1].map(|side| {
+            let ended = step >= sides[side].trace.steps();
+            let words = || format!("{} has ended", SIDES[side]);
+            ended
+                .then(words)
+                .or_else(|| self.lacks(side, Place::Machine, array::MEMORY))
+        });
+        if side == 2 && widths[0] != widths[1] {
+            lacks[0] = Some(format!("{} and {} columns", widths[0], widths[1]));
+        }
+        let id = PanelId::new(Picture::Memory).on(side);
+        Self::picture(id, ("memory", when), lacks, cells, (self.down(), 120.0))
+    }
+
+    /// The step that pictures of one step show.
+    fn step(&self) -> usize {
+        let last = self.steps.end.saturating_sub(1);
+        self.options.step.unwrap_or(last).min(last)
+    }
+
+    fn name_of(&self, side: usize) -> String {
+        let names = [self.a.name, self.b.name];
+        names.get(side).copied().unwrap_or_default().to_owned()
+    }
+
+    /// Returns a picture of one side, or of the difference; empty where a side lacks the quantity.
+    fn picture(
+        id: PanelId,
+        (what, note): (&str, String),
+        [a, b]: [Option<String>; 2],
+        mut cells: Cells<'a>,
+        (down, natural): (Down<'a>, f32),
+    ) -> Panel<'a> {
+        let side = id.side.unwrap_or(0);
+        let lacks = match side {
+            0 => a,
+            1 => b,
+            _ => a.or(b),
+        };
+        if lacks.is_some() {
+            cells.skipped = vec![true; cells.columns];
+        }
+        Panel {
+            id,
+            title: format!("{}: {what}", SIDES[side]),
+            name: String::new(),
+            whose: what.to_owned(),
+            note: lacks.unwrap_or(note),
+            alt: String::new(),
+            across: match id.picture {
+                Picture::Memory => Across::Columns(cells.columns),
+                _ => Across::Steps(cells.columns),
+            },
+            content: Content::Cells(cells),
+            down,
+            natural,
+        }
+    }
+
+    /// Why there is nothing of this array on one side, if there is not.
+    fn lacks(&self, side: usize, place: Place, array: Array) -> Option<String> {
+        let recording = [self.a, self.b][side].recording;
+        let is_known = recording.knows(&recording.trace.array_name(place, array));
+        (!is_known).then(|| format!("not recorded in {}", SIDES[side]))
+    }
+
+    fn down(&self) -> Down<'a> {
+        Down {
+            label: "row",
+            rows: Cow::Borrowed(match self.options.rows {
+                RowsShown::Touched => &self.common.touched,
+                RowsShown::All => &self.common.all,
+            }),
+            upwards: false,
+        }
+    }
+}
+
+impl Pages for Comparison<'_> {
+    fn scene(&self) -> Scene<'_> {
+        let title = format!("A: {}; B: {}", self.a.name, self.b.name);
+        layout::scene(self.bands(), self.options.size, 1200.0, title, &self.page())
+    }
+
+    fn draw_at(&self, pages::FrameTime { step, .. }: pages::FrameTime) -> Drawing {
+        let mut figure = self.clone();
+        figure.options.step = Some(step);
+        figure.draw()
+    }
+
+    /// Two machines may have unlike stages: whole steps.
+    fn frame_times(&self, _: Walk) -> Vec<pages::FrameTime> {
+        self.steps
+            .clone()
+            .map(|step| pages::FrameTime::new(step, None))
+            .collect()
+    }
+
+    fn least_size(&self) -> (f32, f32) {
+        least_size(&self.bands())
+    }
+}
+
+/// The shape of channels over time: not as high as there are many, or a low one would keep all others from giving way
+/// in a small window.
+fn strip(channels: usize) -> (Down<'static>, f32) {
+    (Down::all("channel", channels), 48.0)
+}
+
+/// Returns the horizontal ranges of the pictures over time and of one step, on a page of this width.
+pub fn page_columns(width: f32) -> [(f32, f32); 2] {
+    let free = width - 2.0 * MARGIN + BETWEEN;
+    let middle = MARGIN + free * OVER_TIME;
+    let end = MARGIN + free - BETWEEN;
+    [(MARGIN + LEFT, middle - BETWEEN), (middle + LEFT, end)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Layout, PlacedPanel};
+    use crate::model::{Model, NtmConfig};
+    use crate::task::{Copy, Task};
+
+    fn recording(length: usize, rows: usize, heads: usize) -> Recording {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: length..=length,
+        });
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns, config.controller.size) = (rows, 4, 5);
+        (config.read_heads, config.write_heads) = (heads, heads);
+        Recording::new(&Model::new(config, length as u64), &task, 1, 0)
+    }
+
+    fn places<'a>(common: &'a Common, a: &'a Recording, b: &'a Recording) -> Vec<PlacedPanel<'a>> {
+        let named = |recording, name| Named { recording, name };
+        let options = Options {
+            size: Some((900.0, 700.0)),
+            step: Some(1),
+            ..Options::new(Layout::Debug)
+        };
+        let steps = &[0.0, 1e-12, f32::INFINITY, 20.0];
+        let figure = Comparison::new(named(a, "one"), named(b, "other"), common, options);
+        let figure = figure.with_steps(steps, 1e-6, Some(2));
+        let mut page = Drawing::new(900.0, 700.0, [0; 3], String::new());
+        figure.paint(&mut page, Area::new(0.0, 0.0, 900.0, 700.0))
+    }
+
+    #[test]
+    fn the_difference_is_what_b_has_more() {
+        let (a, b) = (recording(4, 9, 1), recording(3, 7, 1));
+        let common = Common::of(&a, &b);
+        let places = places(&common, &a, &b);
+        let place = |name: &str| {
+            let place = places.iter().find(|place| place.panel.name == name);
+            place.unwrap().cells().unwrap()
+        };
+        let heads = [&a, &b].map(|r| &r.trace.heads[1].weighting);
+        for (t, row) in [(0, 0), (3, 6), (6, 2)] {
+            let [ours, theirs] = heads.map(|w| w.row(t)[row]);
+            assert_eq!(place("A: w of W0").value(t, row), Some(ours));
+            assert_eq!(place("B: w of W0").value(t, row), Some(theirs));
+            let more = place("B − A: w of W0").value(t, row);
+            assert_eq!(more, Some(theirs - ours));
+        }
+        let memories = [&a, &b].map(|r| r.trace.memory(2)[[5, 3]]);
+        let more = place("B − A: memory").value(3, 5);
+        assert_eq!(more, Some(memories[1] - memories[0]));
+        // B has ended; no row is common beyond its last.
+        assert!(place("A: outputs").value(8, 0).is_some());
+        for name in ["B: outputs", "B − A: outputs", "B: w of W0"] {
+            assert_eq!(place(name).value(8, 0), None, "{name}");
+        }
+        assert_eq!(place("A: w of W0").value(0, 7), None);
+        assert_eq!(place("Largest difference").value(3, 0), Some(20.0));
+    }
+
+    #[test]
+    fn a_memory_changes_when_that_of_either_side_does() {
+        let (mut a, b) = (recording(2, 9, 1), recording(2, 9, 1));
+        a.trace.heads.retain(|head| !head.is_write());
+        let common = Common::of(&a, &b);
+        let at = |place: usize| {
+            let options = Options {
+                step: Some(1),
+                ..Options::new(Layout::Debug)
+            };
+            let stages = [&a, &b].map(|of| Stages::of(&of.trace, false));
+            let moment = Some(stages[1].at(place));
+            let named = |recording, name| Named { recording, name };
+            let figure = Comparison::new(named(&a, "one"), named(&b, "other"), &common, options);
+            let figure = figure.with_stages(stages.each_ref(), moment);
+            let Content::Cells(cells) = figure.memory(1).content else {
+                return None;
+            };
+            Some((cells.version, cells.value(0, 0).map(f32::to_bits)))
+        };
+        // B erases, and then adds; A has nothing that does.
+        let [read, erase, add] = [5, 6, 7].map(|place| at(place).unwrap());
+        for (one, other) in [(read, erase), (erase, add)] {
+            assert!(one.0 != other.0 && one.1 != other.1, "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn pictures_stand_in_two_columns() {
+        let (a, b) = (recording(2, 9, 2), recording(2, 9, 2));
+        let common = Common::of(&a, &b);
+        let places = places(&common, &a, &b);
+        assert_eq!(places.len(), 10);
+        let [time, memory] = page_columns(900.0);
+        for place in places {
+            let (left, right) = match place.panel.id.picture {
+                Picture::Memory => memory,
+                _ => time,
+            };
+            let area = place.area;
+            assert!((area.left - left).abs() < 0.01 && (area.right - right).abs() < 0.01);
+        }
+    }
+
+    #[test]
+    fn everything_fits_the_smallest_window() {
+        let (a, b) = (recording(4, 9, 1), recording(3, 9, 1));
+        let common = Common::of(&a, &b);
+        assert!(!common.same_input);
+        let named = |recording, name| Named { recording, name };
+        let options = Options::new(Layout::Debug);
+        let figure = Comparison::new(named(&a, "one"), named(&b, "other"), &common, options);
+        let (width, height) = figure.with_steps(&[0.0], 0.0, None).least_size();
+        // The centre of a window of 960 by 600.
+        assert!(width <= 768.0 && height <= 458.0, "{width} x {height}");
+    }
+
+    #[test]
+    fn missing_arrays_are_reported() {
+        let (mut a, b) = (recording(2, 9, 2), recording(2, 9, 1));
+        a.absent = vec!["memory".to_owned()];
+        let note = |name: &str, places: &[PlacedPanel<'_>]| {
+            let place = places.iter().find(|place| place.panel.name == name);
+            place.unwrap().panel.note.clone()
+        };
+        let common = Common::of(&a, &b);
+        let both = places(&common, &a, &b);
+        assert_eq!(note("A: memory", &both), "not recorded in A");
+        assert_eq!(note("B − A: memory", &both), "not recorded in A");
+        assert_eq!(note("B: memory", &both), "M of step 1");
+        let none = recording(2, 9, 0);
+        let common = Common::of(&a, &none);
+        let without = places(&common, &a, &none);
+        assert_eq!(without.len(), 4);
+    }
+}

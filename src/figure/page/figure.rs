@@ -1,0 +1,1372 @@
+//! The figures of an episode: their pictures, and the layout of the page.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::figure::facts::episode::{SalientHead, Scales, Written};
+use crate::figure::facts::gradients::Layer;
+use crate::figure::facts::rows::{Rows, addressed, touched_by};
+use crate::figure::facts::spread::Spread;
+use crate::figure::facts::stages::{Stage, Stages};
+use crate::figure::page::closeup;
+use crate::figure::scene::catalogue::Catalogue;
+use crate::figure::scene::layout::{self, Band, Scene, least_size, stacked};
+use crate::figure::scene::overlap::{Redundancies, Redundant};
+use crate::figure::scene::pace::paces;
+use crate::figure::scene::pages::{FrameTime, Pages, REST};
+use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint};
+use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
+use crate::figure::scene::units::STRIPS;
+use crate::figure::{
+    Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, Walk, facts::numbers,
+    head_label, scalars,
+};
+use crate::math::Matrix;
+use crate::model::NoiseMode;
+use crate::train::{Recording, is_unrecorded};
+
+/// Number of heads next to the selected one that fit on a page of everything.
+const MOST_OTHERS: usize = 6;
+
+/// Pictures of a figure, and their arrangement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Figure 6 of the paper: inputs, adds and write weightings at the left; outputs, reads and read
+    /// weightings at the right.
+    Paper,
+    /// Everything, as in the window.
+    Debug,
+    /// One head, or two, at a few rows of the memory: input, key, weighting, shift, read or write, output.
+    CloseUp,
+    /// A list of pictures, one below the other.
+    Pictures(Vec<Picture>),
+}
+
+/// Position of row 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orientation {
+    /// Row 0 at the bottom: locations run upwards.
+    Paper,
+    /// Row 0 at the top, as in the window.
+    Screen,
+}
+
+/// Memory rows that are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowsShown {
+    /// Rows that some head touches.
+    Touched,
+    /// All of them.
+    All,
+}
+
+/// Options of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The pictures.
+    pub layout: Layout,
+    /// Light on dark.
+    pub dark: bool,
+    /// The colours of weightings; those of the paper are always gray.
+    pub map: Map,
+    /// Width and height of the page; by default those that suit the layout.
+    pub size: Option<(f32, f32)>,
+    /// The step to be marked, and shown where a picture shows one step. Where not given the last one is shown,
+    /// and marked in [`Layout::Debug`] only.
+    pub step: Option<usize>,
+    /// The current stage of the step, by its place among [`Stages`]; by default the step is over.
+    pub stage: Option<usize>,
+    /// Progress of that stage, 0 to 1.
+    pub through: f32,
+    /// The steps of the time axis, those of an animation; all where not given.
+    pub steps: Option<Range<usize>>,
+    /// Longest duration of an animation in motion, in seconds, if its steps fit into that time.
+    pub seconds: Option<f32>,
+    /// True for a machine whose read heads see the writes of the same step.
+    pub writes_first: bool,
+    /// The rows.
+    pub rows: RowsShown,
+    /// The heads; all where empty. A picture of a single head shows the first one of each kind.
+    pub heads: Vec<usize>,
+    /// Position of row 0.
+    pub orientation: Orientation,
+    /// Weightings by their logarithm, 1e-6 to 1, in the colours of [`Options::map`] also in the layout of the
+    /// paper.
+    pub log_scale: bool,
+    /// Pixels per unit of the page that an image may use.
+    pub density: f32,
+}
+
+impl Options {
+    /// Returns the default options of a layout.
+    pub fn new(layout: Layout) -> Self {
+        let orientation = match layout {
+            Layout::Paper => Orientation::Paper,
+            _ => Orientation::Screen,
+        };
+        Self {
+            layout,
+            dark: false,
+            map: Map::default(),
+            size: None,
+            step: None,
+            stage: None,
+            through: 1.0,
+            steps: None,
+            seconds: None,
+            writes_first: false,
+            rows: RowsShown::Touched,
+            heads: Vec::new(),
+            orientation,
+            log_scale: false,
+            density: 2.0,
+        }
+    }
+
+    /// The steps of the time axis of an episode with `steps` steps.
+    pub(crate) fn span(&self, steps: usize) -> Range<usize> {
+        let all = 0..steps;
+        self.steps
+            .as_ref()
+            .map_or(all, |span| span.start.min(steps)..span.end.min(steps))
+    }
+}
+
+/// An episode, ready to be drawn.
+#[derive(Clone, Debug)]
+pub struct Figure<'a> {
+    recording: &'a Recording,
+    options: Options,
+    /// The steps of the time axis.
+    span: Range<usize>,
+    rows: Cow<'a, Rows>,
+    stages: Cow<'a, Stages>,
+    scales: Scales,
+    written: Cow<'a, Written>,
+    redundancies: Cow<'a, Redundancies>,
+    /// The salient head, computed on first use.
+    salient: OnceLock<SalientHead>,
+    /// The cells that the first step finds, by layer.
+    initial: Option<&'a Matrix<f32>>,
+    /// Statistics over many samples, if requested.
+    spread: Option<&'a Spread>,
+    /// The layer shown: values or gradients.
+    layer: Layer<'a>,
+}
+
+impl<'a> Figure<'a> {
+    /// A figure of this episode.
+    pub fn new(recording: &'a Recording, options: Options) -> Self {
+        let trace = &recording.trace;
+        let total = addressed(trace);
+        let span = options.span(trace.steps());
+        Self {
+            rows: Cow::Owned(match options.rows {
+                RowsShown::Touched => {
+                    // The first step shows what was before it, too.
+                    let steps = span.start.saturating_sub(1)..span.end;
+                    Rows::of(touched_by(&[recording], total, steps), total)
+                }
+                RowsShown::All => Rows::all(total),
+            }),
+            stages: Cow::Owned(Stages::of(trace, options.writes_first)),
+            scales: Scales::of(trace),
+            written: Cow::Owned(Written::of(trace)),
+            redundancies: Cow::Owned(Redundancies::of(trace)),
+            span,
+            salient: OnceLock::new(),
+            initial: None,
+            spread: None,
+            layer: Layer::Values,
+            recording,
+            options,
+        }
+    }
+
+    /// Adds the cells before the first step, by layer.
+    pub fn with_initial(self, initial: Option<&'a Matrix<f32>>) -> Self {
+        Self { initial, ..self }
+    }
+
+    /// Adds the spread of many samples of the episode.
+    pub fn with_spread(self, spread: Option<&'a Spread>) -> Self {
+        Self { spread, ..self }
+    }
+
+    /// Takes the rows and scales of another figure of the same machine, so that equal places have equal meaning.
+    pub(crate) fn share(&mut self, of: &Self) {
+        self.rows.clone_from(&of.rows);
+        self.scales = of.scales.clone();
+    }
+
+    /// Shows derivatives in place of values, except in the close-up, which shows the computation of the values.
+    /// Without a given step, pictures of one step show that of the most influential write.
+    pub fn with_layer(mut self, layer: Layer<'a>) -> Self {
+        self.layer = layer;
+        let heaviest = layer.gradients().and_then(|by| by.heaviest);
+        let step = heaviest.map(|write| write.step);
+        let step = step.filter(|step| self.span.contains(step));
+        self.options.step = self.options.step.or(step);
+        self
+    }
+
+    /// Creates the figure from known rows, stages and scales of an episode.
+    pub fn of(seen: Catalogue<'a>, options: Options) -> Self {
+        Self {
+            recording: seen.recording,
+            rows: Cow::Borrowed(seen.rows),
+            stages: Cow::Borrowed(seen.stages),
+            scales: seen.scales.clone(),
+            salient: OnceLock::new(),
+            initial: seen.initial,
+            spread: seen.spread,
+            layer: seen.layer,
+            written: Cow::Borrowed(seen.written),
+            redundancies: Cow::Borrowed(seen.redundancies),
+            span: options.span(seen.recording.trace.steps()),
+            options,
+        }
+    }
+
+    /// True where the pictures show something of the stages of a step.
+    pub fn has_stages(&self) -> bool {
+        let pictures = match &self.options.layout {
+            Layout::Paper => return false,
+            Layout::Debug | Layout::CloseUp => return self.focus().is_some(),
+            Layout::Pictures(pictures) => pictures.iter(),
+        };
+        let mut of_a_step = pictures.filter(|picture| picture.is_of_a_step());
+        of_a_step.any(|picture| !self.panels(*picture).is_empty())
+    }
+
+    /// True where the pictures show the spread of samples, if there are any.
+    pub fn shows_samples(&self) -> bool {
+        match &self.options.layout {
+            Layout::Paper => false,
+            Layout::Debug | Layout::CloseUp => true,
+            Layout::Pictures(pictures) => pictures
+                .iter()
+                .any(|picture| matches!(picture, Picture::Stages | Picture::Uncertainty)),
+        }
+    }
+
+    /// True when there is nothing to draw: the episode has none of these pictures.
+    pub fn is_empty(&self) -> bool {
+        let steps = self.recording.trace.steps();
+        match self.options.layout {
+            Layout::CloseUp => steps == 0,
+            _ => self.bands().is_empty(),
+        }
+    }
+
+    /// The names of the pictures that there are of this episode.
+    pub fn pictures(&self) -> Vec<&'static str> {
+        let all = Picture::NAMES.into_iter();
+        let there = all.filter(|(_, picture)| !self.panels(*picture).is_empty());
+        there.map(|(name, _)| name).collect()
+    }
+
+    /// The pictures in a part of something else, at their places.
+    pub fn paint(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
+        if self.options.layout == Layout::CloseUp {
+            return self.close_up(on, area);
+        }
+        layout::paint(on, self.bands(), area, &self.page())
+    }
+
+    /// Paints one head, or two, at a few rows: the requested ones, or the salient head of the step.
+    fn close_up(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
+        let mut heads = self.options.heads.clone();
+        if heads.is_empty() {
+            heads.extend(self.salient(self.step()));
+        }
+        closeup::paint(on, self.catalogue(), &heads, (area, &self.page()))
+    }
+
+    /// The frames of all steps in motion.
+    fn in_motion(&self) -> Vec<FrameTime> {
+        let stages: Vec<_> = self.span.clone().map(|step| self.moving(step)).collect();
+        let counts: Vec<_> = stages.iter().map(Vec::len).collect();
+        let most = self.options.seconds.map_or(usize::MAX, |seconds| {
+            ((seconds * 100.0) as usize).saturating_sub(REST.into())
+        });
+        let steps = self.span.clone().zip(stages).zip(paces(&counts, most));
+        let frames = steps.flat_map(|((step, stages), pace)| {
+            let all = if pace.in_stages {
+                stages.into_iter().map(Some).collect()
+            } else {
+                vec![None]
+            };
+            all.into_iter().flat_map(move |stage| {
+                (1..=pace.frames).map(move |frame| FrameTime {
+                    through: f32::from(frame) / f32::from(pace.frames),
+                    lasts: Some(pace.lasts(frame)),
+                    ..FrameTime::new(step, stage)
+                })
+            })
+        });
+        frames.collect()
+    }
+
+    /// The stages of a step in which the heads shown take part.
+    fn moving(&self, step: usize) -> Vec<usize> {
+        let heads = &self.recording.trace.heads;
+        let asked = self.options.heads.first().copied();
+        let shown = asked.or_else(|| self.salient(step));
+        let mask = self.recording.episode.mask.get(step);
+        let is_asked = mask.is_some_and(|&mask| mask > 0.0);
+        let stages = 0..self.stages.len();
+        let stages = stages.filter(|&place| match self.stages.at(place).stage {
+            Stage::Controller => true,
+            Stage::Output => is_asked || heads.is_empty(),
+            _ => shown.is_some_and(|head| self.stages.at(place).has(&heads[head])),
+        });
+        stages.collect()
+    }
+
+    /// Returns the salient head of a step.
+    fn salient(&self, step: usize) -> Option<usize> {
+        let salient = self.salient.get_or_init(|| SalientHead::of(self.recording));
+        salient.at(step)
+    }
+
+    fn natural_width(&self) -> f32 {
+        match &self.options.layout {
+            Layout::Paper => 1040.0,
+            Layout::Debug => 1440.0,
+            Layout::CloseUp => 1200.0,
+            Layout::Pictures(pictures) if pictures.iter().all(|p| p.is_of_a_step()) => 620.0,
+            Layout::Pictures(_) => 760.0,
+        }
+    }
+
+    fn page(&self) -> Page<'static> {
+        Page {
+            colours: Colours::with_map(self.options.dark, self.options.map),
+            first: self.span.start,
+            step: self
+                .options
+                .step
+                .or((self.options.layout == Layout::Debug).then(|| self.step())),
+            stage: self.options.stage,
+            through: self.options.through,
+            density: self.options.density,
+            as_paper: self.is_paper(),
+            to_come: 0.0,
+            lacking: match self.layer {
+                Layer::Values => NOT_RECORDED,
+                Layer::Gradients(_) => NO_DERIVATIVE,
+            },
+        }
+    }
+
+    fn is_paper(&self) -> bool {
+        self.options.layout == Layout::Paper
+    }
+
+    /// Returns the title of the figure, in one line.
+    fn title(&self) -> String {
+        let recording = self.recording;
+        let (task, measure) = (recording.task.name(), recording.task.size_name());
+        let size = recording.episode.size;
+        let origin = match recording.origin.map(|drawn| (drawn.seed, drawn.episode)) {
+            Some((seed, 0)) => format!(", seed {seed}"),
+            Some((seed, episode)) => format!(", seed {seed}, episode {episode}"),
+            None => String::new(),
+        };
+        let drawn = recording
+            .origin
+            .filter(|_| recording.trace.noise().next().is_some());
+        let drawn = drawn.map_or_else(String::new, |draw| match draw.sampling {
+            NoiseMode::Mean => String::new(),
+            NoiseMode::Sampled => format!(", sample {}", draw.sample),
+            NoiseMode::Expected => ", expected".to_owned(),
+        });
+        let score = recording.score;
+        let mut description = Vec::new();
+        if !is_unrecorded(&recording.loss) {
+            description.push(format!("{:.3} bits", score.bits));
+        }
+        if score.scored > 0 {
+            description.push(recording.wrong_of_scored());
+        }
+        let description = if description.is_empty() {
+            "as recorded".to_owned()
+        } else {
+            description.join(", ")
+        };
+        let steps = self.options.steps.as_ref().map_or_else(String::new, |_| {
+            let (first, last) = (self.span.start, self.span.end.saturating_sub(1));
+            format!("; steps {first} to {last}")
+        });
+        let layer = self.layer.gradients();
+        let layer = layer.map_or_else(String::new, |by| {
+            let write = by.heaviest.as_ref().map_or_else(String::new, |write| {
+                let write = by.write_in_words(write, &recording.trace);
+                format!("; write with the largest gradient: {write}")
+            });
+            format!("; {}{write}", by.describe())
+        });
+        format!("{task}, {measure} {size}{origin}{drawn}: {description}{steps}{layer}")
+    }
+
+    /// The step that pictures of one step show.
+    fn step(&self) -> usize {
+        let last = self.span.end.saturating_sub(1);
+        self.options.step.unwrap_or(last).min(last)
+    }
+
+    fn bands(&self) -> Vec<Band<'_>> {
+        let mut bands = match &self.options.layout {
+            Layout::Paper => self.paper(),
+            Layout::Debug => self.debug(),
+            Layout::CloseUp => Vec::new(),
+            Layout::Pictures(pictures) => {
+                let panels = pictures.iter().flat_map(|picture| self.panels(*picture));
+                stacked(panels.collect())
+            }
+        };
+        for band in &mut bands {
+            band.stacks.retain(|(_, stack)| !stack.is_empty());
+        }
+        bands.retain(|band| !band.stacks.is_empty());
+        bands
+    }
+
+    fn paper(&self) -> Vec<Band<'_>> {
+        let one = |picture: Option<PanelId>| {
+            let panel = picture.and_then(|id| self.over_time(id));
+            (0.5, panel.into_iter().collect())
+        };
+        let of_head = |write: bool, picture| {
+            let head = self.head_of_kind(write);
+            one(head.map(|head| PanelId::of(picture, head)))
+        };
+        let of_all = |picture| one(Some(PanelId::new(picture)));
+        let band = |left, right, axis| Band {
+            stacks: vec![left, right],
+            axis,
+        };
+        let has_heads = !self.recording.trace.heads.is_empty();
+        let (adds, reads, weightings) = (Picture::Adds, Picture::Reads, Picture::Weightings);
+        vec![
+            band(of_all(Picture::Input), of_all(Picture::Output), !has_heads),
+            band(of_head(true, adds), of_head(false, reads), false),
+            band(of_head(true, weightings), of_head(false, weightings), true),
+        ]
+    }
+
+    fn debug(&self) -> Vec<Band<'_>> {
+        let all = |pictures: &[Picture]| {
+            let panels = pictures.iter().flat_map(|picture| self.panels(*picture));
+            panels.collect::<Vec<_>>()
+        };
+        let strips = [
+            Picture::Input,
+            Picture::Target,
+            Picture::Output,
+            Picture::Error,
+        ];
+        let Some(focus) = self.focus() else {
+            return self.units(all(&strips));
+        };
+        let mut others: Vec<usize> = self.heads().filter(|&head| head != focus).collect();
+        let left_out = others.len().saturating_sub(MOST_OTHERS);
+        others.truncate(MOST_OTHERS);
+        let weighting = |head: usize| self.over_time(PanelId::of(Picture::Weightings, head));
+        let mut others: Vec<_> = others.into_iter().filter_map(weighting).collect();
+        if let (Some(last), true) = (others.last_mut(), left_out > 0) {
+            last.note = format!("{}; {left_out} more heads are not shown", last.note);
+        }
+        // As in the window: of the selected head, or else of the first write head and the first read head.
+        let vectors = |write: bool, picture| {
+            let head = self.head_of_kind(write);
+            let panel = head.and_then(|head| self.over_time(PanelId::of(picture, head)));
+            panel.into_iter()
+        };
+        let (adds, reads) = (vectors(true, Picture::Adds), vectors(false, Picture::Reads));
+        // As in the window: of the heads of the same kind as the selected head.
+        let is_write = self.recording.trace.heads[focus].is_write();
+        let redundancy = self.redundancies.like(is_write);
+        let mut lines = all(&[Picture::Scalars]);
+        lines.extend(self.redundancy(redundancy.into_iter()));
+        lines.extend(self.uncertainty());
+        let overlap = all(&[Picture::Overlap]);
+        let share = if overlap.is_empty() { 0.0 } else { 0.27 };
+        vec![
+            Band {
+                stacks: vec![
+                    (0.42, all(&strips)),
+                    (0.58 - share, lines),
+                    (share, overlap),
+                ],
+                axis: true,
+            },
+            Band {
+                stacks: vec![
+                    (0.42, weighting(focus).into_iter().collect()),
+                    (0.31, all(&[Picture::Stages])),
+                    (0.27, all(&[Picture::Memory])),
+                ],
+                axis: true,
+            },
+            Band {
+                stacks: vec![(0.42, adds.chain(reads).collect()), (0.58, others)],
+                axis: true,
+            },
+        ]
+    }
+
+    /// Lays out a machine without heads: strips, and each quantity of its units next to its inputs in the step.
+    fn units<'s>(&'s self, strips: Vec<Panel<'s>>) -> Vec<Band<'s>> {
+        let mut bands = stacked(strips);
+        let layers = 0..self.recording.trace.layers.len();
+        for lane in layers.flat_map(|layer| self.catalogue().lanes(layer)) {
+            let over_time = self.over_time(lane.id).into_iter().collect();
+            let each = 0.58 / STRIPS as f32;
+            let mut stacks = vec![(0.42, over_time)];
+            // The same places in every step, and in every lane.
+            let strips = match self.layer {
+                Layer::Values => lane.strips,
+                // They show how values come about.
+                Layer::Gradients(_) => Vec::new(),
+            };
+            let lacking = STRIPS - strips.len();
+            stacks.extend((0..lacking).map(|_| (each, vec![Panel::nothing()])));
+            stacks.extend(strips.into_iter().map(|strip| (each, vec![strip])));
+            let axis = true;
+            bands.push(Band { stacks, axis });
+        }
+        bands
+    }
+
+    /// The heads that were asked for.
+    fn heads(&self) -> impl Iterator<Item = usize> + '_ {
+        let all = 0..self.recording.trace.heads.len();
+        let asked = &self.options.heads;
+        all.filter(move |head| asked.is_empty() || asked.contains(head))
+    }
+
+    /// The first of the heads asked for that writes, or reads; the first such head of all, if none is.
+    fn head_of_kind(&self, write: bool) -> Option<usize> {
+        let heads = &self.recording.trace.heads;
+        let is_right = |head: &usize| heads[*head].is_write() == write;
+        let asked = self.options.heads.iter().copied();
+        let asked = asked.filter(|&head| head < heads.len());
+        asked.chain(0..heads.len()).find(is_right)
+    }
+
+    /// The head whose stages are shown: the first one asked for, or the first one that writes.
+    fn focus(&self) -> Option<usize> {
+        let is_there = |head: &usize| *head < self.recording.trace.heads.len();
+        let asked = self.options.heads.first().copied().filter(is_there);
+        asked
+            .or_else(|| self.head_of_kind(true))
+            .or_else(|| self.heads().next())
+    }
+
+    fn panels(&self, picture: Picture) -> Vec<Panel<'_>> {
+        let focus = self.focus();
+        let heads = |write: Option<bool>| {
+            let heads = &self.recording.trace.heads;
+            let is_one = move |head: &usize| write.is_none_or(|w| heads[*head].is_write() == w);
+            let ids = self.heads().filter(is_one);
+            ids.filter_map(|head| self.over_time(PanelId::of(picture, head)))
+                .collect()
+        };
+        match picture {
+            Picture::Input | Picture::Target | Picture::Output | Picture::Error => {
+                self.over_time(PanelId::new(picture)).into_iter().collect()
+            }
+            Picture::Adds | Picture::Erases => heads(Some(true)),
+            Picture::Reads => heads(Some(false)),
+            Picture::Weightings => heads(None),
+            Picture::Memory => focus.and_then(|_| self.memory()).into_iter().collect(),
+            Picture::Stages => focus
+                .and_then(|head| self.stages(head))
+                .into_iter()
+                .collect(),
+            Picture::Scalars => focus.map(|head| self.lanes(head)).into_iter().collect(),
+            Picture::Overlap => {
+                let id = PanelId::new(Picture::Overlap);
+                self.catalogue().panel(id).into_iter().collect()
+            }
+            Picture::Redundancy => {
+                let all = self.redundancy(self.redundancies.0.iter());
+                all.into_iter().collect()
+            }
+            Picture::Uncertainty => self.uncertainty().into_iter().collect(),
+            Picture::Hidden | Picture::Cells => {
+                let layers = 0..self.recording.trace.layers.len();
+                let ids = layers.map(|layer| PanelId::of(picture, layer));
+                ids.filter_map(|id| self.over_time(id)).collect()
+            }
+            Picture::Differences
+            | Picture::Keys
+            | Picture::Shifts
+            | Picture::Units
+            | Picture::Learned => Vec::new(),
+        }
+    }
+
+    /// The colours of bits and of weightings.
+    fn shades(&self) -> [Scale; 2] {
+        match (self.options.log_scale, self.is_paper()) {
+            (true, true) => [Scale::Gray, Scale::LogWeighting],
+            (true, false) => [Scale::Bits, Scale::LogWeighting],
+            (false, true) => [Scale::Gray; 2],
+            (false, false) => [Scale::Bits, Scale::Weighting],
+        }
+    }
+
+    /// Returns the pictures of the shown step and its current stage.
+    pub(crate) fn catalogue(&self) -> Catalogue<'_> {
+        Catalogue {
+            recording: self.recording,
+            stages: &self.stages,
+            scales: &self.scales,
+            written: &self.written,
+            redundancies: &self.redundancies,
+            shades: self.shades(),
+            rows: &self.rows,
+            upwards: self.options.orientation == Orientation::Paper,
+            initial: self.initial,
+            spread: self.spread,
+            layer: self.layer,
+            moment: (self.step(), self.options.stage.unwrap_or(usize::MAX)),
+            through: self.options.through,
+        }
+    }
+
+    /// Returns a quantity over time, if it exists; in the paper layout without overlays and with few labels.
+    fn over_time(&self, id: PanelId) -> Option<Panel<'_>> {
+        let mut panel = self.catalogue().panel(id)?;
+        if let Content::Cells(cells) = panel.content {
+            let mut cells = cells.during(self.span.clone());
+            if self.is_paper() {
+                (cells.outlined, cells.veiled) = (None, Vec::new());
+            }
+            panel.content = Content::Cells(cells);
+        }
+        if let (true, Some((note, _))) = (self.is_paper(), panel.note.split_once(',')) {
+            panel.note = note.to_owned();
+        }
+        panel.across = Across::Steps(self.span.len());
+        Some(panel)
+    }
+
+    /// The memory, with the heads that were asked for.
+    fn memory(&self) -> Option<Panel<'_>> {
+        let mut panel = self.catalogue().panel(PanelId::new(Picture::Memory))?;
+        if let Content::Cells(cells) = &mut panel.content {
+            let heads = self.heads();
+            let heads = heads.map(|head| HeadName::of(&self.recording.trace, head));
+            let heads: Vec<_> = heads.collect();
+            cells.marks.retain(|mark| heads.contains(&mark.name));
+        }
+        Some(panel)
+    }
+
+    /// The addressing of a head.
+    fn stages(&self, head: usize) -> Option<Panel<'_>> {
+        let mut panel = self.catalogue().panel(PanelId::of(Picture::Stages, head))?;
+        if let Some(place) = self.options.stage {
+            panel.note = format!("{}: {}", panel.note, self.stages.at(place).name());
+        }
+        Some(panel)
+    }
+
+    fn lanes(&self, head: usize) -> Panel<'_> {
+        let trace = &self.recording.trace;
+        let (label, name) = (head_label(trace, head), HeadName::of(trace, head));
+        let lanes = match self.layer {
+            Layer::Values => scalars(&trace.heads[head], trace.steps()),
+            Layer::Gradients(by) => by.scalars(head, trace.steps()),
+        };
+        let lanes = lanes.into_iter();
+        let lanes = lanes.map(|lane| (lane, Some(name))).collect();
+        let gradients = self.layer.gradients();
+        let note = gradients.map_or_else(String::new, |by| by.by("each of them"));
+        let named = (format!("Parameters of {label}"), note);
+        let id = PanelId::of(Picture::Scalars, head);
+        Panel {
+            whose: label,
+            ..self.lines(id, named, lanes)
+        }
+    }
+
+    /// Returns the redundancy of heads: of one kind, or of all.
+    fn redundancy<'s>(
+        &'s self,
+        of: impl Iterator<Item = &'s Redundant> + Clone,
+    ) -> Option<Panel<'s>> {
+        let lanes = of.clone().map(|of| (of.line.clone(), of.head));
+        let lanes: Vec<_> = lanes.collect();
+        let means = of.map(|of| format!("{} {}", of.who, numbers::short(of.mean, 2)));
+        let means: Vec<_> = means.collect();
+        let named = (
+            "Redundancy".to_owned(),
+            format!("mean of {}", means.join(", ")),
+        );
+        let natural = 48.0 * lanes.len() as f32;
+        (natural > 0.0).then(|| Panel {
+            natural,
+            ..self.lines(PanelId::new(Picture::Redundancy), named, lanes)
+        })
+    }
+
+    /// Returns the uncertainty over many samples.
+    fn uncertainty(&self) -> Option<Panel<'_>> {
+        let spread = self.spread?;
+        let named = (
+            "Uncertainty".to_owned(),
+            format!("per output bit, from {} samples", spread.samples),
+        );
+        let lanes: Vec<_> = spread.lines().map(|line| (line, None)).into();
+        Some(Panel {
+            natural: 48.0 * lanes.len() as f32,
+            ..self.lines(PanelId::new(Picture::Uncertainty), named, lanes)
+        })
+    }
+
+    /// Numbers over time as lines, with a title and a note.
+    fn lines(
+        &self,
+        id: PanelId,
+        (title, note): (String, String),
+        mut lanes: Vec<(Scalar, Option<HeadName>)>,
+    ) -> Panel<'_> {
+        for (lane, _) in &mut lanes {
+            lane.values = lane.values[self.span.clone()].to_vec();
+        }
+        Panel {
+            id,
+            name: title.clone(),
+            whose: title.clone(),
+            title,
+            note,
+            alt: "over time".to_owned(),
+            content: Content::Lanes(lanes),
+            across: Across::Steps(self.span.len()),
+            down: Down::all("", 0),
+            natural: 240.0,
+        }
+    }
+}
+
+impl Pages for Figure<'_> {
+    fn scene(&self) -> Scene<'_> {
+        let (size, width) = (self.options.size, self.natural_width());
+        if self.options.layout == Layout::CloseUp {
+            let (width, height) = size.unwrap_or((width, 630.0));
+            let ground = self.page().colours.panel;
+            let mut drawing = Drawing::new(width, height, ground, self.title());
+            let places = self.close_up(&mut drawing, Area::new(0.0, 0.0, width, height));
+            return (drawing, places);
+        }
+        layout::scene(self.bands(), size, width, self.title(), &self.page())
+    }
+
+    fn draw_at(&self, at: FrameTime) -> Drawing {
+        let mut figure = self.clone();
+        figure.options.step = Some(at.step);
+        (figure.options.stage, figure.options.through) = (at.stage, at.through);
+        figure.draw()
+    }
+
+    fn frame_times(&self, walk: Walk) -> Vec<FrameTime> {
+        if walk == Walk::Motion {
+            return self.in_motion();
+        }
+        let focus = self.focus().filter(|_| walk == Walk::Stages);
+        let inside = focus.map_or_else(Vec::new, |head| {
+            self.stages.addressing(&self.recording.trace.heads[head])
+        });
+        let in_step = |step| {
+            let stages = inside.iter().copied().map(Some).chain([None]);
+            stages.map(move |stage| FrameTime::new(step, stage))
+        };
+        self.span.clone().flat_map(in_step).collect()
+    }
+
+    fn least_size(&self) -> (f32, f32) {
+        if self.options.layout == Layout::CloseUp {
+            return closeup::LEAST;
+        }
+        least_size(&self.bands())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::figure::facts::spread::Samples;
+    use crate::figure::fixture::recording;
+    use crate::figure::scene::layout::LEAST;
+    use crate::figure::scene::panel::Hit;
+    use crate::figure::{
+        Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Stage, estimated_bytes, head_named,
+        to_bytes,
+    };
+    use crate::model::{Model, NtmConfig};
+    use crate::platform::at_once;
+    use crate::train::ABSENT;
+
+    fn animated(figure: &Figure<'_>, format: Format, motion: Motion) -> Vec<u8> {
+        let description = async |_, _| ControlFlow::Continue(());
+        at_once(to_bytes(figure, format, 0.5, motion, description)).unwrap()
+    }
+
+    fn images(drawing: &Drawing) -> Vec<(&Area, &Image)> {
+        let marks = drawing.marks.iter();
+        let images = marks.filter_map(|mark| match mark {
+            Mark::Image { area, image } if image.rows > 1 => Some((area, image)),
+            _ => None,
+        });
+        images.collect()
+    }
+
+    fn options(layout: Layout) -> Options {
+        Options {
+            rows: RowsShown::All,
+            ..Options::new(layout)
+        }
+    }
+
+    #[test]
+    fn pixels_are_the_values_through_the_colour_map() {
+        let recording = recording();
+        let weighting = &recording.trace.heads[2].weighting;
+        for (orientation, dark) in [(Orientation::Screen, true), (Orientation::Paper, false)] {
+            let options = Options {
+                orientation,
+                dark,
+                heads: vec![2],
+                ..options(Layout::Pictures(vec![Picture::Weightings]))
+            };
+            let figure = Figure::new(&recording, options);
+            let drawing = figure.draw();
+            let images = images(&drawing);
+            assert_eq!(images.len(), 1);
+            let (area, image) = images[0];
+            assert_eq!((image.columns, image.rows), (9, 12));
+            let png = drawing.to_image(1.0);
+            for t in 0..9 {
+                for row in 0..12 {
+                    let value = weighting.row(t)[row];
+                    let scale = Scale::Weighting.of_head(HeadName::of(&recording.trace, 2));
+                    let colour = Colours::for_theme(dark).of(scale, value);
+                    let y = match orientation {
+                        Orientation::Screen => row,
+                        Orientation::Paper => 11 - row,
+                    };
+                    assert_eq!(image.pixels[y * 9 + t], colour);
+                    // And so on the page, in the middle of the cell.
+                    let share = |index: usize, count: f32| (index as f32 + 0.5) / count;
+                    let across = area.left + share(t, 9.0) * area.width();
+                    let down = area.top + share(y, 12.0) * area.height();
+                    let place = down as usize * png.columns + across as usize;
+                    assert_eq!(png.pixels[place], colour);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_layout_of_the_paper_has_two_columns_and_three_rows() {
+        let recording = recording();
+        let figure = Figure::new(&recording, options(Layout::Paper));
+        let (drawing, places) = figure.scene();
+        let names: Vec<_> = places.iter().map(|p| p.panel.title.as_str()).collect();
+        let expected = [
+            "Inputs",
+            "Outputs",
+            "Adds",
+            "Reads",
+            "Write weightings",
+            "Read weightings",
+        ];
+        assert_eq!(names, expected);
+        for pair in places.chunks(2) {
+            let (left, right) = (pair[0].area, pair[1].area);
+            assert_eq!((left.top, left.bottom), (right.top, right.bottom));
+            assert!(left.right < right.left);
+        }
+        let grey = images(&drawing)[4].1.pixels.iter();
+        assert!(grey.clone().all(|[r, g, b]| r == g && g == b));
+    }
+
+    #[test]
+    fn hit_test_finds_value() {
+        let recording = recording();
+        let figure = Figure::new(&recording, options(Layout::Paper));
+        let place = &figure.scene().1[4];
+        let weighting = &recording.trace.heads[2].weighting;
+        let area = place.area;
+        let cell = [area.width() / 9.0, area.height() / 12.0];
+        // Row 0 is at the bottom.
+        let found = place.hit(area.left + 2.5 * cell[0], area.bottom - 3.5 * cell[1]);
+        let (column, row, value) = (2, 3, weighting.row(2)[3]);
+        assert_eq!(found, Some(Hit { column, row, value }));
+        assert_eq!(place.hit(area.left - 1.0, area.top + 1.0), None);
+        assert_eq!(place.hit(area.left + 1.0, area.bottom + 1.0), None);
+    }
+
+    #[test]
+    fn the_heads_stand_at_their_rows_of_the_memory() {
+        let recording = recording();
+        let layout = Layout::Pictures(vec![Picture::Memory]);
+        let figure = Figure::new(&recording, options(layout));
+        let (drawing, places) = figure.scene();
+        let place = places[0].area;
+        let signs: Vec<_> = drawing
+            .marks
+            .iter()
+            .filter_map(|mark| match mark {
+                Mark::Shape { points, .. } => Some(points.clone()),
+                _ => None,
+            })
+            .collect();
+        let writes = recording.trace.heads.iter().filter(|head| head.is_write());
+        assert_eq!(signs.len(), writes.count(), "filled signs are write heads");
+        for [x, y] in signs.into_iter().flatten() {
+            assert!(x > place.right && x < drawing.width);
+            assert!(y > place.top - 5.0 && y < place.bottom + 5.0);
+        }
+        let svg = drawing.to_svg();
+        for head in 0..recording.trace.heads.len() {
+            let label = head_label(&recording.trace, head);
+            assert!(svg.contains(&format!(">{label}<")), "{label}");
+        }
+    }
+
+    #[test]
+    fn the_logarithm_shows_what_is_faint() {
+        let mut recording = recording();
+        recording.trace.heads[2].weighting.row_mut(4)[5] = 1e-4;
+        let name = HeadName::of(&recording.trace, 2);
+        for log_scale in [false, true] {
+            let log = log_scale;
+            let scale = Scale::OfHead { name, log };
+            let options = Options {
+                log_scale,
+                heads: vec![2],
+                ..options(Layout::Pictures(vec![Picture::Weightings]))
+            };
+            let drawing = Figure::new(&recording, options).draw();
+            let image = images(&drawing)[0].1;
+            let columns = image.columns / recording.trace.steps();
+            let pixel = image.pixels[image.rows / 12 * 5 * image.columns + 4 * columns];
+            assert_eq!(pixel, Colours::for_theme(false).of(scale, 1e-4));
+            assert_eq!(drawing.to_svg().contains("1e−6"), log_scale);
+        }
+    }
+
+    #[test]
+    fn hidden_heads_are_counted() {
+        let mut config = NtmConfig::new(4, 3);
+        (config.rows, config.columns, config.controller.size) = (12, 5, 4);
+        (config.read_heads, config.write_heads) = (8, 1);
+        let task = recording().task;
+        let recording = Recording::new(&Model::new(config, 3), &task, 7, 0);
+        let svg = Figure::new(&recording, options(Layout::Debug))
+            .draw()
+            .to_svg();
+        assert!(svg.contains("2 more heads are not shown"));
+    }
+
+    #[test]
+    fn unrecorded_bars_and_lines_are_marked() {
+        let mut recording = recording();
+        let of = |recording: &Recording| {
+            let layout = Layout::Pictures(vec![Picture::Stages, Picture::Scalars]);
+            Figure::new(recording, options(layout)).draw().to_svg()
+        };
+        assert!(!of(&recording).contains("not recorded"));
+        let head = &mut recording.trace.heads[2];
+        head.content.as_mut_slice().fill(ABSENT);
+        head.gate.as_mut_slice().fill(ABSENT);
+        head.shift.as_mut_slice().fill(ABSENT);
+        assert_eq!(of(&recording).matches(">not recorded<").count(), 3);
+    }
+
+    #[test]
+    fn heads_are_chosen_by_label() {
+        let recording = recording();
+        let trace = &recording.trace;
+        assert_eq!(head_named(trace, "w1"), Some(3));
+        assert_eq!(head_named(trace, "W2"), None);
+        let svg = |heads: Vec<usize>| {
+            let options = Options {
+                heads,
+                ..options(Layout::Paper)
+            };
+            Figure::new(&recording, options).draw().to_svg()
+        };
+        assert!(svg(vec![]).contains("w of W0") && svg(vec![]).contains("w of R0"));
+        assert!(svg(vec![3, 1]).contains("w of W1") && svg(vec![3, 1]).contains("w of R1"));
+    }
+
+    #[test]
+    fn every_picture_of_every_layout_is_xml_and_stays_on_its_page() {
+        let recording = recording();
+        let mut samples = Samples::default();
+        (0..3).for_each(|_| samples.add(recording.clone()));
+        let spread = samples.spread();
+        let all = Picture::NAMES.map(|(_, picture)| picture);
+        let layouts = all.map(|picture| Layout::Pictures(vec![picture]));
+        for layout in layouts.into_iter().chain([
+            Layout::Paper,
+            Layout::Debug,
+            Layout::Pictures(all.to_vec()),
+        ]) {
+            let figure = Figure::new(&recording, options(layout.clone()));
+            let figure = figure.with_spread(spread.as_ref());
+            assert!(!figure.is_empty(), "{layout:?}");
+            let (drawing, places) = figure.scene();
+            let svg = drawing.to_svg();
+            let tree = resvg::usvg::roxmltree::Document::parse(&svg);
+            assert!(tree.is_ok(), "{layout:?}");
+            let numbers = svg.replace("mutual information", "");
+            assert!(!numbers.contains("NaN") && !numbers.contains("inf"));
+            assert_eq!(svg, figure.draw().to_svg(), "the same bytes");
+            for place in &places {
+                let Area {
+                    left,
+                    top,
+                    right,
+                    bottom,
+                } = place.area;
+                let inside = left > 0.0 && top > 0.0 && right < drawing.width;
+                assert!(inside && bottom < drawing.height, "{place:?}");
+                assert!(right > left && bottom >= top + LEAST - 1.0, "{place:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_smallest_page_has_room_for_everything() {
+        let recording = recording();
+        for layout in [Layout::Paper, Layout::Debug] {
+            let mut options = options(layout);
+            let (width, height) = Figure::new(&recording, options.clone()).least_size();
+            options.size = Some((width, height));
+            let figure = Figure::new(&recording, options);
+            let (drawing, places) = figure.scene();
+            assert_eq!((drawing.width, drawing.height), (width, height));
+            let heights = places.iter().map(|place| place.area.height());
+            assert!(heights.fold(f32::MAX, f32::min) >= LEAST - 1.0);
+        }
+    }
+
+    #[test]
+    fn a_machine_without_heads_has_a_figure_too() {
+        let mut recording = recording();
+        recording.trace.heads.clear();
+        let names = |layout| {
+            let figure = Figure::new(&recording, Options::new(layout));
+            let places = figure.scene().1.into_iter();
+            let names = places.map(|place| place.panel.title);
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names(Layout::Paper), ["Inputs", "Outputs"]);
+        assert_eq!(
+            names(Layout::Debug)[10..],
+            ["Hidden state", "tanh c", "o", "h"]
+        );
+        let none = Layout::Pictures(vec![Picture::Weightings]);
+        let figure = Figure::new(&recording, Options::new(none));
+        assert!(figure.is_empty());
+        let strips = ["input", "target", "output", "error"];
+        assert_eq!(
+            figure.pictures(),
+            [&strips[..], &["hidden", "cells"]].concat()
+        );
+    }
+
+    #[test]
+    fn non_finite_values_are_reported() {
+        let mut recording = recording();
+        let layout = Layout::Pictures(vec![Picture::Output]);
+        let svg = |recording: &Recording| {
+            let figure = Figure::new(recording, Options::new(layout.clone()));
+            figure.draw().to_svg()
+        };
+        assert!(!svg(&recording).contains("not finite"));
+        recording.trace.output.row_mut(3)[1] = f32::NAN;
+        assert!(svg(&recording).contains("not finite"));
+    }
+
+    #[test]
+    fn an_animation_has_a_frame_for_every_step() {
+        let recording = recording();
+        let layout = Layout::Pictures(vec![Picture::Output, Picture::Memory]);
+        let figure = Figure::new(&recording, Options::new(layout));
+        let drawn = || animated(&figure, Format::Gif, Motion::new(20));
+        let bytes = drawn();
+        for threads in [1, 3] {
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let again = threads.build().unwrap().install(drawn);
+            assert!(bytes == again, "the same bytes");
+        }
+        let mut decoder = gif::Decoder::new(bytes.as_slice()).unwrap();
+        assert!(decoder.global_palette().is_some());
+        let mut delays = Vec::new();
+        while let Some(frame) = decoder.read_next_frame().unwrap() {
+            assert!(frame.palette.is_none(), "one table for all");
+            delays.push(frame.delay);
+        }
+        assert_eq!(delays, [20, 20, 20, 20, 20, 20, 20, 20, 120]);
+    }
+
+    /// Plays an animation: every frame over those before it; returns the frames and the colours.
+    fn played(bytes: &[u8]) -> (Vec<Vec<Rgb>>, Vec<Rgb>) {
+        let mut decoder = gif::Decoder::new(bytes).unwrap();
+        let palette = decoder.global_palette().unwrap();
+        let palette: Vec<Rgb> = palette.as_chunks().0.to_vec();
+        let width = usize::from(decoder.width());
+        let mut canvas = vec![[0; 3]; width * usize::from(decoder.height())];
+        let mut all = Vec::new();
+        while let Some(frame) = decoder.read_next_frame().unwrap() {
+            let [left, top, columns] = [frame.left, frame.top, frame.width].map(usize::from);
+            for (place, &index) in frame.buffer.iter().enumerate() {
+                if frame.transparent != Some(index) {
+                    let (x, y) = (left + place % columns, top + place / columns);
+                    canvas[y * width + x] = palette[usize::from(index)];
+                }
+            }
+            all.push(canvas.clone());
+        }
+        (all, palette)
+    }
+
+    fn distance(a: Rgb, b: Rgb) -> u32 {
+        let channels = a.iter().zip(b);
+        channels.map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
+    }
+
+    #[test]
+    fn every_frame_is_seen_as_it_is_drawn() {
+        let recording = recording();
+        let figure = Figure::new(&recording, Options::new(Layout::Debug));
+        let motion = Motion {
+            walk: Walk::Stages,
+            ..Motion::new(20)
+        };
+        let bytes = animated(&figure, Format::Gif, motion);
+        let (frames, palette) = played(&bytes);
+        assert_eq!(
+            (frames.len(), figure.frame_times(Walk::Stages).len()),
+            (45, 45)
+        );
+        let times = figure.frame_times(Walk::Stages);
+        for (frame, at) in frames.into_iter().zip(times) {
+            let drawn = figure.draw_at(at).to_image(0.5).pixels;
+            // Of a colour that has no room in the table there is the one most like it.
+            let pairs: HashSet<(Rgb, Rgb)> = frame.into_iter().zip(drawn).collect();
+            for (seen, drawn) in pairs {
+                let nearest = palette.iter().map(|&colour| distance(colour, drawn)).min();
+                assert_eq!(Some(distance(seen, drawn)), nearest, "{at:?}");
+            }
+        }
+        let estimated = estimated_bytes(&figure, 0.5, Walk::Stages);
+        assert!(
+            (bytes.len() / 3..bytes.len() * 3).contains(&estimated),
+            "{estimated}"
+        );
+    }
+
+    #[test]
+    fn every_stage_moves_in_a_gif_and_in_a_png_alike() {
+        let recording = recording();
+        let options = Options {
+            steps: Some(4..7),
+            size: Some((600.0, 400.0)),
+            ..Options::new(Layout::CloseUp)
+        };
+        let figure = Figure::new(&recording, options);
+        let times = figure.frame_times(Walk::Motion);
+        assert_eq!(times[0].step, 4);
+        assert!(times.windows(2).all(|pair| {
+            let [a, b] = [pair[0], pair[1]].map(|at| (at.step, at.stage, at.through));
+            a < b
+        }));
+        let rests = times.iter().filter(|at| at.through == 1.0).count();
+        let stages: HashSet<_> = times.iter().map(|at| (at.step, at.stage)).collect();
+        assert_eq!(rests, stages.len(), "each of them comes to its end");
+        let motion = Motion {
+            walk: Walk::Motion,
+            ..Motion::new(20)
+        };
+        let [gif, png] = [Format::Gif, Format::Png].map(|format| animated(&figure, format, motion));
+        let (frames, _) = played(&gif);
+        assert_eq!(frames.len(), times.len());
+        let mut reader = png::Decoder::new(std::io::Cursor::new(&png))
+            .read_info()
+            .unwrap();
+        let info = reader.info();
+        assert_eq!(
+            info.animation_control.unwrap().num_frames as usize,
+            times.len()
+        );
+        let mut canvas = vec![[0; 3]; 300 * 200];
+        let palette: Vec<Rgb> = info.palette.clone().unwrap().as_chunks().0.to_vec();
+        for (frame, at) in frames.iter().zip(times) {
+            let mut buffer = vec![0; 300 * 200];
+            reader.next_frame(&mut buffer).unwrap();
+            let control = *reader.info().frame_control().unwrap();
+            assert!(at.lasts.is_some_and(|lasts| control.delay_num >= lasts));
+            let width = control.width as usize;
+            for (place, &index) in buffer[..width * control.height as usize].iter().enumerate() {
+                let (x, y) = (place % width, place / width);
+                let to = (control.y_offset as usize + y) * 300 + control.x_offset as usize + x;
+                if index != 0 {
+                    canvas[to] = palette[usize::from(index)];
+                }
+            }
+            assert!(canvas == *frame, "{at:?}");
+        }
+    }
+
+    #[test]
+    fn animation_reports_progress_and_can_be_cancelled() {
+        let recording = recording();
+        let figure = Figure::new(&recording, Options::new(Layout::Paper));
+        let drawn = |most: usize| {
+            let mut heard = Vec::new();
+            let description = async |done, all| {
+                heard.push((done, all));
+                if done < most {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            };
+            let drawn = to_bytes(&figure, Format::Gif, 0.2, Motion::new(20), description);
+            let drawn = at_once(drawn).is_some();
+            (drawn, heard)
+        };
+        // One after the other: how many are drawn together depends on how many processors there are.
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1);
+        let alone = alone.build().unwrap();
+        // Nine frames, and the colours are chosen from all of them.
+        let every: Vec<_> = (0..=18).map(|done| (done, 18)).collect();
+        assert_eq!(alone.install(|| drawn(99)), (true, every.clone()));
+        for most in [0, 1, 9, 10, 18] {
+            let heard = every[..=most].to_vec();
+            assert_eq!(alone.install(|| drawn(most)), (false, heard));
+        }
+    }
+
+    #[test]
+    fn step_range_draws_like_full_episode() {
+        let recording = recording();
+        let all = Picture::NAMES.map(|(_, picture)| picture).to_vec();
+        let figure = |steps: Option<Range<usize>>| {
+            let options = Options {
+                steps,
+                rows: RowsShown::All,
+                ..options(Layout::Pictures(all.clone()))
+            };
+            Figure::new(&recording, options)
+        };
+        let (whole, figure) = (figure(None), figure(Some(3..6)));
+        let (some, parts) = figure.scene();
+        let pairs = whole.scene().1.into_iter().zip(&parts);
+        for (whole, part) in pairs.filter(|(place, _)| place.steps().is_some()) {
+            let (Some(whole), Some(some)) = (whole.cells(), part.cells()) else {
+                continue;
+            };
+            let (columns, rows, name) = (some.columns, some.rows, &part.panel.name);
+            assert_eq!((columns, part.steps()), (3, Some(3)), "{name}");
+            for (column, row) in (0..columns).flat_map(|c| (0..rows).map(move |row| (c, row))) {
+                let bits = |value: Option<f32>| value.map(f32::to_bits);
+                let expected = bits(whole.value(3 + column, row));
+                assert_eq!(bits(some.value(column, row)), expected, "{name}");
+            }
+        }
+        let svg = some.to_svg();
+        assert!(some.title.ends_with("; steps 3 to 5"), "{}", some.title);
+        assert!(svg.contains("M of step 5") && !svg.contains("M of step 8"));
+    }
+
+    fn at<'a>(figure: &Figure<'a>, step: usize, stage: Option<usize>) -> Figure<'a> {
+        let mut figure = figure.clone();
+        (figure.options.step, figure.options.stage) = (Some(step), stage);
+        figure
+    }
+
+    #[test]
+    fn previous_row_of_head_is_drawn() {
+        let mut recording = recording();
+        for t in 0..9 {
+            for head in &mut recording.trace.heads {
+                head.weighting.row_mut(t).fill(0.0);
+                head.weighting.row_mut(t)[if t < 5 { 3 } else { 8 }] = 1.0;
+            }
+        }
+        let options = Options {
+            steps: Some(5..7),
+            ..Options::new(Layout::Pictures(vec![Picture::Stages]))
+        };
+        let figure = Figure::new(&recording, options);
+        assert_eq!(figure.rows.numbers(), [3, 8]);
+    }
+
+    #[test]
+    fn a_stage_shows_nothing_of_what_comes_later() {
+        let recording = recording();
+        let layout = Layout::Pictures(vec![Picture::Stages, Picture::Memory]);
+        let figure = Figure::new(&recording, Options::new(layout.clone()));
+        let memory = |figure: &Figure<'_>, stage| {
+            let figure = at(figure, 4, stage);
+            let places = figure.scene().1;
+            let is_it = |place: &&PlacedPanel<'_>| place.panel.title == "Memory";
+            let place = places.iter().find(is_it).unwrap();
+            let value = place.cells().unwrap().value(2, 3);
+            (place.panel.note.clone(), value.unwrap())
+        };
+        let [before, after] = [4, 5].map(|t| recording.trace.memory(t)[[3, 2]]);
+        let found = ("M of step 3".to_owned(), before);
+        let stages = figure.stages.addressing(&recording.trace.heads[2]);
+        for &stage in &stages {
+            assert_eq!(memory(&figure, Some(stage)), found);
+        }
+        let written = ("M of step 4".to_owned(), after);
+        assert_eq!(memory(&figure, None), written);
+        let erase = figure.stages.place(Stage::Erase, None);
+        let writers = recording.trace.heads.iter().filter(|head| head.is_write());
+        let kept = writers.map(|head| 1.0 - head.weighting.row(4)[3] * head.erase.row(4)[2]);
+        let erased = (
+            "M of step 4, erased".to_owned(),
+            before * kept.product::<f32>(),
+        );
+        assert_eq!(memory(&figure, erase), erased);
+        // Read heads that see what was written address the memory after it.
+        let options = Options {
+            heads: vec![0],
+            writes_first: true,
+            ..Options::new(layout)
+        };
+        let reads = Figure::new(&recording, options);
+        let first = reads.stages.addressing(&recording.trace.heads[0])[0];
+        assert_eq!(memory(&reads, Some(first)).1, after);
+        let to_come = |stage| {
+            let figure = at(&figure, 4, stage);
+            let Content::Addressing(addressing) = figure.stages(2).unwrap().content else {
+                return 0;
+            };
+            let columns = addressing.columns.iter();
+            columns.filter(|(_, bars)| bars.to_come).count()
+        };
+        let stages = stages.into_iter().map(Some).chain([None]);
+        assert_eq!(stages.map(to_come).collect::<Vec<_>>(), [3, 2, 1, 0, 0]);
+        assert!(figure.has_stages());
+        let strips = Options::new(Layout::Pictures(vec![Picture::Input]));
+        assert!(!Figure::new(&recording, strips).has_stages());
+    }
+}

@@ -1,0 +1,6 @@
+//! The layouts: each places pictures on a page.
+
+pub mod closeup;
+pub mod compare;
+pub mod figure;
+pub mod learning;

@@ -1,0 +1,520 @@
+//! The addressing of a head at a step: a column for each weighting, and lines for the flow between them.
+
+use crate::figure::facts::episode::{FAINT, Written};
+use crate::figure::facts::links::{self, WeightFlow};
+use crate::figure::facts::rows::Axis;
+use crate::figure::facts::spread::SpreadBand;
+use crate::figure::facts::stages::{Column, Stage};
+use crate::figure::scene::annotations::{gaps, plate, text_on, unrecorded};
+use crate::figure::scene::cells::Cells;
+use crate::figure::scene::motion::{Instant, LIGHTER, ease, within};
+use crate::figure::scene::paint::{At, Draw, Page, Paint};
+use crate::figure::{Area, HeadName, Ink, PanelId, Scale, Style, facts::numbers};
+use crate::model::weighting::bayesian::PRIOR;
+use crate::model::weighting::local::Window;
+use crate::model::{HeadTrace, array};
+use crate::train::is_absent;
+
+/// Height of the names over the columns.
+pub const NAMES: f32 = 58.0;
+/// Least height of rows drawn as bars.
+const BAR_ROW: f32 = 3.0;
+/// Most rows drawn as bars.
+const MOST_BARS: usize = 200;
+/// Rows of at least this height are a little apart.
+const APART: f32 = 6.0;
+/// A row of at least this height, and a column of this width, have room for a number.
+const PRINTED: [f32; 2] = [38.0, 13.0];
+/// Width of a digit of the parameters, of their size.
+const DIGIT: f32 = 0.6;
+/// Parameters that are nearer than a digit are read as one.
+const BETWEEN: f32 = 7.0;
+/// Heights of parameter lines above the columns: the upper line of two, a single line, the lower one of two.
+const LINES: [f32; 3] = [19.0, 14.5, 7.5];
+/// Columns this wide have their words over them.
+const LEGIBLE: f32 = 26.0;
+
+/// A weighting: a bar per row of the memory.
+#[derive(Debug)]
+pub struct Bars<'a> {
+    /// The column.
+    pub column: &'static Column,
+    /// The head, by its index among all heads.
+    pub head: usize,
+    /// The name of that head.
+    pub name: HeadName,
+    /// The stage after which it is computed, by its index among [`Stages`].
+    pub place: usize,
+    /// The head parameter for it, or the range of its values.
+    pub parameter: String,
+    /// The equation, and the meaning of the bars.
+    pub description: String,
+    /// A value for every row.
+    pub cells: Cells<'a>,
+    /// The largest value, in a few digits, where the column is among the others of its head: on a scale of 0 to 1
+    /// small ones are hard to see.
+    pub most: Option<String>,
+    /// True when the column was not recorded, but computed from recorded ones.
+    pub computed: bool,
+    /// True for a column that is still to come.
+    pub to_come: bool,
+    /// True while it is on its way: no value of it is one that was recorded.
+    pub moving: bool,
+    /// The window of a local head, in the column that it cuts out.
+    pub window: Option<Window<f32>>,
+    /// Spread of the attention over many samples of the episode, in the column that a head reads or writes with.
+    pub spread: Option<SpreadBand<'a>>,
+    /// The row that a hard head drew, in the column that it drew from.
+    pub drawn: Option<usize>,
+    /// Rows drawn faint in a match: they were not written before this step, so that matching them means little.
+    pub faint: Option<(&'a Written, usize)>,
+}
+
+/// The largest of some values, in a few digits.
+fn most(values: &[f32]) -> Option<String> {
+    let finite = values.iter().copied().filter(|value| value.is_finite());
+    let most = finite.reduce(f32::max)?;
+    Some(if most.abs() < 0.0995 {
+        // No zero has a sign.
+        let text = format!("{:.3}", (most * 1e3).round() / 1e3 + 0.0);
+        text.replacen("0.", ".", 1).replace('-', "−")
+    } else {
+        numbers::in_bar(most)
+    })
+}
+
+/// True while rows are tall enough to be bars, and few enough.
+pub fn as_bars(axis: &Axis) -> bool {
+    axis.height >= BAR_ROW && axis.count() <= MOST_BARS
+}
+
+impl Bars<'_> {
+    /// True for a row whose match means little.
+    pub fn is_unwritten(&self, row: usize) -> bool {
+        let faint = self.faint.filter(|_| !self.to_come);
+        faint.is_some_and(|(written, step)| written.lacks(row, step))
+    }
+
+    fn opacity(&self, page: &Page<'_>) -> f32 {
+        if self.to_come {
+            page.to_come
+        } else if self.moving {
+            LIGHTER + (1.0 - LIGHTER) * within(page.through, [0.85, 1.0])
+        } else {
+            1.0
+        }
+    }
+
+    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
+        let (area, colours) = (at.area, page.colours);
+        paint.rect(*area, colours.well);
+        let first = self.cells.value(0, 0);
+        let opacity = self.opacity(page);
+        if first.is_some_and(is_absent) {
+            return unrecorded(paint, area, page);
+        }
+        if opacity > 0.0 && as_bars(at.axis) {
+            self.bars(paint, at, page);
+        } else if opacity > 0.0 {
+            paint.cells(&self.cells, at, page, opacity);
+        }
+        let faint = self
+            .faint
+            .map(|_| at.axis.spans(|row| self.is_unwritten(row)));
+        for place in faint.into_iter().flatten() {
+            let (top, bottom) = (place.min, place.max);
+            let place = area.down(top, bottom);
+            paint.rect(place, Ink::from(colours.well).faded(FAINT));
+        }
+        gaps(paint, area, at.axis, page);
+        paint.frame(*area, colours.line);
+        if opacity > 0.0 {
+            self.window(paint, at, page);
+            if as_bars(at.axis) {
+                self.spread(paint, at, page);
+            }
+            let drawn = self.drawn.and_then(|row| at.axis.place_of(row));
+            if let Some(place) = drawn {
+                paint.frame(area.down(place.min, place.max), colours.strong);
+            }
+        }
+        if self.computed {
+            let at = [area.middle(), area.bottom - 8.0];
+            plate(paint, area, at, ("computed", 8.5), page);
+        }
+    }
+
+    /// A line over each row from the 5 % to the 95 % quantile of the samples, and their mean.
+    fn spread(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
+        let Some(band) = self.spread else { return };
+        let x = |value: f32| area.left + self.cells.scale.bar(value, area.width())[1];
+        let (ink, ground) = (page.colours.strong, page.colours.well);
+        for (row, place) in axis.all() {
+            let [Some(mean), Some(low), Some(high)] =
+                [band.mean, band.low, band.high].map(|values| values.get(row).copied())
+            else {
+                continue;
+            };
+            if high.max(mean) < 0.005 {
+                continue;
+            }
+            let (y, half) = (place.center(), (0.28 * place.span()).min(5.0));
+            let ends = [[x(low), y], [x(high), y]];
+            let tick = |x: f32, half: f32| [[x, y - half], [x, y + half]];
+            for (ink, more) in [(ground, 2.0), (ink, 0.0)] {
+                paint.line(&ends, ink, 1.0 + more);
+                paint.line(&tick(x(mean), half), ink, 1.6 + more);
+            }
+            for end in [low, high] {
+                paint.line(&tick(x(end), 0.6 * half), ink, 1.0);
+            }
+        }
+    }
+
+    /// The rows that a local head sees: a line round them, one at their centre, and how much each of them counts.
+    fn window(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
+        let Some(window) = self.window else { return };
+        let ink = Ink::from(page.colours.strong).faded(0.8 * self.opacity(page));
+        let rows = window.rows(self.cells.rows);
+        for place in axis.spans(|row| rows.contains(&row)) {
+            let corners = [
+                [area.left, place.min],
+                [area.right, place.min],
+                [area.right, place.max],
+                [area.left, place.max],
+                [area.left, place.min],
+            ];
+            paint.dashed(&corners, ink, 1.0, &[3.0, 2.0]);
+        }
+        let share = |row: usize| {
+            let away = (row as f32 - window.centre) / window.half;
+            (-2.0 * away * away).exp()
+        };
+        let seen = axis.all().filter(|(row, _)| rows.contains(row));
+        let mut points: Vec<_> = seen
+            .map(|(row, place)| [area.left + share(row) * area.width(), place.center()])
+            .collect();
+        points.sort_by(|a, b| a[1].total_cmp(&b[1]));
+        if window.is_gaussian && points.len() > 1 {
+            paint.line(&points, ink, 1.2);
+        }
+        // The centre lies between rows, and of a window at the end perhaps behind the last.
+        let row = (window.centre + 0.5)
+            .floor()
+            .clamp(0.0, (self.cells.rows - 1) as f32);
+        if let Some(place) = axis.place_of(row as usize) {
+            let beyond = (window.centre - row).clamp(-0.5, 0.5) * place.span();
+            let y = place.center() + if axis.upwards { -beyond } else { beyond };
+            let ends = [[area.left - 3.0, y], [area.right + 3.0, y]];
+            paint.line(&ends, ink, 1.6);
+        }
+    }
+
+    /// A bar per row: its length is the value.
+    fn bars(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
+        let scale = self.cells.scale;
+        let signed = matches!(scale, Scale::Signed(_));
+        let fill = Ink::from(page.colours.head(self.name)).faded(self.opacity(page));
+        if signed {
+            let zero = area.middle();
+            let line = [[zero, area.top], [zero, area.bottom]];
+            paint.line(&line, page.colours.line, 1.0);
+        }
+        let half = if axis.height >= APART { 0.5 } else { 0.0 };
+        let prints = !self.moving && area.width() >= PRINTED[0] && axis.height >= PRINTED[1];
+        for (row, place) in axis.all() {
+            let Some(value) = self.cells.value(0, row).filter(|value| !is_absent(*value)) else {
+                continue;
+            };
+            let (top, bottom) = (place.min + half, place.max - half);
+            if !value.is_finite() {
+                paint.rect(area.down(top, bottom), page.colours.non_finite);
+                continue;
+            }
+            let [left, right] = scale.bar(value, area.width()).map(|x| area.left + x);
+            let bar = Area {
+                left,
+                top,
+                right,
+                bottom,
+            };
+            if bar.width() > 0.0 {
+                paint.rect(bar, fill);
+            }
+            if prints && value.abs() >= 0.005 {
+                self.number(paint, value, (area, &bar), fill, page);
+            }
+        }
+    }
+
+    fn number(
+        &self,
+        paint: &mut dyn Paint,
+        value: f32,
+        (area, bar): (&Area, &Area),
+        fill: Ink,
+        page: &Page<'_>,
+    ) {
+        let signed = matches!(self.cells.scale, Scale::Signed(_));
+        let text = numbers::in_bar(value);
+        let (left, right) = (area.left + 2.0, area.right - 3.0);
+        // On the bar where it would end below the number.
+        let on_bar = !signed && bar.right > right - paint.width_of(&text, 11.0);
+        let ink = if on_bar {
+            text_on(fill.colour)
+        } else {
+            page.colours.subdued
+        };
+        let style = Style::new(9.5, ink).mono();
+        // A bar that can go both ways leaves the other side free.
+        let (x, style) = match (signed && value > 0.0, on_bar) {
+            (true, _) => (left, style),
+            (_, true) => (right.min(bar.right - 2.0), style.end()),
+            _ => (right, style.end()),
+        };
+        paint.text(text, [x, bar.centre()], style);
+    }
+
+    /// Returns the head parameter that fits over a column of this width, and its text size.
+    fn parameter(&self, width: f32) -> (&str, f32) {
+        let narrow = width < LEGIBLE + 11.0;
+        // Where there is little room the number matters, its symbol is in the equation.
+        let text = match self.parameter.split_once(' ') {
+            Some((by, _)) if narrow && self.column.stage == Stage::Shift => by,
+            Some((_, number)) if narrow => number,
+            _ => &self.parameter,
+        };
+        (text, if width < 46.0 { 10.0 } else { 11.0 })
+    }
+
+    /// Word, symbol and parameter over the column, the largest value below it; the parameter so far above the column.
+    fn words(&self, paint: &mut dyn Paint, area: &Area, above: f32, page: &Page<'_>) {
+        let (colours, width) = (page.colours, area.width());
+        let fade = if self.to_come { 0.7 } else { 1.0 };
+        let ink = |colour| Ink::from(colour).faded(fade);
+        let legible = width >= LEGIBLE;
+        let (parameter, size) = self.parameter(width);
+        let style = Style::new(size, ink(colours.strong)).mono().middle();
+        paint.text(parameter, [area.middle(), area.top - above], style);
+        let size = if legible { 14.0 } else { 11.5 };
+        let style = Style::new(size, ink(colours.text)).middle();
+        paint.text(self.column.symbol, [area.middle(), area.top - 32.5], style);
+        if legible {
+            let is_now = page.stage == Some(self.place);
+            let colour = if is_now {
+                colours.accent
+            } else {
+                colours.subdued
+            };
+            let style = Style::new((width * 0.3).clamp(8.0, 11.0), ink(colour)).middle();
+            paint.text(self.column.word, [area.middle(), area.top - 49.5], style);
+        }
+        let shown = self.opacity(page) > 0.0 && !self.moving;
+        if let (Some(most), true) = (&self.most, shown) {
+            let style = Style::new(9.5, colours.subdued).mono().middle();
+            let letters = (width + 2.0) / (DIGIT * 9.5);
+            let at = [area.middle(), area.bottom + 8.0];
+            paint.text(numbers::shortened(most, letters as usize), at, style);
+        }
+    }
+}
+
+/// All columns of a head, and the lines from one to the next.
+#[derive(Debug)]
+pub struct Addressing<'a> {
+    /// All of them, in order.
+    pub columns: Vec<(PanelId, Bars<'a>)>,
+    /// The lines between a column and the next, and their progress.
+    lines: Vec<(usize, f32, Vec<WeightFlow>)>,
+    name: HeadName,
+    rows: usize,
+}
+
+impl<'a> Addressing<'a> {
+    /// Creates the addressing of this head, at an instant of a step.
+    pub(crate) fn new(
+        mut columns: Vec<(PanelId, Bars<'a>)>,
+        (name, trace): (HeadName, &HeadTrace),
+        instant: &Instant<'_>,
+        step: usize,
+    ) -> Self {
+        let rows = trace.weighting.width();
+        for (_, bars) in &mut columns {
+            bars.most = most(bars.column.values(trace, step));
+        }
+        let all: Vec<_> = columns.iter().map(|(_, bars)| bars.column).collect();
+        let lines = Self::lines(trace, step, &all);
+        let reached = |stage| ease(instant.progress(stage, Some(trace)));
+        let lines = lines.into_iter();
+        Self {
+            columns,
+            lines: lines
+                .map(|(gap, stage, lines)| (gap, reached(stage), lines))
+                .collect(),
+            name,
+            rows,
+        }
+    }
+
+    /// Turns it into a picture of derivatives: without lines between columns, and without largest weights.
+    pub(crate) fn of_gradients(mut self) -> Self {
+        self.lines.clear();
+        for (_, bars) in &mut self.columns {
+            bars.most = None;
+        }
+        self
+    }
+
+    /// Returns the lines of the content, the previous weighting, the shift, the sharpening and the sampled row, by the
+    /// column before them, and the stage that they belong to.
+    fn lines(
+        trace: &HeadTrace,
+        step: usize,
+        columns: &[&Column],
+    ) -> Vec<(usize, Stage, Vec<WeightFlow>)> {
+        let straight = |column: &Column| links::straight(column.values(trace, step), 1.0);
+        let kept = |gate: f32| links::straight(trace.previous_weighting(step), 1.0 - gate);
+        let gate = (trace.gate.width() > 0).then(|| trace.gate[step]);
+        let pairs = columns.windows(2).enumerate();
+        let lines = pairs.filter_map(|(gap, pair)| {
+            let lines = match (pair[1].array, gate) {
+                (array::SIMILARITY, Some(gate)) => return Some((gap, Stage::Gate, kept(gate))),
+                (array::SIMILARITY | PRIOR, _) => return None,
+                (array::GATED, Some(gate)) => {
+                    let content = links::straight(trace.content.row(step), gate);
+                    [kept(gate), content].concat()
+                }
+                (array::SHIFTED, _) => links::shifted(trace, step, pair[0].values(trace, step)),
+                _ => straight(pair[1]),
+            };
+            Some((gap, pair[1].stage, lines))
+        });
+        lines.collect()
+    }
+
+    /// Room before a column: wide where lines lead across.
+    fn gap_before(column: &Column) -> f32 {
+        match column.array {
+            array::SIMILARITY | PRIOR => 4.0,
+            array::GATED => 10.0,
+            array::SHIFTED => 16.0,
+            _ => 8.0,
+        }
+    }
+
+    /// Returns the areas of the columns.
+    pub fn areas(area: &Area, columns: &[&Column]) -> Vec<Area> {
+        let squeeze = (area.width() / 240.0).clamp(0.4, 1.0);
+        let gap = |column: &Column| Self::gap_before(column) * squeeze;
+        let gaps: f32 = columns.iter().skip(1).map(|column| gap(column)).sum();
+        let count = columns.len().max(1) as f32;
+        let each = ((area.width() - gaps) / count).max(1.0);
+        let mut right = area.left;
+        let areas = columns.iter().enumerate().map(|(index, column)| {
+            let left = right + if index > 0 { gap(column) } else { 0.0 };
+            right = left + each;
+            area.across(left, right)
+        });
+        areas.collect()
+    }
+
+    /// Heights of the parameters above their columns: on one line, or alternating on two where they would touch.
+    fn above(&self, paint: &dyn Paint, areas: &[Area]) -> Vec<f32> {
+        let ends = self
+            .columns
+            .iter()
+            .zip(areas)
+            .filter_map(|((_, bars), area)| {
+                let (text, size) = bars.parameter(area.width());
+                // Digits of one width are wider than the letters of a sentence.
+                let half = 0.5
+                    * paint
+                        .width_of(text, size)
+                        .max(DIGIT * size * text.chars().count() as f32);
+                (!text.is_empty()).then(|| [area.middle() - half, area.middle() + half])
+            });
+        let ends: Vec<_> = ends.collect();
+        let touch = ends
+            .windows(2)
+            .any(|pair| pair[0][1] + BETWEEN > pair[1][0]);
+        // The last one stands high: the names of other heads are beside it.
+        let mut place = ends.len() % 2;
+        let by_turns = self.columns.iter().map(|(_, bars)| {
+            if !touch || bars.parameter.is_empty() {
+                return LINES[1];
+            }
+            place += 1;
+            LINES[2 * (place % 2)]
+        });
+        by_turns.collect()
+    }
+
+    /// Returns the kinds of the columns.
+    pub fn kinds(&self) -> Vec<&'static Column> {
+        self.columns.iter().map(|(_, bars)| bars.column).collect()
+    }
+
+    /// Paints all of it.
+    pub fn paint(&self, paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
+        let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
+        let areas = Self::areas(&area.down(top, bottom), &self.kinds());
+        let above = self.above(paint, &areas);
+        for (((id, bars), area), above) in self.columns.iter().zip(&areas).zip(above) {
+            bars.paint(
+                paint,
+                At {
+                    id: *id,
+                    area,
+                    axis,
+                },
+                page,
+            );
+            bars.words(paint, area, above, page);
+        }
+        for (gap, done, links) in &self.lines {
+            let between = areas.get(*gap).zip(areas.get(gap + 1));
+            let Some((from, to)) = between else { continue };
+            let fade = done.max(page.to_come);
+            let between = from.across(from.right, to.left);
+            for link in links.iter().filter(|_| fade > 0.0) {
+                self.line(paint, &between, axis, (link, fade), page);
+            }
+        }
+    }
+
+    /// Draws one line. A line around the end leaves at one edge and enters at the other.
+    fn line(
+        &self,
+        paint: &mut dyn Paint,
+        area: &Area,
+        axis: &Axis,
+        (link, fade): (&WeightFlow, f32),
+        page: &Page<'_>,
+    ) {
+        let (Some(from), Some(to)) = (axis.place_of(link.from), axis.place_of(link.to)) else {
+            return;
+        };
+        let (from, to) = ([area.left, from.center()], [area.right, to.center()]);
+        let weight = link.weight.min(1.0);
+        let ink = Ink::from(page.colours.head(self.name)).faded((0.25 + 0.6 * weight) * fade);
+        let width = 0.8 + 1.2 * weight;
+        let down = (link.by > 0) != axis.upwards;
+        let far = (to[1] > from[1]) != down;
+        if !(link.wraps(self.rows) && far) {
+            return paint.line(&[from, to], ink, width);
+        }
+        let (out, back, tip) = if down {
+            (area.bottom, area.top, 4.0)
+        } else {
+            (area.top, area.bottom, -4.0)
+        };
+        let [out, back] = [out, back].map(|y| [area.middle(), y]);
+        paint.line(&[from, out], ink, width);
+        paint.line(&[back, to], ink, width);
+        // It leaves downwards and comes in from above, or the other way round.
+        for [x, y] in [out, back] {
+            let corners = [[x - 3.0, y - tip], [x + 3.0, y - tip], [x, y + tip * 0.5]];
+            paint.shape(&corners, ink);
+        }
+    }
+}

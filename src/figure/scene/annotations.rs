@@ -1,0 +1,197 @@
+//! Annotations on a picture: numbers in its cells, rows left out, errors, values not recorded, positions of heads.
+
+use crate::figure::facts::episode::HeadMark;
+use crate::figure::facts::rows::{Axis, untouched};
+use crate::figure::scene::cells::Cells;
+use crate::figure::scene::paint::{At, Draw, Page, Paint};
+use crate::figure::{Area, HUES, HeadName, Ink, Rgb, Style, facts::numbers};
+use crate::train::is_absent;
+
+/// Cells of a step at least this large have their number printed.
+const PRINTED: [f32; 2] = [34.0, 14.5];
+/// Distance between the hatches over values that were not recorded.
+const HATCHES: f32 = 7.0;
+/// Size of letters next to pictures.
+const SMALL: f32 = 10.0;
+
+impl Cells<'_> {
+    /// Paints the cells with all annotations: colours, numbers, omitted parts, wrong bits, positions of the heads.
+    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
+        let At { area, axis, .. } = at;
+        paint.cells(self, at, page, 1.0);
+        gaps(paint, area, axis, page);
+        paint.frame(*area, page.colours.line);
+        let width = area.width() / self.columns.max(1) as f32;
+        for veiled in &self.veiled {
+            let [left, right] = [veiled.start, veiled.end].map(|at| area.left + at as f32 * width);
+            let veil = area.across(left, right);
+            paint.rect(veil, Ink::from(page.colours.background).faded(0.55));
+        }
+        if self.value(0, 0).is_some_and(is_absent) {
+            unrecorded(paint, area, page);
+        }
+        let outlined = self.outlined.iter().flat_map(|outlined| outlined(width));
+        for (column, row) in outlined {
+            if let Some(row) = axis.place_of(row) {
+                let left = area.left + column as f32 * width;
+                let right = (left + width).max(left + 1.0);
+                let cell = Area::new(left, row.min, right - left, row.span());
+                paint.outline(cell, page.colours.warning);
+            }
+        }
+        heads(paint, &self.marks, area, axis, page);
+    }
+
+    /// The numbers in the cells, where they have room.
+    pub(crate) fn print(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
+        let At { area, axis, .. } = at;
+        let width = area.width() / self.columns.max(1) as f32;
+        let [least_width, least_height] = PRINTED;
+        if width < least_width || axis.height < least_height {
+            return;
+        }
+        for (row, place) in axis.all() {
+            for column in 0..self.columns {
+                let Some(value) = self.value(column, row) else {
+                    continue;
+                };
+                let ink = text_on(page.colours.of(self.scale, value));
+                let at = [
+                    area.left + (column + 1) as f32 * width - 4.0,
+                    place.center(),
+                ];
+                let style = Style::new(SMALL, ink).mono().end();
+                paint.text(numbers::cell(value), at, style);
+            }
+        }
+    }
+}
+
+/// Text that can be read on this colour.
+pub fn text_on([r, g, b]: Rgb) -> Rgb {
+    let brightness = 0.299 * f32::from(r) + 0.587 * f32::from(g) + 0.114 * f32::from(b);
+    [if brightness > 140.0 { 16 } else { 240 }; 3]
+}
+
+/// Marks for the rows left out, with words over time.
+pub(crate) fn gaps(paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
+    for (rows, place) in axis.gaps.iter().filter(|(_, place)| place.span() >= 4.0) {
+        let (top, bottom) = (place.min, place.max);
+        let band = area.down(top, bottom);
+        paint.rect(band, page.colours.raised);
+        let fits = |text: &String| paint.width_of(text, SMALL) + 4.0 < area.width();
+        if let Some(text) = untouched(*rows).into_iter().rfind(|text| fits(text)) {
+            let style = Style::new(SMALL, page.colours.subdued).middle();
+            paint.text(text, [area.middle(), band.centre()], style);
+        }
+    }
+}
+
+/// Draws hatches in place of values that were not recorded; the label runs upwards where it is too long.
+pub fn unrecorded(paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+    let (colours, height) = (page.colours, area.height());
+    paint.rect(*area, colours.panel);
+    for line in 0..=((area.width() + height) / HATCHES) as usize {
+        // From the upper edge to the lower left, as far as it stays inside.
+        let x = area.left + line as f32 * HATCHES;
+        let [from, to] = [(x - area.right).max(0.0), (x - area.left).min(height)];
+        let ends = [[x - from, area.top + from], [x - to, area.top + to]];
+        paint.line(&ends, colours.line, 1.0);
+    }
+    plate(
+        paint,
+        area,
+        [area.middle(), area.centre()],
+        (page.lacking, 10.5),
+        page,
+    );
+    paint.frame(*area, colours.line);
+}
+
+/// A word over a picture, where it has room.
+pub(crate) fn plate(
+    paint: &mut dyn Paint,
+    area: &Area,
+    [x, y]: [f32; 2],
+    (word, size): (&str, f32),
+    page: &Page<'_>,
+) {
+    let (width, height) = (paint.width_of(word, size) + 10.0, 1.25 * size);
+    let style = Style::new(size, page.colours.subdued);
+    let (plate, style) = if width - 10.0 < area.width() && height <= area.height() + 2.0 {
+        (
+            Area::new(x - width / 2.0, y - height / 2.0, width, height),
+            style.middle(),
+        )
+    } else if width < area.height() && height <= area.width() + 2.0 {
+        (
+            Area::new(x - height / 2.0, y - width / 2.0, height, width),
+            style.upwards(),
+        )
+    } else {
+        return;
+    };
+    let inside = Area {
+        left: plate.left.max(area.left),
+        right: plate.right.min(area.right),
+        ..plate
+    };
+    paint.rect(inside, page.colours.panel);
+    paint.text(word, [x, y], style);
+}
+
+/// Room for the signs of the heads at the right of the rows of a memory.
+pub(crate) const ROOM_FOR_HEADS: f32 = 38.0;
+
+/// The signs of the heads right of a memory, each with a line to its row; fainter where the weight is on many rows.
+/// Those of neighbouring rows make room for each other, within the height of the picture.
+fn heads(paint: &mut dyn Paint, marks: &[HeadMark], area: &Area, axis: &Axis, page: &Page<'_>) {
+    let shown = marks
+        .iter()
+        .filter_map(|mark| Some((axis.place_of(mark.row)?.center(), mark)));
+    let mut shown: Vec<_> = shown.collect();
+    shown.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let bottom = axis.bottom();
+    let pitch = ((bottom - area.top) / shown.len().max(1) as f32).clamp(6.0, 13.0);
+    let mut free = f32::NEG_INFINITY;
+    for (index, (y, mark)) in shown.iter().enumerate() {
+        let below = (shown.len() - 1 - index) as f32 * pitch;
+        let at = y.min(bottom - below).max(free);
+        free = at + pitch;
+        let strength = 0.35 + 0.65 * mark.weight.clamp(0.0, 1.0);
+        let ink = Ink::from(page.colours.head(mark.name)).faded(strength);
+        let left = area.right + 8.0;
+        let line = [[area.right + 1.0, *y], [left, at]];
+        paint.dashed(&line, ink, 1.0, dashes(mark.name));
+        sign(paint, [left + 7.0, at], 4.0, mark.name.is_write, ink);
+        let style = Style::new(10.5, page.colours.text).bold();
+        paint.text(mark.name.to_string(), [left + 15.0, at], style);
+    }
+}
+
+/// A filled triangle that points up for a write head, a hollow one that points down for a read head.
+pub(crate) fn sign(
+    paint: &mut dyn Paint,
+    [x, y]: [f32; 2],
+    half: f32,
+    is_write: bool,
+    ink: impl Into<Ink>,
+) {
+    let tip = if is_write { -half } else { half };
+    let corners = [[x - half, y - tip], [x + half, y - tip], [x, y + tip]];
+    if is_write {
+        paint.shape(&corners, ink);
+    } else {
+        paint.line(&[corners[0], corners[1], corners[2], corners[0]], ink, 1.2);
+    }
+}
+
+/// The dashes and gaps of a head: none for the first of a hue, then dashed, dotted, dash and dot.
+pub fn dashes(head: HeadName) -> &'static [f32] {
+    match head.place / HUES % 4 {
+        0 => &[],
+        1 => &[4.0, 2.0],
+        2 => &[1.5, 2.0],
+        _ => &[4.0, 2.0, 1.5, 2.0],
+    }
+}

@@ -1,0 +1,631 @@
+//! Catalogue of all pictures with their values, scales and names, for window and figures.
+
+use std::borrow::Cow;
+
+use crate::figure::facts::episode::{MemoryAt, Scales, Written, head_mark, wrong_bits};
+use crate::figure::facts::equations::InStep;
+use crate::figure::facts::gradients::{Gradients, Layer};
+use crate::figure::facts::rows::Rows;
+use crate::figure::facts::scores::score_text;
+use crate::figure::facts::spread::{Spread, is_spread};
+use crate::figure::facts::stages::{COLUMNS, Column, Stage, Stages, columns_of};
+use crate::figure::scene::addressing::{Addressing, Bars};
+use crate::figure::scene::cells::{Cells, Values};
+use crate::figure::scene::motion::{Instant, POINT, turn};
+use crate::figure::scene::overlap::{MEANING, Overlap, Redundancies, overlap_of};
+use crate::figure::scene::panel::{Across, Content, Down, Panel};
+use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label};
+use crate::math::{Matrix, Series};
+use crate::model::weighting::bayesian::PRIOR;
+use crate::model::{Array, HeadTrace, NoiseMode, Place, Trace, array};
+use crate::train::Recording;
+
+/// With more rows than this, moving rows are too low to be seen.
+const MOST_MOVING: usize = 2048;
+
+/// A quantity over time.
+pub struct Source<'a> {
+    /// The identity.
+    pub id: PanelId,
+    /// The title of its picture.
+    pub title: &'static str,
+    /// The exact description of its contents.
+    pub note: String,
+    /// The name on screen, and in copied numbers.
+    pub name: String,
+    /// Word for one quantity.
+    pub word: &'static str,
+    /// Symbol in the equations.
+    pub symbol: &'static str,
+    /// The owner, as it is named when values are read out.
+    pub whose: String,
+    /// Number of values in every step.
+    pub rows: usize,
+    /// The name of one row.
+    pub row: &'static str,
+    /// The meaning of the colours.
+    pub scale: Scale,
+    values: Box<dyn Values + 'a>,
+}
+
+impl std::fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Number of values per step, and the values by step and index.
+type Numbers<'a> = (usize, Box<dyn Values + 'a>);
+
+fn of(series: &Series<f32>) -> Numbers<'_> {
+    (
+        series.width(),
+        Box::new(|t: usize, row: usize| series.row(t)[row]),
+    )
+}
+
+/// A kind of quantity: title, name on screen, word for one, symbol, meaning of a row, description.
+type Kind = (Picture, [&'static str; 6]);
+
+#[rustfmt::skip] // A line for each.
+static KINDS: [Kind; 13] = [
+    (Picture::Input, ["Inputs", "input", "input", "x", "channel", "received by the machine"]),
+    (Picture::Target, ["Targets", "target", "target", "", "channel", "the correct output"]),
+    (Picture::Output, ["Outputs", "output", "output", "y", "channel", "probability of a 1"]),
+    (Picture::Error, ["Error", "error", "error", "", "channel", "|target − output| in scored steps"]),
+    (Picture::Keys, ["Keys", "keys", "key", "k", "column", ""]),
+    (Picture::Shifts, ["Shifts", "shifts", "shift", "s", "column", ""]),
+    (Picture::Adds, ["Adds", "adds", "add", "a", "column", ""]),
+    (Picture::Erases, ["Erases", "erases", "erase", "e", "column", ""]),
+    (Picture::Reads, ["Reads", "reads", "read", "r", "column", ""]),
+    (Picture::Weightings, ["Weightings", "weighting", "weighting", "w", "row", ""]),
+    (Picture::Overlap, ["Overlap", "overlap", "overlap", "A·A′", "head", ""]),
+    (Picture::Cells, ["Cells", "cell", "cell", "c", "unit", ""]),
+    (Picture::Hidden, ["Hidden state", "hidden", "hidden", "h", "unit", ""]),
+];
+
+impl<'a> Source<'a> {
+    /// The quantity of this picture, if the machine has it; with the scales of signed values, of bits and of
+    /// weightings.
+    pub fn new(
+        recording: &'a Recording,
+        scales: &Scales,
+        [bits, weights]: [Scale; 2],
+        id: PanelId,
+    ) -> Option<Self> {
+        let (trace, target) = (&recording.trace, &recording.episode.target);
+        let mut kinds = KINDS.iter();
+        let kind = kinds.find(|(picture, _)| *picture == id.picture)?;
+        let [title, name, word, symbol, row, shows] = kind.1;
+        let head = id.of.and_then(|head| trace.heads.get(head));
+        let outputs = trace.output.width();
+        let error = |t: usize, row: usize| (target[[t, row]] - trace.output.row(t)[row]).abs();
+        let (rows, values): Numbers<'_> = match id.picture {
+            Picture::Target => (outputs, Box::new(|t: usize, row: usize| target[[t, row]])),
+            Picture::Error => (outputs, Box::new(error)),
+            Picture::Overlap => {
+                let own = id.of.filter(|_| head.is_some())?;
+                let value = move |t: usize, other: usize| overlap_of(trace, t, [own, other]);
+                (trace.heads.len(), Box::new(value))
+            }
+            _ => {
+                let (place, array) = id.recorded()?;
+                of(trace.series(place, array)?)
+            }
+        };
+        let scale = match id.picture {
+            Picture::Keys | Picture::Adds => scales.vector,
+            Picture::Reads => scales.memory,
+            Picture::Shifts | Picture::Weightings => {
+                weights.of_head(HeadName::of(trace, id.of.unwrap_or(0)))
+            }
+            Picture::Overlap => weights,
+            Picture::Cells => scales.state,
+            Picture::Hidden => Scale::Signed(1.0),
+            Picture::Erases => Scale::Bits,
+            _ => bits,
+        };
+        let label = head_label(trace, id.of.unwrap_or(usize::MAX));
+        let writes = head.is_some_and(HeadTrace::is_write);
+        let (title, verb) = match (id.picture, writes) {
+            (Picture::Weightings, true) => ("Write weightings", ", where it writes"),
+            (Picture::Weightings, false) => ("Read weightings", ", where it reads"),
+            _ => (title, ""),
+        };
+        let (note, whose) = match row {
+            "channel" => (shows.to_owned(), name.to_owned()),
+            "unit" => {
+                let layer = format!("layer {}", id.of.unwrap_or(0));
+                (layer.clone(), layer)
+            }
+            _ => (format!("{symbol} of {label}{verb}"), label),
+        };
+        let name = match row {
+            "channel" => name.to_owned(),
+            _ => format!("{name} of {whose}"),
+        };
+        (rows > 0).then_some(Self {
+            id,
+            title,
+            note,
+            name,
+            word,
+            symbol,
+            whose,
+            rows,
+            row,
+            scale,
+            values,
+        })
+    }
+
+    /// Replaces the values by their derivatives, if they exist.
+    #[must_use]
+    pub fn derived(self, gradients: &'a Gradients) -> Self {
+        let Some((array, series)) = gradients.series(self.id) else {
+            return self;
+        };
+        let what = match (self.id.picture, self.row) {
+            (Picture::Output, _) => "logit".to_owned(),
+            (_, "channel") => self.symbol.to_owned(),
+            _ => format!("{} of {}", self.symbol, self.whose),
+        };
+        Self {
+            scale: gradients.scale(array),
+            note: gradients.by(&what),
+            values: of(series).1,
+            ..self
+        }
+    }
+
+    /// Returns the word and the symbol: `key k`.
+    pub fn describe(&self) -> String {
+        format!("{} {}", self.word, self.symbol)
+            .trim_end()
+            .to_owned()
+    }
+
+    /// A value, by step and place.
+    pub fn value(&self, step: usize, row: usize) -> f32 {
+        self.values.at(step, row)
+    }
+}
+
+/// An episode at an instant, the source of all pictures.
+#[derive(Clone, Copy, Debug)]
+pub struct Catalogue<'a> {
+    /// The episode.
+    pub recording: &'a Recording,
+    /// The stages of its steps.
+    pub stages: &'a Stages,
+    /// The scales of signed values.
+    pub scales: &'a Scales,
+    /// The steps in which the memory rows were first written.
+    pub written: &'a Written,
+    /// Redundant heads: those that attend to the same rows.
+    pub redundancies: &'a Redundancies,
+    /// The scales of bits and of weightings.
+    pub shades: [Scale; 2],
+    /// The memory rows that are shown.
+    pub rows: &'a Rows,
+    /// Statistics over many samples, if requested.
+    pub spread: Option<&'a Spread>,
+    /// The layer shown: values or gradients.
+    pub layer: Layer<'a>,
+    /// True where row 0 is at the bottom.
+    pub upwards: bool,
+    /// Cells before the first step, by layer, where they are known.
+    pub initial: Option<&'a Matrix<f32>>,
+    /// Step of the pictures of one step, and the place of its current stage.
+    pub moment: (usize, usize),
+    /// Progress of that stage, 0 to 1.
+    pub through: f32,
+}
+
+impl<'a> Catalogue<'a> {
+    fn trace(&self) -> &'a Trace {
+        &self.recording.trace
+    }
+
+    /// Returns this picture, if the machine has it.
+    pub fn panel(&self, id: PanelId) -> Option<Panel<'a>> {
+        match (id.picture, id.of, id.part) {
+            (Picture::Memory, ..) => self.memory(),
+            (Picture::Overlap, None, _) => self.overlap(),
+            (Picture::Stages, Some(head), Some(part)) => {
+                let (id, bars) = self.bars(head, COLUMNS.get(part)?)?;
+                Some(self.column(id, bars))
+            }
+            (Picture::Learned, Some(head), Some(part)) => self.learned(head, part),
+            (Picture::Stages, Some(head), None) => self.addressing(head),
+            _ if id.now => self.now(id),
+            _ => self.over_time(id),
+        }
+    }
+
+    /// Returns the positions of all moving parts.
+    pub(crate) fn instant(&self) -> Instant<'a> {
+        Instant::new(self.trace(), self.stages, self.moment, self.through)
+    }
+
+    /// Distinguishes the layers.
+    fn layered(&self) -> usize {
+        let gradients = self.layer.gradients();
+        gradients.map_or(0, Gradients::version)
+    }
+
+    /// Version number that tells moving pictures from the same ones a little later.
+    fn version(&self, moving: bool) -> usize {
+        let share = (self.through.clamp(0.0, 1.0) * 16_384.0) as usize;
+        if moving { 1 + share } else { 0 }
+    }
+
+    fn source(&self, id: PanelId) -> Option<Source<'a>> {
+        let source = Source::new(self.recording, self.scales, self.shades, id)?;
+        Some(match self.layer {
+            Layer::Values => source,
+            Layer::Gradients(gradients) => source.derived(gradients),
+        })
+    }
+
+    fn down(&self) -> Down<'a> {
+        Down {
+            label: "row",
+            rows: Cow::Borrowed(self.rows),
+            upwards: self.upwards,
+        }
+    }
+
+    /// A quantity over time.
+    fn over_time(&self, id: PanelId) -> Option<Panel<'a>> {
+        let (source, steps) = (self.source(id)?, self.trace().steps());
+        let (recording, rows) = (self.recording, source.rows);
+        let asked = |t: usize| {
+            recording
+                .episode
+                .mask
+                .get(t)
+                .is_some_and(|&mask| mask > 0.0)
+        };
+        let mut cells = Cells::of([steps, rows], source.scale, source.values);
+        cells.version.1 = self.layered();
+        match id.picture {
+            Picture::Error => cells.skipped = (0..steps).map(|t| !asked(t)).collect(),
+            Picture::Target | Picture::Output => cells.veiled = not_asked(recording),
+            _ => {}
+        }
+        if id.picture == Picture::Output {
+            let wrong = move |width| wrong_bits(recording, 0..steps, width);
+            cells.outlined = Some(Box::new(wrong));
+        }
+        let (down, natural, alt) = match source.row {
+            "row" => (self.down(), 190.0, "memory rows over time"),
+            row => {
+                let (each, least, most) = match row {
+                    "channel" => (7.0, 14.0, 110.0),
+                    _ => (5.0, 30.0, 120.0),
+                };
+                let natural = (rows as f32 * each).clamp(least, most);
+                (Down::all(row, rows), natural, "over time")
+            }
+        };
+        Some(Panel {
+            id,
+            title: source.title.to_owned(),
+            name: source.name,
+            whose: source.whose,
+            note: source.note,
+            alt: alt.to_owned(),
+            content: Content::Cells(cells),
+            across: Across::Steps(steps),
+            down,
+            natural,
+        })
+    }
+
+    /// A quantity at the step.
+    fn now(&self, id: PanelId) -> Option<Panel<'a>> {
+        let (source, (step, _)) = (self.source(id)?, self.moment);
+        let whose = match id.of {
+            Some(_) => source.whose.clone(),
+            None => "machine".to_owned(),
+        };
+        let description = source.describe();
+        let values = source.values;
+        let mut cells = Cells::new([source.rows, 1], source.scale, move |c, _| {
+            values.at(step, c)
+        });
+        cells.version = (step, self.layered());
+        Some(Panel {
+            id,
+            name: format!("{whose} {description}"),
+            title: description,
+            whose,
+            note: source.note,
+            alt: "at this step".to_owned(),
+            content: Content::Cells(cells),
+            across: Across::Columns(source.rows),
+            down: Down::all("", 1),
+            natural: 14.0,
+        })
+    }
+
+    /// True while the memory moves: during writes, if its rows are distinguishable.
+    fn memory_moves(&self) -> bool {
+        let place = self.moment.1;
+        let writes =
+            |place: usize| matches!(self.stages.at(place).stage, Stage::Erase | Stage::Add);
+        let changes = place >= self.stages.len() || writes(place);
+        self.through < 1.0 && changes && self.rows.shown() <= MOST_MOVING
+    }
+
+    /// The memory, with the heads at its rows.
+    fn memory(&self) -> Option<Panel<'a>> {
+        let (trace, stages, (step, place)) = (self.trace(), self.stages, self.moment);
+        if trace.heads.is_empty() {
+            return None;
+        }
+        let memory = MemoryAt::new(trace, stages, step, place);
+        let (columns, rows) = (memory.columns(), trace.memory_size()[0]);
+        let gradients = self.layer.gradients();
+        let scale = gradients.map_or(self.scales.memory, |by| by.scale(array::MEMORY));
+        let by = gradients.map(|by| by.trace.memory_columns.row(memory.row()));
+        let (instant, moving) = (self.instant(), gradients.is_none() && self.memory_moves());
+        let mut cells = Cells::new([columns, rows], scale, move |column, row| {
+            if let Some(by) = by {
+                by[column * rows + row]
+            } else if moving {
+                instant.memory(row, column)
+            } else {
+                memory.value(row, column)
+            }
+        });
+        cells.version = (memory.version(), self.version(moving) + self.layered());
+        let heads = 0..trace.heads.len();
+        let marks = heads.filter_map(|head| head_mark(trace, stages, (step, place), head));
+        cells.marks = marks.collect();
+        Some(Panel {
+            id: PanelId::new(Picture::Memory),
+            title: "Memory".to_owned(),
+            name: "memory".to_owned(),
+            whose: memory.name(),
+            note: gradients.map_or_else(|| memory.name(), |by| by.by("M")),
+            alt: "rows down, columns across".to_owned(),
+            content: Content::Cells(cells),
+            across: Across::Columns(columns),
+            down: self.down(),
+            natural: 240.0,
+        })
+    }
+
+    /// Overlap of every two heads at the step.
+    fn overlap(&self) -> Option<Panel<'a>> {
+        let (trace, (step, _)) = (self.trace(), self.moment);
+        let overlap = Overlap::new(trace, step, self.shades[1], self.redundancies)?;
+        Some(Panel {
+            id: PanelId::new(Picture::Overlap),
+            title: "Overlap of heads".to_owned(),
+            name: "overlap of heads".to_owned(),
+            whose: format!("overlap of heads at step {step}"),
+            note: format!("A·A′ at step {step}"),
+            alt: MEANING.replace('\n', "; "),
+            natural: overlap.natural(),
+            content: Content::Overlap(overlap),
+            across: Across::Values,
+            down: Down::all("head", trace.heads.len()),
+        })
+    }
+
+    /// An array that the mechanism of a head has learned, by its place among those: inputs down, outputs across.
+    fn learned(&self, index: usize, part: usize) -> Option<Panel<'a>> {
+        let head = self.trace().heads.get(index)?;
+        let (spec, series) = learned_of(head, part)?;
+        let inputs = if spec.dims.len() > 1 {
+            head.key.width()
+        } else {
+            1
+        };
+        let outputs = series.width() / inputs.max(1);
+        let values = series.row(0);
+        let cells = Cells::new(
+            [outputs, inputs],
+            Scale::signed(values.iter()),
+            move |column, row| values[row * outputs + column],
+        );
+        let whose = head_label(self.trace(), index);
+        // No font on screen has the sign of a transpose; the equations of the stages do without it, too.
+        let equation = spec.equation.replace('ᵀ', "");
+        Some(Panel {
+            id: PanelId::of(Picture::Learned, index).part(part),
+            title: spec.symbol.to_owned(),
+            name: format!("{whose} {}", spec.name),
+            whose,
+            note: equation.clone(),
+            alt: equation,
+            content: Content::Cells(cells),
+            across: Across::Columns(outputs),
+            down: Down::all(learned_axes(spec)[0], inputs),
+            natural: 40.0,
+        })
+    }
+
+    /// A weighting of the addressing of a head, or the match that it begins with.
+    fn bars(&self, index: usize, column: &'static Column) -> Option<(PanelId, Bars<'a>)> {
+        let (trace, (step, now)) = (self.trace(), self.moment);
+        let head = trace.heads.get(index)?;
+        let place = self.stages.place(column.stage, Some(head)).unwrap_or(0);
+        let gradients = self.layer.gradients();
+        let layer = gradients.and_then(|by| Some((by, by.column(index, column, step)?)));
+        let values = layer.map_or_else(|| column.values(head, step), |(_, values)| values);
+        let at = InStep::of(trace, self.stages.writes_first(), index, step)?;
+        let scale = match column.array {
+            array if let Some((by, _)) = layer => by.scale(array),
+            array::SIMILARITY => self.scales.scores[index],
+            PRIOR => self.scales.priors[index],
+            _ => self.shades[1],
+        };
+        let parameter = match scale {
+            Scale::Signed(most) if layer.is_some() || column.is_unbounded() => {
+                format!("±{}", numbers::end_text(most))
+            }
+            Scale::UpTo(most) => format!("0–{}", numbers::end_text(most)),
+            _ => column.parameter(&at),
+        };
+        let (instant, count) = (self.instant(), values.len());
+        let moving =
+            layer.is_none() && self.through < 1.0 && (now == place || now >= self.stages.len());
+        let mut cells = Cells::new([1, count], scale, move |_, row| {
+            if moving {
+                instant.column(head, column, row, turn(row, count))
+            } else {
+                values[row]
+            }
+        });
+        cells.version = (step, self.version(moving) + self.layered());
+        // Heads that address the memory later see the rows written in the same step.
+        let by = step + usize::from(self.stages.reached(place, Stage::Add, None));
+        let array = trace.array_name(Place::Head(index), column.array);
+        let bars = Bars {
+            column,
+            head: index,
+            name: HeadName::of(trace, index),
+            place,
+            parameter,
+            description: match scale {
+                _ if let Some((by, _)) = layer => by.by(&format!(
+                    "{} of {}",
+                    column.symbol,
+                    head_label(trace, index)
+                )),
+                Scale::Signed(most) if column.is_unbounded() => {
+                    let most = numbers::end_text(most);
+                    format!(
+                        "{}\nbars from −{most} to {most}, the range of this episode",
+                        column.describe(head)
+                    )
+                }
+                _ => column.describe(head),
+            },
+            cells,
+            most: None,
+            spread: self
+                .spread
+                .filter(|_| layer.is_none())
+                .filter(|_| is_spread(head, column))
+                .and_then(|spread| spread.band(index, step)),
+            window: at.window().filter(|_| column.array == array::CONTENT),
+            drawn: at
+                .draw()
+                .filter(|_| column.array == array::DISTRIBUTION)
+                .filter(|_| at.sampling != NoiseMode::Expected)
+                .filter(|_| instant.progress(Stage::Draw, Some(head)) >= POINT[1])
+                .map(|drawn| drawn.row),
+            computed: layer.is_none() && self.recording.computed.contains(&array),
+            to_come: place > now || place == now && self.through <= 0.0 && place > 0,
+            moving,
+            // A location score does not depend on whether the row was written.
+            faint: (layer.is_none()
+                && column.is_signed()
+                && score_text(head.mechanism.score).reads_rows)
+                .then_some((self.written, by)),
+        };
+        Some((
+            PanelId::of(Picture::Stages, index).part(column.place()),
+            bars,
+        ))
+    }
+
+    /// The picture of a weighting.
+    pub fn column(&self, id: PanelId, bars: Bars<'a>) -> Panel<'a> {
+        let (column, description) = (bars.column, bars.description.clone());
+        Panel {
+            id,
+            title: format!("{} of {}", column.symbol, bars.name),
+            name: format!("{} {}", bars.name, column.word),
+            whose: bars.name.to_string(),
+            alt: if bars.computed {
+                format!("{description}\ncomputed from recorded arrays")
+            } else {
+                description.clone()
+            },
+            note: description,
+            content: Content::Bars(bars),
+            across: Across::Values,
+            down: self.down(),
+            natural: 240.0,
+        }
+    }
+
+    /// All columns of the addressing of a head.
+    fn addressing(&self, index: usize) -> Option<Panel<'a>> {
+        let head = self.trace().heads.get(index)?;
+        let columns = columns_of(head).filter_map(|column| self.bars(index, column));
+        let label = head_label(self.trace(), index);
+        let title = format!("Addressing of {label}");
+        let of = (HeadName::of(self.trace(), index), head);
+        let addressing = Addressing::new(columns.collect(), of, &self.instant(), self.moment.0);
+        let gradients = self.layer.gradients();
+        let addressing = match gradients {
+            Some(_) => addressing.of_gradients(),
+            None => addressing,
+        };
+        Some(Panel {
+            id: PanelId::of(Picture::Stages, index),
+            name: title.clone(),
+            title,
+            whose: label,
+            note: match (gradients, self.spread) {
+                (Some(by), _) => format!("d {}, at step {}", by.name(), self.moment.0),
+                // Short enough to fit above the columns of a page with all stages.
+                (_, Some(Spread { samples, .. })) => {
+                    format!("step {}; {samples} samples: mean, 5–95 %", self.moment.0)
+                }
+                _ => format!("at step {}", self.moment.0),
+            },
+            alt: String::new(),
+            content: Content::Addressing(addressing),
+            across: Across::Values,
+            down: self.down(),
+            natural: 240.0,
+        })
+    }
+}
+
+/// An array that the mechanism of a head has learned, by its place among those.
+pub fn learned_of(head: &HeadTrace, part: usize) -> Option<(Array, &Series<f32>)> {
+    let arrays = head.arrays();
+    let mut learned = arrays.filter(|(spec, series)| spec.is_learned() && series.width() > 0);
+    learned.nth(part)
+}
+
+/// Returns the axes of a learned array, down and across: inputs and outputs.
+pub fn learned_axes(spec: Array) -> [&'static str; 2] {
+    let name = |dim: &str| match dim {
+        "k" => "key column",
+        "m" => "memory column",
+        "n" => "row",
+        _ => "unit",
+    };
+    match spec.dims {
+        [inputs, outputs] => [name(inputs), name(outputs)],
+        _ => ["", "unit"],
+    }
+}
+
+/// Returns the steps that are not scored.
+fn not_asked(recording: &Recording) -> Vec<std::ops::Range<usize>> {
+    let mut start = 0;
+    let runs = recording
+        .episode
+        .mask
+        .chunk_by(|a, b| (*a > 0.0) == (*b > 0.0));
+    let runs = runs.map(|run| {
+        let steps = start..start + run.len();
+        start = steps.end;
+        (steps, run[0] <= 0.0)
+    });
+    runs.filter_map(|(steps, quiet)| quiet.then_some(steps))
+        .collect()
+}

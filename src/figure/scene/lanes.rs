@@ -1,0 +1,194 @@
+//! Numbers over time as lines, and as bars by their logarithm.
+
+use crate::figure::facts::numbers::end_text;
+use crate::figure::scene::annotations::{dashes, unrecorded};
+use crate::figure::scene::cells::Cells;
+use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::pool::further;
+use crate::figure::{Area, HeadName, Scalar, Style, facts::numbers};
+use crate::train::is_absent;
+
+/// Height of the caption of a lane.
+const CAPTION: f32 = 19.0;
+/// The least value that has a bar of any height.
+const FAINTEST: f32 = 1e-8;
+
+/// A line for each of these numbers, one below the other.
+pub(crate) fn all(
+    paint: &mut dyn Paint,
+    lanes: &[(Scalar, Option<HeadName>)],
+    area: &Area,
+    page: &Page<'_>,
+) {
+    let colours = page.colours;
+    let height = area.height() / lanes.len().max(1) as f32;
+    for (index, (lane, head)) in lanes.iter().enumerate() {
+        let top = area.top + index as f32 * height;
+        let plot = area.down(top + CAPTION, top + height);
+        one(paint, lane, *head, &plot, page);
+        paint.frame(plot, colours.line);
+        let (low, high) = lane.scale;
+        let style = Style::new(9.0, colours.subdued).end();
+        let x = area.left - 5.0;
+        paint.text(end_text(high), [x, plot.top + 4.0], style);
+        paint.text(end_text(low), [x, plot.bottom - 4.0], style);
+        let name = format!("{}  {}", lane.of.symbol, lane.of.words);
+        let style = Style::new(11.0, colours.text);
+        paint.text(name, [area.left, top + 10.0], style);
+    }
+}
+
+/// Draws a number over time as a line: in the hue of a head, or in the text colour if it is of all heads.
+pub fn one(
+    paint: &mut dyn Paint,
+    lane: &Scalar,
+    head: Option<HeadName>,
+    plot: &Area,
+    page: &Page<'_>,
+) {
+    let colours = page.colours;
+    paint.rect(*plot, colours.well);
+    if lane.values.iter().copied().all(is_absent) {
+        return unrecorded(paint, plot, page);
+    }
+    let (low, high) = lane.scale;
+    let y = |value: f32| {
+        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
+        plot.bottom - share * plot.height()
+    };
+    if low < 0.0 {
+        let zero = y(0.0);
+        paint.line(&[[plot.left, zero], [plot.right, zero]], colours.line, 1.0);
+    }
+    let (points, gaps) = line(plot, &lane.values, y);
+    for [left, right] in gaps {
+        paint.rect(plot.across(left, right), colours.non_finite);
+    }
+    if points.len() > 1 {
+        let ink = head.map_or(colours.text, |head| colours.head(head));
+        paint.dashed(&points, ink, 1.3, head.map_or(&[], dashes));
+    }
+}
+
+/// Returns the points of a line over time, and the ranges where it is not finite. Of steps that share a pixel the
+/// minimum and maximum are kept.
+fn line(
+    plot: &Area,
+    values: &[f32],
+    height: impl Fn(f32) -> f32,
+) -> (Vec<[f32; 2]>, Vec<[f32; 2]>) {
+    let steps = values.len().max(1) as f32;
+    let together = (steps / plot.width().max(1.0)).ceil().max(1.0) as usize;
+    let (mut points, mut gaps) = (Vec::new(), Vec::new());
+    for (index, few) in values.chunks(together).enumerate() {
+        let first = index * together;
+        let x = [first, first + few.len()];
+        let [left, right] = x.map(|step| plot.left + step as f32 / steps * plot.width());
+        let finite = few.iter().copied().filter(|value| value.is_finite());
+        let ends = finite.clone().reduce(f32::min).zip(finite.reduce(f32::max));
+        if let Some((least, most)) = ends {
+            points.extend([[left, height(least)], [right, height(most)]]);
+        }
+        let is_broken = |value: &f32| !value.is_finite() && !is_absent(*value);
+        if few.iter().any(is_broken) {
+            gaps.push([left, right]);
+        }
+    }
+    (points, gaps)
+}
+
+/// A number per step that ranges over many orders of magnitude.
+#[derive(Debug)]
+pub struct Decades<'a> {
+    /// The numbers.
+    pub values: Cells<'a>,
+    /// The value at which a line is drawn.
+    pub(crate) limit: f32,
+    /// The step that has a mark.
+    pub(crate) marked: Option<usize>,
+}
+
+impl Decades<'_> {
+    pub(crate) fn paint(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+        let colours = page.colours;
+        paint.rect(*area, colours.well);
+        let values: Vec<f32> = self.values.all().collect();
+        let finite = values.iter().copied().filter(|value| value.is_finite());
+        let high = finite.fold(1.0, f32::max).log10().ceil();
+        let low = FAINTEST.log10();
+        let height = |value: f32| {
+            let share = (value.max(FAINTEST).log10() - low) / (high - low);
+            (share * area.height()).clamp(1.0, area.height())
+        };
+        let width = area.width() / values.len().max(1) as f32;
+        // Where several steps share a pixel, the one furthest from zero is shown.
+        let together = (1.0 / width).ceil().max(1.0) as usize;
+        for (index, steps) in values.chunks(together).enumerate() {
+            let value = steps.iter().copied().reduce(further).unwrap_or(0.0);
+            if value == 0.0 {
+                continue;
+            }
+            let (height, fill) = if value.is_finite() {
+                (height(value), colours.subdued)
+            } else {
+                (area.height(), colours.non_finite)
+            };
+            let left = area.left + (index * together) as f32 * width;
+            // A little wider than its steps: no seams.
+            let right = (left + steps.len() as f32 * width + 0.4).min(area.right);
+            let (top, bottom) = (area.bottom - height, area.bottom);
+            paint.rect(
+                Area {
+                    left,
+                    top,
+                    right,
+                    bottom,
+                },
+                fill,
+            );
+        }
+        if self.limit > 0.0 {
+            let y = area.bottom - height(self.limit);
+            let line = [[area.left, y], [area.right, y]];
+            paint.line(&line, colours.warning, 1.0);
+        }
+        if let Some(step) = self.marked {
+            let x = area.left + (step as f32 + 0.5) * width;
+            let base = area.bottom + 7.0;
+            let corners = [[x - 4.0, base], [x + 4.0, base], [x, area.bottom]];
+            paint.shape(&corners, colours.warning);
+        }
+        paint.frame(*area, colours.line);
+        let style = Style::new(9.0, colours.subdued).end();
+        let x = area.left - 5.0;
+        let [low, high] = [FAINTEST, 10_f32.powf(high)].map(numbers::exact);
+        if area.height() < 18.0 {
+            paint.text(format!("{low} … {high}"), [x, area.centre()], style);
+        } else {
+            paint.text(high, [x, area.top + 4.0], style);
+            paint.text(low, [x, area.bottom - 4.0], style);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::ABSENT;
+
+    #[test]
+    fn a_long_line_has_no_more_points_than_pixels_and_loses_no_peak() {
+        let plot = Area::new(20.0, 0.0, 400.0, 10.0);
+        let mut values = vec![0.25; 4001];
+        (values[2000], values[3000]) = (1.0, f32::NAN);
+        let (points, gaps) = line(&plot, &values, |value| value);
+        assert!(points.len() <= 802 && points.len() > 200);
+        assert_eq!(points.iter().filter(|point| point[1] == 1.0).count(), 1);
+        assert_eq!(gaps.len(), 1);
+        // Of few steps each is drawn, as wide as it is.
+        let (points, gaps) = line(&plot, &[0.5, f32::NAN, ABSENT, 1.0], |value| value);
+        let heights: Vec<_> = points.iter().map(|point| point[1]).collect();
+        assert_eq!(heights, [0.5, 0.5, 1.0, 1.0]);
+        assert_eq!((points[1][0], gaps), (120.0, vec![[120.0, 220.0]]));
+    }
+}

@@ -1,0 +1,18 @@
+//! Pictures as marks on a page or in the window.
+
+pub mod addressing;
+pub mod annotations;
+pub mod catalogue;
+pub mod cells;
+pub mod drawing;
+pub mod fonts;
+pub mod lanes;
+pub mod layout;
+pub mod motion;
+pub mod overlap;
+pub mod pace;
+pub mod pages;
+pub mod paint;
+pub mod panel;
+pub mod pool;
+pub mod units;

@@ -1,0 +1,542 @@
+//! Overlap of heads: A·A′ of the weightings A of a step, a number for every pair of heads, and the redundancy penalty P
+//! = ‖A·A′ − I‖² of training.
+
+use crate::figure::facts::heads::{Emitted, REDUNDANCY, Scalar};
+use crate::figure::scene::annotations::text_on;
+use crate::figure::scene::cells::Cells;
+use crate::figure::scene::paint::{At, Draw, Page, Paint};
+use crate::figure::{Area, HeadName, Scale, Style, facts::numbers};
+use crate::model::Trace;
+use crate::train::{ABSENT, Penalty, Redundancy, is_unrecorded, overlap};
+
+/// The meaning of a number of A·A′.
+pub const MEANING: &str = "overlap of two weightings (0: disjoint, 1: same single row)\n\
+    a head with itself: 1 on a single row, less when spread";
+/// Cells at least this large have their number printed.
+const PRINTED: [f32; 2] = [26.0, 10.5];
+/// Cells grow no larger.
+const LARGEST: [f32; 2] = [42.0, 22.0];
+/// Height of the labels above the columns.
+pub const LABELS: f32 = 14.0;
+/// Room for the labels left of the rows.
+pub const BESIDE: f32 = 32.0;
+/// Height of a line of words.
+const LINE: f32 = 12.0;
+/// Gap between the cells and the words, and width of the group name.
+const APART: f32 = 14.0;
+const WHO: f32 = 34.0;
+/// Room for a number among the words.
+const NUMBER: f32 = 38.0;
+const SMALL: f32 = 10.0;
+
+/// Groups of heads with a penalty: their task, and the name of the penalty over time.
+const KINDS: [(&str, Redundancy, &Emitted); 3] = [
+    ("reads", Redundancy::Read(1.0), &REDUNDANCY[0]),
+    ("writes", Redundancy::Write(1.0), &REDUNDANCY[1]),
+    ("all", Redundancy::Both(1.0), &REDUNDANCY[2]),
+];
+
+/// Returns Σ_i w(i)·w′(i) of two heads in a step; absent if a weighting was not recorded, or if their lengths differ.
+pub fn overlap_of(trace: &Trace, step: usize, heads: [usize; 2]) -> f32 {
+    let [a, b] = heads.map(|head| trace.heads[head].weighting.row(step));
+    if a.is_empty() || a.len() != b.len() || is_unrecorded(a) || is_unrecorded(b) {
+        return ABSENT;
+    }
+    overlap(a, b)
+}
+
+/// Returns up to `count` rows that contribute to the overlap of two heads, largest product first, with both weights.
+pub fn heaviest(
+    trace: &Trace,
+    step: usize,
+    heads: [usize; 2],
+    count: usize,
+) -> Vec<(usize, [f32; 2])> {
+    let [a, b] = heads.map(|head| trace.heads[head].weighting.row(step));
+    let pairs = a.iter().zip(b).map(|(&a, &b)| [a, b]);
+    let mut rows: Vec<_> = pairs
+        .enumerate()
+        .filter(|(_, [a, b])| a * b > 0.0)
+        .collect();
+    let heavier = |(_, x): &(usize, [f32; 2]), (_, y): &(usize, [f32; 2])| {
+        (y[0] * y[1]).total_cmp(&(x[0] * x[1]))
+    };
+    if rows.len() > count && count > 0 {
+        rows.select_nth_unstable_by(count - 1, heavier);
+    }
+    rows.truncate(count);
+    rows.sort_by(heavier);
+    rows
+}
+
+/// The penalty over some heads in every step.
+#[derive(Clone, Debug)]
+pub struct Redundant {
+    /// The group of heads.
+    pub who: &'static str,
+    /// The first head of the group; `None` for the group of all heads.
+    pub head: Option<HeadName>,
+    /// The number of heads.
+    pub count: usize,
+    /// P of every step with its parts; empty if the weightings were not recorded.
+    pub steps: Vec<Penalty>,
+    /// P of every step as a line.
+    pub line: Scalar,
+    /// The mean of P over the steps, as used in training.
+    pub mean: f32,
+}
+
+impl Redundant {
+    /// Returns the two parts of P in a step as sums of squares, written out.
+    pub fn terms(&self, trace: &Trace, step: usize) -> [String; 2] {
+        const MOST: usize = 4;
+        let is_one = |head: &usize| {
+            let write = trace.heads[*head].is_write();
+            self.head.is_none_or(|first| first.is_write == write)
+        };
+        let heads: Vec<usize> = (0..trace.heads.len()).filter(is_one).collect();
+        let short = |heads: [usize; 2]| numbers::short(overlap_of(trace, step, heads), 4);
+        let own = heads
+            .iter()
+            .map(|&head| format!("(1 − {})²", short([head; 2])));
+        let after = |at: usize| heads[at + 1..].iter().map(move |&other| (at, other));
+        let pairs = (0..heads.len()).flat_map(after);
+        let pairs = pairs.map(|(at, other)| format!("{}²", short([heads[at], other])));
+        let sum = |terms: Vec<String>| match terms.len() {
+            0 => "0".to_owned(),
+            1..=MOST => terms.join(" + "),
+            n => format!("{} + {} more", terms[..MOST - 1].join(" + "), n - MOST + 1),
+        };
+        let pairs = sum(pairs.collect());
+        let twice = if pairs == "0" {
+            pairs
+        } else {
+            format!("2 · ({pairs})")
+        };
+        [sum(own.collect()), twice]
+    }
+
+    /// Returns spread, shared and P of a step; absent if not recorded.
+    pub fn at(&self, step: usize) -> [f32; 3] {
+        let parts = |of: &Penalty| [of.spread, of.shared, of.total()].map(|part| part as f32);
+        self.steps.get(step).map_or([ABSENT; 3], parts)
+    }
+}
+
+/// Redundancy penalties of an episode: of the read heads, of the write heads, and of all.
+///
+/// Empty if no kind has two heads, or if the weightings differ in length.
+#[derive(Clone, Debug, Default)]
+pub struct Redundancies(pub Vec<Redundant>);
+
+impl Redundancies {
+    /// Computes the penalties, in one pass over the weightings of every pair of heads.
+    pub fn of(trace: &Trace) -> Self {
+        let heads = || trace.heads.iter();
+        let counts =
+            [false, true].map(|write| heads().filter(|head| head.is_write() == write).count());
+        let rows = heads().next().map_or(0, |head| head.weighting.width());
+        let is_alike = rows > 0 && heads().all(|head| head.weighting.width() == rows);
+        if !is_alike || counts.iter().all(|&count| count < 2) {
+            return Self::default();
+        }
+        let all = counts[0] + counts[1];
+        let kinds = KINDS.iter().zip([counts[0], counts[1], all]).enumerate();
+        // If all heads are of one kind, the group of all is omitted.
+        let kinds =
+            kinds.filter(|(kind, (_, count))| *count > 0 && (*kind < 2 || !counts.contains(&all)));
+        let kinds = kinds.map(|(kind, (&(who, redundancy, emitted), count))| {
+            let place = (kind < 2).then_some(kind == 1);
+            let head = place.map(|is_write| HeadName { is_write, place: 0 });
+            Redundant::of(trace, (who, redundancy, emitted), head, count)
+        });
+        Self(kinds.collect())
+    }
+
+    /// Returns the penalty of a kind with several heads: of the given kind if possible, else of the other one.
+    pub fn like(&self, write: bool) -> Option<&Redundant> {
+        let several = self.0.iter().filter(|of| of.count > 1);
+        let several = several.filter_map(|of| Some((of, of.head?)));
+        let mut several: Vec<_> = several.collect();
+        several.sort_by_key(|(_, head)| head.is_write != write);
+        several.first().map(|(of, _)| *of)
+    }
+}
+
+impl Redundant {
+    fn of(
+        trace: &Trace,
+        (who, redundancy, emitted): (&'static str, Redundancy, &'static Emitted),
+        head: Option<HeadName>,
+        count: usize,
+    ) -> Self {
+        let mut weightings = trace.heads.iter().map(|head| head.weighting.as_slice());
+        let is_known = !weightings.any(is_unrecorded);
+        let steps = 0..trace.steps();
+        let penalties = steps.filter_map(|t| redundancy.at(trace, t).filter(|_| is_known));
+        let steps: Vec<Penalty> = penalties.collect();
+        let value = |t: usize| steps.get(t).map_or(ABSENT, |of| of.total() as f32);
+        let values: Vec<f32> = (0..trace.steps()).map(value).collect();
+        let mean = redundancy.mean(trace).filter(|_| is_known);
+        Self {
+            who,
+            head,
+            count,
+            line: Scalar::up(emitted, values),
+            mean: mean.map_or(ABSENT, |mean| mean as f32),
+            steps,
+        }
+    }
+}
+
+/// A·A′ of a step with the penalty on it.
+#[derive(Debug)]
+pub struct Overlap<'a> {
+    /// The numbers: a column and a row for every head.
+    pub cells: Cells<'a>,
+    /// The heads, in their order.
+    pub names: Vec<HeadName>,
+    /// The groups of heads, with spread, shared and P of the step.
+    costs: Vec<(&'static str, [f32; 3])>,
+    /// The area of their text.
+    words: Option<Area>,
+}
+
+fn words_width(parts: bool) -> f32 {
+    APART + WHO + NUMBER * if parts { 3.0 } else { 1.0 }
+}
+
+impl<'a> Overlap<'a> {
+    /// Creates the overlaps of all heads at a step; `None` if there are no penalties.
+    pub(crate) fn new(
+        trace: &'a Trace,
+        step: usize,
+        scale: Scale,
+        all: &Redundancies,
+    ) -> Option<Self> {
+        let heads = trace.heads.len();
+        let value = move |column, row| overlap_of(trace, step, [row, column]);
+        let mut cells = Cells::new([heads, heads], scale, value);
+        cells.version = (step, 0);
+        (!all.0.is_empty()).then(|| Self {
+            cells,
+            names: (0..heads).map(|head| HeadName::of(trace, head)).collect(),
+            costs: all.0.iter().map(|of| (of.who, of.at(step))).collect(),
+            words: None,
+        })
+    }
+
+    /// Places it in an area and returns the area of its cells. The text is to the right of them: in full if numbers still
+    /// fit into the cells, else P alone, else omitted.
+    pub(crate) fn place(&mut self, area: &Area) -> Area {
+        let heads = self.names.len().max(1) as f32;
+        let cell = |words: Option<bool>| {
+            let free = area.width() - words.map_or(0.0, words_width);
+            (free / heads).min(LARGEST[0])
+        };
+        let choices = [(Some(true), PRINTED[0]), (Some(false), 8.0)];
+        let fits = |(words, least): &(Option<bool>, f32)| cell(*words) >= *least;
+        let words = choices.into_iter().find(fits).and_then(|(words, _)| words);
+        let (width, height) = (cell(words) * heads, LARGEST[1] * heads);
+        let cells = Area::new(area.left, area.top, width, area.height().min(height));
+        self.words = words.map(|parts| {
+            let (left, height) = (cells.right + APART, LINE * self.costs.len() as f32);
+            Area::new(
+                left,
+                cells.top - LABELS,
+                words_width(parts) - APART,
+                LABELS + height,
+            )
+        });
+        cells
+    }
+
+    /// The area of the text.
+    pub fn words(&self) -> Option<Area> {
+        self.words
+    }
+
+    /// The penalties among them, a line for each.
+    pub fn lines(&self) -> impl Iterator<Item = Area> + '_ {
+        let lines = self.words.iter().flat_map(|words| {
+            let top = words.top + LABELS;
+            let lines = 0..self.costs.len();
+            lines.map(move |line| (*words, top + line as f32 * LINE))
+        });
+        lines.map(|(words, top)| words.down(top, top + LINE))
+    }
+
+    /// Height of the text next to the cells.
+    pub fn least(&self) -> f32 {
+        LINE * self.costs.len() as f32
+    }
+
+    /// Natural height with its text.
+    pub(crate) fn natural(&self) -> f32 {
+        (15.0 * self.names.len() as f32).max(self.least())
+    }
+
+    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
+        paint.cells(&self.cells, at, page, 1.0);
+        self.grid(paint, &at, page);
+        self.print(paint, &at, page);
+        self.labels(paint, &at, page);
+        if let Some(words) = &self.words {
+            self.tell(paint, words, page);
+        }
+    }
+
+    /// Outlines the diagonal cells, and separates read heads from write heads by lines.
+    fn grid(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page<'_>) {
+        let (colours, width) = (page.colours, self.cell_width(at));
+        for (row, place) in at.axis.all() {
+            let left = at.area.left + row as f32 * width;
+            let cell = Area::new(left, place.min, width, place.span());
+            if width >= 6.0 && place.span() >= 6.0 {
+                paint.outline(cell, colours.subdued);
+            }
+        }
+        paint.frame(*at.area, colours.line);
+        let reads = self.names.iter().filter(|name| !name.is_write).count();
+        if reads > 0
+            && let Some(place) = at.axis.place_of(reads)
+        {
+            let (x, y) = (at.area.left + reads as f32 * width, place.min);
+            let ends = |area: &Area| {
+                [
+                    [[x, area.top], [x, area.bottom]],
+                    [[area.left, y], [area.right, y]],
+                ]
+            };
+            for line in ends(at.area) {
+                paint.line(&line, colours.text, 1.0);
+            }
+        }
+    }
+
+    fn cell_width(&self, at: &At<'_>) -> f32 {
+        at.area.width() / self.names.len().max(1) as f32
+    }
+
+    fn print(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page<'_>) {
+        let width = self.cell_width(at);
+        let [least_width, least_height] = PRINTED;
+        if width < least_width || at.axis.height < least_height {
+            return;
+        }
+        for (row, place) in at.axis.all() {
+            for column in 0..self.names.len() {
+                let value = self.cells.value(column, row).unwrap_or(ABSENT);
+                let ink = text_on(page.colours.of(self.cells.scale, value));
+                let x = at.area.left + (column as f32 + 0.5) * width;
+                let style = Style::new(SMALL, ink).mono().middle();
+                paint.text(numbers::cell(value), [x, place.center()], style);
+            }
+        }
+    }
+
+    /// Draws the names of the heads above the columns and left of the rows, up to the space that there is.
+    fn labels(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page<'_>) {
+        let (area, width) = (at.area, self.cell_width(at));
+        let labels: Vec<_> = self.names.iter().map(HeadName::to_string).collect();
+        let widest = labels.iter().map(|label| paint.width_of(label, SMALL));
+        let widest = widest.fold(0.0, f32::max) + 4.0;
+        let every = |room: f32, each: f32| (room / each.max(0.1)).ceil().max(1.0) as usize;
+        let [across, down] = [every(widest, width), every(9.5, at.axis.height)];
+        for (index, (label, &name)) in labels.iter().zip(&self.names).enumerate() {
+            let style = Style::new(SMALL, page.colours.head(name)).bold();
+            if index % across == 0 {
+                let x = area.left + (index as f32 + 0.5) * width;
+                paint.text(label.as_str(), [x, area.top - LABELS / 2.0], style.middle());
+            }
+            if let (true, Some(place)) = (index % down == 0, at.axis.place_of(index)) {
+                paint.text(
+                    label.as_str(),
+                    [area.left - 6.0, place.center()],
+                    style.end(),
+                );
+            }
+        }
+    }
+
+    /// Writes the penalties of the step, one line per group: spread and shared add up to P.
+    fn tell(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+        let columns = if area.width() > WHO + 2.0 * NUMBER {
+            vec![("spread", 0), ("shared", 1), ("= P", 2)]
+        } else {
+            vec![("redundancy", 2)]
+        };
+        let said = Style::new(SMALL, page.colours.subdued).end();
+        let plain = Style::new(SMALL, page.colours.text);
+        for (place, (word, part)) in columns.into_iter().enumerate() {
+            let right = area.left + WHO + (place + 1) as f32 * NUMBER;
+            paint.text(word, [right, area.top + LABELS / 2.0], said);
+            for (line, (_, costs)) in self.lines().zip(&self.costs) {
+                let number = numbers::plain(costs[part], 2, 5);
+                let at = [right, line.centre()];
+                paint.text(number.trim_start(), at, plain.mono().end());
+            }
+        }
+        for (line, (who, _)) in self.lines().zip(&self.costs) {
+            paint.text(*who, [area.left, line.centre()], plain);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+    use crate::figure::scene::layout::Scene;
+    use crate::figure::{Figure, Layout, Options, Pages, Picture};
+    use crate::model::{Model, NtmConfig};
+    use crate::task::{Copy, Task};
+    use crate::train::{Recording, is_absent};
+
+    fn machine(reads: usize, writes: usize) -> Recording {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 4..=4,
+        });
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns, config.controller.size) = (12, 5, 4);
+        (config.read_heads, config.write_heads) = (reads, writes);
+        Recording::new(&Model::new(config, 3), &task, 7, 0)
+    }
+
+    fn kinds(recording: &Recording) -> Vec<(&'static str, usize)> {
+        let all = Redundancies::of(&recording.trace).0;
+        all.iter().map(|of| (of.who, of.count)).collect()
+    }
+
+    fn drawn<'a>(figure: &'a Figure<'_>) -> Option<Vec<f32>> {
+        let (_, places): Scene<'a> = figure.scene();
+        let place = places
+            .iter()
+            .find(|p| p.panel.id.picture == Picture::Overlap)?;
+        let cells = place.cells()?;
+        Some(cells.all().collect())
+    }
+
+    #[test]
+    fn it_is_a_times_its_transpose_and_the_penalty_is_made_of_it() {
+        let recording = recording();
+        let trace = &recording.trace;
+        let options = Options {
+            step: Some(6),
+            ..Options::new(Layout::Debug)
+        };
+        let found = drawn(&Figure::new(&recording, options)).unwrap();
+        let all = Redundancies::of(trace);
+        let mut expected = [[0.0; 2]; 3];
+        for (i, j) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))) {
+            let [a, b] = [i, j].map(|head: usize| trace.heads[head].weighting.row(6));
+            let sum: f64 = a
+                .iter()
+                .zip(b)
+                .map(|(a, b)| f64::from(*a) * f64::from(*b))
+                .sum();
+            assert!((f64::from(found[4 * i + j]) - sum).abs() < 1e-6);
+            let cost = if i == j {
+                (1.0 - sum).powi(2)
+            } else {
+                sum * sum
+            };
+            // Heads 0 and 1 read, 2 and 3 write.
+            let kinds = [i < 2 && j < 2, i > 1 && j > 1, true];
+            for (_, expected) in kinds.iter().zip(&mut expected).filter(|(kind, _)| **kind) {
+                expected[usize::from(i != j)] += cost;
+            }
+        }
+        for (of, [spread, shared]) in all.0.iter().zip(expected) {
+            let parts = of.at(6).map(f64::from);
+            for (found, expected) in parts.into_iter().zip([spread, shared, spread + shared]) {
+                assert!(
+                    (found - expected).abs() < 1e-5,
+                    "{}: {found}, {expected}",
+                    of.who
+                );
+            }
+            let values = &of.line.values;
+            let mean = values.iter().sum::<f32>() / values.len() as f32;
+            assert!((of.mean - mean).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn penalty_is_large_for_identical_heads() {
+        assert_eq!(kinds(&machine(1, 1)), []);
+        assert_eq!(kinds(&machine(3, 0)), [("reads", 3)]);
+        assert_eq!(
+            kinds(&machine(1, 2)),
+            [("reads", 1), ("writes", 2), ("all", 3)]
+        );
+        // The line is that of the kind of the selected head, if it has several heads.
+        let all = Redundancies::of(&machine(1, 2).trace);
+        assert_eq!(
+            [false, true].map(|write| all.like(write).unwrap().who),
+            ["writes"; 2]
+        );
+        let all = Redundancies::of(&recording().trace);
+        assert_eq!(
+            [false, true].map(|write| all.like(write).unwrap().who),
+            ["reads", "writes"]
+        );
+        for layout in [
+            Layout::Debug,
+            Layout::Pictures(vec![Picture::Overlap, Picture::Redundancy]),
+        ] {
+            let draws = |recording: &Recording| {
+                let figure = Figure::new(recording, Options::new(layout.clone()));
+                let svg = figure.draw().to_svg();
+                svg.contains("Overlap of heads") && svg.contains("redundancy of heads that read")
+            };
+            assert!(draws(&machine(2, 0)) && !draws(&machine(1, 1)));
+        }
+    }
+
+    #[test]
+    fn penalty_is_explained_by_its_squares() {
+        let mut recording = machine(2, 1);
+        for (head, row) in [(0, 3), (1, 3), (2, 5)] {
+            let weighting = recording.trace.heads[head].weighting.row_mut(2);
+            weighting.fill(0.0);
+            weighting[row] = 0.5;
+            weighting[row + 1] = 0.5;
+        }
+        let trace = &recording.trace;
+        let all = Redundancies::of(trace);
+        let description = |kind: usize| all.0[kind].terms(trace, 2);
+        assert_eq!(
+            description(0),
+            ["(1 − 0.5000)² + (1 − 0.5000)²", "2 · (0.5000²)"]
+        );
+        assert_eq!(description(1), ["(1 − 0.5000)²", "0"]);
+        assert_eq!(all.0[0].at(2), [0.5, 0.5, 1.0]);
+        assert_eq!(
+            heaviest(trace, 2, [0, 1], 3),
+            [(3, [0.5; 2]), (4, [0.5; 2])]
+        );
+        assert_eq!(heaviest(trace, 2, [0, 2], 3), []);
+    }
+
+    #[test]
+    fn unrecorded_overlap_is_no_number() {
+        let mut recording = recording();
+        recording.trace.heads[1]
+            .weighting
+            .as_mut_slice()
+            .fill(ABSENT);
+        let trace = &recording.trace;
+        assert!(
+            is_absent(overlap_of(trace, 2, [0, 1])) && !is_absent(overlap_of(trace, 2, [0, 2]))
+        );
+        let all = Redundancies::of(trace);
+        assert!(
+            all.0
+                .iter()
+                .all(|of| of.at(2).iter().all(|value| is_absent(*value)))
+        );
+        assert!(all.0.iter().all(|of| is_unrecorded(&of.line.values)));
+    }
+}

@@ -1,0 +1,153 @@
+//! The surface on which pictures are painted, and the settings of a whole page.
+
+use crate::figure::facts::rows::Axis;
+use crate::figure::scene::cells::Cells;
+use crate::figure::scene::drawing::width_of;
+use crate::figure::{Area, Colours, Drawing, Ink, Mark, PanelId, Rgb, Style, Text, mix};
+
+/// The text in place of values that were not recorded.
+pub const NOT_RECORDED: &str = "not recorded";
+/// The text in place of gradients that cannot be computed.
+pub const NO_DERIVATIVE: &str = "no gradient";
+
+/// The settings of all pictures of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// The colours of the theme.
+    pub colours: &'a Colours,
+    /// The first step of the time axis.
+    pub first: usize,
+    /// The step to be marked.
+    pub step: Option<usize>,
+    /// Place of the step's current stage.
+    pub stage: Option<usize>,
+    /// Progress of that stage, 0 to 1.
+    pub through: f32,
+    /// Pixels per unit that an image may use.
+    pub density: f32,
+    /// True where axes are named as the paper does.
+    pub as_paper: bool,
+    /// Opacity of parts that are still to come.
+    pub to_come: f32,
+    /// The text in place of unknown values.
+    pub lacking: &'static str,
+}
+
+impl<'a> Page<'a> {
+    /// The window: all of time, a step and its stage are marked by itself.
+    pub fn on_screen(colours: &'a Colours, density: f32) -> Self {
+        Self {
+            colours,
+            first: 0,
+            step: None,
+            stage: None,
+            through: 1.0,
+            density,
+            as_paper: false,
+            to_come: 0.0,
+            lacking: NOT_RECORDED,
+        }
+    }
+}
+
+/// Position of the cells of a picture.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    /// The picture.
+    pub id: PanelId,
+    /// Area of the cells.
+    pub area: &'a Area,
+    /// Position of the rows.
+    pub axis: &'a Axis,
+}
+
+/// Whatever can be painted on: a page for a file, or the window.
+pub trait Paint {
+    /// Puts a mark above all that is there.
+    fn mark(&mut self, mark: Mark);
+
+    /// Paints the cells of a picture as colours, with this opacity.
+    fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &Page<'_>, opacity: f32);
+
+    /// True where a cell of a picture is not finite, and where one was not recorded.
+    fn odd(&mut self, cells: &Cells<'_>, _picture: PanelId) -> [bool; 2] {
+        cells.odd()
+    }
+
+    /// About how wide a text is.
+    fn width_of(&self, text: &str, size: f32) -> f32 {
+        width_of(text, size)
+    }
+}
+
+/// Drawing functions for frequent shapes, as marks.
+pub trait Draw: Paint {
+    /// A filled rectangle.
+    fn rect(&mut self, area: Area, fill: impl Into<Ink>) {
+        let fill = fill.into();
+        self.mark(Mark::Rect { area, fill });
+    }
+
+    /// A line without gaps.
+    fn line(&mut self, points: &[[f32; 2]], ink: impl Into<Ink>, width: f32) {
+        self.dashed(points, ink, width, &[]);
+    }
+
+    /// A line with dashes and gaps of these lengths.
+    fn dashed(&mut self, points: &[[f32; 2]], ink: impl Into<Ink>, width: f32, dashes: &[f32]) {
+        self.mark(Mark::Line {
+            points: points.to_vec(),
+            ink: ink.into(),
+            width,
+            dashes: dashes.to_vec(),
+        });
+    }
+
+    /// A filled shape.
+    fn shape(&mut self, points: &[[f32; 2]], fill: impl Into<Ink>) {
+        let (points, fill) = (points.to_vec(), fill.into());
+        self.mark(Mark::Shape { points, fill });
+    }
+
+    /// A line of text.
+    fn text(&mut self, text: impl Into<String>, at: [f32; 2], style: Style) {
+        let text = text.into();
+        self.mark(Mark::Text(Text { text, at, style }));
+    }
+
+    /// The edge of a rectangle, just outside.
+    fn frame(&mut self, area: Area, ink: Rgb) {
+        let (ink, inside) = (ink.into(), false);
+        self.mark(Mark::Edge { area, ink, inside });
+    }
+
+    /// The edge of a rectangle, just inside.
+    fn outline(&mut self, area: Area, ink: Rgb) {
+        let (ink, inside) = (ink.into(), true);
+        self.mark(Mark::Edge { area, ink, inside });
+    }
+}
+
+impl<P: Paint + ?Sized> Draw for P {}
+
+impl Paint for Drawing {
+    fn mark(&mut self, mark: Mark) {
+        self.marks.push(mark);
+    }
+
+    fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &Page<'_>, opacity: f32) {
+        let pixels = |length: f32| (length * page.density).ceil().max(1.0) as usize;
+        for (run, (_, place)) in at.axis.runs.iter().enumerate() {
+            let (top, bottom) = (place.min, place.max);
+            let area = at.area.down(top, bottom);
+            let rows: Vec<usize> = at.axis.rows(run).map(|(row, _)| row).collect();
+            let most = [pixels(area.width()), pixels(area.height())];
+            let mut image = cells.image(&rows, most, page.colours);
+            if opacity < 1.0 {
+                let seen = |pixel| mix(page.colours.well, pixel, opacity);
+                image.pixels = image.pixels.into_iter().map(seen).collect();
+            }
+            self.mark(Mark::Image { area, image });
+        }
+    }
+}

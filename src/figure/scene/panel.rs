@@ -1,0 +1,446 @@
+//! A picture: its identity, axes and contents; on a page with its name, axis labels and legend.
+
+use std::borrow::Cow;
+
+use crate::figure::facts::numbers::end_text;
+use crate::figure::facts::rows::{Axis, Placing, Rows, Span, numbered_every};
+use crate::figure::scene::addressing::{self, Addressing, Bars};
+use crate::figure::scene::annotations::ROOM_FOR_HEADS;
+use crate::figure::scene::cells::Cells;
+use crate::figure::scene::lanes::{self, Decades};
+use crate::figure::scene::overlap::{LABELS, Overlap};
+use crate::figure::scene::paint::{At, Draw, Page, Paint};
+use crate::figure::{Area, HeadName, Image, Mark, PanelId, Picture, Rgb, Scalar, Scale, Style};
+
+/// Height of the line with the name and the legend.
+const HEAD: f32 = 22.0;
+/// Height of the mark for omitted rows.
+const GAP: f32 = 14.0;
+/// Length of a tick.
+const TICK: f32 = 4.0;
+const SMALL: f32 = 10.0;
+const TEXT: f32 = 11.0;
+
+/// A picture before it has a place.
+#[derive(Debug)]
+pub struct Panel<'a> {
+    /// The identity.
+    pub id: PanelId,
+    /// The title on a page.
+    pub title: String,
+    /// The name on screen, and in copied numbers.
+    pub name: String,
+    /// The owner, as it is named when values are read out.
+    pub whose: String,
+    /// The exact description of its contents.
+    pub note: String,
+    /// The text alternative for screen readers, after the name.
+    pub alt: String,
+    /// The contents.
+    pub content: Content<'a>,
+    /// The horizontal axis.
+    pub across: Across,
+    /// The vertical axis.
+    pub down: Down<'a>,
+    /// The height it likes to have.
+    pub natural: f32,
+}
+
+/// The horizontal axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Across {
+    /// The steps of the episode.
+    Steps(usize),
+    /// The columns of the memory.
+    Columns(usize),
+    /// Values, with an axis of their own.
+    Values,
+}
+
+/// The vertical axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Down<'a> {
+    /// The name of one row.
+    pub label: &'static str,
+    /// The rows shown.
+    pub rows: Cow<'a, Rows>,
+    /// True when the first one is at the bottom.
+    pub upwards: bool,
+}
+
+impl Down<'_> {
+    /// All `total` rows.
+    pub fn all(label: &'static str, total: usize) -> Self {
+        Self {
+            label,
+            rows: Cow::Owned(Rows::all(total)),
+            upwards: false,
+        }
+    }
+
+    fn place(&self, area: &Area) -> Axis {
+        let placing = Placing {
+            gap: GAP,
+            tallest: f32::INFINITY,
+            upwards: self.upwards,
+        };
+        self.rows.place(Span::new(area.top, area.bottom), placing)
+    }
+}
+
+/// The contents of a picture.
+#[derive(Debug)]
+pub enum Content<'a> {
+    /// A colour per value.
+    Cells(Cells<'a>),
+    /// A bar per row.
+    Bars(Bars<'a>),
+    /// The columns of the addressing of a head, and the lines between them.
+    Addressing(Addressing<'a>),
+    /// A colour for every two heads.
+    Overlap(Overlap<'a>),
+    /// A line per number, each of a head, or of several.
+    Lanes(Vec<(Scalar, Option<HeadName>)>),
+    /// A bar per step, by the logarithm of its value.
+    Decades(Decades<'a>),
+    /// A name or a mark, without values.
+    Sign(Sign),
+    /// Empty space.
+    Nothing,
+}
+
+/// A picture at its place, to be painted and to be pointed at.
+#[derive(Debug)]
+pub struct PlacedPanel<'a> {
+    /// The picture.
+    pub panel: Panel<'a>,
+    /// The area of the data.
+    pub area: Area,
+    /// The axis of the rows.
+    pub axis: Axis,
+}
+
+/// A part of a page that represents something and shows no values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// A stage of the step, by its place among all.
+    Stage(usize),
+    /// A head, by its place among all.
+    Head(usize),
+}
+
+/// A value under the pointer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// The column.
+    pub column: usize,
+    /// The row, whether or not all rows are shown.
+    pub row: usize,
+    /// The value.
+    pub value: f32,
+}
+
+impl<'a> PlacedPanel<'a> {
+    /// The steps that run through it from left to right, where they do.
+    pub fn steps(&self) -> Option<usize> {
+        match self.panel.across {
+            Across::Steps(steps) => Some(steps),
+            _ => None,
+        }
+    }
+
+    /// The numbers behind it, where each has a cell or a bar.
+    pub fn cells(&self) -> Option<&Cells<'a>> {
+        match &self.panel.content {
+            Content::Cells(cells) | Content::Decades(Decades { values: cells, .. }) => Some(cells),
+            Content::Bars(bars) => Some(&bars.cells),
+            Content::Overlap(overlap) => Some(&overlap.cells),
+            _ => None,
+        }
+    }
+
+    /// Returns the value at a point of the page.
+    pub fn hit(&self, x: f32, y: f32) -> Option<Hit> {
+        let (cells, area) = (self.cells()?, &self.area);
+        if !(area.left..area.right).contains(&x) {
+            return None;
+        }
+        let share = (x - area.left) / area.width();
+        let column = ((share * cells.columns as f32) as usize).min(cells.columns.checked_sub(1)?);
+        let row = self.axis.row_at(y)?;
+        let value = cells.value(column, row)?;
+        Some(Hit { column, row, value })
+    }
+
+    /// Returns the position of the cells.
+    pub(crate) fn place(&self) -> At<'_> {
+        At {
+            id: self.panel.id,
+            area: &self.area,
+            axis: &self.axis,
+        }
+    }
+
+    /// Paints the contents.
+    pub fn paint(&self, paint: &mut dyn Paint, page: &Page<'_>) {
+        match &self.panel.content {
+            Content::Cells(cells) => {
+                cells.paint(paint, self.place(), page);
+                if self.steps().is_none() {
+                    cells.print(paint, self.place(), page);
+                }
+            }
+            Content::Bars(bars) => bars.paint(paint, self.place(), page),
+            Content::Addressing(all) => all.paint(paint, &self.area, &self.axis, page),
+            Content::Overlap(overlap) => overlap.paint(paint, self.place(), page),
+            Content::Lanes(all) => lanes::all(paint, all, &self.area, page),
+            Content::Decades(decades) => decades.paint(paint, &self.area, page),
+            Content::Sign(_) | Content::Nothing => {}
+        }
+    }
+}
+
+impl<'a> Panel<'a> {
+    /// A sign.
+    pub(crate) fn sign(id: PanelId, name: String, sign: Sign) -> Self {
+        Self {
+            id,
+            name,
+            content: Content::Sign(sign),
+            ..Self::nothing()
+        }
+    }
+
+    /// Room that is kept.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            id: PanelId::new(Picture::Differences),
+            title: String::new(),
+            name: String::new(),
+            whose: String::new(),
+            note: String::new(),
+            alt: String::new(),
+            content: Content::Nothing,
+            across: Across::Values,
+            down: Down::all("", 0),
+            natural: 1.0,
+        }
+    }
+
+    /// Height of the part above the data.
+    pub(crate) fn head(&self) -> f32 {
+        match self.content {
+            Content::Addressing(_) => HEAD + addressing::NAMES,
+            Content::Overlap(_) => HEAD + LABELS,
+            _ => HEAD,
+        }
+    }
+
+    /// Places the picture on a page.
+    pub fn at(mut self, area: Area) -> PlacedPanel<'a> {
+        let area = match &mut self.content {
+            Content::Cells(cells) if !cells.marks.is_empty() => Area {
+                right: area.right - ROOM_FOR_HEADS,
+                ..area
+            },
+            Content::Overlap(overlap) => overlap.place(&area),
+            _ => area,
+        };
+        let axis = self.down.place(&area);
+        self.along(area, axis)
+    }
+
+    /// Places the picture on a page, with its rows on this axis.
+    pub fn along(self, area: Area, axis: Axis) -> PlacedPanel<'a> {
+        let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
+        PlacedPanel {
+            panel: self,
+            area: Area {
+                top,
+                bottom,
+                ..area
+            },
+            axis,
+        }
+    }
+
+    /// Draws everything; the data fills `area`.
+    pub(crate) fn draw(
+        mut self,
+        paint: &mut dyn Paint,
+        area: Area,
+        axis: bool,
+        page: &Page<'_>,
+    ) -> Option<PlacedPanel<'a>> {
+        if matches!(self.content, Content::Nothing) {
+            return None;
+        }
+        // On a page it is called by its title.
+        (self.name, self.alt) = (self.title.clone(), self.note.clone());
+        let place = self.at(area);
+        let (panel, area) = (&place.panel, &place.area);
+        place.paint(paint, page);
+        if !matches!(
+            panel.content,
+            Content::Lanes(..) | Content::Decades(_) | Content::Overlap(_)
+        ) {
+            panel.rows_axis(paint, area, &place.axis, page);
+        }
+        if let (Some(step), Some(steps)) = (page.step, place.steps()) {
+            play_head(paint, area, step.saturating_sub(page.first), steps, page);
+        }
+        panel.title(paint, area, page);
+        if axis {
+            panel.columns_axis(paint, area, page);
+        }
+        Some(place)
+    }
+
+    /// Returns the right edge of the picture, for data in this area.
+    fn right(&self, area: &Area) -> f32 {
+        match &self.content {
+            Content::Overlap(overlap) => overlap.words().map_or(area.right, |words| words.right),
+            _ => area.right,
+        }
+    }
+
+    fn title(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+        let y = area.top - self.head() + 11.0;
+        let style = Style::new(12.0, page.colours.text).bold();
+        paint.text(self.title.as_str(), [area.left, y], style);
+        let left = area.left + paint.width_of(&self.title, 12.5) + 8.0;
+        let mut right = self.right(area);
+        let cells = match &self.content {
+            Content::Cells(cells) | Content::Overlap(Overlap { cells, .. }) => Some(cells),
+            _ => None,
+        };
+        if let Some(cells) = cells.filter(|_| left + 60.0 < right) {
+            let [broken, absent] = paint.odd(cells, self.id);
+            for (is_there, words, fill) in [
+                (broken, "not finite", page.colours.non_finite),
+                (absent, page.lacking, page.colours.raised),
+            ] {
+                if is_there {
+                    right = no_value(paint, [right, y], words, fill, page);
+                }
+            }
+            let note = paint.width_of(&self.note, TEXT);
+            let ends: [f32; 2] = cells.scale.ends().into();
+            let ends: f32 = ends
+                .map(|end| paint.width_of(&end_text(end), SMALL))
+                .iter()
+                .sum();
+            let bar = (right - left - note - (ends + 26.0).max(66.0)).clamp(24.0, 88.0);
+            right = legend(paint, [right, y], bar, cells.scale, page);
+        }
+        let has_room = left + paint.width_of(&self.note, TEXT) + 8.0 < right;
+        if has_room && self.note != self.title {
+            let style = Style::new(TEXT, page.colours.subdued);
+            paint.text(self.note.as_str(), [left, y], style);
+        }
+    }
+
+    fn rows_axis(&self, paint: &mut dyn Paint, area: &Area, placed: &Axis, page: &Page<'_>) {
+        let colours = page.colours;
+        let style = Style::new(SMALL, colours.subdued).end();
+        for (row, place) in placed.numbered() {
+            let y = place.center();
+            let tick = [[area.left - TICK, y], [area.left, y]];
+            paint.line(&tick, colours.subdued, 1.0);
+            paint.text(row.to_string(), [area.left - TICK - 3.0, y], style);
+        }
+        let label = match (page.as_paper || placed.upwards, self.down.label) {
+            (true, "row") if placed.upwards => "location →",
+            (true, "row") => "← location",
+            (_, label) => label,
+        };
+        if paint.width_of(label, TEXT) < area.height() {
+            let style = Style::new(TEXT, colours.subdued).upwards();
+            paint.text(label, [area.left - 40.0, area.centre()], style);
+        }
+    }
+
+    fn columns_axis(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+        let (first, count, label) = match self.across {
+            Across::Steps(steps) if page.as_paper => (page.first, steps, "time step →"),
+            Across::Steps(steps) => (page.first, steps, "step"),
+            Across::Columns(columns) => (0, columns, "column"),
+            Across::Values => return,
+        };
+        let colours = page.colours;
+        let width = area.width() / count.max(1) as f32;
+        let every = numbered_every(width);
+        let style = Style::new(SMALL, colours.subdued).middle();
+        for number in (first..first + count).filter(|number| number % every == 0) {
+            let x = area.left + ((number - first) as f32 + 0.5) * width;
+            let y = area.bottom;
+            paint.line(&[[x, y], [x, y + TICK]], colours.subdued, 1.0);
+            paint.text(number.to_string(), [x, y + 11.0], style);
+        }
+        let style = Style::new(TEXT, colours.subdued).middle();
+        paint.text(label, [area.middle(), area.bottom + 24.0], style);
+    }
+}
+
+/// The current step, its edges in the accent colour.
+fn play_head(paint: &mut dyn Paint, area: &Area, step: usize, steps: usize, page: &Page<'_>) {
+    let width = area.width() / steps.max(1) as f32;
+    let left = area.left + step as f32 * width;
+    let edges = if width >= 4.0 {
+        vec![left, left + width]
+    } else {
+        vec![left + width / 2.0]
+    };
+    for x in edges {
+        let ends = [[x, area.top - 2.0], [x, area.bottom + 2.0]];
+        paint.line(&ends, page.colours.accent, 1.0);
+    }
+}
+
+/// The colours of a scale from its one end to the other.
+pub fn shades(paint: &mut dyn Paint, area: Area, scale: Scale, page: &Page<'_>) {
+    const COUNT: usize = 256;
+    let share = |index: usize| index as f32 / (COUNT - 1) as f32;
+    let pixels = (0..COUNT).map(|i| page.colours.of(scale, scale.at(share(i))));
+    let image = Image {
+        columns: COUNT,
+        rows: 1,
+        pixels: pixels.collect(),
+    };
+    paint.mark(Mark::Image { area, image });
+    paint.frame(area, page.colours.line);
+}
+
+/// A bar of the colours of a scale with the values of its ends, before `right`; returns where it begins.
+fn legend(
+    paint: &mut dyn Paint,
+    [right, y]: [f32; 2],
+    width: f32,
+    scale: Scale,
+    page: &Page<'_>,
+) -> f32 {
+    let (low, high) = scale.ends();
+    let style = Style::new(SMALL, page.colours.subdued);
+    paint.text(end_text(high), [right, y], style.end());
+    let right = right - paint.width_of(&end_text(high), SMALL) - 5.0;
+    let area = Area::new(right - width, y - 4.0, width, 8.0);
+    shades(paint, area, scale, page);
+    let left = area.left - 5.0;
+    paint.text(end_text(low), [left, y], style.end());
+    left - paint.width_of(&end_text(low), SMALL) - 4.0
+}
+
+/// Draws the legend of a colour outside the scale, before `right`; returns its left edge.
+fn no_value(
+    paint: &mut dyn Paint,
+    [right, y]: [f32; 2],
+    words: &str,
+    fill: Rgb,
+    page: &Page<'_>,
+) -> f32 {
+    let style = Style::new(SMALL, page.colours.subdued).end();
+    paint.text(words, [right, y], style);
+    let left = right - paint.width_of(words, SMALL) - 14.0;
+    paint.rect(Area::new(left, y - 4.0, 8.0, 8.0), fill);
+    left - 10.0
+}

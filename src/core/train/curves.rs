@@ -105,7 +105,7 @@ fn spread_of(
 }
 
 /// At most `most` of the points, evenly spread, the last one always among them.
-pub fn thin(points: &[Spread], most: usize) -> Vec<Spread> {
+pub fn thin<T: Copy>(points: &[T], most: usize) -> Vec<T> {
     let (count, most) = (points.len(), most.max(1));
     if count <= most {
         return points.to_vec();
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(thinned(5), [2, 4, 6, 8, 10]);
         assert_eq!(thinned(3), [3, 6, 10]);
         assert_eq!(thinned(20).len(), 10);
-        assert_eq!(thin(&[], 5), []);
+        assert_eq!(thin::<u8>(&[], 5), []);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Learning curves as a figure: bits per sequence over sequences, a line per setting (the median of its runs) in a band
 //! (from the best run to the worst); below, each on an axis of its own, what joins the loss.
 
-use crate::figure::chart::data::{Across, Chart, Form, Hue, Line, Up};
+use crate::figure::chart::axis::{Axis, AxisKind};
+use crate::figure::chart::data::{Chart, Form, Hue, Line, thinned};
 use crate::figure::chart::page::Charts;
-use crate::train::{Spread, thin};
+use crate::train::Spread;
 
 /// The auxiliary losses and their units, as [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
 const BESIDE: [&str; 3] = [
@@ -11,12 +12,8 @@ const BESIDE: [&str; 3] = [
     "Divergence, nats",
     "Reward in training, nats",
 ];
-/// The most points of a line: more than that are finer than pixels.
-const MOST_POINTS: usize = 600;
 /// Ratio of the largest to the smallest value from which the axis is logarithmic.
 const LOG_FROM: f64 = 30.0;
-/// The most decades of a logarithmic axis.
-const MOST_DECADES: i32 = 6;
 /// Margin of a linear axis beyond its values, as a share of its length.
 const BEYOND: f64 = 0.05;
 
@@ -39,10 +36,10 @@ pub fn learning_curves(curves: &[Curve], threshold: f64, dark: bool) -> Charts {
         &curve.points
     });
     let level = (threshold, format!("threshold {threshold}"));
-    let [low, high] = main.range().map(|end| main.up.value(end));
-    let is_there = (low..=high).contains(&threshold);
-    let levels = is_there.then_some(level).into_iter().collect();
-    let main = Chart { levels, ..main };
+    let main = Chart {
+        levels: vec![level],
+        ..main
+    };
     let kinds = BESIDE.iter().enumerate();
     let kinds = kinds.filter(|(kind, _)| curves.iter().any(|one| !one.aux[*kind].is_empty()));
     let beside = kinds.map(|(kind, name)| chart(name, curves, sequences, |curve| &curve.aux[kind]));
@@ -58,7 +55,7 @@ pub fn learning_curves(curves: &[Curve], threshold: f64, dark: bool) -> Charts {
 
 fn chart(name: &str, curves: &[Curve], sequences: u64, of: impl Fn(&Curve) -> &[Spread]) -> Chart {
     let lines = curves.iter().enumerate().map(|(index, curve)| {
-        let points = thin(of(curve), MOST_POINTS);
+        let points = thinned(of(curve));
         let at = points.iter();
         Line {
             name: curve.label.clone(),
@@ -85,7 +82,8 @@ fn chart(name: &str, curves: &[Curve], sequences: u64, of: impl Fn(&Curve) -> &[
     Chart {
         name: name.to_owned(),
         meaning: format!("{what}{scale}."),
-        across: Across::Sizes("sequences", [0.0, sequences as f64]),
+        across: Axis::new(AxisKind::Linear, [0.0, sequences as f64]),
+        unit: "sequences",
         up,
         lines,
         levels: Vec::new(),
@@ -94,7 +92,7 @@ fn chart(name: &str, curves: &[Curve], sequences: u64, of: impl Fn(&Curve) -> &[
 }
 
 /// The axis on which all of these values are seen well.
-fn axis(lines: &[Line]) -> Up {
+fn axis(lines: &[Line]) -> Axis {
     let medians = lines
         .iter()
         .flat_map(|line| &line.points)
@@ -110,9 +108,7 @@ fn axis(lines: &[Line]) -> Up {
     let above_zero = values.iter().copied().filter(|value| *value > 0.0);
     let lowest = above_zero.fold(most, f64::min);
     if least >= 0.0 && most / lowest > LOG_FROM {
-        let last = most.log10().ceil() as i32;
-        let first = (lowest.log10().floor() as i32).max(last - MOST_DECADES);
-        return Up::Decades([first, last].map(|power| 10f64.powi(power)));
+        return Axis::log(values);
     }
     // A curve that stays far above zero, as that of a task with an optimum, gets the whole height.
     let from = match least {
@@ -122,7 +118,7 @@ fn axis(lines: &[Line]) -> Up {
     };
     let room = BEYOND * (most - from).max(most.abs() * 1e-2);
     let below = if from == 0.0 { 0.0 } else { room };
-    Up::From([from - below, most + room])
+    Axis::new(AxisKind::Linear, [from - below, most + room])
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Charts of training runs.
 
+pub mod axis;
 pub mod curves;
 pub mod data;
 pub mod page;

@@ -1,28 +1,16 @@
 //! Charts on a page, one below the other.
 
-use crate::figure::chart::data::{Chart, Line};
-use crate::figure::chart::plot::Plot;
-use crate::figure::scene::drawing::width_of;
+use crate::figure::chart::data::Chart;
+use crate::figure::chart::plot::{self, Plot};
 use crate::figure::scene::layout::Scene;
 use crate::figure::scene::pages::{FrameTime, Walk};
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Area, Colours, Drawing, Pages, Style};
 
 const WIDTH: f32 = 760.0;
-const LEFT: f32 = 64.0;
-// Half of the last number of an axis is beyond it.
-const RIGHT: f32 = WIDTH - 32.0;
-/// Heights of the first chart and of the others, and the room for the words above each.
+const MARGIN: f32 = 24.0;
+/// Heights of the first plot and of the others.
 const HEIGHTS: [f32; 2] = [230.0, 96.0];
-const WORDS: f32 = 44.0;
-/// Room for an axis below a chart.
-const AXIS: f32 = 36.0;
-/// The width of the line sample in a legend above.
-const SAMPLE: f32 = 34.0;
-/// Height of a line of the legend below all charts.
-const LINE: f32 = 20.0;
-/// The most letters of a name in it.
-const MOST_LETTERS: usize = 80;
 
 /// Charts on a page, one below the other.
 #[derive(Clone, Debug)]
@@ -58,89 +46,34 @@ impl Charts {
         let colours = Colours::for_theme(self.dark);
         let mut drawing = Drawing::new(WIDTH, 0.0, colours.panel, self.title.clone());
         let style = Style::new(15.0, colours.strong).bold();
-        drawing.text(self.title.clone(), [LEFT, 22.0], style);
-        // What does not fit above the first stands below all.
-        let first = self.charts.first();
-        let below = first.filter(|chart| !fits_above(chart));
-        let below = below.map_or(&[][..], |chart| &chart.lines);
-        let mut top = 34.0;
+        drawing.text(self.title.clone(), [MARGIN, 22.0], style);
+        let (mut top, width) = (38.0, WIDTH - 2.0 * MARGIN);
         for (index, chart) in self.charts.iter().enumerate() {
+            top = plot::heading(&mut drawing, chart, [MARGIN, top], width, colours);
             let height = HEIGHTS[usize::from(index > 0)];
-            let area = Area::new(LEFT, top + WORDS, RIGHT - LEFT, height);
-            words(&mut drawing, chart, top, colours);
-            if names(chart).ne(below.iter().map(|line| &line.name)) {
-                legend(&mut drawing, &chart.lines, top, colours);
-            }
+            let [left, right] = [MARGIN + plot::LEFT, WIDTH - MARGIN - plot::RIGHT];
+            let area = Area::new(left, top, right - left, height);
             Plot::new(chart, area, colours).draw(&mut drawing);
-            top += WORDS + height + AXIS;
+            top += height + plot::BELOW + MARGIN / 2.0;
         }
-        for line in below {
-            top += LINE;
-            sample(&mut drawing, line, [LEFT, top], 28.0, colours);
-            let style = Style::new(12.0, colours.text);
-            drawing.text(shortened(&line.name), [LEFT + 36.0, top], style);
-        }
-        drawing.height = top + 20.0;
+        drawing.height = top;
         drawing
     }
-}
-
-/// Draws the name and the meaning of a chart.
-fn words(drawing: &mut Drawing, chart: &Chart, top: f32, colours: &Colours) {
-    let bold = Style::new(13.0, colours.strong).bold();
-    drawing.text(chart.name.clone(), [LEFT, top + 15.0], bold);
-    let small = Style::new(11.0, colours.subdued);
-    drawing.text(chart.meaning.clone(), [LEFT, top + 31.0], small);
-}
-
-fn names(chart: &Chart) -> impl Iterator<Item = &String> {
-    chart.lines.iter().map(|line| &line.name)
-}
-
-/// True where the names of the lines fit next to that of the chart.
-fn fits_above(chart: &Chart) -> bool {
-    let width: f32 = names(chart).map(|name| width_of(name, 11.0) + SAMPLE).sum();
-    width <= RIGHT - LEFT - width_of(&chart.name, 13.0) - 12.0
-}
-
-/// Draws the legend of the lines above a chart.
-fn legend(drawing: &mut Drawing, lines: &[Line], top: f32, colours: &Colours) {
-    let (mut right, y) = (RIGHT, top + 15.0);
-    for line in lines.iter().rev().filter(|_| lines.len() > 1) {
-        let width = width_of(&line.name, 11.0);
-        let style = Style::new(11.0, colours.text);
-        drawing.text(line.name.clone(), [right - width, y], style);
-        sample(drawing, line, [right - width - 22.0, y], 16.0, colours);
-        right -= width + SAMPLE;
-    }
-}
-
-/// A piece of a line.
-fn sample(drawing: &mut Drawing, line: &Line, [x, y]: [f32; 2], length: f32, colours: &Colours) {
-    let ends = [[x, y], [x + length, y]];
-    drawing.dashed(&ends, line.hue.of(colours), 2.0, &line.dashes());
-}
-
-/// A name that fits on a line.
-fn shortened(name: &str) -> String {
-    if name.chars().count() <= MOST_LETTERS {
-        return name.to_owned();
-    }
-    let kept = name.chars().take(MOST_LETTERS - 1);
-    kept.chain(['…']).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::chart::data::{Across, Form, Hue, Up};
+    use crate::figure::chart::axis::{Axis, AxisKind};
+    use crate::figure::chart::data::{Form, Hue, Line};
 
     fn chart(points: &[[f64; 2]]) -> Chart {
         Chart {
             name: "Bits".into(),
             meaning: "what is left".into(),
-            across: Across::Sequences,
-            up: Up::Logarithm,
+            across: Axis::sequences([1.0, 90_000.0]),
+            unit: "sequences",
+            up: Axis::log(points.iter().map(|point| point[1]).chain([80.0])),
             lines: vec![Line {
                 name: "mean".into(),
                 hue: Hue::Line(0),
@@ -156,8 +89,9 @@ mod tests {
     #[test]
     fn page_shows_its_text_in_both_themes() {
         let bars = Chart {
-            across: Across::Sizes("length", [1.0, 20.0]),
-            up: Up::Percent([0.0, 0.5]),
+            across: Axis::new(AxisKind::Whole, [0.5, 20.5]),
+            unit: "length",
+            up: Axis::new(AxisKind::Percent, [0.0, 0.5]),
             ..chart(&[[1.0, 0.25], [20.0, 0.5]])
         };
         for dark in [false, true] {

@@ -1,46 +1,135 @@
-//! A chart at its place on a page: axes with their numbers, lines in bands, levels and events.
+//! A chart at its place: heading with legend, axes with their numbers, lines in bands, levels and events.
 
-use crate::figure::chart::data::{Across, Chart, Form, Line, Up, decades};
-use crate::figure::scene::paint::Draw;
-use crate::figure::{Area, Colours, Drawing, Ink, Style};
+use crate::figure::chart::axis::Axis;
+use crate::figure::chart::data::{Chart, Form, Line};
+use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::{Area, Colours, Ink, Style};
 
+/// Room for the numbers at the left of a plot.
+pub const LEFT: f32 = 42.0;
+/// Room for half a number at its right.
+pub const RIGHT: f32 = 24.0;
+/// Room for the axis below it.
+pub const BELOW: f32 = 34.0;
 /// The least room that a number has on an upright axis, and along a level one, in sizes of its letters.
 const ROOM: [f32; 2] = [1.5, 4.5];
+/// Size of the letters of the meaning and the legend, and the height of a line of them.
+const SMALL: f32 = 11.0;
+const LINE: f32 = 15.0;
+/// Height of the name.
+const NAME: f32 = 20.0;
+/// The length of the sample in a legend, and the room around it.
+const SAMPLE: f32 = 22.0;
+const AROUND: f32 = 6.0;
+/// The most letters of a name in a legend.
+const MOST_LETTERS: usize = 80;
 
-/// A chart at its place on a page.
-pub(crate) struct Plot<'a> {
+/// Paints name, meaning and legend of a chart in this width; returns the lower end.
+pub fn heading(
+    paint: &mut dyn Paint,
+    chart: &Chart,
+    [left, top]: [f32; 2],
+    width: f32,
+    colours: &Colours,
+) -> f32 {
+    let bold = Style::new(13.0, colours.strong).bold();
+    paint.text(chart.name.clone(), [left, top + NAME / 2.0], bold);
+    let (mut from, mut y) = (
+        left + paint.width_of(&chart.name, 13.0) + 12.0,
+        top + NAME / 2.0,
+    );
+    let legend = chart.legend();
+    let legend: Vec<_> = legend
+        .iter()
+        .map(|(name, line)| (shortened(name), *line))
+        .collect();
+    let wide = |name: &str| paint.width_of(name, SMALL) + SAMPLE + 2.0 * AROUND;
+    let widths: Vec<f32> = legend.iter().map(|(name, _)| wide(name)).collect();
+    let is_beside = from + widths.iter().sum::<f32>() <= left + width;
+    let mut bottom = top + NAME;
+    let subdued = Style::new(SMALL, colours.subdued);
+    let words = chart.meaning.split_inclusive(' ');
+    let places = flow(words.clone().map(|word| paint.width_of(word, SMALL)), width);
+    let places: Vec<_> = places.collect();
+    let rows = places.last().map_or(0, |(row, _)| row + 1);
+    for row in 0..rows {
+        let here = words
+            .clone()
+            .zip(&places)
+            .filter(|(_, place)| place.0 == row);
+        let line: String = here.map(|(word, _)| word).collect();
+        paint.text(line.trim_end(), [left, bottom + LINE / 2.0], subdued);
+        bottom += LINE;
+    }
+    if !is_beside {
+        (from, y) = (left, bottom + LINE / 2.0);
+    }
+    let places: Vec<_> = flow(widths.into_iter(), left + width - from).collect();
+    for ((name, line), (row, x)) in legend.into_iter().zip(places) {
+        let [x, y] = [from + x, y + row as f32 * LINE];
+        let ends = [[x, y], [x + SAMPLE, y]];
+        paint.dashed(&ends, line.hue.of(colours), 2.0, line.dashes());
+        paint.text(
+            name,
+            [x + SAMPLE + AROUND, y],
+            Style::new(SMALL, colours.text),
+        );
+        if !is_beside {
+            bottom = bottom.max(y + LINE / 2.0);
+        }
+    }
+    bottom + AROUND
+}
+
+/// The row and the left end of things of these widths, as many in a row as there is room for.
+fn flow(widths: impl Iterator<Item = f32>, room: f32) -> impl Iterator<Item = (usize, f32)> {
+    widths.scan((0, 0.0), move |(row, right), width| {
+        if *right > 0.0 && *right + width > room + 0.5 {
+            (*row, *right) = (*row + 1, 0.0);
+        }
+        let left = *right;
+        *right += width;
+        Some((*row, left))
+    })
+}
+
+/// A name that fits on a line.
+fn shortened(name: &str) -> String {
+    if name.chars().count() <= MOST_LETTERS {
+        return name.to_owned();
+    }
+    let kept = name.chars().take(MOST_LETTERS - 1);
+    kept.chain(['…']).collect()
+}
+
+/// A chart at its place, without its heading.
+pub struct Plot<'a> {
     chart: &'a Chart,
     colours: &'a Colours,
     /// The area of the lines; numbers are at the left and below.
-    area: Area,
-    /// Places at the edges, from left to right and upwards.
-    x: [f64; 2],
-    y: [f64; 2],
+    pub area: Area,
+    /// The part of the horizontal axis that is shown.
+    across: Axis,
     /// Height of letters.
     letters: f32,
 }
 
 impl<'a> Plot<'a> {
-    pub(crate) fn new(chart: &'a Chart, area: Area, colours: &'a Colours) -> Self {
-        let x = match chart.across {
-            Across::Sizes(_, [first, last]) => [first - 0.5, last + 0.5],
-            Across::Sequences => {
-                let all = chart.lines.iter().flat_map(|line| &line.points);
-                let ends = all.fold([f64::INFINITY, 1.0], |[first, last]: [f64; 2], point| {
-                    [first.min(point[0]), last.max(point[0])]
-                });
-                let [first, last] = [ends[0].min(ends[1]), ends[1]].map(|end| end.max(1.0).log10());
-                [first, last.max(first + 0.1)]
-            }
-        };
+    /// Places a chart: the area is that of the lines.
+    pub fn new(chart: &'a Chart, area: Area, colours: &'a Colours) -> Self {
+        let (across, letters) = (chart.across, SMALL);
         Self {
             chart,
             colours,
             area,
-            x,
-            y: chart.range(),
-            letters: 11.0,
+            across,
+            letters,
         }
+    }
+
+    /// Shows this part of the horizontal axis.
+    pub fn over(self, across: Axis) -> Self {
+        Self { across, ..self }
     }
 
     /// Sets the height of the letters.
@@ -48,36 +137,24 @@ impl<'a> Plot<'a> {
         Self { letters, ..self }
     }
 
-    /// Returns the position of a point; points beyond an axis are moved to its end.
-    pub(crate) fn at(&self, [x, y]: [f64; 2]) -> [f32; 2] {
-        let share = |place: f64, [low, high]: [f64; 2]| {
-            ((place - low) / (high - low).max(1e-9)).clamp(0.0, 1.0) as f32
-        };
-        let x = share(self.chart.across.place(x), self.x);
-        let y = share(self.chart.up.place(y), self.y);
-        let Area {
-            left,
-            right,
-            bottom,
-            ..
-        } = self.area;
-        [left + (right - left) * x, bottom - self.area.height() * y]
+    /// Returns the place of a value on the horizontal axis, which may be beyond its ends.
+    pub fn x(&self, value: f64) -> f32 {
+        self.area.left + self.area.width() * self.across.share(value) as f32
+    }
+
+    /// Returns the height of a value; values beyond the axis are moved to its end.
+    pub fn y(&self, value: f64) -> f32 {
+        self.area.bottom - self.area.height() * self.chart.up.share(value).clamp(0.0, 1.0) as f32
     }
 
     /// All of it.
-    pub(crate) fn draw(&self, drawing: &mut Drawing) {
-        self.axes(drawing);
-        for line in &self.chart.lines {
-            self.band(drawing, line);
-        }
-        for line in &self.chart.lines {
-            self.line(drawing, line);
-        }
-        self.levels(drawing);
-        self.events(drawing);
+    pub fn draw(&self, paint: &mut dyn Paint) {
+        self.axes(paint);
+        self.lines(paint);
     }
 
-    fn axes(&self, drawing: &mut Drawing) {
+    /// The axes with their numbers and names.
+    pub fn axes(&self, paint: &mut dyn Paint) {
         let Area {
             left,
             top,
@@ -88,140 +165,125 @@ impl<'a> Plot<'a> {
         let text = Style::new(letters, colours.text);
         let [upright, along] = ROOM.map(|room| f64::from(room * letters));
         let up = self.chart.up;
-        for value in ticks(self.y, up, f64::from(bottom - top) / upright) {
-            let y = self.at([1.0, value])[1];
-            drawing.line(&[[left, y], [right, y]], colours.line, 1.0);
-            drawing.text(up.describe(value), [left - 8.0, y], text.end());
+        for value in up.ticks(f64::from(bottom - top) / upright) {
+            let y = self.y(value);
+            paint.line(&[[left, y], [right, y]], colours.line, 1.0);
+            paint.text(up.describe(value), [left - 8.0, y], text.end());
         }
         let ends = [[left, top], [left, bottom], [right, bottom]];
-        drawing.line(&ends, colours.subdued, 1.0);
-        let across = match self.chart.across {
-            Across::Sequences => Up::Logarithm,
-            Across::Sizes(..) => Up::From(self.x),
-        };
-        for value in ticks(self.x, across, f64::from(right - left) / along) {
-            let x = self.at([value, 1.0])[0];
-            drawing.line(&[[x, bottom], [x, bottom + 4.0]], colours.subdued, 1.0);
+        paint.line(&ends, colours.subdued, 1.0);
+        for value in self.across.ticks(f64::from(right - left) / along) {
+            let x = self.x(value);
+            paint.line(&[[x, bottom], [x, bottom + 4.0]], colours.subdued, 1.0);
             let at = [x, bottom + letters + 3.0];
-            drawing.text(across.describe(value), at, text.middle());
+            paint.text(self.across.describe(value), at, text.middle());
         }
-        let scale = if across.is_log() { ", logarithmic" } else { "" };
-        let name = format!("{}{scale}", self.chart.across.name());
+        let scale = if self.across.is_log() {
+            ", logarithmic"
+        } else {
+            ""
+        };
+        let name = format!("{}{scale}", self.chart.unit);
         let style = Style::new(letters, colours.subdued).end();
-        drawing.text(name, [right, bottom + 2.4 * letters + 1.0], style);
+        paint.text(name, [right, bottom + 2.4 * letters + 1.0], style);
     }
 
-    fn band(&self, drawing: &mut Drawing, line: &Line) {
+    /// Bands, lines, levels and events.
+    pub fn lines(&self, paint: &mut dyn Paint) {
+        for line in &self.chart.lines {
+            self.band(paint, line);
+        }
+        for line in &self.chart.lines {
+            self.line(paint, line);
+        }
+        self.levels(paint);
+        let style = Style::new(self.letters, self.colours.text);
+        for (place, name) in &self.chart.events {
+            let x = self.x(*place);
+            let line = [[x, self.area.top], [x, self.area.bottom]];
+            paint.dashed(&line, self.colours.accent, 1.0, &[3.0, 3.0]);
+            paint.text(name.clone(), [x + 4.0, self.area.top + 8.0], style);
+        }
+        let mut bars = self
+            .chart
+            .lines
+            .iter()
+            .filter(|line| line.form == Form::Bars);
+        if let Some(line) = bars.find(|line| line.points.iter().all(|point| point[1] == 0.0)) {
+            let style = Style::new(self.letters, self.colours.subdued).middle();
+            let at = [self.area.middle(), self.area.centre()];
+            paint.text(format!("no {}", line.name), at, style);
+        }
+    }
+
+    fn band(&self, paint: &mut dyn Paint, line: &Line) {
         if line.band.len() < 2 {
             return;
         }
         let with = |end: usize| {
             let both = line.points.iter().zip(&line.band);
-            both.map(move |(point, band)| self.at([point[0], band[end]]))
+            both.map(move |(point, band)| [self.x(point[0]), self.y(band[end])])
         };
         let lower: Vec<_> = with(0).collect();
         let points: Vec<_> = with(1).chain(lower.into_iter().rev()).collect();
-        drawing.shape(&points, Ink::from(line.hue.of(self.colours)).faded(0.18));
+        paint.shape(&points, Ink::from(line.hue.of(self.colours)).faded(0.18));
     }
 
     /// Draws a line, with gaps where it is not finite.
-    fn line(&self, drawing: &mut Drawing, line: &Line) {
+    fn line(&self, paint: &mut dyn Paint, line: &Line) {
         let points = &line.points;
         for part in points.chunk_by(|a, b| a[1].is_finite() == b[1].is_finite()) {
             let finite = part.iter().filter(|point| point[1].is_finite());
-            let points: Vec<_> = finite.map(|&point| self.at(point)).collect();
+            let points: Vec<_> = finite.map(|&[x, y]| [self.x(x), self.y(y)]).collect();
             if !points.is_empty() {
-                self.stroke(drawing, line, points);
+                self.stroke(paint, line, &points);
             }
         }
     }
 
-    fn stroke(&self, drawing: &mut Drawing, line: &Line, points: Vec<[f32; 2]>) {
+    fn stroke(&self, paint: &mut dyn Paint, line: &Line, points: &[[f32; 2]]) {
         let (ink, dashes) = (line.hue.of(self.colours), line.dashes());
         match line.form {
-            Form::Whole => drawing.dashed(&points, ink, 2.0, &dashes),
-            Form::Thin => drawing.dashed(&points, ink, 1.0, &dashes),
-            Form::Dashed => drawing.dashed(&points, ink, 1.5, &dashes),
+            Form::Whole => paint.dashed(points, ink, 2.0, dashes),
+            Form::Thin => paint.dashed(points, ink, 1.2, dashes),
+            Form::Dashed => paint.dashed(points, ink, 1.5, dashes),
             Form::Dots => {
-                for [x, y] in points {
-                    let r = 2.0;
+                for &[x, y] in points {
+                    let r = 2.5;
                     let corners = [[x - r, y], [x, y - r], [x + r, y], [x, y + r]];
-                    drawing.shape(&corners, ink);
+                    paint.shape(&corners, ink);
                 }
             }
             Form::Bars => {
-                let step = self.area.width() / (self.x[1] - self.x[0]).max(1.0) as f32;
-                let half = 0.35 * step;
-                for [x, y] in points {
-                    let b = self.area.bottom;
-                    let corners = [[x - half, b], [x - half, y], [x + half, y], [x + half, b]];
-                    drawing.shape(&corners, ink);
+                let half = 0.35 * (self.x(1.0) - self.x(0.0));
+                for &[x, y] in points {
+                    paint.rect(
+                        self.area
+                            .across(x - half, x + half)
+                            .down(y, self.area.bottom),
+                        ink,
+                    );
                 }
             }
         }
     }
 
-    fn levels(&self, drawing: &mut Drawing) {
+    /// Draws the levels; their names stand below each other.
+    fn levels(&self, paint: &mut dyn Paint) {
         let style = Style::new(self.letters, self.colours.text).end();
-        for (level, name) in &self.chart.levels {
-            let y = self.at([1.0, *level])[1];
+        let mut levels: Vec<_> = self.chart.levels.iter().collect();
+        levels.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut free = self.area.top + 0.5 * self.letters;
+        for (level, name) in levels {
+            if !(0.0..=1.0).contains(&self.chart.up.share(*level)) {
+                continue;
+            }
+            let y = self.y(*level);
             let line = [[self.area.left, y], [self.area.right, y]];
-            drawing.dashed(&line, self.colours.subdued, 1.0, &[2.0, 4.0]);
-            drawing.text(
-                name.clone(),
-                [self.area.right - 4.0, y - 0.75 * self.letters],
-                style,
-            );
+            paint.dashed(&line, self.colours.subdued, 1.0, &[2.0, 4.0]);
+            let y = (y - 0.75 * self.letters).max(free);
+            paint.text(name.clone(), [self.area.right - 4.0, y], style);
+            free = y + 1.2 * self.letters;
         }
-    }
-
-    fn events(&self, drawing: &mut Drawing) {
-        let style = Style::new(self.letters, self.colours.text);
-        for (place, name) in &self.chart.events {
-            let x = self.at([*place, 1.0])[0];
-            let line = [[x, self.area.top], [x, self.area.bottom]];
-            drawing.dashed(&line, self.colours.accent, 1.0, &[3.0, 3.0]);
-            drawing.text(name.clone(), [x + 4.0, self.area.top + 8.0], style);
-        }
-    }
-}
-
-/// The values marked on an axis between these limits, at most `most`, or two.
-fn ticks([low, high]: [f64; 2], up: Up, most: f64) -> Vec<f64> {
-    let apart = (high - low).max(1e-9) / most.max(1.0);
-    if up.is_log() {
-        let marks = decades([low, high]).into_iter();
-        let fits = marks.filter(|(_, room)| *room >= apart);
-        return fits.map(|(place, _)| up.value(place)).collect();
-    }
-    let power = 10f64.powf(apart.log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
-    let step = steps.into_iter().find(|step| *step >= apart * 0.999);
-    let step = step.unwrap_or(10.0 * power);
-    let (first, last) = (
-        (low / step - 1e-9).ceil() as i64,
-        (high / step + 1e-9).floor() as i64,
-    );
-    (first..=last).map(|index| index as f64 * step).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_axis_has_as_many_round_numbers_as_there_is_room_for() {
-        let linear = Up::From([0.0, 100.0]);
-        assert_eq!(
-            ticks([0.0, 100.0], linear, 5.0),
-            [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
-        );
-        assert_eq!(ticks([-0.5, 20.5], linear, 4.0), [0.0, 10.0, 20.0]);
-        assert_eq!(ticks([0.0, 2.0], Up::Logarithm, 3.0), [1.0, 10.0, 100.0]);
-        let fine: Vec<_> = ticks([0.0, 1.0], Up::Logarithm, 4.0);
-        assert_eq!(
-            fine.iter().map(|value| value.round()).collect::<Vec<_>>(),
-            [1.0, 2.0, 5.0, 10.0]
-        );
     }
 }

@@ -7,6 +7,8 @@ use crate::train::is_absent;
 
 /// Heads of a kind with a hue of their own; more than these share hues and differ in their dashes.
 pub const HUES: usize = 3;
+/// Lines with a colour of their own; more share colours and differ in their dashes.
+pub const LINES: usize = 10;
 
 /// Red, green, blue.
 pub type Rgb = [u8; 3];
@@ -40,6 +42,8 @@ pub struct Colours {
     pub non_finite: Rgb,
     /// The hues of the heads: cool ones for those that read, warm ones for those that write.
     heads: [[Rgb; HUES]; 2],
+    /// The colours of lines: everyone can tell those of each half apart, whose dashes are the same.
+    lines: [Rgb; LINES],
     weighting: Table,
     /// Colour tables of the heads' weightings, where each head has its own.
     own: Option<Box<[[Table; HUES]; 2]>>,
@@ -239,11 +243,9 @@ impl Colours {
         ])
     }
 
-    /// The hue of one of several lines: those of the heads in turns, then the same nearer to the ground.
+    /// The colour of one of several lines.
     pub fn line(&self, index: usize) -> Rgb {
-        let round = index / (2 * HUES);
-        let hue = self.heads[(index + round) % 2][index / 2 % HUES];
-        mix(hue, self.well, 0.45 * (round % 2) as f32)
+        self.lines[index % LINES]
     }
 
     /// The colour of a value.
@@ -298,6 +300,11 @@ fn dark_colours(map: Map) -> Colours {
             [0x88_ccee, 0xb2_59ff, 0x7c_74b2].map(hex),
             [0xf0_e442, 0xd9_714c, 0xff_a6a6].map(hex),
         ],
+        lines: [
+            0xff_dc0a, 0x53_aeff, 0xd0_006a, 0x8e_24ff, 0x91_6300, 0x54_ff00, 0xe7_89ff, 0xd3_1301,
+            0xca_e49e, 0x00_7671,
+        ]
+        .map(hex),
         weighting: bake(&with_ground(map.anchors(), well)),
         own: None,
         bits: bake(&[well, mix(well, text, 0.45), text]),
@@ -333,6 +340,11 @@ fn light_colours(map: Map) -> Colours {
             [0x33_2288, 0x00_66ff, 0x8d_74b2].map(hex),
             [0x88_2255, 0xff_2200, 0x8c_0000].map(hex),
         ],
+        lines: [
+            0x87_7d05, 0x2a_88e9, 0xee_417c, 0x5e_005b, 0x0d_00ad, 0x16_967a, 0xfc_3e02, 0xe7_2edc,
+            0x60_1b00, 0x03_354c,
+        ]
+        .map(hex),
         weighting: bake(&with_ground(&weighting, well)),
         own: None,
         bits: bake(&[well, mix(well, text, 0.45), text]),

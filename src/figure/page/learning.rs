@@ -1,6 +1,7 @@
 //! Animation of a training: the same episode at every training snapshot, next to the loss curve so far.
 
-use crate::figure::chart::data::{Across, Chart, Form, Hue, Line, Up};
+use crate::figure::chart::axis::{Axis, AxisKind};
+use crate::figure::chart::data::{Chart, Form, Hue, Line};
 use crate::figure::chart::plot::Plot;
 use crate::figure::facts::numbers::{brief, time};
 use crate::figure::scene::layout::Scene;
@@ -123,8 +124,7 @@ impl<'a> TrainingFigure<'a> {
 
     /// Draws the loss of the episode over the training sequences, up to the current snapshot in full, with a point.
     fn curve(&self, on: &mut Drawing, area: Area, now: usize, colours: &Colours) {
-        let bits =
-            |learned: &SnapshotEpisode| [learned.sequences as f64, learned.recording.score.bits];
+        let bits = |of: &SnapshotEpisode| [of.sequences.max(1) as f64, of.recording.score.bits];
         let points: Vec<_> = self.snapshots.iter().map(bits).collect();
         let Recording { task, episode, .. } = &self.snapshots[now].recording;
         let chance = task.chance(episode);
@@ -132,7 +132,8 @@ impl<'a> TrainingFigure<'a> {
         let known = known.filter(|bits| bits.is_finite());
         let most = known.fold(chance.max(1.0), f64::max) * 1.06;
         let until = self.snapshots[now].sequences as f64;
-        let done = points.partition_point(|[sequences, _]| *sequences <= until);
+        let done = points.partition_point(|[sequences, _]| *sequences <= until.max(1.0));
+        let ends = [points.first(), points.last()].map(|end| end.map_or(1.0, |point| point[0]));
         let line = |points: &[[f64; 2]], hue| Line {
             name: String::new(),
             hue,
@@ -144,8 +145,9 @@ impl<'a> TrainingFigure<'a> {
         let chart = Chart {
             name: "bits, for this episode".to_owned(),
             meaning: String::new(),
-            across: Across::Sequences,
-            up: Up::From([0.0, most]),
+            across: Axis::sequences(ends),
+            unit: "sequences",
+            up: Axis::new(AxisKind::Linear, [0.0, most]),
             lines: vec![
                 line(&points, Hue::Faint),
                 line(&points[..done], Hue::Accent),
@@ -161,7 +163,7 @@ impl<'a> TrainingFigure<'a> {
         let at = [area.left - 36.0, area.top - 18.0];
         on.text(&*chart.name, at, Style::new(13.0, colours.text));
         if let Some(&now) = points[..done].last() {
-            let [x, y] = plot.at(now);
+            let [x, y] = [plot.x(now[0]), plot.y(now[1])];
             let corner = |index: u8| {
                 let angle = std::f32::consts::TAU * f32::from(index) / 16.0;
                 [x + 6.0 * angle.cos(), y + 6.0 * angle.sin()]

@@ -1,5 +1,6 @@
 //! Numbers over time as lines, and as bars by their logarithm.
 
+use crate::figure::chart::axis::{Axis, AxisKind};
 use crate::figure::facts::numbers::end_text;
 use crate::figure::scene::annotations::{dashes, unrecorded};
 use crate::figure::scene::cells::Cells;
@@ -97,6 +98,39 @@ fn line(
     (points, gaps)
 }
 
+/// Draws a bar for every step by the share of the height that its number has; of steps that share a pixel the number
+/// furthest from zero is shown.
+pub fn bars(
+    paint: &mut dyn Paint,
+    values: &[f32],
+    area: &Area,
+    share: impl Fn(f32) -> f32,
+    page: &Page<'_>,
+) {
+    let width = area.width() / values.len().max(1) as f32;
+    let together = (1.0 / width).ceil().max(1.0) as usize;
+    for (index, steps) in values.chunks(together).enumerate() {
+        let there = steps.iter().copied().filter(|value| !is_absent(*value));
+        let value = there.reduce(further).unwrap_or(0.0);
+        if value == 0.0 {
+            continue;
+        }
+        let (share, fill) = if value.is_finite() {
+            (share(value), page.colours.subdued)
+        } else {
+            (1.0, page.colours.non_finite)
+        };
+        let height = (share * area.height()).clamp(1.0, area.height().max(1.0));
+        let left = area.left + (index * together) as f32 * width;
+        // A little wider than its steps: no seams.
+        let right = (left + steps.len() as f32 * width + 0.4).min(area.right);
+        let bar = area
+            .across(left, right)
+            .down(area.bottom - height, area.bottom);
+        paint.rect(bar, fill);
+    }
+}
+
 /// A number per step that ranges over many orders of magnitude.
 #[derive(Debug)]
 pub struct Decades<'a> {
@@ -114,41 +148,13 @@ impl Decades<'_> {
         paint.rect(*area, colours.well);
         let values: Vec<f32> = self.values.all().collect();
         let finite = values.iter().copied().filter(|value| value.is_finite());
-        let high = finite.fold(1.0, f32::max).log10().ceil();
-        let low = FAINTEST.log10();
-        let height = |value: f32| {
-            let share = (value.max(FAINTEST).log10() - low) / (high - low);
-            (share * area.height()).clamp(1.0, area.height())
-        };
+        let high = 10_f32.powf(finite.fold(1.0, f32::max).log10().ceil());
+        let axis = Axis::new(AxisKind::Logarithm, [FAINTEST, high].map(f64::from));
+        let share = |value: f32| axis.share(f64::from(value)) as f32;
+        bars(paint, &values, area, share, page);
         let width = area.width() / values.len().max(1) as f32;
-        // Where several steps share a pixel, the one furthest from zero is shown.
-        let together = (1.0 / width).ceil().max(1.0) as usize;
-        for (index, steps) in values.chunks(together).enumerate() {
-            let value = steps.iter().copied().reduce(further).unwrap_or(0.0);
-            if value == 0.0 {
-                continue;
-            }
-            let (height, fill) = if value.is_finite() {
-                (height(value), colours.subdued)
-            } else {
-                (area.height(), colours.non_finite)
-            };
-            let left = area.left + (index * together) as f32 * width;
-            // A little wider than its steps: no seams.
-            let right = (left + steps.len() as f32 * width + 0.4).min(area.right);
-            let (top, bottom) = (area.bottom - height, area.bottom);
-            paint.rect(
-                Area {
-                    left,
-                    top,
-                    right,
-                    bottom,
-                },
-                fill,
-            );
-        }
         if self.limit > 0.0 {
-            let y = area.bottom - height(self.limit);
+            let y = area.bottom - share(self.limit).clamp(0.0, 1.0) * area.height();
             let line = [[area.left, y], [area.right, y]];
             paint.line(&line, colours.warning, 1.0);
         }
@@ -161,7 +167,7 @@ impl Decades<'_> {
         paint.frame(*area, colours.line);
         let style = Style::new(9.0, colours.subdued).end();
         let x = area.left - 5.0;
-        let [low, high] = [FAINTEST, 10_f32.powf(high)].map(numbers::exact);
+        let [low, high] = [FAINTEST, high].map(numbers::exact);
         if area.height() < 18.0 {
             paint.text(format!("{low} … {high}"), [x, area.centre()], style);
         } else {

@@ -1,7 +1,8 @@
 //! Charts of training, for the window and for figures.
 
 use crate::figure::HeadName;
-use crate::figure::chart::data::{Across, Chart, Form, Hue, LEAST, Line, Up};
+use crate::figure::chart::axis::{Axis, AxisKind};
+use crate::figure::chart::data::{Chart, Form, Hue, Line, thinned};
 use crate::figure::facts::numbers::brief;
 use crate::io::paper;
 use crate::learn::{Point, RunProgress};
@@ -13,10 +14,10 @@ const SMOOTH: f64 = 0.2;
 const BAND: f64 = 0.03;
 /// Number of observations of a head that are averaged: one episode is noisy.
 const LOOKS: usize = 8;
-/// The most points of a line: more than that are finer than pixels.
-const MOST_POINTS: usize = 700;
 /// Upper end of an axis of bits, in multiples of the chance level.
 const BEYOND: f64 = 10.0;
+/// The least loss on the card of a run, in bits per sequence.
+const BEST: f64 = 0.01;
 /// Ratio of chance level to optimum from which an axis of bits is logarithmic.
 const FAR: f64 = 3.0;
 
@@ -62,7 +63,7 @@ pub fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
             name: "validation".to_owned(),
             hue: Hue::Accent,
             form: Form::Dots,
-            points: thinned(points.collect()),
+            points: thinned(&points.collect::<Vec<_>>()),
             band: Vec::new(),
         });
     }
@@ -87,42 +88,78 @@ pub fn loss_of(learning: &LiveTraining, lines: impl FnMut(usize) -> Vec<Line>) -
         Some((words, None)) => format!(" Paper: {words}."),
         None => String::new(),
     };
-    let chart = Chart {
+    let runs: Vec<_> = learning.runs.iter().collect();
+    Chart {
         name: "Loss per sequence (bits)".to_owned(),
         meaning: format!("0: every bit right and certain.{paper}"),
-        across: Across::Sequences,
-        up: scale(run),
+        across: sequences(&runs),
+        unit: "sequences",
+        up: scale(run, &lines, &levels, runs.len() > 1),
         lines,
         levels,
         events: changes(run),
-    };
-    // One that diverges does not make all others a line at the bottom.
-    let points = || chart.lines.iter().flat_map(|line| &line.points);
-    let values = || {
-        points()
-            .map(|point| point[1])
-            .filter(|bits| bits.is_finite())
-    };
-    let guessing = run.landmarks.first().map_or(f64::INFINITY, |mark| mark.0);
-    let (most, least) = (BEYOND * guessing, values().fold(guessing, f64::min));
-    match chart.up {
-        Up::Logarithm if learning.runs.len() > 1 && values().any(|bits| bits > most) => Chart {
-            up: Up::Decades([least.max(LEAST) / 2.0, most]),
-            ..chart
-        },
-        _ => chart,
     }
 }
 
-/// Returns the scale of the axis; a loss that stays near the optimum has its own.
-fn scale(run: &RunView) -> Up {
-    let [guessing, best] = [0, 1].map(|index| run.landmarks.get(index).map(|mark| mark.0));
-    match (guessing, best) {
-        (Some(guessing), Some(best)) if guessing < FAR * best => {
-            Up::From([0.9 * best, 1.1 * guessing])
-        }
-        _ => Up::Logarithm,
+/// Returns the loss on the card of a run: all cards have the same axes, from the first to the last sequence and from a
+/// hundredth of a bit to twice what guessing costs.
+pub fn card(run: &RunView, line: Option<Line>) -> Chart {
+    let guessing = run.landmarks.first().map_or(1.0, |(bits, _)| *bits);
+    let of = run.progress.as_ref().map_or(1, |progress| progress.of);
+    let line = line.map(|line| Line {
+        form: Form::Thin,
+        band: Vec::new(),
+        ..line
+    });
+    let top = (2.0 * guessing).max(10.0 * BEST);
+    Chart {
+        up: Axis::new(AxisKind::Logarithm, [BEST, top]),
+        across: Axis::sequences([1.0, of as f64]),
+        levels: vec![(guessing, String::new())],
+        lines: line.into_iter().collect(),
+        ..over_sequences(run, "", String::new())
     }
+}
+
+/// An empty chart over the sequences of a run.
+fn over_sequences(run: &RunView, name: &str, meaning: String) -> Chart {
+    Chart {
+        name: name.to_owned(),
+        meaning,
+        across: sequences(&[run]),
+        unit: "sequences",
+        up: Axis::log([]),
+        lines: Vec::new(),
+        levels: Vec::new(),
+        events: changes(run),
+    }
+}
+
+/// The sequences of these runs, from the first point to now.
+fn sequences(runs: &[&RunView]) -> Axis {
+    let all = runs.iter().filter_map(|run| run.progress.as_deref());
+    let firsts = all.clone().filter_map(|progress| {
+        let points = progress.curve.points().first().map(|point| point.sequences);
+        let history = progress.history.first().map(|point| point.sequences);
+        points.into_iter().chain(history).min()
+    });
+    let last = all.map(|progress| progress.sequences).max().unwrap_or(1);
+    Axis::sequences([firsts.min().unwrap_or(1), last].map(|end| end as f64))
+}
+
+/// Returns the vertical axis of the loss; one that stays near the optimum has its own.
+fn scale(run: &RunView, lines: &[Line], levels: &[(f64, String)], several: bool) -> Axis {
+    let [guessing, best] = [0, 1].map(|index| run.landmarks.get(index).map(|mark| mark.0));
+    if let (Some(guessing), Some(best)) = (guessing, best)
+        && guessing < FAR * best
+    {
+        return Axis::new(AxisKind::Linear, [0.9 * best, 1.1 * guessing]);
+    }
+    // One that diverges does not make all others a line at the bottom.
+    let most = guessing
+        .filter(|_| several)
+        .map_or(f64::INFINITY, |bits| BEYOND * bits);
+    over(lines, levels, most)
 }
 
 /// Returns the charts of the gradient norm and of wrong bits by size.
@@ -139,14 +176,16 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
         Clip::GlobalNorm(limit) => vec![(limit, format!("clipped above {}", brief(limit)))],
         Clip::None | Clip::Elementwise(_) => Vec::new(),
     };
+    let lines: Vec<_> = progress.map(norm).into_iter().collect();
     let gradient = Chart {
-        name: "Gradient".to_owned(),
-        meaning: "Norm over all weights, before clipping.".to_owned(),
-        across: Across::Sequences,
-        up: Up::Logarithm,
-        lines: progress.map(norm).into_iter().collect(),
+        up: over(&lines, &levels, f64::INFINITY),
+        lines,
         levels,
-        events: changes(run),
+        ..over_sequences(
+            run,
+            "Gradient",
+            "Norm over all weights, before clipping.".to_owned(),
+        )
     };
     let (name, sizes) = (run.experiment.task.size_name(), run.experiment.task.size());
     let answers = progress
@@ -156,8 +195,12 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
     let errors = Chart {
         name: format!("Wrong bits by {name}"),
         meaning: "Share in recent answers. Chance level: 50 %.".to_owned(),
-        across: Across::Sizes(name, [*sizes.start() as f64, *sizes.end() as f64]),
-        up: Up::Percent([0.0, 0.55]),
+        across: Axis::new(
+            AxisKind::Whole,
+            [*sizes.start() as f64 - 0.5, *sizes.end() as f64 + 0.5],
+        ),
+        unit: name,
+        up: Axis::new(AxisKind::Percent, [0.0, 0.55]),
         lines: vec![Line {
             name: "wrong bits".to_owned(),
             hue: Hue::Accent,
@@ -169,6 +212,13 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
         events: Vec::new(),
     };
     vec![gradient, errors]
+}
+
+/// A logarithmic axis over the points of lines up to `most`, and over levels.
+fn over(lines: &[Line], levels: &[(f64, String)], most: f64) -> Axis {
+    let points = lines.iter().flat_map(|line| &line.points);
+    let points = points.map(|point| point[1]).filter(|value| *value <= most);
+    Axis::log(points.chain(levels.iter().map(|level| level.0)))
 }
 
 /// Something of a head, in a phase.
@@ -184,16 +234,13 @@ pub fn heads(run: &RunView) -> Vec<Chart> {
         return Vec::new();
     }
     let all = (rows as f64).log2();
-    let chart = |name: &str, meaning: String, up: Up, phases: &[&str], of: Of| {
+    let chart = |name: &str, meaning: String, most: Option<f64>, phases: &[&str], of: Of| {
         let lines = lines(run, progress, phases, of);
+        let linear = |most| Axis::new(AxisKind::Linear, [0.0, most]);
         (!lines.is_empty()).then(|| Chart {
-            name: name.to_owned(),
-            meaning,
-            across: Across::Sequences,
-            up,
+            up: most.map_or_else(|| over(&lines, &[], f64::INFINITY), linear),
             lines,
-            levels: Vec::new(),
-            events: changes(run),
+            ..over_sequences(run, name, meaning)
         })
     };
     let both = ["input", "answer"];
@@ -203,21 +250,21 @@ pub fn heads(run: &RunView) -> Vec<Chart> {
             "0 bits: one row. {}: uniform over {rows}. Dashed: answer.",
             brief(all)
         ),
-        Up::From([0.0, 1.05 * all.max(0.1)]),
+        Some(1.05 * all.max(0.1)),
         &both,
         |head, phase| head.entropy[phase].map(|nats| nats / std::f64::consts::LN_2),
     );
     let used = chart(
         "Rows used",
         "Distinct rows visited in an episode.".to_owned(),
-        Up::Logarithm,
+        None,
         &[""],
         |head, _| Some(head.rows),
     );
     let gate = chart(
         "Gate",
         "1: content. 0: previous weighting. Dashed: answer.".to_owned(),
-        Up::From([0.0, 1.05]),
+        Some(1.05),
         &both,
         |head, phase| head.gate[phase],
     );
@@ -243,7 +290,7 @@ fn lines(
                 .diagnostics
                 .of_head(head, |diagnostics| of(diagnostics, phase));
             let points = seen.into_iter().map(|(at, value)| [at as f64, value]);
-            let points = thinned(smoothed(&points.collect::<Vec<_>>()));
+            let points = thinned(&smoothed(&points.collect::<Vec<_>>()));
             if !points.is_empty() {
                 lines.push(Line {
                     name: format!("{name} {words}").trim_end().to_owned(),
@@ -287,21 +334,9 @@ fn mean(
         name: name.to_owned(),
         hue,
         form: Form::Whole,
-        points: thinned(points.collect()),
-        band: thinned(curve.range(BAND, |point| of(point).1)),
+        points: thinned(&points.collect::<Vec<_>>()),
+        band: thinned(&curve.range(BAND, |point| of(point).1)),
     }
-}
-
-/// Thins points to the number of pixels; always keeps the last one.
-fn thinned<T: Copy>(all: Vec<T>) -> Vec<T> {
-    let every = all.len().div_ceil(MOST_POINTS).max(1);
-    if every == 1 {
-        return all;
-    }
-    let last = all.len() - 1;
-    let kept = all.iter().enumerate();
-    let kept = kept.filter(|(index, _)| index % every == 0 || *index == last);
-    kept.map(|(_, one)| *one).collect()
 }
 
 /// Returns the changes made during training.

@@ -7,6 +7,7 @@ use super::parts::pointer;
 use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scalars, scrub};
 use crate::figure::facts::numbers;
 use crate::figure::scene::annotations::unrecorded;
+use crate::figure::scene::lanes;
 use crate::player::{Loop, Player};
 use crate::train::is_absent;
 use crate::viewer::command::{Ask, Command, Learn, Play, Subject};
@@ -111,7 +112,7 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     }
     loop_part(ui, columns, y, view);
     event_ticks(ui, columns, y, view);
-    let most = loss_bars(ui, columns, y, view);
+    let most = loss_bars(ui, rect, view);
     if view
         .recording()
         .loss
@@ -227,29 +228,14 @@ fn event_ticks(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
 }
 
 /// A bar for the loss of every step; returns the loss of a full one.
-fn loss_bars(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) -> f32 {
-    let (steps, loss) = (view.steps(), &view.recording().loss);
+fn loss_bars(ui: &Ui, rect: Rect, view: &mut View<'_>) -> f32 {
+    let loss = &view.recording().loss;
     let finite = loss.iter().copied().filter(|loss| loss.is_finite());
     let most = finite.fold(1.0, f32::max);
-    let room = y.span() - 8.0;
-    // Where several steps share a pixel, the worst of them is shown.
-    let together = steps as f32 / columns.time.span().max(1.0);
-    let together = together.ceil().max(1.0) as usize;
-    let height = |loss: f32| match loss / most * room {
-        known if known.is_finite() || is_absent(loss) => known,
-        _ => room,
-    };
-    let worst = |losses: &[f32]| losses.iter().copied().map(height).fold(0.0, f32::max);
-    let bars = loss.chunks(together).map(worst).enumerate();
-    for (chunk, height) in bars.filter(|(_, height)| *height > 0.0) {
-        let x = columns.step(chunk * together, steps);
-        let bar = Rect::from_x_y_ranges(
-            Rangef::new(x.min + 0.5, (x.max - 0.5).max(x.min + 1.0)),
-            Rangef::new(y.max - height.max(1.0), y.max),
-        );
-        let fill = view.palette.subdued.gamma_multiply(0.7);
-        ui.painter().rect_filled(bar, 0.0, fill);
-    }
+    let page = view.page(ui.pixels_per_point());
+    let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
+    let below = area(rect.with_min_y(rect.top() + 8.0));
+    lanes::bars(&mut canvas, loss, &below, |loss| loss / most, &page);
     most
 }
 

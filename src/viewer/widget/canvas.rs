@@ -7,8 +7,8 @@ use std::mem::discriminant;
 
 use egui::epaint::TextShape;
 use egui::{
-    Align2, Color32, ColorImage, Context, Painter, Pos2, Rangef, Rect, Shape, Stroke, StrokeKind,
-    TextureHandle, TextureId, TextureOptions, Vec2, pos2,
+    Align2, Color32, ColorImage, Context, Mesh, Painter, Pos2, Rangef, Rect, Shape, Stroke,
+    StrokeKind, TextureHandle, TextureId, TextureOptions, Vec2, pos2,
 };
 
 use crate::figure::facts::rows::Span;
@@ -249,12 +249,31 @@ fn paint_mark(painter: &Painter, mark: &Mark) {
             points: corners,
             fill,
         } => {
-            let fill = color(*fill);
-            painter.add(Shape::convex_polygon(points(corners), fill, Stroke::NONE));
+            painter.add(shape(&points(corners), color(*fill)));
         }
         Mark::Text(text) => paint_text(painter, text),
         Mark::Image { .. } => {}
     }
+}
+
+/// A filled shape. A long one is a band: its upper edge from the left, then its lower one from the right.
+fn shape(corners: &[Pos2], fill: Color32) -> Shape {
+    const MOST_CONVEX: usize = 16;
+    if corners.len() <= MOST_CONVEX {
+        return Shape::convex_polygon(corners.to_vec(), fill, Stroke::NONE);
+    }
+    let (upper, lower) = corners.split_at(corners.len() / 2);
+    let mut mesh = Mesh::default();
+    for (&above, &below) in upper.iter().zip(lower.iter().rev()) {
+        let next = mesh.vertices.len() as u32;
+        mesh.colored_vertex(above, fill);
+        mesh.colored_vertex(below, fill);
+        if next > 0 {
+            mesh.add_triangle(next - 2, next - 1, next);
+            mesh.add_triangle(next - 1, next, next + 1);
+        }
+    }
+    mesh.into()
 }
 
 /// A line with dashes and gaps of these lengths, whole where there are none.

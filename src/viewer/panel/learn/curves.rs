@@ -1,13 +1,16 @@
 //! The curves of a training: the loss above, the other quantities below, side by side or, in little space, one at a
 //! time.
 
+use std::sync::Arc;
+
 use egui::{Rect, Ui, UiBuilder, pos2, vec2};
 
 use super::cache::cached;
 use super::chart::chart_ui;
-use crate::figure::chart::data::Chart;
-use crate::viewer::command::{Command, Learn};
+use crate::figure::chart::data::{Chart, Line};
+use crate::viewer::command::Learn;
 use crate::viewer::narration::training_charts;
+use crate::viewer::panel::View;
 use crate::viewer::state::learning::LiveTraining;
 use crate::viewer::widget::button::on_click;
 
@@ -19,23 +22,19 @@ const LOSS: [f32; 2] = [0.42, 0.52];
 const APART: f32 = 6.0;
 
 /// All curves.
-pub fn curves_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+pub fn curves_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
     let run = learning.run();
-    let moment = learning
-        .snapshot()
-        .map(|snapshot| snapshot.sequences as f64);
     let whole = ui.max_rect();
     let roomy = whole.width() >= ROOMY.x && whole.height() >= ROOMY.y;
     let share = LOSS[usize::from(!roomy)];
     let middle = (whole.top() + share * whole.height()).round();
     let above = Rect::from_x_y_ranges(whole.x_range(), whole.top()..=middle - APART);
     let below = Rect::from_x_y_ranges(whole.x_range(), middle..=whole.bottom());
-    let loss = loss(ui, learning);
     if learning.read_only.is_some() {
         // Of a run that was not watched here nothing else is known.
-        return column_ui(ui, whole, &[loss], moment);
+        return loss_ui(ui, whole, learning, view);
     }
-    column_ui(ui, above, &[loss], moment);
+    loss_ui(ui, above, learning, view);
     let others = cached(ui, "what else", run, learning.chosen, || {
         (
             training_charts::measured(learning, run),
@@ -47,49 +46,49 @@ pub fn curves_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Comman
         let half = f32::midpoint(below.left(), below.right());
         let left = Rect::from_min_max(below.min, pos2(half - APART, below.bottom()));
         let right = Rect::from_min_max(pos2(half + APART, below.top()), below.max);
-        column_ui(ui, left, measured, moment);
-        column_ui(ui, right, heads, moment);
+        column_ui(ui, left, measured, view);
+        column_ui(ui, right, heads, view);
     } else if roomy {
-        column_ui(ui, below, measured, moment);
+        column_ui(ui, below, measured, view);
     } else {
         let all: Vec<_> = measured.iter().chain(heads).collect();
-        one_ui(ui, below, &all, (learning.below, moment), commands);
+        one_ui(ui, below, &all, view);
     }
 }
 
-/// Returns the loss chart in bits per sequence, cached until a run has news.
-pub fn loss(ui: &Ui, learning: &LiveTraining) -> Chart {
-    training_charts::loss_of(learning, |index| {
-        let is_chosen = index == learning.chosen;
-        let how = (index, is_chosen, learning.runs.len());
-        let lines = cached(ui, "loss", &learning.runs[index], how, || {
-            training_charts::loss_lines(learning, index)
-        });
-        lines.to_vec()
+/// Shows the loss in bits per sequence.
+pub fn loss_ui(ui: &Ui, rect: Rect, learning: &LiveTraining, view: &mut View<'_>) {
+    let lines = |index| loss_lines(ui, learning, index).to_vec();
+    let loss = training_charts::loss_of(learning, lines);
+    column_ui(ui, rect, &[loss], view);
+}
+
+/// Returns the loss of a run, cached until it has news.
+pub fn loss_lines(ui: &Ui, learning: &LiveTraining, index: usize) -> Arc<Vec<Line>> {
+    let how = (index, index == learning.chosen, learning.runs.len());
+    cached(ui, "loss", &learning.runs[index], how, || {
+        training_charts::loss_lines(learning, index)
     })
 }
 
-/// Charts one below the other.
-fn column_ui(ui: &mut Ui, rect: Rect, charts: &[Chart], moment: Option<f64>) {
+/// Charts one below the other; the training snapshot on screen is marked.
+fn column_ui(ui: &Ui, rect: Rect, charts: &[Chart], view: &mut View<'_>) {
+    let learning = view.state.learning.as_ref();
+    let moment = learning.and_then(LiveTraining::snapshot);
+    let moment = moment.map(|snapshot| snapshot.sequences as f64);
     let height = rect.height() / charts.len().max(1) as f32;
     for (index, chart) in charts.iter().enumerate() {
-        let top = rect.top() + index as f32 * height;
-        let part = Rect::from_min_size(pos2(rect.left(), top), vec2(rect.width(), height));
-        let mut child = ui.new_child(UiBuilder::new().max_rect(part).id_salt(&chart.name));
-        child.spacing_mut().item_spacing.y = 0.0;
-        chart_ui(&mut child, chart, height - APART, moment);
+        let corner = pos2(rect.left(), rect.top() + index as f32 * height);
+        let part = Rect::from_min_size(corner, vec2(rect.width(), height - APART));
+        let over_sequences = chart.across.is_log();
+        chart_ui(ui, part, chart, moment.filter(|_| over_sequences), view);
     }
 }
 
 /// One of the charts, and names to choose another.
-fn one_ui(
-    ui: &mut Ui,
-    rect: Rect,
-    charts: &[&Chart],
-    (below, moment): (usize, Option<f64>),
-    commands: &mut Vec<Command>,
-) {
+fn one_ui(ui: &mut Ui, rect: Rect, charts: &[&Chart], view: &mut View<'_>) {
     const TABS: f32 = 24.0;
+    let below = view.state.learning.as_ref().map_or(0, |of| of.below);
     let below = below.min(charts.len().saturating_sub(1));
     let Some(chart) = charts.get(below) else {
         return;
@@ -102,10 +101,10 @@ fn one_ui(
         for (index, chart) in charts.iter().enumerate() {
             let name = chart.name.split(' ').next().unwrap_or_default();
             let tab = ui.selectable_label(index == below, name);
-            on_click(&tab, Learn::Below(index), commands);
+            on_click(&tab, Learn::Below(index), view.commands);
             tab.on_hover_text(&chart.name);
         }
     });
     let rest = rect.with_min_y(rect.top() + TABS + 2.0);
-    column_ui(ui, rest, std::slice::from_ref(*chart), moment);
+    column_ui(ui, rest, std::slice::from_ref(*chart), view);
 }

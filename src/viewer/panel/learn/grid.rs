@@ -6,18 +6,20 @@ use egui::{
     ScrollArea, Sense, Shape, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
-use super::cache::cached;
-use super::chart::chart_ui;
 use super::curves;
-use crate::figure::chart::data::Hue;
+use crate::figure::Style;
+use crate::figure::chart::plot::Plot;
 use crate::figure::facts::numbers::brief;
+use crate::figure::scene::paint::Draw;
 use crate::learn::{RunProgress, TrainingStatus};
 use crate::viewer::command::{Command, Learn};
+use crate::viewer::narration::training_charts;
 use crate::viewer::panel::View;
 use crate::viewer::panel::welcome::picture_ui;
 use crate::viewer::state::learning::{LiveTraining, RunView};
-use crate::viewer::theme::{self, Palette, color};
+use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::focus_ring;
+use crate::viewer::widget::canvas::{Canvas, area};
 
 /// Share of the height that the plot of all curves has.
 const PLOT: f32 = 0.36;
@@ -35,41 +37,13 @@ const WORDS: f32 = 18.0;
 const CURVE: f32 = 0.42;
 /// Height of the number under the curve of a card.
 const NUMBER: f32 = 13.0;
-/// The fewest updates of a mean.
-const MEANS: u64 = 12;
-/// The best loss that a card tells from a better one, in bits per sequence.
-const BEST: f64 = 0.01;
-
 /// All curves above, a card for each run below.
 pub fn several_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
-    let height = ui.available_height() * PLOT;
-    let snapshot = learning
-        .snapshot()
-        .map(|snapshot| snapshot.sequences as f64);
-    let loss = curves::loss(ui, learning);
-    chart_ui(ui, &loss, height, snapshot);
+    let size = ui.available_size() * vec2(1.0, PLOT);
+    let (_, rect) = ui.allocate_space(size);
+    curves::loss_ui(ui, rect, learning, view);
     ui.add_space(GAP);
     cards_ui(ui, learning, view);
-}
-
-/// The loss of a run by sequences: means over at most `bins` parts of a logarithmic axis.
-fn binned(progress: &RunProgress, bins: usize) -> impl Iterator<Item = (f64, f64)> {
-    let ends = (progress.of as f64).ln().max(1.0);
-    let bin = move |sequences: u64| ((sequences as f64).ln() / ends * bins as f64) as usize;
-    let points = progress.curve.points();
-    let (mut updates, mut sum) = (0, 0.0);
-    points.iter().enumerate().filter_map(move |(index, point)| {
-        updates += point.updates;
-        sum += point.bits * point.updates as f64;
-        let next = points.get(index + 1);
-        let is_whole = next.is_none_or(|next| bin(next.sequences) > bin(point.sequences));
-        if !is_whole || (updates < MEANS && next.is_some()) {
-            return None;
-        }
-        let mean = sum / updates as f64;
-        (updates, sum) = (0, 0.0);
-        Some((point.sequences as f64, mean))
-    })
 }
 
 /// Number of cards per row, and their size.
@@ -152,20 +126,7 @@ fn card_ui(
     words_ui(ui, words, run, view.palette);
     let (curve, probe) = pictures.split_top_bottom_at_fraction(CURVE);
     let curve = curve.with_max_y(curve.bottom() - 6.0);
-    let bins = curve.width().max(1.0) as usize;
-    let points = cached(ui, "card", run, bins, || {
-        let progress = run.progress.as_deref().into_iter();
-        progress
-            .flat_map(|progress| binned(progress, bins))
-            .collect::<Vec<_>>()
-    });
-    curve_ui(
-        ui.painter(),
-        curve,
-        run,
-        &points,
-        (Hue::Line(index), view.palette),
-    );
+    curve_ui(ui, curve, index, learning, view);
     probe_ui(ui, probe, index, learning, view);
     focus_ring(ui, &response);
 }
@@ -277,53 +238,20 @@ fn mark(painter: &Painter, at: Pos2, standing: TrainingStatus, ink: Color32) {
     }
 }
 
-/// The loss on a card: all cards have the same axes, from the first to the last sequence and from a hundredth of a bit
-/// to twice what guessing costs.
-fn curve_ui(
-    painter: &Painter,
-    rect: Rect,
-    run: &RunView,
-    points: &[(f64, f64)],
-    (hue, palette): (Hue, &Palette),
-) {
-    let (dashes, hue) = (hue.dashes(), color(hue.of(palette.data)));
-    painter.rect_filled(rect, 2.0, palette.background);
-    let guessing = run.landmarks.first().map_or(1.0, |(bits, _)| *bits);
-    let top = (2.0 * guessing).max(10.0 * BEST);
-    let foot = rect.bottom() - NUMBER;
-    let y = |bits: f64| {
-        let share = (bits.clamp(BEST, top) / BEST).ln() / (top / BEST).ln();
-        foot - share as f32 * (foot - rect.top())
-    };
-    let dashed = [
-        pos2(rect.left(), y(guessing)),
-        pos2(rect.right(), y(guessing)),
-    ];
-    let faint = Stroke::new(1.0, palette.line);
-    painter.extend(Shape::dashed_line(&dashed, faint, 3.0, 3.0));
-    let Some(progress) = run.progress.as_deref() else {
-        return;
-    };
-    let of = (progress.of.max(2) as f64).ln();
-    let last = points.last();
-    let points: Vec<Pos2> = points
-        .iter()
-        .map(|(sequences, bits)| {
-            let share = (sequences.max(1.0).ln() / of) as f32;
-            pos2(rect.left() + share * rect.width(), y(*bits))
-        })
-        .filter(|at| at.y.is_finite())
-        .collect();
-    if let Some((_, bits)) = last {
-        let font = theme::mono(10.0);
-        let words = format!("{} bits", brief(*bits));
-        let at = rect.left_bottom() + vec2(4.0, -2.0);
-        painter.text(at, Align2::LEFT_BOTTOM, words, font, palette.subdued);
-    }
-    let stroke = Stroke::new(1.5, hue);
-    match dashes[..] {
-        [dash, gap] => painter.extend(Shape::dashed_line(&points, stroke, dash, gap)),
-        _ => drop(painter.add(Shape::line(points, stroke))),
+/// Shows the loss on a card.
+fn curve_ui(ui: &Ui, rect: Rect, index: usize, learning: &LiveTraining, view: &mut View<'_>) {
+    let line = curves::loss_lines(ui, learning, index).first().cloned();
+    let chart = training_charts::card(&learning.runs[index], line);
+    ui.painter().rect_filled(rect, 2.0, view.palette.background);
+    let colours = view.palette.data;
+    let mut canvas = Canvas::new(ui.painter(), view.textures, 0);
+    let curve = area(rect.with_max_y(rect.bottom() - NUMBER));
+    Plot::new(&chart, curve, colours).lines(&mut canvas);
+    let last = chart.lines.first().and_then(|line| line.points.last());
+    if let Some([_, bits]) = last {
+        let style = Style::new(10.0, colours.subdued).mono();
+        let at = [rect.left() + 4.0, rect.bottom() - NUMBER / 2.0];
+        canvas.text(format!("{} bits", brief(*bits)), at, style);
     }
 }
 

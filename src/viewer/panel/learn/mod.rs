@@ -46,7 +46,7 @@ pub fn train_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
             if learning.runs.len() > 1 {
                 grid::several_ui(ui, learning, view);
             } else {
-                curves::curves_ui(ui, learning, view.commands);
+                curves::curves_ui(ui, learning, view);
             }
         });
         let words = Rangef::new(right.min, right.max - APART);

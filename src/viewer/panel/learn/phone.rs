@@ -3,7 +3,6 @@
 
 use egui::{Align2, Rect, Ui, UiBuilder, pos2, vec2};
 
-use super::chart::chart_ui;
 use super::{curves, finding};
 use crate::figure::{PanelId, Picture};
 use crate::viewer::narration;
@@ -49,10 +48,7 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
         finding::finding_ui(ui, learning, view.commands);
     });
     within(loss, &mut |ui| {
-        let moment = learning.snapshot();
-        let moment = moment.map(|snapshot| snapshot.sequences as f64);
-        let loss = curves::loss(ui, learning);
-        chart_ui(ui, &loss, ui.available_height() - APART, moment);
+        curves::loss_ui(ui, ui.max_rect(), learning, view);
     });
     within(answer, &mut |ui| answer_ui(ui, view));
 }

@@ -5,6 +5,7 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
+use crate::figure::chart::axis::Axis;
 use crate::learn::{Finding, Snapshot};
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::LiveTraining;
@@ -22,15 +23,15 @@ const MARK: [f32; 2] = [8.0, 6.0];
 const MEANING: &str = "Training timeline: drag to show an earlier snapshot. High marks are the best so far, triangles are findings.";
 
 /// Positions of training snapshots on the timeline.
-struct Axis {
+struct Lane {
     x: Rangef,
-    now: u64,
+    axis: Axis,
 }
 
-impl Axis {
-    /// The place of a number of sequences.
+impl Lane {
+    /// The place of a number of sequences, from 0 on.
     fn place(&self, sequences: u64) -> f32 {
-        let share = log(sequences) / log(self.now).max(f32::MIN_POSITIVE);
+        let share = self.axis.share(sequences as f64 + 1.0) as f32;
         self.x.min + self.x.span() * share.min(1.0)
     }
 
@@ -51,28 +52,29 @@ pub fn timeline_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Comm
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let progress = learning.run().progress.as_deref();
-    let axis = Axis {
+    let now = progress.map_or(0, |progress| progress.sequences);
+    let lane = Lane {
         x: Rangef::new(rect.left() + WORDS, rect.right() - WORDS),
-        now: progress.map_or(0, |progress| progress.sequences),
+        axis: Axis::sequences([1.0, now as f64 + 1.0]),
     };
     let words = learning.snapshot().map_or("now".to_owned(), describe);
     response.widget_info(|| {
         WidgetInfo::labeled(Role::Slider, true, format!("Training snapshots: {words}"))
     });
-    let ground = Rect::from_x_y_ranges(axis.x, rect.top() + 4.0..=rect.bottom() - 4.0);
-    marks(ui.painter(), learning, ground, &axis);
-    findings(ui.painter(), learning, ground, &axis);
-    label(ui.painter(), learning, ground, &axis);
+    let ground = Rect::from_x_y_ranges(lane.x, rect.top() + 4.0..=rect.bottom() - 4.0);
+    marks(ui.painter(), learning, ground, &lane);
+    findings(ui.painter(), learning, ground, &lane);
+    label(ui.painter(), learning, ground, &lane);
     focus_ring(ui, &response);
     let asked = response.interact_pointer_pos();
     if let Some(at) = asked.filter(|_| response.dragged() || response.clicked()) {
-        let moment = snapshot_at(learning, &axis, at.x);
+        let moment = snapshot_at(learning, &lane, at.x);
         if moment != learning.place() {
             commands.push(Learn::Snapshot(moment).into());
         }
     }
     let hovered = response.hover_pos();
-    let finding = hovered.and_then(|at| finding_at(learning, &axis, at.x));
+    let finding = hovered.and_then(|at| finding_at(learning, &lane, at.x));
     // Above: below it stands the transport.
     let mut words = Tooltip::for_enabled(&response);
     let bar = rect.with_min_y(ui.max_rect().top());
@@ -81,23 +83,23 @@ pub fn timeline_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Comm
 }
 
 /// The snapshot that a press at this place asks for; `None` for the machine as it is.
-fn snapshot_at(learning: &LiveTraining, axis: &Axis, x: f32) -> Option<usize> {
+fn snapshot_at(learning: &LiveTraining, lane: &Lane, x: f32) -> Option<usize> {
     let snapshots = learning.snapshots().iter();
-    let nearest = axis.nearest(snapshots.map(|snapshot| snapshot.sequences), x);
-    let before_now = nearest.filter(|_| x < axis.x.max - 3.0);
+    let nearest = lane.nearest(snapshots.map(|snapshot| snapshot.sequences), x);
+    let before_now = nearest.filter(|_| x < lane.x.max - 3.0);
     before_now.map(|(index, _)| index)
 }
 
 /// Returns the finding near this place.
-fn finding_at<'a>(learning: &'a LiveTraining, axis: &Axis, x: f32) -> Option<&'a Finding> {
+fn finding_at<'a>(learning: &'a LiveTraining, lane: &Lane, x: f32) -> Option<&'a Finding> {
     let findings = learning.findings().iter();
-    let nearest = axis.nearest(findings.map(|finding| finding.sequences), x);
+    let nearest = lane.nearest(findings.map(|finding| finding.sequences), x);
     let near = nearest.filter(|(_, far)| *far <= MARK[0]);
     near.map(|(index, _)| &learning.findings()[index])
 }
 
 /// Draws the ground, a line for every snapshot, and the labels at both ends.
-fn marks(painter: &Painter, learning: &LiveTraining, ground: Rect, axis: &Axis) {
+fn marks(painter: &Painter, learning: &LiveTraining, ground: Rect, lane: &Lane) {
     let palette = Palette::on(painter.ctx());
     let middle = ground.center().y;
     painter.rect_filled(ground, 3.0, palette.background);
@@ -108,13 +110,13 @@ fn marks(painter: &Painter, learning: &LiveTraining, ground: Rect, axis: &Axis) 
         } else {
             (palette.subdued, 4.0)
         };
-        let at = axis.place(snapshot.sequences);
+        let at = lane.place(snapshot.sequences);
         let y = middle - high..=middle + high;
         painter.vline(at, y, Stroke::new(1.0, ink));
     }
     for (x, align, words) in [
-        (axis.x.min - 8.0, Align2::RIGHT_CENTER, "start"),
-        (axis.x.max + 8.0, Align2::LEFT_CENTER, "now"),
+        (lane.x.min - 8.0, Align2::RIGHT_CENTER, "start"),
+        (lane.x.max + 8.0, Align2::LEFT_CENTER, "now"),
     ] {
         let font = theme::text(11.0);
         painter.text(pos2(x, middle), align, words, font, palette.subdued);
@@ -122,16 +124,16 @@ fn marks(painter: &Painter, learning: &LiveTraining, ground: Rect, axis: &Axis) 
 }
 
 /// Draws the snapshot on screen, with a label where it is not the latest.
-fn label(painter: &Painter, learning: &LiveTraining, ground: Rect, axis: &Axis) {
+fn label(painter: &Painter, learning: &LiveTraining, ground: Rect, lane: &Lane) {
     let palette = Palette::on(painter.ctx());
     let seen = learning.snapshot();
-    let x = seen.map_or(axis.x.max, |snapshot| axis.place(snapshot.sequences));
+    let x = seen.map_or(lane.x.max, |snapshot| lane.place(snapshot.sequences));
     let knob = pos2(x, ground.center().y);
     painter.circle_filled(knob, 6.0, palette.accent);
     let Some(seen) = seen else {
         return;
     };
-    let (align, dx) = if knob.x > axis.x.center() {
+    let (align, dx) = if knob.x > lane.x.center() {
         (Align2::RIGHT_CENTER, -12.0)
     } else {
         (Align2::LEFT_CENTER, 12.0)
@@ -143,11 +145,11 @@ fn label(painter: &Painter, learning: &LiveTraining, ground: Rect, axis: &Axis) 
 }
 
 /// Paints findings as triangles at the upper edge.
-fn findings(painter: &Painter, learning: &LiveTraining, ground: Rect, axis: &Axis) {
+fn findings(painter: &Painter, learning: &LiveTraining, ground: Rect, lane: &Lane) {
     let palette = Palette::on(painter.ctx());
     let shown = learning.finding_shown();
     for (index, finding) in learning.findings().iter().enumerate() {
-        let (x, y) = (axis.place(finding.sequences), ground.top() - 2.0);
+        let (x, y) = (lane.place(finding.sequences), ground.top() - 2.0);
         let [width, height] = MARK;
         let corners = [
             pos2(x - width / 2.0, y),
@@ -164,11 +166,6 @@ fn findings(painter: &Painter, learning: &LiveTraining, ground: Rect, axis: &Axi
             Shape::convex_polygon(corners.to_vec(), ink.gamma_multiply(strength), Stroke::NONE);
         painter.add(shape);
     }
-}
-
-/// ln of a number of sequences, from 0 on.
-fn log(sequences: u64) -> f32 {
-    (sequences as f32 + 1.0).ln()
 }
 
 /// A moment in words.

@@ -55,19 +55,12 @@ pub fn learning_curves(curves: &[Curve], threshold: f64, dark: bool) -> Charts {
 
 fn chart(name: &str, curves: &[Curve], sequences: u64, of: impl Fn(&Curve) -> &[Spread]) -> Chart {
     let lines = curves.iter().enumerate().map(|(index, curve)| {
-        let points = thinned(of(curve));
-        let at = points.iter();
+        let points = thinned(of(curve).iter().copied());
+        let medians = points.iter().map(|at| [at.sequences as f64, at.median]);
+        let name = curve.label.clone();
         Line {
-            name: curve.label.clone(),
-            hue: Hue::Line(index),
-            form: Form::Whole,
-            points: at
-                .map(|point| [point.sequences as f64, point.median])
-                .collect(),
-            band: points
-                .iter()
-                .map(|point| [point.lowest, point.highest])
-                .collect(),
+            band: points.iter().map(|at| [at.lowest, at.highest]).collect(),
+            ..Line::new(name, Hue::Line(index), Form::Whole, medians.collect())
         }
     });
     let lines: Vec<_> = lines.collect();
@@ -79,16 +72,9 @@ fn chart(name: &str, curves: &[Curve], sequences: u64, of: impl Fn(&Curve) -> &[
     } else {
         "At every validation"
     };
-    Chart {
-        name: name.to_owned(),
-        meaning: format!("{what}{scale}."),
-        across: Axis::new(AxisKind::Linear, [0.0, sequences as f64]),
-        unit: "sequences",
-        up,
-        lines,
-        levels: Vec::new(),
-        events: Vec::new(),
-    }
+    let across = Axis::new(AxisKind::Linear, [0.0, sequences as f64]);
+    let meaning = format!("{what}{scale}.");
+    Chart::new(name, meaning, ("sequences", across), up, lines)
 }
 
 /// The axis on which all of these values are seen well.

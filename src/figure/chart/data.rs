@@ -86,6 +86,17 @@ impl Hue {
 }
 
 impl Line {
+    /// Creates a line without a band.
+    pub fn new(name: impl Into<String>, hue: Hue, form: Form, points: Vec<[f64; 2]>) -> Self {
+        Self {
+            name: name.into(),
+            hue,
+            form,
+            points,
+            band: Vec::new(),
+        }
+    }
+
     /// Lengths of its dashes and gaps: by its form, or of one of many so that lines of similar colours differ.
     pub fn dashes(&self) -> &'static [f32] {
         match (self.form, self.hue) {
@@ -103,6 +114,26 @@ impl Line {
 }
 
 impl Chart {
+    /// Creates a chart without levels and events.
+    pub fn new(
+        name: impl Into<String>,
+        meaning: impl Into<String>,
+        (unit, across): (&'static str, Axis),
+        up: Axis,
+        lines: Vec<Line>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            meaning: meaning.into(),
+            across,
+            unit,
+            up,
+            lines,
+            levels: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
     /// The lines of the legend, each with its name: of the lines of a head one, and none where there is one line.
     pub fn legend(&self) -> Vec<(String, &Line)> {
         let mut legend: Vec<(String, &Line)> = Vec::new();
@@ -118,6 +149,6 @@ impl Chart {
 }
 
 /// Thins the points of a line to the number of pixels.
-pub fn thinned<T: Copy>(points: &[T]) -> Vec<T> {
-    thin(points, MOST_POINTS)
+pub fn thinned<T: Copy>(points: impl IntoIterator<Item = T>) -> Vec<T> {
+    thin(&points.into_iter().collect::<Vec<_>>(), MOST_POINTS)
 }

@@ -68,21 +68,16 @@ mod tests {
     use crate::figure::chart::data::{Form, Hue, Line};
 
     fn chart(points: &[[f64; 2]]) -> Chart {
+        let line = Line {
+            band: points.iter().map(|p| [p[1] / 2.0, p[1] * 2.0]).collect(),
+            ..Line::new("mean", Hue::Line(0), Form::Whole, points.to_vec())
+        };
+        let across = ("sequences", Axis::sequences([1.0, 90_000.0]));
+        let up = Axis::log(points.iter().map(|point| point[1]).chain([80.0]));
         Chart {
-            name: "Bits".into(),
-            meaning: "what is left".into(),
-            across: Axis::sequences([1.0, 90_000.0]),
-            unit: "sequences",
-            up: Axis::log(points.iter().map(|point| point[1]).chain([80.0])),
-            lines: vec![Line {
-                name: "mean".into(),
-                hue: Hue::Line(0),
-                form: Form::Whole,
-                points: points.to_vec(),
-                band: points.iter().map(|p| [p[1] / 2.0, p[1] * 2.0]).collect(),
-            }],
             levels: vec![(80.0, "guessing".into())],
             events: vec![(500.0, "rate = 0.1".into())],
+            ..Chart::new("Bits", "what is left", across, up, vec![line])
         }
     }
 

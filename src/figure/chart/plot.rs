@@ -33,64 +33,53 @@ pub fn heading(
     colours: &Colours,
 ) -> f32 {
     let bold = Style::new(13.0, colours.strong).bold();
-    paint.text(chart.name.clone(), [left, top + NAME / 2.0], bold);
-    let (mut from, mut y) = (
-        left + paint.width_of(&chart.name, 13.0) + 12.0,
-        top + NAME / 2.0,
-    );
-    let legend = chart.legend();
-    let legend: Vec<_> = legend
-        .iter()
-        .map(|(name, line)| (shortened(name), *line))
-        .collect();
-    let wide = |name: &str| paint.width_of(name, SMALL) + SAMPLE + 2.0 * AROUND;
-    let widths: Vec<f32> = legend.iter().map(|(name, _)| wide(name)).collect();
-    let is_beside = from + widths.iter().sum::<f32>() <= left + width;
+    let middle = top + NAME / 2.0;
+    paint.text(chart.name.clone(), [left, middle], bold);
     let mut bottom = top + NAME;
-    let subdued = Style::new(SMALL, colours.subdued);
-    let words = chart.meaning.split_inclusive(' ');
-    let places = flow(words.clone().map(|word| paint.width_of(word, SMALL)), width);
-    let places: Vec<_> = places.collect();
-    let rows = places.last().map_or(0, |(row, _)| row + 1);
-    for row in 0..rows {
-        let here = words
-            .clone()
-            .zip(&places)
-            .filter(|(_, place)| place.0 == row);
-        let line: String = here.map(|(word, _)| word).collect();
-        paint.text(line.trim_end(), [left, bottom + LINE / 2.0], subdued);
+    let style = Style::new(SMALL, colours.subdued);
+    let words: Vec<_> = chart.meaning.split_inclusive(' ').collect();
+    let widths = words.iter().map(|word| paint.width_of(word, SMALL));
+    let rows: Vec<_> = flow(widths, width).map(|(row, _)| row).collect();
+    let words: Vec<_> = words.into_iter().zip(rows).collect();
+    for row in words.chunk_by(|a, b| a.1 == b.1) {
+        let row: String = row.iter().map(|(word, _)| *word).collect();
+        paint.text(row.trim_end(), [left, bottom + LINE / 2.0], style);
         bottom += LINE;
     }
-    if !is_beside {
-        (from, y) = (left, bottom + LINE / 2.0);
-    }
-    let places: Vec<_> = flow(widths.into_iter(), left + width - from).collect();
-    for ((name, line), (row, x)) in legend.into_iter().zip(places) {
+    // What does not fit beside the name stands below the meaning.
+    let legend = chart.legend();
+    let name = |name: &str| paint.width_of(name, SMALL) + SAMPLE + 2.0 * AROUND;
+    let widths: Vec<f32> = legend.iter().map(|(words, _)| name(words)).collect();
+    let beside = left + paint.width_of(&chart.name, 13.0) + 2.0 * AROUND;
+    let is_beside = beside + widths.iter().sum::<f32>() <= left + width;
+    let (from, y) = if is_beside {
+        (beside, middle)
+    } else {
+        (left, bottom + LINE / 2.0)
+    };
+    for ((name, line), (row, x)) in legend.into_iter().zip(flow(widths, width)) {
         let [x, y] = [from + x, y + row as f32 * LINE];
         let ends = [[x, y], [x + SAMPLE, y]];
         paint.dashed(&ends, line.hue.of(colours), 2.0, line.dashes());
-        paint.text(
-            name,
-            [x + SAMPLE + AROUND, y],
-            Style::new(SMALL, colours.text),
-        );
-        if !is_beside {
-            bottom = bottom.max(y + LINE / 2.0);
-        }
+        let style = Style::new(SMALL, colours.text);
+        paint.text(shortened(&name), [x + SAMPLE + AROUND, y], style);
+        bottom = bottom.max(y + LINE / 2.0);
     }
     bottom + AROUND
 }
 
 /// The row and the left end of things of these widths, as many in a row as there is room for.
-fn flow(widths: impl Iterator<Item = f32>, room: f32) -> impl Iterator<Item = (usize, f32)> {
-    widths.scan((0, 0.0), move |(row, right), width| {
-        if *right > 0.0 && *right + width > room + 0.5 {
-            (*row, *right) = (*row + 1, 0.0);
-        }
-        let left = *right;
-        *right += width;
-        Some((*row, left))
-    })
+fn flow(widths: impl IntoIterator<Item = f32>, room: f32) -> impl Iterator<Item = (usize, f32)> {
+    widths
+        .into_iter()
+        .scan((0, 0.0), move |(row, right), width| {
+            if *right > 0.0 && *right + width > room + 0.5 {
+                (*row, *right) = (*row + 1, 0.0);
+            }
+            let left = *right;
+            *right += width;
+            Some((*row, left))
+        })
 }
 
 /// A name that fits on a line.

@@ -410,9 +410,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lines_of_all_ablations_differ() {
+    fn all_lines_differ() {
         for colours in [dark_colours(Map::default()), light_colours(Map::default())] {
-            let lines: Vec<_> = (0..7).map(|index| colours.line(index)).collect();
+            let lines: Vec<_> = (0..LINES).map(|index| colours.line(index)).collect();
             for (index, line) in lines.iter().enumerate() {
                 for (other, there) in lines[..index].iter().enumerate() {
                     let far = [0, 1, 2]

@@ -131,45 +131,29 @@ impl<'a> TrainingFigure<'a> {
         let known = points.iter().map(|[_, bits]| *bits);
         let known = known.filter(|bits| bits.is_finite());
         let most = known.fold(chance.max(1.0), f64::max) * 1.06;
-        let until = self.snapshots[now].sequences as f64;
-        let done = points.partition_point(|[sequences, _]| *sequences <= until.max(1.0));
         let ends = [points.first(), points.last()].map(|end| end.map_or(1.0, |point| point[0]));
-        let line = |points: &[[f64; 2]], hue| Line {
-            name: String::new(),
-            hue,
-            form: Form::Whole,
-            points: points.to_vec(),
-            band: Vec::new(),
-        };
+        let line = |points: &[[f64; 2]], hue| Line::new("", hue, Form::Whole, points.to_vec());
+        let lines = vec![
+            line(&points, Hue::Faint),
+            line(&points[..=now], Hue::Accent),
+        ];
+        let across = ("sequences", Axis::sequences(ends));
+        let up = Axis::new(AxisKind::Linear, [0.0, most]);
         let guessing = (chance, format!("chance level: {}", brief(chance)));
         let chart = Chart {
-            name: "bits, for this episode".to_owned(),
-            meaning: String::new(),
-            across: Axis::sequences(ends),
-            unit: "sequences",
-            up: Axis::new(AxisKind::Linear, [0.0, most]),
-            lines: vec![
-                line(&points, Hue::Faint),
-                line(&points[..done], Hue::Accent),
-            ],
-            levels: Some(guessing)
-                .filter(|_| chance > 0.0)
-                .into_iter()
-                .collect(),
-            events: Vec::new(),
+            levels: vec![guessing],
+            ..Chart::new("bits, for this episode", "", across, up, lines)
         };
         let plot = Plot::new(&chart, area, colours).with_letters(13.0);
         plot.draw(on);
         let at = [area.left - 36.0, area.top - 18.0];
         on.text(&*chart.name, at, Style::new(13.0, colours.text));
-        if let Some(&now) = points[..done].last() {
-            let [x, y] = [plot.x(now[0]), plot.y(now[1])];
-            let corner = |index: u8| {
-                let angle = std::f32::consts::TAU * f32::from(index) / 16.0;
-                [x + 6.0 * angle.cos(), y + 6.0 * angle.sin()]
-            };
-            on.shape(&(0..16).map(corner).collect::<Vec<_>>(), colours.accent);
-        }
+        let [x, y] = [plot.x(points[now][0]), plot.y(points[now][1])];
+        let corner = |index: u8| {
+            let angle = std::f32::consts::TAU * f32::from(index) / 16.0;
+            [x + 6.0 * angle.cos(), y + 6.0 * angle.sin()]
+        };
+        on.shape(&(0..16).map(corner).collect::<Vec<_>>(), colours.accent);
     }
 }
 

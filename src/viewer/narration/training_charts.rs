@@ -24,16 +24,10 @@ const FAR: f64 = 3.0;
 /// All charts, the one of the loss first.
 pub fn charts(learning: &LiveTraining) -> Vec<Chart> {
     let run = learning.run();
-    let (measured, heads) = (measured(learning, run), heads(run));
-    std::iter::once(loss(learning))
-        .chain(measured)
-        .chain(heads)
-        .collect()
-}
-
-/// Bits per sequence of every run, and of the one on screen all that is known of them.
-pub fn loss(learning: &LiveTraining) -> Chart {
-    loss_of(learning, |index| loss_lines(learning, index))
+    let mut charts = vec![loss_of(learning, |index| loss_lines(learning, index))];
+    charts.extend(measured(learning, run));
+    charts.extend(heads(run));
+    charts
 }
 
 /// Bits per sequence of the run at this place: one line, and of the one on screen all that is known of them.
@@ -45,29 +39,28 @@ pub fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
     let several = learning.runs.len() > 1;
     let name = if several { run.label.as_str() } else { "mean" };
     let hue = Hue::Line(index);
+    let mean = mean(progress, name, hue, |point| (point.bits, point.ends));
     if index != learning.chosen {
-        return vec![Line {
-            form: Form::Thin,
-            band: Vec::new(),
-            ..mean(progress, name, hue, |point| (point.bits, point.ends))
-        }];
+        return vec![thin(mean)];
     }
-    let mut lines = vec![mean(progress, name, hue, |point| (point.bits, point.ends))];
-    if !progress.history.is_empty() {
-        let points = progress.history.iter();
-        let points = points.map(|point| {
-            let bits = point.validation.bits_per_sequence;
-            [point.sequences as f64, bits]
-        });
-        lines.push(Line {
-            name: "validation".to_owned(),
-            hue: Hue::Accent,
-            form: Form::Dots,
-            points: thinned(&points.collect::<Vec<_>>()),
-            band: Vec::new(),
-        });
+    let points = progress.history.iter();
+    let points = points.map(|point| {
+        let bits = point.validation.bits_per_sequence;
+        [point.sequences as f64, bits]
+    });
+    let points = thinned(points);
+    let validation = Line::new("validation", Hue::Accent, Form::Dots, points);
+    let lines = [mean, validation].into_iter();
+    lines.filter(|line| !line.points.is_empty()).collect()
+}
+
+/// A line that is secondary to others.
+fn thin(line: Line) -> Line {
+    Line {
+        form: Form::Thin,
+        band: Vec::new(),
+        ..line
     }
-    lines
 }
 
 /// Returns the loss chart with these lines.
@@ -88,16 +81,13 @@ pub fn loss_of(learning: &LiveTraining, lines: impl FnMut(usize) -> Vec<Line>) -
         Some((words, None)) => format!(" Paper: {words}."),
         None => String::new(),
     };
-    let runs: Vec<_> = learning.runs.iter().collect();
+    let across = sequences(&learning.runs);
+    let up = scale(run, &lines, &levels, learning.runs.len() > 1);
+    let meaning = format!("0: every bit right and certain.{paper}");
     Chart {
-        name: "Loss per sequence (bits)".to_owned(),
-        meaning: format!("0: every bit right and certain.{paper}"),
-        across: sequences(&runs),
-        unit: "sequences",
-        up: scale(run, &lines, &levels, runs.len() > 1),
-        lines,
         levels,
         events: changes(run),
+        ..Chart::new("Loss per sequence (bits)", meaning, across, up, lines)
     }
 }
 
@@ -106,37 +96,26 @@ pub fn loss_of(learning: &LiveTraining, lines: impl FnMut(usize) -> Vec<Line>) -
 pub fn card(run: &RunView, line: Option<Line>) -> Chart {
     let guessing = run.landmarks.first().map_or(1.0, |(bits, _)| *bits);
     let of = run.progress.as_ref().map_or(1, |progress| progress.of);
-    let line = line.map(|line| Line {
-        form: Form::Thin,
-        band: Vec::new(),
-        ..line
-    });
     let top = (2.0 * guessing).max(10.0 * BEST);
+    let across = ("sequences", Axis::sequences([1.0, of as f64]));
+    let up = Axis::new(AxisKind::Logarithm, [BEST, top]);
     Chart {
-        up: Axis::new(AxisKind::Logarithm, [BEST, top]),
-        across: Axis::sequences([1.0, of as f64]),
         levels: vec![(guessing, String::new())],
-        lines: line.into_iter().collect(),
-        ..over_sequences(run, "", String::new())
+        ..Chart::new("", "", across, up, line.map(thin).into_iter().collect())
     }
 }
 
-/// An empty chart over the sequences of a run.
-fn over_sequences(run: &RunView, name: &str, meaning: String) -> Chart {
+/// A chart over the sequences of a run.
+fn over_sequences(run: &RunView, name: &str, meaning: &str, up: Axis, lines: Vec<Line>) -> Chart {
+    let across = sequences(std::slice::from_ref(run));
     Chart {
-        name: name.to_owned(),
-        meaning,
-        across: sequences(&[run]),
-        unit: "sequences",
-        up: Axis::log([]),
-        lines: Vec::new(),
-        levels: Vec::new(),
         events: changes(run),
+        ..Chart::new(name, meaning, across, up, lines)
     }
 }
 
 /// The sequences of these runs, from the first point to now.
-fn sequences(runs: &[&RunView]) -> Axis {
+fn sequences(runs: &[RunView]) -> (&'static str, Axis) {
     let all = runs.iter().filter_map(|run| run.progress.as_deref());
     let firsts = all.clone().filter_map(|progress| {
         let points = progress.curve.points().first().map(|point| point.sequences);
@@ -144,7 +123,8 @@ fn sequences(runs: &[&RunView]) -> Axis {
         points.into_iter().chain(history).min()
     });
     let last = all.map(|progress| progress.sequences).max().unwrap_or(1);
-    Axis::sequences([firsts.min().unwrap_or(1), last].map(|end| end as f64))
+    let ends = [firsts.min().unwrap_or(1), last].map(|end| end as f64);
+    ("sequences", Axis::sequences(ends))
 }
 
 /// Returns the vertical axis of the loss; one that stays near the optimum has its own.
@@ -177,40 +157,27 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
         Clip::None | Clip::Elementwise(_) => Vec::new(),
     };
     let lines: Vec<_> = progress.map(norm).into_iter().collect();
+    let (up, meaning) = (
+        over(&lines, &levels, f64::INFINITY),
+        "Norm over all weights, before clipping.",
+    );
     let gradient = Chart {
-        up: over(&lines, &levels, f64::INFINITY),
-        lines,
         levels,
-        ..over_sequences(
-            run,
-            "Gradient",
-            "Norm over all weights, before clipping.".to_owned(),
-        )
+        ..over_sequences(run, "Gradient", meaning, up, lines)
     };
     let (name, sizes) = (run.experiment.task.size_name(), run.experiment.task.size());
     let answers = progress
         .into_iter()
         .flat_map(|progress| progress.errors_by_size.each());
     let answers: Vec<_> = answers.map(|(size, wrong)| [size as f64, wrong]).collect();
-    let errors = Chart {
-        name: format!("Wrong bits by {name}"),
-        meaning: "Share in recent answers. Chance level: 50 %.".to_owned(),
-        across: Axis::new(
-            AxisKind::Whole,
-            [*sizes.start() as f64 - 0.5, *sizes.end() as f64 + 0.5],
-        ),
-        unit: name,
-        up: Axis::new(AxisKind::Percent, [0.0, 0.55]),
-        lines: vec![Line {
-            name: "wrong bits".to_owned(),
-            hue: Hue::Accent,
-            form: Form::Bars,
-            points: answers,
-            band: Vec::new(),
-        }],
-        levels: Vec::new(),
-        events: Vec::new(),
-    };
+    let ends = [*sizes.start() as f64 - 0.5, *sizes.end() as f64 + 0.5];
+    let errors = Chart::new(
+        format!("Wrong bits by {name}"),
+        "Share in recent answers. Chance level: 50 %.",
+        (name, Axis::new(AxisKind::Whole, ends)),
+        Axis::new(AxisKind::Percent, [0.0, 0.55]),
+        vec![Line::new("wrong bits", Hue::Accent, Form::Bars, answers)],
+    );
     vec![gradient, errors]
 }
 
@@ -234,19 +201,16 @@ pub fn heads(run: &RunView) -> Vec<Chart> {
         return Vec::new();
     }
     let all = (rows as f64).log2();
-    let chart = |name: &str, meaning: String, most: Option<f64>, phases: &[&str], of: Of| {
+    let chart = |name: &str, meaning: &str, most: Option<f64>, phases: &[&str], of: Of| {
         let lines = lines(run, progress, phases, of);
         let linear = |most| Axis::new(AxisKind::Linear, [0.0, most]);
-        (!lines.is_empty()).then(|| Chart {
-            up: most.map_or_else(|| over(&lines, &[], f64::INFINITY), linear),
-            lines,
-            ..over_sequences(run, name, meaning)
-        })
+        let up = most.map_or_else(|| over(&lines, &[], f64::INFINITY), linear);
+        (!lines.is_empty()).then(|| over_sequences(run, name, meaning, up, lines))
     };
     let both = ["input", "answer"];
     let entropy = chart(
         "Entropy of weightings",
-        format!(
+        &format!(
             "0 bits: one row. {}: uniform over {rows}. Dashed: answer.",
             brief(all)
         ),
@@ -256,14 +220,14 @@ pub fn heads(run: &RunView) -> Vec<Chart> {
     );
     let used = chart(
         "Rows used",
-        "Distinct rows visited in an episode.".to_owned(),
+        "Distinct rows visited in an episode.",
         None,
         &[""],
         |head, _| Some(head.rows),
     );
     let gate = chart(
         "Gate",
-        "1: content. 0: previous weighting. Dashed: answer.".to_owned(),
+        "1: content. 0: previous weighting. Dashed: answer.",
         Some(1.05),
         &both,
         |head, phase| head.gate[phase],
@@ -290,20 +254,11 @@ fn lines(
                 .diagnostics
                 .of_head(head, |diagnostics| of(diagnostics, phase));
             let points = seen.into_iter().map(|(at, value)| [at as f64, value]);
-            let points = thinned(&smoothed(&points.collect::<Vec<_>>()));
-            if !points.is_empty() {
-                lines.push(Line {
-                    name: format!("{name} {words}").trim_end().to_owned(),
-                    hue: Hue::Head(name),
-                    form: if phase == 0 {
-                        Form::Whole
-                    } else {
-                        Form::Dashed
-                    },
-                    points,
-                    band: Vec::new(),
-                });
-            }
+            let points = thinned(smoothed(&points.collect::<Vec<_>>()));
+            let form = [Form::Whole, Form::Dashed][phase];
+            let name_and_phase = format!("{name} {words}");
+            let line = Line::new(name_and_phase.trim_end(), Hue::Head(name), form, points);
+            lines.extend(Some(line).filter(|line| !line.points.is_empty()));
         }
     }
     lines
@@ -331,11 +286,8 @@ fn mean(
     let points = curve.points().iter().zip(means);
     let points = points.map(|(point, mean)| [point.sequences as f64, mean]);
     Line {
-        name: name.to_owned(),
-        hue,
-        form: Form::Whole,
-        points: thinned(&points.collect::<Vec<_>>()),
-        band: thinned(&curve.range(BAND, |point| of(point).1)),
+        band: thinned(curve.range(BAND, |point| of(point).1)),
+        ..Line::new(name, hue, Form::Whole, thinned(points))
     }
 }
 

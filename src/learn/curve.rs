@@ -1,7 +1,7 @@
 //! Learning curve of a run in a fixed amount of memory: every update counts, early ones one by one, later ones merged,
 //! as fine everywhere as a logarithmic axis can show.
 
-use crate::train::Update;
+use crate::train::{Update, thin};
 
 /// A point covers this share of the sequences before it.
 const SHARE: f64 = 0.004;
@@ -78,27 +78,30 @@ impl Curve {
         mean(last, |point| point.bits)
     }
 
-    /// A moving mean of something about every point, by updates: over the last `share` of the sequences before it, and
-    /// over at least [`LEAST`] updates where they exist.
-    pub fn smoothed(&self, share: f64, of: impl Fn(&Point) -> f64) -> Vec<f64> {
-        let windows = self.windows(share);
-        windows.filter_map(|points| mean(points, &of)).collect()
+    /// A moving mean of something by sequences, at up to `most` points, by updates: over the last `share` of the
+    /// sequences before each, and over at least [`LEAST`] updates where they exist.
+    pub fn smoothed(&self, share: f64, most: usize, of: impl Fn(&Point) -> f64) -> Vec<[f64; 2]> {
+        let windows = self.windows(share, most).into_iter();
+        let mean = |points: &[Point]| Some([points.last()?.sequences as f64, mean(points, &of)?]);
+        windows.filter_map(mean).collect()
     }
 
     /// The least and the largest of something over the same points as that mean.
-    pub fn range(&self, share: f64, of: impl Fn(&Point) -> [f64; 2]) -> Vec<[f64; 2]> {
+    pub fn range(&self, share: f64, most: usize, of: impl Fn(&Point) -> [f64; 2]) -> Vec<[f64; 2]> {
         let range = |points: &[Point]| {
             let ends = points.iter().map(&of);
             let wider = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
             ends.reduce(wider).unwrap_or_default()
         };
-        self.windows(share).map(range).collect()
+        let windows = self.windows(share, most).into_iter();
+        windows.map(range).collect()
     }
 
-    /// Returns the window of every point, which is the last in its window.
-    fn windows(&self, share: f64) -> impl Iterator<Item = &[Point]> {
+    /// Returns the windows of up to `most` points, each the last in its window.
+    fn windows(&self, share: f64, most: usize) -> Vec<&[Point]> {
         let (mut first, mut inside) = (0, 0);
-        self.points.iter().enumerate().map(move |(last, point)| {
+        let points = self.points.iter().enumerate();
+        let windows = points.map(|(last, point)| {
             inside += point.updates;
             let from = point.sequences as f64 * (1.0 - share);
             while (self.points[first].sequences as f64) < from
@@ -108,7 +111,8 @@ impl Curve {
                 first += 1;
             }
             &self.points[first..=last]
-        })
+        });
+        thin(&windows.collect::<Vec<_>>(), most)
     }
 }
 
@@ -178,10 +182,10 @@ mod tests {
         for done in 1..=1000 {
             curve.push(done, &update(if done % 2 == 0 { 1.0 } else { 3.0 }));
         }
-        let smoothed = curve.smoothed(0.5, |point| point.bits);
+        let smoothed = curve.smoothed(0.5, usize::MAX, |point| point.bits);
         assert_eq!(smoothed.len(), curve.points().len());
-        assert!((smoothed[smoothed.len() - 1] - 2.0).abs() < 0.02);
-        let range = curve.range(0.5, |point| point.ends);
+        assert!((smoothed[smoothed.len() - 1][1] - 2.0).abs() < 0.02);
+        let range = curve.range(0.5, usize::MAX, |point| point.ends);
         assert_eq!(range[range.len() - 1], [1.0, 3.0]);
     }
 
@@ -191,8 +195,12 @@ mod tests {
         for done in 1..=100 {
             curve.push(done, &update(if done % 2 == 0 { 10.0 } else { 30.0 }));
         }
-        let smoothed = curve.smoothed(0.2, |point| point.bits);
+        let smoothed = curve.smoothed(0.2, usize::MAX, |point| point.bits);
         let jumps = smoothed.windows(2).skip(10);
-        assert!(jumps.map(|two| (two[1] - two[0]).abs()).all(|by| by < 2.0));
+        assert!(
+            jumps
+                .map(|two| (two[1][1] - two[0][1]).abs())
+                .all(|by| by < 2.0)
+        );
     }
 }

@@ -302,6 +302,7 @@ pub const FINGER: f32 = 44.0;
 mod tests {
     use super::*;
     use crate::figure::HUES;
+    use crate::figure::facts::colour::LINES;
 
     fn linear(channel: u8) -> f32 {
         let c = f32::from(channel) / 255.0;
@@ -421,6 +422,20 @@ mod tests {
                 let difference = least_difference(palette.head(a), palette.head(b));
                 let far = a == b || difference > 25.0;
                 assert!(far, "{a}, {b}, dark {dark}: {difference}");
+            }
+            // Those of a half have the same dashes; of all, normal vision tells them apart.
+            let lines: Vec<_> = (0..LINES)
+                .map(|index| color(palette.data.line(index)))
+                .collect();
+            for half in lines.chunks(LINES / 2) {
+                for (index, a) in half.iter().enumerate() {
+                    assert!(
+                        contrast(*a, palette.panel) > 3.0,
+                        "line {index}, dark {dark}"
+                    );
+                    let mut others = half[..index].iter();
+                    assert!(others.all(|b| least_difference(*a, *b) > 35.0));
+                }
             }
             let end = |value: f32| palette.color(Scale::Signed(1.0), value);
             assert!(least_difference(end(-0.5), end(0.5)) > 60.0);

@@ -7,7 +7,7 @@ use crate::figure::{Colours, HeadName, Rgb};
 use crate::train::thin;
 
 /// The most points of a line: more than that are finer than pixels.
-const MOST_POINTS: usize = 600;
+pub const MOST_POINTS: usize = 600;
 
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]

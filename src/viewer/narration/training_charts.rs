@@ -2,7 +2,7 @@
 
 use crate::figure::HeadName;
 use crate::figure::chart::axis::{Axis, AxisKind};
-use crate::figure::chart::data::{Chart, Form, Hue, Line, thinned};
+use crate::figure::chart::data::{Chart, Form, Hue, Line, MOST_POINTS, thinned};
 use crate::figure::facts::numbers::brief;
 use crate::io::paper;
 use crate::learn::{Point, RunProgress};
@@ -24,14 +24,14 @@ const FAR: f64 = 3.0;
 /// All charts, the one of the loss first.
 pub fn charts(learning: &LiveTraining) -> Vec<Chart> {
     let run = learning.run();
-    let mut charts = vec![loss_of(learning, |index| loss_lines(learning, index))];
+    let mut charts = vec![loss(learning)];
     charts.extend(measured(learning, run));
     charts.extend(heads(run));
     charts
 }
 
 /// Bits per sequence of the run at this place: one line, and of the one on screen all that is known of them.
-pub fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
+fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
     let run = &learning.runs[index];
     let Some(progress) = run.progress.as_deref() else {
         return Vec::new();
@@ -63,10 +63,11 @@ fn thin(line: Line) -> Line {
     }
 }
 
-/// Returns the loss chart with these lines.
-pub fn loss_of(learning: &LiveTraining, lines: impl FnMut(usize) -> Vec<Line>) -> Chart {
+/// Returns the loss in bits per sequence of all runs.
+pub fn loss(learning: &LiveTraining) -> Chart {
     let run = learning.run();
-    let lines: Vec<Line> = (0..learning.runs.len()).flat_map(lines).collect();
+    let runs = 0..learning.runs.len();
+    let lines: Vec<Line> = runs.flat_map(|index| loss_lines(learning, index)).collect();
     let mut levels: Vec<_> = run
         .landmarks
         .iter()
@@ -93,7 +94,7 @@ pub fn loss_of(learning: &LiveTraining, lines: impl FnMut(usize) -> Vec<Line>) -
 
 /// Returns the loss on the card of a run: all cards have the same axes, from the first to the last sequence and from a
 /// hundredth of a bit to twice what guessing costs.
-pub fn card(run: &RunView, line: Option<Line>) -> Chart {
+pub fn card(run: &RunView, line: Option<&Line>) -> Chart {
     let guessing = run.landmarks.first().map_or(1.0, |(bits, _)| *bits);
     let of = run.progress.as_ref().map_or(1, |progress| progress.of);
     let top = (2.0 * guessing).max(10.0 * BEST);
@@ -101,7 +102,13 @@ pub fn card(run: &RunView, line: Option<Line>) -> Chart {
     let up = Axis::new(AxisKind::Logarithm, [BEST, top]);
     Chart {
         levels: vec![(guessing, String::new())],
-        ..Chart::new("", "", across, up, line.map(thin).into_iter().collect())
+        ..Chart::new(
+            "",
+            "",
+            across,
+            up,
+            line.cloned().map(thin).into_iter().collect(),
+        )
     }
 }
 
@@ -282,12 +289,10 @@ fn mean(
     of: impl Fn(&Point) -> (f64, [f64; 2]),
 ) -> Line {
     let curve = &progress.curve;
-    let means = curve.smoothed(SMOOTH, |point| of(point).0);
-    let points = curve.points().iter().zip(means);
-    let points = points.map(|(point, mean)| [point.sequences as f64, mean]);
+    let points = curve.smoothed(SMOOTH, MOST_POINTS, |point| of(point).0);
     Line {
-        band: thinned(curve.range(BAND, |point| of(point).1)),
-        ..Line::new(name, hue, Form::Whole, thinned(points))
+        band: curve.range(BAND, MOST_POINTS, |point| of(point).1),
+        ..Line::new(name, hue, Form::Whole, points)
     }
 }
 

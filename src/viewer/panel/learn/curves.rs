@@ -1,13 +1,10 @@
 //! The curves of a training: the loss above, the other quantities below, side by side or, in little space, one at a
 //! time.
 
-use std::sync::Arc;
-
 use egui::{Rect, Ui, UiBuilder, pos2, vec2};
 
-use super::cache::cached;
 use super::chart::chart_ui;
-use crate::figure::chart::data::{Chart, Line};
+use crate::figure::chart::data::Chart;
 use crate::viewer::command::Learn;
 use crate::viewer::narration::training_charts;
 use crate::viewer::panel::View;
@@ -32,16 +29,12 @@ pub fn curves_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
     let below = Rect::from_x_y_ranges(whole.x_range(), middle..=whole.bottom());
     if learning.read_only.is_some() {
         // Of a run that was not watched here nothing else is known.
-        return loss_ui(ui, whole, learning, view);
+        loss_ui(ui, whole, learning, view);
+        return;
     }
     loss_ui(ui, above, learning, view);
-    let others = cached(ui, "what else", run, learning.chosen, || {
-        (
-            training_charts::measured(learning, run),
-            training_charts::heads(run),
-        )
-    });
-    let (measured, heads) = &*others;
+    let measured = &training_charts::measured(learning, run);
+    let heads = &training_charts::heads(run);
     if roomy && !heads.is_empty() {
         let half = f32::midpoint(below.left(), below.right());
         let left = Rect::from_min_max(below.min, pos2(half - APART, below.bottom()));
@@ -56,19 +49,11 @@ pub fn curves_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
     }
 }
 
-/// Shows the loss in bits per sequence.
-pub fn loss_ui(ui: &Ui, rect: Rect, learning: &LiveTraining, view: &mut View<'_>) {
-    let lines = |index| loss_lines(ui, learning, index).to_vec();
-    let loss = training_charts::loss_of(learning, lines);
-    column_ui(ui, rect, &[loss], view);
-}
-
-/// Returns the loss of a run, cached until it has news.
-pub fn loss_lines(ui: &Ui, learning: &LiveTraining, index: usize) -> Arc<Vec<Line>> {
-    let how = (index, index == learning.chosen, learning.runs.len());
-    cached(ui, "loss", &learning.runs[index], how, || {
-        training_charts::loss_lines(learning, index)
-    })
+/// Shows the loss in bits per sequence; returns its chart.
+pub fn loss_ui(ui: &Ui, rect: Rect, learning: &LiveTraining, view: &mut View<'_>) -> Chart {
+    let loss = training_charts::loss(learning);
+    column_ui(ui, rect, std::slice::from_ref(&loss), view);
+    loss
 }
 
 /// Charts one below the other; the training snapshot on screen is marked.

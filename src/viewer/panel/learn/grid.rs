@@ -8,6 +8,7 @@ use egui::{
 
 use super::curves;
 use crate::figure::Style;
+use crate::figure::chart::data::{Chart, Hue};
 use crate::figure::chart::plot::Plot;
 use crate::figure::facts::numbers::brief;
 use crate::figure::scene::paint::Draw;
@@ -41,9 +42,9 @@ const NUMBER: f32 = 13.0;
 pub fn several_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
     let size = ui.available_size() * vec2(1.0, PLOT);
     let (_, rect) = ui.allocate_space(size);
-    curves::loss_ui(ui, rect, learning, view);
+    let loss = curves::loss_ui(ui, rect, learning, view);
     ui.add_space(GAP);
-    cards_ui(ui, learning, view);
+    cards_ui(ui, learning, &loss, view);
 }
 
 /// Number of cards per row, and their size.
@@ -66,7 +67,7 @@ fn layout(count: usize, room: Vec2) -> (usize, Vec2) {
     })
 }
 
-fn cards_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
+fn cards_ui(ui: &mut Ui, learning: &LiveTraining, loss: &Chart, view: &mut View<'_>) {
     let room = ui.available_size();
     let (across, size) = layout(learning.runs.len(), room);
     let lines = learning.runs.len().div_ceil(across) as f32;
@@ -82,7 +83,7 @@ fn cards_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
                 ui.horizontal_top(|ui| {
                     let runs = (line * across)..((line + 1) * across).min(learning.runs.len());
                     for run in runs {
-                        card_ui(ui, (run, across), size, learning, view);
+                        card_ui(ui, (run, across), size, (learning, loss), view);
                     }
                 });
             }
@@ -105,7 +106,7 @@ fn card_ui(
     ui: &mut Ui,
     (index, across): (usize, usize),
     size: Vec2,
-    learning: &LiveTraining,
+    (learning, loss): (&LiveTraining, &Chart),
     view: &mut View<'_>,
 ) {
     let run = &learning.runs[index];
@@ -126,7 +127,8 @@ fn card_ui(
     words_ui(ui, words, run, view.palette);
     let (curve, probe) = pictures.split_top_bottom_at_fraction(CURVE);
     let curve = curve.with_max_y(curve.bottom() - 6.0);
-    curve_ui(ui, curve, index, learning, view);
+    let line = loss.lines.iter().find(|line| line.hue == Hue::Line(index));
+    curve_ui(ui, curve, &training_charts::card(run, line), view);
     probe_ui(ui, probe, index, learning, view);
     focus_ring(ui, &response);
 }
@@ -239,14 +241,12 @@ fn mark(painter: &Painter, at: Pos2, standing: TrainingStatus, ink: Color32) {
 }
 
 /// Shows the loss on a card.
-fn curve_ui(ui: &Ui, rect: Rect, index: usize, learning: &LiveTraining, view: &mut View<'_>) {
-    let line = curves::loss_lines(ui, learning, index).first().cloned();
-    let chart = training_charts::card(&learning.runs[index], line);
+fn curve_ui(ui: &Ui, rect: Rect, chart: &Chart, view: &mut View<'_>) {
     ui.painter().rect_filled(rect, 2.0, view.palette.background);
     let colours = view.palette.data;
     let mut canvas = Canvas::new(ui.painter(), view.textures, 0);
     let curve = area(rect.with_max_y(rect.bottom() - NUMBER));
-    Plot::new(&chart, curve, colours).lines(&mut canvas);
+    Plot::new(chart, curve, colours).lines(&mut canvas);
     let last = chart.lines.first().and_then(|line| line.points.last());
     if let Some([_, bits]) = last {
         let style = Style::new(10.0, colours.subdued).mono();

@@ -2,7 +2,6 @@
 //! clock.
 
 mod bar;
-mod cache;
 mod chart;
 mod curves;
 mod finding;

@@ -117,6 +117,31 @@ fn charts_label_their_horizontal_axis() {
 }
 
 #[test]
+fn charts_are_zoomed_together_and_tell_their_values() {
+    let mut screen = waiting();
+    let names = ["Loss per sequence (bits)", "Rows used"];
+    let whole = names.map(|name| chart(&screen, name));
+    let rect = rect_of(&screen, "Loss per sequence (bits): ");
+    screen.hover_at(rect.center());
+    screen.run_steps(2);
+    let told = |screen: &Screen| {
+        let mut texts = texts(screen).map(|(text, _)| text.galley.text().to_owned());
+        texts.find(|text| text.starts_with("after "))
+    };
+    let words = told(&screen).unwrap();
+    assert!(words.contains("sequences\nmean: "), "{words}");
+    step_zoom::turn(&mut screen, 200.0);
+    for (name, whole) in names.iter().zip(&whole) {
+        assert_ne!(chart(&screen, name), *whole, "{name}");
+    }
+    step_zoom::turn(&mut screen, -400.0);
+    screen.hover_at(rect.left_top() - egui::vec2(20.0, 0.0));
+    screen.run_steps(30);
+    assert_eq!(names.map(|name| chart(&screen, name)), whole);
+    assert_eq!(told(&screen), None);
+}
+
+#[test]
 fn findings_are_not_newer_than_selected_snapshot() {
     let screen = waiting();
     let mut learning = screen.state().learning.clone().unwrap();

@@ -66,6 +66,19 @@ fn every_run_has_a_status_card() {
 }
 
 #[test]
+fn legend_names_every_run_in_its_colour() {
+    let mut screen = several(LARGE, 10);
+    screen.run_steps(30);
+    for seed in 1..=10 {
+        let name = format!("seed {seed}");
+        let texts = super::clipping::texts(&screen);
+        let named = texts.filter(|(text, _)| text.galley.text() == name);
+        // In the legend and on the card.
+        assert_eq!(named.count(), 2, "{name}");
+    }
+}
+
+#[test]
 fn stale_probe_does_not_block_new_runs() {
     let mut screen = several(LARGE, 4);
     screen.run_steps(10);

@@ -20,7 +20,8 @@ fn pointed(harness: &Screen) -> String {
     harness.state().readout().unwrap().place.clone()
 }
 
-fn turn(harness: &mut Screen, by: f32) {
+/// Turns the mouse wheel.
+pub fn turn(harness: &mut Screen, by: f32) {
     harness.event(Event::MouseWheel {
         unit: MouseWheelUnit::Point,
         delta: Vec2::new(0.0, by),

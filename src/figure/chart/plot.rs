@@ -187,11 +187,12 @@ impl<'a> Plot<'a> {
         }
         self.levels(paint);
         let style = Style::new(self.letters, self.colours.text);
-        for (place, name) in &self.chart.events {
+        for (index, (place, name)) in self.chart.events.iter().enumerate() {
             let x = self.x(*place);
             let line = [[x, self.area.top], [x, self.area.bottom]];
             paint.dashed(&line, self.colours.accent, 1.0, &[3.0, 3.0]);
-            paint.text(name.clone(), [x + 4.0, self.area.top + 8.0], style);
+            let y = self.area.top + self.letters * (0.75 + 1.2 * index as f32);
+            paint.text(name.clone(), [x + 4.0, y], style);
         }
         let mut bars = self
             .chart

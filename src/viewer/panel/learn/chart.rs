@@ -14,6 +14,8 @@ use crate::viewer::widget::canvas::{Canvas, area};
 const NEAR: f64 = 0.01;
 /// Zoom factor of a turn of the mouse wheel.
 const WHEEL: f32 = 240.0;
+/// The share of the sequences from which all of them are shown.
+const ALL: f64 = 0.999;
 /// The least height of a plot, in points.
 const LEAST: f32 = 24.0;
 
@@ -72,25 +74,18 @@ fn part(ui: &Ui, whole: Axis, response: &Response) -> Axis {
         return whole;
     }
     let id = Id::unique("part of the sequences");
-    let part = ui.data(|data| data.get_temp::<Axis>(id));
+    let shown = ui.data(|data| data.get_temp::<Axis>(id)).unwrap_or(whole);
     let frame = response.rect;
     let (mut zoom, drag) = (1.0, response.drag_delta().x / frame.width());
     if response.contains_pointer() {
         zoom = ui.input(|input| input.zoom_delta() * (input.smooth_scroll_delta.y / WHEEL).exp());
     }
-    if response.double_clicked() {
-        ui.data_mut(|data| data.remove::<Axis>(id));
-        return whole;
-    }
-    let Some(shown) = part.or_else(|| (zoom != 1.0).then_some(whole)) else {
-        return whole;
-    };
     let pointer = response.hover_pos().unwrap_or(frame.center()).x;
     let about = f64::from((pointer - frame.left()) / frame.width());
     let zoomed = |share: f64| about + (share - about) / f64::from(zoom) - f64::from(drag);
     let [from, to] = [0.0, 1.0].map(|share| whole.share(shown.value(zoomed(share))));
     let length = to - from;
-    if length >= 1.0 {
+    if length > ALL || response.double_clicked() {
         ui.data_mut(|data| data.remove::<Axis>(id));
         return whole;
     }

@@ -38,6 +38,7 @@ const WORDS: f32 = 18.0;
 const CURVE: f32 = 0.42;
 /// Height of the number under the curve of a card.
 const NUMBER: f32 = 13.0;
+
 /// All curves above, a card for each run below.
 pub fn several_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
     let size = ui.available_size() * vec2(1.0, PLOT);

@@ -104,9 +104,9 @@ fn selecting_snapshot_keeps_chart_axes() {
 fn charts_label_their_horizontal_axis() {
     let screen = waiting();
     for (name, across) in [
-        ("Loss per sequence (bits)", "sequences at"),
+        ("Loss per sequence (bits)", "sequences, logarithmic at"),
         ("Wrong bits by length", "length at"),
-        ("Gate", "sequences at"),
+        ("Gate", "sequences, logarithmic at"),
     ] {
         let words = chart(&screen, name);
         assert!(

@@ -24,7 +24,7 @@ pub use facts::heads::{
     EMITTED, HeadName, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset,
     scalars, signed,
 };
-pub use facts::id::{PanelId, Picture};
+pub use facts::id::{PanelId, Picture, Slot};
 pub use facts::rows::{TOUCHED, touched};
 pub use facts::stages::{Stage, Stages};
 pub use out::animation::{Motion, Progress, duration};

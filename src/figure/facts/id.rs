@@ -91,6 +91,24 @@ pub struct PanelId {
     pub now: bool,
 }
 
+/// The identity of a part of a page: a picture, or something to point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slot {
+    /// A picture with values.
+    Picture(PanelId),
+    /// The name of a stage of the step, by its place among all.
+    Stage(usize),
+    /// The controller of the close-up.
+    Controller,
+    /// The sign of a head at its row of the memory.
+    Head {
+        /// The head, by its place among all.
+        head: usize,
+        /// The head of the pane in which the sign stands.
+        pane: usize,
+    },
+}
+
 impl PanelId {
     /// A picture of the whole machine.
     pub fn new(picture: Picture) -> Self {

@@ -2,6 +2,7 @@
 
 pub mod addressing;
 pub mod annotations;
+pub mod axes;
 pub mod catalogue;
 pub mod cells;
 pub mod drawing;

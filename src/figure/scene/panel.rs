@@ -6,11 +6,14 @@ use crate::figure::facts::numbers::end_text;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span, numbered_every};
 use crate::figure::scene::addressing::{self, Addressing, Bars};
 use crate::figure::scene::annotations::ROOM_FOR_HEADS;
+use crate::figure::scene::axes::play_head;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::lanes::{self, Decades};
 use crate::figure::scene::overlap::{LABELS, Overlap};
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
-use crate::figure::{Area, HeadName, Image, Mark, PanelId, Picture, Rgb, Scalar, Scale, Style};
+use crate::figure::{
+    Area, HeadName, Image, Mark, PanelId, Picture, Rgb, Scalar, Scale, Slot, Style,
+};
 
 /// Height of the line with the name and the legend.
 const HEAD: f32 = 22.0;
@@ -103,8 +106,8 @@ pub enum Content<'a> {
     Lanes(Vec<(Scalar, Option<HeadName>)>),
     /// A bar per step, by the logarithm of its value.
     Decades(Decades<'a>),
-    /// A name or a mark, without values.
-    Sign(Sign),
+    /// Something to point at, without values.
+    Sign(Slot),
     /// Empty space.
     Nothing,
 }
@@ -114,19 +117,12 @@ pub enum Content<'a> {
 pub struct PlacedPanel<'a> {
     /// The picture.
     pub panel: Panel<'a>,
+    /// Its identity on the page: no other part of the page has it.
+    pub slot: Slot,
     /// The area of the data.
     pub area: Area,
     /// The axis of the rows.
     pub axis: Axis,
-}
-
-/// A part of a page that represents something and shows no values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// A stage of the step, by its place among all.
-    Stage(usize),
-    /// A head, by its place among all.
-    Head(usize),
 }
 
 /// A value under the pointer.
@@ -201,12 +197,11 @@ impl<'a> PlacedPanel<'a> {
 }
 
 impl<'a> Panel<'a> {
-    /// A sign.
-    pub(crate) fn sign(id: PanelId, name: String, sign: Sign) -> Self {
+    /// A part of a page without values.
+    pub(crate) fn sign(slot: Slot, name: String) -> Self {
         Self {
-            id,
             name,
-            content: Content::Sign(sign),
+            content: Content::Sign(slot),
             ..Self::nothing()
         }
     }
@@ -253,7 +248,12 @@ impl<'a> Panel<'a> {
     /// Places the picture on a page, with its rows on this axis.
     pub fn along(self, area: Area, axis: Axis) -> PlacedPanel<'a> {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
+        let slot = match self.content {
+            Content::Sign(slot) => slot,
+            _ => Slot::Picture(self.id),
+        };
         PlacedPanel {
+            slot,
             panel: self,
             area: Area {
                 top,
@@ -287,7 +287,14 @@ impl<'a> Panel<'a> {
             panel.rows_axis(paint, area, &place.axis, page);
         }
         if let (Some(step), Some(steps)) = (page.step, place.steps()) {
-            play_head(paint, area, step.saturating_sub(page.first), steps, page);
+            let step = step.saturating_sub(page.first);
+            play_head(
+                paint,
+                &area.down(area.top - 2.0, area.bottom + 2.0),
+                step,
+                steps,
+                page,
+            );
         }
         panel.title(paint, area, page);
         if axis {
@@ -379,21 +386,6 @@ impl<'a> Panel<'a> {
         }
         let style = Style::new(TEXT, colours.subdued).middle();
         paint.text(label, [area.middle(), area.bottom + 24.0], style);
-    }
-}
-
-/// The current step, its edges in the accent colour.
-fn play_head(paint: &mut dyn Paint, area: &Area, step: usize, steps: usize, page: &Page<'_>) {
-    let width = area.width() / steps.max(1) as f32;
-    let left = area.left + step as f32 * width;
-    let edges = if width >= 4.0 {
-        vec![left, left + width]
-    } else {
-        vec![left + width / 2.0]
-    };
-    for x in edges {
-        let ends = [[x, area.top - 2.0], [x, area.bottom + 2.0]];
-        paint.line(&ends, page.colours.accent, 1.0);
     }
 }
 

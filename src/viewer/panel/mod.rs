@@ -53,12 +53,13 @@ use super::state::{NARROW, State};
 use super::step_zoom::StepZoom;
 use super::theme::{Palette, Scale};
 use super::widget::button::focus_ring;
-use super::widget::canvas::Textures;
+use super::widget::canvas::{Canvas, Textures, area};
 use super::widget::named_rects;
 use super::widget::readout::Readout;
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::facts::stages::{COLUMNS, StageRef};
 use crate::figure::page::compare::page_columns;
+use crate::figure::scene::axes;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page};
 use crate::figure::{HeadName, Layer, PanelId, Picture, Stage};
@@ -479,18 +480,11 @@ pub fn step_pill(ui: &Ui, columns: &Columns, y: f32, view: &View<'_>) {
     painter.galley(center - galley.size() / 2.0, galley, palette.on_accent);
 }
 
-/// The play-head: the current step as a column, its edges in the accent colour.
-pub fn play_head(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
-    let place = columns.step(view.step(), view.steps());
-    let painter = ui.painter();
-    let accent = view.palette.accent;
-    let stroke = egui::Stroke::new(1.0, accent);
-    if place.span() >= 5.0 {
-        let wash = Rect::from_x_y_ranges(place, y);
-        painter.rect_filled(wash, 0.0, accent.gamma_multiply(0.10));
-        painter.vline(place.min.round() + 0.5, y, stroke);
-        painter.vline(place.max.round() + 0.5, y, stroke);
-    } else {
-        painter.vline(place.center().round() + 0.5, y, stroke);
-    }
+/// The play-head: the current step on the time axis.
+pub fn play_head(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
+    let page = view.page(ui.pixels_per_point());
+    let (step, steps) = (view.step(), view.steps());
+    let whole = area(Rect::from_x_y_ranges(columns.whole, y));
+    let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
+    axes::play_head(&mut canvas, &whole, step, steps, &page);
 }

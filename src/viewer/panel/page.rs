@@ -14,8 +14,8 @@ use crate::figure::facts::equations::InStep;
 use crate::figure::page::compare::SIDES;
 use crate::figure::scene::addressing::Bars;
 use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
-use crate::figure::scene::panel::{Content, Hit, Sign};
-use crate::figure::{Layer, PanelId, Picture, PlacedPanel, facts::numbers};
+use crate::figure::scene::panel::{Content, Hit};
+use crate::figure::{Layer, PanelId, Picture, PlacedPanel, Slot, facts::numbers};
 use crate::train::{ABSENT, Quantity};
 use crate::viewer::command::{Command, Episode, Look, Play};
 use crate::viewer::inspect;
@@ -45,18 +45,27 @@ pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], columns: &Columns, view:
             let columns = Columns { time, ..*columns }.of_all();
             play_head(ui, &columns, rect.y_range().expand(2.0), view);
         }
-        match place.panel.content {
-            Content::Sign(_) if view.state.is_on_phone() => {}
-            Content::Sign(sign) => sign_ui(ui, place, sign, view),
-            _ => point_ui(ui, place, places, view),
+        match place.slot {
+            Slot::Picture(_) => point_ui(ui, place, places, view),
+            _ if view.state.is_on_phone() => {}
+            Slot::Head { head, .. } => sign_ui(ui, place, Sign::Head(head), view),
+            Slot::Stage(stage) => sign_ui(ui, place, Sign::Stage(stage), view),
+            Slot::Controller => sign_ui(ui, place, Sign::Stage(0), view),
         }
     }
     signal_path::on_page_ui(ui, places, view);
 }
 
+/// The target of a click on a part of a page without values.
+#[derive(Clone, Copy)]
+enum Sign {
+    Stage(usize),
+    Head(usize),
+}
+
 /// A stage or a head: a click goes there.
 fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
-    let (name, id) = (&place.panel.name, ui.scope_id().with(place.panel.id));
+    let (name, id) = (&place.panel.name, ui.scope_id().with(place.slot));
     let response = ui.interact(rect(&place.area), id, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     focus_ring(ui, &response);
@@ -163,7 +172,7 @@ pub fn hover_ui(
     view: &mut View<'_>,
 ) -> (Response, Option<Hit>) {
     let (id, rect) = (place.panel.id, rect(&place.area));
-    let (own, panel) = (ui.scope_id().with(id), &place.panel);
+    let (own, panel) = (ui.scope_id().with(place.slot), &place.panel);
     let response = interact_as(ui, own, rect, &panel.name, &panel.alt);
     let at = pointer(&response);
     let hit = at.and_then(|at| place.hit(at.x, at.y));

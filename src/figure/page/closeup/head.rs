@@ -4,8 +4,8 @@ use super::{CloseUp, Pane};
 use crate::figure::facts::episode::head_mark;
 use crate::figure::scene::annotations::sign;
 use crate::figure::scene::paint::{Draw, Paint};
-use crate::figure::scene::panel::{Panel, PlacedPanel, Sign};
-use crate::figure::{Area, HeadName, Ink, PanelId, Picture, Style};
+use crate::figure::scene::panel::{Panel, PlacedPanel};
+use crate::figure::{Area, HeadName, Ink, Slot, Style};
 
 impl<'a> CloseUp<'a, '_> {
     /// The numbers of the rows, between the weightings and the memory; the head at its row.
@@ -125,8 +125,7 @@ impl<'a> CloseUp<'a, '_> {
         let right = left + on.width_of(&name.to_string(), style.size);
         let area = Area::new(x - half, y - style.size / 2.0, right - x + half, style.size);
         // Each of two memories has the signs of all heads.
-        let id = PanelId::of(Picture::Weightings, head).now();
-        let id = id.part(of.area.head);
-        Panel::sign(id, format!("Mark of {name}"), Sign::Head(head)).at(area)
+        let pane = of.area.head;
+        Panel::sign(Slot::Head { head, pane }, format!("Mark of {name}")).at(area)
     }
 }

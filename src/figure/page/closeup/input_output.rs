@@ -6,8 +6,8 @@ use crate::figure::facts::episode::wrong_bits;
 use crate::figure::facts::stages::Stage;
 use crate::figure::scene::motion::within;
 use crate::figure::scene::paint::{Draw, Paint};
-use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel, Sign};
-use crate::figure::{Area, Ink, PanelId, Picture, mix};
+use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel};
+use crate::figure::{Area, Ink, PanelId, Picture, Slot, mix};
 
 impl<'a> CloseUp<'a, '_> {
     /// The input of the step and its output.
@@ -185,8 +185,7 @@ impl<'a> CloseUp<'a, '_> {
         };
         let style = self.letters(12.0, ink).upwards();
         on.text("controller", [area.middle(), area.centre()], style);
-        let id = PanelId::new(Picture::Hidden).now();
-        places.push(Panel::sign(id, "Controller".to_owned(), Sign::Stage(0)).at(area));
+        places.push(Panel::sign(Slot::Controller, "Controller".to_owned()).at(area));
     }
 
     /// Draws the verdict on the output of the step.

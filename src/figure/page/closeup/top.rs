@@ -4,8 +4,8 @@ use super::{CloseUp, captions};
 use crate::figure::facts::stages::StageRef;
 use crate::figure::scene::annotations::sign;
 use crate::figure::scene::paint::{Draw, Paint};
-use crate::figure::scene::panel::{Panel, PlacedPanel, Sign};
-use crate::figure::{Area, HeadName, Ink, PanelId, Picture, Style};
+use crate::figure::scene::panel::{Panel, PlacedPanel};
+use crate::figure::{Area, HeadName, Ink, Slot, Style};
 
 impl<'a> CloseUp<'a, '_> {
     /// Paints the caption, the place in the episode, and the stages of the step in a row.
@@ -115,8 +115,7 @@ impl<'a> CloseUp<'a, '_> {
             }
             let half = self.size(9.0).max(6.0);
             let area = Area::new(left, y - half, *width, 2.0 * half);
-            let id = PanelId::new(Picture::Stages).part(index);
-            places.push(Panel::sign(id, format!("Stage {name}"), Sign::Stage(index)).at(area));
+            places.push(Panel::sign(Slot::Stage(index), format!("Stage {name}")).at(area));
             left += width;
             if index + 1 < names.len() && gap >= 6.0 {
                 let middle = left + 0.5 * gap;

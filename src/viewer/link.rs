@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use form_urlencoded::Serializer;
 
 use super::files::Machine;
 use super::state::State;
@@ -52,12 +52,9 @@ impl Link {
     /// A sentence that names what is not known or not allowed, and what is.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut link = Self::default();
-        for part in text.trim_start_matches('#').split('&') {
-            if part.is_empty() {
-                continue;
-            }
-            let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            link.set(name, &decoded(value))?;
+        let text = text.trim_start_matches('#');
+        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+            link.set(&name, &value)?;
         }
         Ok(link)
     }
@@ -144,10 +141,7 @@ impl Link {
     /// The whole of it, of a page at this address.
     pub fn at(&self, page: &str) -> String {
         match &self.trace {
-            Some(trace) => format!(
-                "{page}?trace={}#{self}",
-                utf8_percent_encode(trace, ESCAPED)
-            ),
+            Some(trace) => format!("{page}?{}#{self}", encoded([("trace", trace)])),
             None => format!("{page}#{self}"),
         }
     }
@@ -309,11 +303,7 @@ impl Link {
 /// Formats it as the text after `#`.
 impl Display for Link {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (index, (name, value)) in self.pairs().into_iter().enumerate() {
-            let and = if index == 0 { "" } else { "&" };
-            write!(f, "{and}{name}={}", utf8_percent_encode(&value, ESCAPED))?;
-        }
-        Ok(())
+        f.write_str(&encoded(self.pairs()))
     }
 }
 
@@ -335,17 +325,11 @@ fn flips(value: &str) -> Result<Vec<(usize, usize)>, String> {
     })
 }
 
-/// Characters that a link contains escaped: all but letters, digits and `-_.,`.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b',');
-
-/// Decodes a value of a link; text that is no code stays unchanged.
-fn decoded(value: &str) -> String {
-    let value = value.replace('+', " ");
-    percent_decode_str(&value).decode_utf8_lossy().into_owned()
+/// Encodes names and values as in the query of an address.
+fn encoded<V: AsRef<str>>(pairs: impl IntoIterator<Item = (&'static str, V)>) -> String {
+    let encoded = Serializer::new(String::new()).extend_pairs(pairs).finish();
+    // What may stand there as it is, and is read by people.
+    encoded.replace("%2C", ",")
 }
 
 #[cfg(test)]
@@ -425,7 +409,7 @@ mod tests {
         state.player.seek(4);
         let link = Link::of(&state).unwrap().at("http://x/");
         let (before, behind) = link.split_once('#').unwrap();
-        assert_eq!(before, "http://x/?trace=some%20traces%2Fa.json");
+        assert_eq!(before, "http://x/?trace=some+traces%2Fa.json");
         let again = Link::parse(behind).unwrap();
         assert_eq!(again.step, Some(4));
         assert_eq!(

@@ -93,14 +93,48 @@ pub fn text_button(
     response
 }
 
-/// The same, as wide as there is room.
+/// One of several choices, which carries a command.
+pub fn choice(
+    ui: &mut Ui,
+    is_chosen: bool,
+    text: &str,
+    command: impl Into<Command>,
+    commands: &mut Vec<Command>,
+) -> Response {
+    let response = ui.selectable_label(is_chosen, text);
+    on_click(&response, command, commands);
+    response
+}
+
+/// A check box that carries a command.
+pub fn check_box(
+    ui: &mut Ui,
+    mut is_on: bool,
+    text: &str,
+    command: impl Into<Command>,
+    commands: &mut Vec<Command>,
+) -> Response {
+    // A box that is not ticked has to be seen, too.
+    let edge = egui::Stroke::new(1.0, Palette::of(ui).subdued);
+    let tick = |ui: &mut Ui| {
+        ui.visuals_mut().widgets.inactive.bg_stroke = edge;
+        ui.checkbox(&mut is_on, text)
+    };
+    let response = ui.scope(tick).inner;
+    focus_ring(ui, &response);
+    on_click(&response, command, commands);
+    response
+}
+
+/// A text button as wide as there is room.
 pub fn wide_button(
     ui: &mut Ui,
     (text, height, hint): (&str, f32, &str),
     command: impl Into<Command>,
     commands: &mut Vec<Command>,
 ) {
-    let size = egui::vec2(ui.available_width(), height);
+    let (size, command) = (egui::vec2(ui.available_width(), height), command.into());
+    let hint = keys::with_key(hint, &command);
     let response = ui.add_sized(size, egui::Button::new(text));
     on_click(&response, command, commands);
     response.on_hover_text(hint);

@@ -35,6 +35,7 @@ pub fn control<R>(ui: &mut Ui, label: &str, add: impl FnOnce(&mut Ui) -> R) -> R
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.label(label))
                     .response
             });
+            ui.spacing_mut().item_spacing.x = 2.0;
             ui.with_layout(Layout::right_to_left(Align::Center), add)
                 .inner
         },

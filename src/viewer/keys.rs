@@ -38,6 +38,11 @@ impl Entry {
         keys.filter(|key| HAS_FILES || !is_the_browsers(*key))
     }
 
+    /// All keys, as people write them.
+    pub fn keys_text(&self) -> String {
+        self.keys().map(key_text).collect::<Vec<_>>().join("  ")
+    }
+
     /// Other words that people look for it by.
     pub fn other_words(&self) -> &'static str {
         let found = OTHER_WORDS.iter().find(|(name, _)| *name == self.name);
@@ -379,6 +384,13 @@ pub fn with_key(words: &str, command: &Command) -> String {
 /// The first key of a command, as people write it.
 pub fn key_of(command: &Command) -> Option<String> {
     entry_of(command)?.keys().next().map(key_text)
+}
+
+/// Tells how a file is opened.
+pub fn how_to_open() -> String {
+    let open = Ask::For(Subject::File(FilePurpose::Open));
+    let key = key_of(&open.into()).unwrap_or_default();
+    format!("Open a trace or weights with {key}, or drop a file here.")
 }
 
 /// The arrow keys, first those of a slider.

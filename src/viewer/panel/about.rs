@@ -42,8 +42,7 @@ pub fn about_ui(ui: &mut Ui) {
          made with egui and eframe (MIT or Apache-2.0); Cargo.lock names every other crate.",
     );
     ui.add_space(8.0);
-    let most = (ui.ctx().content_rect().height() - 290.0).clamp(60.0, 320.0);
-    scrolled_ui(ui, most, |ui| {
+    scrolled_ui(ui, 290.0, |ui| {
         for (name, text) in LICENCES {
             section(ui, name);
             words(ui, text, theme::mono(10.5), palette.subdued);

@@ -5,7 +5,7 @@ use egui::{RichText, TextFormat, Ui, vec2};
 
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Subject, Tour};
-use crate::viewer::keys::{Group, TABLE, key_text};
+use crate::viewer::keys::{Group, TABLE};
 use crate::viewer::state::tour::TOUR_STEPS;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::text_button;
@@ -59,8 +59,7 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
 }
 
 fn list_ui(ui: &mut Ui) {
-    let most = (ui.ctx().content_rect().height() - 150.0).max(60.0);
-    scrolled_ui(ui, most, |ui| {
+    scrolled_ui(ui, 150.0, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         let count = if ui.available_width() < ROOMY {
             1
@@ -88,8 +87,7 @@ fn group_ui(ui: &mut Ui, group: Group, width: f32) {
     section(ui, group.name());
     let entries = TABLE.iter().filter(|entry| entry.group == group);
     for entry in entries.filter(|entry| entry.keys().next().is_some()) {
-        let keys: Vec<_> = entry.keys().map(key_text).collect();
-        line_ui(ui, (&keys.join("  "), width), entry.name, entry.help);
+        line_ui(ui, (&entry.keys_text(), width), entry.name, entry.help);
     }
     ui.add_space(8.0);
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
-use egui::{Align, DragValue, Layout, Rangef, Response, Role, Ui, WidgetInfo, pos2, vec2};
+use egui::{DragValue, Rangef, Response, Role, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::parts::{choose, dash_ui};
@@ -19,7 +19,7 @@ use crate::viewer::widget::button::{
 };
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{control, note, section, warning, words};
+use crate::viewer::widget::property::{control, from_right, note, section, warning, words};
 use crate::viewer::widget::track::track_ui;
 use crate::viewer::{keys, narration, theme};
 
@@ -34,9 +34,10 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
     let Some(machine) = session.machine() else {
         section(ui, "Episode");
-        let words =
-            "No machine is loaded. Open weights or a trace with Ctrl+O, or drop a file here.";
-        return note(ui, words);
+        return note(
+            ui,
+            &format!("No machine is loaded. {}", keys::how_to_open()),
+        );
     };
     section(ui, "Episode");
     let request = &session.request;
@@ -470,9 +471,8 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
         let (on, toggle) = (shown.touched_only, Rows::ToggleTouched);
         let touched = check_box(ui, on, "Touched only", toggle, view.commands);
         name_of(touched, &toggle.into());
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            words(ui, count, theme::mono(11.0), view.palette.subdued);
-        });
+        let ink = view.palette.subdued;
+        from_right(ui, |ui| words(ui, count, theme::mono(11.0), ink));
     });
     if view.state.lacks(Precondition::LowRows).is_none() || shown.row_zoom.follow {
         let (on, toggle) = (shown.row_zoom.follow, Rows::ToggleFollow);

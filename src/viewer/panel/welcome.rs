@@ -13,7 +13,7 @@ use crate::io::preset;
 use crate::task::Task;
 use crate::viewer::command::{Ask, Command, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::files::{FilePurpose, Machine};
-use crate::viewer::keys::tooltip;
+use crate::viewer::keys::{self, tooltip};
 use crate::viewer::narration;
 use crate::viewer::narration::failure::first_wrong;
 use crate::viewer::row_zoom::{Rows, WITHOUT_GAPS};
@@ -25,7 +25,7 @@ use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::button::{focus_ring, on_click, primary_button, text_button};
 use crate::viewer::widget::canvas::{Canvas, Textures, area};
 use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{note, section, words};
+use crate::viewer::widget::property::{capitalized, note, section, words};
 
 /// Most of the window that the page takes, in points.
 const WIDTH: f32 = 1080.0;
@@ -93,8 +93,7 @@ fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Ve
     let by_finger = theme::is_by_finger(ui.ctx());
     if session.open.is_none() && !by_finger {
         ui.add_space(4.0);
-        let text = "Open a trace or weights with Ctrl+O, or drop a file here.";
-        words(ui, text, theme::text(14.0), palette.text);
+        words(ui, keys::how_to_open(), theme::text(14.0), palette.text);
     }
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
@@ -158,13 +157,11 @@ fn cards_ui(
     commands: &mut Vec<Command>,
 ) {
     let session = &state.session;
-    let machines = session.machines.iter().enumerate();
-    let (others, usual): (Vec<_>, Vec<_>) =
-        machines.partition(|(_, machine)| machine.other_way.is_some());
-    let cards = |machines: Vec<(usize, &Arc<Machine>)>| {
-        let cards = machines.into_iter();
-        let cards = cards.map(|(index, machine)| Card::of_machine(index, machine));
-        cards.collect::<Vec<_>>()
+    let machines = |is_other: bool| -> Vec<Card> {
+        let machines = session.machines.iter().enumerate();
+        let machines = machines.filter(|(_, machine)| machine.other_way.is_some() == is_other);
+        let card = machines.map(|(index, machine)| Card::of_machine(index, machine));
+        card.collect()
     };
     let words = "Each picture: output over time (top); head weights on memory rows, or hidden units without a memory \
          (bottom). Strong colour: large value.";
@@ -172,9 +169,9 @@ fn cards_ui(
     ui.add_space(2.0);
     let fails = "Each plays up to its first wrong bit, at the mark, and explains it.";
     let sections = [
-        ("", "", cards(usual)),
+        ("", "", machines(false)),
         ("Where machines fail", fails, Card::of_failures(session)),
-        (preset::OTHER_WAYS, "", cards(others)),
+        (preset::OTHER_WAYS, "", machines(true)),
     ];
     for (title, words, cards) in sections {
         if cards.is_empty() {
@@ -271,10 +268,9 @@ fn describe(
         [13.0, 12.0]
     };
     let (painter, name) = (ui.painter(), card.title.clone());
-    let verdict = open.map_or(String::new(), |open| {
-        narration::verdict(&open.shown.recording)
-    });
-    let about = format!("{} {}", card.about, sentence(&verdict));
+    let verdict = open.map(|open| narration::verdict(&open.shown.recording));
+    let verdict = verdict.map_or(String::new(), |words| format!(" {}.", capitalized(&words)));
+    let about = card.about.clone() + &verdict;
     [
         painter.layout(name, theme::heading(title), palette.strong, width),
         painter.layout(about, theme::text(text), palette.subdued, width),
@@ -352,14 +348,6 @@ fn mark_ui(ui: &Ui, rect: Rect, (step, steps): (usize, usize), palette: &Palette
     let corners = [tip, tip + vec2(-5.0, -7.0), tip + vec2(5.0, -7.0)];
     let shape = egui::Shape::convex_polygon(corners.to_vec(), palette.warning, egui::Stroke::NONE);
     painter.add(shape);
-}
-
-/// A sentence of a few words, if there are any.
-fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| {
-        format!("{}{}.", first.to_uppercase(), letters.as_str())
-    })
 }
 
 /// Returns one sentence on the task of a machine.

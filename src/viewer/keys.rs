@@ -1,6 +1,6 @@
 //! The one table of commands that have a name: in lists, on buttons, and on the keyboard.
 
-use egui::{Context, Id, Key, KeyboardShortcut, Modifiers};
+use egui::{Context, Id, Key, KeyboardShortcut, ModifierNames, Modifiers};
 
 use super::command::{
     Ask, Command, Compare, Edit, Episode, File, Learn, Look, Play, Replacement, Rows, Steps,
@@ -156,18 +156,11 @@ const fn control_shift(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
 }
 
-/// Number keys that choose a head.
-const HEAD_KEYS: [Key; 9] = [
-    Key::Num1,
-    Key::Num2,
-    Key::Num3,
-    Key::Num4,
-    Key::Num5,
-    Key::Num6,
-    Key::Num7,
-    Key::Num8,
-    Key::Num9,
-];
+/// The number keys, each of which chooses a head.
+fn head_keys() -> impl Iterator<Item = KeyboardShortcut> {
+    let digits = ('1'..='9').map(|digit| Key::from_name(&digit.to_string()));
+    digits.flatten().map(key)
+}
 
 const fn entry(
     group: Group,
@@ -336,15 +329,9 @@ pub fn entry_of(command: &Command) -> Option<&'static Entry> {
 
 /// A key as people write it.
 pub fn key_text(shortcut: KeyboardShortcut) -> String {
-    let mut text = String::new();
-    if shortcut.modifiers.command || shortcut.modifiers.ctrl {
-        text += "Ctrl+";
-    }
-    if shortcut.modifiers.alt {
-        text += "Alt+";
-    }
-    if shortcut.modifiers.shift {
-        text += "Shift+";
+    let mut text = ModifierNames::NAMES.format(&shortcut.modifiers, false);
+    if !text.is_empty() {
+        text.push('+');
     }
     text += match shortcut.logical_key {
         Key::ArrowRight => "→",
@@ -364,7 +351,7 @@ pub fn key_text(shortcut: KeyboardShortcut) -> String {
 
 /// The key that chooses a head, as people write it.
 pub fn head_key(head: usize) -> Option<String> {
-    HEAD_KEYS.get(head).map(|head| key_text(key(*head)))
+    head_keys().nth(head).map(key_text)
 }
 
 /// The tooltip of a button: its name and its first key.
@@ -463,11 +450,14 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
 fn bound(held: Held) -> Vec<(KeyboardShortcut, Command)> {
     let table = TABLE.iter().filter(|entry| !(held.editing && waits(entry)));
     let keys = table.flat_map(|entry| entry.keys().map(|key| (key, entry.command.clone())));
-    let heads = HEAD_KEYS.iter().enumerate();
-    let heads = heads.map(|(head, number)| (key(*number), Look::Focus(head).into()));
+    let heads = head_keys().enumerate();
+    let heads = heads.map(|(head, key)| (key, Look::Focus(head).into()));
     let editing = edit_keys().into_iter().filter(|_| held.editing);
     let mut bound: Vec<_> = keys.chain(heads).chain(editing).collect();
-    bound.sort_by_key(|(key, _)| std::cmp::Reverse(modifier_count(key.modifiers)));
+    bound.sort_by_key(|(KeyboardShortcut { modifiers, .. }, _)| {
+        let held = [modifiers.alt, modifiers.command, modifiers.shift];
+        std::cmp::Reverse(held.into_iter().filter(|&on| on).count())
+    });
     bound
 }
 
@@ -493,17 +483,6 @@ fn edit_keys() -> [(KeyboardShortcut, Command); 6] {
     ]
 }
 
-fn modifier_count(modifiers: Modifiers) -> usize {
-    [
-        modifiers.alt,
-        modifiers.ctrl || modifiers.command,
-        modifiers.shift,
-    ]
-    .into_iter()
-    .filter(|&on| on)
-    .count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -521,7 +500,7 @@ mod tests {
         let mut keys: Vec<_> = TABLE
             .iter()
             .flat_map(|entry| entry.keys.iter().copied())
-            .chain(HEAD_KEYS.map(key))
+            .chain(head_keys())
             .map(key_text)
             .collect();
         let all = keys.len();

@@ -68,11 +68,12 @@ impl Link {
         let Some(name) = &self.machine else {
             return Ok(names.next().unwrap_or_default());
         };
-        names.find(|known| known == name).ok_or_else(|| {
-            let known: Vec<_> = weights::included_names().collect();
-            let known = known.join(", ");
-            format!("Invalid link: machine={name}; the machines are {known}.")
-        })
+        if let Some(known) = names.find(|known| known == name) {
+            return Ok(known);
+        }
+        let known: Vec<_> = weights::included_names().collect();
+        let known = known.join(", ");
+        invalid(format!("machine={name}; the machines are {known}."))
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
@@ -90,14 +91,14 @@ impl Link {
             "head" => self.head = Some(value.to_owned()),
             "layout" => {
                 let known = WindowLayout::KEPT.map(WindowLayout::name).join(", ");
-                let layout = WindowLayout::named(value);
-                let unknown = format!("Invalid link: layout={value}; the layouts are {known}.");
-                self.layout = Some(layout.ok_or(unknown)?);
+                let layout = WindowLayout::named(value).map_or_else(
+                    || invalid(format!("layout={value}; the layouts are {known}.")),
+                    Ok,
+                );
+                self.layout = Some(layout?);
             }
             _ => {
-                return Err(format!(
-                    "Invalid link: unknown name `{name}`; known are {NAMES}."
-                ));
+                return invalid(format!("unknown name `{name}`; known are {NAMES}."));
             }
         }
         Ok(())
@@ -157,9 +158,7 @@ impl Link {
             && let Err(error) = machine.ntm.config.with_rows(rows)
         {
             let (name, allowed) = (&machine.name, error.allowed);
-            return Err(format!(
-                "Invalid link: rows={rows}; the machine {name} allows {allowed}."
-            ));
+            return invalid(format!("rows={rows}; the machine {name} allows {allowed}."));
         }
         Ok(StartOptions {
             rows: self.rows,
@@ -181,15 +180,16 @@ impl Link {
     /// A sentence that names what is not known of a trace, or that there is no address.
     pub fn place_in(&self, address: &str) -> Result<StartOptions, String> {
         if address.is_empty() {
-            let words = "Invalid link: ?trace= without a file; give the address of a trace next to the page, such as copy.ntmtrace.json.";
-            return Err(words.to_owned());
+            return invalid(
+                "?trace= without a file; give the address of a trace next to the page, such as copy.ntmtrace.json.",
+            );
         }
         let pairs = self.pairs().into_iter();
         let mut others = pairs.filter(|(name, _)| !PLACES.contains(name));
         match others.next() {
             None => Ok(self.place()),
-            Some((name, value)) => Err(format!(
-                "Invalid link: {name}={value}; a recorded trace cannot be changed, a link to it may hold {}.",
+            Some((name, value)) => invalid(format!(
+                "{name}={value}; a recorded trace cannot be changed, a link to it may hold {}.",
                 PLACES.join(", ")
             )),
         }
@@ -212,19 +212,19 @@ impl Link {
         if let Some(sample) = self.sample {
             if !machine.ntm.config.is_random() {
                 let name = &machine.name;
-                return Err(format!(
-                    "Invalid link: sample={sample}; no head of {name} samples."
-                ));
+                return invalid(format!("sample={sample}; no head of {name} samples."));
             }
             (origin.sample, origin.sampling) = (sample, NoiseMode::Sampled);
         }
         let episode = task.episode(seed, 0);
         let mut changed = episode.clone();
         for &(step, channel) in &self.flip {
-            let other = task.flipped(&changed, step, channel);
-            changed = other.ok_or_else(|| {
-                format!("Invalid link: flip={step}.{channel}; the input of this episode has no such bit.")
-            })?;
+            let Some(other) = task.flipped(&changed, step, channel) else {
+                return invalid(format!(
+                    "flip={step}.{channel}; the input of this episode has no such bit."
+                ));
+            };
+            changed = other;
         }
         Ok(ExternalEpisode {
             episode,
@@ -240,26 +240,25 @@ impl Link {
             let (measure, least) = (task.measure(), task.least_size());
             if measure.name() != name {
                 let right = measure.name();
-                return Err(format!(
-                    "Invalid link: {name}={size}; the task {kind} has {right}."
-                ));
+                return invalid(format!("{name}={size}; the task {kind} has {right}."));
             }
             let most = measure.most();
             if !(least..=most).contains(&size) {
-                return Err(format!(
-                    "Invalid link: {name}={size}; the task {kind} allows {least} to {most}."
+                return invalid(format!(
+                    "{name}={size}; the task {kind} allows {least} to {most}."
                 ));
             }
             task = task.with_size(size);
         }
         if let Some(repeats) = self.repeats {
-            if task.repeats().is_none() || !(1..=MAX_REPEATS).contains(&repeats) {
-                let allowed = match task.repeats() {
-                    None => "has no repeats".to_owned(),
-                    Some(_) => format!("allows 1 to {MAX_REPEATS}"),
-                };
-                return Err(format!(
-                    "Invalid link: repeats={repeats}; the task {kind} {allowed}."
+            if task.repeats().is_none() {
+                return invalid(format!(
+                    "repeats={repeats}; the task {kind} has no repeats."
+                ));
+            }
+            if !(1..=MAX_REPEATS).contains(&repeats) {
+                return invalid(format!(
+                    "repeats={repeats}; the task {kind} allows 1 to {MAX_REPEATS}."
                 ));
             }
             task = task.with_repeats(repeats);
@@ -308,9 +307,12 @@ impl Display for Link {
 }
 
 fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
-    let whole = value.parse();
-    whole
-        .map_err(|_| format!("Invalid link: {name}={value}; it must be a whole number, 0 or more."))
+    let no = |_| {
+        invalid(format!(
+            "{name}={value}; it must be a whole number, 0 or more."
+        ))
+    };
+    value.parse().or_else(no)
 }
 
 /// `3.1,4.0`: steps and channels.
@@ -320,9 +322,19 @@ fn flips(value: &str) -> Result<Vec<(usize, usize)>, String> {
         Some((step.parse().ok()?, channel.parse().ok()?))
     };
     let all: Option<Vec<_>> = value.split(',').map(one).collect();
-    all.ok_or_else(|| {
-        format!("Invalid link: flip={value}; it must list input bits as STEP.CHANNEL, separated by commas.")
-    })
+    all.map_or_else(
+        || {
+            invalid(format!(
+                "flip={value}; it must list input bits as STEP.CHANNEL, separated by commas."
+            ))
+        },
+        Ok,
+    )
+}
+
+/// Refuses a link, with what is wrong in it.
+fn invalid<T>(what: impl Display) -> Result<T, String> {
+    Err(format!("Invalid link: {what}"))
 }
 
 /// Encodes names and values as in the query of an address.

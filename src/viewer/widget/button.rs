@@ -1,6 +1,6 @@
 //! Buttons: flat, of one height, with a name for everyone who cannot see the icon.
 
-use egui::{Response, Role, Sense, Ui, WidgetInfo};
+use egui::{Response, Role, Ui, WidgetInfo};
 
 use super::super::command::Command;
 use super::super::keys;
@@ -42,34 +42,21 @@ pub fn named_icon_button(
     let palette = Palette::of(ui);
     // As large as everything that can be hit there.
     let size = theme::ICON.max(ui.spacing().interact_size);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let glyph = egui::RichText::new(icon.glyph()).font(theme::icons(0.57 * size.min_elem()));
+    let button = match (primary, selected) {
+        (true, _) => egui::Button::new(glyph.color(palette.on_accent)).fill(palette.accent),
+        (_, true) => egui::Button::new(glyph.color(palette.accent)).fill(palette.hovered),
+        _ => egui::Button::new(glyph).frame_when_inactive(false),
+    };
+    let add = |ui: &mut Ui| {
+        ui.spacing_mut().button_padding = egui::Vec2::ZERO;
+        ui.add(button.min_size(size))
+    };
+    let response = ui.scope(add).inner;
     let enabled = ui.is_enabled();
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, selected, name));
-    let painter = ui.painter();
-    let hovered = response.hovered();
-    let (fill, ink) = match (primary, selected || hovered) {
-        (true, _) => (Some(palette.accent), palette.on_accent),
-        (false, true) => (
-            Some(palette.hovered),
-            if selected {
-                palette.accent
-            } else {
-                palette.strong
-            },
-        ),
-        (false, false) => (None, palette.text),
-    };
-    if let Some(fill) = fill {
-        let fill = if primary && hovered {
-            fill.gamma_multiply(0.85)
-        } else {
-            fill
-        };
-        painter.rect_filled(rect, theme::RADIUS, fill);
-    }
-    icon.paint(painter, rect.shrink(size.min_elem() / 7.0), ink);
     focus_ring(ui, &response);
-    named_rects::mark(ui.ctx(), name, rect);
+    named_rects::mark(ui.ctx(), name, response.rect);
     response
 }
 

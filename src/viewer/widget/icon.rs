@@ -1,8 +1,6 @@
 //! Icons: the glyphs of a font, sharp at every size, in the colour of the text around them; and the signs of heads.
 
-use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, vec2};
-
-use super::super::theme;
+use egui::{Color32, Painter, Pos2, Shape, Stroke, vec2};
 
 /// An icon, by its character in the font.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +46,9 @@ pub enum Icon {
 }
 
 impl Icon {
-    /// Draws the icon in the middle of `rect`.
-    pub fn paint(self, painter: &Painter, rect: Rect, color: Color32) {
-        let glyph = char::from_u32(self as u32).unwrap_or_default();
-        let size = 0.8 * rect.width().min(rect.height());
-        let (at, font) = (rect.center(), theme::icons(size));
-        painter.text(at, Align2::CENTER_CENTER, glyph, font, color);
+    /// The character of the font.
+    pub fn glyph(self) -> char {
+        char::from_u32(self as u32).unwrap_or_default()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::viewer::command::{Ask, Command, Subject, Tour};
 use crate::viewer::keys::{Group, TABLE};
 use crate::viewer::state::tour::TOUR_STEPS;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::text_button;
+use crate::viewer::widget::button::{named_button, text_button};
 use crate::viewer::widget::dialog::scrolled_ui;
 use crate::viewer::widget::property::section;
 
@@ -49,9 +49,9 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
             stop => format!("Continue tour: {} of {}", stop + 1, TOUR_STEPS.len()),
         };
         text_button(ui, &tour, Tour::Start, commands);
-        text_button(ui, "Open settings", Ask::For(Subject::Settings), commands);
-        text_button(ui, "Show glossary", Ask::For(Subject::Glossary), commands);
-        text_button(ui, "About Tapescope", Ask::For(Subject::About), commands);
+        for subject in [Subject::Settings, Subject::Glossary, Subject::About] {
+            named_button(ui, Ask::For(subject), commands);
+        }
     });
 }
 

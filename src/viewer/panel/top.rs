@@ -13,7 +13,7 @@ use crate::viewer::state::episode::Open;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::session::Session;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{choice, icon_button, on_click, text_button};
+use crate::viewer::widget::button::{choice, icon_button, named_button, on_click, text_button};
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::property::{from_right, one_line, words};
 
@@ -96,8 +96,7 @@ pub fn under_way_ui(ui: &mut Ui, job: &PendingJob, width: f32, commands: &mut Ve
             .accessible_name(format!("{}: {:.0} %", job.words, 100.0 * share));
     }
     if job.can_be_given_up {
-        text_button(ui, "Cancel", File::GiveUp, commands)
-            .on_hover_text(tooltip(&File::GiveUp.into()));
+        named_button(ui, File::GiveUp, commands);
     }
 }
 

@@ -80,6 +80,14 @@ pub fn text_button(
     response
 }
 
+/// A button with the name of its command, and its keys as a tooltip.
+pub fn named_button(ui: &mut Ui, command: impl Into<Command>, commands: &mut Vec<Command>) {
+    let command = command.into();
+    let name = keys::entry_of(&command).map_or("", |entry| entry.name);
+    let tooltip = keys::tooltip(&command);
+    text_button(ui, name, command, commands).on_hover_text(tooltip);
+}
+
 /// One of several choices, which carries a command.
 pub fn choice(
     ui: &mut Ui,

@@ -48,11 +48,9 @@ pub fn named_icon_button(
         (_, true) => egui::Button::new(glyph.color(palette.accent)).fill(palette.hovered),
         _ => egui::Button::new(glyph).frame_when_inactive(false),
     };
-    let add = |ui: &mut Ui| {
-        ui.spacing_mut().button_padding = egui::Vec2::ZERO;
-        ui.add(button.min_size(size))
-    };
-    let response = ui.scope(add).inner;
+    let padding = std::mem::take(&mut ui.spacing_mut().button_padding);
+    let response = ui.add(button.min_size(size));
+    ui.spacing_mut().button_padding = padding;
     let enabled = ui.is_enabled();
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, selected, name));
     focus_ring(ui, &response);

@@ -26,7 +26,8 @@ pub fn track_ui(
         ui.spacing_mut().slider_width = ui.available_width();
         ui.spacing_mut().interact_size.y = height;
         let slider = Slider::new(&mut place, 0..=last).show_value(false);
-        ui.add(slider.trailing_fill(true))
+        let circle = egui::style::HandleShape::Circle;
+        ui.add(slider.trailing_fill(true).handle_shape(circle))
     };
     let response = ui.scope(slide).inner;
     // It is said and shown as its number, not as the place among the stops.

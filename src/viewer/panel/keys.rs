@@ -20,6 +20,9 @@ const COLUMNS: [(&[Group], f32); 3] = [
 ];
 /// All columns have room beside each other from this width on.
 const ROOMY: f32 = 600.0;
+/// Height below which only names are shown, with descriptions in tooltips.
+const LOW: f32 = 700.0;
+
 /// Keys and gestures that are not commands.
 const OTHERS: [(&str, &str, &str); 4] = [
     ("1 … 9", "Select head", "Shift+click adds a second one"),
@@ -103,10 +106,14 @@ fn line_ui(ui: &mut Ui, (keys, width): (&str, f32), name: &str, help: &str) {
         let mut job = LayoutJob::default();
         let size = theme::text(12.0);
         job.append(name, 0.0, TextFormat::simple(size.clone(), palette.text));
-        if !help.is_empty() {
+        let low = ui.ctx().content_rect().height() < LOW;
+        if !help.is_empty() && !low {
             let help = format!("  {help}");
             job.append(&help, 0.0, TextFormat::simple(size, palette.subdued));
         }
-        ui.add(egui::Label::new(job).wrap());
+        let label = ui.add(egui::Label::new(job).wrap());
+        if low && !help.is_empty() {
+            label.on_hover_text(help);
+        }
     });
 }

@@ -21,14 +21,14 @@ pub struct Disk;
 
 impl Files for Disk {
     fn open(&self, path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
-        if let Some(run) = loaded_run(path).map_err(said)? {
+        if let Some(run) = loaded_run(path).map_err(|error| error.to_string())? {
             return Ok(OpenedFile::Run(Box::new(run)));
         }
-        let path = &RunFolder::weights_at(path).map_err(said)?;
+        let path = &RunFolder::weights_at(path).map_err(|error| error.to_string())?;
         if path.extension().is_some_and(|end| end == "safetensors") {
-            let mut trained = weights::read(path).map_err(said)?;
+            let mut trained = weights::read(path).map_err(|error| error.to_string())?;
             let experiment = trained.experiment.with_episodes(path);
-            trained.experiment = experiment.map_err(said)?;
+            trained.experiment = experiment.map_err(|error| error.to_string())?;
             let mut machine = Machine::from(trained);
             let file = RunFolder::name_of(path);
             // Its experiment may be that of a included machine: both stay to choose from.
@@ -36,7 +36,7 @@ impl Files for Disk {
             machine.name = path.display().to_string();
             return Ok(OpenedFile::Machine(Box::new(machine)));
         }
-        let imported = trace::read_watched(path, watch).map_err(said)?;
+        let imported = trace::read_watched(path, watch).map_err(|error| error.to_string())?;
         let config = Some(imported.config);
         Ok(OpenedFile::Trace(Box::new(RecordedEpisode {
             sha256: imported.sha256,
@@ -59,7 +59,7 @@ impl Files for Disk {
             full_memory: false,
             gradient: None,
         };
-        trace::write(path, &shown.recording, &source).map_err(said)?;
+        trace::write(path, &shown.recording, &source).map_err(|error| error.to_string())?;
         Ok(handed_over("trace", path))
     }
 
@@ -72,7 +72,7 @@ impl Files for Disk {
     }
 
     fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
-        picture::write(path, bytes).map_err(said)?;
+        picture::write(path, bytes).map_err(|error| error.to_string())?;
         Ok(handed_over("figure", path))
     }
 
@@ -87,8 +87,8 @@ impl Files for Disk {
         if !HAS_FILES {
             return save_machine(folder, experiment, command, &run_state.state);
         }
-        let is_active =
-            write_run(folder, experiment, &command, run_state, replaces).map_err(said)?;
+        let is_active = write_run(folder, experiment, &command, run_state, replaces)
+            .map_err(|error| error.to_string())?;
         let (resume, eval) = (
             shell::resume(folder),
             shell::command(&[OsStr::new("eval"), folder.as_os_str()]),
@@ -118,8 +118,9 @@ impl Files for Disk {
     fn fetch(&self, name: &str, answer: FetchCallback) {
         let (address, title) = (weights::address(name), name.to_owned());
         platform::fetch(&weights::address(name), move |bytes| {
-            let trained =
-                bytes.and_then(|bytes| weights::from_bytes(&bytes, &address).map_err(said));
+            let trained = bytes.and_then(|bytes| {
+                weights::from_bytes(&bytes, &address).map_err(|error| error.to_string())
+            });
             let why = |said| format!("Machine {title} could not be loaded: {said}");
             answer(trained.map(Machine::from).map_err(why));
         });
@@ -128,11 +129,6 @@ impl Files for Disk {
     fn keep(&self, path: PathBuf, bytes: Vec<u8>) {
         memory_files::insert(path, bytes);
     }
-}
-
-/// An error as a sentence.
-fn said(error: Error) -> String {
-    error.to_string()
 }
 
 /// Describes the place of a written file: on disk, or downloaded by the user.
@@ -161,7 +157,7 @@ fn save_machine(
         changes: state.changes.clone(),
         command,
     };
-    weights::write(&path, &trained).map_err(said)?;
+    weights::write(&path, &trained).map_err(|error| error.to_string())?;
     Ok(handed_over("machine", &path))
 }
 

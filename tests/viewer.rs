@@ -70,6 +70,7 @@ mod tour;
 #[path = "viewer/write_before_read.rs"]
 mod write_before_read;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -90,7 +91,7 @@ use tapescope::viewer::command::{
 };
 use tapescope::viewer::{
     App, Command, Disk, ExternalEpisode, FetchCallback, FilePurpose, Files, Machine, OpenedFile,
-    Options, RecordedEpisode, Settings, StartOptions, Target, WindowLayout,
+    Options, ProgressCallback, RecordedEpisode, Settings, StartOptions, Target, WindowLayout,
 };
 
 /// Remembers what was saved, and opens what its names promise.
@@ -101,7 +102,7 @@ struct Shelf {
 }
 
 impl Files for Shelf {
-    fn open(&self, path: &Path) -> Result<OpenedFile, String> {
+    fn open(&self, path: &Path, _: ProgressCallback<'_>) -> Result<OpenedFile, String> {
         match path.to_str() {
             Some("other.safetensors") => Ok(OpenedFile::Machine(Box::new(machine("other", 3)))),
             Some("theirs.ntmtrace.json") => Ok(theirs("theirs.ntmtrace.json", |_| ())),
@@ -1325,7 +1326,9 @@ fn window_opens_requested_content() {
     for file in ["theirs.ntmtrace.json", "other.safetensors"] {
         let shelf = Shelf::default();
         let path = PathBuf::from(file);
-        let opened = shelf.open(&path).unwrap();
+        let opened = shelf
+            .open(&path, &|_, _| ControlFlow::Continue(()))
+            .unwrap();
         let mut options = options(Arc::new(shelf));
         options.open = Some((path, opened));
         let mut harness = window_with(LARGE, options);

@@ -10,11 +10,10 @@ use egui::{Context, Ui, ViewportCommand};
 use self::appearance::ViewSize;
 use self::training_threads::TrainingThreads;
 use super::command::{Command, Compare, Edit, File, Learn, Play, Replacement, Window};
-use super::keys::{self, Arrows, Held};
+use super::keys::{self, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
 use super::panel::frame::{self, FrameCache};
-use super::panel::learn;
 use super::state::State;
 use super::state::jobs::{Effect, Outcome};
 use super::state::layout::WindowLayout;
@@ -23,7 +22,6 @@ use super::state::messages::Kind;
 use super::state::settings::Appearance;
 use super::theme;
 use super::widget::readout::Readout;
-use super::widget::track;
 use super::worker::Worker;
 
 /// Longest time by which a frame may come late and still catch up, in seconds: a window that was away does
@@ -244,17 +242,9 @@ impl App {
         if self.opening.is_some() && is_taken_over(ctx) {
             self.tell(Command::Play(Play::TakeOver));
         }
-        let arrows = if learn::has_arrows(ctx) {
-            Arrows::All
-        } else if track::has_arrows(ctx) {
-            Arrows::Sideways
-        } else {
-            Arrows::None
-        };
         let held = Held {
             dialog: self.dialog.is_some(),
             editing: self.editing.mark.is_some() && self.dialog.is_none(),
-            arrows,
         };
         let keys = keys::take_keys(ctx, held);
         for command in keys.into_iter().chain(self.dropped(ctx)) {

@@ -41,10 +41,9 @@ impl State {
         let on_list =
             |entry: &&keys::Entry| entry.command != Command::Ask(Ask::For(Subject::Commands));
         let table = TABLE.iter().filter(on_list).map(|entry| {
-            let keys: Vec<_> = entry.keys().map(keys::key_text).collect();
             let (command, blocked) = (entry.command.clone(), self.lacks(entry.need));
             Choice {
-                key: keys.join("  "),
+                key: entry.keys_text(),
                 also: entry.other_words(),
                 ..choice(entry.name.to_owned(), entry.help, command, blocked)
             }

@@ -1,7 +1,6 @@
 //! Files as the command line knows them: weights and traces, through [`crate::io`].
 
 use std::ffi::OsStr;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::files::{
@@ -21,11 +20,7 @@ use crate::train::State;
 pub struct Disk;
 
 impl Files for Disk {
-    fn open(&self, path: &Path) -> Result<OpenedFile, String> {
-        self.open_watched(path, &|_, _| ControlFlow::Continue(()))
-    }
-
-    fn open_watched(&self, path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
+    fn open(&self, path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
         if let Some(run) = loaded_run(path).map_err(|error| error.to_string())? {
             return Ok(OpenedFile::Run(Box::new(run)));
         }

@@ -189,21 +189,13 @@ const NO_ACCESS: &str = ": this window has no access to files.";
 /// Opens and saves for the window. Errors are sentences for the user: what is wrong,
 /// where, and what to do.
 pub trait Files: Send + Sync {
-    /// Reads weights or a trace.
+    /// Reads weights or a trace; a file that `watch` cancels may end as an error.
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
-    fn open(&self, path: &Path) -> Result<OpenedFile, String> {
-        Err(format!("{} cannot be opened{NO_ACCESS}", path.display()))
-    }
-
-    /// [`Files::open`] with progress; a file that `watch` cancels may end as an error.
-    ///
-    /// # Errors
-    /// The errors of [`Files::open`].
-    fn open_watched(&self, path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
+    fn open(&self, path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
         let _ = watch;
-        self.open(path)
+        Err(format!("{} cannot be opened{NO_ACCESS}", path.display()))
     }
 
     /// Writes the episode on screen; returns a sentence that names its place.

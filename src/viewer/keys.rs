@@ -1,6 +1,6 @@
 //! The one table of commands that have a name: in lists, on buttons, and on the keyboard.
 
-use egui::{Context, Key, KeyboardShortcut, Modifiers};
+use egui::{Context, Id, Key, KeyboardShortcut, ModifierNames, Modifiers};
 
 use super::command::{
     Ask, Command, Compare, Edit, Episode, File, Learn, Look, Play, Replacement, Rows, Steps,
@@ -36,6 +36,11 @@ impl Entry {
     pub fn keys(&self) -> impl Iterator<Item = KeyboardShortcut> {
         let keys = self.keys.iter().copied();
         keys.filter(|key| HAS_FILES || !is_the_browsers(*key))
+    }
+
+    /// All keys, as people write them.
+    pub fn keys_text(&self) -> String {
+        self.keys().map(key_text).collect::<Vec<_>>().join("  ")
     }
 
     /// Other words that people look for it by.
@@ -151,18 +156,11 @@ const fn control_shift(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
 }
 
-/// Number keys that choose a head.
-const HEAD_KEYS: [Key; 9] = [
-    Key::Num1,
-    Key::Num2,
-    Key::Num3,
-    Key::Num4,
-    Key::Num5,
-    Key::Num6,
-    Key::Num7,
-    Key::Num8,
-    Key::Num9,
-];
+/// The number keys, each of which chooses a head.
+fn head_keys() -> impl Iterator<Item = KeyboardShortcut> {
+    let digits = ('1'..='9').map(|digit| Key::from_name(&digit.to_string()));
+    digits.flatten().map(key)
+}
 
 const fn entry(
     group: Group,
@@ -331,15 +329,9 @@ pub fn entry_of(command: &Command) -> Option<&'static Entry> {
 
 /// A key as people write it.
 pub fn key_text(shortcut: KeyboardShortcut) -> String {
-    let mut text = String::new();
-    if shortcut.modifiers.command || shortcut.modifiers.ctrl {
-        text += "Ctrl+";
-    }
-    if shortcut.modifiers.alt {
-        text += "Alt+";
-    }
-    if shortcut.modifiers.shift {
-        text += "Shift+";
+    let mut text = ModifierNames::NAMES.format(&shortcut.modifiers, false);
+    if !text.is_empty() {
+        text.push('+');
     }
     text += match shortcut.logical_key {
         Key::ArrowRight => "→",
@@ -359,27 +351,55 @@ pub fn key_text(shortcut: KeyboardShortcut) -> String {
 
 /// The key that chooses a head, as people write it.
 pub fn head_key(head: usize) -> Option<String> {
-    HEAD_KEYS.get(head).map(|head| key_text(key(*head)))
+    head_keys().nth(head).map(key_text)
 }
 
 /// The tooltip of a button: its name and its first key.
 pub fn tooltip(command: &Command) -> String {
-    entry_of(command).map_or_else(String::new, |entry| match entry.keys().next() {
-        Some(key) => format!("{}  ({})", entry.name, key_text(key)),
-        None => entry.name.to_owned(),
-    })
+    let name = entry_of(command).map_or("", |entry| entry.name);
+    with_key(name, command)
 }
 
-/// The arrows that the widget with the keyboard has for itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arrows {
-    /// None.
-    #[default]
-    None,
-    /// ← and →: a track.
-    Sideways,
-    /// All: cards.
-    All,
+/// Words with the first key of a command.
+pub fn with_key(words: &str, command: &Command) -> String {
+    match key_of(command) {
+        Some(key) => format!("{words}  ({key})"),
+        None => words.to_owned(),
+    }
+}
+
+/// The first key of a command, as people write it.
+pub fn key_of(command: &Command) -> Option<String> {
+    entry_of(command)?.keys().next().map(key_text)
+}
+
+/// Tells how a file is opened.
+pub fn how_to_open() -> String {
+    let open = Ask::For(Subject::File(FilePurpose::Open));
+    let key = key_of(&open.into()).unwrap_or_default();
+    format!("Open a trace or weights with {key}, or drop a file here.")
+}
+
+/// The arrow keys, first those of a slider.
+pub const ARROWS: [Key; 4] = [
+    Key::ArrowLeft,
+    Key::ArrowRight,
+    Key::ArrowUp,
+    Key::ArrowDown,
+];
+
+/// Leaves these keys to the widget that has the keyboard in this frame.
+pub fn leave_to_widget(ctx: &Context, keys: &'static [Key]) {
+    let left = (ctx.cumulative_pass_nr(), keys);
+    ctx.data_mut(|data| data.insert_temp(Id::unique("keys of a widget"), left));
+}
+
+/// Returns the keys that a widget had in the frame before.
+fn keys_of_widget(ctx: &Context) -> &'static [Key] {
+    let id = Id::unique("keys of a widget");
+    let left = ctx.data(|data| data.get_temp::<(u64, &'static [Key])>(id));
+    let left = left.filter(|(pass, _)| ctx.cumulative_pass_nr() <= pass + 1);
+    left.map_or(&[], |(_, keys)| keys)
 }
 
 /// Owners of the keyboard besides text fields, in which only Esc counts.
@@ -389,8 +409,6 @@ pub struct Held {
     pub dialog: bool,
     /// The input, edited by hand: it has keys of its own.
     pub editing: bool,
-    /// The arrow keys that a widget handles itself.
-    pub arrows: Arrows,
 }
 
 /// Takes the keys of the frame before any widget sees them.
@@ -398,7 +416,7 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
     let typing = ctx.text_edit_focused();
     // An open menu has Esc to itself.
     let menu_open = egui::Popup::is_any_open(ctx);
-    let free = !typing && !held.dialog;
+    let (free, taken) = (!typing && !held.dialog, keys_of_widget(ctx));
     let counts = |command: &Command| match command {
         Command::Ask(Ask::Escape | Ask::For(Subject::Commands)) => !menu_open,
         Command::Ask(Ask::For(Subject::Keys)) => !typing,
@@ -418,7 +436,8 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
             commands.extend(copies.map(|_| Command::File(File::CopyTable(form))));
         }
         for (key, command) in bound(held) {
-            if counts(&command) {
+            let is_free = key.modifiers.any() || !taken.contains(&key.logical_key);
+            if is_free && counts(&command) {
                 let count = input.count_and_consume_key(key.modifiers, key.logical_key);
                 commands.extend(std::iter::repeat_n(command, count));
             }
@@ -431,24 +450,14 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
 fn bound(held: Held) -> Vec<(KeyboardShortcut, Command)> {
     let table = TABLE.iter().filter(|entry| !(held.editing && waits(entry)));
     let keys = table.flat_map(|entry| entry.keys().map(|key| (key, entry.command.clone())));
-    let heads = HEAD_KEYS.iter().enumerate();
-    let heads = heads.map(|(head, number)| (key(*number), Look::Focus(head).into()));
+    let heads = head_keys().enumerate();
+    let heads = heads.map(|(head, key)| (key, Look::Focus(head).into()));
     let editing = edit_keys().into_iter().filter(|_| held.editing);
     let mut bound: Vec<_> = keys.chain(heads).chain(editing).collect();
-    let arrows = [
-        Key::ArrowLeft,
-        Key::ArrowRight,
-        Key::ArrowUp,
-        Key::ArrowDown,
-    ]
-    .map(key);
-    let taken = match held.arrows {
-        Arrows::None => &[],
-        Arrows::Sideways => &arrows[..2],
-        Arrows::All => &arrows[..],
-    };
-    bound.retain(|(key, _)| !taken.contains(key));
-    bound.sort_by_key(|(key, _)| std::cmp::Reverse(modifier_count(key.modifiers)));
+    bound.sort_by_key(|(KeyboardShortcut { modifiers, .. }, _)| {
+        let held = [modifiers.alt, modifiers.command, modifiers.shift];
+        std::cmp::Reverse(held.into_iter().filter(|&on| on).count())
+    });
     bound
 }
 
@@ -474,17 +483,6 @@ fn edit_keys() -> [(KeyboardShortcut, Command); 6] {
     ]
 }
 
-fn modifier_count(modifiers: Modifiers) -> usize {
-    [
-        modifiers.alt,
-        modifiers.ctrl || modifiers.command,
-        modifiers.shift,
-    ]
-    .into_iter()
-    .filter(|&on| on)
-    .count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -502,7 +500,7 @@ mod tests {
         let mut keys: Vec<_> = TABLE
             .iter()
             .flat_map(|entry| entry.keys.iter().copied())
-            .chain(HEAD_KEYS.map(key))
+            .chain(head_keys())
             .map(key_text)
             .collect();
         let all = keys.len();

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use form_urlencoded::Serializer;
 
 use super::files::Machine;
 use super::state::State;
@@ -52,12 +52,9 @@ impl Link {
     /// A sentence that names what is not known or not allowed, and what is.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut link = Self::default();
-        for part in text.trim_start_matches('#').split('&') {
-            if part.is_empty() {
-                continue;
-            }
-            let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            link.set(name, &decoded(value))?;
+        let text = text.trim_start_matches('#');
+        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+            link.set(&name, &value)?;
         }
         Ok(link)
     }
@@ -71,11 +68,12 @@ impl Link {
         let Some(name) = &self.machine else {
             return Ok(names.next().unwrap_or_default());
         };
-        names.find(|known| known == name).ok_or_else(|| {
-            let known: Vec<_> = weights::included_names().collect();
-            let known = known.join(", ");
-            format!("Invalid link: machine={name}; the machines are {known}.")
-        })
+        if let Some(known) = names.find(|known| known == name) {
+            return Ok(known);
+        }
+        let known: Vec<_> = weights::included_names().collect();
+        let known = known.join(", ");
+        invalid(format!("machine={name}; the machines are {known}."))
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
@@ -93,14 +91,14 @@ impl Link {
             "head" => self.head = Some(value.to_owned()),
             "layout" => {
                 let known = WindowLayout::KEPT.map(WindowLayout::name).join(", ");
-                let layout = WindowLayout::named(value);
-                let unknown = format!("Invalid link: layout={value}; the layouts are {known}.");
-                self.layout = Some(layout.ok_or(unknown)?);
+                let layout = WindowLayout::named(value).map_or_else(
+                    || invalid(format!("layout={value}; the layouts are {known}.")),
+                    Ok,
+                );
+                self.layout = Some(layout?);
             }
             _ => {
-                return Err(format!(
-                    "Invalid link: unknown name `{name}`; known are {NAMES}."
-                ));
+                return invalid(format!("unknown name `{name}`; known are {NAMES}."));
             }
         }
         Ok(())
@@ -144,10 +142,7 @@ impl Link {
     /// The whole of it, of a page at this address.
     pub fn at(&self, page: &str) -> String {
         match &self.trace {
-            Some(trace) => format!(
-                "{page}?trace={}#{self}",
-                utf8_percent_encode(trace, ESCAPED)
-            ),
+            Some(trace) => format!("{page}?{}#{self}", encoded([("trace", trace)])),
             None => format!("{page}#{self}"),
         }
     }
@@ -163,9 +158,7 @@ impl Link {
             && let Err(error) = machine.ntm.config.with_rows(rows)
         {
             let (name, allowed) = (&machine.name, error.allowed);
-            return Err(format!(
-                "Invalid link: rows={rows}; the machine {name} allows {allowed}."
-            ));
+            return invalid(format!("rows={rows}; the machine {name} allows {allowed}."));
         }
         Ok(StartOptions {
             rows: self.rows,
@@ -187,15 +180,16 @@ impl Link {
     /// A sentence that names what is not known of a trace, or that there is no address.
     pub fn place_in(&self, address: &str) -> Result<StartOptions, String> {
         if address.is_empty() {
-            let words = "Invalid link: ?trace= without a file; give the address of a trace next to the page, such as copy.ntmtrace.json.";
-            return Err(words.to_owned());
+            return invalid(
+                "?trace= without a file; give the address of a trace next to the page, such as copy.ntmtrace.json.",
+            );
         }
         let pairs = self.pairs().into_iter();
         let mut others = pairs.filter(|(name, _)| !PLACES.contains(name));
         match others.next() {
             None => Ok(self.place()),
-            Some((name, value)) => Err(format!(
-                "Invalid link: {name}={value}; a recorded trace cannot be changed, a link to it may hold {}.",
+            Some((name, value)) => invalid(format!(
+                "{name}={value}; a recorded trace cannot be changed, a link to it may hold {}.",
                 PLACES.join(", ")
             )),
         }
@@ -218,19 +212,19 @@ impl Link {
         if let Some(sample) = self.sample {
             if !machine.ntm.config.is_random() {
                 let name = &machine.name;
-                return Err(format!(
-                    "Invalid link: sample={sample}; no head of {name} samples."
-                ));
+                return invalid(format!("sample={sample}; no head of {name} samples."));
             }
             (origin.sample, origin.sampling) = (sample, NoiseMode::Sampled);
         }
         let episode = task.episode(seed, 0);
         let mut changed = episode.clone();
         for &(step, channel) in &self.flip {
-            let other = task.flipped(&changed, step, channel);
-            changed = other.ok_or_else(|| {
-                format!("Invalid link: flip={step}.{channel}; the input of this episode has no such bit.")
-            })?;
+            let Some(other) = task.flipped(&changed, step, channel) else {
+                return invalid(format!(
+                    "flip={step}.{channel}; the input of this episode has no such bit."
+                ));
+            };
+            changed = other;
         }
         Ok(ExternalEpisode {
             episode,
@@ -246,26 +240,25 @@ impl Link {
             let (measure, least) = (task.measure(), task.least_size());
             if measure.name() != name {
                 let right = measure.name();
-                return Err(format!(
-                    "Invalid link: {name}={size}; the task {kind} has {right}."
-                ));
+                return invalid(format!("{name}={size}; the task {kind} has {right}."));
             }
             let most = measure.most();
             if !(least..=most).contains(&size) {
-                return Err(format!(
-                    "Invalid link: {name}={size}; the task {kind} allows {least} to {most}."
+                return invalid(format!(
+                    "{name}={size}; the task {kind} allows {least} to {most}."
                 ));
             }
             task = task.with_size(size);
         }
         if let Some(repeats) = self.repeats {
-            if task.repeats().is_none() || !(1..=MAX_REPEATS).contains(&repeats) {
-                let allowed = match task.repeats() {
-                    None => "has no repeats".to_owned(),
-                    Some(_) => format!("allows 1 to {MAX_REPEATS}"),
-                };
-                return Err(format!(
-                    "Invalid link: repeats={repeats}; the task {kind} {allowed}."
+            if task.repeats().is_none() {
+                return invalid(format!(
+                    "repeats={repeats}; the task {kind} has no repeats."
+                ));
+            }
+            if !(1..=MAX_REPEATS).contains(&repeats) {
+                return invalid(format!(
+                    "repeats={repeats}; the task {kind} allows 1 to {MAX_REPEATS}."
                 ));
             }
             task = task.with_repeats(repeats);
@@ -309,18 +302,17 @@ impl Link {
 /// Formats it as the text after `#`.
 impl Display for Link {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (index, (name, value)) in self.pairs().into_iter().enumerate() {
-            let and = if index == 0 { "" } else { "&" };
-            write!(f, "{and}{name}={}", utf8_percent_encode(&value, ESCAPED))?;
-        }
-        Ok(())
+        f.write_str(&encoded(self.pairs()))
     }
 }
 
 fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
-    let whole = value.parse();
-    whole
-        .map_err(|_| format!("Invalid link: {name}={value}; it must be a whole number, 0 or more."))
+    let no = |_| {
+        invalid(format!(
+            "{name}={value}; it must be a whole number, 0 or more."
+        ))
+    };
+    value.parse().or_else(no)
 }
 
 /// `3.1,4.0`: steps and channels.
@@ -330,22 +322,26 @@ fn flips(value: &str) -> Result<Vec<(usize, usize)>, String> {
         Some((step.parse().ok()?, channel.parse().ok()?))
     };
     let all: Option<Vec<_>> = value.split(',').map(one).collect();
-    all.ok_or_else(|| {
-        format!("Invalid link: flip={value}; it must list input bits as STEP.CHANNEL, separated by commas.")
-    })
+    all.map_or_else(
+        || {
+            invalid(format!(
+                "flip={value}; it must list input bits as STEP.CHANNEL, separated by commas."
+            ))
+        },
+        Ok,
+    )
 }
 
-/// Characters that a link contains escaped: all but letters, digits and `-_.,`.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b',');
+/// Refuses a link, with what is wrong in it.
+fn invalid<T>(what: impl Display) -> Result<T, String> {
+    Err(format!("Invalid link: {what}"))
+}
 
-/// Decodes a value of a link; text that is no code stays unchanged.
-fn decoded(value: &str) -> String {
-    let value = value.replace('+', " ");
-    percent_decode_str(&value).decode_utf8_lossy().into_owned()
+/// Encodes names and values as in the query of an address.
+fn encoded<V: AsRef<str>>(pairs: impl IntoIterator<Item = (&'static str, V)>) -> String {
+    let encoded = Serializer::new(String::new()).extend_pairs(pairs).finish();
+    // What may stand there as it is, and is read by people.
+    encoded.replace("%2C", ",")
 }
 
 #[cfg(test)]
@@ -425,7 +421,7 @@ mod tests {
         state.player.seek(4);
         let link = Link::of(&state).unwrap().at("http://x/");
         let (before, behind) = link.split_once('#').unwrap();
-        assert_eq!(before, "http://x/?trace=some%20traces%2Fa.json");
+        assert_eq!(before, "http://x/?trace=some+traces%2Fa.json");
         let again = Link::parse(behind).unwrap();
         assert_eq!(again.step, Some(4));
         assert_eq!(

@@ -36,7 +36,7 @@ pub use command::Command;
 pub use disk::{Disk, included_machines};
 pub use files::{
     Answer, FetchCallback, FilePurpose, Files, LoadedRun, Machine, NoFiles, OpenedFile,
-    RecordedEpisode,
+    ProgressCallback, RecordedEpisode,
 };
 pub use inspect::{Card, Form, Line, Table};
 pub use link::Link;

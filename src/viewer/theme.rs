@@ -160,6 +160,14 @@ pub fn heading(size: f32) -> FontId {
     FontId::new(size, semibold())
 }
 
+/// The font of icons, a part of Lucide (assets/README.md).
+const ICONS: &str = "Lucide";
+
+/// A font for icons.
+pub fn icons(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Name(ICONS.into()))
+}
+
 /// Installs fonts, spacing and both themes.
 pub fn apply(ctx: &Context) {
     ctx.set_fonts(fonts());
@@ -196,6 +204,9 @@ fn fonts() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
     let data = FONTS.map(|(name, file)| (name.to_owned(), FontData::from_static(file).into()));
     fonts.font_data.extend(data);
+    let icons = include_bytes!("../../assets/fonts/Lucide-subset.ttf");
+    let icons = FontData::from_static(icons).into();
+    fonts.font_data.insert(ICONS.to_owned(), icons);
     let fallback = fonts.families.get(&FontFamily::Proportional);
     let fallback = fallback.cloned().unwrap_or_default();
     let family = |first: &[&str]| -> Vec<String> {
@@ -206,6 +217,7 @@ fn fonts() -> FontDefinitions {
         (FontFamily::Proportional, family(&["Inter"])),
         (FontFamily::Monospace, family(&["JetBrains Mono", "Inter"])),
         (semibold(), family(&["Inter SemiBold", "Inter"])),
+        (FontFamily::Name(ICONS.into()), vec![ICONS.to_owned()]),
     ];
     fonts.families.extend(families);
     fonts

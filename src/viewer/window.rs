@@ -1,6 +1,7 @@
 //! The window of a desktop.
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,7 +52,9 @@ pub fn run(
     stop: Arc<AtomicBool>,
 ) -> Result<(), Error> {
     let open = |path: PathBuf| {
-        let opened = Disk.open(&path).map_err(Error::File)?;
+        let opened = Disk
+            .open(&path, &|_, _| ControlFlow::Continue(()))
+            .map_err(Error::File)?;
         Ok((path, opened))
     };
     let mut options = match first {

@@ -327,7 +327,7 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
             Ok(gradients) => Outcome::Derived(SameArc(shown), SameArc(Arc::new(gradients))),
             Err(sentence) => Outcome::Failed(sentence),
         },
-        Job::Open(path) => match files.open_watched(&path, &watch) {
+        Job::Open(path) => match files.open(&path, &watch) {
             Ok(opened) => Outcome::opened(files.absolute(path), opened),
             Err(sentence) => Outcome::Failed(sentence),
         },
@@ -573,7 +573,7 @@ mod tests {
     use crate::learn::RunState;
     use crate::task::Copy;
     use crate::train::State;
-    use crate::viewer::files::{FilePurpose, OpenedFile};
+    use crate::viewer::files::{FilePurpose, OpenedFile, ProgressCallback};
     use crate::viewer::fixture::inputs;
     use crate::viewer::state::jobs::{EpisodeExtras, Saving, ThumbnailSlot};
 
@@ -589,7 +589,7 @@ mod tests {
     }
 
     impl Files for Slow {
-        fn open(&self, _: &Path) -> Result<OpenedFile, String> {
+        fn open(&self, _: &Path, _: ProgressCallback<'_>) -> Result<OpenedFile, String> {
             wait(&self.open);
             Err("not here".to_owned())
         }

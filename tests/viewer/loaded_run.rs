@@ -48,7 +48,7 @@ fn longer() -> Change {
 }
 
 impl Files for Folder {
-    fn open(&self, _: &Path) -> Result<OpenedFile, String> {
+    fn open(&self, _: &Path, _: ProgressCallback<'_>) -> Result<OpenedFile, String> {
         Ok(OpenedFile::Run(Box::new(kept())))
     }
 }

@@ -100,7 +100,9 @@ fn opening_plays_only_at_first_use() {
     chosen.settings.layout = Some(WindowLayout::CloseUp);
     assert!(none(chosen).state().player.playing());
     let mut traced = first_time();
-    let Ok(trace) = Shelf::default().open(Path::new("again.json")) else {
+    let Ok(trace) =
+        Shelf::default().open(Path::new("again.json"), &|_, _| ControlFlow::Continue(()))
+    else {
         panic!("no trace");
     };
     traced.open = Some((PathBuf::from("again.json"), trace));

@@ -329,7 +329,6 @@ fn match_with_unwritten_rows_is_faint() {
 #[test]
 fn reading_every_format_reports_progress_and_can_be_cancelled() {
     use std::cell::RefCell;
-    use std::ops::ControlFlow;
     let folder = tempfile::tempdir().unwrap();
     let mut harness = paused_with(Arc::new(Disk));
     act(&mut harness, Command::Episode(Episode::Rows(2048)));
@@ -337,7 +336,7 @@ fn reading_every_format_reports_progress_and_can_be_cancelled() {
         let path = folder.path().join(format!("trace.{end}"));
         act(&mut harness, Command::File(File::Save(path.clone())));
         let told = RefCell::new(Vec::new());
-        let opened = Disk.open_watched(&path, &|done, all| {
+        let opened = Disk.open(&path, &|done, all| {
             told.borrow_mut().push(done as f32 / all as f32);
             ControlFlow::Continue(())
         });
@@ -346,7 +345,7 @@ fn reading_every_format_reports_progress_and_can_be_cancelled() {
         let most = told.iter().copied().fold(0.0, f32::max);
         let midway = told.iter().any(|share| (0.3..0.7).contains(share));
         assert!(midway && (0.8..=1.0).contains(&most), "{end}: {most}");
-        let given_up = Disk.open_watched(&path, &|done, all| {
+        let given_up = Disk.open(&path, &|done, all| {
             if done > all / 3 {
                 ControlFlow::Break(())
             } else {

@@ -6,7 +6,7 @@ use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::dialog::scrolled_ui;
 use crate::viewer::widget::property::{note, section, words};
 
-const LICENCES: [(&str, &str); 4] = [
+const LICENCES: [(&str, &str); 5] = [
     ("MIT licence", include_str!("../../../LICENSE-MIT")),
     (
         "Apache licence 2.0",
@@ -19,6 +19,10 @@ const LICENCES: [(&str, &str); 4] = [
     (
         "JetBrains Mono",
         include_str!("../../../assets/fonts/JetBrainsMono-LICENSE.txt"),
+    ),
+    (
+        "Lucide",
+        include_str!("../../../assets/fonts/Lucide-LICENSE.txt"),
     ),
 ];
 
@@ -33,13 +37,12 @@ pub fn about_ui(ui: &mut Ui) {
     );
     note(
         ui,
-        "The fonts are Inter and JetBrains Mono, under the SIL Open Font Licence 1.1. The colour maps are \
+        "The fonts are Inter and JetBrains Mono, under the SIL Open Font Licence 1.1, with icons of Lucide (ISC). The colour maps are \
          magma and viridis of Matplotlib and cividis of Nuñez, Anderton and Renslow, all CC0. The window is \
          made with egui and eframe (MIT or Apache-2.0); Cargo.lock names every other crate.",
     );
     ui.add_space(8.0);
-    let most = (ui.ctx().content_rect().height() - 290.0).clamp(60.0, 320.0);
-    scrolled_ui(ui, most, |ui| {
+    scrolled_ui(ui, 290.0, |ui| {
         for (name, text) in LICENCES {
             section(ui, name);
             words(ui, text, theme::mono(10.5), palette.subdued);

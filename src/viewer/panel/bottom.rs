@@ -11,13 +11,14 @@ use crate::figure::scene::lanes;
 use crate::player::{Loop, Player};
 use crate::train::is_absent;
 use crate::viewer::command::{Ask, Command, Learn, Play, Subject};
-use crate::viewer::narration;
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button, on_click};
 use crate::viewer::widget::canvas::{Canvas, area};
 use crate::viewer::widget::icon::Icon;
+use crate::viewer::widget::property::{from_left, from_right, one_line};
 use crate::viewer::widget::readout::Readout;
+use crate::viewer::{keys, narration};
 
 /// Width of the speed.
 pub const PACE: f32 = 60.0;
@@ -94,7 +95,7 @@ pub fn keys_ui(ui: &mut Ui, player: &Player, commands: &mut Vec<Command>) {
     };
     let play = named_icon_button(ui, icon, name, false, true);
     on_click(&play, Play::Toggle, commands);
-    play.on_hover_text(format!("{name}  (Space)"));
+    play.on_hover_text(keys::with_key(name, &Play::Toggle.into()));
     icon_button(ui, Icon::Next, Play::Step(1), false, commands);
     icon_button(ui, Icon::Last, Play::Last, false, commands);
 }
@@ -320,9 +321,10 @@ fn scrub_stages(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 
 /// The keys of the stages, under their row: whoever watches whole steps learns that there is more.
 fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
-    let text = "Press , and . to step through the stages";
+    let [back, on] = [-1, 1].map(|by| keys::key_of(&Play::Stage(by).into()).unwrap_or_default());
+    let text = format!("Press {back} and {on} to step through the stages");
     let (font, ink) = (theme::text(10.5), view.palette.subdued);
-    let galley = ui.painter().layout_no_wrap(text.to_owned(), font, ink);
+    let galley = ui.painter().layout_no_wrap(text.clone(), font, ink);
     if galley.size().x > room.span() {
         return;
     }
@@ -330,7 +332,7 @@ fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
     let rect = Rect::from_min_size(corner, galley.size());
     ui.painter().galley(rect.min, galley, ink);
     let response = ui.interact(rect, ui.scope_id().with("stage hint"), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &text));
 }
 
 fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
@@ -356,9 +358,8 @@ pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     } else {
         ""
     };
-    response.on_hover_text(format!(
-        "Steps per second{walks}; click to reset to {usual}  (\\)"
-    ));
+    let hint = format!("Steps per second{walks}; click to reset to {usual}");
+    response.on_hover_text(keys::with_key(&hint, &Play::NormalSpeed.into()));
     icon_button(ui, Icon::Plus, Play::Faster(1), false, commands);
 }
 
@@ -367,11 +368,21 @@ pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let problems = state.toasts.problems();
     if problems > 0 {
         let plural = if problems == 1 { "" } else { "s" };
-        let words = RichText::new(format!("{problems} problem{plural}")).size(11.5);
+        let words = RichText::new(format!("{problems} problem{plural}"));
         let words = words.color(Palette::of(ui).warning);
-        let button = ui.add(egui::Button::new(words).small());
-        on_click(&button, Ask::For(Subject::Messages), commands);
+        small_button(ui, words, Ask::For(Subject::Messages), commands);
     }
+}
+
+/// A button on the status line.
+fn small_button(
+    ui: &mut Ui,
+    words: RichText,
+    command: impl Into<Command>,
+    commands: &mut Vec<Command>,
+) {
+    let button = ui.add(egui::Button::new(words.size(11.5)).small());
+    on_click(&button, command, commands);
 }
 
 /// Shows the current step as one line of text.
@@ -382,18 +393,14 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
         ),
         None => narration::status(view.open, view.player, view.focus),
     };
-    let layout = egui::Layout::right_to_left(egui::Align::Center);
-    ui.with_layout(layout, |ui| {
+    from_right(ui, |ui| {
         problems_ui(ui, view.state, view.commands);
         if view.state.learning.is_some() && !view.state.shows_learner() {
-            let words = RichText::new("Show live training").size(11.5);
-            let button = ui.add(egui::Button::new(words).small());
-            on_click(&button, Learn::Toggle, view.commands);
+            let words = RichText::new("Show live training");
+            small_button(ui, words, Learn::Toggle, view.commands);
         }
-        let layout = egui::Layout::left_to_right(egui::Align::Center);
-        ui.with_layout(layout, |ui| {
-            let text = RichText::new(text).font(theme::mono(11.5));
-            ui.add(egui::Label::new(text.color(view.palette.text)).truncate());
+        from_left(ui, |ui| {
+            one_line(ui, text, theme::mono(11.5), view.palette.text)
         });
     });
 }

@@ -1,9 +1,10 @@
 //! Cards that explain the figure. They take the place of the left panel, so that they cover no data.
 
-use egui::{Area, Context, Id, Order, Rect, Ui, pos2};
+use egui::{Area, Color32, Context, Id, Order, Rect, Ui, pos2};
 
 use super::{TOP, left_width};
 use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::property::words;
 
 const MARGIN: f32 = 10.0;
 
@@ -22,6 +23,17 @@ pub fn card_ui(ctx: &Context, name: &str, add: impl FnOnce(&mut Ui)) {
                 add(ui);
             });
         });
+}
+
+/// The words of a card: how far one is, a title, and what it tells.
+pub fn words_ui(ui: &mut Ui, count: String, title: &str, size: f32, told: &[(&str, Color32)]) {
+    let palette = Palette::of(ui);
+    words(ui, count, theme::mono(11.0), palette.subdued);
+    words(ui, title, theme::heading(size + 2.0), palette.strong);
+    for (text, ink) in told {
+        words(ui, *text, theme::text(size), *ink);
+    }
+    ui.add_space(6.0);
 }
 
 /// Dims everything outside the spot; the pointer passes through.

@@ -1,16 +1,16 @@
 //! Every command by its name: typing narrows the list, the arrow keys choose, Enter does it.
 
 use egui::{
-    Align2, Area, Context, Id, Key, Modal, Modifiers, Rect, Response, Role, ScrollArea, Sense, Ui,
-    WidgetInfo, pos2, vec2,
+    Align2, Context, Key, Margin, Modifiers, Rect, Response, Role, ScrollArea, Ui, WidgetInfo, vec2,
 };
 
 use crate::viewer::choices::Choice;
 use crate::viewer::command::{Ask, Command};
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::dialog::{dialog_frame, field_ui};
+use crate::viewer::widget::dialog::{field_ui, modal};
 use crate::viewer::widget::line::Line;
+use crate::viewer::widget::property::note;
 
 const WIDTH: f32 = 600.0;
 const LINE: f32 = 28.0;
@@ -59,33 +59,20 @@ pub fn command_palette_ui(
     let window = ctx.content_rect();
     let width = WIDTH.min(window.width() - 64.0).max(0.0);
     let (moved, entered) = take_moves(ctx);
-    let area = Area::new(Id::unique("commands"))
-        .kind(egui::UiKind::Modal)
-        .sense(Sense::hover())
-        .order(egui::Order::Foreground)
-        // It stays where it is while the list gets shorter.
-        .anchor(
-            Align2::CENTER_TOP,
-            vec2(0.0, (window.height() * 0.1).round()),
-        );
-    let palette = Palette::on(ctx);
-    let modal = Modal::new(Id::unique("commands"))
-        .area(area)
-        .backdrop_color(palette.veil)
-        .frame(dialog_frame(ctx).inner_margin(12.0));
+    // It stays where it is while the list gets shorter.
+    let top = vec2(0.0, (window.height() * 0.1).round());
+    let place = (Align2::CENTER_TOP, top);
+    let modal = modal(ctx, "commands", place, Margin::same(12));
     let shown = modal.show(ctx, |ui| {
         ui.set_width(width);
-        let mut text = search.text.clone();
-        field_ui(ui, &mut text, "type a command", "Command");
+        let line = ("type a command", "Command");
+        let (text, _) = field_ui(ui, search, line, commands);
         ui.add_space(6.0);
         let found = matching(choices, &text);
         let last = found.len().saturating_sub(1);
         let same = text == search.text;
         let chosen = if same { search.chosen } else { 0 };
         let line = chosen.saturating_add_signed(moved).min(last);
-        if !same {
-            commands.push(Ask::Typed(text).into());
-        }
         if line != chosen {
             commands.push(Ask::Chosen(line).into());
         }
@@ -129,9 +116,7 @@ fn list_ui(
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             if found.is_empty() {
-                let palette = Palette::of(ui);
-                let text = egui::RichText::new("No command matches. Try other words.");
-                ui.label(text.color(palette.subdued));
+                note(ui, "No command matches. Try other words.");
             }
             for (index, choice) in found.iter().enumerate() {
                 let response = line_ui(ui, choice, index == chosen);
@@ -158,18 +143,8 @@ fn line_ui(ui: &mut Ui, choice: &Choice, chosen: bool) -> Response {
     let words = not_now.as_ref().unwrap_or(&choice.help);
     let x = name.right() + 12.0..=key.left() - 12.0;
     let room = Rect::from_x_y_ranges(x, line.rect.y_range());
-    quiet_words(line.ui, room, words, palette);
+    line.within(room, words, theme::text(11.5), palette.subdued);
     line.response
-}
-
-/// Draws text in the remaining space, cut with dots where it is too long.
-pub fn quiet_words(ui: &Ui, room: Rect, words: &str, palette: &Palette) {
-    let (font, ink) = (theme::text(11.5), palette.subdued);
-    let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), font, ink);
-    job.wrap = egui::text::TextWrapping::truncate_at_width(room.width().max(0.0));
-    let galley = ui.painter().layout_job(job);
-    let at = pos2(room.left(), room.center().y - galley.size().y / 2.0);
-    ui.painter().galley(at, galley, ink);
 }
 
 #[cfg(test)]

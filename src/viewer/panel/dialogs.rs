@@ -64,7 +64,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
 
 fn step_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
     let line = ("12, +5, −1 or answer", "Step");
-    let (text, mut entered) = line_ui(ui, &dialog.text, line, commands);
+    let (text, mut entered) = field_ui(ui, dialog, line, commands);
     if dialog.doubted {
         error_ui(
             ui,
@@ -89,21 +89,6 @@ fn folder_ui(ui: &mut Ui, state: &State, path: &str) {
 /// Shows why the typed text is rejected.
 fn error_ui(ui: &mut Ui, sentence: &str) {
     words(ui, sentence, theme::text(13.0), Palette::of(ui).warning);
-}
-
-/// Shows a line to type into; returns its text, and true if Enter was pressed.
-fn line_ui(
-    ui: &mut Ui,
-    text: &str,
-    (hint, name): (&'static str, &str),
-    commands: &mut Vec<Command>,
-) -> (String, bool) {
-    let mut line = text.to_owned();
-    let entered = field_ui(ui, &mut line, hint, name);
-    if line != text {
-        commands.push(Ask::Typed(line.clone()).into());
-    }
-    (line, entered)
 }
 
 /// Returns the title of a dialog, its question, and its button.
@@ -175,7 +160,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
         false => " Open it again from there:",
     };
     note(ui, &format!("{lost}{others}{then}"));
-    let (text, entered) = line_ui(ui, &dialog.text, line, commands);
+    let (text, entered) = field_ui(ui, dialog, line, commands);
     folder_ui(ui, state, &text);
     let folder = text.trim();
     if HAS_FILES {
@@ -219,7 +204,7 @@ fn path_ui(
     ui.add_space(4.0);
     let hint = if HAS_FILES { "file path" } else { "file name" };
     let line = (hint, "Path");
-    let (text, entered) = line_ui(ui, &dialog.text, line, commands);
+    let (text, entered) = field_ui(ui, dialog, line, commands);
     if purpose.is_to_save() {
         folder_ui(ui, state, &text);
     }

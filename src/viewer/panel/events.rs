@@ -1,11 +1,11 @@
 //! The list of events around the current step, next to the lines over time.
 
-use egui::text::LayoutJob;
 use egui::{Align2, Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 
 use super::View;
 use super::parts::quiet_text;
 use crate::viewer::command::Play;
+use crate::viewer::keys;
 use crate::viewer::theme;
 use crate::viewer::widget::button::on_click;
 use crate::viewer::widget::line::Line;
@@ -31,10 +31,11 @@ pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let top = pos2(x.min + 6.0, y.min + 6.0);
     let (left, font) = (Align2::LEFT_CENTER, theme::heading(11.0));
     quiet_text(ui, top, left, &title, font, view);
-    let hint = "Page Up and Page Down go to the previous and next event";
+    let [back, on] = [-1, 1].map(|by| keys::key_of(&Play::Event(by).into()).unwrap_or_default());
+    let hint = format!("{back} and {on} go to the previous and next event");
     if x.span() > 420.0 {
         let at = pos2(x.max, y.min + 6.0);
-        quiet_text(ui, at, Align2::RIGHT_CENTER, hint, theme::text(11.0), view);
+        quiet_text(ui, at, Align2::RIGHT_CENTER, &hint, theme::text(11.0), view);
     }
     let fits = ((y.span() - LINE) / LINE) as usize;
     let first = passed
@@ -54,7 +55,7 @@ fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) 
     let name = format!("Go to step {}: {}", event.step, event.words);
     let info = WidgetInfo::selected(Role::Button, true, last, name);
     let line = Line::pressed(ui, response, &info);
-    let (palette, painter) = (view.palette, ui.painter());
+    let palette = view.palette;
     let number = rect.width() - STEP;
     line.right(number, event.step, theme::mono(11.0), palette.subdued);
     let ink = if event.step <= view.step() {
@@ -62,14 +63,9 @@ fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) 
     } else {
         palette.subdued
     };
-    let width = rect.width() - STEP - 16.0;
-    let mut job = LayoutJob::simple(event.words.clone(), theme::text(11.5), ink, width);
-    job.wrap.max_rows = 1;
-    job.wrap.break_anywhere = true;
-    let galley = painter.layout_job(job);
-    let top = rect.center().y - galley.size().y / 2.0;
-    let elided = galley.elided;
-    painter.galley(pos2(rect.left() + STEP + 10.0, top), galley, ink);
+    let x = rect.left() + STEP + 10.0..=rect.right() - 6.0;
+    let room = Rect::from_x_y_ranges(x, rect.y_range());
+    let elided = line.within(room, &event.words, theme::text(11.5), ink);
     on_click(&line.response, Play::Seek(event.step), view.commands);
     if elided {
         line.response.on_hover_text(&event.words);

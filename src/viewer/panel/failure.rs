@@ -3,16 +3,15 @@
 use egui::{Context, Rect, Ui};
 
 use super::Columns;
-use super::card::{card_ui, veil};
+use super::card::{card_ui, veil, words_ui};
 use crate::train::Recording;
 use crate::viewer::command::{Command, Episode, Window};
 use crate::viewer::narration::failure::describe;
 use crate::viewer::state::gallery::{FAILURES, Failing};
 use crate::viewer::state::{NARROW, State};
-use crate::viewer::theme::{self, Palette};
+use crate::viewer::theme::Palette;
 use crate::viewer::widget::button::{on_click, primary_button, text_button};
 use crate::viewer::widget::named_rects;
-use crate::viewer::widget::property::words;
 
 /// The card of the failure that is shown.
 pub fn failure_ui(
@@ -56,24 +55,12 @@ pub fn failure_text_ui(
     } else {
         format!("Where machines fail: {count}")
     };
-    words(ui, count, theme::mono(11.0), palette.subdued);
-    words(
-        ui,
-        failing.of().title,
-        theme::heading(size + 2.0),
-        palette.strong,
-    );
-    words(ui, failing.of().about, theme::text(size), palette.text);
-    if let (true, Some(wrong)) = (failing.met, failing.wrong) {
-        ui.add_space(2.0);
-        words(
-            ui,
-            describe(recording, wrong),
-            theme::text(size),
-            palette.strong,
-        );
-    }
-    ui.add_space(6.0);
+    let wrong = failing.wrong.filter(|_| failing.met);
+    let why = wrong.map(|wrong| describe(recording, wrong));
+    let why = why.as_deref().map(|why| (why, palette.strong));
+    let about = (failing.of().about, palette.text);
+    let told: Vec<_> = [about].into_iter().chain(why).collect();
+    words_ui(ui, count, failing.of().title, size, &told);
     ui.horizontal_wrapped(|ui| {
         if failing.met {
             let next = primary_button(ui, "Go to next failure");

@@ -2,7 +2,7 @@
 
 use egui::Ui;
 
-use crate::viewer::command::{Ask, Command, Episode};
+use crate::viewer::command::{Command, Episode};
 use crate::viewer::glossary::terms;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::{self, Palette};
@@ -12,19 +12,16 @@ use crate::viewer::widget::property::{note, words};
 
 /// Shows the terms that contain what is typed.
 pub fn glossary_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
-    let mut text = dialog.text.clone();
-    field_ui(ui, &mut text, "type a term", "Term");
-    if text != dialog.text {
-        commands.push(Ask::Typed(text.clone()).into());
-    }
+    let (text, _) = field_ui(ui, dialog, ("type a term", "Term"), commands);
     ui.add_space(8.0);
     let typed = text.to_lowercase();
-    let most = (ui.ctx().content_rect().height() - 200.0).max(60.0);
-    scrolled_ui(ui, most, |ui| {
-        let mut found = terms().filter(|term| term.title().to_lowercase().contains(&typed));
-        let mut is_empty = true;
-        for term in found.by_ref() {
-            is_empty = false;
+    scrolled_ui(ui, 200.0, |ui| {
+        let found = terms().filter(|term| term.title().to_lowercase().contains(&typed));
+        let found: Vec<_> = found.collect();
+        if found.is_empty() {
+            note(ui, "No such term.");
+        }
+        for term in found {
             ui.horizontal(|ui| {
                 let ink = Palette::of(ui).strong;
                 words(ui, term.title(), theme::heading(13.0), ink);
@@ -37,9 +34,6 @@ pub fn glossary_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
             ui.label(term.meaning);
             note(ui, term.source);
             ui.add_space(8.0);
-        }
-        if is_empty {
-            note(ui, "No such term.");
         }
     });
 }

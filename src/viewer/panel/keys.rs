@@ -5,10 +5,10 @@ use egui::{RichText, TextFormat, Ui, vec2};
 
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Subject, Tour};
-use crate::viewer::keys::{Group, TABLE, key_text};
+use crate::viewer::keys::{Group, TABLE};
 use crate::viewer::state::tour::TOUR_STEPS;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::text_button;
+use crate::viewer::widget::button::{named_button, text_button};
 use crate::viewer::widget::dialog::scrolled_ui;
 use crate::viewer::widget::property::section;
 
@@ -52,15 +52,14 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
             stop => format!("Continue tour: {} of {}", stop + 1, TOUR_STEPS.len()),
         };
         text_button(ui, &tour, Tour::Start, commands);
-        text_button(ui, "Open settings", Ask::For(Subject::Settings), commands);
-        text_button(ui, "Show glossary", Ask::For(Subject::Glossary), commands);
-        text_button(ui, "About Tapescope", Ask::For(Subject::About), commands);
+        for subject in [Subject::Settings, Subject::Glossary, Subject::About] {
+            named_button(ui, Ask::For(subject), commands);
+        }
     });
 }
 
 fn list_ui(ui: &mut Ui) {
-    let most = (ui.ctx().content_rect().height() - 150.0).max(60.0);
-    scrolled_ui(ui, most, |ui| {
+    scrolled_ui(ui, 150.0, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         let count = if ui.available_width() < ROOMY {
             1
@@ -88,8 +87,7 @@ fn group_ui(ui: &mut Ui, group: Group, width: f32) {
     section(ui, group.name());
     let entries = TABLE.iter().filter(|entry| entry.group == group);
     for entry in entries.filter(|entry| entry.keys().next().is_some()) {
-        let keys: Vec<_> = entry.keys().map(key_text).collect();
-        line_ui(ui, (&keys.join("  "), width), entry.name, entry.help);
+        line_ui(ui, (&entry.keys_text(), width), entry.name, entry.help);
     }
     ui.add_space(8.0);
 }
@@ -110,11 +108,8 @@ fn line_ui(ui: &mut Ui, (keys, width): (&str, f32), name: &str, help: &str) {
         job.append(name, 0.0, TextFormat::simple(size.clone(), palette.text));
         let low = ui.ctx().content_rect().height() < LOW;
         if !help.is_empty() && !low {
-            job.append(
-                &format!("  {help}"),
-                0.0,
-                TextFormat::simple(size, palette.subdued),
-            );
+            let help = format!("  {help}");
+            job.append(&help, 0.0, TextFormat::simple(size, palette.subdued));
         }
         let label = ui.add(egui::Label::new(job).wrap());
         if low && !help.is_empty() {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
-use egui::{DragValue, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{DragValue, Rangef, Response, Role, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::parts::{choose, dash_ui};
@@ -14,10 +14,12 @@ use crate::viewer::command::{Command, Edit, Episode, Rows};
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::episode::{self, EpisodeRequest, Open};
 use crate::viewer::state::session::{self, Session, stops};
-use crate::viewer::widget::button::{field, named_icon_button, on_click, text_button, wide_button};
+use crate::viewer::widget::button::{
+    check_box, choice, field, icon_button, named_icon_button, text_button, wide_button,
+};
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{control, note, section, warning, words};
+use crate::viewer::widget::property::{control, from_right, note, section, warning, words};
 use crate::viewer::widget::track::track_ui;
 use crate::viewer::{keys, narration, theme};
 
@@ -32,9 +34,10 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
     let Some(machine) = session.machine() else {
         section(ui, "Episode");
-        let words =
-            "No machine is loaded. Open weights or a trace with Ctrl+O, or drop a file here.";
-        return note(ui, words);
+        return note(
+            ui,
+            &format!("No machine is loaded. {}", keys::how_to_open()),
+        );
     };
     section(ui, "Episode");
     let request = &session.request;
@@ -43,11 +46,11 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     });
     let next = if let Some(count) = machine.task.held_out() {
         held_out_ui(ui, request.seed, count, commands);
-        "Go to the next held-out episode  (Shift+R)"
+        "Go to the next held-out episode"
     } else {
         size_ui(ui, &machine.task, request, commands);
         seed_ui(ui, request.seed, commands);
-        "Go to the next seed  (Shift+R)"
+        "Go to the next seed"
     };
     if session.draws() {
         draw_ui(ui, session, commands);
@@ -126,14 +129,14 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
     absent_ui(ui, &recording.computed, computed, note);
     absent_ui(ui, &unknown, "missing:", warning);
     if let Some(machine) = session.machine() {
-        let hint = format!("Record an episode of {}  (Shift+R)", machine.title);
+        let hint = format!("Record an episode of {}", machine.title);
         new_episode_ui(ui, &hint, commands);
     }
 }
 
 /// Shows the edited input, and its distance from the input of the seed.
 fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-    let hint = "Change bits of the input  (E)";
+    let hint = "Change bits of the input";
     let height = ui.spacing().interact_size.y;
     wide_button(ui, ("Edit input", height, hint), Edit::Toggle, commands);
     let words = match (
@@ -180,6 +183,14 @@ fn number_field<N: egui::emath::Numeric>(number: &mut N, speed: f64, width: f32)
         .min_size(vec2(width, theme::ROW))
 }
 
+/// The same for a number from 0; returns another one, if it was given.
+fn number_ui<N: egui::emath::Numeric>(ui: &mut Ui, name: &str, value: N, width: f32) -> Option<N> {
+    let mut changed = value;
+    let number = number_field(&mut changed, 0.1, width);
+    field(ui, true, number).accessible_name(name);
+    Some(changed).filter(|&changed| changed != value)
+}
+
 /// A whole number with buttons for less and more; typing, dragging and the track under it work too.
 fn integer_field(
     ui: &mut Ui,
@@ -189,7 +200,6 @@ fn integer_field(
 ) -> Option<usize> {
     let (least, most) = (*allowed.start(), *allowed.end());
     let asked = control(ui, label, |ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
         let more = named_icon_button(ui, Icon::Plus, &format!("More: {label}"), false, false);
         let mut changed = value;
         let number = number_field(&mut changed, 0.1, 44.0);
@@ -215,10 +225,7 @@ fn integer_field(
 
 fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
     control(ui, "Seed", |ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
-        let next = named_icon_button(ui, Icon::Again, "Go to next seed", false, false);
-        on_click(&next, Episode::NextSeed, commands);
-        next.on_hover_text("Go to next seed  (Shift+R)");
+        icon_button(ui, Icon::Again, Episode::NextSeed, false, commands);
         let mut changed = seed;
         // What is slid goes through f64; what is shown and typed does not, and keeps every digit.
         let typed = Cell::new(None);
@@ -241,56 +248,35 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let request = &session.request;
     let config = session.machine().map(|machine| &machine.ntm.config);
     let hard = config.is_some_and(|config| config.is_hard());
-    let (mean, means) = if hard {
-        (
-            "most likely",
-            "Use the most likely row of every hard head and the mean of random weights",
-        )
-    } else {
-        ("mean", "Use the mean of the random weights")
-    };
-    let expected = hard.then_some((
-        "expected",
-        NoiseMode::Expected,
-        "A hard head attends to all rows by their probability",
-    ));
-    let drawn = (
-        "sampled",
-        NoiseMode::Sampled,
-        "Sample rows and weights at random  (A)",
-    );
-    let choices = [(mean, NoiseMode::Mean, means), drawn];
+    let mean = if hard { "most likely" } else { "mean" };
+    let sampled = ("sampled", NoiseMode::Sampled);
+    let expected = hard.then_some(("expected", NoiseMode::Expected));
+    let choices = [(mean, NoiseMode::Mean), sampled];
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
-        for (word, sampling, hint) in choices.into_iter().chain(expected) {
-            let button = ui.selectable_label(request.sampling == sampling, word);
-            on_click(&button, Episode::Sampling(sampling), commands);
-            button.on_hover_text(hint);
+        for (word, sampling) in choices.into_iter().chain(expected) {
+            let (is_on, command) = (request.sampling == sampling, Episode::Sampling(sampling));
+            let button = choice(ui, is_on, word, command, commands);
+            button.on_hover_text(match sampling {
+                NoiseMode::Sampled => "Sample rows and weights at random",
+                NoiseMode::Expected => "A hard head attends to all rows by their probability",
+                NoiseMode::Mean if hard => {
+                    "Use the most likely row of every hard head and the mean of random weights"
+                }
+                NoiseMode::Mean => "Use the mean of the random weights",
+            });
         }
     });
     control(ui, "Sample", |ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
-        let next = named_icon_button(ui, Icon::Again, "Sample again", false, false);
-        on_click(&next, Episode::AnotherDraw, commands);
-        next.on_hover_text("Sample the same episode again  (A)");
-        let mut sample = request.sample;
-        let number = number_field(&mut sample, 0.1, 72.0);
-        let response = field(ui, true, number).accessible_name("Sample");
-        if response.changed() && sample != request.sample {
-            commands.push(Episode::Sample(sample).into());
-        }
+        icon_button(ui, Icon::Again, Episode::AnotherDraw, false, commands);
+        let typed = number_ui(ui, "Sample", request.sample, 72.0);
+        commands.extend(typed.map(|sample| Episode::Sample(sample).into()));
     });
     control(ui, "Spread", |ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
         let show = text_button(ui, "Show", Episode::Spread, commands);
-        let show = show.accessible_name("Show spread of samples");
-        show.on_hover_text("Show mean, 5–95 % band and uncertainty of many samples  (S)");
-        let mut count = session.samples;
-        let number = number_field(&mut count, 0.1, 36.0);
-        let response = field(ui, true, number).accessible_name("Samples");
-        if response.changed() && count != session.samples {
-            commands.push(Episode::Samples(count).into());
-        }
+        name_of(show, &Episode::Spread.into());
+        let typed = number_ui(ui, "Samples", session.samples, 36.0);
+        commands.extend(typed.map(|count| Episode::Samples(count).into()));
     });
     let open = session.open.as_ref();
     if let Some(said) = open.and_then(|open| narration::sampling(&open.shown.recording.trace)) {
@@ -481,38 +467,27 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
     section(ui, "Rows");
     let shown = &view.state.view;
     let count = format!("{}/{}", view.whole.shown(), view.rows.total());
-    let names = ["Show touched rows only", "Touched only", &count];
-    let touched = check_ui(ui, names, shown.touched_only);
-    on_click(&touched, Rows::ToggleTouched, view.commands);
-    touched.on_hover_text("Hide rows that no head touches  (U)");
+    ui.horizontal(|ui| {
+        let (on, toggle) = (shown.touched_only, Rows::ToggleTouched);
+        let touched = check_box(ui, on, "Touched only", toggle, view.commands);
+        name_of(touched, &toggle.into());
+        let ink = view.palette.subdued;
+        from_right(ui, |ui| words(ui, count, theme::mono(11.0), ink));
+    });
     if view.state.lacks(Precondition::LowRows).is_none() || shown.row_zoom.follow {
-        let names = ["Follow head", "Follow head", ""];
-        let follow = check_ui(ui, names, shown.row_zoom.follow);
-        on_click(&follow, Rows::ToggleFollow, view.commands);
-        follow.on_hover_text("Keep the rows around the head on screen  (F)");
+        let (on, toggle) = (shown.row_zoom.follow, Rows::ToggleFollow);
+        let follow = check_box(ui, on, "Follow head", toggle, view.commands);
+        name_of(follow, &toggle.into());
     }
     note(ui, &format!("touched: weight of {TOUCHED} or more"));
 }
 
-/// Shows a line with a check box: its name, and its texts at the left and at the right.
-fn check_ui(ui: &mut Ui, [name, text, right]: [&str; 3], on: bool) -> Response {
-    let palette = theme::Palette::of(ui);
-    let line = Line::new(ui, theme::ROW, Sense::click());
-    let info = || WidgetInfo::selected(Role::CheckBox, true, on, name);
-    line.response.widget_info(info);
-    let square = pos2(line.rect.left() + 8.0, line.rect.center().y);
-    let square = Rect::from_center_size(square, vec2(14.0, 14.0));
-    let fill = if on { palette.accent } else { palette.raised };
-    let painter = line.ui.painter();
-    painter.rect_filled(square, 3.0, fill);
-    if on {
-        let points = [(-3.5, 0.0), (-1.0, 3.0), (4.0, -3.5)];
-        let points = points.map(|(x, y)| square.center() + vec2(x, y)).to_vec();
-        painter.line(points, egui::Stroke::new(1.8, palette.on_accent));
+/// Gives a control the name of its command, and its keys and effect as a tooltip.
+fn name_of(response: Response, command: &Command) {
+    if let Some(entry) = keys::entry_of(command) {
+        let hint = format!("{}: {}", keys::tooltip(command), entry.help);
+        response.accessible_name(entry.name).on_hover_text(hint);
     }
-    line.left(24.0, text, theme::text(13.0), palette.text);
-    line.right(0.0, right, theme::mono(11.0), palette.subdued);
-    line.response
 }
 
 /// Shows the result: wrong bits and loss.

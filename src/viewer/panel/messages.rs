@@ -16,8 +16,7 @@ pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {
     if said.is_empty() {
         return note(ui, "No messages.");
     }
-    let most = (ui.ctx().content_rect().height() - 180.0).max(60.0);
-    scrolled_ui(ui, most, |ui| {
+    scrolled_ui(ui, 180.0, |ui| {
         for (kind, text) in &said {
             let ink = match kind {
                 Kind::Done => palette.subdued,

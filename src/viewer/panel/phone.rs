@@ -1,10 +1,9 @@
 //! The phone layout: a bar at the top, the transport at the bottom, and sheets for all that a finger asks
 //! for.
 
-use egui::{Align, Id, Layout, Rangef, Rect, Role, Ui, WidgetInfo, vec2};
+use egui::{Id, Rangef, Rect, Role, Ui, WidgetInfo, vec2};
 
 use super::bottom::{self, PACE, keys_ui, paces_ui};
-use super::command_palette::quiet_words;
 use super::{View, interact, left, scrub_by_finger, top};
 use crate::figure::{Format, PlacedPanel};
 use crate::viewer::command::{Ask, Command, File, Learn, Look, Replacement, Subject, Tour, Window};
@@ -14,11 +13,11 @@ use crate::viewer::narration;
 use crate::viewer::state::State;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{icon_button, named_icon_button, on_click};
+use crate::viewer::widget::button::{choice, icon_button, named_icon_button, on_click};
 use crate::viewer::widget::canvas::rect;
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{section, words};
+use crate::viewer::widget::property::{from_left, from_right, section, words};
 
 /// Height of the transport.
 pub const TRANSPORT: f32 = theme::FINGER + 8.0;
@@ -66,7 +65,7 @@ pub fn top_ui(
         ui.spacing_mut().item_spacing.x = 0.0;
         let (cards, page) = (Window::ToggleWelcome, state.welcome.shown);
         icon_button(ui, Icon::Cards, cards, page, commands);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        from_right(ui, |ui| {
             let mut sheet = |ui: &mut Ui, icon, name: &str, subject| {
                 let button = named_icon_button(ui, icon, name, false, false);
                 on_click(&button, Ask::For(subject), commands);
@@ -74,8 +73,8 @@ pub fn top_ui(
             sheet(ui, Icon::More, "More", Subject::More);
             if page {
                 let heading = theme::heading(16.0);
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    words(ui, "Tapescope", heading, Palette::of(ui).strong);
+                from_left(ui, |ui| {
+                    words(ui, "Tapescope", heading, Palette::of(ui).strong)
                 });
                 return;
             }
@@ -151,13 +150,13 @@ pub fn episode_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 narration::head_label(recording, head),
                 state.view.keeps(head),
             );
-            let button = ui.selectable_label(head == state.view.focus, &label);
+            let (is_on, command) = (head == state.view.focus, Look::Focus(head));
+            let button = choice(ui, is_on, &label, command, commands);
             let name = if kept {
                 format!("Unpin head {label}")
             } else {
                 format!("Select head {label}")
             };
-            on_click(&button, Look::Focus(head), commands);
             button.widget_info(|| WidgetInfo::selected(Role::Button, true, kept, &name));
         }
     });
@@ -177,7 +176,7 @@ pub fn more_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let painter = line.ui.painter();
         painter.text(at, align, entry.name, font, palette.strong);
         let below = below.shrink2(vec2(4.0, 0.0)).with_max_y(below.top() + 16.0);
-        quiet_words(line.ui, below, entry.help, palette);
+        line.within(below, entry.help, theme::text(11.5), palette.subdued);
         if line.response.clicked() {
             commands.extend([Ask::Leave.into(), entry.command.clone()]);
         }

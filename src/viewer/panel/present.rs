@@ -2,7 +2,7 @@
 //! stands in large words, and the transport floats over the pictures until the pointer rests.
 
 use egui::layers::ShapeIdx;
-use egui::{Align2, Area, Context, Frame, Id, Margin, Order, Panel, Rect, RichText, Ui, vec2};
+use egui::{Align2, Area, Context, Frame, Id, Margin, Order, Panel, Rect, Ui, vec2};
 
 use super::View;
 use super::bottom::{keys_ui, paces_ui};
@@ -14,6 +14,7 @@ use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::icon_button;
 use crate::viewer::widget::icon::{Icon, head_sign};
+use crate::viewer::widget::property::{one_line, words};
 
 /// Largest number of heads that are described.
 const TOLD: usize = 4;
@@ -93,8 +94,8 @@ fn line_ui(ui: &mut Ui, sentence: &Sentence, view: &View<'_>) {
             head_sign(ui.painter(), rect.center(), 15.0, name.is_write, color);
         }
         let size = if is_near(view.state) { 15.0 } else { 17.0 };
-        let words = RichText::new(&sentence.text).font(theme::heading(size));
-        ui.add(egui::Label::new(words.color(view.palette.strong)).truncate());
+        let ink = view.palette.strong;
+        one_line(ui, &sentence.text, theme::heading(size), ink);
     });
 }
 
@@ -108,18 +109,20 @@ pub fn floating_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
     let shown = opacity(ctx, id);
     let order = Order::Middle;
     let area = Area::new(id).order(order).fade_in(false);
-    let words = if is_near(state) {
+    let above = if is_near(state) {
         words_height(state)
     } else {
         0.0
     };
-    let above = words + if state.presenting { 8.0 } else { 1.0 };
+    let above = above + if state.presenting { 8.0 } else { 1.0 };
     area.anchor(Align2::CENTER_BOTTOM, vec2(0.0, -above))
         .show(ctx, |ui| {
             if !state.presenting {
-                let words = RichText::new("press any key or click to take over");
-                let ink = Palette::of(ui).subdued;
-                ui.label(words.size(11.0).color(ink));
+                let (said, ink) = (
+                    "press any key or click to take over",
+                    Palette::of(ui).subdued,
+                );
+                words(ui, said, theme::text(11.0), ink);
                 return;
             }
             ui.set_opacity(shown);

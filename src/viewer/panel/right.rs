@@ -1,6 +1,6 @@
 //! The right panel: the pinned value and the selected head, in the numbers of this step.
 
-use egui::{Align, Align2, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::page::{hover_ui, paint_ui};
@@ -12,14 +12,16 @@ use crate::figure::{PanelId, Picture, facts::numbers};
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{HeadTrace, array};
 use crate::train::is_absent;
-use crate::viewer::command::{File, Look};
+use crate::viewer::command::{Ask, File, Look};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::state::target::Target;
 use crate::viewer::widget::button::{named_icon_button, on_click, text_button};
 use crate::viewer::widget::canvas::area;
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{note, number, section, warning, words};
+use crate::viewer::widget::property::{
+    capitalized, from_right, note, number, section, warning, words,
+};
 use crate::viewer::{keys, narration, theme};
 
 /// The numbers of the selected head.
@@ -35,9 +37,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
         if scalar.is_none() && !scores && column.array != array::CONTENT {
             continue;
         }
-        let mut title = column.word.to_owned();
-        title[..1].make_ascii_uppercase();
-        section(ui, &title);
+        section(ui, &capitalized(column.word));
         match scalar.map(|scalar| (scalar, scalar.series(head))) {
             Some((scalar, Some(series))) => {
                 // The heading says it already.
@@ -269,12 +269,12 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
     ui.horizontal(|ui| {
         let (font, ink) = (theme::heading(14.0), view.palette.strong);
         words(ui, &card.title, font, ink);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        from_right(ui, |ui| {
             let close = named_icon_button(ui, Icon::Close, "Unpin", false, false);
             on_click(&close, Look::Deselect, view.commands);
-            close.on_hover_text("Unpin the value  (Esc)");
+            close.on_hover_text(keys::with_key("Unpin the value", &Ask::Escape.into()));
             let step = format!("step {:>3}", view.step());
-            ui.label(RichText::new(step).font(theme::mono(12.0)));
+            words(ui, step, theme::mono(12.0), view.palette.text);
         });
     });
     for line in &card.lines {

@@ -6,7 +6,7 @@ use crate::figure::HeadName;
 use crate::viewer::command::{Command, Window};
 use crate::viewer::state::settings::{SCALES, Settings, Theme};
 use crate::viewer::theme::{self, Map, Palette, Scale};
-use crate::viewer::widget::button::{focus_ring, on_click, text_button};
+use crate::viewer::widget::button::{check_box, choice, on_click, text_button};
 use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{note, section};
 
@@ -16,8 +16,8 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
     section(ui, "Theme");
     ui.horizontal(|ui| {
         for theme in Theme::ALL {
-            let button = ui.selectable_label(look.theme == theme, theme.name());
-            on_click(&button, Window::Theme(theme), commands);
+            let is_on = look.theme == theme;
+            choice(ui, is_on, theme.name(), Window::Theme(theme), commands);
         }
     });
     next_section(ui, "Colours of weightings, 0 to 1");
@@ -32,7 +32,8 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
         sizes_ui(ui, look.scale, commands);
     }
     next_section(ui, "Motion");
-    motion_ui(ui, look.still, commands);
+    let words = "Reduced: no animation, no automatic playback";
+    check_box(ui, look.still, words, Window::ToggleMotion, commands);
     next_section(ui, "Files");
     ui.horizontal(|ui| {
         let files = settings.recent.len();
@@ -48,8 +49,8 @@ fn sizes_ui(ui: &mut Ui, scale: u16, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         for percent in SCALES {
             let name = format!("{percent} %");
-            let button = ui.selectable_label(scale == percent, name);
-            on_click(&button, Window::Scale(percent), commands);
+            let is_on = scale == percent;
+            choice(ui, is_on, &name, Window::Scale(percent), commands);
         }
     });
     note(ui, "Limited by the size of the window.");
@@ -58,21 +59,6 @@ fn sizes_ui(ui: &mut Ui, scale: u16, commands: &mut Vec<Command>) {
 fn next_section(ui: &mut Ui, title: &str) {
     ui.add_space(theme::SECTION - 6.0);
     section(ui, title);
-}
-
-fn motion_ui(ui: &mut Ui, still: bool, commands: &mut Vec<Command>) {
-    let mut ticked = still;
-    ui.scope(|ui| {
-        // A box that is not ticked has to be seen, too.
-        let edge = egui::Stroke::new(1.0, Palette::of(ui).subdued);
-        ui.visuals_mut().widgets.inactive.bg_stroke = edge;
-        let text = "Reduced: no animation, no automatic playback";
-        let response = ui.checkbox(&mut ticked, text);
-        focus_ring(ui, &response);
-        if response.changed() {
-            commands.push(Window::ToggleMotion.into());
-        }
-    });
 }
 
 /// A colour map with its name, to choose.

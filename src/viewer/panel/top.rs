@@ -2,7 +2,7 @@
 
 use super::bottom::problems_ui;
 use super::tour::{invitation_ui, invites};
-use egui::{Align, ComboBox, Layout, RichText, Ui};
+use egui::{ComboBox, Ui};
 
 use crate::viewer::command::{Ask, Command, Compare, Episode, File, Subject, Tour, Window};
 use crate::viewer::files::FilePurpose;
@@ -13,9 +13,9 @@ use crate::viewer::state::episode::Open;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::session::Session;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{icon_button, on_click, text_button};
+use crate::viewer::widget::button::{choice, icon_button, named_button, on_click, text_button};
 use crate::viewer::widget::icon::Icon;
-use crate::viewer::widget::property::words;
+use crate::viewer::widget::property::{from_right, one_line, words};
 
 /// The top bar; `numbers` while their panel is open, `under_way` is the running job.
 pub fn top_ui(
@@ -37,17 +37,17 @@ pub fn top_ui(
         let width = (ui.available_width() * 0.4).clamp(80.0, 340.0);
         machine_ui(ui, width, state, commands);
         if let (Some(job), true) = (job_to_show(state, under_way), session.open.is_some()) {
-            let text = RichText::new(format!("{} …", job.words)).color(palette.subdued);
             let room = (ui.available_width() - BUTTONS - SHARE).max(60.0);
             ui.scope(|ui| {
                 ui.set_max_width(room);
-                ui.add(egui::Label::new(text).truncate());
+                let text = format!("{} …", job.words);
+                one_line(ui, text, theme::text(13.0), palette.subdued);
             });
             under_way_ui(ui, job, SHARE / 2.0, commands);
         } else if invites(state) {
             invitation_ui(ui, commands);
         }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        from_right(ui, |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false, commands);
             if state.welcome.shown {
@@ -96,8 +96,7 @@ pub fn under_way_ui(ui: &mut Ui, job: &PendingJob, width: f32, commands: &mut Ve
             .accessible_name(format!("{}: {:.0} %", job.words, 100.0 * share));
     }
     if job.can_be_given_up {
-        text_button(ui, "Cancel", File::GiveUp, commands)
-            .on_hover_text(tooltip(&File::GiveUp.into()));
+        named_button(ui, File::GiveUp, commands);
     }
 }
 
@@ -120,8 +119,8 @@ pub fn machine_ui(ui: &mut Ui, width: f32, state: &State, commands: &mut Vec<Com
         .show_ui(ui, |ui| {
             for (index, machine) in session.machines.iter().enumerate() {
                 let selected = index == session.request.machine && !recorded;
-                let machine = ui.selectable_label(selected, &machine.title);
-                on_click(&machine, Episode::Machine(index), commands);
+                let open = Episode::Machine(index);
+                choice(ui, selected, &machine.title, open, commands);
             }
         })
         .response
@@ -199,7 +198,7 @@ fn source(ui: &mut Ui, session: &Session) {
     let open = session.open.as_ref();
     if let Some(file) = open.and_then(|open| open.shown.file.as_ref()) {
         let text = format!("{file}, as recorded");
-        ui.add(egui::Label::new(RichText::new(text).color(palette.accent)).truncate());
+        one_line(ui, text, theme::text(13.0), palette.accent);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use egui::{Context, Key, Rect, Ui, vec2};
 
-use super::card::{card_ui, veil};
+use super::card::{card_ui, veil, words_ui};
 use crate::figure::Stage;
 use crate::viewer::command::{Command, Edit, Play, Tour as About, Window};
 use crate::viewer::keys;
@@ -96,16 +96,17 @@ pub fn stop_ui(ui: &mut Ui, tour: &Tour, description: &str, commands: &mut Vec<C
     let size = if by_finger { 15.0 } else { 13.0 };
     let (stop, number) = (tour.at(), tour.stop + 1);
     let count = format!("{number} of {}", TOUR_STEPS.len());
-    words(ui, count, theme::mono(11.0), palette.subdued);
-    words(ui, stop.title, theme::heading(size + 2.0), palette.strong);
-    if tour.met {
-        words(ui, description, theme::text(size), palette.strong);
+    let ask = format!(
+        "{} {}",
+        stop.why,
+        if by_finger { stop.touch } else { stop.keys }
+    );
+    let told = if tour.met {
+        (description, palette.strong)
     } else {
-        let todo = if by_finger { stop.touch } else { stop.keys };
-        let ask = format!("{} {todo}", stop.why);
-        words(ui, ask, theme::text(size), palette.text);
-    }
-    ui.add_space(6.0);
+        (ask.as_str(), palette.text)
+    };
+    words_ui(ui, count, stop.title, size, &[told]);
     // Nothing else waits for these keys then.
     let pressed = |ui: &Ui, key| {
         ui.input(|input| input.key_pressed(key)) && ui.memory(|memory| memory.focused().is_none())

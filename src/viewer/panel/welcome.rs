@@ -13,7 +13,7 @@ use crate::io::preset;
 use crate::task::Task;
 use crate::viewer::command::{Ask, Command, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::files::{FilePurpose, Machine};
-use crate::viewer::keys::tooltip;
+use crate::viewer::keys;
 use crate::viewer::narration;
 use crate::viewer::narration::failure::first_wrong;
 use crate::viewer::row_zoom::{Rows, WITHOUT_GAPS};
@@ -22,10 +22,12 @@ use crate::viewer::state::episode::Open;
 use crate::viewer::state::gallery::{FAILURES, Failure};
 use crate::viewer::state::session::Session;
 use crate::viewer::theme::{self, Palette, Scale};
-use crate::viewer::widget::button::{focus_ring, on_click, primary_button, text_button};
+use crate::viewer::widget::button::{
+    focus_ring, named_button, on_click, primary_button, text_button,
+};
 use crate::viewer::widget::canvas::{Canvas, Textures, area};
 use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{note, section, words};
+use crate::viewer::widget::property::{capitalized, note, section, words};
 
 /// Most of the window that the page takes, in points.
 const WIDTH: f32 = 1080.0;
@@ -74,18 +76,19 @@ pub fn welcome_ui(
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.x = 8.0;
                 ui.set_width(width);
-                words_ui(ui, &state.session, palette, commands);
+                words_ui(ui, &state.session, commands);
                 ui.add_space(GAP);
                 cards_ui(ui, state, palette, textures, commands);
                 ui.add_space(GAP);
-                files_ui(ui, &state.welcome.recent, palette, commands);
+                files_ui(ui, &state.welcome.recent, commands);
                 ui.add_space(GAP);
             });
         });
     });
 }
 
-fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Vec<Command>) {
+fn words_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
     let title = "Watch a Neural Turing Machine at work";
     words(ui, title, theme::heading(22.0), palette.strong);
     ui.add_space(2.0);
@@ -93,8 +96,7 @@ fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Ve
     let by_finger = theme::is_by_finger(ui.ctx());
     if session.open.is_none() && !by_finger {
         ui.add_space(4.0);
-        let text = "Open a trace or weights with Ctrl+O, or drop a file here.";
-        words(ui, text, theme::text(14.0), palette.text);
+        words(ui, keys::how_to_open(), theme::text(14.0), palette.text);
     }
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
@@ -102,11 +104,10 @@ fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Ve
             let back = primary_button(ui, "Return to episode");
             on_click(&back, Window::ToggleWelcome, commands);
         }
-        text_button(ui, "Start tour", Tour::Start, commands);
-        let learn = text_button(ui, "Train live", Learn::Toggle, commands);
-        learn.on_hover_text(tooltip(&Learn::Toggle.into()));
+        named_button(ui, Tour::Start, commands);
+        named_button(ui, Learn::Toggle, commands);
         if !by_finger {
-            text_button(ui, "Show keys", Ask::For(Subject::Keys), commands);
+            named_button(ui, Ask::For(Subject::Keys), commands);
         }
     });
 }
@@ -158,13 +159,11 @@ fn cards_ui(
     commands: &mut Vec<Command>,
 ) {
     let session = &state.session;
-    let machines = session.machines.iter().enumerate();
-    let (others, usual): (Vec<_>, Vec<_>) =
-        machines.partition(|(_, machine)| machine.other_way.is_some());
-    let cards = |machines: Vec<(usize, &Arc<Machine>)>| {
-        let cards = machines.into_iter();
-        let cards = cards.map(|(index, machine)| Card::of_machine(index, machine));
-        cards.collect::<Vec<_>>()
+    let machines = |is_other: bool| -> Vec<Card> {
+        let machines = session.machines.iter().enumerate();
+        let machines = machines.filter(|(_, machine)| machine.other_way.is_some() == is_other);
+        let card = machines.map(|(index, machine)| Card::of_machine(index, machine));
+        card.collect()
     };
     let words = "Each picture: output over time (top); head weights on memory rows, or hidden units without a memory \
          (bottom). Strong colour: large value.";
@@ -172,9 +171,9 @@ fn cards_ui(
     ui.add_space(2.0);
     let fails = "Each plays up to its first wrong bit, at the mark, and explains it.";
     let sections = [
-        ("", "", cards(usual)),
+        ("", "", machines(false)),
         ("Where machines fail", fails, Card::of_failures(session)),
-        (preset::OTHER_WAYS, "", cards(others)),
+        (preset::OTHER_WAYS, "", machines(true)),
     ];
     for (title, words, cards) in sections {
         if cards.is_empty() {
@@ -215,7 +214,7 @@ fn section_ui(
     for line in cards.chunks(across as usize) {
         let description = line.iter().map(|card| {
             let open = pictures.get(&card.key).and_then(Option::as_ref);
-            describe(ui, card, open, width - 2.0 * INSIDE, palette)
+            describe(ui, card, open, width - 2.0 * INSIDE)
         });
         let description: Vec<_> = description.collect();
         let taller = description.iter().map(|description| {
@@ -242,12 +241,7 @@ fn section_ui(
                 let inside = rect.shrink(INSIDE);
                 card_ui(ui, inside, (card, description), open, palette, textures);
                 if let (Some(share), Some(_)) = (played(ui, &response), open) {
-                    to_come_ui(
-                        ui,
-                        inside.with_max_y(inside.top() + PICTURE),
-                        share,
-                        palette,
-                    );
+                    to_come_ui(ui, inside.with_max_y(inside.top() + PICTURE), share);
                 }
                 focus_ring(ui, &response);
                 on_click(&response, card.command, commands);
@@ -258,23 +252,17 @@ fn section_ui(
 }
 
 /// Draws the title, the task and the result.
-fn describe(
-    ui: &Ui,
-    card: &Card,
-    open: Option<&Open>,
-    width: f32,
-    palette: &Palette,
-) -> [Arc<Galley>; 2] {
+fn describe(ui: &Ui, card: &Card, open: Option<&Open>, width: f32) -> [Arc<Galley>; 2] {
+    let palette = Palette::of(ui);
     let [title, text] = if theme::is_by_finger(ui.ctx()) {
         [16.0, 14.0]
     } else {
         [13.0, 12.0]
     };
     let (painter, name) = (ui.painter(), card.title.clone());
-    let verdict = open.map_or(String::new(), |open| {
-        narration::verdict(&open.shown.recording)
-    });
-    let about = format!("{} {}", card.about, sentence(&verdict));
+    let verdict = open.map(|open| narration::verdict(&open.shown.recording));
+    let verdict = verdict.map_or(String::new(), |words| format!(" {}.", capitalized(&words)));
+    let about = card.about.clone() + &verdict;
     [
         painter.layout(name, theme::heading(title), palette.strong, width),
         painter.layout(about, theme::text(text), palette.subdued, width),
@@ -297,7 +285,7 @@ fn card_ui(
         let recording = &open.shown.recording;
         let wrong = first_wrong(recording).filter(|_| card.fails);
         if let Some((step, _)) = wrong {
-            mark_ui(ui, picture, (step, recording.trace.steps()), palette);
+            mark_ui(ui, picture, step, recording.trace.steps());
         }
     } else {
         painter.rect_filled(picture, 2.0, palette.background);
@@ -332,7 +320,8 @@ fn played(ui: &Ui, response: &egui::Response) -> Option<f32> {
 }
 
 /// Covers the part of a picture after the step that is played.
-fn to_come_ui(ui: &Ui, rect: Rect, share: f32, palette: &Palette) {
+fn to_come_ui(ui: &Ui, rect: Rect, share: f32) {
+    let palette = Palette::of(ui);
     let x = rect.left() + share * rect.width();
     let painter = ui.painter();
     painter.rect_filled(rect.with_min_x(x), 0.0, palette.hovered);
@@ -341,7 +330,8 @@ fn to_come_ui(ui: &Ui, rect: Rect, share: f32, palette: &Palette) {
 }
 
 /// Marks the first wrong bit of an episode.
-fn mark_ui(ui: &Ui, rect: Rect, (step, steps): (usize, usize), palette: &Palette) {
+fn mark_ui(ui: &Ui, rect: Rect, step: usize, steps: usize) {
+    let palette = Palette::of(ui);
     let x = rect.left() + rect.width() * (step as f32 + 0.5) / steps.max(1) as f32;
     let painter = ui.painter();
     for (width, ink) in [(4.0, palette.panel), (2.0, palette.warning)] {
@@ -352,14 +342,6 @@ fn mark_ui(ui: &Ui, rect: Rect, (step, steps): (usize, usize), palette: &Palette
     let corners = [tip, tip + vec2(-5.0, -7.0), tip + vec2(5.0, -7.0)];
     let shape = egui::Shape::convex_polygon(corners.to_vec(), palette.warning, egui::Stroke::NONE);
     painter.add(shape);
-}
-
-/// A sentence of a few words, if there are any.
-fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| {
-        format!("{}{}.", first.to_uppercase(), letters.as_str())
-    })
 }
 
 /// Returns one sentence on the task of a machine.
@@ -400,41 +382,24 @@ pub fn picture_ui(
             area: &area(rect),
             axis: &axis,
         };
-        canvas.cells(
-            &Cells::new([steps, rows.total()], scale, value),
-            at,
-            &page,
-            1.0,
-        );
+        let cells = Cells::new([steps, rows.total()], scale, value);
+        canvas.cells(&cells, at, &page, 1.0);
         let edge = palette.hairline();
         ui.painter()
             .rect_stroke(rect, 0.0, edge, StrokeKind::Outside);
     };
     let output = |step: usize, channel: usize| trace.output.row(step)[channel];
-    let (answer, channels) = (
-        answer.with_max_y(answer.bottom() - 3.0),
-        trace.output.width(),
-    );
-    paint(
-        answer,
-        Picture::Output,
-        &Rows::all(channels),
-        Scale::Bits,
-        &output,
-    );
+    let answer = answer.with_max_y(answer.bottom() - 3.0);
+    let channels = Rows::all(trace.output.width());
+    paint(answer, Picture::Output, &channels, Scale::Bits, &output);
     let weight = |step: usize, row: usize| {
         let heads = trace.heads.iter();
         let weights = heads.filter_map(|head| head.weighting.row(step).get(row));
         weights.copied().fold(0.0, f32::max)
     };
     if !trace.heads.is_empty() {
-        paint(
-            heads,
-            Picture::Weightings,
-            &open.touched,
-            Scale::Weighting,
-            &weight,
-        );
+        let (rows, scale) = (&open.touched, Scale::Weighting);
+        paint(heads, Picture::Weightings, rows, scale, &weight);
     } else if let Some(layer) = trace.layers.first() {
         let hidden = |step: usize, unit: usize| layer.hidden.row(step)[unit];
         let (units, scale) = (Rows::all(layer.hidden.width()), Scale::Signed(1.0));
@@ -446,12 +411,7 @@ pub fn picture_ui(
 type Value<'a> = &'a dyn Fn(usize, usize) -> f32;
 
 /// Opening a file, and those that were open before, and whether they are still there.
-fn files_ui(
-    ui: &mut Ui,
-    recent: &[(PathBuf, bool)],
-    palette: &Palette,
-    commands: &mut Vec<Command>,
-) {
+fn files_ui(ui: &mut Ui, recent: &[(PathBuf, bool)], commands: &mut Vec<Command>) {
     section(ui, "Files");
     ui.horizontal(|ui| {
         let open = Ask::For(Subject::File(FilePurpose::Open));
@@ -468,11 +428,9 @@ fn files_ui(
         let info = WidgetInfo::labeled(Role::Button, *there, &words);
         let height = ui.spacing().interact_size.y;
         let line = Line::to_press(ui, height, &info);
-        let ink = if *there {
-            palette.text
-        } else {
-            palette.subdued
-        };
+        let palette = Palette::of(line.ui);
+        let inks = [palette.subdued, palette.text];
+        let ink = inks[usize::from(*there)];
         line.left(6.0, words, theme::text(12.5), ink);
         if *there {
             on_click(&line.response, File::Open(path.clone()), commands);

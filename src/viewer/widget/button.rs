@@ -1,6 +1,6 @@
 //! Buttons: flat, of one height, with a name for everyone who cannot see the icon.
 
-use egui::{Response, Role, Sense, Ui, WidgetInfo};
+use egui::{Response, Role, Ui, WidgetInfo};
 
 use super::super::command::Command;
 use super::super::keys;
@@ -42,34 +42,19 @@ pub fn named_icon_button(
     let palette = Palette::of(ui);
     // As large as everything that can be hit there.
     let size = theme::ICON.max(ui.spacing().interact_size);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let glyph = egui::RichText::new(icon.glyph()).font(theme::icons(0.57 * size.min_elem()));
+    let button = match (primary, selected) {
+        (true, _) => egui::Button::new(glyph.color(palette.on_accent)).fill(palette.accent),
+        (_, true) => egui::Button::new(glyph.color(palette.accent)).fill(palette.hovered),
+        _ => egui::Button::new(glyph).frame_when_inactive(false),
+    };
+    let padding = std::mem::take(&mut ui.spacing_mut().button_padding);
+    let response = ui.add(button.min_size(size));
+    ui.spacing_mut().button_padding = padding;
     let enabled = ui.is_enabled();
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, selected, name));
-    let painter = ui.painter();
-    let hovered = response.hovered();
-    let (fill, ink) = match (primary, selected || hovered) {
-        (true, _) => (Some(palette.accent), palette.on_accent),
-        (false, true) => (
-            Some(palette.hovered),
-            if selected {
-                palette.accent
-            } else {
-                palette.strong
-            },
-        ),
-        (false, false) => (None, palette.text),
-    };
-    if let Some(fill) = fill {
-        let fill = if primary && hovered {
-            fill.gamma_multiply(0.85)
-        } else {
-            fill
-        };
-        painter.rect_filled(rect, theme::RADIUS, fill);
-    }
-    icon.paint(painter, rect.shrink(size.min_elem() / 7.0), ink);
     focus_ring(ui, &response);
-    named_rects::mark(ui.ctx(), name, rect);
+    named_rects::mark(ui.ctx(), name, response.rect);
     response
 }
 
@@ -93,14 +78,56 @@ pub fn text_button(
     response
 }
 
-/// The same, as wide as there is room.
+/// A button with the name of its command, and its keys as a tooltip.
+pub fn named_button(ui: &mut Ui, command: impl Into<Command>, commands: &mut Vec<Command>) {
+    let command = command.into();
+    let name = keys::entry_of(&command).map_or("", |entry| entry.name);
+    let tooltip = keys::tooltip(&command);
+    text_button(ui, name, command, commands).on_hover_text(tooltip);
+}
+
+/// One of several choices, which carries a command.
+pub fn choice(
+    ui: &mut Ui,
+    is_chosen: bool,
+    text: &str,
+    command: impl Into<Command>,
+    commands: &mut Vec<Command>,
+) -> Response {
+    let response = ui.selectable_label(is_chosen, text);
+    on_click(&response, command, commands);
+    response
+}
+
+/// A check box that carries a command.
+pub fn check_box(
+    ui: &mut Ui,
+    mut is_on: bool,
+    text: &str,
+    command: impl Into<Command>,
+    commands: &mut Vec<Command>,
+) -> Response {
+    // A box that is not ticked has to be seen, too.
+    let edge = egui::Stroke::new(1.0, Palette::of(ui).subdued);
+    let tick = |ui: &mut Ui| {
+        ui.visuals_mut().widgets.inactive.bg_stroke = edge;
+        ui.checkbox(&mut is_on, text)
+    };
+    let response = ui.scope(tick).inner;
+    focus_ring(ui, &response);
+    on_click(&response, command, commands);
+    response
+}
+
+/// A text button as wide as there is room.
 pub fn wide_button(
     ui: &mut Ui,
     (text, height, hint): (&str, f32, &str),
     command: impl Into<Command>,
     commands: &mut Vec<Command>,
 ) {
-    let size = egui::vec2(ui.available_width(), height);
+    let (size, command) = (egui::vec2(ui.available_width(), height), command.into());
+    let hint = keys::with_key(hint, &command);
     let response = ui.add_sized(size, egui::Button::new(text));
     on_click(&response, command, commands);
     response.on_hover_text(hint);

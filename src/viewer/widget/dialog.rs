@@ -2,18 +2,25 @@
 //! bottom and is left with its cross, too.
 
 use egui::{
-    Align, Align2, Area, Context, CornerRadius, Frame, Id, Key, Layout, Margin, Modal, ScrollArea,
-    Sense, TextEdit, Ui, Vec2, vec2,
+    Align2, Context, CornerRadius, Frame, Id, Key, Margin, Modal, ScrollArea, TextEdit, Ui, Vec2,
+    vec2,
 };
 
+use super::super::command::{Ask, Command};
+use super::super::state::dialog::Dialog;
 use super::super::theme::{self, Palette};
 use super::button::{field, named_icon_button};
 use super::icon::Icon;
-use super::property::words;
+use super::property::{from_right, words};
 
-/// The card of a dialog.
-pub fn dialog_frame(ctx: &Context) -> Frame {
-    Frame::window(&ctx.style_of(ctx.theme())).inner_margin(Margin::same(20))
+/// A dialog over a veil, so far from this edge of the window.
+pub fn modal(ctx: &Context, name: &str, (edge, by): (Align2, Vec2), margin: Margin) -> Modal {
+    let id = Id::unique(("dialog", name));
+    let frame = Frame::window(&ctx.style_of(ctx.theme())).inner_margin(margin);
+    Modal::new(id)
+        .area(Modal::default_area(id).anchor(edge, by))
+        .backdrop_color(Palette::on(ctx).veil)
+        .frame(frame)
 }
 
 /// Width of the widest sheet.
@@ -29,43 +36,36 @@ pub fn dialog_ui(ctx: &Context, name: &str, width: f32, add: impl FnOnce(&mut Ui
         return sheet_ui(ctx, name, add);
     }
     let palette = Palette::on(ctx);
-    let response = Modal::new(Id::unique(("dialog", name)))
-        .backdrop_color(palette.veil)
-        .frame(dialog_frame(ctx))
-        .show(ctx, |ui| {
-            ui.set_width(width.min(ctx.content_rect().width() - 64.0).max(0.0));
-            words(ui, name, theme::heading(16.0), palette.strong);
-            ui.add_space(8.0);
-            add(ui);
-        });
+    let middle = (Align2::CENTER_CENTER, Vec2::ZERO);
+    let modal = modal(ctx, name, middle, Margin::same(20));
+    let response = modal.show(ctx, |ui| {
+        ui.set_width(width.min(ctx.content_rect().width() - 64.0).max(0.0));
+        words(ui, name, theme::heading(16.0), palette.strong);
+        ui.add_space(8.0);
+        add(ui);
+    });
     response.should_close()
 }
 
 /// A dialog on a phone.
 fn sheet_ui(ctx: &Context, name: &str, add: impl FnOnce(&mut Ui)) -> bool {
     let (palette, window) = (Palette::on(ctx), ctx.content_rect());
-    let area = Area::new(Id::unique(("sheet", name)))
-        .kind(egui::UiKind::Modal)
-        .sense(Sense::hover())
-        .order(egui::Order::Foreground)
-        .anchor(Align2::CENTER_BOTTOM, Vec2::ZERO);
     let corners = CornerRadius {
         sw: 0,
         se: 0,
         ..CornerRadius::same(2 * theme::CARD_RADIUS)
     };
-    let frame = dialog_frame(ctx).corner_radius(corners);
-    let modal = Modal::new(Id::unique(("dialog", name)))
-        .area(area)
-        .backdrop_color(palette.veil)
-        .frame(frame.inner_margin(Margin::symmetric(SIDES, 8)));
+    let (bottom, margin) = (Align2::CENTER_BOTTOM, Margin::symmetric(SIDES, 8));
+    let modal = modal(ctx, name, (bottom, Vec2::ZERO), margin);
+    let frame = modal.frame.unwrap_or_default().corner_radius(corners);
+    let modal = modal.frame(frame);
     let mut is_left = false;
     let response = modal.show(ctx, |ui| {
         ui.set_width(window.width().min(SHEET) - 2.0 * f32::from(SIDES) - 2.0);
         ui.horizontal(|ui| {
             ui.set_height(theme::FINGER);
             words(ui, name, theme::heading(17.0), palette.strong);
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            from_right(ui, |ui| {
                 is_left =
                     named_icon_button(ui, Icon::Close, "Close dialog", false, false).clicked();
             });
@@ -76,13 +76,13 @@ fn sheet_ui(ctx: &Context, name: &str, add: impl FnOnce(&mut Ui)) -> bool {
     is_left || response.should_close()
 }
 
-/// Scrolls content that may be too long for a dialog; a sheet scrolls as a whole.
-pub fn scrolled_ui(ui: &mut Ui, most: f32, add: impl FnOnce(&mut Ui)) {
+/// Scrolls content that may be too long for a dialog with so much else on it; a sheet scrolls as a whole.
+pub fn scrolled_ui(ui: &mut Ui, rest: f32, add: impl FnOnce(&mut Ui)) {
     if theme::is_by_finger(ui.ctx()) {
-        add(ui);
-    } else {
-        scroll_ui(ui, most, add);
+        return add(ui);
     }
+    let most = (ui.ctx().content_rect().height() - rest).max(60.0);
+    scroll_ui(ui, most, add);
 }
 
 fn scroll_ui(ui: &mut Ui, most: f32, add: impl FnOnce(&mut Ui)) {
@@ -93,9 +93,15 @@ fn scroll_ui(ui: &mut Ui, most: f32, add: impl FnOnce(&mut Ui)) {
         .show(ui, add);
 }
 
-/// A line of text that has the keyboard; true when Enter is pressed.
-pub fn field_ui(ui: &mut Ui, text: &mut String, hint: &'static str, name: &str) -> bool {
-    let line = TextEdit::singleline(text)
+/// The line of a dialog to type into, which has the keyboard; returns its text, and true when Enter is pressed.
+pub fn field_ui(
+    ui: &mut Ui,
+    dialog: &Dialog,
+    (hint, name): (&'static str, &str),
+    commands: &mut Vec<Command>,
+) -> (String, bool) {
+    let mut text = dialog.text.clone();
+    let line = TextEdit::singleline(&mut text)
         .hint_text(hint)
         .font(theme::mono(13.0))
         .margin(vec2(8.0, 6.0))
@@ -108,5 +114,8 @@ pub fn field_ui(ui: &mut Ui, text: &mut String, hint: &'static str, name: &str) 
     {
         response.request_focus();
     }
-    entered
+    if text != dialog.text {
+        commands.push(Ask::Typed(text.clone()).into());
+    }
+    (text, entered)
 }

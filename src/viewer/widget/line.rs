@@ -1,5 +1,6 @@
 //! A line of a panel or a list: words from its ends, perhaps something to press.
 
+use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, FontId, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::super::theme::{self, Palette};
@@ -53,6 +54,19 @@ impl<'a> Line<'a> {
         let (rect, response) = ui.allocate_exact_size(size, sense);
         focus_ring(ui, &response);
         Self { rect, response, ui }
+    }
+
+    /// Words in this room on it, cut with dots where they are too long; true if they are.
+    pub fn within(&self, room: Rect, text: &str, font: FontId, ink: egui::Color32) -> bool {
+        let mut job = LayoutJob::simple_singleline(text.to_owned(), font, ink);
+        job.wrap = TextWrapping::truncate_at_width(room.width().max(0.0));
+        let galley = self.ui.painter().layout_job(job);
+        let top = room.center().y - galley.size().y / 2.0;
+        let is_cut = galley.elided;
+        self.ui
+            .painter()
+            .galley(pos2(room.left(), top), galley, ink);
+        is_cut
     }
 
     /// Words so far from its left end; the place they take comes back.

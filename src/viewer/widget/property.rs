@@ -31,12 +31,12 @@ pub fn control<R>(ui: &mut Ui, label: &str, add: impl FnOnce(&mut Ui) -> R) -> R
         |ui| {
             let palette = Palette::of(ui);
             let label = RichText::new(label).color(palette.subdued);
-            ui.add_sized(vec2(LABEL, row), |ui: &mut Ui| -> Response {
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.label(label))
-                    .response
+            ui.allocate_ui(vec2(LABEL, row), |ui| {
+                ui.set_width(LABEL);
+                ui.label(label);
             });
-            ui.with_layout(Layout::right_to_left(Align::Center), add)
-                .inner
+            ui.spacing_mut().item_spacing.x = 2.0;
+            from_right(ui, add)
         },
     )
     .inner
@@ -57,6 +57,31 @@ pub fn number(ui: &mut Ui, symbol: &str, words: &str, value: &str) {
             .hline(place.x_range(), place.bottom(), stroke);
         line.response.on_hover_text(term.meaning);
     }
+}
+
+/// A line from its right end.
+pub fn from_right<R>(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> R) -> R {
+    let layout = Layout::right_to_left(Align::Center);
+    ui.with_layout(layout, add).inner
+}
+
+/// A line from its left end.
+pub fn from_left<R>(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> R) -> R {
+    let layout = Layout::left_to_right(Align::Center);
+    ui.with_layout(layout, add).inner
+}
+
+/// Words on one line, cut with dots where they are too long.
+pub fn one_line(ui: &mut Ui, text: impl Into<String>, font: FontId, ink: Color32) -> Response {
+    let text = RichText::new(text).font(font).color(ink);
+    ui.add(egui::Label::new(text).truncate())
+}
+
+/// The same words with a capital letter.
+pub fn capitalized(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
 }
 
 /// Words in a font and a colour of their own.

@@ -1,9 +1,10 @@
 //! The exact value under the pointer. It is worked out anew in every frame, so it stays true while
 //! time moves under a still pointer.
 
-use egui::{Align2, Area, Context, Id, Order, RichText, vec2};
+use egui::{Align2, Area, Context, Id, Order, vec2};
 
 use super::super::theme::{self, Palette};
+use super::property::words;
 
 /// The text of the card at the pointer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,21 +57,17 @@ pub fn readout_ui(ctx: &Context, readout: &Readout, dark: bool) {
                 ui.spacing_mut().item_spacing.y = 3.0;
                 let exactly = ui.input(|input| input.modifiers.alt);
                 ui.horizontal(|ui| {
-                    let place = RichText::new(&readout.place).font(theme::mono(12.0));
-                    ui.label(place.color(palette.subdued));
+                    words(ui, &readout.place, theme::mono(12.0), palette.subdued);
                     let number = readout.number().filter(|_| !exactly);
                     let is_tiny = number.is_some_and(|x| x != 0.0 && x.abs() < LEAST);
                     let value = if is_tiny { "≈ 0" } else { &readout.value };
-                    let value = RichText::new(value).font(theme::mono(13.0));
-                    ui.label(value.color(palette.strong));
+                    words(ui, value, theme::mono(13.0), palette.strong);
                 });
                 if let (true, Some(bits)) = (exactly, readout.bits()) {
-                    let text = RichText::new(bits).font(theme::mono(11.5));
-                    ui.label(text.color(palette.subdued));
+                    words(ui, bits, theme::mono(11.5), palette.subdued);
                 }
                 for line in readout.meaning.lines() {
-                    let text = RichText::new(line).font(theme::text(11.5));
-                    ui.label(text.color(palette.subdued));
+                    words(ui, line, theme::text(11.5), palette.subdued);
                 }
             });
         });

@@ -2,7 +2,7 @@
 //! the episode, and its status.
 
 use egui::{
-    Align2, Color32, Context, EventFilter, Id, Key, Modifiers, Painter, Pos2, Rect, Response, Role,
+    Align2, Color32, EventFilter, Id, Key, Modifiers, Painter, Pos2, Rect, Response, Role,
     ScrollArea, Sense, Shape, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
@@ -15,6 +15,7 @@ use crate::figure::scene::paint::Draw;
 use crate::learn::{RunProgress, TrainingStatus};
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::narration::training_charts;
+use crate::viewer::keys::{ARROWS, leave_to_widget};
 use crate::viewer::panel::View;
 use crate::viewer::panel::welcome::picture_ui;
 use crate::viewer::state::learning::{LiveTraining, RunView};
@@ -260,23 +261,12 @@ fn id_of(run: usize) -> Id {
     Id::unique(("card of a run", run))
 }
 
-/// True while a card has the keyboard: then the arrows are its own.
-pub fn has_arrows(ctx: &Context) -> bool {
-    let pass = ctx.data(|data| data.get_temp::<u64>(arrows()));
-    pass.is_some_and(|pass| ctx.cumulative_pass_nr() <= pass + 1)
-}
-
-fn arrows() -> Id {
-    Id::unique("arrows of a card")
-}
-
 /// Number of cards by which the arrow keys move the focus from this one.
 fn moved(ui: &Ui, response: &Response, across: usize) -> isize {
     if !response.has_focus() {
         return 0;
     }
-    let pass = ui.ctx().cumulative_pass_nr();
-    ui.data_mut(|data| data.insert_temp(arrows(), pass));
+    leave_to_widget(ui.ctx(), &ARROWS);
     let filter = EventFilter {
         horizontal_arrows: true,
         vertical_arrows: true,

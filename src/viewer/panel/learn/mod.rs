@@ -11,7 +11,6 @@ mod phone;
 mod timeline;
 
 pub use bar::{bar_ui, height};
-pub use grid::has_arrows;
 
 use egui::{Rangef, Rect, Ui, UiBuilder};
 

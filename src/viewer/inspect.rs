@@ -219,7 +219,7 @@ fn step_card(open: &Open, step: usize) -> Card {
     let recording = &open.shown.recording;
     let (trace, episode) = (&recording.trace, &recording.episode);
     let (target, output) = (episode.target.row(step), trace.output.row(step));
-    let asked = narration::is_asked(recording, step);
+    let asked = recording.episode.is_scored(step);
     let bits = |y: f32, p: f32| {
         let right = y * p.log2() + (1.0 - y) * (1.0 - p).log2();
         if right.is_finite() {

@@ -33,12 +33,6 @@ pub fn phase_at(recording: &Recording, step: usize) -> &str {
     phase.map_or("", |phase| &phase.name)
 }
 
-/// True when an answer is asked for in a step.
-pub fn is_asked(recording: &Recording, step: usize) -> bool {
-    let mask = recording.episode.mask.get(step);
-    mask.is_some_and(|&mask| mask > 0.0)
-}
-
 /// Returns one line on the current step and the action of the heads.
 pub fn status(open: &Open, player: &Player, focus: usize) -> String {
     let recording = &open.shown.recording;
@@ -133,7 +127,7 @@ fn narrate_units(recording: &Recording, step: usize) -> String {
             )
         }
     };
-    if is_asked(recording, step) {
+    if recording.episode.is_scored(step) {
         format!("{changed} {}", output_caption(recording, step))
     } else {
         changed
@@ -417,7 +411,7 @@ fn output_caption(recording: &Recording, step: usize) -> String {
     } else {
         "controller and reads"
     };
-    if !is_asked(recording, step) {
+    if !recording.episode.is_scored(step) {
         return format!("Output from {from}; not scored here.");
     }
     let answer = recording.episode.answer;

@@ -213,7 +213,7 @@ impl State {
             recording.trace.output.row(step)[bit] > 0.5
         };
         let number = |on: bool| u8::from(on);
-        let asked = (0..now.trace.steps()).filter(|&step| narration::is_asked(now, step));
+        let asked = (0..now.trace.steps()).filter(|&step| now.episode.is_scored(step));
         let bits = asked.flat_map(|step| (0..now.trace.output.width()).map(move |bit| (step, bit)));
         let other = bits.filter(|&(step, bit)| value(now, step, bit) != value(was, step, bit));
         let other: Vec<_> = other.collect();

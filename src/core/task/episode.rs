@@ -66,6 +66,16 @@ impl Phase {
 }
 
 impl Episode {
+    /// True for a step whose output is scored.
+    pub fn is_scored(&self, step: usize) -> bool {
+        self.mask.get(step).is_some_and(|&mask| mask > 0.0)
+    }
+
+    /// Returns the first step whose output is scored.
+    pub fn first_scored(&self) -> Option<usize> {
+        self.mask.iter().position(|&mask| mask > 0.0)
+    }
+
     /// Number of steps, T.
     pub fn steps(&self) -> usize {
         self.mask.len()

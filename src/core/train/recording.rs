@@ -88,7 +88,7 @@ impl Recording {
 
     /// True where an answer is asked for, known, and wrong: see [`crate::math::Answer::is_wrong`].
     pub fn is_wrong(&self, step: usize, channel: usize) -> bool {
-        let asked = self.episode.mask.get(step).is_some_and(|&mask| mask > 0.0);
+        let asked = self.episode.is_scored(step);
         let target = self.episode.target[[step, channel]];
         let known = !is_absent(self.trace.output.row(step)[channel]) && !is_absent(target);
         let z = self.trace.logit.row(step);

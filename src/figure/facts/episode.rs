@@ -65,9 +65,9 @@ pub struct SalientHead {
 impl SalientHead {
     /// Finds the salient heads of an episode. With several candidates it passes over their weightings.
     pub fn of(recording: &Recording) -> Self {
-        let (trace, mask) = (&recording.trace, &recording.episode.mask);
+        let trace = &recording.trace;
         let steps = trace.steps();
-        let asked = mask.iter().position(|&mask| mask > 0.0);
+        let asked = recording.episode.first_scored();
         let asked = asked.map_or(steps, |step| step.min(steps));
         let least = |write: bool, steps: Range<usize>| {
             let heads = trace.heads.iter().enumerate();
@@ -105,8 +105,7 @@ impl SalientHead {
 pub fn wrong_bits(recording: &Recording, steps: Range<usize>, width: f32) -> Vec<(usize, usize)> {
     let channels = recording.trace.output.width();
     let mut marked = vec![f32::NEG_INFINITY; channels];
-    let mask = &recording.episode.mask;
-    let asked = steps.filter(|&t| mask.get(t).is_some_and(|&mask| mask > 0.0));
+    let asked = steps.filter(|&t| recording.episode.is_scored(t));
     let mut wrong = Vec::new();
     for (t, channel) in asked.flat_map(|t| (0..channels).map(move |channel| (t, channel))) {
         let end = (t + 1) as f32 * width;

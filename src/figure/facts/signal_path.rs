@@ -81,8 +81,7 @@ const LOOKED_AT: usize = 4;
 /// It can be told only where the answers are vectors of the input.
 pub fn steps_ahead(recording: &Recording, writes_first: bool) -> usize {
     let (trace, episode) = (&recording.trace, &recording.episode);
-    let asked =
-        (1..trace.steps()).filter(|&step| episode.mask.get(step).is_some_and(|&mask| mask > 0.0));
+    let asked = (1..trace.steps()).filter(|&step| episode.is_scored(step));
     let asked: Vec<_> = asked.collect();
     let every = asked.len().div_ceil(LOOKED_AT).max(1);
     let right = |by: usize| {

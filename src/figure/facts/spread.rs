@@ -57,8 +57,10 @@ impl Samples {
 
     /// Adds a sample. All are of one episode and one machine.
     pub fn add(&mut self, recording: Recording) {
-        let mask = recording.episode.mask.iter();
-        self.asked = mask.map(|&mask| mask > 0.0).collect();
+        let episode = &recording.episode;
+        self.asked = (0..episode.steps())
+            .map(|step| episode.is_scored(step))
+            .collect();
         let heads = recording.trace.heads.into_iter();
         self.weightings
             .push(heads.map(|head| head.weighting).collect());

@@ -314,12 +314,11 @@ impl<'a> Figure<'a> {
         let heads = &self.recording.trace.heads;
         let asked = self.options.heads.first().copied();
         let shown = asked.or_else(|| self.salient(step));
-        let mask = self.recording.episode.mask.get(step);
-        let is_asked = mask.is_some_and(|&mask| mask > 0.0);
+        let is_scored = self.recording.episode.is_scored(step);
         let stages = 0..self.stages.len();
         let stages = stages.filter(|&place| match self.stages.at(place).stage {
             Stage::Controller => true,
-            Stage::Output => is_asked || heads.is_empty(),
+            Stage::Output => is_scored || heads.is_empty(),
             _ => shown.is_some_and(|head| self.stages.at(place).has(&heads[head])),
         });
         stages.collect()

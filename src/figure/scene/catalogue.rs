@@ -282,13 +282,7 @@ impl<'a> Catalogue<'a> {
     fn over_time(&self, id: PanelId) -> Option<Panel<'a>> {
         let (source, steps) = (self.source(id)?, self.trace().steps());
         let (recording, rows) = (self.recording, source.rows);
-        let asked = |t: usize| {
-            recording
-                .episode
-                .mask
-                .get(t)
-                .is_some_and(|&mask| mask > 0.0)
-        };
+        let asked = |t: usize| recording.episode.is_scored(t);
         let mut cells = Cells::of([steps, rows], source.scale, source.values);
         cells.version.1 = self.layered();
         match id.picture {

@@ -235,7 +235,7 @@ impl State {
     /// The first step in which an answer is asked for.
     fn first_answer_step(&self) -> Option<usize> {
         let recording = &self.session.open.as_ref()?.shown.recording;
-        (0..recording.trace.steps()).find(|&step| narration::is_asked(recording, step))
+        (0..recording.trace.steps()).find(|&step| recording.episode.is_scored(step))
     }
 
     /// Returns the head that a tour step selects, if any, and its first step.
@@ -306,7 +306,7 @@ impl State {
         };
         let (player, recording) = (&self.player, &open.shown.recording);
         let head = recording.trace.heads.get(self.view.focus);
-        let is_asked = narration::is_asked(recording, player.step());
+        let is_asked = recording.episode.is_scored(player.step());
         let of_answer = |target: Target| matches!(target, Target::Value { id, .. } if id.picture == Picture::Output);
         let met = match tour.at().wait {
             Wait::Play => player.playing(),

@@ -99,7 +99,7 @@ fn of_machine(
             let z = recording.trace.logit.row(step)[column];
             let target = recording.episode.target.row(step)[column];
             let name = task.output_name(column);
-            let said = if narration::is_asked(recording, step) {
+            let said = if recording.episode.is_scored(step) {
                 format!("target {}", n(target))
             } else {
                 "not scored".to_owned()

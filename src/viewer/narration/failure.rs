@@ -18,15 +18,14 @@ const WORN: f32 = 0.75;
 pub fn first_wrong(recording: &Recording) -> Option<(usize, usize)> {
     let channels = recording.trace.output.width();
     let steps = 0..recording.trace.steps();
-    let bits = steps.flat_map(|step| (0..channels).map(move |channel| (step, channel)));
-    let mut asked = bits.filter(|&(step, _)| super::is_asked(recording, step));
-    asked.find(|&(step, channel)| recording.is_wrong(step, channel))
+    let mut bits = steps.flat_map(|step| (0..channels).map(move |channel| (step, channel)));
+    bits.find(|&(step, channel)| recording.is_wrong(step, channel))
 }
 
 /// The step in which the vector was shown that is asked for in a step; nothing where another thing is asked for.
 pub fn shown_in(recording: &Recording, step: usize) -> Option<usize> {
     let episode = &recording.episode;
-    let first = episode.mask.iter().position(|&mask| mask > 0.0)?;
+    let first = episode.first_scored()?;
     let place = step.checked_sub(first)?;
     match &recording.task {
         Task::Copy(_) | Task::RepeatCopy(_) => {
@@ -99,7 +98,7 @@ impl Cause {
         let (trace, shown) = (&recording.trace, shown_in(recording, step)?);
         if trace.heads.is_empty() {
             let units = trace.layers.iter().map(|layer| layer.hidden.width());
-            let first = recording.episode.mask.iter().position(|&mask| mask > 0.0);
+            let first = recording.episode.first_scored();
             return Some(Self::Carried {
                 units: units.sum(),
                 right: step - first?,
@@ -142,8 +141,8 @@ fn late(recording: &Recording, step: usize, row: usize) -> Option<Cause> {
 /// Counts bits of the answer that differ from the target a number of steps before.
 fn wrong_moved(recording: &Recording, by: usize) -> usize {
     let (trace, episode) = (&recording.trace, &recording.episode);
-    let is_asked = |step| super::is_asked(recording, step);
-    let asked = (by..trace.steps()).filter(|&step| is_asked(step) && is_asked(step - by));
+    let is_scored = |step| episode.is_scored(step);
+    let asked = (by..trace.steps()).filter(|&step| is_scored(step) && is_scored(step - by));
     let differ = |step: usize| {
         let bits = trace.output.row(step).iter();
         let target = episode.target.row(step - by);

@@ -6,7 +6,6 @@ use super::parts::{Bands, rows_range};
 use super::{Columns, View};
 use crate::figure::facts::signal_path::{Origin, SignalPath};
 use crate::figure::{HeadName, PanelId, Picture, PlacedPanel};
-use crate::viewer::narration;
 use crate::viewer::row_zoom::{Axis, Span};
 use crate::viewer::state::target::Target;
 
@@ -18,7 +17,7 @@ pub fn signal_path(step: usize, view: &View<'_>) -> Option<SignalPath> {
     let read = step.checked_sub(view.open.ahead)?;
     let (key, is_asked) = (
         (view.open.serial, step),
-        narration::is_asked(view.recording(), step),
+        view.recording().episode.is_scored(step),
     );
     if let Some((_, path)) = view.last_path.get().filter(|last| last.0 == key) {
         return path;

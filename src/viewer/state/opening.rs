@@ -40,8 +40,7 @@ pub struct OpeningView {
 impl Opening {
     /// Returns the opening of an episode.
     pub fn of(recording: &Recording) -> Self {
-        let mut mask = recording.episode.mask.iter();
-        let asked = mask.position(|&mask| mask > 0.0);
+        let asked = recording.episode.first_scored();
         Self {
             answer: asked.unwrap_or(recording.trace.steps()),
             drawing_back: 0.0,

@@ -117,10 +117,10 @@ fn input_caption(seen: &Catalogue<'_>) -> String {
         .iter()
         .filter(|value| **value >= 0.5)
         .count();
-    let asked = is_asked(seen);
+    let asked = seen.recording.episode.is_scored(step);
     let was_asked = step
         .checked_sub(1)
-        .is_some_and(|before| seen.recording.episode.mask[before] > 0.0);
+        .is_some_and(|before| seen.recording.episode.is_scored(before));
     if let (0, Some(task)) = (step, of_task(seen)) {
         return task;
     }
@@ -159,20 +159,13 @@ fn of_task(seen: &Catalogue<'_>) -> Option<String> {
     })
 }
 
-fn is_asked(seen: &Catalogue<'_>) -> bool {
-    let mask = seen.recording.episode.mask.get(seen.moment.0);
-    mask.is_some_and(|&mask| mask > 0.0)
-}
-
 fn output_caption(seen: &Catalogue<'_>) -> String {
     let (recording, step) = (seen.recording, seen.moment.0);
-    if !is_asked(seen) {
+    if !recording.episode.is_scored(step) {
         return "This step is not scored.".to_owned();
     }
     let channels = recording.trace.output.width();
-    let wrong = (0..channels)
-        .filter(|&channel| recording.is_wrong(step, channel))
-        .count();
+    let wrong = recording.wrong_bits(step);
     format!("Output: {} of {} right.", channels - wrong, bits(channels))
 }
 

@@ -70,9 +70,8 @@ impl<'a> CloseUp<'a, '_> {
         )
     }
 
-    fn is_asked(&self) -> bool {
-        let mask = self.seen.recording.episode.mask.get(self.step());
-        mask.is_some_and(|&mask| mask > 0.0)
+    fn is_scored(&self) -> bool {
+        self.seen.recording.episode.is_scored(self.step())
     }
 
     fn stack(&self, on: &mut dyn Paint, picture: Picture, area: Area) {
@@ -81,7 +80,7 @@ impl<'a> CloseUp<'a, '_> {
         let each = area.height() / count.max(1) as f32;
         let apart = if each >= 8.0 { 1.0 } else { 0.0 };
         on.rect(area, colours.well);
-        let shown = picture == Picture::Input || self.is_asked();
+        let shown = picture == Picture::Input || self.is_scored();
         let come = self.now.progress(Stage::Output, None);
         for channel in 0..count {
             let value = match picture {
@@ -99,7 +98,7 @@ impl<'a> CloseUp<'a, '_> {
             on.rect(cell, Ink::from(fill).faded(if shown { 1.0 } else { 0.3 }));
             let wrong =
                 picture == Picture::Output && self.seen.recording.is_wrong(self.step(), channel);
-            if wrong && self.is_asked() && come >= 1.0 {
+            if wrong && self.is_scored() && come >= 1.0 {
                 edge(on, cell, colours.warning.into(), 2.0);
             }
         }
@@ -196,7 +195,7 @@ impl<'a> CloseUp<'a, '_> {
         let room = self.plan.output.width() + self.size(30.0);
         let come = self.now.progress(Stage::Output, None) >= 1.0 && self.now.glide().is_none();
         let wrong = wrong_bits(self.seen.recording, self.step()..self.step() + 1, 1.0).len();
-        let (texts, ink): ([String; 2], _) = match (self.is_asked(), come, wrong) {
+        let (texts, ink): ([String; 2], _) = match (self.is_scored(), come, wrong) {
             (false, ..) => (["not scored".to_owned(), "–".to_owned()], colours.subdued),
             (true, false, _) => return,
             (true, true, 0) => (["all right".to_owned(), "right".to_owned()], colours.text),

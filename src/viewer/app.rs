@@ -241,7 +241,7 @@ impl App {
         if let (Some(job), false) = (self.threads.run_state(), self.held) {
             self.worker.start(job);
         }
-        if self.opening.is_some() && is_taken_over(ctx) {
+        if self.opening().is_some() && is_taken_over(ctx) {
             self.tell(Command::Play(Play::TakeOver));
         }
         let arrows = if learn::has_arrows(ctx) {
@@ -253,7 +253,7 @@ impl App {
         };
         let held = Held {
             dialog: self.dialog.is_some(),
-            editing: self.editing.mark.is_some() && self.dialog.is_none(),
+            editing: self.mark().is_some() && self.dialog.is_none(),
             arrows,
         };
         let keys = keys::take_keys(ctx, held);
@@ -267,7 +267,7 @@ impl App {
         if pointer.any_pressed() || idle {
             self.state.history.begin_gesture();
         }
-        if idle && self.editing.stroke.is_some() {
+        if idle && self.stroke.is_some() {
             self.tell(Command::Edit(Edit::EndStroke));
         }
         self.apply(ctx, Vec::new());
@@ -317,7 +317,7 @@ impl App {
     fn after_ui(&mut self, ctx: &Context) {
         let busy = self.worker.busy().then_some(BETWEEN_SHARES);
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
-        let opening = self.opening.and_then(|opening| opening.next_change_in());
+        let opening = self.opening().and_then(|opening| opening.next_change_in());
         let learning = self.state.learning.as_ref();
         let updates = learning.is_some_and(LiveTraining::expects_news);
         let updates = updates.then_some(training_threads::BETWEEN);

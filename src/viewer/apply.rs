@@ -80,8 +80,9 @@ impl State {
         let usual = self.usual_speed();
         let (step, speed) = (self.player.step(), self.player.speed());
         let is_layout = command == Command::Look(Look::NextLayout);
-        let tour = self.tour.as_ref();
-        let heard = tour.and_then(|tour| tour::UserAction::of(tour, &command));
+        let heard = self
+            .tour()
+            .and_then(|tour| tour::UserAction::of(tour, &command));
         match command {
             Command::Play(play) => self.play(play),
             Command::Look(look) => self.look(look),
@@ -112,7 +113,7 @@ impl State {
             self.toasts.withdraw(SPEED);
         }
         // Whoever has chosen a speed keeps it.
-        if self.opening.is_none() && (self.player.speed() - usual).abs() < f64::EPSILON {
+        if self.opening().is_none() && (self.player.speed() - usual).abs() < f64::EPSILON {
             self.player.set_speed(self.usual_speed());
             if is_layout && (self.player.speed() - usual).abs() > f64::EPSILON {
                 let speed = numbers::speed(self.player.speed());

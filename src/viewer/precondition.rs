@@ -3,6 +3,7 @@
 use super::state::State;
 use super::state::episode::Open;
 use super::state::layout::WindowLayout;
+use super::state::mode::Mode;
 use super::state::settings::SCALES;
 
 /// A precondition of a command.
@@ -167,8 +168,7 @@ impl State {
         self.view.selected.is_some()
             || self.welcome.shown
             || self.presenting
-            || self.tour.is_some()
-            || self.failing.is_some()
+            || matches!(self.mode, Mode::Tour(_) | Mode::Failure(_))
             || self.layer().gradients().is_some()
             || self.pending.busy
             || self.layout() == WindowLayout::Compare

@@ -14,6 +14,7 @@ use crate::viewer::state::episode::Open;
 use crate::viewer::state::jobs::{Effect, Job};
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::messages::Kind;
+use crate::viewer::state::mode::Mode;
 use crate::viewer::state::session::SAMPLES;
 use crate::viewer::step_zoom::StepZoom;
 
@@ -216,7 +217,7 @@ impl State {
             .into_iter()
             .for_each(|of| self.compute_gradients(of));
         self.select_named_head(heads);
-        self.opened(same_name || self.editing.mark.is_some());
+        self.opened(same_name || self.mark().is_some());
     }
 
     /// Handles a new episode on screen. Where it `is_active`, the step stays, to show the differences.
@@ -232,14 +233,13 @@ impl State {
         let trace = &open.shown.recording.trace;
         let bits = open.shown.recording.task.bits();
         let last = (trace.steps().saturating_sub(1), bits.saturating_sub(1));
-        let mark = self.editing.mark.filter(|_| !open.is_of_a_file());
-        self.editing.mark = mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1)));
+        let mark = self.mark().filter(|_| !open.is_of_a_file());
         let before = self.player.clone();
         self.player.load(trace.steps(), open.stages.len());
         if !is_active {
             self.suits = WindowLayout::that_suits(open);
         }
-        if (is_active || undone.is_some()) && self.tour.is_none() {
+        if (is_active || undone.is_some()) && self.tour().is_none() {
             self.player.resume_from(&before);
         }
         if !is_active {
@@ -251,8 +251,11 @@ impl State {
         let view = &mut self.view;
         view.pinned = view.pinned.filter(|head| *head < trace.heads.len());
         view.chosen &= view.focus < trace.heads.len();
+        self.set_mark(mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1))));
         self.auto_focus();
-        self.opening = None;
+        if self.opening().is_some() {
+            self.enter(Mode::Free);
+        }
         if std::mem::take(&mut self.pending.play) {
             self.begin_opening();
             self.player.play();

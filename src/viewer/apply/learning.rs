@@ -12,6 +12,7 @@ use crate::viewer::state::jobs::{Effect, TrainingAction};
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::{LiveTraining, RunView, ablated, by_seed, landmarks};
 use crate::viewer::state::messages::Kind;
+use crate::viewer::state::mode::Mode;
 use crate::viewer::worker::too_much_to_learn;
 
 /// The machine that learns, among those of the session.
@@ -213,9 +214,8 @@ impl State {
         let mut learning = LiveTraining::new(runs, place);
         let goes = learning.order(RunCommand::Go(learning.pace));
         self.learning = Some(learning);
-        (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
-        self.leave_tour();
-        self.failing = None;
+        (self.pending.play, self.welcome.shown) = (false, false);
+        self.enter(Mode::Free);
         self.player.pause();
         self.show_curves();
         self.record();

@@ -9,6 +9,7 @@ use crate::viewer::state::State;
 use crate::viewer::state::jobs::{Effect, TrainingAction};
 use crate::viewer::state::learning::{LiveTraining, RunView, landmarks};
 use crate::viewer::state::messages::Kind;
+use crate::viewer::state::mode::Mode;
 
 impl State {
     /// Shows a run with all its training snapshots.
@@ -41,7 +42,8 @@ impl State {
             ..LiveTraining::new(vec![run], place)
         });
         self.show_curves();
-        (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
+        (self.pending.play, self.welcome.shown) = (false, false);
+        self.enter(Mode::Free);
         self.record_first();
         self.report_opened(&path, "run with training snapshots", 0);
         self.settings.opened(path);

@@ -24,6 +24,8 @@ pub struct Tour {
     pub coming: Option<TourState>,
     /// The episode before a bit of it was changed.
     pub before: Option<Recorded>,
+    /// The mark in the input: step and channel.
+    pub mark: Option<(usize, usize)>,
 }
 
 /// An episode, as it was.
@@ -347,6 +349,7 @@ impl Tour {
             trail: Vec::new(),
             coming: None,
             before: None,
+            mark: None,
         }
     }
 

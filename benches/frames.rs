@@ -140,7 +140,7 @@ fn learning(count: u64) -> (App, Run, RunProgress) {
     let experiment = runs[0].1.clone();
     let state = State::new(experiment.model, &experiment.training);
     let (task, training) = (experiment.task, experiment.training);
-    let mut run = Run::new(task, training, state, 1, Snapshots::LIMIT);
+    let mut run = Run::new(task, training, state, 1, Snapshots::default());
     for _ in 0..32 {
         run.advance();
     }

@@ -169,7 +169,7 @@ impl App {
             effects = Vec::new();
             for outcome in outcomes {
                 // What a file brings is a change of its own; a drag goes on while its episodes are recorded.
-                if outcome.is_of_a_file() {
+                if outcome.replaces_episode() {
                     self.state.history.begin_gesture();
                 }
                 effects.extend(self.state.apply_all(vec![Command::Done(outcome)]));
@@ -240,6 +240,9 @@ impl App {
         }
         if let (Some(job), false) = (self.threads.run_state(), self.held) {
             self.worker.start(job);
+        }
+        if let Some(sentence) = self.threads.failure() {
+            self.tell(Command::Learn(Learn::Refused(sentence)));
         }
         if self.opening().is_some() && is_taken_over(ctx) {
             self.tell(Command::Play(Play::TakeOver));

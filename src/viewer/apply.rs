@@ -68,7 +68,7 @@ impl State {
     /// Returns whether a command can be undone: user actions, and contents of files.
     fn can_be_undone(&self, command: &Command) -> bool {
         if let Command::Done(outcome) = command {
-            return outcome.is_of_a_file() && self.session.open.is_some();
+            return outcome.replaces_episode() && self.session.open.is_some();
         }
         !matches!(command, Command::Edit(Edit::Undo | Edit::Redo))
     }

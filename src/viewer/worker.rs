@@ -14,16 +14,18 @@ use std::task::{Context, Poll};
 use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode};
 use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
 use super::state::jobs::{
-    Destination, Job, Outcome, Page, PendingJob, SameArc, SampledSpread, Saved,
+    Destination, Job, Outcome, Page, PendingJob, PreparedRun, RunStart, SameArc, SampledSpread,
+    Saved,
 };
+use super::state::learning::RunView;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Layer, Motion, Pages, Progress, Walk, to_bytes};
-use crate::io::{Experiment, memory_limit};
+use crate::io::{Experiment, SavedState, memory_limit};
 use crate::learn::Snapshots;
 use crate::model::{Draw, Model, ModelConfig, NoiseMode};
 use crate::platform::{self, Chosen, Queue, TimeSlice, at_once};
 use crate::task::Task;
-use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording};
+use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, State};
 
 /// Duration of a step in an animation, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
@@ -130,8 +132,10 @@ impl Worker {
                 self.pictures.0.push_back((job, under_way));
                 self.next_picture();
             }
-            Some(jobs) if !matches!(job, Job::Draw(..)) => jobs.put((job, under_way)),
-            // An animation takes long.
+            // An animation takes long, and training waits for no recording.
+            Some(jobs) if !matches!(job, Job::Draw(..) | Job::Prepare(_) | Job::Continue(..)) => {
+                jobs.put((job, under_way));
+            }
             _ => {
                 let (files, outbox) = (self.files.clone(), self.outbox.clone());
                 self.spawn(async move || {
@@ -343,6 +347,11 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
             Outcome::Recent(paths.into_iter().map(there).collect())
         }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
+        Job::Prepare(named) => prepared(named),
+        Job::Continue(folder, label) => match files.saved_state(&folder) {
+            Ok(saved) => continued(folder, label, saved),
+            Err(sentence) => Outcome::Failed(sentence),
+        },
         Job::Draw(to, format, Page::One(shown, seen, options)) => {
             let figure = Figure::new(&shown.recording, *options);
             let figure = figure.with_initial(shown.initial_cells());
@@ -523,6 +532,55 @@ pub fn too_much_to_learn(experiment: &Experiment, count: usize) -> Option<String
     Some(format!(
         "{title} cannot be trained here: training on {steps} steps of a memory of {rows} rows, in batches of {batch}, {short}. Use shorter episodes, fewer rows or a smaller batch."
     ))
+}
+
+/// Prepares these experiments for training side by side.
+fn prepared(named: Vec<(String, Experiment)>) -> Outcome {
+    let count = named.len();
+    let mut experiments = named.iter().map(|(_, experiment)| experiment);
+    if let Some(sentence) = experiments.find_map(|one| too_much_to_learn(one, count)) {
+        return Outcome::Failed(sentence);
+    }
+    let run = |(label, experiment): (String, Experiment)| {
+        let state = State::new(experiment.model.clone(), &experiment.training);
+        PreparedRun {
+            view: RunView::new(label, experiment.clone(), state.machine.clone()),
+            start: RunStart {
+                experiment,
+                state,
+                snapshots: None,
+            },
+        }
+    };
+    Outcome::Prepared(SameArc(Arc::new(named.into_iter().map(run).collect())))
+}
+
+/// Prepares a saved run for further training.
+fn continued(folder: PathBuf, label: String, saved: SavedState) -> Outcome {
+    let SavedState {
+        begun,
+        experiment,
+        state,
+        snapshots,
+    } = saved;
+    if let Some(sentence) = too_much_to_learn(&experiment, 1) {
+        return Outcome::Failed(sentence);
+    }
+    let view = RunView {
+        saved: Saved {
+            sequences: state.sequences,
+            seconds: state.time.as_secs_f64(),
+        },
+        folder: Some(folder),
+        begun,
+        ..RunView::new(label, experiment.clone(), state.machine.clone())
+    };
+    let start = RunStart {
+        experiment,
+        state,
+        snapshots,
+    };
+    Outcome::Prepared(SameArc(Arc::new(vec![PreparedRun { view, start }])))
 }
 
 /// Returns the episode of the seed, or the given or edited one; `None` if cancelled.

@@ -329,6 +329,48 @@ fn run_saved_during_training_resumes_identically() {
 }
 
 #[test]
+fn saved_run_continues_in_the_window_identically() {
+    let folder = folder("continued");
+    let mut screen = on_disk(&["training.sequences=160"]);
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    drop(screen);
+    let mut screen = window_with(LARGE, options(Arc::new(Disk)));
+    let path = folder.display().to_string();
+    open(&mut screen, &path);
+    screen.run_steps(3);
+    assert!(state(&screen).read_only.is_some() && !state(&screen).is_training);
+    let before = sequences(&screen);
+    click(&mut screen, "Continue training");
+    screen.run_steps(3);
+    assert!(state(&screen).read_only.is_none() && sequences(&screen) > before);
+    assert!(!state(&screen).snapshots().is_empty());
+    for _ in 0..200 {
+        screen.run_steps(1);
+    }
+    assert!(!state(&screen).run().is_active());
+    let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
+    let experiment = resumed.experiment;
+    let mut trainer = Trainer::resume(experiment.task, experiment.training, resumed.state, 2);
+    while !trainer.finished() {
+        trainer.update().unwrap();
+    }
+    drop(resumed.folder);
+    let own = &state(&screen).run().machine;
+    assert!(
+        own.params
+            .slices()
+            .eq(trainer.state.machine.params.slices())
+    );
+    // It is saved where it was, and is then finished.
+    assert_eq!(state(&screen).folder(), path);
+    act(&mut screen, Learn::Save(folder.clone(), true));
+    open(&mut screen, &path);
+    screen.run_steps(3);
+    let button = screen.get_by_label("Continue training");
+    assert!(button.accesskit_node().is_disabled());
+}
+
+#[test]
 fn run_folder_is_replaced_only_after_confirmation() {
     let folder = folder("replaced");
     let mut screen = on_disk(&[]);

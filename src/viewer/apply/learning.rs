@@ -8,7 +8,7 @@ use crate::train::Change;
 use crate::viewer::command::{Episode, Learn, Replacement};
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
-use crate::viewer::state::jobs::{Effect, TrainingAction};
+use crate::viewer::state::jobs::{Effect, Job, PreparedRun, TrainingAction};
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::{LiveTraining, RunView, ablated, by_seed, landmarks};
 use crate::viewer::state::messages::Kind;
@@ -42,6 +42,7 @@ impl State {
                 self.leave_learning();
                 self.toasts.add(Kind::Problem, sentence);
             }
+            Learn::Continue => self.continue_run(),
             Learn::Change(set) => self.change_run(set),
             Learn::Save(path, replaces) => self.save_run(path, replaces),
             Learn::SaveAndEnd(path) => self.save_and_end(path),
@@ -104,6 +105,7 @@ impl State {
             }
             // Handled by `learn`.
             Learn::Replace(_)
+            | Learn::Continue
             | Learn::Change(_)
             | Learn::Save(..)
             | Learn::Refused(_)
@@ -185,28 +187,28 @@ impl State {
         self.begin_named(named.collect());
     }
 
-    /// Starts these experiments from scratch, and shows the first.
+    /// Prepares these experiments, to start them from scratch.
     fn begin_named(&mut self, named: Vec<(String, Experiment)>) {
-        if named.is_empty() {
-            return;
+        if !named.is_empty() {
+            self.effects.push(Effect::Start(Job::Prepare(named)));
         }
-        let experiments: Vec<_> = named.iter().map(|(_, one)| one.clone()).collect();
-        let count = experiments.len();
-        let too_much = experiments
-            .iter()
-            .find_map(|experiment| too_much_to_learn(experiment, count));
-        if let Some(sentence) = too_much {
-            return self.toasts.add(Kind::Problem, sentence);
+    }
+
+    /// Starts runs, and shows the first.
+    pub(super) fn start_runs(&mut self, prepared: Vec<PreparedRun>) {
+        let (mut runs, mut starts) = (Vec::new(), Vec::new());
+        for PreparedRun { view, start } in prepared {
+            let number = self.number_run();
+            runs.push(RunView { number, ..view });
+            starts.push(start);
         }
-        let run_view = |(label, experiment)| RunView::new(self.number_run(), label, experiment);
-        let runs: Vec<_> = named.into_iter().map(run_view).collect();
         let first = &runs[0];
         let machine = Machine {
             name: NAME.to_owned(),
             title: format!("{}, training", first.begun.title),
             other_way: None,
             away: false,
-            task: first.begun.task.clone(),
+            task: first.experiment.task.clone(),
             ntm: first.machine.as_ref().clone(),
         };
         let place = self.session.add(machine);
@@ -220,7 +222,7 @@ impl State {
         self.show_curves();
         self.record();
         self.effects
-            .push(Effect::Train(TrainingAction::Begin(experiments)));
+            .push(Effect::Train(TrainingAction::Begin(starts)));
         self.effects.push(goes);
     }
 

@@ -33,6 +33,7 @@ impl State {
             Outcome::Other(other) => self.receive_other(*other),
             Outcome::Recent(files) => self.welcome.recent = files,
             Outcome::Compared(found) => self.compared(found),
+            Outcome::Prepared(runs) => self.start_runs(Arc::unwrap_or_clone(runs.0)),
             Outcome::IsThere(to) => self.ask_to_replace(&to),
             Outcome::RunIsThere(run, to) => self.run_is_there(run, &to),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
@@ -142,20 +143,47 @@ mod tests {
     use super::*;
     use crate::io::Experiment;
     use crate::viewer::command::{Command, Learn};
-    use crate::viewer::files::FilePurpose;
+    use crate::viewer::files::{FilePurpose, NoFiles};
     use crate::viewer::fixture::{config, copying, machine};
-    use crate::viewer::state::jobs::{Destination, Effect, Saved, TrainingAction};
+    use crate::viewer::state::jobs::{Destination, Effect, Job, Saved, TrainingAction};
     use crate::viewer::state::learning::{EndRequest, LiveTraining};
     use crate::viewer::state::settings::Settings;
     use crate::viewer::state::start::StartOptions;
+    use crate::viewer::worker::Worker;
+
+    /// Starts training, with its job done at once.
+    fn begin(state: &mut State, experiment: Experiment) {
+        let mut worker = Worker::here(Arc::new(NoFiles));
+        for effect in state.apply(Replacement::Begin(vec![experiment]).into()) {
+            if let Effect::Start(job) = effect {
+                worker.start(job);
+            }
+        }
+        for outcome in worker.outcomes() {
+            state.apply(Command::Done(outcome));
+        }
+    }
+
+    #[test]
+    fn training_is_prepared_by_the_worker() {
+        let machines = vec![machine(config(), copying(1..=2))];
+        let (settings, start) = (Settings::default(), StartOptions::default());
+        let mut state = State::new(machines, Some(1), settings, start, None);
+        let experiment = Experiment::find("copy", &[]).unwrap();
+        let effects = state.apply(Replacement::Begin(vec![experiment.clone()]).into());
+        assert!(matches!(&effects[..], [Effect::Start(Job::Prepare(_))]));
+        assert!(state.learning.is_none() && state.session.machines.len() == 1);
+        begin(&mut state, experiment);
+        assert!(state.learning.is_some() && state.session.machines.len() == 2);
+    }
 
     /// A run is being written, and then the window is to be closed; its number.
     fn saving() -> (State, u64) {
         let machines = vec![machine(config(), copying(1..=2))];
-        let (settings, begin) = (Settings::default(), StartOptions::default());
-        let mut state = State::new(machines, Some(1), settings, begin, None);
+        let (settings, start) = (Settings::default(), StartOptions::default());
+        let mut state = State::new(machines, Some(1), settings, start, None);
         let experiment = Experiment::find("copy", &[]).unwrap();
-        state.apply(Replacement::Begin(vec![experiment]).into());
+        begin(&mut state, experiment);
         let number = state.learning.as_ref().map(|all| all.run().number);
         state.learning.as_mut().unwrap().saving = number;
         state.ending = Some(EndRequest {

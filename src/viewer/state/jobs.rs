@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{CompareResult, ComparedFigure, Sides};
 use super::episode::{EpisodeRequest, Open, RecordingInputs};
+use super::learning::RunView;
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::spread::Spread;
 use crate::figure::{self, Format, Gradients};
 use crate::io::Experiment;
-use crate::learn::{RunCommand, RunState};
-use crate::train::Quantity;
+use crate::learn::{RunCommand, RunState, Snapshots};
+use crate::train::{Quantity, State};
 use crate::viewer::files::{
     FilePurpose, LoadedRun, Machine, OpenedFile, RecordedEpisode, file_name,
 };
@@ -41,8 +42,8 @@ pub enum Effect {
 /// An order to the training threads.
 #[derive(Clone, Debug)]
 pub enum TrainingAction {
-    /// Begin these experiments, and end the previous ones.
-    Begin(Vec<Experiment>),
+    /// Begin these runs, and end the previous ones.
+    Begin(Vec<RunStart>),
     /// An order for all, with its number.
     Tell(u64, RunCommand),
     /// Write a run into a folder, to be gone on with from there.
@@ -75,6 +76,26 @@ pub struct Saving {
     pub experiment: Experiment,
     /// The destination.
     pub to: Destination,
+}
+
+/// A run that is about to begin: its view, and its state.
+#[derive(Clone, Debug)]
+pub struct PreparedRun {
+    /// The view.
+    pub view: RunView,
+    /// The initial state of the threads.
+    pub start: RunStart,
+}
+
+/// The initial state of a run.
+#[derive(Clone, Debug)]
+pub struct RunStart {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// Weights, optimizer and history.
+    pub state: State,
+    /// The earlier snapshots of a continued run.
+    pub snapshots: Option<Snapshots>,
 }
 
 /// The saved progress of a run.
@@ -111,6 +132,10 @@ pub enum Job {
     SaveRun(Box<(Saving, RunState)>),
     /// See which of these files are there.
     Recent(Vec<PathBuf>),
+    /// Prepare the training of these experiments, with their names.
+    Prepare(Vec<(String, Experiment)>),
+    /// Read the run in this folder, with its name, to continue its training.
+    Continue(PathBuf, String),
 }
 
 /// The place of a thumbnail.
@@ -161,6 +186,8 @@ impl Job {
             Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
             Self::SaveRun(run) => format!("Saving {}", file_name(&run.0.to.path)),
             Self::Recent(_) => "Looking for files".to_owned(),
+            Self::Prepare(_) => "Preparing training".to_owned(),
+            Self::Continue(folder, _) => format!("Reading {}", file_name(folder)),
         }
     }
 
@@ -324,6 +351,8 @@ pub enum Outcome {
     Recent(Vec<(PathBuf, bool)>),
     /// Two episodes were compared.
     Compared(CompareResult),
+    /// Runs are ready to begin.
+    Prepared(SameArc<Vec<PreparedRun>>),
     /// There is a file where one was to be written; it was left alone.
     IsThere(Destination),
     /// The same of the run with this number.
@@ -350,11 +379,15 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// True for the contents of a file that replace the episode on screen.
-    pub fn is_of_a_file(&self) -> bool {
+    /// True where another episode replaces the one on screen: that of a file, or of a machine that begins to learn.
+    pub fn replaces_episode(&self) -> bool {
         matches!(
             self,
-            Self::Weights(..) | Self::Run(..) | Self::Trace(..) | Self::Other(_)
+            Self::Weights(..)
+                | Self::Run(..)
+                | Self::Trace(..)
+                | Self::Other(_)
+                | Self::Prepared(_)
         )
     }
 

@@ -45,10 +45,19 @@ pub struct LiveTraining {
     pub stale: bool,
     /// The number of the run that is being written.
     pub saving: Option<u64>,
-    /// Reason why a run that was trained elsewhere cannot be trained here.
-    pub read_only: Option<String>,
+    /// The saved run that is looked back at, until it is continued.
+    pub read_only: Option<SavedRun>,
     /// Number of the run whose probe is being recorded.
     pub probing: Option<u64>,
+}
+
+/// A saved run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedRun {
+    /// The folder.
+    pub folder: PathBuf,
+    /// True if all sequences are trained.
+    pub is_finished: bool,
 }
 
 /// Training time, in seconds, that may be discarded without asking: the same seed reproduces it.
@@ -110,6 +119,8 @@ pub struct RunView {
     pub followed: u64,
     /// The name among the runs.
     pub label: String,
+    /// The folder of a continued run.
+    pub folder: Option<PathBuf>,
     /// The experiment at its start.
     pub begun: Experiment,
     /// The experiment, with all changes since.
@@ -251,9 +262,13 @@ impl LiveTraining {
             .is_some_and(|followed| followed < self.ordered)
     }
 
-    /// The default folder for saving a run: that of `tapescope train`, and a suffix for runs with the same seed.
+    /// The default folder for saving a run: its own, or that of `tapescope train`, and a suffix for runs with the same
+    /// seed.
     pub fn folder(&self) -> String {
         let run = self.run();
+        if let Some(folder) = &run.folder {
+            return folder.display().to_string();
+        }
         let (name, seed) = (&run.begun.name, run.begun.training.seed);
         let mut folder = format!("runs/{name}-{seed}");
         if self.runs.len() > 1 && run.label != by_seed(&run.begun) {
@@ -453,18 +468,19 @@ impl RunView {
         (label, next)
     }
 
-    /// A run that is about to begin.
-    pub fn new(number: u64, label: String, experiment: Experiment) -> Self {
-        let seed = experiment.training.seed;
+    /// A run that is about to begin with this machine, without a number. Plays many episodes: not for the thread that
+    /// draws.
+    pub fn new(label: String, experiment: Experiment, machine: Model<f32>) -> Self {
         Self {
-            number,
+            number: 0,
             saved: Saved::default(),
             followed: 0,
             label,
+            folder: None,
             begun: experiment.clone(),
             landmarks: landmarks(&experiment),
             progress: None,
-            machine: Arc::new(Model::new(experiment.model.clone(), seed)),
+            machine: Arc::new(machine),
             rate: None,
             probe: Probe::default(),
             experiment,

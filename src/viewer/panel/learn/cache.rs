@@ -89,12 +89,15 @@ pub fn cached<T: Any + Send + Sync>(
 mod tests {
     use super::*;
     use crate::learn::Snapshots;
+    use crate::model::Model;
 
     fn run(number: u64) -> RunView {
         let experiment = Experiment::find("copy", &[]).unwrap();
+        let machine = Model::new(experiment.model.clone(), 1);
         RunView {
+            number,
             progress: Some(progress()),
-            ..RunView::new(number, String::new(), experiment)
+            ..RunView::new(String::new(), experiment, machine)
         }
     }
 

@@ -30,6 +30,8 @@ impl State {
     pub fn enter(&mut self, mode: Mode) {
         match std::mem::replace(&mut self.mode, mode) {
             Mode::Starting | Mode::Free | Mode::Editing(..) => {}
+            // The next stop looks at the same head.
+            Mode::Tour(_) if self.tour().is_some() => {}
             Mode::Opening(_) => self.player.set_speed(self.usual_speed()),
             Mode::Tour(_) | Mode::Failure(_) => self.view.chosen = false,
         }

@@ -11,13 +11,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode};
+use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode, file_name};
 use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
 use super::state::jobs::{
-    Destination, Job, Outcome, Page, PendingJob, PreparedRun, RunStart, SameArc, SampledSpread,
-    Saved,
+    Destination, Job, Outcome, Page, PendingJob, PreparedRun, RunStart, Saved,
 };
-use super::state::learning::RunView;
+use super::state::learning::{NamedExperiment, RunView};
+use super::state::same::SameArc;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Layer, Motion, Pages, Progress, Walk, to_bytes};
 use crate::io::{Experiment, SavedState, memory_limit};
@@ -133,7 +133,7 @@ impl Worker {
                 self.next_picture();
             }
             // An animation takes long, and training waits for no recording.
-            Some(jobs) if !matches!(job, Job::Draw(..) | Job::Prepare(_) | Job::Continue(..)) => {
+            Some(jobs) if !matches!(job, Job::Draw(..) | Job::Prepare(_) | Job::Continue(_)) => {
                 jobs.put((job, under_way));
             }
             _ => {
@@ -324,11 +324,11 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
             Outcome::Picture(place, record(&inputs, &mut progress).await.ok().map(open))
         }
         Job::Sample(inputs, count) => match sampled(&inputs, count, &mut progress).await {
-            Ok(spread) => Outcome::SampledSpread(inputs.request, SampledSpread(Arc::new(spread))),
+            Ok(spread) => Outcome::SampledSpread(inputs.request, SameArc::new(spread)),
             Err(sentence) => Outcome::Failed(sentence),
         },
         Job::Derive(shown, of) => match derived(&shown, of) {
-            Ok(gradients) => Outcome::Derived(SameArc(shown), SameArc(Arc::new(gradients))),
+            Ok(gradients) => Outcome::Derived(SameArc(shown), SameArc::new(gradients)),
             Err(sentence) => Outcome::Failed(sentence),
         },
         Job::Open(path) => match files.open_watched(&path, &watch) {
@@ -348,8 +348,8 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
         }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
         Job::Prepare(named) => prepared(named),
-        Job::Continue(folder, label) => match files.saved_state(&folder) {
-            Ok(saved) => continued(folder, label, saved),
+        Job::Continue(folder) => match files.saved_state(&folder) {
+            Ok(saved) => continued(folder, saved),
             Err(sentence) => Outcome::Failed(sentence),
         },
         Job::Draw(to, format, Page::One(shown, seen, options)) => {
@@ -535,16 +535,16 @@ pub fn too_much_to_learn(experiment: &Experiment, count: usize) -> Option<String
 }
 
 /// Prepares these experiments for training side by side.
-fn prepared(named: Vec<(String, Experiment)>) -> Outcome {
+fn prepared(named: Vec<NamedExperiment>) -> Outcome {
     let count = named.len();
     let mut experiments = named.iter().map(|(_, experiment)| experiment);
     if let Some(sentence) = experiments.find_map(|one| too_much_to_learn(one, count)) {
         return Outcome::Failed(sentence);
     }
-    let run = |(label, experiment): (String, Experiment)| {
+    let run = |(name, experiment): NamedExperiment| {
         let state = State::new(experiment.model.clone(), &experiment.training);
         PreparedRun {
-            view: RunView::new(label, experiment.clone(), state.machine.clone()),
+            view: RunView::new(name, experiment.clone(), state.machine.clone()),
             start: RunStart {
                 experiment,
                 state,
@@ -552,11 +552,11 @@ fn prepared(named: Vec<(String, Experiment)>) -> Outcome {
             },
         }
     };
-    Outcome::Prepared(SameArc(Arc::new(named.into_iter().map(run).collect())))
+    Outcome::Prepared(SameArc::new(named.into_iter().map(run).collect()))
 }
 
 /// Prepares a saved run for further training.
-fn continued(folder: PathBuf, label: String, saved: SavedState) -> Outcome {
+fn continued(folder: PathBuf, saved: SavedState) -> Outcome {
     let SavedState {
         begun,
         experiment,
@@ -571,16 +571,20 @@ fn continued(folder: PathBuf, label: String, saved: SavedState) -> Outcome {
             sequences: state.sequences,
             seconds: state.time.as_secs_f64(),
         },
-        folder: Some(folder),
+        folder: Some(folder.clone()),
         begun,
-        ..RunView::new(label, experiment.clone(), state.machine.clone())
+        ..RunView::new(
+            Some(file_name(&folder)),
+            experiment.clone(),
+            state.machine.clone(),
+        )
     };
     let start = RunStart {
         experiment,
         state,
         snapshots,
     };
-    Outcome::Prepared(SameArc(Arc::new(vec![PreparedRun { view, start }])))
+    Outcome::Prepared(SameArc::new(vec![PreparedRun { view, start }]))
 }
 
 /// Returns the episode of the seed, or the given or edited one; `None` if cancelled.

@@ -500,7 +500,7 @@ fn trained_for(screen: &Screen, seconds: f64) -> RunUpdates {
         rate: None,
         followed: 1,
     };
-    RunUpdates(Arc::new(vec![(0, news)]))
+    RunUpdates::new(vec![(0, news)])
 }
 
 #[test]
@@ -686,7 +686,7 @@ fn training_error_is_one_message_with_what_is_kept() {
     screen.state_mut().held = true;
     act(
         &mut screen,
-        Learn::Updates(RunUpdates(Arc::new(vec![(0, news)]))),
+        Learn::Updates(RunUpdates::new(vec![(0, news)])),
     );
     assert!(says(
         &screen,

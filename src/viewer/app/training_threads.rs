@@ -1,7 +1,5 @@
 //! The threads that train while the window is open, and the interval at which they are polled.
 
-use std::sync::Arc;
-
 use egui::Context;
 
 use crate::io::Experiment;
@@ -129,7 +127,7 @@ impl TrainingThreads {
             self.asked = now;
         }
         let updates = learner.updates();
-        (!updates.is_empty()).then(|| RunUpdates(Arc::new(updates)))
+        (!updates.is_empty()).then(|| RunUpdates::new(updates))
     }
 }
 

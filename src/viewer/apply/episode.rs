@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::figure::{self, head_named};
+use crate::figure::{HeadName, head_named};
 use crate::model::NoiseMode;
 use crate::train::Quantity;
 use crate::viewer::command::Episode;
@@ -188,7 +188,7 @@ impl State {
         if std::mem::take(&mut self.welcome.shown) {
             self.pending.play = !self.settings.look.still;
         }
-        let heads = self.head_labels();
+        let heads = self.head_names();
         let before = self.session.open.as_ref();
         let before = before.and_then(|open| open.shown.machine.as_ref());
         let machines = before.zip(open.shown.machine.as_ref());
@@ -304,19 +304,22 @@ impl State {
         }
     }
 
-    /// Returns the labels of the selected head and the pinned one.
-    pub(super) fn head_labels(&self) -> [Option<String>; 2] {
+    /// Returns the names of the selected head and the pinned one.
+    pub(super) fn head_names(&self) -> [Option<HeadName>; 2] {
         [Some(self.view.focus), self.view.pinned].map(|head| {
-            let label = figure::head_label(self.trace()?, head?);
-            (!label.is_empty()).then_some(label)
+            let (trace, head) = (self.trace()?, head?);
+            (head < trace.heads.len()).then(|| HeadName::of(trace, head))
         })
     }
 
-    /// Looks at the heads of these labels, if the episode on screen has them: heads of two machines that do
+    /// Looks at the heads of these names, if the episode on screen has them: heads of two machines that do
     /// the same may stand in other places.
-    pub(super) fn select_named_head(&mut self, labels: [Option<String>; 2]) {
-        let named = |label: Option<String>| head_named(self.trace()?, &label?);
-        let [focus, pinned] = labels.map(named);
+    pub(super) fn select_named_head(&mut self, names: [Option<HeadName>; 2]) {
+        let named = |name: Option<HeadName>| {
+            let (trace, name) = (self.trace()?, name?);
+            (0..trace.heads.len()).find(|&head| HeadName::of(trace, head) == name)
+        };
+        let [focus, pinned] = names.map(named);
         self.view.focus = focus.unwrap_or(self.view.focus);
         self.view.pinned = pinned.filter(|head| *head != self.view.focus);
     }

@@ -10,7 +10,7 @@ use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::jobs::{Effect, Job, PreparedRun, TrainingAction};
 use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::learning::{LiveTraining, RunView, ablated, by_seed, landmarks};
+use crate::viewer::state::learning::{LiveTraining, NamedExperiment, RunView, ablated, landmarks};
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::mode::Mode;
 use crate::viewer::worker::too_much_to_learn;
@@ -182,13 +182,11 @@ impl State {
 
     /// Starts these experiments, named by their seeds.
     fn begin_learning(&mut self, experiments: Vec<Experiment>) {
-        let named = experiments.into_iter();
-        let named = named.map(|experiment| (by_seed(&experiment), experiment));
-        self.begin_named(named.collect());
+        self.begin_named(experiments.into_iter().map(|one| (None, one)).collect());
     }
 
     /// Prepares these experiments, to start them from scratch.
-    fn begin_named(&mut self, named: Vec<(String, Experiment)>) {
+    fn begin_named(&mut self, named: Vec<NamedExperiment>) {
         if !named.is_empty() {
             self.effects.push(Effect::Start(Job::Prepare(named)));
         }
@@ -296,7 +294,7 @@ impl State {
             if let (Some(End::Broken { .. }), true) = (&news.progress.end, run.is_active()) {
                 let found = news.progress.findings.last();
                 let words = found.map_or("", |found| found.words.as_str());
-                said.push((Kind::Problem, format!("{}: {words}", run.label)));
+                said.push((Kind::Problem, format!("{}: {words}", run.label())));
             }
             is_new |= run.apply_update(news) && *place == learning.chosen;
         }

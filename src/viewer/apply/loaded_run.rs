@@ -23,7 +23,7 @@ impl State {
             .clone();
         let mut run = RunView {
             number: self.number_run(),
-            ..RunView::new(loaded.name, loaded.experiment, now)
+            ..RunView::new(Some(loaded.name), loaded.experiment, now)
         };
         if let Ok(now) = run.begun.after(&loaded.progress.changes) {
             run.landmarks = landmarks(&now);
@@ -52,9 +52,9 @@ impl State {
     /// Continues the saved run on screen from its last checkpoint.
     pub(super) fn continue_run(&mut self) {
         let learning = self.learning.as_ref();
-        let run = learning.and_then(|all| Some((all.read_only.as_ref()?, all.run())));
-        if let Some((saved, run)) = run.filter(|(saved, _)| !saved.is_finished) {
-            let job = Job::Continue(saved.folder.clone(), run.label.clone());
+        let saved = learning.and_then(|learning| learning.read_only.as_ref());
+        if let Some(saved) = saved.filter(|saved| !saved.is_finished) {
+            let job = Job::Continue(saved.folder.clone());
             self.effects.push(Effect::Start(job));
         }
     }

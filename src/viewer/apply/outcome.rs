@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::figure::Gradients;
+use crate::figure::facts::spread::Spread;
 use crate::viewer::command::Replacement;
 use crate::viewer::files::{Machine, RecordedEpisode, file_name};
 use crate::viewer::narration;
 use crate::viewer::state::State;
 use crate::viewer::state::episode::{EpisodeRequest, Open};
-use crate::viewer::state::jobs::{Outcome, SampledSpread, ThumbnailSlot};
+use crate::viewer::state::jobs::{Outcome, ThumbnailSlot};
 use crate::viewer::state::messages::Kind;
 
 impl State {
@@ -25,7 +26,7 @@ impl State {
                 self.toasts.add(Kind::Notice, sentence);
             }
             Outcome::Picture(place, open) => self.thumbnail_recorded(place, open),
-            Outcome::SampledSpread(request, spread) => self.sampled(&request, spread),
+            Outcome::SampledSpread(request, spread) => self.sampled(&request, spread.0),
             Outcome::Derived(shown, gradients) => self.derived(&shown.0, gradients.0),
             Outcome::Weights(path, machine) => self.add(path, *machine),
             Outcome::Run(path, run) => self.request_end(Replacement::LookBack(path, run)),
@@ -70,13 +71,13 @@ impl State {
     }
 
     /// The spread of many samples of the requested episode.
-    fn sampled(&mut self, request: &EpisodeRequest, spread: SampledSpread) {
+    fn sampled(&mut self, request: &EpisodeRequest, spread: Arc<Spread>) {
         let is_it = |open: &&mut Open| {
             let own = open.request.as_ref();
             own.is_some_and(|own| own.is_same_episode(request))
         };
         if let Some(open) = self.session.open.as_mut().filter(is_it) {
-            open.spread = Some(spread.0);
+            open.spread = Some(spread);
         }
     }
 

@@ -8,8 +8,9 @@ use crate::viewer::narration::failure::shown_in;
 use crate::viewer::state::State;
 use crate::viewer::state::episode::EpisodeRequest;
 use crate::viewer::state::mode::Mode;
+use crate::viewer::state::same::SameArc;
 use crate::viewer::state::target::Target;
-use crate::viewer::state::tour::{Act, Recorded, TOUR_STEPS, Tour, TourState, Wait, best_query};
+use crate::viewer::state::tour::{Act, TOUR_STEPS, Tour, TourState, Wait, best_query};
 use crate::viewer::step_zoom::StepZoom;
 
 /// The user actions that the tour waits for.
@@ -263,7 +264,7 @@ impl State {
         let stage = tour.begins_at(&open.stages, traced);
         // A bit of what is the answer.
         let mark = shown_in(recording, step).filter(|_| stop.wait == Wait::Flip);
-        let before = mark.map(|_| Recorded(open.shown.clone()));
+        let before = mark.map(|_| SameArc(open.shown.clone()));
         let player = &mut self.player;
         player.pause();
         let is_active = stop.act == Act::Place && !player.whole_steps();

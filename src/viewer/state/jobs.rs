@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{CompareResult, ComparedFigure, Sides};
 use super::episode::{EpisodeRequest, Open, RecordingInputs};
-use super::learning::RunView;
+use super::learning::{NamedExperiment, RunView};
+use super::same::SameArc;
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::spread::Spread;
 use crate::figure::{self, Format, Gradients};
@@ -133,9 +134,9 @@ pub enum Job {
     /// See which of these files are there.
     Recent(Vec<PathBuf>),
     /// Prepare the training of these experiments, with their names.
-    Prepare(Vec<(String, Experiment)>),
-    /// Read the run in this folder, with its name, to continue its training.
-    Continue(PathBuf, String),
+    Prepare(Vec<NamedExperiment>),
+    /// Read the run in this folder, to continue its training.
+    Continue(PathBuf),
 }
 
 /// The place of a thumbnail.
@@ -187,7 +188,7 @@ impl Job {
             Self::SaveRun(run) => format!("Saving {}", file_name(&run.0.to.path)),
             Self::Recent(_) => "Looking for files".to_owned(),
             Self::Prepare(_) => "Preparing training".to_owned(),
-            Self::Continue(folder, _) => format!("Reading {}", file_name(folder)),
+            Self::Continue(folder) => format!("Reading {}", file_name(folder)),
         }
     }
 
@@ -302,26 +303,6 @@ impl PendingJob {
     }
 }
 
-/// The spread of many samples; every request differs.
-#[derive(Clone, Debug)]
-pub struct SampledSpread(pub Arc<Spread>);
-
-impl PartialEq for SampledSpread {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-/// A value that equals only itself (by pointer).
-#[derive(Clone, Debug)]
-pub struct SameArc<T>(pub Arc<T>);
-
-impl<T> PartialEq for SameArc<T> {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
 /// The outcome of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -336,7 +317,7 @@ pub enum Outcome {
     /// An episode to show in this place, if it could be recorded.
     Picture(ThumbnailSlot, Option<Box<Open>>),
     /// The spread of many samples of the requested episode.
-    SampledSpread(EpisodeRequest, SampledSpread),
+    SampledSpread(EpisodeRequest, SameArc<Spread>),
     /// The gradients of an episode.
     Derived(SameArc<RecordedEpisode>, SameArc<Gradients>),
     /// A file with weights was read.

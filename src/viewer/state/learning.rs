@@ -11,6 +11,7 @@ use crate::train::{Clip, OptimizerConfig, chance, optimum};
 use crate::viewer::files::LoadedRun;
 use crate::viewer::state::episode::{EpisodeRequest, Open};
 use crate::viewer::state::jobs::{Effect, Saved, TrainingAction};
+use crate::viewer::state::same::SameArc;
 
 /// Updates per second at which a person can follow, to begin with.
 const SLOW: f64 = 4.0;
@@ -75,7 +76,7 @@ pub enum Replacement {
     /// These side by side, told apart by their seeds.
     Begin(Vec<Experiment>),
     /// These side by side, by these names.
-    BeginNamed(Vec<(String, Experiment)>),
+    BeginNamed(Vec<NamedExperiment>),
     /// The same preset from a number of seeds, side by side, starting with its own.
     Seeds(usize),
     /// The same preset side by side, whole and without each of the stages of its heads, from one seed.
@@ -87,6 +88,9 @@ pub enum Replacement {
     /// Nothing; the window is closed.
     Close,
 }
+
+/// An experiment and its name among those side by side, where that is not the seed.
+pub type NamedExperiment = (Option<String>, Experiment);
 
 /// A pending end of training, while the user is asked whether to save.
 #[derive(Clone, Debug)]
@@ -117,8 +121,8 @@ pub struct RunView {
     pub saved: Saved,
     /// The last order that it has followed.
     pub followed: u64,
-    /// The name among the runs.
-    pub label: String,
+    /// The name among the runs, where that is not the seed.
+    pub name: Option<String>,
     /// The folder of a continued run.
     pub folder: Option<PathBuf>,
     /// The experiment at its start.
@@ -138,14 +142,7 @@ pub struct RunView {
 }
 
 /// News of the runs, each with its index; every report differs.
-#[derive(Clone, Debug)]
-pub struct RunUpdates(pub Arc<Vec<(usize, RunUpdate)>>);
-
-impl PartialEq for RunUpdates {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
+pub type RunUpdates = SameArc<Vec<(usize, RunUpdate)>>;
 
 impl LiveTraining {
     /// Runs that are about to begin; the machine on screen stands at this place among those of the session.
@@ -233,7 +230,7 @@ impl LiveTraining {
         );
         let name = match self.runs.len() {
             1 => run.experiment.title.clone(),
-            _ => format!("{}, {}", run.experiment.title, run.label),
+            _ => format!("{}, {}", run.experiment.title, run.label()),
         };
         format!("{name}, after {sequences} sequences")
     }
@@ -271,10 +268,12 @@ impl LiveTraining {
         }
         let (name, seed) = (&run.begun.name, run.begun.training.seed);
         let mut folder = format!("runs/{name}-{seed}");
-        if self.runs.len() > 1 && run.label != by_seed(&run.begun) {
+        if self.runs.len() > 1
+            && let Some(name) = &run.name
+        {
             let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
             folder.push('-');
-            folder.extend(run.label.chars().map(plain));
+            folder.extend(name.chars().map(plain));
         }
         folder
     }
@@ -426,21 +425,16 @@ impl Hyperparameter {
 
 /// Returns the complete experiment and its ablations, one per stage of its heads, with their names; none where
 /// it has no such stages.
-pub fn ablated(whole: &Experiment) -> Vec<(String, Experiment)> {
+pub fn ablated(whole: &Experiment) -> Vec<NamedExperiment> {
     let variants = ablations(whole).variants;
     if variants.is_empty() {
         return Vec::new();
     }
     let without = variants.into_iter();
-    let without = without.map(|one| (one.name.to_owned(), one.experiment));
-    std::iter::once((WHOLE.to_owned(), whole.clone()))
+    let without = without.map(|one| (Some(one.name.to_owned()), one.experiment));
+    std::iter::once((Some(WHOLE.to_owned()), whole.clone()))
         .chain(without)
         .collect()
-}
-
-/// Returns the name of a run by its seed.
-pub fn by_seed(experiment: &Experiment) -> String {
-    format!("seed {}", experiment.training.seed)
 }
 
 /// Returns reference levels in bits per sequence, with their names.
@@ -456,26 +450,26 @@ pub fn landmarks(experiment: &Experiment) -> Vec<(f64, &'static str)> {
 
 impl RunView {
     /// Returns the same experiment a number of seeds later.
-    pub fn next(&self, by: u64) -> (String, Experiment) {
-        let is_by_seed = self.label == by_seed(&self.begun);
+    pub fn next(&self, by: u64) -> NamedExperiment {
         let mut next = self.begun.clone();
         next.training.seed = next.training.seed.wrapping_add(by);
-        let label = if is_by_seed {
-            by_seed(&next)
-        } else {
-            self.label.clone()
-        };
-        (label, next)
+        (self.name.clone(), next)
+    }
+
+    /// Returns the name among the runs.
+    pub fn label(&self) -> String {
+        let by_seed = || format!("seed {}", self.begun.training.seed);
+        self.name.clone().unwrap_or_else(by_seed)
     }
 
     /// A run that is about to begin with this machine, without a number. Plays many episodes: not for the thread that
     /// draws.
-    pub fn new(label: String, experiment: Experiment, machine: Model<f32>) -> Self {
+    pub fn new(name: Option<String>, experiment: Experiment, machine: Model<f32>) -> Self {
         Self {
             number: 0,
             saved: Saved::default(),
             followed: 0,
-            label,
+            name,
             folder: None,
             begun: experiment.clone(),
             landmarks: landmarks(&experiment),

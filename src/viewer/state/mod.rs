@@ -13,6 +13,7 @@ pub mod learning;
 pub mod messages;
 pub mod mode;
 pub mod opening;
+pub mod same;
 pub mod session;
 pub mod settings;
 pub mod start;

@@ -1,8 +1,7 @@
 //! The guided tour in two acts: stops that wait until the person has done something.
 
-use std::sync::Arc;
-
 use super::episode::EpisodeRequest;
+use super::same::SameArc;
 use super::session::{Session, own_request};
 use super::target::Target;
 use crate::figure::{Stage, Stages};
@@ -23,19 +22,9 @@ pub struct Tour {
     /// The view to show once its episode is recorded.
     pub coming: Option<TourState>,
     /// The episode before a bit of it was changed.
-    pub before: Option<Recorded>,
+    pub before: Option<SameArc<RecordedEpisode>>,
     /// The mark in the input: step and channel.
     pub mark: Option<(usize, usize)>,
-}
-
-/// An episode, as it was.
-#[derive(Clone, Debug)]
-pub struct Recorded(pub Arc<RecordedEpisode>);
-
-impl PartialEq for Recorded {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
 }
 
 /// The view of a tour step.

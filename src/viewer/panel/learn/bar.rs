@@ -47,7 +47,7 @@ pub fn bar_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>)
         ui.set_height(LINE);
         buttons_ui(ui, learning, commands);
         ui.add_space(10.0);
-        let name = RichText::new(format!("{}, {}", run.experiment.title, run.label));
+        let name = RichText::new(format!("{}, {}", run.experiment.title, run.label()));
         ui.label(name.font(theme::heading(13.0)).color(palette.strong));
         ui.add_space(10.0);
         let far = RichText::new(far(learning, run)).font(theme::text(12.0));

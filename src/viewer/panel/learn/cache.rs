@@ -97,7 +97,7 @@ mod tests {
         RunView {
             number,
             progress: Some(progress()),
-            ..RunView::new(String::new(), experiment, machine)
+            ..RunView::new(None, experiment, machine)
         }
     }
 

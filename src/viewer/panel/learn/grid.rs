@@ -124,7 +124,7 @@ fn status(run: &RunView, progress: &RunProgress) -> TrainingStatus {
 fn describe(run: &RunView) -> String {
     let standing = run.progress.as_deref();
     let standing = standing.map_or("starting", |progress| status(run, progress).name());
-    format!("Show {}: {standing}", run.label)
+    format!("Show {}: {standing}", run.label())
 }
 
 fn card_ui(
@@ -231,7 +231,7 @@ fn words_ui(ui: &Ui, rect: Rect, run: &RunView, palette: &Palette) {
     let name = painter.text(
         pos2(rect.left(), middle),
         Align2::LEFT_CENTER,
-        &run.label,
+        &run.label(),
         theme::heading(12.0),
         palette.strong,
     );

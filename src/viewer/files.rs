@@ -141,16 +141,6 @@ impl RecordedEpisode {
         let machine = self.machine.as_ref()?;
         machine.ntm.params.tensor("initial.cell")
     }
-
-    /// About how many bytes it takes.
-    pub fn bytes(&self) -> usize {
-        let trace = &self.recording.trace;
-        // A weighting at five stages.
-        let heads = trace.heads.iter();
-        let weights = heads.map(|head| 5 * head.weighting.as_slice().len());
-        let values = trace.memory_columns.as_slice().len() + weights.sum::<usize>();
-        values * size_of::<f32>()
-    }
 }
 
 /// The purpose of a chosen file.

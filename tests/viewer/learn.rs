@@ -4,7 +4,7 @@
 use egui::accesskit::Role;
 use egui::{ViewportCommand, ViewportEvent, ViewportId};
 use tapescope::io::{Experiment, ResumedRun, RunFolder};
-use tapescope::learn::{End, Finding, Pace, RunState, RunUpdate};
+use tapescope::learn::{End, Finding, Pace, RunUpdate};
 use tapescope::train::Trainer;
 use tapescope::viewer::{LiveTraining, RunUpdates};
 
@@ -563,66 +563,6 @@ fn other_failure_does_not_block_closing_after_save() {
     screen.run_steps(1);
     assert!(told_the_system(&screen, &ViewportCommand::Close));
     assert!(RunFolder::resume(&folder, "test").unwrap().is_some());
-}
-
-/// Writes a run, or does not, as the name of the folder says.
-#[derive(Debug)]
-struct ByName;
-
-impl Files for ByName {
-    fn exists(&self, _: &Path) -> bool {
-        false
-    }
-
-    fn save_run(
-        &self,
-        folder: &Path,
-        _: &Experiment,
-        _: &RunState,
-        _: bool,
-    ) -> Result<String, String> {
-        let name = folder.display().to_string();
-        if name.starts_with("refused") {
-            return Err(format!("{name} cannot be written: the disk is full."));
-        }
-        Ok(format!("The run is in {name}."))
-    }
-}
-
-/// A window in which one run is being written to the first of these folders while another that came after it is to be
-/// written to the second, and then closed.
-fn written_late(first: &str, second: &str) -> Screen {
-    let mut screen = window_with(LARGE, options(Arc::new(ByName)));
-    act(&mut screen, Replacement::Begin(vec![experiment(&[])]));
-    changed(&mut screen);
-    let seconds_later = trained_for(&screen, 5.0);
-    screen.state_mut().held = true;
-    act(&mut screen, Learn::Save(first.into(), false));
-    act(&mut screen, Replacement::Again);
-    act(&mut screen, Learn::EndUnsaved);
-    act(&mut screen, Learn::Updates(seconds_later));
-    act(&mut screen, Replacement::Close);
-    act(&mut screen, Learn::SaveAndEnd(second.into()));
-    assert!(state(&screen).saving.is_some() && screen.state().ending.is_some());
-    screen.state_mut().held = false;
-    screen.run_steps(3);
-    screen
-}
-
-#[test]
-fn late_save_does_not_end_another_run() {
-    let screen = written_late("first", "refused");
-    assert!(!told_the_system(&screen, &ViewportCommand::Close));
-    assert!(says(&screen, "refused cannot be written"));
-    assert!(screen.state().ending.is_none());
-    assert_eq!(state(&screen).saving, None);
-}
-
-#[test]
-fn failed_save_does_not_block_next_save() {
-    let screen = written_late("refused first", "second");
-    assert!(told_the_system(&screen, &ViewportCommand::Close));
-    assert!(screen.state().learning.is_none());
 }
 
 #[test]

@@ -154,8 +154,13 @@ mod tests {
 
     /// Starts training, with its job done at once.
     fn begin(state: &mut State, experiment: Experiment) {
+        perform(state, Replacement::Begin(vec![experiment]).into());
+    }
+
+    /// Applies a command, with its jobs done at once.
+    fn perform(state: &mut State, command: Command) {
         let mut worker = Worker::here(Arc::new(NoFiles));
-        for effect in state.apply(Replacement::Begin(vec![experiment]).into()) {
+        for effect in state.apply(command) {
             if let Effect::Start(job) = effect {
                 worker.start(job);
             }
@@ -193,6 +198,30 @@ mod tests {
             next: None,
         });
         (state, number.unwrap())
+    }
+
+    #[test]
+    fn late_save_does_not_affect_another_run() {
+        let (mut state, first) = saving();
+        state.ending = None;
+        perform(&mut state, Replacement::Again.into());
+        perform(&mut state, Command::Learn(Learn::EndUnsaved));
+        let learning = state.learning.as_mut().unwrap();
+        let second = learning.run().number;
+        assert!(second != first && learning.saving.is_none());
+        learning.saving = Some(second);
+        state.ending = Some(EndRequest {
+            replacement: Replacement::Close,
+            saves: true,
+            next: None,
+        });
+        handle_outcome(&mut state, Outcome::RunNotSaved(first, "no".to_owned()));
+        assert!(is_saving(&state));
+        handle_outcome(&mut state, saved_as(first));
+        assert!(is_saving(&state));
+        let effects = handle_outcome(&mut state, saved_as(second));
+        let closes = |effect: &Effect| matches!(effect, Effect::Close);
+        assert!(effects.iter().any(closes));
     }
 
     fn destination(purpose: FilePurpose) -> Destination {

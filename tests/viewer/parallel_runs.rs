@@ -82,6 +82,9 @@ fn stale_probe_does_not_block_new_runs() {
     // A probe is under way while other runs begin, and those wait from then on.
     act(&mut screen, Learn::Snapshot(Some(0)));
     act(&mut screen, Replacement::Again);
+    screen.state_mut().held = false;
+    screen.run_steps(1);
+    screen.state_mut().held = true;
     act(&mut screen, Learn::Toggle);
     act(&mut screen, Learn::Updates(told));
     screen.state_mut().held = false;

@@ -83,9 +83,9 @@ pub struct ExistingRun {
     pub is_finished: bool,
 }
 
-/// The state from which an unfinished run resumes.
+/// The state from which a run starts or resumes.
 #[derive(Clone, Debug)]
-pub struct SavedState {
+pub struct RunStart {
     /// The experiment at the start of the run.
     pub begun: Experiment,
     /// The current experiment: that of the folder with all changes.
@@ -360,7 +360,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// The folder contains no unfinished run with a checkpoint.
-    pub fn saved_state(folder: &Path) -> Result<SavedState, Error> {
+    pub fn saved_state(folder: &Path) -> Result<RunStart, Error> {
         let place = Self::unfinished(folder);
         let none = || Error::about(folder, "contains no run that can be resumed");
         let there = Self::read(&place, |why| cannot_go_on(folder, why))?;
@@ -368,7 +368,7 @@ impl RunFolder {
     }
 
     /// Returns the state of an unfinished run; `place` holds its files.
-    fn state_of(folder: &Path, place: &Path, there: ExistingRun) -> Result<SavedState, Error> {
+    fn state_of(folder: &Path, place: &Path, there: ExistingRun) -> Result<RunStart, Error> {
         let none = "contains a run without a checkpoint; start it again with --out and --force";
         let checkpoint = there.checkpoint;
         let (begun, state) = checkpoint.ok_or_else(|| Error::about(folder, none))?;
@@ -380,7 +380,7 @@ impl RunFolder {
             // Training repeats the sequences after the checkpoint.
             snapshots.cut(state.sequences);
         }
-        Ok(SavedState {
+        Ok(RunStart {
             begun,
             experiment,
             state,

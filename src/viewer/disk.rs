@@ -9,7 +9,7 @@ use super::files::{
     RecordedEpisode, file_name,
 };
 use crate::io::{
-    Error, Experiment, RunFolder, SavedState, Trained, memory_files, picture, preset, shell, trace,
+    Error, Experiment, RunFolder, RunStart, Trained, memory_files, picture, preset, shell, trace,
     weights,
 };
 use crate::learn::{RunProgress, RunState};
@@ -113,7 +113,7 @@ impl Files for Disk {
         })
     }
 
-    fn saved_state(&self, folder: &Path) -> Result<SavedState, String> {
+    fn saved_state(&self, folder: &Path) -> Result<RunStart, String> {
         RunFolder::saved_state(folder).map_err(|error| error.to_string())
     }
 

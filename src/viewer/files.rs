@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::figure::Format;
-use crate::io::{Experiment, SavedState};
+use crate::io::{Experiment, RunStart};
 use crate::learn::{RunProgress, RunState};
 use crate::math::Matrix;
 use crate::model::config::Order;
@@ -245,7 +245,7 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// A sentence that names the folder and what is wrong with it.
-    fn saved_state(&self, folder: &Path) -> Result<SavedState, String> {
+    fn saved_state(&self, folder: &Path) -> Result<RunStart, String> {
         Err(format!("{} cannot be opened{NO_ACCESS}", folder.display()))
     }
 

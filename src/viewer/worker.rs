@@ -13,14 +13,12 @@ use std::task::{Context, Poll};
 
 use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode, file_name};
 use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
-use super::state::jobs::{
-    Destination, Job, Outcome, Page, PendingJob, PreparedRun, RunStart, Saved,
-};
+use super::state::jobs::{Destination, Job, Outcome, Page, PendingJob, PreparedRun, Saved};
 use super::state::learning::{NamedExperiment, RunView};
 use super::state::same::SameArc;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Layer, Motion, Pages, Progress, Walk, to_bytes};
-use crate::io::{Experiment, SavedState, memory_limit};
+use crate::io::{Experiment, RunStart, memory_limit};
 use crate::learn::Snapshots;
 use crate::model::{Draw, Model, ModelConfig, NoiseMode};
 use crate::platform::{self, Chosen, Queue, TimeSlice, at_once};
@@ -371,10 +369,7 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
             let folder = files.absolute(saving.to.path);
             match files.save_run(&folder, &saving.experiment, &run_state, saving.to.replaces) {
                 Ok(sentence) => {
-                    let saved = Saved {
-                        sequences: run_state.state.sequences,
-                        seconds: run_state.state.time.as_secs_f64(),
-                    };
+                    let saved = Saved::of(&run_state.state);
                     Outcome::RunSaved(saving.number, saved, sentence)
                 }
                 Err(sentence) => Outcome::RunNotSaved(saving.number, sentence),
@@ -542,47 +537,30 @@ fn prepared(named: Vec<NamedExperiment>) -> Outcome {
         return Outcome::Failed(sentence);
     }
     let run = |(name, experiment): NamedExperiment| {
-        let state = State::new(experiment.model.clone(), &experiment.training);
+        let start = RunStart {
+            begun: experiment.clone(),
+            state: State::new(experiment.model.clone(), &experiment.training),
+            experiment,
+            snapshots: None,
+        };
         PreparedRun {
-            view: RunView::new(name, experiment.clone(), state.machine.clone()),
-            start: RunStart {
-                experiment,
-                state,
-                snapshots: None,
-            },
+            view: RunView::of(name, &start),
+            start,
         }
     };
     Outcome::Prepared(SameArc::new(named.into_iter().map(run).collect()))
 }
 
 /// Prepares a saved run for further training.
-fn continued(folder: PathBuf, saved: SavedState) -> Outcome {
-    let SavedState {
-        begun,
-        experiment,
-        state,
-        snapshots,
-    } = saved;
-    if let Some(sentence) = too_much_to_learn(&experiment, 1) {
+fn continued(folder: PathBuf, start: RunStart) -> Outcome {
+    if let Some(sentence) = too_much_to_learn(&start.experiment, 1) {
         return Outcome::Failed(sentence);
     }
+    let name = file_name(&folder);
     let view = RunView {
-        saved: Saved {
-            sequences: state.sequences,
-            seconds: state.time.as_secs_f64(),
-        },
-        folder: Some(folder.clone()),
-        begun,
-        ..RunView::new(
-            Some(file_name(&folder)),
-            experiment.clone(),
-            state.machine.clone(),
-        )
-    };
-    let start = RunStart {
-        experiment,
-        state,
-        snapshots,
+        saved: Saved::of(&start.state),
+        folder: Some(folder),
+        ..RunView::of(Some(name), &start)
     };
     Outcome::Prepared(SameArc::new(vec![PreparedRun { view, start }]))
 }

@@ -2,9 +2,9 @@
 
 use egui::Context;
 
-use crate::io::Experiment;
+use crate::io::{Experiment, RunStart};
 use crate::learn::{BuildRun, Learner, Run, Snapshots};
-use crate::viewer::state::jobs::{Job, RunStart, Saving, TrainingAction};
+use crate::viewer::state::jobs::{Job, Saving, TrainingAction};
 use crate::viewer::state::learning::RunUpdates;
 use crate::viewer::worker::learning_threads;
 
@@ -92,6 +92,7 @@ impl TrainingThreads {
                     experiment: Experiment { task, training, .. },
                     state,
                     snapshots,
+                    begun: _,
                 } = start;
                 let snapshots = snapshots.unwrap_or_else(|| Snapshots::new(limit));
                 Run::new(task, training, state, threads, snapshots)

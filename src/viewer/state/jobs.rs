@@ -12,8 +12,8 @@ use super::same::SameArc;
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::spread::Spread;
 use crate::figure::{self, Format, Gradients};
-use crate::io::Experiment;
-use crate::learn::{RunCommand, RunState, Snapshots};
+use crate::io::{Experiment, RunStart};
+use crate::learn::{RunCommand, RunState};
 use crate::train::{Quantity, State};
 use crate::viewer::files::{
     FilePurpose, LoadedRun, Machine, OpenedFile, RecordedEpisode, file_name,
@@ -88,17 +88,6 @@ pub struct PreparedRun {
     pub start: RunStart,
 }
 
-/// The initial state of a run.
-#[derive(Clone, Debug)]
-pub struct RunStart {
-    /// The experiment.
-    pub experiment: Experiment,
-    /// Weights, optimizer and history.
-    pub state: State,
-    /// The earlier snapshots of a continued run.
-    pub snapshots: Option<Snapshots>,
-}
-
 /// The saved progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Saved {
@@ -106,6 +95,16 @@ pub struct Saved {
     pub sequences: u64,
     /// Training time, in seconds.
     pub seconds: f64,
+}
+
+impl Saved {
+    /// Returns the progress of a state of training.
+    pub fn of(state: &State) -> Self {
+        Self {
+            sequences: state.sequences,
+            seconds: state.time.as_secs_f64(),
+        }
+    }
 }
 
 /// Something to do that may take a while.

@@ -330,8 +330,9 @@ impl State {
     /// All rows that can be scrolled to, and those on screen.
     pub fn rows(&self) -> Option<(Arc<Rows>, Arc<Rows>)> {
         let whole = self.whole()?;
-        let count = self.view.row_zoom.count(&whole, self.frame.room);
-        let part = count.map(|count| Arc::new(whole.part(self.view.row_zoom.first, count)));
+        let part = self
+            .part()
+            .map(|count| Arc::new(whole.part(self.view.row_zoom.first, count)));
         Some((whole.clone(), part.unwrap_or(whole)))
     }
 

@@ -20,6 +20,7 @@ use super::state::jobs::{Effect, Outcome};
 use super::state::layout::WindowLayout;
 use super::state::learning::LiveTraining;
 use super::state::messages::Kind;
+use super::state::opening::Opening;
 use super::state::settings::Appearance;
 use super::theme;
 use super::widget::readout::Readout;
@@ -320,7 +321,7 @@ impl App {
     fn after_ui(&mut self, ctx: &Context) {
         let busy = self.worker.busy().then_some(BETWEEN_SHARES);
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
-        let opening = self.opening().and_then(|opening| opening.next_change_in());
+        let opening = self.opening().and_then(Opening::next_change_in);
         let learning = self.state.learning.as_ref();
         let updates = learning.is_some_and(LiveTraining::expects_news);
         let updates = updates.then_some(training_threads::BETWEEN);

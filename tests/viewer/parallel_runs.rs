@@ -6,8 +6,8 @@ use std::sync::Weak;
 
 use tapescope::io::Experiment;
 use tapescope::learn::RunUpdate;
-use tapescope::viewer::RunUpdates;
 use tapescope::viewer::command::{Learn, Replacement};
+use tapescope::viewer::{RunUpdates, RunView};
 
 use super::*;
 
@@ -178,7 +178,7 @@ fn ten_seeds_begin_from_the_list_of_commands() {
     act(&mut screen, Replacement::Seeds(10));
     let labels = |screen: &Screen| -> Vec<String> {
         let learning = screen.state().learning.as_ref().unwrap();
-        learning.runs.iter().map(|run| run.label()).collect()
+        learning.runs.iter().map(RunView::label).collect()
     };
     let seeds = |seeds: std::ops::RangeInclusive<u64>| -> Vec<String> {
         seeds.map(|seed| format!("seed {seed}")).collect()
@@ -197,7 +197,7 @@ fn ablations_train_without_each_stage() {
     act(&mut screen, Replacement::Ablate);
     screen.run_steps(10);
     let learning = screen.state().learning.as_ref().unwrap();
-    let labels: Vec<_> = learning.runs.iter().map(|run| run.label()).collect();
+    let labels: Vec<_> = learning.runs.iter().map(RunView::label).collect();
     let all = [
         "unchanged",
         "no content",
@@ -220,7 +220,7 @@ fn ablations_train_without_each_stage() {
     // What learns next keeps its names.
     act(&mut screen, Replacement::NextSeed);
     let learning = screen.state().learning.as_ref().unwrap();
-    let labels: Vec<_> = learning.runs.iter().map(|run| run.label()).collect();
+    let labels: Vec<_> = learning.runs.iter().map(RunView::label).collect();
     assert_eq!(labels, all);
     assert!(learning.runs.iter().all(|run| run.begun.training.seed == 4));
     // And each is saved apart from the others.

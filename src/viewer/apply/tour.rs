@@ -113,7 +113,7 @@ impl State {
             self.show_scene(scene);
         } else {
             self.session.request = scene.request.clone();
-            tour.coming = Some(scene);
+            tour.coming = Some(Box::new(scene));
             self.enter(Mode::Tour(tour));
             self.record();
         }
@@ -203,7 +203,7 @@ impl State {
         };
         let flips = tour.at().wait == Wait::Flip;
         if let Some(scene) = tour.coming.take() {
-            return self.show_scene(scene);
+            return self.show_scene(*scene);
         }
         let flipped = self.session.request.flipped.last().copied();
         let Some((step, _)) = flipped.filter(|_| flips) else {

@@ -20,7 +20,7 @@ pub struct Tour {
     /// The views of earlier tour steps, to go back to.
     pub trail: Vec<TourState>,
     /// The view to show once its episode is recorded.
-    pub coming: Option<TourState>,
+    pub coming: Option<Box<TourState>>,
     /// The episode before a bit of it was changed.
     pub before: Option<SameArc<RecordedEpisode>>,
     /// The mark in the input: step and channel.

@@ -231,7 +231,7 @@ fn words_ui(ui: &Ui, rect: Rect, run: &RunView, palette: &Palette) {
     let name = painter.text(
         pos2(rect.left(), middle),
         Align2::LEFT_CENTER,
-        &run.label(),
+        run.label(),
         theme::heading(12.0),
         palette.strong,
     );

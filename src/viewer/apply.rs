@@ -9,6 +9,7 @@ mod files;
 mod gallery;
 mod learning;
 mod loaded_run;
+mod mode;
 mod opening;
 mod outcome;
 mod probes;

@@ -20,6 +20,14 @@ const NAME: &str = "learning";
 /// The preset to train when the machine on screen belongs to none.
 const PRESET: &str = "copy";
 
+impl LiveTraining {
+    /// An order for all runs, which from now on are waited for.
+    pub fn order(&mut self, order: RunCommand) -> Effect {
+        self.ordered += 1;
+        Effect::Train(TrainingAction::Tell(self.ordered, order))
+    }
+}
+
 impl State {
     /// Commands about machines that learn.
     pub(super) fn learn(&mut self, learn: Learn) {

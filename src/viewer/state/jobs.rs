@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{CompareResult, ComparedFigure, Sides};
 use super::episode::{EpisodeRequest, Open, RecordingInputs};
+pub use super::learning::Saved;
 use super::learning::{NamedExperiment, RunView};
 use super::same::SameArc;
 use crate::figure::chart::page::Charts;
@@ -14,7 +15,7 @@ use crate::figure::facts::spread::Spread;
 use crate::figure::{self, Format, Gradients};
 use crate::io::{Experiment, RunStart};
 use crate::learn::{RunCommand, RunState};
-use crate::train::{Quantity, State};
+use crate::train::Quantity;
 use crate::viewer::files::{
     FilePurpose, LoadedRun, Machine, OpenedFile, RecordedEpisode, file_name,
 };
@@ -86,25 +87,6 @@ pub struct PreparedRun {
     pub view: RunView,
     /// The initial state of the threads.
     pub start: RunStart,
-}
-
-/// The saved progress of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Saved {
-    /// Number of sequences.
-    pub sequences: u64,
-    /// Training time, in seconds.
-    pub seconds: f64,
-}
-
-impl Saved {
-    /// Returns the progress of a state of training.
-    pub fn of(state: &State) -> Self {
-        Self {
-            sequences: state.sequences,
-            seconds: state.time.as_secs_f64(),
-        }
-    }
 }
 
 /// Something to do that may take a while.

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use crate::io::preset::{WHOLE, ablations};
 use crate::io::{Experiment, RunStart};
-use crate::learn::{Finding, Pace, RunCommand, RunProgress, RunUpdate, Snapshot};
+use crate::learn::{Finding, Pace, RunProgress, RunUpdate, Snapshot};
 use crate::model::Model;
-use crate::train::{Clip, OptimizerConfig, chance, optimum};
+use crate::train::{Clip, OptimizerConfig, State, chance, optimum};
 use crate::viewer::files::LoadedRun;
 use crate::viewer::state::episode::{EpisodeRequest, Open};
-use crate::viewer::state::jobs::{Effect, Saved, TrainingAction};
 use crate::viewer::state::same::SameArc;
 
 /// Updates per second at which a person can follow, to begin with.
@@ -59,6 +58,25 @@ pub struct SavedRun {
     pub folder: PathBuf,
     /// True if all sequences are trained.
     pub is_finished: bool,
+}
+
+/// The saved progress of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Saved {
+    /// Number of sequences.
+    pub sequences: u64,
+    /// Training time, in seconds.
+    pub seconds: f64,
+}
+
+impl Saved {
+    /// Returns the progress of a state of training.
+    pub fn of(state: &State) -> Self {
+        Self {
+            sequences: state.sequences,
+            seconds: state.time.as_secs_f64(),
+        }
+    }
 }
 
 /// Training time, in seconds, that may be discarded without asking: the same seed reproduces it.
@@ -243,12 +261,6 @@ impl LiveTraining {
             && (self.saving.is_some()
                 || runs().map(|(seconds, _)| seconds).sum::<f64>() >= LITTLE
                 || runs().any(|(_, changed)| changed))
-    }
-
-    /// An order for all runs, which from now on are waited for.
-    pub fn order(&mut self, order: RunCommand) -> Effect {
-        self.ordered += 1;
-        Effect::Train(TrainingAction::Tell(self.ordered, order))
     }
 
     /// True until all runs have followed the last order.

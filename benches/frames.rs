@@ -140,7 +140,7 @@ fn learning(count: u64) -> (App, Run, RunProgress) {
     let experiment = runs[0].1.clone();
     let state = State::new(experiment.model, &experiment.training);
     let (task, training) = (experiment.task, experiment.training);
-    let mut run = Run::new(task, training, state, 1, Snapshots::LIMIT);
+    let mut run = Run::new(task, training, state, 1, Snapshots::default());
     for _ in 0..32 {
         run.advance();
     }
@@ -196,7 +196,7 @@ fn with_news(
         };
         let other = (count > 1).then(|| (1 + index % (count - 1).max(1), news()));
         let told = std::iter::once((0, news())).chain(other).collect();
-        app.apply(ctx, vec![Learn::Updates(RunUpdates(Arc::new(told))).into()]);
+        app.apply(ctx, vec![Learn::Updates(RunUpdates::new(told)).into()]);
         frame(ctx, app, pos2(5.0, 5.0))
     });
     frames.collect()

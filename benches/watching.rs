@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use egui::{Context, Pos2, RawInput, Rect, Vec2};
 use tapescope::io::{Experiment, preset::Override};
-use tapescope::learn::{Learner, Pace, Run, RunCommand, Snapshots};
+use tapescope::learn::{BuildRun, Learner, Pace, Run, RunCommand, Snapshots};
 use tapescope::train::{State, Trainer};
 use tapescope::viewer::command::Learn;
 use tapescope::viewer::{App, NoFiles, Options};
@@ -47,10 +47,11 @@ fn alone(experiments: &[Experiment]) -> f64 {
         let state = State::new(experiment.model.clone(), &experiment.training);
         let (task, training) = (experiment.task.clone(), experiment.training.clone());
         let limit = Snapshots::LIMIT / count;
-        Run::new(task, training, state, threads(count), limit)
+        let build = move || Run::new(task, training, state, threads(count), Snapshots::new(limit));
+        Box::new(build) as BuildRun
     };
     let runs = experiments.iter().map(run).collect();
-    let mut learner = Learner::start(runs, || ()).unwrap();
+    let learner = Learner::start(runs, || ()).unwrap();
     learner.send(1, &RunCommand::Go(Pace::Full));
     let start = Instant::now();
     std::thread::sleep(MEASURED);

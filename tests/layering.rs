@@ -359,6 +359,8 @@ fn state_descriptions_and_commands_know_no_window() {
         "inspect",
         "inspect.rs",
         "command.rs",
+        "precondition.rs",
+        "link.rs",
         "row_zoom.rs",
     ] {
         absent(&format!("src/viewer/{part}"), &["egui", "eframe"]);

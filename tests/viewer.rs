@@ -1143,7 +1143,7 @@ fn the_input_is_edited_by_keys_and_clicks() {
     harness.get_by_label("Only input bits of the task can be changed.");
     press(&mut harness, Key::Escape);
     press(&mut harness, Key::ArrowRight);
-    assert!(harness.state().editing.mark.is_none());
+    assert!(harness.state().mark().is_none());
     act(&mut harness, Episode::NextSeed);
     assert!(harness.state().session.request.flipped.is_empty());
 }

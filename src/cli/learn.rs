@@ -79,7 +79,7 @@ impl Learn {
         let runs = seeds.into_iter().map(|seed| {
             let mut experiment = experiment.clone();
             experiment.training.seed = seed;
-            (format!("seed {seed}"), experiment)
+            (None, experiment)
         });
         let first = First::Learning(runs.collect());
         show(Some(first), None, StartOptions::default())

@@ -83,6 +83,19 @@ pub struct ExistingRun {
     pub is_finished: bool,
 }
 
+/// The state from which a run starts or resumes.
+#[derive(Clone, Debug)]
+pub struct RunStart {
+    /// The experiment at the start of the run.
+    pub begun: Experiment,
+    /// The current experiment: that of the folder with all changes.
+    pub experiment: Experiment,
+    /// The state of training.
+    pub state: State,
+    /// The training snapshots up to this state, if there are any.
+    pub snapshots: Option<Snapshots>,
+}
+
 /// A resumed run.
 #[derive(Debug)]
 pub struct ResumedRun {
@@ -343,38 +356,59 @@ impl RunFolder {
         Ok((run, there))
     }
 
+    /// Returns the state from which [`RunFolder::resume`] continues. Changes no file.
+    ///
+    /// # Errors
+    /// The folder contains no unfinished run with a checkpoint.
+    pub fn saved_state(folder: &Path) -> Result<RunStart, Error> {
+        let place = Self::unfinished(folder);
+        let none = || Error::about(folder, "contains no run that can be resumed");
+        let there = Self::read(&place, |why| cannot_go_on(folder, why))?;
+        Self::state_of(folder, &place, there.ok_or_else(none)?)
+    }
+
+    /// Returns the state of an unfinished run; `place` holds its files.
+    fn state_of(folder: &Path, place: &Path, there: ExistingRun) -> Result<RunStart, Error> {
+        let none = "contains a run without a checkpoint; start it again with --out and --force";
+        let checkpoint = there.checkpoint;
+        let (begun, state) = checkpoint.ok_or_else(|| Error::about(folder, none))?;
+        let path = place.join(CHECKPOINT);
+        let experiment = begun.after(&state.changes)?.with_episodes(&path)?;
+        let snapshots = snapshots_of(place, &there.log);
+        let mut snapshots = snapshots.map_err(|error| lost_snapshots(folder, &error))?;
+        if let Some(snapshots) = &mut snapshots {
+            // Training repeats the sequences after the checkpoint.
+            snapshots.cut(state.sequences);
+        }
+        Ok(RunStart {
+            begun,
+            experiment,
+            state,
+            snapshots,
+        })
+    }
+
     /// Resumes the run that [`RunFolder::open`] has read: see [`RunFolder::resume`].
     ///
     /// # Errors
     /// As for [`RunFolder::resume`].
     pub fn resume_from(mut self, there: ExistingRun) -> Result<Option<ResumedRun>, Error> {
-        let (folder, path) = (self.folder.clone(), self.place.join(CHECKPOINT));
-        drop(there.weights);
+        let folder = self.folder.clone();
         if there.is_finished {
             complete(&folder)?;
-            file::remove(&path)?;
+            file::remove(&self.place.join(CHECKPOINT))?;
             Failure::forget(&folder)?;
             return Ok(None);
         }
-        let none = "contains a run without a checkpoint; start it again with --out and --force";
-        let (experiment, state) = there
-            .checkpoint
-            .ok_or_else(|| Error::about(&folder, none))?;
-        let experiment = experiment.after(&state.changes)?.with_episodes(&path)?;
-        let snapshots = snapshots_of(&self.place, &there.log);
-        let mut snapshots = snapshots.map_err(|error| lost_snapshots(&folder, &error))?;
+        let saved = Self::state_of(&folder, &self.place, there)?;
         complete(&folder)?;
         Failure::forget(&self.place)?;
-        if let Some(snapshots) = &mut snapshots {
-            // Training repeats the sequences after the checkpoint.
-            snapshots.cut(state.sequences);
-        }
-        self.open_at(&state)?;
+        self.open_at(&saved.state)?;
         Ok(Some(ResumedRun {
             folder: self,
-            experiment,
-            state,
-            snapshots,
+            experiment: saved.experiment,
+            state: saved.state,
+            snapshots: saved.snapshots,
         }))
     }
 

@@ -1,8 +1,7 @@
-//! The threads that train while somebody watches: runs side by side take turns on them; orders go in, and the newest
-//! account comes out when it is asked for, between two updates.
+//! The threads that train while somebody watches, one for each run: orders go in, and the newest account comes out when
+//! it is asked for, between two updates.
 
-use std::collections::VecDeque;
-use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +10,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use super::progress::RunProgress;
-use super::run::Run;
+use super::run::{Run, panic_text};
 use super::snapshots::Snapshots;
 use crate::model::Model;
 use crate::platform::RepeatingTask;
@@ -79,6 +78,7 @@ struct Mailbox {
     wanted: AtomicBool,
     updates: Mutex<Option<RunUpdate>>,
     run_state: Mutex<Option<RunState>>,
+    failure: Mutex<Option<String>>,
 }
 
 /// Locks the mailbox; a poisoned lock is harmless.
@@ -86,51 +86,43 @@ fn held<T>(on: &Mutex<T>) -> MutexGuard<'_, T> {
     on.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The caller's ends of the channels of a run.
-#[derive(Debug)]
+/// A run with its channels.
 struct Driver {
     messages: Sender<Message>,
     mailbox: Arc<Mailbox>,
+    /// Held by its thread during a slice.
+    slices: Arc<Mutex<Slices>>,
 }
 
-/// Runs that are trained side by side.
-#[derive(Debug, Default)]
+/// Runs that are trained side by side, each on a thread of its own.
 pub struct Learner {
     drivers: Vec<Driver>,
     /// Without threads the caller drives the runs, for tests.
     threads: Vec<RepeatingTask>,
-    scheduler: Arc<Scheduler>,
-}
-
-/// The state that the threads share.
-#[derive(Debug, Default)]
-struct Scheduler {
-    /// The runs that wait for a thread, in order: a thread takes the first that is due and puts it back as the last.
-    queue: Mutex<VecDeque<Permit>>,
     /// True once all is to end.
-    ends: AtomicBool,
+    ends: Arc<AtomicBool>,
 }
 
-/// A run while it waits for its turn.
-#[derive(Debug)]
-struct Permit {
-    place: usize,
-    /// The time before which it has nothing to do.
-    due: Instant,
-    worker: RunWorker,
+/// Builds a run. It may take long: it is called on the thread of the run.
+pub type BuildRun = Box<dyn FnOnce() -> Run + Send>;
+
+/// A run that is built in its first slice.
+struct Slices {
+    build: Option<BuildRun>,
+    worker: Option<RunWorker>,
+    /// The function that runs one update.
+    advance: fn(&mut Run),
     inbox: Receiver<Message>,
     mailbox: Arc<Mailbox>,
 }
 
 impl Learner {
-    /// Begins with these runs, paused, on as many threads as there are processors, or runs, if these are fewer: where
-    /// there are more runs they take turns, and all have as much time. `wake` is called when news that was asked for
-    /// is there.
+    /// Begins with these runs, paused, each on its own thread. `wake` is called when requested news is there.
     ///
     /// # Errors
     /// The system has no thread to spare.
     pub fn start(
-        runs: Vec<Run>,
+        runs: Vec<BuildRun>,
         wake: impl Fn() + Clone + Send + 'static,
     ) -> std::io::Result<Self> {
         Self::start_with(Run::advance, runs, wake)
@@ -139,92 +131,95 @@ impl Learner {
     /// Starts it with another function for an update.
     fn start_with(
         advance: fn(&mut Run),
-        runs: Vec<Run>,
+        runs: Vec<BuildRun>,
         wake: impl Fn() + Clone + Send + 'static,
     ) -> std::io::Result<Self> {
-        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let mut learner = Self::waiting(advance, runs);
-        for _ in 0..processors.min(learner.drivers.len()) {
-            let (scheduler, wake) = (learner.scheduler.clone(), wake.clone());
-            let thread = RepeatingTask::start("learn", move || scheduler.run_next(&wake))?;
-            learner.threads.push(thread);
+        for driver in &learner.drivers {
+            let (slices, ends) = (driver.slices.clone(), learner.ends.clone());
+            let wake = wake.clone();
+            let slice = move || held(&slices).run(&ends, &wake);
+            learner.threads.push(RepeatingTask::start("learn", slice)?);
         }
         Ok(learner)
     }
 
     /// Without threads and without a clock: each time news is asked for, every run that is not paused does one update.
-    pub fn without_threads(runs: Vec<Run>) -> Self {
-        Self::waiting(Run::advance, runs.into_iter().map(Run::untimed))
+    pub fn without_threads(runs: Vec<BuildRun>) -> Self {
+        let untimed = |build: BuildRun| Box::new(|| build().untimed()) as BuildRun;
+        Self::waiting(Run::advance, runs.into_iter().map(untimed))
     }
 
-    /// Queues these runs, paused.
-    fn waiting(advance: fn(&mut Run), runs: impl IntoIterator<Item = Run>) -> Self {
-        let mut learner = Self::default();
-        for (place, run) in runs.into_iter().enumerate() {
+    fn waiting(advance: fn(&mut Run), runs: impl IntoIterator<Item = BuildRun>) -> Self {
+        let drivers = runs.into_iter().map(|build| {
             let (messages, inbox) = channel();
             let mailbox = Arc::new(Mailbox::default());
-            let permit = Permit {
-                place,
-                due: Instant::now(),
-                worker: RunWorker::new(advance, run),
+            let slices = Arc::new(Mutex::new(Slices {
+                build: Some(build),
+                worker: None,
+                advance,
                 inbox,
                 mailbox: mailbox.clone(),
-            };
-            held(&learner.scheduler.queue).push_back(permit);
-            learner.drivers.push(Driver { messages, mailbox });
+            }));
+            Driver {
+                messages,
+                mailbox,
+                slices,
+            }
+        });
+        Self {
+            drivers: drivers.collect(),
+            threads: Vec::new(),
+            ends: Arc::default(),
         }
-        learner
     }
 
     /// Without threads: hands all messages to the runs, which then act.
-    fn drive(&self, act: fn(&mut Permit)) {
-        if self.threads.is_empty() {
-            for permit in held(&self.scheduler.queue).iter_mut() {
-                permit.receive(&|| ());
-                act(permit);
-            }
+    fn drive(&self, act: fn(&mut RunWorker)) {
+        let drivers = self.drivers.iter().filter(|_| self.threads.is_empty());
+        for driver in drivers {
+            held(&driver.slices).receive(&|| ()).map(act);
         }
     }
 
     /// Sends a command to all runs; commands are numbered from 1.
-    pub fn send(&mut self, number: u64, order: &RunCommand) {
+    pub fn send(&self, number: u64, order: &RunCommand) {
         for driver in &self.drivers {
-            // The scheduler has the run as long as there is a learner: it can always be told.
+            // The inbox is there as long as the driver.
             let message = Message::RunCommand(number, order.clone());
             drop(driver.messages.send(message));
         }
     }
 
     /// Asks a run, by its place, for its state between two updates: [`Learner::run_state`] has it then. `wake` is called.
-    pub fn request_state(&mut self, place: usize) {
+    pub fn request_state(&self, place: usize) {
         if let Some(driver) = self.drivers.get(place) {
             drop(driver.messages.send(Message::RequestState));
         }
     }
 
     /// Returns the requested state of a run, as soon as it is known.
-    pub fn run_state(&mut self, place: usize) -> Option<RunState> {
+    pub fn run_state(&self, place: usize) -> Option<RunState> {
         self.drive(|_| ());
         held(&self.drivers.get(place)?.mailbox.run_state).take()
     }
 
     /// Asks for the newest of every run.
-    pub fn request_updates(&mut self) {
+    pub fn request_updates(&self) {
         self.request_updates_of(|_| true);
     }
 
     /// Asks for the newest of these runs, by their places: to tell costs a run time. Without threads all go on, and
     /// tell.
-    pub fn request_updates_of(&mut self, whom: impl Fn(usize) -> bool) {
+    pub fn request_updates_of(&self, whom: impl Fn(usize) -> bool) {
         for (index, driver) in self.drivers.iter().enumerate() {
             if whom(index) || self.threads.is_empty() {
                 driver.mailbox.wanted.store(true, Ordering::Release);
             }
         }
-        self.drive(|permit| {
-            permit.worker.run_update();
-            permit.publish(&|| ());
-        });
+        self.drive(RunWorker::run_update);
+        let drivers = self.drivers.iter().filter(|_| self.threads.is_empty());
+        drivers.for_each(|driver| held(&driver.slices).publish(&|| ()));
     }
 
     /// Returns the number of runs.
@@ -233,22 +228,30 @@ impl Learner {
     }
 
     /// Returns the updates since the last call, each with the index of its run.
-    pub fn updates(&mut self) -> Vec<(usize, RunUpdate)> {
+    pub fn updates(&self) -> Vec<(usize, RunUpdate)> {
         let of = |(index, driver): (usize, &Driver)| {
             Some((index, held(&driver.mailbox.updates).take()?))
         };
         self.drivers.iter().enumerate().filter_map(of).collect()
     }
 
+    /// Returns the reason why a run could not be built, once.
+    pub fn failure(&self) -> Option<String> {
+        let mut drivers = self.drivers.iter();
+        drivers.find_map(|driver| held(&driver.mailbox.failure).take())
+    }
+
     /// Ends all threads, waits for that, and hands back the runs as they are.
     pub fn end(mut self) -> Vec<Run> {
-        self.scheduler.ends.store(true, Ordering::Release);
+        self.ends.store(true, Ordering::Release);
         for thread in self.threads.drain(..) {
             thread.wait();
         }
-        let mut permits: Vec<_> = held(&self.scheduler.queue).drain(..).collect();
-        permits.sort_by_key(|permit| permit.place);
-        let runs = permits.into_iter().map(|permit| permit.worker.run);
+        let runs = self.drivers.drain(..).filter_map(|driver| {
+            let mut slices = held(&driver.slices);
+            slices.build();
+            Some(slices.worker.take()?.run)
+        });
         runs.collect()
     }
 }
@@ -256,7 +259,7 @@ impl Learner {
 impl Drop for Learner {
     /// Ends training after the current update, without waiting.
     fn drop(&mut self) {
-        self.scheduler.ends.store(true, Ordering::Release);
+        self.ends.store(true, Ordering::Release);
     }
 }
 
@@ -377,69 +380,69 @@ impl RunWorker {
     }
 }
 
-/// The time that a run keeps a thread while others wait.
+/// The longest time of a slice: in a browser, events wait for it.
 const TURN: Duration = Duration::from_millis(4);
 /// The longest time after which an idle run looks for commands.
 const LOOKS_UP: Duration = Duration::from_millis(10);
 
-impl Scheduler {
-    /// Runs one slice of the first run that is due; returns the idle time, or `None` when all are to end.
-    fn run_next(&self, wake: &impl Fn()) -> Option<Duration> {
-        if self.ends.load(Ordering::Acquire) {
-            return None;
+impl Slices {
+    /// Builds the run, unless it is there. A panic, as of a pool without threads, is reported as failure.
+    fn build(&mut self) {
+        if let Some(build) = self.build.take() {
+            match catch_unwind(AssertUnwindSafe(build)) {
+                Ok(run) => self.worker = Some(RunWorker::new(self.advance, run)),
+                Err(why) => *held(&self.mailbox.failure) = Some(panic_text(why.as_ref())),
+            }
         }
-        let (mut queue, now) = (held(&self.queue), Instant::now());
-        let place = queue.iter().position(|permit| permit.due <= now);
-        let Some(mut permit) = place.and_then(|place| queue.remove(place)) else {
-            let due = queue.iter().map(|permit| permit.due).min();
-            return Some(due.map_or(LOOKS_UP, |due| due - now));
-        };
-        drop(queue);
-        permit.due = permit.run_slice(&self.ends, wake);
-        held(&self.queue).push_back(permit);
-        Some(Duration::ZERO)
     }
-}
 
-impl Permit {
-    /// Receives orders, trains for a slice and reports; returns the time at which there is work again.
-    fn run_slice(&mut self, ends: &AtomicBool, wake: &impl Fn()) -> Instant {
+    /// Receives orders, trains for a slice and reports; returns the idle time, or `None` at the end.
+    fn run(&mut self, ends: &AtomicBool, wake: &impl Fn()) -> Option<Duration> {
         let begun = Instant::now();
-        let due = loop {
-            self.receive(wake);
-            let wait = if self.worker.has_work() {
-                self.worker.wait()
+        loop {
+            if ends.load(Ordering::Acquire) {
+                return None;
+            }
+            let Some(worker) = self.receive(wake) else {
+                wake();
+                return None;
+            };
+            let wait = if worker.has_work() {
+                worker.wait()
             } else {
                 LOOKS_UP
             };
-            if !wait.is_zero() {
-                break Instant::now() + wait.min(LOOKS_UP);
+            if wait.is_zero() {
+                worker.run_update();
             }
-            self.worker.run_update();
             self.publish(wake);
-            if begun.elapsed() >= TURN || ends.load(Ordering::Relaxed) {
-                break begun;
+            if !wait.is_zero() || begun.elapsed() >= TURN {
+                return Some(wait.min(LOOKS_UP));
             }
-        };
-        self.publish(wake);
-        due
+        }
     }
 
-    fn receive(&mut self, wake: &impl Fn()) {
+    /// Hands all messages to the run.
+    fn receive(&mut self, wake: &impl Fn()) -> Option<&mut RunWorker> {
+        self.build();
+        let worker = self.worker.as_mut()?;
         while let Ok(message) = self.inbox.try_recv() {
             match message {
-                Message::RunCommand(number, order) => self.worker.receive(number, order),
+                Message::RunCommand(number, order) => worker.receive(number, order),
                 Message::RequestState => {
-                    *held(&self.mailbox.run_state) = Some(self.worker.run_state());
+                    *held(&self.mailbox.run_state) = Some(worker.run_state());
                     wake();
                 }
             }
         }
+        Some(worker)
     }
 
     fn publish(&self, wake: &impl Fn()) {
-        if self.mailbox.wanted.swap(false, Ordering::AcqRel) {
-            *held(&self.mailbox.updates) = Some(self.worker.updates());
+        if let Some(worker) = &self.worker
+            && self.mailbox.wanted.swap(false, Ordering::AcqRel)
+        {
+            *held(&self.mailbox.updates) = Some(worker.updates());
             wake();
         }
     }
@@ -456,6 +459,12 @@ mod tests {
     /// The time that a test waits for a thread before it fails.
     const PATIENCE: Duration = Duration::from_mins(5);
 
+    /// Runs from these seeds.
+    fn runs(seeds: std::ops::RangeInclusive<u64>, sequences: u64) -> Vec<BuildRun> {
+        let build = |seed| Box::new(move || run(seed, sequences)) as BuildRun;
+        seeds.map(build).collect()
+    }
+
     fn run(seed: u64, sequences: u64) -> Run {
         let task = Task::Copy(Copy {
             bits: 2,
@@ -471,7 +480,7 @@ mod tests {
             ..TrainingConfig::default()
         };
         let state = State::new(model.into(), &config);
-        Run::new(task, config, state, 1, Snapshots::LIMIT)
+        Run::new(task, config, state, 1, Snapshots::default())
     }
 
     fn alone(seed: u64, sequences: u64) -> Model<f32> {
@@ -483,7 +492,7 @@ mod tests {
     }
 
     /// Asks until the news is so.
-    fn until(learner: &mut Learner, is_so: impl Fn(usize, &RunUpdate) -> bool) {
+    fn until(learner: &Learner, is_so: impl Fn(usize, &RunUpdate) -> bool) {
         let mut waiting: Vec<bool> = vec![true; learner.drivers.len()];
         let start = Instant::now();
         while waiting.contains(&true) {
@@ -498,10 +507,9 @@ mod tests {
 
     #[test]
     fn parallel_runs_match_single_runs_exactly() {
-        let runs = (1..=3).map(|seed| run(seed, 60)).collect();
-        let mut learner = Learner::start(runs, || ()).unwrap();
+        let learner = Learner::start(runs(1..=3, 60), || ()).unwrap();
         learner.send(1, &RunCommand::Go(Pace::Full));
-        until(&mut learner, |_, updates| {
+        until(&learner, |_, updates| {
             updates.progress.end == Some(End::Finished)
         });
         for (seed, run) in (1..=3).zip(learner.end()) {
@@ -516,12 +524,9 @@ mod tests {
 
     #[test]
     fn excess_runs_share_processors_fairly() {
-        let runs = (1..=10).map(|seed| run(seed, 1_000_000)).collect();
-        let mut learner = Learner::start(runs, || ()).unwrap();
-        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        assert_eq!(learner.threads.len(), processors.min(10));
+        let learner = Learner::start(runs(1..=10, 1_000_000), || ()).unwrap();
         learner.send(1, &RunCommand::Go(Pace::Full));
-        until(&mut learner, |_, updates| updates.progress.sequences >= 20);
+        until(&learner, |_, updates| updates.progress.sequences >= 20);
         learner.send(1, &RunCommand::Pause);
         let ends = learner.end();
         assert_eq!(ends.len(), 10);
@@ -532,7 +537,7 @@ mod tests {
 
     #[test]
     fn each_single_update_command_runs_once() {
-        let mut learner = Learner::start(vec![run(1, 1000)], || ()).unwrap();
+        let learner = Learner::start(runs(1..=1, 1000), || ()).unwrap();
         let followed = |number| move |_: usize, updates: &RunUpdate| updates.followed == number;
         let (mut number, mut all) = (0, 0);
         for presses in [1, 1, 5, 2, 17] {
@@ -541,23 +546,21 @@ mod tests {
                 learner.send(number, &RunCommand::Once);
             }
             all += presses;
-            until(&mut learner, followed(number));
-            until(&mut learner, |_, updates| {
+            until(&learner, followed(number));
+            until(&learner, |_, updates| {
                 assert_eq!(updates.progress.sequences, all);
                 true
             });
         }
         learner.send(number + 1, &RunCommand::Go(Pace::Updates(1e6)));
-        until(&mut learner, |_, updates| {
-            updates.progress.sequences > all + 10
-        });
+        until(&learner, |_, updates| updates.progress.sequences > all + 10);
         learner.send(number + 2, &RunCommand::Pause);
         let run = learner.end().remove(0);
         assert!(run.progress().sequences > all + 10 && run.is_active());
     }
 
     /// Returns the state of a run, as soon as it is known.
-    fn run_state(learner: &mut Learner, place: usize) -> RunState {
+    fn run_state(learner: &Learner, place: usize) -> RunState {
         learner.request_state(place);
         let start = Instant::now();
         loop {
@@ -571,18 +574,17 @@ mod tests {
 
     #[test]
     fn state_can_be_requested_during_training() {
-        let runs = (1..=2).map(|seed| run(seed, 1_000_000)).collect();
-        let mut learner = Learner::start(runs, || ()).unwrap();
+        let learner = Learner::start(runs(1..=2, 1_000_000), || ()).unwrap();
         learner.send(1, &RunCommand::Go(Pace::Full));
-        until(&mut learner, |_, updates| updates.progress.sequences >= 20);
+        until(&learner, |_, updates| updates.progress.sequences >= 20);
         let RunState {
             state, snapshots, ..
-        } = run_state(&mut learner, 1);
+        } = run_state(&learner, 1);
         let last = snapshots.all().last().unwrap().sequences;
         assert!(last <= state.sequences);
         let is_active =
             |place, updates: &RunUpdate| place == 0 || updates.progress.sequences > state.sequences;
-        until(&mut learner, is_active);
+        until(&learner, is_active);
         // It is that of a moment between two updates.
         let mut same = run(2, 1_000_000);
         while same.progress().sequences < state.sequences {
@@ -605,7 +607,7 @@ mod tests {
             run.advance();
         };
         let gate = held(&GATE);
-        let mut learner = Learner::start_with(through, vec![run(1, 100)], || ()).unwrap();
+        let learner = Learner::start_with(through, runs(1..=1, 100), || ()).unwrap();
         learner.send(1, &RunCommand::Go(Pace::Full));
         learner.request_state(0);
         let start = Instant::now();
@@ -625,21 +627,56 @@ mod tests {
     }
 
     #[test]
+    fn a_run_is_built_on_its_thread() {
+        let (open, gate) = channel::<()>();
+        let build = move || {
+            let _ = gate.recv();
+            run(1, 20)
+        };
+        let broken = || -> Run { panic!("no more threads") };
+        let builds: Vec<BuildRun> = vec![Box::new(build), Box::new(broken)];
+        // It has started before the run is built.
+        let learner = Learner::start(builds, || ()).unwrap();
+        learner.send(1, &RunCommand::Go(Pace::Full));
+        assert!(learner.updates().is_empty());
+        let start = Instant::now();
+        let failure = loop {
+            assert!(start.elapsed() < PATIENCE, "no failure was reported");
+            if let Some(failure) = learner.failure() {
+                break failure;
+            }
+        };
+        assert_eq!(failure, "no more threads");
+        open.send(()).unwrap();
+        while !learner
+            .updates()
+            .iter()
+            .any(|(_, news)| news.progress.end.is_some())
+        {
+            assert!(start.elapsed() < PATIENCE, "the run does not end");
+            learner.request_updates();
+        }
+        assert_eq!(
+            learner.end().remove(0).trainer().state.machine,
+            alone(1, 20)
+        );
+    }
+
+    #[test]
     fn failed_update_is_reported_and_run_is_unchanged() {
         let breaks = |run: &mut Run| {
             assert!(run.progress().sequences != 7, "no such luck");
             run.advance();
         };
-        let runs = vec![run(1, 100), run(2, 100)];
-        let mut learner = Learner::start_with(breaks, runs, || ()).unwrap();
+        let learner = Learner::start_with(breaks, runs(1..=2, 100), || ()).unwrap();
         learner.send(1, &RunCommand::Go(Pace::Full));
-        until(&mut learner, |_, updates| {
+        until(&learner, |_, updates| {
             let words = "no such luck".to_owned();
             let is_whole = true;
             updates.progress.end == Some(End::Broken { words, is_whole })
         });
         // Every thread is still there, and hands out what is left.
-        let RunState { state, .. } = run_state(&mut learner, 0);
+        let RunState { state, .. } = run_state(&learner, 0);
         assert_eq!(state.sequences, 7);
         let mut same = run(1, 100);
         (0..7).for_each(|_| same.advance());
@@ -670,20 +707,15 @@ mod tests {
             run.advance();
         }
         let best = run.trainer().state.best.clone();
+        let config = run.trainer().config.clone();
         assert!(best.is_some());
-        let mut learner = Learner::without_threads(vec![run]);
+        let learner = Learner::without_threads(vec![Box::new(move || run)]);
         let task = Task::Copy(Copy {
             bits: 2,
             length: 1..=5,
         });
-        let config = held(&learner.scheduler.queue)
-            .front()
-            .map(|permit| permit.worker.run.trainer().config.clone());
         let set = vec!["task.length=[1,5]".to_owned()];
-        learner.send(
-            1,
-            &RunCommand::Change(Box::new((task, config.unwrap())), set),
-        );
+        learner.send(1, &RunCommand::Change(Box::new((task, config)), set));
         learner.request_updates();
         let run = learner.end().remove(0);
         assert_eq!(run.progress().changes, []);
@@ -692,7 +724,7 @@ mod tests {
 
     #[test]
     fn change_is_recorded_with_its_sequence() {
-        let mut learner = Learner::without_threads(vec![run(1, 100)]);
+        let learner = Learner::without_threads(runs(1..=1, 100));
         learner.send(1, &RunCommand::Go(Pace::Full));
         (0..5).for_each(|_| learner.request_updates());
         let trainer = learner.end().remove(0);
@@ -701,7 +733,7 @@ mod tests {
             trainer.trainer().config.clone(),
         );
         config.batch = 4;
-        let mut learner = Learner::without_threads(vec![trainer]);
+        let learner = Learner::without_threads(vec![Box::new(move || trainer)]);
         let set = vec!["training.batch=4".to_owned()];
         learner.send(
             1,

@@ -14,7 +14,7 @@ pub mod status;
 
 pub use curve::{Curve, Point};
 pub use finding::{Finding, Kind};
-pub use learner::{Learner, Pace, RunCommand, RunState, RunUpdate};
+pub use learner::{BuildRun, Learner, Pace, RunCommand, RunState, RunUpdate};
 pub use progress::{DiagnosticsHistory, End, ErrorsBySize, RunProgress};
 pub use run::{Run, change};
 pub use snapshots::{Snapshot, Snapshots, slot};

@@ -1,5 +1,6 @@
 //! A training run with all that is observed of it.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -39,14 +40,21 @@ pub fn change(trainer: &mut Trainer, task: Task, config: TrainingConfig, set: Ve
     }
 }
 
+/// Returns the message of a panic.
+pub(super) fn panic_text(why: &(dyn Any + Send)) -> String {
+    let text = why.downcast_ref::<String>().map(String::as_str);
+    let text = text.or(why.downcast_ref::<&str>().copied());
+    text.unwrap_or("an error without a message").to_owned()
+}
+
 impl Run {
-    /// Starts or resumes a run from a state, with a limit on the bytes of its snapshots.
+    /// Starts or resumes a run from a state, with its earlier snapshots.
     pub fn new(
         task: Task,
         config: TrainingConfig,
         state: State,
         threads: usize,
-        limit: usize,
+        snapshots: Snapshots,
     ) -> Self {
         let named = state.machine.params.named().into_iter();
         let tensors = named.map(|(name, _)| name).collect();
@@ -65,7 +73,7 @@ impl Run {
                     looks: Vec::new(),
                     tensors: Arc::new(tensors),
                 },
-                snapshots: Snapshots::new(limit),
+                snapshots,
                 // Which change was of the task is not known; after the last one it is the same.
                 task_since: trainer
                     .state
@@ -175,9 +183,7 @@ impl Run {
         let Err(why) = catch_unwind(AssertUnwindSafe(|| act(self))) else {
             return;
         };
-        let said = why.downcast_ref::<String>().map(String::as_str);
-        let said = said.or(why.downcast_ref::<&str>().copied());
-        let words = said.unwrap_or("an error without a message").to_owned();
+        let words = panic_text(why.as_ref());
         let is_whole = at(self) == before;
         let progress = &mut self.progress;
         let finding = Finding::broken(progress.sequences, &words, is_whole);

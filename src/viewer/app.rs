@@ -19,6 +19,7 @@ use super::state::jobs::{Effect, Outcome};
 use super::state::layout::WindowLayout;
 use super::state::learning::LiveTraining;
 use super::state::messages::Kind;
+use super::state::opening::Opening;
 use super::state::settings::Appearance;
 use super::theme;
 use super::widget::readout::Readout;
@@ -167,7 +168,7 @@ impl App {
             effects = Vec::new();
             for outcome in outcomes {
                 // What a file brings is a change of its own; a drag goes on while its episodes are recorded.
-                if outcome.is_of_a_file() {
+                if outcome.replaces_episode() {
                     self.state.history.begin_gesture();
                 }
                 effects.extend(self.state.apply_all(vec![Command::Done(outcome)]));
@@ -239,12 +240,15 @@ impl App {
         if let (Some(job), false) = (self.threads.run_state(), self.held) {
             self.worker.start(job);
         }
-        if self.opening.is_some() && is_taken_over(ctx) {
+        if let Some(sentence) = self.threads.failure() {
+            self.tell(Command::Learn(Learn::Refused(sentence)));
+        }
+        if self.opening().is_some() && is_taken_over(ctx) {
             self.tell(Command::Play(Play::TakeOver));
         }
         let held = Held {
             dialog: self.dialog.is_some(),
-            editing: self.editing.mark.is_some() && self.dialog.is_none(),
+            editing: self.mark().is_some() && self.dialog.is_none(),
         };
         let keys = keys::take_keys(ctx, held);
         for command in keys.into_iter().chain(self.dropped(ctx)) {
@@ -257,7 +261,7 @@ impl App {
         if pointer.any_pressed() || idle {
             self.state.history.begin_gesture();
         }
-        if idle && self.editing.stroke.is_some() {
+        if idle && self.stroke.is_some() {
             self.tell(Command::Edit(Edit::EndStroke));
         }
         self.apply(ctx, Vec::new());
@@ -307,7 +311,7 @@ impl App {
     fn after_ui(&mut self, ctx: &Context) {
         let busy = self.worker.busy().then_some(BETWEEN_SHARES);
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
-        let opening = self.opening.and_then(|opening| opening.next_change_in());
+        let opening = self.opening().and_then(Opening::next_change_in);
         let learning = self.state.learning.as_ref();
         let updates = learning.is_some_and(LiveTraining::expects_news);
         let updates = updates.then_some(training_threads::BETWEEN);

@@ -9,6 +9,7 @@ mod files;
 mod gallery;
 mod learning;
 mod loaded_run;
+mod mode;
 mod opening;
 mod outcome;
 mod probes;
@@ -68,7 +69,7 @@ impl State {
     /// Returns whether a command can be undone: user actions, and contents of files.
     fn can_be_undone(&self, command: &Command) -> bool {
         if let Command::Done(outcome) = command {
-            return outcome.is_of_a_file() && self.session.open.is_some();
+            return outcome.replaces_episode() && self.session.open.is_some();
         }
         !matches!(command, Command::Edit(Edit::Undo | Edit::Redo))
     }
@@ -80,8 +81,9 @@ impl State {
         let usual = self.usual_speed();
         let (step, speed) = (self.player.step(), self.player.speed());
         let is_layout = command == Command::Look(Look::NextLayout);
-        let tour = self.tour.as_ref();
-        let heard = tour.and_then(|tour| tour::UserAction::of(tour, &command));
+        let heard = self
+            .tour()
+            .and_then(|tour| tour::UserAction::of(tour, &command));
         match command {
             Command::Play(play) => self.play(play),
             Command::Look(look) => self.look(look),
@@ -112,7 +114,7 @@ impl State {
             self.toasts.withdraw(SPEED);
         }
         // Whoever has chosen a speed keeps it.
-        if self.opening.is_none() && (self.player.speed() - usual).abs() < f64::EPSILON {
+        if self.opening().is_none() && (self.player.speed() - usual).abs() < f64::EPSILON {
             self.player.set_speed(self.usual_speed());
             if is_layout && (self.player.speed() - usual).abs() > f64::EPSILON {
                 let speed = numbers::speed(self.player.speed());

@@ -357,6 +357,8 @@ pub enum Tour {
 pub enum Learn {
     /// Train or wait; where nothing learns, the preset of the machine on screen begins.
     Toggle,
+    /// Train the saved run on screen further.
+    Continue,
     /// Run one update, then wait.
     Once,
     /// Doubles or halves the training speed a number of times.

@@ -8,7 +8,8 @@ use super::files::{
     RecordedEpisode, file_name,
 };
 use crate::io::{
-    Error, Experiment, RunFolder, Trained, memory_files, picture, preset, shell, trace, weights,
+    Error, Experiment, RunFolder, RunStart, Trained, memory_files, picture, preset, shell, trace,
+    weights,
 };
 use crate::learn::{RunProgress, RunState};
 use crate::model::Model;
@@ -105,6 +106,10 @@ impl Files for Disk {
                 "Run saved in {folder} in its state before the failure: best weights and training snapshots. To evaluate them: {eval}"
             ),
         })
+    }
+
+    fn saved_state(&self, folder: &Path) -> Result<RunStart, String> {
+        RunFolder::saved_state(folder).map_err(|error| error.to_string())
     }
 
     fn choose(&self, save: bool, suggestion: &str, answer: Answer) {
@@ -221,7 +226,7 @@ fn loaded_run(folder: &Path) -> Result<Option<LoadedRun>, Error> {
         name,
         experiment,
         progress: RunProgress::of_file(of, log.points, (log.changes, task_since), snapshots),
-        resume: (!is_finished).then(|| shell::resume(folder)),
+        is_finished,
     }))
 }
 

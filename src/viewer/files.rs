@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::figure::Format;
-use crate::io::Experiment;
+use crate::io::{Experiment, RunStart};
 use crate::learn::{RunProgress, RunState};
 use crate::math::Matrix;
 use crate::model::config::Order;
@@ -61,8 +61,8 @@ pub struct LoadedRun {
     pub experiment: Experiment,
     /// The progress, with at least one snapshot.
     pub progress: RunProgress,
-    /// The command that resumes it, where that is possible.
-    pub resume: Option<String>,
+    /// True if all sequences are trained; otherwise it can be continued.
+    pub is_finished: bool,
 }
 
 impl LoadedRun {
@@ -140,16 +140,6 @@ impl RecordedEpisode {
     pub fn initial_cells(&self) -> Option<&Matrix<f32>> {
         let machine = self.machine.as_ref()?;
         machine.ntm.params.tensor("initial.cell")
-    }
-
-    /// About how many bytes it takes.
-    pub fn bytes(&self) -> usize {
-        let trace = &self.recording.trace;
-        // A weighting at five stages.
-        let heads = trace.heads.iter();
-        let weights = heads.map(|head| 5 * head.weighting.as_slice().len());
-        let values = trace.memory_columns.as_slice().len() + weights.sum::<usize>();
-        values * size_of::<f32>()
     }
 }
 
@@ -241,6 +231,14 @@ pub trait Files: Send + Sync {
     ) -> Result<String, String> {
         let _ = (experiment, run_state, replaces);
         Err(format!("{} cannot be written{NO_ACCESS}", folder.display()))
+    }
+
+    /// Reads the state from which the run in a folder continues.
+    ///
+    /// # Errors
+    /// A sentence that names the folder and what is wrong with it.
+    fn saved_state(&self, folder: &Path) -> Result<RunStart, String> {
+        Err(format!("{} cannot be opened{NO_ACCESS}", folder.display()))
     }
 
     /// Asks the user for a file to open, or for a place to save to; `suggestion` is the proposed name. The

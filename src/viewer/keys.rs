@@ -227,7 +227,7 @@ const SAVE: &str = if HAS_FILES {
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 92] = [
+pub static TABLE: [Entry; 93] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again"),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -282,6 +282,7 @@ pub static TABLE: [Entry; 92] = [
     entry(Group::Compare, Precondition::Difference, Command::Compare(Compare::FirstDifference), "Go to first difference", &[shift(Key::D)], "its step, stage and head"),
     entry(Group::Compare, Precondition::Baseline, Command::Compare(Compare::End), "End comparison", &[control_shift(Key::D)], "or Esc in its layout"),
     entry(Group::Learn, Precondition::Nothing, Command::Learn(Learn::Toggle), "Train live", &[key(Key::T)], "train from scratch and watch; then pause or resume"),
+    entry(Group::Learn, Precondition::Unfinished, Command::Learn(Learn::Continue), "Continue training", &[], "the saved run on screen, from its last checkpoint"),
     entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Once), "Run one update", &[shift(Key::T)], "then pause"),
     entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::SlowOrFull), "Toggle full speed", &[], "single updates can be followed, or as fast as possible"),
     entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Faster(-1)), "Train slower", &[shift(Key::OpenBracket)], "half as many updates per second"),

@@ -46,7 +46,7 @@ pub use state::State;
 pub use state::episode::{EpisodeRequest, ExternalEpisode};
 pub use state::gallery::{FAILURES, Failure};
 pub use state::layout::WindowLayout;
-pub use state::learning::{LiveTraining, RunUpdates, ablated};
+pub use state::learning::{LiveTraining, RunUpdates, RunView, ablated};
 pub use state::session::Session;
 pub use state::settings::{Appearance, Panels, Settings, Theme};
 pub use state::start::{InvalidStart, StartOptions};

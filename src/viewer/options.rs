@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::disk::{Disk, included_machine, included_machines};
 use super::files::{Files, Machine, NoFiles, OpenedFile};
 use super::link::Link;
+use super::state::learning::NamedExperiment;
 use super::state::session::Session;
 use super::state::settings::Settings;
 use super::state::start::{InvalidStart, StartOptions};
 use super::worker;
-use crate::io::Experiment;
 use crate::model::Trace;
 use crate::model::config::Order;
 
@@ -34,7 +34,7 @@ pub struct Options {
     /// The initial episode and place.
     pub begin: StartOptions,
     /// Experiments to train side by side, with their names.
-    pub learn: Vec<(String, Experiment)>,
+    pub learn: Vec<NamedExperiment>,
     /// Settings stored by earlier sessions.
     pub settings: Settings,
 }
@@ -141,7 +141,7 @@ pub enum First {
     /// A trace, a weights file or the folder of a run.
     File(PathBuf),
     /// The experiments to train.
-    Learning(Vec<(String, Experiment)>),
+    Learning(Vec<NamedExperiment>),
 }
 
 impl Default for Options {

@@ -3,6 +3,7 @@
 use super::state::State;
 use super::state::episode::Open;
 use super::state::layout::WindowLayout;
+use super::state::mode::Mode;
 use super::state::settings::SCALES;
 
 /// A precondition of a command.
@@ -60,6 +61,8 @@ pub enum Precondition {
     Resized,
     /// A machine that learns.
     Learning,
+    /// A saved run with sequences to train.
+    Unfinished,
     /// Something that was noticed of it.
     Finding,
     /// Several that learn side by side.
@@ -152,6 +155,13 @@ impl State {
                     .is_some_and(|learning| !learning.findings().is_empty()),
                 "no findings yet",
             ),
+            Precondition::Unfinished => {
+                let learning = self.learning.as_ref();
+                match learning.and_then(|learning| learning.read_only.as_ref()) {
+                    None => (false, "no saved run is open"),
+                    Some(saved) => (!saved.is_finished, "this run is finished"),
+                }
+            }
             Precondition::Runs => (
                 self.learning.as_ref().is_some_and(|all| all.runs.len() > 1),
                 "only one run is open",
@@ -167,8 +177,7 @@ impl State {
         self.view.selected.is_some()
             || self.welcome.shown
             || self.presenting
-            || self.tour.is_some()
-            || self.failing.is_some()
+            || matches!(self.mode, Mode::Tour(_) | Mode::Failure(_))
             || self.layer().gradients().is_some()
             || self.pending.busy
             || self.layout() == WindowLayout::Compare

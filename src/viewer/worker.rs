@@ -11,19 +11,19 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode};
+use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode, file_name};
 use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
-use super::state::jobs::{
-    Destination, Job, Outcome, Page, PendingJob, SameArc, SampledSpread, Saved,
-};
+use super::state::jobs::{Destination, Job, Outcome, Page, PendingJob, PreparedRun, Saved};
+use super::state::learning::{NamedExperiment, RunView};
+use super::state::same::SameArc;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Layer, Motion, Pages, Progress, Walk, to_bytes};
-use crate::io::{Experiment, memory_limit};
+use crate::io::{Experiment, RunStart, memory_limit};
 use crate::learn::Snapshots;
 use crate::model::{Draw, Model, ModelConfig, NoiseMode};
 use crate::platform::{self, Chosen, Queue, TimeSlice, at_once};
 use crate::task::Task;
-use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording};
+use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, State};
 
 /// Duration of a step in an animation, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
@@ -130,8 +130,10 @@ impl Worker {
                 self.pictures.0.push_back((job, under_way));
                 self.next_picture();
             }
-            Some(jobs) if !matches!(job, Job::Draw(..)) => jobs.put((job, under_way)),
-            // An animation takes long.
+            // An animation takes long, and training waits for no recording.
+            Some(jobs) if !matches!(job, Job::Draw(..) | Job::Prepare(_) | Job::Continue(_)) => {
+                jobs.put((job, under_way));
+            }
             _ => {
                 let (files, outbox) = (self.files.clone(), self.outbox.clone());
                 self.spawn(async move || {
@@ -320,11 +322,11 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
             Outcome::Picture(place, record(&inputs, &mut progress).await.ok().map(open))
         }
         Job::Sample(inputs, count) => match sampled(&inputs, count, &mut progress).await {
-            Ok(spread) => Outcome::SampledSpread(inputs.request, SampledSpread(Arc::new(spread))),
+            Ok(spread) => Outcome::SampledSpread(inputs.request, SameArc::new(spread)),
             Err(sentence) => Outcome::Failed(sentence),
         },
         Job::Derive(shown, of) => match derived(&shown, of) {
-            Ok(gradients) => Outcome::Derived(SameArc(shown), SameArc(Arc::new(gradients))),
+            Ok(gradients) => Outcome::Derived(SameArc(shown), SameArc::new(gradients)),
             Err(sentence) => Outcome::Failed(sentence),
         },
         Job::Open(path) => match files.open(&path, &watch) {
@@ -343,6 +345,11 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
             Outcome::Recent(paths.into_iter().map(there).collect())
         }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
+        Job::Prepare(named) => prepared(named),
+        Job::Continue(folder) => match files.saved_state(&folder) {
+            Ok(saved) => continued(folder, saved),
+            Err(sentence) => Outcome::Failed(sentence),
+        },
         Job::Draw(to, format, Page::One(shown, seen, options)) => {
             let figure = Figure::new(&shown.recording, *options);
             let figure = figure.with_initial(shown.initial_cells());
@@ -362,10 +369,7 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
             let folder = files.absolute(saving.to.path);
             match files.save_run(&folder, &saving.experiment, &run_state, saving.to.replaces) {
                 Ok(sentence) => {
-                    let saved = Saved {
-                        sequences: run_state.state.sequences,
-                        seconds: run_state.state.time.as_secs_f64(),
-                    };
+                    let saved = Saved::of(&run_state.state);
                     Outcome::RunSaved(saving.number, saved, sentence)
                 }
                 Err(sentence) => Outcome::RunNotSaved(saving.number, sentence),
@@ -523,6 +527,42 @@ pub fn too_much_to_learn(experiment: &Experiment, count: usize) -> Option<String
     Some(format!(
         "{title} cannot be trained here: training on {steps} steps of a memory of {rows} rows, in batches of {batch}, {short}. Use shorter episodes, fewer rows or a smaller batch."
     ))
+}
+
+/// Prepares these experiments for training side by side.
+fn prepared(named: Vec<NamedExperiment>) -> Outcome {
+    let count = named.len();
+    let mut experiments = named.iter().map(|(_, experiment)| experiment);
+    if let Some(sentence) = experiments.find_map(|one| too_much_to_learn(one, count)) {
+        return Outcome::Failed(sentence);
+    }
+    let run = |(name, experiment): NamedExperiment| {
+        let start = RunStart {
+            begun: experiment.clone(),
+            state: State::new(experiment.model.clone(), &experiment.training),
+            experiment,
+            snapshots: None,
+        };
+        PreparedRun {
+            view: RunView::of(name, &start),
+            start,
+        }
+    };
+    Outcome::Prepared(SameArc::new(named.into_iter().map(run).collect()))
+}
+
+/// Prepares a saved run for further training.
+fn continued(folder: PathBuf, start: RunStart) -> Outcome {
+    if let Some(sentence) = too_much_to_learn(&start.experiment, 1) {
+        return Outcome::Failed(sentence);
+    }
+    let name = file_name(&folder);
+    let view = RunView {
+        saved: Saved::of(&start.state),
+        folder: Some(folder),
+        ..RunView::of(Some(name), &start)
+    };
+    Outcome::Prepared(SameArc::new(vec![PreparedRun { view, start }]))
 }
 
 /// Returns the episode of the seed, or the given or edited one; `None` if cancelled.

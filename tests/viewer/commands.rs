@@ -68,6 +68,7 @@ fn every_command_runs_by_name() {
             ("Toggle B − A", "no comparison is open"),
             ("Go to first difference", "no comparison is open"),
             ("End comparison", "no comparison is open"),
+            ("Continue training", "no saved run is open"),
             ("Run one update", LEARNS),
             ("Toggle full speed", LEARNS),
             ("Train slower", LEARNS),

@@ -109,13 +109,13 @@ fn learning_ends_the_tour_and_a_failure() {
         let mut screen = included("copy", LARGE);
         act(&mut screen, begin);
         let state = screen.state();
-        assert!(state.tour.is_some() || state.failing.is_some());
+        assert!(state.tour().is_some() || state.failing().is_some());
         act(
             &mut screen,
             Replacement::Begin(vec![learn::experiment(&[])]),
         );
         let state = screen.state();
-        assert!(state.tour.is_none() && state.failing.is_none());
+        assert!(state.tour().is_none() && state.failing().is_none());
         assert!(!says(&screen, "Leave tour") && !says(&screen, "Go to next failure"));
     }
 }
@@ -130,7 +130,7 @@ fn another_machine_or_a_file_ends_the_tour() {
         act(&mut screen, Tour::Start);
         act(&mut screen, Tour::Next);
         act(&mut screen, command);
-        assert!(screen.state().tour.is_none());
+        assert!(screen.state().tour().is_none());
     }
 }
 
@@ -142,7 +142,7 @@ fn escape_leaves_tour_like_its_button() {
     act(&mut screen, Look::Focus(0));
     press(&mut screen, Key::Escape);
     let state = screen.state();
-    assert!(state.tour.is_none() && !state.view.chosen);
+    assert!(state.tour().is_none() && !state.view.chosen);
 }
 
 /// The card of a message.
@@ -278,7 +278,7 @@ fn the_tour_has_a_button() {
     let mut screen = included("copy", SMALL);
     act(&mut screen, Tour::Greet);
     click(&mut screen, "Start tour");
-    assert!(screen.state().tour.is_some());
+    assert!(screen.state().tour().is_some());
 }
 
 #[test]

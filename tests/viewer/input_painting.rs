@@ -48,7 +48,7 @@ fn stroke_paints_bits_as_one_change() {
             assert_eq!(input(&harness, t, (first + 1) % 4), *bit);
         }
         assert!(!has(&harness, "Note"));
-        assert_eq!(harness.state().editing.mark, Some((8, first)));
+        assert_eq!(harness.state().mark(), Some((8, first)));
         press_with(&mut harness, Modifiers::COMMAND, Key::Z);
         let undone: Vec<_> = (0..5).map(|t| input(&harness, t, first)).collect();
         assert_eq!(undone, before);

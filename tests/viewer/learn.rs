@@ -4,7 +4,7 @@
 use egui::accesskit::Role;
 use egui::{ViewportCommand, ViewportEvent, ViewportId};
 use tapescope::io::{Experiment, ResumedRun, RunFolder};
-use tapescope::learn::{End, Finding, Pace, RunState, RunUpdate};
+use tapescope::learn::{End, Finding, Pace, RunUpdate};
 use tapescope::train::Trainer;
 use tapescope::viewer::{LiveTraining, RunUpdates};
 
@@ -329,6 +329,48 @@ fn run_saved_during_training_resumes_identically() {
 }
 
 #[test]
+fn saved_run_continues_in_the_window_identically() {
+    let folder = folder("continued");
+    let mut screen = on_disk(&["training.sequences=160"]);
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    drop(screen);
+    let mut screen = window_with(LARGE, options(Arc::new(Disk)));
+    let path = folder.display().to_string();
+    open(&mut screen, &path);
+    screen.run_steps(3);
+    assert!(state(&screen).read_only.is_some() && !state(&screen).is_training);
+    let before = sequences(&screen);
+    click(&mut screen, "Continue training");
+    screen.run_steps(3);
+    assert!(state(&screen).read_only.is_none() && sequences(&screen) > before);
+    assert!(!state(&screen).snapshots().is_empty());
+    for _ in 0..200 {
+        screen.run_steps(1);
+    }
+    assert!(!state(&screen).run().is_active());
+    let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
+    let experiment = resumed.experiment;
+    let mut trainer = Trainer::resume(experiment.task, experiment.training, resumed.state, 2);
+    while !trainer.finished() {
+        trainer.update().unwrap();
+    }
+    drop(resumed.folder);
+    let own = &state(&screen).run().machine;
+    assert!(
+        own.params
+            .slices()
+            .eq(trainer.state.machine.params.slices())
+    );
+    // It is saved where it was, and is then finished.
+    assert_eq!(state(&screen).folder(), path);
+    act(&mut screen, Learn::Save(folder.clone(), true));
+    open(&mut screen, &path);
+    screen.run_steps(3);
+    let button = screen.get_by_label("Continue training");
+    assert!(button.accesskit_node().is_disabled());
+}
+
+#[test]
 fn run_folder_is_replaced_only_after_confirmation() {
     let folder = folder("replaced");
     let mut screen = on_disk(&[]);
@@ -458,7 +500,7 @@ fn trained_for(screen: &Screen, seconds: f64) -> RunUpdates {
         rate: None,
         followed: 1,
     };
-    RunUpdates(Arc::new(vec![(0, news)]))
+    RunUpdates::new(vec![(0, news)])
 }
 
 #[test]
@@ -523,66 +565,6 @@ fn other_failure_does_not_block_closing_after_save() {
     assert!(RunFolder::resume(&folder, "test").unwrap().is_some());
 }
 
-/// Writes a run, or does not, as the name of the folder says.
-#[derive(Debug)]
-struct ByName;
-
-impl Files for ByName {
-    fn exists(&self, _: &Path) -> bool {
-        false
-    }
-
-    fn save_run(
-        &self,
-        folder: &Path,
-        _: &Experiment,
-        _: &RunState,
-        _: bool,
-    ) -> Result<String, String> {
-        let name = folder.display().to_string();
-        if name.starts_with("refused") {
-            return Err(format!("{name} cannot be written: the disk is full."));
-        }
-        Ok(format!("The run is in {name}."))
-    }
-}
-
-/// A window in which one run is being written to the first of these folders while another that came after it is to be
-/// written to the second, and then closed.
-fn written_late(first: &str, second: &str) -> Screen {
-    let mut screen = window_with(LARGE, options(Arc::new(ByName)));
-    act(&mut screen, Replacement::Begin(vec![experiment(&[])]));
-    changed(&mut screen);
-    let seconds_later = trained_for(&screen, 5.0);
-    screen.state_mut().held = true;
-    act(&mut screen, Learn::Save(first.into(), false));
-    act(&mut screen, Replacement::Again);
-    act(&mut screen, Learn::EndUnsaved);
-    act(&mut screen, Learn::Updates(seconds_later));
-    act(&mut screen, Replacement::Close);
-    act(&mut screen, Learn::SaveAndEnd(second.into()));
-    assert!(state(&screen).saving.is_some() && screen.state().ending.is_some());
-    screen.state_mut().held = false;
-    screen.run_steps(3);
-    screen
-}
-
-#[test]
-fn late_save_does_not_end_another_run() {
-    let screen = written_late("first", "refused");
-    assert!(!told_the_system(&screen, &ViewportCommand::Close));
-    assert!(says(&screen, "refused cannot be written"));
-    assert!(screen.state().ending.is_none());
-    assert_eq!(state(&screen).saving, None);
-}
-
-#[test]
-fn failed_save_does_not_block_next_save() {
-    let screen = written_late("refused first", "second");
-    assert!(told_the_system(&screen, &ViewportCommand::Close));
-    assert!(screen.state().learning.is_none());
-}
-
 #[test]
 fn save_and_restart_replaces_existing_run_after_confirmation() {
     let folder = folder("anew");
@@ -644,7 +626,7 @@ fn training_error_is_one_message_with_what_is_kept() {
     screen.state_mut().held = true;
     act(
         &mut screen,
-        Learn::Updates(RunUpdates(Arc::new(vec![(0, news)]))),
+        Learn::Updates(RunUpdates::new(vec![(0, news)])),
     );
     assert!(says(
         &screen,

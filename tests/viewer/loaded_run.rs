@@ -21,7 +21,7 @@ fn kept() -> LoadedRun {
     let experiment = Experiment::from_json(TINY, "tiny.json", &[]).unwrap();
     let state = State::new(experiment.model.clone(), &experiment.training);
     let (task, training) = (experiment.task.clone(), experiment.training.clone());
-    let mut run = Run::new(task, training, state, 1, Snapshots::LIMIT);
+    let mut run = Run::new(task, training, state, 1, Snapshots::default());
     while run.is_active() {
         run.advance();
     }
@@ -35,7 +35,7 @@ fn kept() -> LoadedRun {
             (vec![longer()], 30),
             progress.snapshots.clone(),
         ),
-        resume: None,
+        is_finished: true,
     }
 }
 

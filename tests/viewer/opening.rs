@@ -5,7 +5,7 @@ use super::*;
 
 fn opening() -> Screen {
     let harness = window_with(LARGE, first_time());
-    assert!(harness.state().opening.is_some());
+    assert!(harness.state().opening().is_some());
     harness
 }
 
@@ -20,7 +20,7 @@ fn opening_starts_in_close_up_and_zooms_out() {
     let (mut walked, mut near, mut back) = (Vec::new(), 0, 0);
     for _ in 0..600 {
         let app = harness.state();
-        if app.opening.is_none() {
+        if app.opening().is_none() {
             break;
         }
         match app.layout() {
@@ -46,7 +46,7 @@ fn opening_starts_in_close_up_and_zooms_out() {
     harness.run_steps(20);
     let app = harness.state();
     assert_eq!(app.player.step(), app.player.steps() - 1);
-    assert!(!app.player.playing() && app.opening.is_none());
+    assert!(!app.player.playing() && app.opening().is_none());
     assert_eq!(app.layout(), WindowLayout::Debug);
     assert!((app.player.speed() - 4.0).abs() < 1e-9);
     assert!(has_panels(&harness));
@@ -58,14 +58,14 @@ fn opening_starts_in_close_up_and_zooms_out() {
 fn any_key_or_click_ends_opening() {
     let mut space = opening();
     press(&mut space, Key::Space);
-    assert!(space.state().opening.is_none() && !space.state().player.playing());
+    assert!(space.state().opening().is_none() && !space.state().player.playing());
     for key in [Key::Q, Key::Escape, Key::F8] {
         let mut harness = opening();
         harness.run_steps(10);
         let at = harness.state().player.stage();
         press(&mut harness, key);
         let app = harness.state();
-        assert!(app.opening.is_none() && app.player.playing());
+        assert!(app.opening().is_none() && app.player.playing());
         assert_eq!(app.layout(), WindowLayout::CloseUp);
         assert!((app.player.speed() - app.usual_speed()).abs() < 1e-9);
         assert!(app.player.stage() >= at && app.player.step() == 0);
@@ -75,19 +75,19 @@ fn any_key_or_click_ends_opening() {
     let middle = egui::pos2(700.0, 420.0);
     harness.hover_at(middle);
     harness.run_steps(5);
-    assert!(harness.state().opening.is_some(), "to look is no click");
+    assert!(harness.state().opening().is_some(), "to look is no click");
     harness.drag_at(middle);
     harness.run_steps(1);
     harness.drop_at(middle);
     harness.run_steps(2);
-    assert!(harness.state().opening.is_none());
+    assert!(harness.state().opening().is_none());
 }
 
 #[test]
 fn opening_plays_only_at_first_use() {
     let none = |options: Options| {
         let harness = window_with(LARGE, options);
-        assert!(harness.state().opening.is_none());
+        assert!(harness.state().opening().is_none());
         harness
     };
     let mut begin = first_time();
@@ -110,10 +110,10 @@ fn opening_plays_only_at_first_use() {
     // The second machine of a session plays as it is.
     let mut harness = opening();
     act(&mut harness, Episode::Machine(1));
-    assert!(harness.state().opening.is_none());
+    assert!(harness.state().opening().is_none());
     press(&mut harness, Key::W);
     click(&mut harness, "Show Copy first");
-    assert!(harness.state().opening.is_none() && harness.state().player.playing());
+    assert!(harness.state().opening().is_none() && harness.state().player.playing());
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::sync::Weak;
 
 use tapescope::io::Experiment;
 use tapescope::learn::RunUpdate;
-use tapescope::viewer::RunUpdates;
 use tapescope::viewer::command::{Learn, Replacement};
+use tapescope::viewer::{RunUpdates, RunView};
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn every_run_has_a_status_card() {
     for run in &learning.runs[1..] {
         let probe = run.probe.open.as_ref().unwrap();
         let own = &probe.shown.machine.as_ref().unwrap().ntm;
-        assert_eq!(own.params, run.machine.params, "{}", run.label);
+        assert_eq!(own.params, run.machine.params, "{}", run.label());
         let (_, request) = run.probe.of.as_ref().unwrap();
         assert_eq!(request, &screen.state().session.request);
     }
@@ -90,11 +90,14 @@ fn stale_probe_does_not_block_new_runs() {
         rate: None,
         followed: u64::MAX,
     });
-    let told = RunUpdates(Arc::new(news.enumerate().collect()));
+    let told = RunUpdates::new(news.enumerate().collect());
     screen.state_mut().held = true;
     // A probe is under way while other runs begin, and those wait from then on.
     act(&mut screen, Learn::Snapshot(Some(0)));
     act(&mut screen, Replacement::Again);
+    screen.state_mut().held = false;
+    screen.run_steps(1);
+    screen.state_mut().held = true;
     act(&mut screen, Learn::Toggle);
     act(&mut screen, Learn::Updates(told));
     screen.state_mut().held = false;
@@ -103,9 +106,9 @@ fn stale_probe_does_not_block_new_runs() {
     assert!(!learning.is_training && !learning.expects_news());
     for run in &learning.runs[1..] {
         let probe = run.probe.open.as_ref();
-        let probe = probe.unwrap_or_else(|| panic!("{} has no picture", run.label));
+        let probe = probe.unwrap_or_else(|| panic!("{} has no picture", run.label()));
         let own = &probe.shown.machine.as_ref().unwrap().ntm;
-        assert_eq!(own.params, run.machine.params, "{}", run.label);
+        assert_eq!(own.params, run.machine.params, "{}", run.label());
     }
 }
 
@@ -188,7 +191,7 @@ fn ten_seeds_begin_from_the_list_of_commands() {
     act(&mut screen, Replacement::Seeds(10));
     let labels = |screen: &Screen| -> Vec<String> {
         let learning = screen.state().learning.as_ref().unwrap();
-        learning.runs.iter().map(|run| run.label.clone()).collect()
+        learning.runs.iter().map(RunView::label).collect()
     };
     let seeds = |seeds: std::ops::RangeInclusive<u64>| -> Vec<String> {
         seeds.map(|seed| format!("seed {seed}")).collect()
@@ -207,7 +210,7 @@ fn ablations_train_without_each_stage() {
     act(&mut screen, Replacement::Ablate);
     screen.run_steps(10);
     let learning = screen.state().learning.as_ref().unwrap();
-    let labels: Vec<_> = learning.runs.iter().map(|run| run.label.as_str()).collect();
+    let labels: Vec<_> = learning.runs.iter().map(RunView::label).collect();
     let all = [
         "unchanged",
         "no content",
@@ -230,7 +233,7 @@ fn ablations_train_without_each_stage() {
     // What learns next keeps its names.
     act(&mut screen, Replacement::NextSeed);
     let learning = screen.state().learning.as_ref().unwrap();
-    let labels: Vec<_> = learning.runs.iter().map(|run| run.label.as_str()).collect();
+    let labels: Vec<_> = learning.runs.iter().map(RunView::label).collect();
     assert_eq!(labels, all);
     assert!(learning.runs.iter().all(|run| run.begun.training.seed == 4));
     // And each is saved apart from the others.

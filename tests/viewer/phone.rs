@@ -151,7 +151,7 @@ fn other_commands_are_in_one_list() {
     do_it(&mut screen, "Open start page");
     assert!(screen.state().welcome.shown);
     do_it(&mut screen, "Start tour");
-    assert!(screen.state().tour.is_some());
+    assert!(screen.state().tour().is_some());
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn follow(screen: &mut Screen, stop: usize) {
 }
 
 fn met(screen: &Screen) -> bool {
-    screen.state().tour.as_ref().is_some_and(|tour| tour.met)
+    screen.state().tour().is_some_and(|tour| tour.met)
 }
 
 /// The picture of this name.
@@ -283,7 +283,7 @@ fn tour_works_by_touch_and_covers_nothing() {
             }
             click(&mut screen, if stop == 12 { "Finish" } else { "Next" });
         }
-        assert!(screen.state().tour.is_none());
+        assert!(screen.state().tour().is_none());
     }
 }
 

@@ -17,7 +17,7 @@ fn included(size: Vec2, theme: Theme, still: bool) -> Screen {
 }
 
 fn met(screen: &Screen) -> bool {
-    screen.state().tour.as_ref().is_some_and(|tour| tour.met)
+    screen.state().tour().is_some_and(|tour| tour.met)
 }
 
 fn press_until_met(screen: &mut Screen, key: Key) {
@@ -128,8 +128,8 @@ fn tour_waits_at_every_step_and_card_covers_nothing_described() {
             }
             click(&mut screen, next_of(stop));
         }
-        assert!(screen.state().tour.is_none() && screen.state().settings.stop == 0);
-        assert!(screen.state().editing.mark.is_none());
+        assert!(screen.state().tour().is_none() && screen.state().settings.stop == 0);
+        assert!(screen.state().mark().is_none());
     }
 }
 
@@ -144,7 +144,7 @@ fn back_restores_previous_tour_step() {
         (
             state.settings.stop,
             (player.step(), player.stage(), player.whole_steps()),
-            (state.view.focus, state.view.selected, state.editing.mark),
+            (state.view.focus, state.view.selected, state.mark()),
             open.request.clone(),
         )
     };
@@ -256,7 +256,7 @@ fn the_head_of_the_second_act_is_the_one_that_finds_the_item() {
 }
 
 fn failing(screen: &Screen) -> Option<bool> {
-    screen.state().failing.map(|failing| failing.met)
+    screen.state().failing().map(|failing| failing.met)
 }
 
 #[test]

@@ -1,13 +1,9 @@
 //! The threads that train while the window is open, and the interval at which they are polled.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-
 use egui::Context;
 
-use crate::io::Experiment;
-use crate::learn::{Learner, Run, Snapshots};
-use crate::train::State;
+use crate::io::{Experiment, RunStart};
+use crate::learn::{BuildRun, Learner, Run, Snapshots};
 use crate::viewer::state::jobs::{Job, Saving, TrainingAction};
 use crate::viewer::state::learning::RunUpdates;
 use crate::viewer::worker::learning_threads;
@@ -46,10 +42,10 @@ impl TrainingThreads {
     /// Performs an action; returns a job that follows from it, and the reason if no training is possible.
     pub fn perform(&mut self, action: TrainingAction) -> (Option<Job>, Result<(), String>) {
         match action {
-            TrainingAction::Begin(experiments) => {
+            TrainingAction::Begin(starts) => {
                 (self.learner, self.saving) = (None, None);
                 (self.chosen, self.turn) = (0, 0);
-                return (None, self.begin(experiments));
+                return (None, self.begin(starts));
             }
             TrainingAction::Tell(number, order) => {
                 self.asked = f64::NEG_INFINITY;
@@ -81,29 +77,40 @@ impl TrainingThreads {
         Some(Job::SaveRun(Box::new((saving, run_state))))
     }
 
-    fn runs(&self, experiments: Vec<Experiment>) -> Vec<Run> {
-        let count = experiments.len().max(1);
+    /// Starts the threads, which build their runs themselves.
+    fn begin(&mut self, starts: Vec<RunStart>) -> Result<(), String> {
+        let count = starts.len().max(1);
         let threads = if self.wake.is_none() {
             1
         } else {
             learning_threads(count)
         };
-        let run = |experiment: Experiment| {
-            let state = State::new(experiment.model, &experiment.training);
+        let build = |start: RunStart| -> BuildRun {
             let limit = Snapshots::LIMIT / count;
-            Run::new(experiment.task, experiment.training, state, threads, limit)
+            Box::new(move || {
+                let RunStart {
+                    experiment: Experiment { task, training, .. },
+                    state,
+                    snapshots,
+                    begun: _,
+                } = start;
+                let snapshots = snapshots.unwrap_or_else(|| Snapshots::new(limit));
+                Run::new(task, training, state, threads, snapshots)
+            })
         };
-        experiments.into_iter().map(run).collect()
-    }
-
-    fn begin(&mut self, experiments: Vec<Experiment>) -> Result<(), String> {
-        let runs = begun(|| self.runs(experiments))?;
+        let runs = starts.into_iter().map(build).collect();
         let learner = match self.wake.clone() {
             None => Ok(Learner::without_threads(runs)),
             Some(wake) => Learner::start(runs, move || wake.request_repaint()),
         };
         self.learner = Some(learner.map_err(|error| no_thread(&error.to_string()))?);
         Ok(())
+    }
+
+    /// Returns the reason why a run could not be built.
+    pub fn failure(&self) -> Option<String> {
+        let why = self.learner.as_ref()?.failure()?;
+        Some(no_thread(&why))
     }
 
     /// Returns the news since; requests the next ones, where `wanted` and due: all runs after an order,
@@ -121,17 +128,8 @@ impl TrainingThreads {
             self.asked = now;
         }
         let updates = learner.updates();
-        (!updates.is_empty()).then(|| RunUpdates(Arc::new(updates)))
+        (!updates.is_empty()).then(|| RunUpdates::new(updates))
     }
-}
-
-/// Starts the runs; turns a panic into an error, since the system may refuse the threads of a pool.
-fn begun<T>(make: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(make)).map_err(|why| {
-        let said = why.downcast_ref::<String>().map(String::as_str);
-        let said = said.or(why.downcast_ref::<&str>().copied());
-        no_thread(said.unwrap_or("no reason given"))
-    })
 }
 
 fn no_thread(why: &str) -> String {
@@ -146,8 +144,7 @@ mod tests {
 
     #[test]
     fn failed_start_states_reason_and_remedy() {
-        assert_eq!(begun(|| 3), Ok(3));
-        let sentence = begun(|| -> u8 { panic!("no more threads") }).unwrap_err();
+        let sentence = no_thread("no more threads");
         for words in ["no free thread", "no more threads", "Close other programs"] {
             assert!(sentence.contains(words), "{sentence}");
         }

@@ -170,7 +170,7 @@ impl State {
             return;
         };
         let is_a = baseline.is_a;
-        let heads = self.head_labels();
+        let heads = self.head_names();
         let before = self.session.exchange(baseline.open);
         self.select_named_head(heads);
         self.comparing.baseline = before.map(|open| compare::Baseline { open, is_a });

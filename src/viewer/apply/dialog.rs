@@ -84,8 +84,7 @@ impl State {
             self.window(Window::ToggleWelcome);
         } else if std::mem::take(&mut self.presenting) {
             // It is left before what stands in it.
-        } else if !self.leave_tour()
-            && self.failing.take().is_none()
+        } else if !self.leave_guide()
             && self.view.selected.take().is_none()
             && !self.hide_gradients()
         {

@@ -11,16 +11,16 @@ impl State {
             Edit::Toggle => self.toggle_edit(),
             Edit::MoveMark(steps, channels) => self.move_mark(steps, channels),
             Edit::FlipMarked => {
-                if let Some((step, channel)) = self.editing.mark {
+                if let Some((step, channel)) = self.mark() {
                     self.flip(step, channel);
                 }
             }
             Edit::Flip(step, channel) => {
-                self.editing.mark = self.editing.mark.map(|_| (step, channel));
+                self.move_mark_to((step, channel));
                 self.flip(step, channel);
             }
             Edit::Paint(step, channel) => self.paint((step, channel)),
-            Edit::EndStroke => self.editing.stroke = None,
+            Edit::EndStroke => self.stroke = None,
             Edit::Undo => self.travel(false),
             Edit::Redo => self.travel(true),
         }
@@ -29,20 +29,20 @@ impl State {
     /// A stroke begins at a bit, which is flipped, or comes to another one. Where the task shows no bits there
     /// is nothing to paint.
     fn paint(&mut self, to: (usize, usize)) {
-        let Some((on, from)) = self.editing.stroke else {
+        let Some((on, from)) = self.stroke else {
             // On what is no bit it makes nothing but what it comes to.
             let on = self.session.bit(to.0, to.1).is_none_or(|bit| !bit);
-            self.editing.stroke = Some((on, to));
-            self.editing.mark = self.editing.mark.map(|_| to);
+            self.stroke = Some((on, to));
+            self.move_mark_to(to);
             return self.flip(to.0, to.1);
         };
-        self.editing.stroke = Some((on, to));
+        self.stroke = Some((on, to));
         let mut changed = false;
         for (step, channel) in between(from, to) {
             if self.session.bit(step, channel) == Some(!on) {
                 changed |= self.session.flip(step, channel);
             }
-            self.editing.mark = self.editing.mark.map(|_| (step, channel));
+            self.move_mark_to((step, channel));
         }
         if changed {
             self.record();
@@ -50,8 +50,8 @@ impl State {
     }
 
     fn toggle_edit(&mut self) {
-        if self.editing.mark.take().is_some() {
-            return;
+        if self.mark().is_some() {
+            return self.set_mark(None);
         }
         let Some(open) = &self.session.open else {
             return;
@@ -63,11 +63,11 @@ impl State {
             return;
         }
         self.player.pause();
-        self.editing.mark = Some((self.player.step(), 0));
+        self.set_mark(Some((self.player.step(), 0)));
     }
 
     fn move_mark(&mut self, steps: isize, channels: isize) {
-        let (Some(mark), Some(open)) = (&mut self.editing.mark, &self.session.open) else {
+        let (Some(mark), Some(open)) = (self.mark(), &self.session.open) else {
             return;
         };
         let (all, task) = (
@@ -77,12 +77,16 @@ impl State {
         let moved = |at: usize, by: isize, count: usize| {
             at.saturating_add_signed(by).min(count.saturating_sub(1))
         };
-        *mark = (
-            moved(mark.0, steps, all),
-            moved(mark.1, channels, task.bits()),
-        );
+        let step = moved(mark.0, steps, all);
+        let channel = moved(mark.1, channels, task.bits());
+        self.set_mark(Some((step, channel)));
         // The play-head goes with it: what the machine does with this bit is beside it.
-        self.player.seek(mark.0);
+        self.player.seek(step);
+    }
+
+    /// Moves the mark, if there is one.
+    fn move_mark_to(&mut self, to: (usize, usize)) {
+        self.set_mark(self.mark().map(|_| to));
     }
 
     fn flip(&mut self, step: usize, channel: usize) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::figure::{self, head_named};
+use crate::figure::{HeadName, head_named};
 use crate::model::NoiseMode;
 use crate::train::Quantity;
 use crate::viewer::command::Episode;
@@ -14,6 +14,7 @@ use crate::viewer::state::episode::Open;
 use crate::viewer::state::jobs::{Effect, Job};
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::messages::Kind;
+use crate::viewer::state::mode::Mode;
 use crate::viewer::state::session::SAMPLES;
 use crate::viewer::step_zoom::StepZoom;
 
@@ -187,7 +188,7 @@ impl State {
         if std::mem::take(&mut self.welcome.shown) {
             self.pending.play = !self.settings.look.still;
         }
-        let heads = self.head_labels();
+        let heads = self.head_names();
         let before = self.session.open.as_ref();
         let before = before.and_then(|open| open.shown.machine.as_ref());
         let machines = before.zip(open.shown.machine.as_ref());
@@ -216,7 +217,7 @@ impl State {
             .into_iter()
             .for_each(|of| self.compute_gradients(of));
         self.select_named_head(heads);
-        self.opened(same_name || self.editing.mark.is_some());
+        self.opened(same_name || self.mark().is_some());
     }
 
     /// Handles a new episode on screen. Where it `is_active`, the step stays, to show the differences.
@@ -232,14 +233,13 @@ impl State {
         let trace = &open.shown.recording.trace;
         let bits = open.shown.recording.task.bits();
         let last = (trace.steps().saturating_sub(1), bits.saturating_sub(1));
-        let mark = self.editing.mark.filter(|_| !open.is_of_a_file());
-        self.editing.mark = mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1)));
+        let mark = self.mark().filter(|_| !open.is_of_a_file());
         let before = self.player.clone();
         self.player.load(trace.steps(), open.stages.len());
         if !is_active {
             self.suits = WindowLayout::that_suits(open);
         }
-        if (is_active || undone.is_some()) && self.tour.is_none() {
+        if (is_active || undone.is_some()) && self.tour().is_none() {
             self.player.resume_from(&before);
         }
         if !is_active {
@@ -251,8 +251,11 @@ impl State {
         let view = &mut self.view;
         view.pinned = view.pinned.filter(|head| *head < trace.heads.len());
         view.chosen &= view.focus < trace.heads.len();
+        self.set_mark(mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1))));
         self.auto_focus();
-        self.opening = None;
+        if self.opening().is_some() {
+            self.enter(Mode::Free);
+        }
         if std::mem::take(&mut self.pending.play) {
             self.begin_opening();
             self.player.play();
@@ -301,19 +304,22 @@ impl State {
         }
     }
 
-    /// Returns the labels of the selected head and the pinned one.
-    pub(super) fn head_labels(&self) -> [Option<String>; 2] {
+    /// Returns the names of the selected head and the pinned one.
+    pub(super) fn head_names(&self) -> [Option<HeadName>; 2] {
         [Some(self.view.focus), self.view.pinned].map(|head| {
-            let label = figure::head_label(self.trace()?, head?);
-            (!label.is_empty()).then_some(label)
+            let (trace, head) = (self.trace()?, head?);
+            (head < trace.heads.len()).then(|| HeadName::of(trace, head))
         })
     }
 
-    /// Looks at the heads of these labels, if the episode on screen has them: heads of two machines that do
+    /// Looks at the heads of these names, if the episode on screen has them: heads of two machines that do
     /// the same may stand in other places.
-    pub(super) fn select_named_head(&mut self, labels: [Option<String>; 2]) {
-        let named = |label: Option<String>| head_named(self.trace()?, &label?);
-        let [focus, pinned] = labels.map(named);
+    pub(super) fn select_named_head(&mut self, names: [Option<HeadName>; 2]) {
+        let named = |name: Option<HeadName>| {
+            let (trace, name) = (self.trace()?, name?);
+            (0..trace.heads.len()).find(|&head| HeadName::of(trace, head) == name)
+        };
+        let [focus, pinned] = names.map(named);
         self.view.focus = focus.unwrap_or(self.view.focus);
         self.view.pinned = pinned.filter(|head| *head != self.view.focus);
     }

@@ -158,7 +158,7 @@ impl State {
         let learning = self.learning.as_ref().filter(|_| here)?;
         let run = learning.run();
         Some(Charts {
-            title: format!("{}, {}", run.experiment.title, run.label),
+            title: format!("{}, {}", run.experiment.title, run.label()),
             charts: narration::training_charts::charts(learning),
             dark: self.frame.dark,
         })

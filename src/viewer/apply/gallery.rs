@@ -6,26 +6,23 @@ use crate::viewer::row_zoom::RowZoom;
 use crate::viewer::state::State;
 use crate::viewer::state::gallery::{FAILURES, Failing};
 use crate::viewer::state::layout::WindowLayout;
+use crate::viewer::state::mode::Mode;
 use crate::viewer::step_zoom::StepZoom;
 
 impl State {
     /// Asks for the episode of a failure, or leaves it at that.
     pub(super) fn show_failure(&mut self, which: Option<usize>) {
-        self.failing = None;
         let one = which.and_then(|which| Some((which, FAILURES.get(which)?)));
         let request = one.and_then(|(which, one)| Some((which, one.request(&self.session)?)));
         let Some((which, request)) = request else {
-            return;
+            return self.enter(Mode::Free);
         };
-        self.leave_tour();
-        (self.session.request, self.presenting) = (request, false);
-        // Its card stands there.
-        self.settings.panels.left = true;
-        self.failing = Some(Failing {
+        self.session.request = request;
+        self.enter(Mode::Failure(Failing {
             which,
             wrong: None,
             met: false,
-        });
+        }));
         self.record();
     }
 
@@ -39,7 +36,9 @@ impl State {
 
     /// An episode has come on screen: that of a failure is played up to its first wrong bit, another one ends it.
     pub(super) fn begin_failure(&mut self) {
-        let Some(failing) = self.failing else { return };
+        let Some(failing) = self.failing() else {
+            return;
+        };
         let request = failing.of().request(&self.session);
         let open = self
             .session
@@ -53,10 +52,9 @@ impl State {
             Some((step, channel, head))
         });
         let Some((step, channel, head)) = wrong else {
-            (self.failing, self.view.chosen) = (None, false);
-            return;
+            return self.enter(Mode::Free);
         };
-        self.failing = Some(Failing {
+        self.mode = Mode::Failure(Failing {
             wrong: Some((step, channel)),
             ..failing
         });
@@ -80,7 +78,7 @@ impl State {
 
     /// Playback stops at the first wrong bit.
     pub(super) fn watch_failure(&mut self) {
-        let Some(failing) = &mut self.failing else {
+        let Mode::Failure(failing) = &mut self.mode else {
             return;
         };
         let Some((step, _)) = failing.wrong.filter(|_| !failing.met) else {

@@ -8,16 +8,25 @@ use crate::train::Change;
 use crate::viewer::command::{Episode, Learn, Replacement};
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
-use crate::viewer::state::jobs::{Effect, TrainingAction};
+use crate::viewer::state::jobs::{Effect, Job, PreparedRun, TrainingAction};
 use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::learning::{LiveTraining, RunView, ablated, by_seed, landmarks};
+use crate::viewer::state::learning::{LiveTraining, NamedExperiment, RunView, ablated, landmarks};
 use crate::viewer::state::messages::Kind;
+use crate::viewer::state::mode::Mode;
 use crate::viewer::worker::too_much_to_learn;
 
 /// The machine that learns, among those of the session.
 const NAME: &str = "learning";
 /// The preset to train when the machine on screen belongs to none.
 const PRESET: &str = "copy";
+
+impl LiveTraining {
+    /// An order for all runs, which from now on are waited for.
+    pub fn order(&mut self, order: RunCommand) -> Effect {
+        self.ordered += 1;
+        Effect::Train(TrainingAction::Tell(self.ordered, order))
+    }
+}
 
 impl State {
     /// Commands about machines that learn.
@@ -41,6 +50,7 @@ impl State {
                 self.leave_learning();
                 self.toasts.add(Kind::Problem, sentence);
             }
+            Learn::Continue => self.continue_run(),
             Learn::Change(set) => self.change_run(set),
             Learn::Save(path, replaces) => self.save_run(path, replaces),
             Learn::SaveAndEnd(path) => self.save_and_end(path),
@@ -103,6 +113,7 @@ impl State {
             }
             // Handled by `learn`.
             Learn::Replace(_)
+            | Learn::Continue
             | Learn::Change(_)
             | Learn::Save(..)
             | Learn::Refused(_)
@@ -179,33 +190,31 @@ impl State {
 
     /// Starts these experiments, named by their seeds.
     fn begin_learning(&mut self, experiments: Vec<Experiment>) {
-        let named = experiments.into_iter();
-        let named = named.map(|experiment| (by_seed(&experiment), experiment));
-        self.begin_named(named.collect());
+        self.begin_named(experiments.into_iter().map(|one| (None, one)).collect());
     }
 
-    /// Starts these experiments from scratch, and shows the first.
-    fn begin_named(&mut self, named: Vec<(String, Experiment)>) {
-        if named.is_empty() {
-            return;
+    /// Prepares these experiments, to start them from scratch.
+    fn begin_named(&mut self, named: Vec<NamedExperiment>) {
+        if !named.is_empty() {
+            self.effects.push(Effect::Start(Job::Prepare(named)));
         }
-        let experiments: Vec<_> = named.iter().map(|(_, one)| one.clone()).collect();
-        let count = experiments.len();
-        let too_much = experiments
-            .iter()
-            .find_map(|experiment| too_much_to_learn(experiment, count));
-        if let Some(sentence) = too_much {
-            return self.toasts.add(Kind::Problem, sentence);
+    }
+
+    /// Starts runs, and shows the first.
+    pub(super) fn start_runs(&mut self, prepared: Vec<PreparedRun>) {
+        let (mut runs, mut starts) = (Vec::new(), Vec::new());
+        for PreparedRun { view, start } in prepared {
+            let number = self.number_run();
+            runs.push(RunView { number, ..view });
+            starts.push(start);
         }
-        let run_view = |(label, experiment)| RunView::new(self.number_run(), label, experiment);
-        let runs: Vec<_> = named.into_iter().map(run_view).collect();
         let first = &runs[0];
         let machine = Machine {
             name: NAME.to_owned(),
             title: format!("{}, training", first.begun.title),
             other_way: None,
             away: false,
-            task: first.begun.task.clone(),
+            task: first.experiment.task.clone(),
             ntm: first.machine.as_ref().clone(),
         };
         let place = self.session.add(machine);
@@ -213,14 +222,13 @@ impl State {
         let mut learning = LiveTraining::new(runs, place);
         let goes = learning.order(RunCommand::Go(learning.pace));
         self.learning = Some(learning);
-        (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
-        self.leave_tour();
-        self.failing = None;
+        (self.pending.play, self.welcome.shown) = (false, false);
+        self.enter(Mode::Free);
         self.player.pause();
         self.show_curves();
         self.record();
         self.effects
-            .push(Effect::Train(TrainingAction::Begin(experiments)));
+            .push(Effect::Train(TrainingAction::Begin(starts)));
         self.effects.push(goes);
     }
 
@@ -294,7 +302,7 @@ impl State {
             if let (Some(End::Broken { .. }), true) = (&news.progress.end, run.is_active()) {
                 let found = news.progress.findings.last();
                 let words = found.map_or("", |found| found.words.as_str());
-                said.push((Kind::Problem, format!("{}: {words}", run.label)));
+                said.push((Kind::Problem, format!("{}: {words}", run.label())));
             }
             is_new |= run.apply_update(news) && *place == learning.chosen;
         }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::viewer::command::Learn;
 use crate::viewer::files::LoadedRun;
 use crate::viewer::state::State;
-use crate::viewer::state::jobs::{Effect, TrainingAction};
-use crate::viewer::state::learning::{LiveTraining, RunView, landmarks};
+use crate::viewer::state::jobs::{Effect, Job, TrainingAction};
+use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun, landmarks};
 use crate::viewer::state::messages::Kind;
+use crate::viewer::state::mode::Mode;
 
 impl State {
     /// Shows a run with all its training snapshots.
@@ -16,35 +17,46 @@ impl State {
         self.effects.push(Effect::Train(TrainingAction::End));
         let machine = loaded.machine(&path);
         let size = *machine.task.size().end();
-        let mut run = RunView::new(self.number_run(), loaded.name, loaded.experiment);
+        let last = loaded.progress.snapshots.all().last();
+        let now = last
+            .map_or(&machine.ntm, |last| last.machine.as_ref())
+            .clone();
+        let mut run = RunView {
+            number: self.number_run(),
+            ..RunView::new(Some(loaded.name), loaded.experiment, now)
+        };
         if let Ok(now) = run.begun.after(&loaded.progress.changes) {
             run.landmarks = landmarks(&now);
             run.experiment = now;
         }
-        let last = loaded.progress.snapshots.all().last();
-        run.machine = last.map_or_else(
-            || Arc::new(machine.ntm.clone()),
-            |last| last.machine.clone(),
-        );
         run.progress = Some(Arc::new(loaded.progress));
-        let why = match loaded.resume {
-            Some(command) => {
-                format!("This run is read-only. To resume it without the window: {command}")
-            }
-            None => "This run is finished: all its sequences are trained.".to_owned(),
+        let saved = SavedRun {
+            folder: path.clone(),
+            is_finished: loaded.is_finished,
         };
         let place = self.session.add(machine);
         self.session.request.size = size;
         self.learning = Some(LiveTraining {
             is_training: false,
-            read_only: Some(why),
+            read_only: Some(saved),
             ..LiveTraining::new(vec![run], place)
         });
         self.show_curves();
-        (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
+        (self.pending.play, self.welcome.shown) = (false, false);
+        self.enter(Mode::Free);
         self.record_first();
         self.report_opened(&path, "run with training snapshots", 0);
         self.settings.opened(path);
+    }
+
+    /// Continues the saved run on screen from its last checkpoint.
+    pub(super) fn continue_run(&mut self) {
+        let learning = self.learning.as_ref();
+        let saved = learning.and_then(|learning| learning.read_only.as_ref());
+        if let Some(saved) = saved.filter(|saved| !saved.is_finished) {
+            let job = Job::Continue(saved.folder.clone());
+            self.effects.push(Effect::Start(job));
+        }
     }
 
     /// True, with a message, where this would train a run that is only looked back at.
@@ -60,8 +72,13 @@ impl State {
                 | Learn::SaveAndEnd(_)
         );
         let learning = self.learning.as_ref().filter(|_| trains);
-        let Some(text) = learning.and_then(|learning| learning.read_only.clone()) else {
+        let Some(saved) = learning.and_then(|learning| learning.read_only.as_ref()) else {
             return false;
+        };
+        let text = if saved.is_finished {
+            "This run is finished: all its sequences are trained."
+        } else {
+            "This run is read-only. Continue training to change it."
         };
         self.toasts.add(Kind::Notice, text);
         true

@@ -3,29 +3,31 @@
 use crate::viewer::state::State;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::messages::Kind;
+use crate::viewer::state::mode::Mode;
 use crate::viewer::state::opening::Opening;
 
 impl State {
     /// The first episode of a session that is played by itself is played with an opening, to whoever has arranged
     /// nothing yet.
     pub(super) fn begin_opening(&mut self) {
-        let is_first = std::mem::take(&mut self.is_first);
-        let Some(open) = &self.session.open else {
+        let (Mode::Starting, Some(open)) = (&self.mode, &self.session.open) else {
             return;
         };
-        let alone =
-            self.tour.is_none() && self.failing.is_none() && self.comparing.waiting.is_none();
+        let alone = self.comparing.waiting.is_none();
         let near = self.layout() == WindowLayout::CloseUp;
         let unarranged = self.settings.layout.is_none() && !self.presenting;
-        if is_first && near && unarranged && alone && !open.is_of_a_file() {
-            self.opening = Some(Opening::of(&open.shown.recording));
+        if near && unarranged && alone && !open.is_of_a_file() {
+            let opening = Opening::of(&open.shown.recording);
+            self.enter(Mode::Opening(opening));
             self.apply_opening(0.0);
+        } else {
+            self.enter(Mode::Free);
         }
     }
 
     /// Advances the opening by a number of seconds and applies its view.
     pub(super) fn apply_opening(&mut self, seconds: f32) {
-        let Some(opening) = &mut self.opening else {
+        let Mode::Opening(opening) = &mut self.mode else {
             return;
         };
         let scene = opening.scene(self.player.step(), self.player.stages());
@@ -47,15 +49,16 @@ impl State {
             (false, false) => self.player.show_whole_steps(),
             (true, false) | (false, true) => {}
         }
-        if self.player.at_end() && opening.drawn_back() >= 1.0 {
+        let has_drawn_back = opening.drawn_back() >= 1.0;
+        if self.player.at_end() && has_drawn_back {
             self.take_over();
         }
     }
 
     /// The person goes on from here.
     pub(super) fn take_over(&mut self) {
-        if self.opening.take().is_some() {
-            self.player.set_speed(self.usual_speed());
+        if let Mode::Starting | Mode::Opening(_) = self.mode {
+            self.enter(Mode::Free);
         }
     }
 }

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::figure::Gradients;
+use crate::figure::facts::spread::Spread;
 use crate::viewer::command::Replacement;
 use crate::viewer::files::{Machine, RecordedEpisode, file_name};
 use crate::viewer::narration;
 use crate::viewer::state::State;
 use crate::viewer::state::episode::{EpisodeRequest, Open};
-use crate::viewer::state::jobs::{Outcome, SampledSpread, ThumbnailSlot};
+use crate::viewer::state::jobs::{Outcome, ThumbnailSlot};
 use crate::viewer::state::messages::Kind;
 
 impl State {
@@ -25,7 +26,7 @@ impl State {
                 self.toasts.add(Kind::Notice, sentence);
             }
             Outcome::Picture(place, open) => self.thumbnail_recorded(place, open),
-            Outcome::SampledSpread(request, spread) => self.sampled(&request, spread),
+            Outcome::SampledSpread(request, spread) => self.sampled(&request, spread.0),
             Outcome::Derived(shown, gradients) => self.derived(&shown.0, gradients.0),
             Outcome::Weights(path, machine) => self.add(path, *machine),
             Outcome::Run(path, run) => self.request_end(Replacement::LookBack(path, run)),
@@ -33,6 +34,7 @@ impl State {
             Outcome::Other(other) => self.receive_other(*other),
             Outcome::Recent(files) => self.welcome.recent = files,
             Outcome::Compared(found) => self.compared(found),
+            Outcome::Prepared(runs) => self.start_runs(Arc::unwrap_or_clone(runs.0)),
             Outcome::IsThere(to) => self.ask_to_replace(&to),
             Outcome::RunIsThere(run, to) => self.run_is_there(run, &to),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
@@ -69,13 +71,13 @@ impl State {
     }
 
     /// The spread of many samples of the requested episode.
-    fn sampled(&mut self, request: &EpisodeRequest, spread: SampledSpread) {
+    fn sampled(&mut self, request: &EpisodeRequest, spread: Arc<Spread>) {
         let is_it = |open: &&mut Open| {
             let own = open.request.as_ref();
             own.is_some_and(|own| own.is_same_episode(request))
         };
         if let Some(open) = self.session.open.as_mut().filter(is_it) {
-            open.spread = Some(spread.0);
+            open.spread = Some(spread);
         }
     }
 
@@ -142,20 +144,52 @@ mod tests {
     use super::*;
     use crate::io::Experiment;
     use crate::viewer::command::{Command, Learn};
-    use crate::viewer::files::FilePurpose;
+    use crate::viewer::files::{FilePurpose, NoFiles};
     use crate::viewer::fixture::{config, copying, machine};
-    use crate::viewer::state::jobs::{Destination, Effect, Saved, TrainingAction};
+    use crate::viewer::state::jobs::{Destination, Effect, Job, Saved, TrainingAction};
     use crate::viewer::state::learning::{EndRequest, LiveTraining};
     use crate::viewer::state::settings::Settings;
     use crate::viewer::state::start::StartOptions;
+    use crate::viewer::worker::Worker;
+
+    /// Starts training, with its job done at once.
+    fn begin(state: &mut State, experiment: Experiment) {
+        perform(state, Replacement::Begin(vec![experiment]).into());
+    }
+
+    /// Applies a command, with its jobs done at once.
+    fn perform(state: &mut State, command: Command) {
+        let mut worker = Worker::here(Arc::new(NoFiles));
+        for effect in state.apply(command) {
+            if let Effect::Start(job) = effect {
+                worker.start(job);
+            }
+        }
+        for outcome in worker.outcomes() {
+            state.apply(Command::Done(outcome));
+        }
+    }
+
+    #[test]
+    fn training_is_prepared_by_the_worker() {
+        let machines = vec![machine(config(), copying(1..=2))];
+        let (settings, start) = (Settings::default(), StartOptions::default());
+        let mut state = State::new(machines, Some(1), settings, start, None);
+        let experiment = Experiment::find("copy", &[]).unwrap();
+        let effects = state.apply(Replacement::Begin(vec![experiment.clone()]).into());
+        assert!(matches!(&effects[..], [Effect::Start(Job::Prepare(_))]));
+        assert!(state.learning.is_none() && state.session.machines.len() == 1);
+        begin(&mut state, experiment);
+        assert!(state.learning.is_some() && state.session.machines.len() == 2);
+    }
 
     /// A run is being written, and then the window is to be closed; its number.
     fn saving() -> (State, u64) {
         let machines = vec![machine(config(), copying(1..=2))];
-        let (settings, begin) = (Settings::default(), StartOptions::default());
-        let mut state = State::new(machines, Some(1), settings, begin, None);
+        let (settings, start) = (Settings::default(), StartOptions::default());
+        let mut state = State::new(machines, Some(1), settings, start, None);
         let experiment = Experiment::find("copy", &[]).unwrap();
-        state.apply(Replacement::Begin(vec![experiment]).into());
+        begin(&mut state, experiment);
         let number = state.learning.as_ref().map(|all| all.run().number);
         state.learning.as_mut().unwrap().saving = number;
         state.ending = Some(EndRequest {
@@ -164,6 +198,30 @@ mod tests {
             next: None,
         });
         (state, number.unwrap())
+    }
+
+    #[test]
+    fn late_save_does_not_affect_another_run() {
+        let (mut state, first) = saving();
+        state.ending = None;
+        perform(&mut state, Replacement::Again.into());
+        perform(&mut state, Command::Learn(Learn::EndUnsaved));
+        let learning = state.learning.as_mut().unwrap();
+        let second = learning.run().number;
+        assert!(second != first && learning.saving.is_none());
+        learning.saving = Some(second);
+        state.ending = Some(EndRequest {
+            replacement: Replacement::Close,
+            saves: true,
+            next: None,
+        });
+        handle_outcome(&mut state, Outcome::RunNotSaved(first, "no".to_owned()));
+        assert!(is_saving(&state));
+        handle_outcome(&mut state, saved_as(first));
+        assert!(is_saving(&state));
+        let effects = handle_outcome(&mut state, saved_as(second));
+        let closes = |effect: &Effect| matches!(effect, Effect::Close);
+        assert!(effects.iter().any(closes));
     }
 
     fn destination(purpose: FilePurpose) -> Destination {

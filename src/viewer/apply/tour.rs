@@ -7,8 +7,10 @@ use crate::viewer::narration;
 use crate::viewer::narration::failure::shown_in;
 use crate::viewer::state::State;
 use crate::viewer::state::episode::EpisodeRequest;
+use crate::viewer::state::mode::Mode;
+use crate::viewer::state::same::SameArc;
 use crate::viewer::state::target::Target;
-use crate::viewer::state::tour::{Act, Recorded, TOUR_STEPS, Tour, TourState, Wait, best_query};
+use crate::viewer::state::tour::{Act, TOUR_STEPS, Tour, TourState, Wait, best_query};
 use crate::viewer::step_zoom::StepZoom;
 
 /// The user actions that the tour waits for.
@@ -49,71 +51,57 @@ impl State {
             About::Start => self.start_tour(),
             About::Next => self.next_tour_step(),
             About::Back => self.previous_tour_step(),
-            About::Leave => {
-                self.leave_tour();
-            }
+            About::Leave => drop(self.leave_guide()),
             About::Greet => {}
         }
     }
 
     fn start_tour(&mut self) {
-        (self.dialog, self.welcome.shown, self.failing) = (None, false, None);
-        self.presenting = false;
-        self.settings.panels.left = true;
         self.settings.panels.timeline = true;
         self.go_to_tour_step(self.settings.stop, Vec::new());
     }
 
-    /// Leaves the tour; false where none is taken.
-    pub(super) fn leave_tour(&mut self) -> bool {
-        let Some(tour) = self.tour.take() else {
-            return false;
-        };
-        self.view.chosen = false;
-        if tour.at().wait == Wait::Flip {
-            self.editing.mark = None;
+    /// Leaves the tour or a failure; false where there is none.
+    pub(super) fn leave_guide(&mut self) -> bool {
+        let is_guided = matches!(self.mode, Mode::Tour(_) | Mode::Failure(_));
+        if is_guided {
+            self.enter(Mode::Free);
         }
-        true
+        is_guided
     }
 
     /// Leaves the tour for another episode, unless its step applies to any machine.
     pub(super) fn leave_tour_step(&mut self) {
-        if self
-            .tour
-            .as_ref()
-            .is_some_and(|tour| tour.at().act != Act::Any)
-        {
-            self.leave_tour();
+        if self.tour().is_some_and(|tour| tour.at().act != Act::Any) {
+            self.enter(Mode::Free);
         }
     }
 
     /// Moves to the next tour step for which a machine exists.
     fn next_tour_step(&mut self) {
-        let next = self.tour.as_ref().map_or(0, |tour| tour.stop + 1);
+        let next = self.tour().map_or(0, |tour| tour.stop + 1);
         let next = (next..TOUR_STEPS.len()).find(|&stop| self.has_machine_for(stop));
         let scene = self.scene();
-        let trail = self.tour.take().map_or_else(Vec::new, |tour| tour.trail);
-        self.editing.mark = None;
+        let trail = self.tour().map_or_else(Vec::new, |tour| tour.trail.clone());
         self.settings.stop = next.unwrap_or(0);
         match next {
             Some(next) => self.go_to_tour_step(next, trail.into_iter().chain(scene).collect()),
-            None => self.view.chosen = false,
+            None => self.enter(Mode::Free),
         }
     }
 
     /// Restores the view of the previous tour step.
     fn previous_tour_step(&mut self) {
-        let Some(mut tour) = self.tour.take() else {
+        let Some(mut tour) = self.tour().cloned() else {
             return;
         };
-        self.editing.mark = None;
         let Some(scene) = tour.trail.pop() else {
             let before = (0..tour.stop)
                 .rev()
                 .find(|&stop| self.has_machine_for(stop));
             return self.go_to_tour_step(before.unwrap_or(0), Vec::new());
         };
-        (tour.stop, tour.met) = (scene.stop, scene.met);
+        (tour.stop, tour.met, tour.mark) = (scene.stop, scene.met, None);
         self.settings.stop = scene.stop;
         let shown = self
             .session
@@ -121,13 +109,14 @@ impl State {
             .as_ref()
             .and_then(|open| open.request.as_ref());
         if shown == Some(&scene.request) && self.session.request == scene.request {
+            self.enter(Mode::Tour(tour));
             self.show_scene(scene);
         } else {
             self.session.request = scene.request.clone();
-            tour.coming = Some(scene);
+            tour.coming = Some(Box::new(scene));
+            self.enter(Mode::Tour(tour));
             self.record();
         }
-        self.tour = Some(tour);
     }
 
     /// True where there is a machine for a stop.
@@ -171,7 +160,7 @@ impl State {
         };
         let act = tour.at().act;
         self.settings.stop = tour.stop;
-        self.tour = Some(tour);
+        self.enter(Mode::Tour(tour));
         self.pending.play = false;
         match self.missing(act) {
             Some(request) => {
@@ -185,14 +174,14 @@ impl State {
 
     /// Returns the state on screen, to restore it later.
     fn scene(&self) -> Option<TourState> {
-        let tour = self.tour.as_ref()?;
+        let tour = self.tour()?;
         Some(TourState {
             stop: tour.stop,
             met: tour.met,
             player: self.player.clone(),
             chosen: self.view.chosen.then_some(self.view.focus),
             selected: self.view.selected,
-            mark: self.editing.mark,
+            mark: tour.mark,
             request: self.session.request.clone(),
         })
     }
@@ -203,16 +192,18 @@ impl State {
         self.view.chosen = scene.chosen.is_some();
         self.view.focus = scene.chosen.unwrap_or(self.view.focus);
         self.view.selected = scene.selected;
-        self.editing.mark = scene.mark;
+        self.set_mark(scene.mark);
         self.see_all();
     }
 
     /// An episode has come on screen while the tour is taken.
     pub(super) fn tour_episode_ready(&mut self) {
-        let Some(tour) = &mut self.tour else { return };
+        let Mode::Tour(tour) = &mut self.mode else {
+            return;
+        };
         let flips = tour.at().wait == Wait::Flip;
         if let Some(scene) = tour.coming.take() {
-            return self.show_scene(scene);
+            return self.show_scene(*scene);
         }
         let flipped = self.session.request.flipped.last().copied();
         let Some((step, _)) = flipped.filter(|_| flips) else {
@@ -263,7 +254,7 @@ impl State {
     fn set_scene(&mut self) {
         self.see_all();
         (self.view.selected, self.view.step_zoom) = (None, StepZoom::default());
-        let (Some(tour), Some(open)) = (&self.tour, &self.session.open) else {
+        let (Mode::Tour(tour), Some(open)) = (&self.mode, &self.session.open) else {
             return;
         };
         let (stop, recording) = (tour.at(), &open.shown.recording);
@@ -273,7 +264,7 @@ impl State {
         let stage = tour.begins_at(&open.stages, traced);
         // A bit of what is the answer.
         let mark = shown_in(recording, step).filter(|_| stop.wait == Wait::Flip);
-        let before = mark.map(|_| Recorded(open.shown.clone()));
+        let before = mark.map(|_| SameArc(open.shown.clone()));
         let player = &mut self.player;
         player.pause();
         let is_active = stop.act == Act::Place && !player.whole_steps();
@@ -289,9 +280,8 @@ impl State {
                 player.seek(step);
             }
         }
-        self.editing.mark = mark.map(|step| (step, 0));
-        if let Some(tour) = &mut self.tour {
-            tour.before = before;
+        if let Mode::Tour(tour) = &mut self.mode {
+            (tour.before, tour.mark) = (before, mark.map(|step| (step, 0)));
         }
         if let Some(head) = head {
             self.select_head(head);
@@ -301,7 +291,7 @@ impl State {
 
     /// Reports a user action, for which the tour may wait.
     pub(super) fn notify_tour(&mut self, action: UserAction) {
-        let (Some(tour), Some(open)) = (&self.tour, &self.session.open) else {
+        let (Mode::Tour(tour), Some(open)) = (&self.mode, &self.session.open) else {
             return;
         };
         let (player, recording) = (&self.player, &open.shown.recording);
@@ -327,7 +317,7 @@ impl State {
             Wait::Start => self.welcome.shown || narration::attends_otherwise(&recording.trace),
         };
         let begins = met && tour.at().wait == Wait::First;
-        if let Some(tour) = &mut self.tour {
+        if let Mode::Tour(tour) = &mut self.mode {
             tour.met |= met;
         }
         if begins {

@@ -37,7 +37,8 @@ fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
         return Vec::new();
     };
     let several = learning.runs.len() > 1;
-    let name = if several { run.label.as_str() } else { "mean" };
+    let label = run.label();
+    let name = if several { &label } else { "mean" };
     let hue = Hue::Line(index);
     let mean = mean(progress, name, hue, |point| (point.bits, point.ends));
     if index != learning.chosen {

@@ -387,7 +387,7 @@ fn small_button(
 
 /// Shows the current step as one line of text.
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
-    let text = match view.state.editing.mark {
+    let text = match view.state.mark() {
         Some((step, channel)) => format!(
             "editing input: step {step}, channel {channel}; arrows move, Space flips, dragging paints, Esc leaves; playback keys disabled"
         ),

@@ -151,7 +151,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
         1 => String::new(),
         count => format!(
             " Of the {count} runs this saves the one on screen, {}.",
-            run.label
+            run.label()
         ),
     };
     let then = match run.is_active() {

@@ -19,6 +19,7 @@ use crate::viewer::narration;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::LiveTraining;
+use crate::viewer::state::opening::Opening;
 use crate::viewer::state::settings::Panels;
 use crate::viewer::state::{NARROW, State};
 use crate::viewer::theme::{self, Palette, Scale};
@@ -248,7 +249,7 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &FrameCache, commands: &mut Vec<Co
         return;
     };
     present::floating_ui(ctx, state, commands);
-    if let Some(tour) = &state.tour {
+    if let Some(tour) = state.tour() {
         let label = narration::head_label(&open.shown.recording, state.view.focus);
         if state.is_on_phone() {
             return tour::ring_ui(ctx, tour, &label);
@@ -259,7 +260,7 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &FrameCache, commands: &mut Vec<Co
             String::new()
         };
         tour::tour_ui(ctx, tour, &label, &description, commands);
-    } else if let Some(failing) = state.failing.filter(|_| !state.is_on_phone()) {
+    } else if let Some(failing) = state.failing().filter(|_| !state.is_on_phone()) {
         let columns = columns_of(state, ctx.content_rect().width());
         failure_ui(ctx, state, failing, &columns, commands);
     }
@@ -282,8 +283,8 @@ fn failure_panel_ui(ui: &mut Ui, frames: &PanelFrames, view: &mut View<'_>) {
     /// The width of the panel next to the pictures.
     const BESIDE: f32 = 350.0;
     let state = view.state;
-    let failing = state.failing.filter(|failing| failing.wrong.is_some());
-    if state.tour.is_none() && failing.is_none() {
+    let failing = state.failing().filter(|failing| failing.wrong.is_some());
+    if state.tour().is_none() && failing.is_none() {
         return;
     }
     let window = ui.ctx().content_rect();
@@ -292,7 +293,7 @@ fn failure_panel_ui(ui: &mut Ui, frames: &PanelFrames, view: &mut View<'_>) {
     } else {
         Panel::right("said").exact_size(BESIDE).resizable(false)
     };
-    let add = |ui: &mut Ui| match (&state.tour, failing) {
+    let add = |ui: &mut Ui| match (state.tour(), failing) {
         (Some(tour), _) => {
             let description = if tour.met {
                 state.describe(tour)
@@ -320,7 +321,7 @@ fn rests(ctx: &Context, state: &State) -> bool {
     const POINTS: f32 = 3.0;
     let learning = state.learning.as_ref();
     let learns = learning.is_some_and(LiveTraining::expects_news);
-    let moves = state.player.playing() || state.tour.is_some() || learns;
+    let moves = state.player.playing() || state.tour().is_some() || learns;
     moves && ctx.input(|input| input.pointer.time_since_last_movement()) > POINTS
 }
 
@@ -387,10 +388,7 @@ fn episode_panels_ui(
 
 /// The pictures.
 fn centre_panel_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
-    let drawn_back = view
-        .state
-        .opening
-        .map_or(1.0, |opening| opening.drawn_back());
+    let drawn_back = view.state.opening().map_or(1.0, Opening::drawn_back);
     let is_near = view.state.layout() == WindowLayout::CloseUp;
     let palette = view.palette;
     CentralPanel::default()
@@ -447,7 +445,7 @@ fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
         left::heads_ui(ui, view);
         ui.add_space(theme::SECTION);
         // The result is not known yet.
-        if view.state.opening.is_none() && !view.player.playing() {
+        if view.state.opening().is_none() && !view.player.playing() {
             left::result_ui(ui, view);
         }
         if view.has_heads() {

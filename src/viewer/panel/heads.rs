@@ -198,7 +198,7 @@ fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
 /// Returns an emitted value of a head at a step; `None` where it has none.
 fn number_of(lines: &HeadLines, emitted: &Emitted, step: usize) -> f32 {
     let mut scalars = lines.scalars.iter();
-    let scalar = scalars.find(|scalar| scalar.of.symbol == emitted.symbol);
+    let scalar = scalars.find(|scalar| scalar.of == emitted);
     scalar.map_or(ABSENT, |scalar| scalar.values[step])
 }
 

@@ -169,7 +169,7 @@ pub fn over_time_ui(
 
 /// The mark in the input while it is edited; a click on a bit flips it, dragging paints.
 fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, channels: usize, view: &mut View<'_>) {
-    let Some((step, channel)) = view.state.editing.mark else {
+    let Some((step, channel)) = view.state.mark() else {
         return;
     };
     let (steps, height) = (view.steps(), y.span() / channels.max(1) as f32);
@@ -197,7 +197,7 @@ fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, channels: usize, view: &mut Vi
 fn paint_ui(response: &egui::Response, here: Option<(usize, usize)>, view: &mut View<'_>) {
     let down = response.ctx.input(|input| input.pointer.primary_down());
     let down = down && response.is_pointer_button_down_on();
-    let edit = match (view.state.editing.stroke.map(|(_, at)| at), here) {
+    let edit = match (view.state.stroke.map(|(_, at)| at), here) {
         (None, Some((step, channel))) if down => Edit::Paint(step, channel),
         (None, Some((step, channel))) if response.clicked() => Edit::Flip(step, channel),
         (Some(from), Some(to)) if down && from != to => Edit::Paint(to.0, to.1),

@@ -52,7 +52,10 @@ pub fn top_ui(
             icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false, commands);
             if state.welcome.shown {
                 problems_ui(ui, state, commands);
-            } else if state.heads() > 0 && state.tour.is_none() && two.is_none() && !invites(state)
+            } else if state.heads() > 0
+                && state.tour().is_none()
+                && two.is_none()
+                && !invites(state)
             {
                 let about = "Learn in small steps how a machine finds a row of its memory";
                 text_button(ui, "Start tour", Tour::Start, commands).on_hover_text(about);

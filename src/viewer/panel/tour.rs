@@ -7,6 +7,7 @@ use crate::figure::Stage;
 use crate::viewer::command::{Command, Edit, Play, Tour as About, Window};
 use crate::viewer::keys;
 use crate::viewer::state::State;
+use crate::viewer::state::mode::Mode;
 use crate::viewer::state::tour::{TOUR_STEPS, Tour, TourTarget, Wait};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{on_click, primary_button, text_button};
@@ -140,10 +141,13 @@ pub fn stop_ui(ui: &mut Ui, tour: &Tour, description: &str, commands: &mut Vec<C
 /// True while the tour is offered to someone who is here for the first time.
 pub fn invites(state: &State) -> bool {
     let pictures = state.session.open.is_some() && !state.welcome.shown;
-    let alone =
-        state.tour.is_none() && state.failing.is_none() && state.comparing.baseline.is_none();
+    let guided = matches!(
+        state.mode,
+        Mode::Opening(_) | Mode::Tour(_) | Mode::Failure(_)
+    );
+    let alone = !guided && state.comparing.baseline.is_none();
     let alone = alone && state.learning.is_none();
-    pictures && alone && !state.settings.greeted && state.opening.is_none()
+    pictures && alone && !state.settings.greeted
 }
 
 /// The offer, in a line: nothing that is to be seen is covered by it.

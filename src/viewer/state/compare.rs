@@ -355,8 +355,8 @@ pub fn stage_of(pair: &Pair<'_>, array: &str) -> (usize, Option<usize>) {
 
 /// The head that an array is of.
 fn head_of(array: &str, trace: &Trace) -> Option<usize> {
-    let (head, _) = array.split_once('.')?;
-    head_named(trace, &head.replace("read", "R").replace("write", "W"))
+    let (name, _) = array.split_once('.')?;
+    (0..trace.heads.len()).find(|&head| trace.head_name(head) == name)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::events::{self, Event, Stretch};
+use super::same::SameArc;
 use crate::figure::facts::episode::{SalientHead, Scales, Written};
 use crate::figure::facts::rows::addressed;
 use crate::figure::facts::spread::Spread;
@@ -46,7 +47,7 @@ pub struct EpisodeRequest {
     /// Bits of the input that are the other way round than the seed draws them: step and channel.
     pub flipped: Vec<(usize, usize)>,
     /// The episode to run on, where the seed does not determine it.
-    pub given: Option<FixedEpisode>,
+    pub given: Option<SameArc<(Task, Episode)>>,
 }
 
 /// An episode that is asked for from outside.
@@ -59,10 +60,6 @@ pub struct ExternalEpisode {
     /// The seed and the index that draw it; `None` when its bits were given by hand.
     pub origin: Option<Draw>,
 }
-
-/// An episode that no seed reproduces, with its task.
-#[derive(Clone, Debug)]
-pub struct FixedEpisode(pub Arc<(Task, Episode)>);
 
 /// True where every vector that is shown has a quarter to three quarters of its bits set, others than the one before.
 fn has_varied_input(task: &Task, episode: &Episode) -> bool {
@@ -91,14 +88,6 @@ fn has_varied_input(task: &Task, episode: &Episode) -> bool {
     let is_like = |pair: &[Vec<bool>]| pair[0] == pair[1];
     !shown.is_empty() && shown.iter().all(is_mixed) && !shown.windows(2).any(is_like)
 }
-
-impl PartialEq for FixedEpisode {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for FixedEpisode {}
 
 impl EpisodeRequest {
     /// The longest episode that the machine was trained on, as far as it can be asked for and recorded.
@@ -315,7 +304,7 @@ impl Open {
                 machine.title,
                 machine.task.measure().name(),
                 recording.episode.size,
-                drawn(recording, "seed ", self.manual())
+                drawn(recording, ["seed ", ", sample "], self.manual())
             ),
             (None, None) => task_name(&recording.task).to_owned(),
         }
@@ -378,23 +367,15 @@ pub struct RecordingInputs {
     pub gradients: Option<Quantity>,
 }
 
-/// Describes the origin of the bits of an episode.
-pub fn drawn(recording: &Recording, seed: &str, manual: &str) -> String {
-    let of_seed = recording
-        .origin
-        .map(|drawn| format!("{seed}{}", drawn.seed));
-    let drawn = match (recording.trace.sampling, recording.origin) {
-        (NoiseMode::Sampled, Some(draw)) if recording.trace.noise().next().is_some() => {
-            let separator = if seed.starts_with('-') {
-                "-sample"
-            } else {
-                ", sample "
-            };
-            format!("{separator}{}", draw.sample)
-        }
-        _ => String::new(),
-    };
-    of_seed.unwrap_or_else(|| manual.to_owned()) + &drawn
+/// Describes the origin of the bits of an episode: its seed and its sample behind these words, or `manual`.
+pub fn drawn(recording: &Recording, [seed, sample]: [&str; 2], manual: &str) -> String {
+    let origin = recording.origin;
+    let of_seed = origin.map(|drawn| format!("{seed}{}", drawn.seed));
+    let is_sampled =
+        recording.trace.sampling == NoiseMode::Sampled && recording.trace.noise().next().is_some();
+    let drawn = origin.filter(|_| is_sampled);
+    let drawn = drawn.map(|drawn| format!("{sample}{}", drawn.sample));
+    of_seed.unwrap_or_else(|| manual.to_owned()) + &drawn.unwrap_or_default()
 }
 
 /// Counts values that are not finite, in all arrays that a trace file holds.

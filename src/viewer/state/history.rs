@@ -2,17 +2,12 @@
 //! is not part of it, nor speed and loop: to go back in time there is the timeline. Nor are theme, panels and
 //! layout, and places that are merely visited, the start page, a dialog, rows scrolled to.
 
-use std::sync::Arc;
-
 use super::compare::Baseline;
 use super::episode::{EpisodeRequest, Open};
 use super::view_state::ViewState;
-use crate::viewer::files::RecordedEpisode;
 
-/// Changes remembered.
-const MOST: usize = 200;
-/// Bytes of recordings that are held for nothing but undo.
-const MOST_BYTES: usize = 1 << 30;
+/// Changes remembered: each may hold a trace from a file.
+const MOST: usize = 50;
 
 /// A state to undo to.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,18 +20,6 @@ pub struct UndoState {
     pub baseline: Option<Baseline>,
     /// The view.
     pub view: ViewState,
-}
-
-impl UndoState {
-    fn baseline_episode(&self) -> Option<&Open> {
-        self.baseline.as_ref().map(|baseline| &baseline.open)
-    }
-
-    /// The recordings that it holds.
-    fn recordings(&self) -> impl Iterator<Item = &Arc<RecordedEpisode>> {
-        let both = self.file.iter().chain(self.baseline_episode());
-        both.map(|open| &open.shown)
-    }
 }
 
 /// The states to undo and to redo.
@@ -59,26 +42,7 @@ impl History {
             self.past.push(before);
             let over = self.past.len().saturating_sub(MOST);
             self.past.drain(..over);
-            self.drop_oldest(after, MOST_BYTES);
         }
-    }
-
-    /// Drops the oldest states while unused recordings take more than this.
-    fn drop_oldest(&mut self, now: &UndoState, most: usize) {
-        let mut seen: Vec<_> = now.recordings().map(Arc::as_ptr).collect();
-        let mut bytes = 0;
-        let fits = |state: &UndoState| {
-            for shown in state.recordings() {
-                if !seen.contains(&Arc::as_ptr(shown)) {
-                    seen.push(Arc::as_ptr(shown));
-                    bytes += shown.bytes();
-                }
-            }
-            bytes <= most
-        };
-        let baseline = self.past.iter().rev().map(fits).take_while(|fits| *fits);
-        let over = self.past.len() - baseline.count();
-        self.past.drain(..over);
     }
 
     /// Another gesture begins: a click, a drag, a key.
@@ -113,7 +77,6 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::viewer::fixture::{config, opened};
 
     fn at(size: usize) -> UndoState {
         UndoState {
@@ -125,39 +88,6 @@ mod tests {
             baseline: None,
             view: ViewState::default(),
         }
-    }
-
-    /// With a trace from a file that takes some bytes.
-    fn with_file(size: usize) -> UndoState {
-        UndoState {
-            file: Some(opened(config(), 1, 1)),
-            ..at(size)
-        }
-    }
-
-    #[test]
-    fn oldest_episodes_are_dropped_above_limit() {
-        let states: Vec<_> = (0..4).map(with_file).collect();
-        let each = states[0].file.as_ref().unwrap().shown.bytes();
-        assert!(each > 1000, "{each}");
-        let sizes = |history: &History| {
-            let sizes = history.past.iter().map(|state| state.request.size);
-            sizes.collect::<Vec<_>>()
-        };
-        let mut history = History {
-            past: states.clone(),
-            ..History::default()
-        };
-        // That of now is held anyway, and the same one twice takes no more than once.
-        history.past.extend([states[3].clone(), at(9)]);
-        history.drop_oldest(&states[2], 3 * each);
-        assert_eq!(sizes(&history), [0, 1, 2, 3, 3, 9]);
-        history.drop_oldest(&states[2], 2 * each);
-        assert_eq!(sizes(&history), [1, 2, 3, 3, 9]);
-        history.drop_oldest(&at(0), 2 * each - 1);
-        assert_eq!(sizes(&history), [3, 3, 9]);
-        history.drop_oldest(&at(0), 0);
-        assert_eq!(sizes(&history), [9]);
     }
 
     #[test]

@@ -7,10 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{CompareResult, ComparedFigure, Sides};
 use super::episode::{EpisodeRequest, Open, RecordingInputs};
+pub use super::learning::Saved;
+use super::learning::{NamedExperiment, RunView};
+use super::same::SameArc;
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::spread::Spread;
 use crate::figure::{self, Format, Gradients};
-use crate::io::Experiment;
+use crate::io::{Experiment, RunStart};
 use crate::learn::{RunCommand, RunState};
 use crate::train::Quantity;
 use crate::viewer::files::{
@@ -41,8 +44,8 @@ pub enum Effect {
 /// An order to the training threads.
 #[derive(Clone, Debug)]
 pub enum TrainingAction {
-    /// Begin these experiments, and end the previous ones.
-    Begin(Vec<Experiment>),
+    /// Begin these runs, and end the previous ones.
+    Begin(Vec<RunStart>),
     /// An order for all, with its number.
     Tell(u64, RunCommand),
     /// Write a run into a folder, to be gone on with from there.
@@ -77,13 +80,13 @@ pub struct Saving {
     pub to: Destination,
 }
 
-/// The saved progress of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Saved {
-    /// Number of sequences.
-    pub sequences: u64,
-    /// Training time, in seconds.
-    pub seconds: f64,
+/// A run that is about to begin: its view, and its state.
+#[derive(Clone, Debug)]
+pub struct PreparedRun {
+    /// The view.
+    pub view: RunView,
+    /// The initial state of the threads.
+    pub start: RunStart,
 }
 
 /// Something to do that may take a while.
@@ -111,6 +114,10 @@ pub enum Job {
     SaveRun(Box<(Saving, RunState)>),
     /// See which of these files are there.
     Recent(Vec<PathBuf>),
+    /// Prepare the training of these experiments, with their names.
+    Prepare(Vec<NamedExperiment>),
+    /// Read the run in this folder, to continue its training.
+    Continue(PathBuf),
 }
 
 /// The place of a thumbnail.
@@ -161,6 +168,8 @@ impl Job {
             Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
             Self::SaveRun(run) => format!("Saving {}", file_name(&run.0.to.path)),
             Self::Recent(_) => "Looking for files".to_owned(),
+            Self::Prepare(_) => "Preparing training".to_owned(),
+            Self::Continue(folder) => format!("Reading {}", file_name(folder)),
         }
     }
 
@@ -275,26 +284,6 @@ impl PendingJob {
     }
 }
 
-/// The spread of many samples; every request differs.
-#[derive(Clone, Debug)]
-pub struct SampledSpread(pub Arc<Spread>);
-
-impl PartialEq for SampledSpread {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-/// A value that equals only itself (by pointer).
-#[derive(Clone, Debug)]
-pub struct SameArc<T>(pub Arc<T>);
-
-impl<T> PartialEq for SameArc<T> {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
 /// The outcome of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -309,7 +298,7 @@ pub enum Outcome {
     /// An episode to show in this place, if it could be recorded.
     Picture(ThumbnailSlot, Option<Box<Open>>),
     /// The spread of many samples of the requested episode.
-    SampledSpread(EpisodeRequest, SampledSpread),
+    SampledSpread(EpisodeRequest, SameArc<Spread>),
     /// The gradients of an episode.
     Derived(SameArc<RecordedEpisode>, SameArc<Gradients>),
     /// A file with weights was read.
@@ -324,6 +313,8 @@ pub enum Outcome {
     Recent(Vec<(PathBuf, bool)>),
     /// Two episodes were compared.
     Compared(CompareResult),
+    /// Runs are ready to begin.
+    Prepared(SameArc<Vec<PreparedRun>>),
     /// There is a file where one was to be written; it was left alone.
     IsThere(Destination),
     /// The same of the run with this number.
@@ -350,11 +341,15 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// True for the contents of a file that replace the episode on screen.
-    pub fn is_of_a_file(&self) -> bool {
+    /// True where another episode replaces the one on screen: that of a file, or of a machine that begins to learn.
+    pub fn replaces_episode(&self) -> bool {
         matches!(
             self,
-            Self::Weights(..) | Self::Run(..) | Self::Trace(..) | Self::Other(_)
+            Self::Weights(..)
+                | Self::Run(..)
+                | Self::Trace(..)
+                | Self::Other(_)
+                | Self::Prepared(_)
         )
     }
 

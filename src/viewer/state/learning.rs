@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::io::Experiment;
 use crate::io::preset::{WHOLE, ablations};
-use crate::learn::{Finding, Pace, RunCommand, RunProgress, RunUpdate, Snapshot};
+use crate::io::{Experiment, RunStart};
+use crate::learn::{Finding, Pace, RunProgress, RunUpdate, Snapshot};
 use crate::model::Model;
-use crate::train::{Clip, OptimizerConfig, chance, optimum};
+use crate::train::{Clip, OptimizerConfig, State, chance, optimum};
 use crate::viewer::files::LoadedRun;
 use crate::viewer::state::episode::{EpisodeRequest, Open};
-use crate::viewer::state::jobs::{Effect, Saved, TrainingAction};
+use crate::viewer::state::same::SameArc;
 
 /// Updates per second at which a person can follow, to begin with.
 const SLOW: f64 = 4.0;
@@ -45,10 +45,38 @@ pub struct LiveTraining {
     pub stale: bool,
     /// The number of the run that is being written.
     pub saving: Option<u64>,
-    /// Reason why a run that was trained elsewhere cannot be trained here.
-    pub read_only: Option<String>,
+    /// The saved run that is looked back at, until it is continued.
+    pub read_only: Option<SavedRun>,
     /// Number of the run whose probe is being recorded.
     pub probing: Option<u64>,
+}
+
+/// A saved run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedRun {
+    /// The folder.
+    pub folder: PathBuf,
+    /// True if all sequences are trained.
+    pub is_finished: bool,
+}
+
+/// The saved progress of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Saved {
+    /// Number of sequences.
+    pub sequences: u64,
+    /// Training time, in seconds.
+    pub seconds: f64,
+}
+
+impl Saved {
+    /// Returns the progress of a state of training.
+    pub fn of(state: &State) -> Self {
+        Self {
+            sequences: state.sequences,
+            seconds: state.time.as_secs_f64(),
+        }
+    }
 }
 
 /// Training time, in seconds, that may be discarded without asking: the same seed reproduces it.
@@ -66,7 +94,7 @@ pub enum Replacement {
     /// These side by side, told apart by their seeds.
     Begin(Vec<Experiment>),
     /// These side by side, by these names.
-    BeginNamed(Vec<(String, Experiment)>),
+    BeginNamed(Vec<NamedExperiment>),
     /// The same preset from a number of seeds, side by side, starting with its own.
     Seeds(usize),
     /// The same preset side by side, whole and without each of the stages of its heads, from one seed.
@@ -78,6 +106,9 @@ pub enum Replacement {
     /// Nothing; the window is closed.
     Close,
 }
+
+/// An experiment and its name among those side by side, where that is not the seed.
+pub type NamedExperiment = (Option<String>, Experiment);
 
 /// A pending end of training, while the user is asked whether to save.
 #[derive(Clone, Debug)]
@@ -108,8 +139,10 @@ pub struct RunView {
     pub saved: Saved,
     /// The last order that it has followed.
     pub followed: u64,
-    /// The name among the runs.
-    pub label: String,
+    /// The name among the runs, where that is not the seed.
+    pub name: Option<String>,
+    /// The folder of a continued run.
+    pub folder: Option<PathBuf>,
     /// The experiment at its start.
     pub begun: Experiment,
     /// The experiment, with all changes since.
@@ -127,14 +160,7 @@ pub struct RunView {
 }
 
 /// News of the runs, each with its index; every report differs.
-#[derive(Clone, Debug)]
-pub struct RunUpdates(pub Arc<Vec<(usize, RunUpdate)>>);
-
-impl PartialEq for RunUpdates {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
+pub type RunUpdates = SameArc<Vec<(usize, RunUpdate)>>;
 
 impl LiveTraining {
     /// Runs that are about to begin; the machine on screen stands at this place among those of the session.
@@ -222,7 +248,7 @@ impl LiveTraining {
         );
         let name = match self.runs.len() {
             1 => run.experiment.title.clone(),
-            _ => format!("{}, {}", run.experiment.title, run.label),
+            _ => format!("{}, {}", run.experiment.title, run.label()),
         };
         format!("{name}, after {sequences} sequences")
     }
@@ -237,12 +263,6 @@ impl LiveTraining {
                 || runs().any(|(_, changed)| changed))
     }
 
-    /// An order for all runs, which from now on are waited for.
-    pub fn order(&mut self, order: RunCommand) -> Effect {
-        self.ordered += 1;
-        Effect::Train(TrainingAction::Tell(self.ordered, order))
-    }
-
     /// True until all runs have followed the last order.
     pub fn waits(&self) -> bool {
         let followed = self.runs.iter().map(|run| run.followed);
@@ -251,15 +271,21 @@ impl LiveTraining {
             .is_some_and(|followed| followed < self.ordered)
     }
 
-    /// The default folder for saving a run: that of `tapescope train`, and a suffix for runs with the same seed.
+    /// The default folder for saving a run: its own, or that of `tapescope train`, and a suffix for runs with the same
+    /// seed.
     pub fn folder(&self) -> String {
         let run = self.run();
+        if let Some(folder) = &run.folder {
+            return folder.display().to_string();
+        }
         let (name, seed) = (&run.begun.name, run.begun.training.seed);
         let mut folder = format!("runs/{name}-{seed}");
-        if self.runs.len() > 1 && run.label != by_seed(&run.begun) {
+        if self.runs.len() > 1
+            && let Some(name) = &run.name
+        {
             let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
             folder.push('-');
-            folder.extend(run.label.chars().map(plain));
+            folder.extend(name.chars().map(plain));
         }
         folder
     }
@@ -411,21 +437,16 @@ impl Hyperparameter {
 
 /// Returns the complete experiment and its ablations, one per stage of its heads, with their names; none where
 /// it has no such stages.
-pub fn ablated(whole: &Experiment) -> Vec<(String, Experiment)> {
+pub fn ablated(whole: &Experiment) -> Vec<NamedExperiment> {
     let variants = ablations(whole).variants;
     if variants.is_empty() {
         return Vec::new();
     }
     let without = variants.into_iter();
-    let without = without.map(|one| (one.name.to_owned(), one.experiment));
-    std::iter::once((WHOLE.to_owned(), whole.clone()))
+    let without = without.map(|one| (Some(one.name.to_owned()), one.experiment));
+    std::iter::once((Some(WHOLE.to_owned()), whole.clone()))
         .chain(without)
         .collect()
-}
-
-/// Returns the name of a run by its seed.
-pub fn by_seed(experiment: &Experiment) -> String {
-    format!("seed {}", experiment.training.seed)
 }
 
 /// Returns reference levels in bits per sequence, with their names.
@@ -441,30 +462,40 @@ pub fn landmarks(experiment: &Experiment) -> Vec<(f64, &'static str)> {
 
 impl RunView {
     /// Returns the same experiment a number of seeds later.
-    pub fn next(&self, by: u64) -> (String, Experiment) {
-        let is_by_seed = self.label == by_seed(&self.begun);
+    pub fn next(&self, by: u64) -> NamedExperiment {
         let mut next = self.begun.clone();
         next.training.seed = next.training.seed.wrapping_add(by);
-        let label = if is_by_seed {
-            by_seed(&next)
-        } else {
-            self.label.clone()
-        };
-        (label, next)
+        (self.name.clone(), next)
     }
 
-    /// A run that is about to begin.
-    pub fn new(number: u64, label: String, experiment: Experiment) -> Self {
-        let seed = experiment.training.seed;
+    /// Returns the name among the runs.
+    pub fn label(&self) -> String {
+        let by_seed = || format!("seed {}", self.begun.training.seed);
+        self.name.clone().unwrap_or_else(by_seed)
+    }
+
+    /// A run that is about to start: see [`RunView::new`].
+    pub fn of(name: Option<String>, start: &RunStart) -> Self {
+        let machine = start.state.machine.clone();
         Self {
-            number,
+            begun: start.begun.clone(),
+            ..Self::new(name, start.experiment.clone(), machine)
+        }
+    }
+
+    /// A run that is about to begin with this machine, without a number. Plays many episodes: not for the thread that
+    /// draws.
+    pub fn new(name: Option<String>, experiment: Experiment, machine: Model<f32>) -> Self {
+        Self {
+            number: 0,
             saved: Saved::default(),
             followed: 0,
-            label,
+            name,
+            folder: None,
             begun: experiment.clone(),
             landmarks: landmarks(&experiment),
             progress: None,
-            machine: Arc::new(Model::new(experiment.model.clone(), seed)),
+            machine: Arc::new(machine),
             rate: None,
             probe: Probe::default(),
             experiment,

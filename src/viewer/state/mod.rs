@@ -11,7 +11,9 @@ pub mod jobs;
 pub mod layout;
 pub mod learning;
 pub mod messages;
+pub mod mode;
 pub mod opening;
+pub mod same;
 pub mod session;
 pub mod settings;
 pub mod start;
@@ -26,17 +28,15 @@ use std::sync::Arc;
 use self::compare::{Comparing, Pair};
 use self::dialog::Dialog;
 use self::episode::Open;
-use self::gallery::Failing;
 use self::history::{History, UndoState};
 use self::jobs::Effect;
 use self::layout::WindowLayout;
 use self::learning::{EndRequest, LiveTraining};
 use self::messages::Toasts;
-use self::opening::Opening;
+use self::mode::Mode;
 use self::session::Session;
 use self::settings::{Panels, Settings};
 use self::start::StartOptions;
-use self::tour::Tour;
 use self::view_state::ViewState;
 use self::welcome::Welcome;
 use super::files::{Machine, OpenedFile};
@@ -62,14 +62,12 @@ pub struct State {
     pub suits: WindowLayout,
     /// The undo history.
     pub history: History,
-    /// The input, edited by hand.
-    pub editing: Editing,
+    /// The mode: one at a time.
+    pub mode: Mode,
+    /// The value that a stroke in the input paints, and its last bit.
+    pub stroke: Option<(bool, (usize, usize))>,
     /// The start page.
     pub welcome: Welcome,
-    /// True until an opening was played, or could have been.
-    pub is_first: bool,
-    /// The opening, while it is played.
-    pub opening: Option<Opening>,
     /// True while the pictures have the whole window, large, to be shown to others.
     pub presenting: bool,
     /// The live training.
@@ -78,10 +76,6 @@ pub struct State {
     pub runs: u64,
     /// The pending end of training, while the user is asked whether to save.
     pub ending: Option<EndRequest>,
-    /// A failure that is shown.
-    pub failing: Option<Failing>,
-    /// The tour, while it is taken.
-    pub tour: Option<Tour>,
     /// The notifications.
     pub toasts: Toasts,
     /// The dialog that is open.
@@ -96,15 +90,6 @@ pub struct State {
     pub folder: PathBuf,
     /// The effects to carry out, oldest first.
     pub effects: Vec<Effect>,
-}
-
-/// The input while it is edited by hand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Editing {
-    /// The mark: step and channel.
-    pub mark: Option<(usize, usize)>,
-    /// The value that a stroke paints, and its last bit.
-    pub stroke: Option<(bool, (usize, usize))>,
 }
 
 /// The pending work.
@@ -159,16 +144,13 @@ impl State {
             comparing: Comparing::new(compare),
             suits: WindowLayout::default(),
             history: History::default(),
-            editing: Editing::default(),
+            mode: Mode::default(),
+            stroke: None,
             welcome: Welcome::default(),
-            is_first: true,
-            opening: None,
             presenting: false,
             learning: None,
             runs: 0,
             ending: None,
-            failing: None,
-            tour: None,
             toasts: Toasts::default(),
             dialog: None,
             pending: Pending {
@@ -282,7 +264,7 @@ impl State {
 
     /// True while the pictures have the whole window.
     pub fn is_folded(&self) -> bool {
-        let near = self.opening.is_some() && self.layout() == WindowLayout::CloseUp;
+        let near = self.opening().is_some() && self.layout() == WindowLayout::CloseUp;
         let near = near && !self.is_on_phone();
         let there = self.session.open.is_some() && !self.welcome.shown;
         there && (self.presenting || near)
@@ -348,8 +330,9 @@ impl State {
     /// All rows that can be scrolled to, and those on screen.
     pub fn rows(&self) -> Option<(Arc<Rows>, Arc<Rows>)> {
         let whole = self.whole()?;
-        let count = self.view.row_zoom.count(&whole, self.frame.room);
-        let part = count.map(|count| Arc::new(whole.part(self.view.row_zoom.first, count)));
+        let part = self
+            .part()
+            .map(|count| Arc::new(whole.part(self.view.row_zoom.first, count)));
         Some((whole.clone(), part.unwrap_or(whole)))
     }
 

@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::episode::{
-    EpisodeRequest, ExternalEpisode, FixedEpisode, LONGEST, MOST_REPEATS, Open, RecordingInputs,
-    drawn,
+    EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, RecordingInputs, drawn,
 };
+use super::same::SameArc;
 use crate::model::{Draw, ModelConfig, NoiseMode, NtmConfig};
 use crate::task::{Episode, Task};
 use crate::train::{Demand, LARGEST_RECORDING, Recording, UNSEEN_SEED};
@@ -311,7 +311,7 @@ impl Session {
         }
         if fits && !self.request.draws(machine, task, episode) {
             self.request.flipped.clear();
-            self.request.given = Some(FixedEpisode(Arc::new((task.clone(), episode.clone()))));
+            self.request.given = Some(SameArc::new((task.clone(), episode.clone())));
         }
     }
 
@@ -342,7 +342,7 @@ impl Session {
         let recording = &open.shown.recording;
         // In a file without a seed the source of the bits is unknown.
         let manual = if open.is_of_a_file() { "" } else { "-edited" };
-        let seed = drawn(recording, "-seed", manual);
+        let seed = drawn(recording, ["-seed", "-sample"], manual);
         let (measure, size) = (recording.task.size_name(), recording.episode.size);
         // Somebody else's task may be called like a folder.
         let plain = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_');

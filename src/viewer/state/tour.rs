@@ -1,8 +1,7 @@
 //! The guided tour in two acts: stops that wait until the person has done something.
 
-use std::sync::Arc;
-
 use super::episode::EpisodeRequest;
+use super::same::SameArc;
 use super::session::{Session, own_request};
 use super::target::Target;
 use crate::figure::{Stage, Stages};
@@ -21,19 +20,11 @@ pub struct Tour {
     /// The views of earlier tour steps, to go back to.
     pub trail: Vec<TourState>,
     /// The view to show once its episode is recorded.
-    pub coming: Option<TourState>,
+    pub coming: Option<Box<TourState>>,
     /// The episode before a bit of it was changed.
-    pub before: Option<Recorded>,
-}
-
-/// An episode, as it was.
-#[derive(Clone, Debug)]
-pub struct Recorded(pub Arc<RecordedEpisode>);
-
-impl PartialEq for Recorded {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
+    pub before: Option<SameArc<RecordedEpisode>>,
+    /// The mark in the input: step and channel.
+    pub mark: Option<(usize, usize)>,
 }
 
 /// The view of a tour step.
@@ -347,6 +338,7 @@ impl Tour {
             trail: Vec::new(),
             coming: None,
             before: None,
+            mark: None,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::learn::{End, Pace};
 use crate::viewer::command::{Ask, Command, Learn, Replacement, Subject};
 use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
-use crate::viewer::state::learning::{LiveTraining, RunView};
+use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{icon_button, on_click, or_short, primary_button, text_button};
 use crate::viewer::widget::icon::Icon;
@@ -47,7 +47,7 @@ pub fn bar_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>)
         ui.set_height(LINE);
         buttons_ui(ui, learning, commands);
         ui.add_space(10.0);
-        let name = RichText::new(format!("{}, {}", run.experiment.title, run.label));
+        let name = RichText::new(format!("{}, {}", run.experiment.title, run.label()));
         ui.label(name.font(theme::heading(13.0)).color(palette.strong));
         ui.add_space(10.0);
         let far = RichText::new(far(learning, run)).font(theme::text(12.0));
@@ -77,8 +77,9 @@ fn phone_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
 }
 
 fn buttons_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
-    if learning.read_only.is_none() {
-        pace_ui(ui, learning, commands);
+    match &learning.read_only {
+        None => pace_ui(ui, learning, commands),
+        Some(saved) => continue_ui(ui, saved, commands),
     }
     icon_button(ui, Icon::Again, Replacement::Again, false, commands);
     let text = or_short(ui, ["Train next seed", "Next seed"]);
@@ -104,6 +105,17 @@ fn pace_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
     speed_ui(ui, learning, commands);
     icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
+}
+
+/// Shows the button that continues a saved run.
+fn continue_ui(ui: &mut Ui, saved: &SavedRun, commands: &mut Vec<Command>) {
+    ui.add_enabled_ui(!saved.is_finished, |ui| {
+        let button = primary_button(ui, "Continue training");
+        on_click(&button, Learn::Continue, commands);
+        button
+            .on_hover_text(tooltip(&Learn::Continue.into()))
+            .on_disabled_hover_text("this run is finished");
+    });
 }
 
 fn toggle_ui(ui: &mut Ui, learning: &LiveTraining, width: f32, commands: &mut Vec<Command>) {

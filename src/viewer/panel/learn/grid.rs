@@ -14,8 +14,8 @@ use crate::figure::facts::numbers::brief;
 use crate::figure::scene::paint::Draw;
 use crate::learn::{RunProgress, TrainingStatus};
 use crate::viewer::command::{Command, Learn};
-use crate::viewer::narration::training_charts;
 use crate::viewer::keys::{ARROWS, leave_to_widget};
+use crate::viewer::narration::training_charts;
 use crate::viewer::panel::View;
 use crate::viewer::panel::welcome::picture_ui;
 use crate::viewer::state::learning::{LiveTraining, RunView};
@@ -101,7 +101,7 @@ fn status(run: &RunView, progress: &RunProgress) -> TrainingStatus {
 fn describe(run: &RunView) -> String {
     let standing = run.progress.as_deref();
     let standing = standing.map_or("starting", |progress| status(run, progress).name());
-    format!("Show {}: {standing}", run.label)
+    format!("Show {}: {standing}", run.label())
 }
 
 fn card_ui(
@@ -196,7 +196,7 @@ fn words_ui(ui: &Ui, rect: Rect, run: &RunView, palette: &Palette) {
     let name = painter.text(
         pos2(rect.left(), middle),
         Align2::LEFT_CENTER,
-        &run.label,
+        run.label(),
         theme::heading(12.0),
         palette.strong,
     );

@@ -336,10 +336,10 @@ fn tiny_numbers_have_no_sign_and_probabilities_are_not_zero() {
 }
 
 #[test]
-fn twelve_lines_have_distinct_colours() {
+fn ten_lines_have_distinct_colours() {
     for dark in [true, false] {
         let colours = Colours::for_theme(dark);
-        let all: std::collections::BTreeSet<_> = (0..12).map(|index| colours.line(index)).collect();
-        assert_eq!(all.len(), 12);
+        let all: std::collections::BTreeSet<_> = (0..10).map(|index| colours.line(index)).collect();
+        assert_eq!(all.len(), 10);
     }
 }

@@ -1,9 +1,9 @@
 //! Learning curves as a figure: bits per sequence over sequences, a line per setting (the median of its runs) in a band
 //! (from the best run to the worst); below, each on an axis of its own, what joins the loss.
 
-use crate::figure::chart::axis::{Axis, AxisKind};
 use crate::figure::chart::data::{Chart, Form, Hue, Line, thinned};
 use crate::figure::chart::page::Charts;
+use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::train::Spread;
 
 /// The auxiliary losses and their units, as [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).

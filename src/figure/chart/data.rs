@@ -1,8 +1,8 @@
 //! A chart: values of a run along an axis, as lines in bands, with reference levels. It is pure data, painted in the
 //! window, on cards and in files by one program ([`Plot`](crate::figure::chart::plot::Plot)).
 
-use crate::figure::chart::axis::Axis;
 use crate::figure::facts::colour::LINES;
+use crate::figure::facts::ticks::Axis;
 use crate::figure::{Colours, HeadName, Rgb};
 use crate::train::thin;
 

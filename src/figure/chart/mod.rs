@@ -1,6 +1,5 @@
 //! Charts of training runs.
 
-pub mod axis;
 pub mod curves;
 pub mod data;
 pub mod page;

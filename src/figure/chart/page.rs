@@ -64,8 +64,8 @@ impl Charts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::chart::axis::{Axis, AxisKind};
     use crate::figure::chart::data::{Form, Hue, Line};
+    use crate::figure::facts::ticks::{Axis, AxisKind};
 
     fn chart(points: &[[f64; 2]]) -> Chart {
         let line = Line {

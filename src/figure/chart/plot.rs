@@ -1,7 +1,7 @@
 //! A chart at its place: heading with legend, axes with their numbers, lines in bands, levels and events.
 
-use crate::figure::chart::axis::Axis;
 use crate::figure::chart::data::{Chart, Form, Line};
+use crate::figure::facts::ticks::Axis;
 use crate::figure::scene::paint::{Draw, Paint};
 use crate::figure::{Area, Colours, Ink, Style};
 
@@ -17,7 +17,7 @@ const ROOM: [f32; 2] = [1.5, 4.5];
 const SMALL: f32 = 11.0;
 const LINE: f32 = 15.0;
 /// Height of the name.
-const NAME: f32 = 20.0;
+pub const NAME: f32 = 20.0;
 /// The length of the sample in a legend, and the room around it.
 const SAMPLE: f32 = 22.0;
 const AROUND: f32 = 6.0;

@@ -13,3 +13,4 @@ pub mod scores;
 pub mod signal_path;
 pub mod spread;
 pub mod stages;
+pub mod ticks;

@@ -1,9 +1,9 @@
 //! Animation of a training: the same episode at every training snapshot, next to the loss curve so far.
 
-use crate::figure::chart::axis::{Axis, AxisKind};
 use crate::figure::chart::data::{Chart, Form, Hue, Line};
 use crate::figure::chart::plot::Plot;
 use crate::figure::facts::numbers::{brief, time};
+use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::figure::scene::layout::Scene;
 use crate::figure::scene::pages::{FrameTime, Pages};
 use crate::figure::scene::paint::Draw;

@@ -1,7 +1,7 @@
 //! Numbers over time as lines, and as bars by their logarithm.
 
-use crate::figure::chart::axis::{Axis, AxisKind};
 use crate::figure::facts::numbers::end_text;
+use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::figure::scene::annotations::{dashes, unrecorded};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::paint::{Draw, Page, Paint};

@@ -1,9 +1,9 @@
 //! Charts of training, for the window and for figures.
 
 use crate::figure::HeadName;
-use crate::figure::chart::axis::{Axis, AxisKind};
 use crate::figure::chart::data::{Chart, Form, Hue, Line, MOST_POINTS, thinned};
 use crate::figure::facts::numbers::brief;
+use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::io::paper;
 use crate::learn::{Point, RunProgress};
 use crate::train::{Clip, HeadDiagnostics};

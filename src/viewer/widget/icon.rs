@@ -59,7 +59,7 @@ pub fn head_sign(painter: &Painter, center: Pos2, size: f32, write: bool, color:
     let (corners, fill, width) = if write {
         ([(0.0, -8.0), (8.5, 7.0), (-8.5, 7.0)], color, 0.0)
     } else {
-        let hollow = Color32::TRANSPARENT;
+        let hollow = color.gamma_multiply(0.0);
         ([(-7.5, -6.0), (7.5, -6.0), (0.0, 7.0)], hollow, 1.6)
     };
     let corners = corners.map(|(x, y)| center + vec2(x, y) * unit);

@@ -3,9 +3,9 @@
 
 use egui::{Align2, Id, PopupAnchor, Rect, Response, Role, Sense, Tooltip, Ui, WidgetInfo, pos2};
 
-use crate::figure::chart::axis::Axis;
 use crate::figure::chart::data::{Chart, Form};
 use crate::figure::chart::plot::{self, Plot};
+use crate::figure::facts::ticks::Axis;
 use crate::viewer::panel::View;
 use crate::viewer::theme;
 use crate::viewer::widget::canvas::{Canvas, area};
@@ -25,12 +25,15 @@ pub fn chart_ui(ui: &Ui, rect: Rect, chart: &Chart, moment: Option<f64>, view: &
     let mut canvas = Canvas::new(ui.painter(), view.textures, 0);
     let corner = [rect.left(), rect.top()];
     let top = plot::heading(&mut canvas, chart, corner, rect.width(), colours);
-    let words = ui.interact(
-        rect.with_max_y(top),
-        id(ui, chart, "heading"),
-        Sense::hover(),
-    );
-    words.widget_info(|| WidgetInfo::labeled(Role::Label, true, &chart.name));
+    let name = rect.top() + plot::NAME;
+    for (part, words, y) in [
+        ("name", &chart.name, rect.top()..=name),
+        ("meaning", &chart.meaning, name..=top),
+    ] {
+        let rect = Rect::from_x_y_ranges(rect.x_range(), y);
+        let label = ui.interact(rect, id(ui, chart, part), Sense::hover());
+        label.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
+    }
     let bottom = (rect.bottom() - plot::BELOW).max(top + LEAST);
     let x = rect.left() + plot::LEFT..=rect.right() - plot::RIGHT;
     let frame = Rect::from_x_y_ranges(x, top..=bottom);

@@ -5,7 +5,7 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use crate::figure::chart::axis::Axis;
+use crate::figure::facts::ticks::Axis;
 use crate::learn::{Finding, Snapshot};
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::LiveTraining;

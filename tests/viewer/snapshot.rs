@@ -16,15 +16,16 @@ use image::{Rgba, RgbaImage};
 /// The largest difference of a colour channel, of 255, that counts as rounding: the last bits of the edges of
 /// letters depend on the processor.
 pub const ROUNDING: u8 = 3;
-/// Rare colours, such as those of the edges of letters, are rounded to multiples of this; the last is 255.
-pub const GRID: u8 = 32;
+/// Rare colours, such as those of the edges of letters, are rounded to multiples of this, of the second where a picture
+/// has too many colours otherwise; the last is 255.
+pub const GRID: [u8; 2] = [32, 64];
 /// Colours of a picture.
 const COLOURS: usize = 256;
 /// Rows of pixels that are compressed apart from all others.
 const BAND: usize = 32;
 
-fn to_grid(Rgba([r, g, b, a]): Rgba<u8>) -> Rgba<u8> {
-    let step = u16::from(GRID);
+fn to_grid(Rgba([r, g, b, a]): Rgba<u8>, grid: u8) -> Rgba<u8> {
+    let step = u16::from(grid);
     let [r, g, b] =
         [r, g, b].map(|channel| ((u16::from(channel) + step / 2) / step * step).min(255) as u8);
     Rgba([r, g, b, a])
@@ -32,19 +33,27 @@ fn to_grid(Rgba([r, g, b, a]): Rgba<u8>) -> Rgba<u8> {
 
 /// Reduces a picture to 256 colours: frequent ones stay exact, rare ones are rounded to the grid.
 pub fn reduced(image: &RgbaImage) -> RgbaImage {
-    let frequent = frequent(image);
+    let (frequent, grid) = frequent(image);
     RgbaImage::from_fn(image.width(), image.height(), |x, y| {
         let pixel = *image.get_pixel(x, y);
         if frequent.contains(&pixel.0) {
             pixel
         } else {
-            to_grid(pixel)
+            to_grid(pixel, grid)
         }
     })
 }
 
-/// The frequent colours of a picture: few enough that it has 256 colours in all once the others are rounded.
-fn frequent(image: &RgbaImage) -> BTreeSet<[u8; 4]> {
+/// The frequent colours of a picture, few enough that it has 256 colours in all once the others are rounded, and the
+/// grid to which these are.
+fn frequent(image: &RgbaImage) -> (BTreeSet<[u8; 4]>, u8) {
+    let on_grid = |grid: u8| Some((frequent_on(image, grid)?, grid));
+    let mut found = GRID.into_iter().filter_map(on_grid);
+    found.next().expect("too many colours: widen GRID")
+}
+
+/// The frequent colours where the others are rounded to this grid; `None` where there are too many others.
+fn frequent_on(image: &RgbaImage, grid: u8) -> Option<BTreeSet<[u8; 4]>> {
     let mut counts = BTreeMap::<[u8; 4], usize>::new();
     for pixel in image.pixels() {
         *counts.entry(pixel.0).or_default() += 1;
@@ -54,16 +63,20 @@ fn frequent(image: &RgbaImage) -> BTreeSet<[u8; 4]> {
         let (stay, rare): (Vec<_>, Vec<_>) =
             counts.iter().partition(|(_, count)| **count >= frequent);
         let stay: BTreeSet<[u8; 4]> = stay.into_iter().map(|(pixel, _)| *pixel).collect();
-        let rounded = rare.into_iter().map(|(pixel, _)| to_grid(Rgba(*pixel)).0);
+        let rounded = rare
+            .into_iter()
+            .map(|(pixel, _)| to_grid(Rgba(*pixel), grid).0);
         if rounded
             .chain(stay.iter().copied())
             .collect::<BTreeSet<_>>()
             .len()
             <= COLOURS
         {
-            return stay;
+            return Some(stay);
         }
-        assert!(frequent < image.len(), "too many colours: widen GRID");
+        if frequent >= image.len() {
+            return None;
+        }
         frequent *= 2;
     }
 }
@@ -121,18 +134,18 @@ pub fn encoded(image: &RgbaImage) -> Vec<u8> {
 
 /// The pixels of a picture that differ from a snapshot.
 pub fn differing(kept: &RgbaImage, drawn: &RgbaImage) -> Vec<(u32, u32)> {
-    let frequent = frequent(drawn);
+    let (frequent, grid) = frequent(drawn);
     let pairs = kept.enumerate_pixels().zip(drawn.pixels());
     let apart = pairs.filter(|((_, _, kept), drawn)| {
         // Only a rare colour was rounded.
-        let is_rounded = to_grid(**kept) == **kept && !frequent.contains(&drawn.0);
-        !is_alike(**kept, **drawn, is_rounded)
+        let is_rounded = to_grid(**kept, grid) == **kept && !frequent.contains(&drawn.0);
+        !is_alike(**kept, **drawn, if is_rounded { grid } else { 0 })
     });
     apart.map(|((x, y, _), _)| (x, y)).collect()
 }
 
-fn is_alike(kept: Rgba<u8>, drawn: Rgba<u8>, is_rounded: bool) -> bool {
-    let allowed = ROUNDING + if is_rounded { GRID / 2 } else { 0 };
+fn is_alike(kept: Rgba<u8>, drawn: Rgba<u8>, grid: u8) -> bool {
+    let allowed = ROUNDING + grid / 2;
     let mut channels = kept.0.iter().zip(drawn.0);
     channels.all(|(a, b)| a.abs_diff(b) <= allowed)
 }
@@ -329,15 +342,15 @@ fn a_pixel_that_differs_is_found() {
     assert_eq!(found([13, 17 + ROUNDING + 1, 23]), [(7, 9)]);
     assert_eq!(found([13, 17, 23 - ROUNDING - 1]), [(7, 9)]);
     // A colour of the grid stands for the rare ones that are rounded to it, not for a frequent one.
-    let most = GRID / 2 + ROUNDING;
-    let kept = plain([GRID; 3]);
+    let most = GRID[0] / 2 + ROUNDING;
+    let kept = plain([GRID[0]; 3]);
     let near = |by: u8| {
-        let mut drawn = plain([GRID; 3]);
-        drawn.put_pixel(7, 9, Rgba([GRID + by, GRID, GRID, 255]));
+        let mut drawn = plain([GRID[0]; 3]);
+        drawn.put_pixel(7, 9, Rgba([GRID[0] + by, GRID[0], GRID[0], 255]));
         differing(&kept, &drawn)
     };
     assert_eq!((near(most), near(most + 1)), (vec![], vec![(7, 9)]));
-    let apart = differing(&kept, &plain([GRID + most; 3]));
+    let apart = differing(&kept, &plain([GRID[0] + most; 3]));
     assert_eq!(apart.len(), 64 * 128);
 }
 

@@ -134,7 +134,7 @@ fn learning(count: u64) -> (App, Run, RunProgress) {
     let run = |seed: u64| {
         let set = [format!("training.seed={seed}").parse().unwrap()];
         let experiment = Experiment::included("copy", &set).unwrap().unwrap();
-        (format!("seed {seed}"), experiment)
+        (None, experiment)
     };
     let runs: Vec<_> = (1..=count).map(run).collect();
     let experiment = runs[0].1.clone();

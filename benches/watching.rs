@@ -78,12 +78,12 @@ fn frame(ctx: &Context, app: &mut App, start: Instant) -> Duration {
 fn watched(experiments: &[Experiment]) -> (f64, Vec<f64>) {
     let ctx = Context::default();
     tapescope::viewer::apply_theme(&ctx);
-    let named = experiments.iter().map(|experiment| {
-        let seed = experiment.training.seed;
-        (format!("seed {seed}"), experiment.clone())
-    });
+    // Each is named by its seed.
+    let unnamed = experiments
+        .iter()
+        .map(|experiment| (None, experiment.clone()));
     let options = Options {
-        learn: named.collect(),
+        learn: unnamed.collect(),
         files: std::sync::Arc::new(NoFiles),
         ..Options::default()
     };

@@ -1,5 +1,6 @@
 //! The page of a browser: the entry points of `web/index.html`, and the interface for scripts.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use js_sys::{Object, Reflect};
@@ -67,7 +68,7 @@ async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
     if let Some(address) = trace {
         let begin = link.place_in(&address)?;
         memory_files::insert(address.clone().into(), platform::fetched(&address).await?);
-        let mut opened = Disk.open(Path::new(&address))?;
+        let mut opened = Disk.open(Path::new(&address), &|_, _| ControlFlow::Continue(()))?;
         if let OpenedFile::Trace(trace) = &mut opened {
             trace.address = Some(address.clone());
         }

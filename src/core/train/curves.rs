@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(thinned(5), [2, 4, 6, 8, 10]);
         assert_eq!(thinned(3), [3, 6, 10]);
         assert_eq!(thinned(20).len(), 10);
-        assert_eq!(thin::<u8>(&[], 5), []);
+        assert!(thin::<u8>(&[], 5).is_empty());
     }
 
     #[test]

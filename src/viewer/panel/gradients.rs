@@ -7,7 +7,7 @@ use crate::figure::Gradients;
 use crate::train::Quantity;
 use crate::viewer::command::{Episode, Play};
 use crate::viewer::widget::button::text_button;
-use crate::viewer::widget::property::{capitalized, from_left, from_right, one_line, words};
+use crate::viewer::widget::property::{capitalised, from_left, from_right, one_line, words};
 use crate::viewer::{keys, theme};
 
 /// Height of the line.
@@ -15,7 +15,7 @@ pub const HEIGHT: f32 = 32.0;
 
 /// Shows the number whose gradients are on screen, the most influential write, and a button to leave.
 pub fn gradients_ui(ui: &mut Ui, by: &Gradients, view: &mut View<'_>) {
-    let description = capitalized(&by.describe());
+    let description = capitalised(&by.describe());
     from_right(ui, |ui| {
         let leave = Episode::Gradients(Quantity::Loss);
         let hint = keys::with_key("Show values instead of gradients", &leave.into());

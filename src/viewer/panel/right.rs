@@ -20,7 +20,7 @@ use crate::viewer::widget::canvas::area;
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{
-    capitalized, from_right, note, number, section, warning, words,
+    capitalised, from_right, note, number, section, warning, words,
 };
 use crate::viewer::{keys, narration, theme};
 
@@ -37,7 +37,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
         if scalar.is_none() && !scores && column.array != array::CONTENT {
             continue;
         }
-        section(ui, &capitalized(column.word));
+        section(ui, &capitalised(column.word));
         match scalar.map(|scalar| (scalar, scalar.series(head))) {
             Some((scalar, Some(series))) => {
                 // The heading says it already.

@@ -27,7 +27,7 @@ use crate::viewer::widget::button::{
 };
 use crate::viewer::widget::canvas::{Canvas, Textures, area};
 use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{capitalized, note, section, words};
+use crate::viewer::widget::property::{capitalised, note, section, words};
 
 /// Most of the window that the page takes, in points.
 const WIDTH: f32 = 1080.0;
@@ -261,7 +261,7 @@ fn describe(ui: &Ui, card: &Card, open: Option<&Open>, width: f32) -> [Arc<Galle
     };
     let (painter, name) = (ui.painter(), card.title.clone());
     let verdict = open.map(|open| narration::verdict(&open.shown.recording));
-    let verdict = verdict.map_or(String::new(), |words| format!(" {}.", capitalized(&words)));
+    let verdict = verdict.map_or(String::new(), |words| format!(" {}.", capitalised(&words)));
     let about = card.about.clone() + &verdict;
     [
         painter.layout(name, theme::heading(title), palette.strong, width),

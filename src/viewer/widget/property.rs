@@ -78,7 +78,7 @@ pub fn one_line(ui: &mut Ui, text: impl Into<String>, font: FontId, ink: Color32
 }
 
 /// The same words with a capital letter.
-pub fn capitalized(words: &str) -> String {
+pub fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).collect()

@@ -117,8 +117,6 @@ pub enum Content<'a> {
 pub struct PlacedPanel<'a> {
     /// The picture.
     pub panel: Panel<'a>,
-    /// Its identity on the page: no other part of the page has it.
-    pub slot: Slot,
     /// The area of the data.
     pub area: Area,
     /// The axis of the rows.
@@ -137,6 +135,14 @@ pub struct Hit {
 }
 
 impl<'a> PlacedPanel<'a> {
+    /// Its identity on the page: no other part of the page has it.
+    pub fn slot(&self) -> Slot {
+        match self.panel.content {
+            Content::Sign(slot) => slot,
+            _ => Slot::Picture(self.panel.id),
+        }
+    }
+
     /// The steps that run through it from left to right, where they do.
     pub fn steps(&self) -> Option<usize> {
         match self.panel.across {
@@ -248,12 +254,7 @@ impl<'a> Panel<'a> {
     /// Places the picture on a page, with its rows on this axis.
     pub fn along(self, area: Area, axis: Axis) -> PlacedPanel<'a> {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
-        let slot = match self.content {
-            Content::Sign(slot) => slot,
-            _ => Slot::Picture(self.id),
-        };
         PlacedPanel {
-            slot,
             panel: self,
             area: Area {
                 top,

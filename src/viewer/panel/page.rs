@@ -45,7 +45,7 @@ pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], columns: &Columns, view:
             let columns = Columns { time, ..*columns }.of_all();
             play_head(ui, &columns, rect.y_range().expand(2.0), view);
         }
-        match place.slot {
+        match place.slot() {
             Slot::Picture(_) => point_ui(ui, place, places, view),
             _ if view.state.is_on_phone() => {}
             Slot::Head { head, .. } => sign_ui(ui, place, Sign::Head(head), view),
@@ -65,7 +65,7 @@ enum Sign {
 
 /// A stage or a head: a click goes there.
 fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
-    let (name, id) = (&place.panel.name, ui.scope_id().with(place.slot));
+    let (name, id) = (&place.panel.name, ui.scope_id().with(place.slot()));
     let response = ui.interact(rect(&place.area), id, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     focus_ring(ui, &response);
@@ -172,7 +172,7 @@ pub fn hover_ui(
     view: &mut View<'_>,
 ) -> (Response, Option<Hit>) {
     let (id, rect) = (place.panel.id, rect(&place.area));
-    let (own, panel) = (ui.scope_id().with(place.slot), &place.panel);
+    let (own, panel) = (ui.scope_id().with(place.slot()), &place.panel);
     let response = interact_as(ui, own, rect, &panel.name, &panel.alt);
     let at = pointer(&response);
     let hit = at.and_then(|at| place.hit(at.x, at.y));

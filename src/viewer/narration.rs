@@ -8,9 +8,9 @@ pub mod training_charts;
 use super::state::episode::Open;
 pub use mechanism::{UNCERTAIN, about, attends_otherwise, mechanism, otherwise, sampling};
 
-use super::state::events::SPREAD;
-pub use super::state::events::reach;
 use crate::figure::facts::equations::InStep;
+use crate::figure::facts::events::SPREAD;
+pub use crate::figure::facts::events::reach;
 use crate::figure::facts::stages::{Stage, StageRef, columns_of};
 pub use crate::figure::facts::stages::{main_shift, moved, moves};
 pub use crate::figure::signed;

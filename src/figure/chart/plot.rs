@@ -2,6 +2,7 @@
 
 use crate::figure::chart::data::{Chart, Form, Line};
 use crate::figure::facts::ticks::Axis;
+use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::paint::{Draw, Paint};
 use crate::figure::{Area, Colours, Ink, Style};
 
@@ -38,7 +39,7 @@ pub fn heading(
     let mut bottom = top + NAME;
     let style = Style::new(SMALL, colours.subdued);
     let words: Vec<_> = chart.meaning.split_inclusive(' ').collect();
-    let widths = words.iter().map(|word| paint.width_of(word, SMALL));
+    let widths = words.iter().map(|word| text_width(word, SMALL));
     let rows: Vec<_> = flow(widths, width).map(|(row, _)| row).collect();
     let words: Vec<_> = words.into_iter().zip(rows).collect();
     for row in words.chunk_by(|a, b| a.1 == b.1) {
@@ -48,9 +49,9 @@ pub fn heading(
     }
     // What does not fit beside the name stands below the meaning.
     let legend = chart.legend();
-    let name = |name: &str| paint.width_of(name, SMALL) + SAMPLE + 2.0 * AROUND;
+    let name = |name: &str| text_width(name, SMALL) + SAMPLE + 2.0 * AROUND;
     let widths: Vec<f32> = legend.iter().map(|(words, _)| name(words)).collect();
-    let beside = left + paint.width_of(&chart.name, 13.0) + 2.0 * AROUND;
+    let beside = left + text_width(&chart.name, 13.0) + 2.0 * AROUND;
     let is_beside = beside + widths.iter().sum::<f32>() <= left + width;
     let (from, y) = if is_beside {
         (beside, middle)

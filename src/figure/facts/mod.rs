@@ -3,6 +3,7 @@
 pub mod colour;
 pub mod episode;
 pub mod equations;
+pub mod events;
 pub mod gradients;
 pub mod heads;
 pub mod id;

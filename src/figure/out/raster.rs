@@ -6,8 +6,7 @@ use png::Compression;
 use resvg::tiny_skia::{Color, Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg::{self, fontdb};
 
-use crate::figure::scene::drawing::width_of;
-use crate::figure::scene::fonts::FONTS;
+use crate::figure::scene::fonts::{FONTS, width_of};
 use crate::figure::{Anchor, Drawing, Image, Mark, Rgb, Text};
 
 /// Side of the square tiles of a page that are reused or redrawn, in pixels.
@@ -230,7 +229,7 @@ fn reach(mark: &Mark) -> [f32; 4] {
 
 fn reach_of_text(text: &Text) -> [[f32; 2]; 2] {
     let ([x, y], style) = (text.at, text.style);
-    let width = 1.3 * width_of(&text.text, style.size);
+    let width = 1.1 * width_of(&text.text, &style);
     let [from, to] = match style.anchor {
         Anchor::Start => [0.0, width],
         Anchor::Middle => [-width / 2.0, width / 2.0],

@@ -7,6 +7,7 @@ use crate::figure::facts::spread::SpreadBand;
 use crate::figure::facts::stages::{Column, Stage};
 use crate::figure::scene::annotations::{gaps, plate, text_on, unrecorded};
 use crate::figure::scene::cells::Cells;
+use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::motion::{Instant, LIGHTER, ease, within};
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
 use crate::figure::{Area, HeadName, Ink, PanelId, Scale, Style, facts::numbers};
@@ -259,7 +260,7 @@ impl Bars<'_> {
         let text = numbers::in_bar(value);
         let (left, right) = (area.left + 2.0, area.right - 3.0);
         // On the bar where it would end below the number.
-        let on_bar = !signed && bar.right > right - paint.width_of(&text, 11.0);
+        let on_bar = !signed && bar.right > right - text_width(&text, 11.0);
         let ink = if on_bar {
             text_on(fill.colour)
         } else {
@@ -419,7 +420,7 @@ impl<'a> Addressing<'a> {
     }
 
     /// Heights of the parameters above their columns: on one line, or alternating on two where they would touch.
-    fn above(&self, paint: &dyn Paint, areas: &[Area]) -> Vec<f32> {
+    fn above(&self, areas: &[Area]) -> Vec<f32> {
         let ends = self
             .columns
             .iter()
@@ -427,10 +428,8 @@ impl<'a> Addressing<'a> {
             .filter_map(|((_, bars), area)| {
                 let (text, size) = bars.parameter(area.width());
                 // Digits of one width are wider than the letters of a sentence.
-                let half = 0.5
-                    * paint
-                        .width_of(text, size)
-                        .max(DIGIT * size * text.chars().count() as f32);
+                let half =
+                    0.5 * text_width(text, size).max(DIGIT * size * text.chars().count() as f32);
                 (!text.is_empty()).then(|| [area.middle() - half, area.middle() + half])
             });
         let ends: Vec<_> = ends.collect();
@@ -458,7 +457,7 @@ impl<'a> Addressing<'a> {
     pub fn paint(&self, paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
         let areas = Self::areas(&area.down(top, bottom), &self.kinds());
-        let above = self.above(paint, &areas);
+        let above = self.above(&areas);
         for (((id, bars), area), above) in self.columns.iter().zip(&areas).zip(above) {
             bars.paint(
                 paint,

@@ -3,6 +3,7 @@
 use crate::figure::facts::episode::HeadMark;
 use crate::figure::facts::rows::{Axis, untouched};
 use crate::figure::scene::cells::Cells;
+use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
 use crate::figure::{Area, HUES, HeadName, Ink, Rgb, Style, facts::numbers};
 use crate::train::is_absent;
@@ -79,7 +80,7 @@ pub(crate) fn gaps(paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<
         let (top, bottom) = (place.min, place.max);
         let band = area.down(top, bottom);
         paint.rect(band, page.colours.raised);
-        let fits = |text: &String| paint.width_of(text, SMALL) + 4.0 < area.width();
+        let fits = |text: &String| text_width(text, SMALL) + 4.0 < area.width();
         if let Some(text) = untouched(*rows).into_iter().rfind(|text| fits(text)) {
             let style = Style::new(SMALL, page.colours.subdued).middle();
             paint.text(text, [area.middle(), band.centre()], style);
@@ -116,7 +117,7 @@ pub(crate) fn plate(
     (word, size): (&str, f32),
     page: &Page<'_>,
 ) {
-    let (width, height) = (paint.width_of(word, size) + 10.0, 1.25 * size);
+    let (width, height) = (text_width(word, size) + 10.0, 1.25 * size);
     let style = Style::new(size, page.colours.subdued);
     let (plate, style) = if width - 10.0 < area.width() && height <= area.height() + 2.0 {
         (

@@ -278,15 +278,3 @@ impl Style {
         }
     }
 }
-
-/// About how wide a text is, in the letters of our fonts.
-pub(crate) fn width_of(text: &str, size: f32) -> f32 {
-    let width = |c: char| match c {
-        'i' | 'j' | 'l' | '.' | ',' | ':' | '|' | '\'' => 0.27,
-        ' ' | 'f' | 'r' | 't' | '(' | ')' | '-' => 0.38,
-        'm' | 'w' | 'M' | 'W' | '→' | '←' => 0.86,
-        c if c.is_uppercase() => 0.68,
-        _ => 0.59,
-    };
-    text.chars().map(width).sum::<f32>() * size
-}

@@ -1,5 +1,12 @@
 //! The fonts of the window and of every figure, inside the program once: a picture looks the same on every computer.
 
+use std::sync::LazyLock;
+
+use skrifa::MetadataProvider;
+use skrifa::instance::{LocationRef, Size};
+
+use crate::figure::{Style, Weight};
+
 /// Each by its name, as a font file.
 pub static FONTS: [(&str, &[u8]); 3] = [
     (
@@ -15,3 +22,88 @@ pub static FONTS: [(&str, &[u8]); 3] = [
         include_bytes!("../../../assets/fonts/JetBrainsMono-Medium.ttf"),
     ),
 ];
+
+/// Width of a letter that a font lacks, of its size.
+const UNKNOWN: f32 = 0.6;
+/// Number of letters whose widths are kept: all of Latin, Greek and the usual signs.
+const KEPT: u32 = 0x400;
+
+/// The widths of the first letters of each font, of its size.
+static WIDTHS: LazyLock<[Vec<f32>; 3]> = LazyLock::new(|| {
+    [0, 1, 2].map(|font| {
+        let letters = (0..KEPT).map(|letter| char::from_u32(letter).unwrap_or_default());
+        letters.map(|letter| advance(font, letter)).collect()
+    })
+});
+
+/// Returns the width of a letter, of its size: in its font, or in the text font where it lacks the letter.
+fn advance(font: usize, letter: char) -> f32 {
+    let of = |font: usize| {
+        let font = skrifa::FontRef::new(FONTS[font].1).ok()?;
+        let glyph = font.charmap().map(letter)?;
+        let metrics = font.glyph_metrics(Size::new(1.0), LocationRef::default());
+        metrics.advance_width(glyph)
+    };
+    of(font).or_else(|| of(0)).unwrap_or(UNKNOWN)
+}
+
+/// Returns the width of a line of text, without kerning.
+pub fn width_of(text: &str, style: &Style) -> f32 {
+    let font = match style.weight {
+        Weight::Medium => 0,
+        Weight::Bold => 1,
+        Weight::Mono => 2,
+    };
+    let width = |letter: char| match WIDTHS[font].get(letter as usize) {
+        Some(width) => *width,
+        None => advance(font, letter),
+    };
+    text.chars().map(width).sum::<f32>() * style.size
+}
+
+/// Returns the width of a line of text in letters of this size.
+pub fn text_width(text: &str, size: f32) -> f32 {
+    width_of(text, &Style::new(size, [0; 3]))
+}
+
+/// Breaks a text into lines of at most this width, between words.
+pub fn lines(text: &str, style: &Style, room: f32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width_of(&format!("{line} {word}"), style) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_are_those_of_the_fonts() {
+        let style = Style::new(10.0, [0; 3]);
+        assert_eq!(
+            width_of("iii", &style.mono()),
+            3.0 * width_of("m", &style.mono())
+        );
+        assert!(width_of("i", &style) < 0.5 * width_of("m", &style));
+        assert!(width_of("word", &style) < width_of("word", &style.bold()));
+        let [one, two] = [10.0, 20.0].map(|size| width_of("β 3.1 →", &Style { size, ..style }));
+        assert!((two - 2.0 * one).abs() < 1e-4);
+    }
+
+    #[test]
+    fn lines_keep_every_word_and_fit() {
+        let style = Style::new(12.0, [0; 3]);
+        let text = "W0 writes to row 12 and moves on by one row in every step";
+        let lines = lines(text, &style, 100.0);
+        assert!(lines.len() > 2 && lines.iter().all(|line| width_of(line, &style) <= 100.0));
+        assert_eq!(lines.join(" "), text);
+    }
+}

@@ -4,6 +4,7 @@
 use crate::figure::facts::heads::{Emitted, REDUNDANCY, Scalar};
 use crate::figure::scene::annotations::text_on;
 use crate::figure::scene::cells::Cells;
+use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
 use crate::figure::{Area, HeadName, Scale, Style, facts::numbers};
 use crate::model::Trace;
@@ -339,7 +340,7 @@ impl<'a> Overlap<'a> {
     fn labels(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page<'_>) {
         let (area, width) = (at.area, self.cell_width(at));
         let labels: Vec<_> = self.names.iter().map(HeadName::to_string).collect();
-        let widest = labels.iter().map(|label| paint.width_of(label, SMALL));
+        let widest = labels.iter().map(|label| text_width(label, SMALL));
         let widest = widest.fold(0.0, f32::max) + 4.0;
         let every = |room: f32, each: f32| (room / each.max(0.1)).ceil().max(1.0) as usize;
         let [across, down] = [every(widest, width), every(9.5, at.axis.height)];

@@ -2,7 +2,6 @@
 
 use crate::figure::facts::rows::Axis;
 use crate::figure::scene::cells::Cells;
-use crate::figure::scene::drawing::width_of;
 use crate::figure::{Area, Colours, Drawing, Ink, Mark, PanelId, Rgb, Style, Text, mix};
 
 /// The text in place of values that were not recorded.
@@ -72,11 +71,6 @@ pub trait Paint {
     /// True where a cell of a picture is not finite, and where one was not recorded.
     fn odd(&mut self, cells: &Cells<'_>, _picture: PanelId) -> [bool; 2] {
         cells.odd()
-    }
-
-    /// About how wide a text is.
-    fn width_of(&self, text: &str, size: f32) -> f32 {
-        width_of(text, size)
     }
 }
 

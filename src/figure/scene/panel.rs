@@ -8,6 +8,7 @@ use crate::figure::scene::addressing::{self, Addressing, Bars};
 use crate::figure::scene::annotations::ROOM_FOR_HEADS;
 use crate::figure::scene::axes::play_head;
 use crate::figure::scene::cells::Cells;
+use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::lanes::{self, Decades};
 use crate::figure::scene::overlap::{LABELS, Overlap};
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
@@ -316,7 +317,7 @@ impl<'a> Panel<'a> {
         let y = area.top - self.head() + 11.0;
         let style = Style::new(12.0, page.colours.text).bold();
         paint.text(self.title.as_str(), [area.left, y], style);
-        let left = area.left + paint.width_of(&self.title, 12.5) + 8.0;
+        let left = area.left + text_width(&self.title, 12.5) + 8.0;
         let mut right = self.right(area);
         let cells = match &self.content {
             Content::Cells(cells) | Content::Overlap(Overlap { cells, .. }) => Some(cells),
@@ -332,16 +333,16 @@ impl<'a> Panel<'a> {
                     right = no_value(paint, [right, y], words, fill, page);
                 }
             }
-            let note = paint.width_of(&self.note, TEXT);
+            let note = text_width(&self.note, TEXT);
             let ends: [f32; 2] = cells.scale.ends().into();
             let ends: f32 = ends
-                .map(|end| paint.width_of(&end_text(end), SMALL))
+                .map(|end| text_width(&end_text(end), SMALL))
                 .iter()
                 .sum();
             let bar = (right - left - note - (ends + 26.0).max(66.0)).clamp(24.0, 88.0);
             right = legend(paint, [right, y], bar, cells.scale, page);
         }
-        let has_room = left + paint.width_of(&self.note, TEXT) + 8.0 < right;
+        let has_room = left + text_width(&self.note, TEXT) + 8.0 < right;
         if has_room && self.note != self.title {
             let style = Style::new(TEXT, page.colours.subdued);
             paint.text(self.note.as_str(), [left, y], style);
@@ -362,7 +363,7 @@ impl<'a> Panel<'a> {
             (true, "row") => "← location",
             (_, label) => label,
         };
-        if paint.width_of(label, TEXT) < area.height() {
+        if text_width(label, TEXT) < area.height() {
             let style = Style::new(TEXT, colours.subdued).upwards();
             paint.text(label, [area.left - 40.0, area.centre()], style);
         }
@@ -415,12 +416,12 @@ fn legend(
     let (low, high) = scale.ends();
     let style = Style::new(SMALL, page.colours.subdued);
     paint.text(end_text(high), [right, y], style.end());
-    let right = right - paint.width_of(&end_text(high), SMALL) - 5.0;
+    let right = right - text_width(&end_text(high), SMALL) - 5.0;
     let area = Area::new(right - width, y - 4.0, width, 8.0);
     shades(paint, area, scale, page);
     let left = area.left - 5.0;
     paint.text(end_text(low), [left, y], style.end());
-    left - paint.width_of(&end_text(low), SMALL) - 4.0
+    left - text_width(&end_text(low), SMALL) - 4.0
 }
 
 /// Draws the legend of a colour outside the scale, before `right`; returns its left edge.
@@ -433,7 +434,7 @@ fn no_value(
 ) -> f32 {
     let style = Style::new(SMALL, page.colours.subdued).end();
     paint.text(words, [right, y], style);
-    let left = right - paint.width_of(words, SMALL) - 14.0;
+    let left = right - text_width(words, SMALL) - 14.0;
     paint.rect(Area::new(left, y - 4.0, 8.0, 8.0), fill);
     left - 10.0
 }

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use super::events::{self, Event, Stretch};
 use super::same::SameArc;
 use crate::figure::facts::episode::{SalientHead, Scales, Written};
+use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::rows::addressed;
 use crate::figure::facts::spread::Spread;
 use crate::figure::scene::overlap::Redundancies;
-use crate::figure::{
-    EMITTED, Gradients, Layer, Scalar, Stages, facts::signal_path, scalars, touched,
-};
+use crate::figure::{EMITTED, Gradients, Layer, Stages, facts::signal_path, touched};
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, NoiseMode, WrapAround};
 use crate::task::{Episode, Task};
@@ -243,8 +241,6 @@ impl Open {
     /// Computes the facts that the pictures need: a pass over everything recorded, so not for the thread that draws.
     pub fn new(shown: RecordedEpisode, request: Option<EpisodeRequest>) -> Self {
         let trace = &shown.recording.trace;
-        let heads = trace.heads.iter();
-        let heads = heads.map(|head| HeadLines::of(head, trace.steps()));
         let total = addressed(trace);
         Self {
             serial: 0,
@@ -254,8 +250,8 @@ impl Open {
             written: Arc::new(Written::of(trace)),
             salient: SalientHead::of(&shown.recording),
             redundancies: Arc::new(Redundancies::of(trace)),
-            events: Arc::new(events::events(&shown.recording)),
-            heads: Arc::new(heads.collect()),
+            events: Arc::new(events(&shown.recording)),
+            heads: Arc::new(HeadLines::of_all(trace)),
             non_finite: not_finite(&shown.recording),
             wrap_around: trace.wrap_around(),
             stages: Stages::of(trace, shown.writes_first()),
@@ -333,24 +329,6 @@ impl Open {
     /// True for a trace that was opened: it is shown as it was recorded.
     pub fn is_of_a_file(&self) -> bool {
         self.shown.machine.is_none()
-    }
-}
-
-/// The numbers of a head over time, computed from its weightings.
-#[derive(Clone, Debug)]
-pub struct HeadLines {
-    /// β, g, the rows it moves by on average, γ and the entropy of its weighting in bits, in every step.
-    pub scalars: Vec<Scalar>,
-    /// The movement, stretch by stretch.
-    pub stretches: Vec<Stretch>,
-}
-
-impl HeadLines {
-    fn of(head: &HeadTrace<f32>, steps: usize) -> Self {
-        Self {
-            scalars: scalars(head, steps),
-            stretches: events::stretches(head, steps),
-        }
     }
 }
 

@@ -4,7 +4,6 @@
 pub mod compare;
 pub mod dialog;
 pub mod episode;
-pub mod events;
 pub mod gallery;
 pub mod history;
 pub mod jobs;

@@ -185,13 +185,6 @@ impl Paint for Canvas<'_> {
         }
         kept.1
     }
-
-    fn width_of(&self, text: &str, size: f32) -> f32 {
-        let galley =
-            self.painter
-                .layout_no_wrap(text.to_owned(), theme::text(size), theme::UNTINTED);
-        galley.size().x
-    }
 }
 
 fn paint_image(painter: &Painter, rect: Rect, texture: TextureId) {

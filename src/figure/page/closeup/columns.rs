@@ -7,6 +7,7 @@ use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::{BEFORE, Column, Stage, columns_of};
 use crate::figure::scene::addressing::{Addressing, Bars};
 use crate::figure::scene::annotations::text_on;
+use crate::figure::scene::fonts::{text_width, width_of};
 use crate::figure::scene::motion::{self, LIGHTER, OVER, between, within};
 use crate::figure::scene::paint::{Draw, Paint};
 use crate::figure::scene::panel::{Content, PlacedPanel};
@@ -61,7 +62,7 @@ impl<'a> CloseUp<'a, '_> {
     ) {
         let all = self.placed_columns(of);
         self.groups(on, of, &all);
-        let size = self.size_of_words(on, &all);
+        let size = self.size_of_words(&all);
         for placed in &all {
             self.ground(on, of, placed);
         }
@@ -118,7 +119,7 @@ impl<'a> CloseUp<'a, '_> {
             let y = area.top - self.size(49.0).max(34.0);
             let style = self.letters(13.5, ink).bold().middle();
             let room = 2.0 * (area.middle() - free).min(0.5 * area.width() + self.size(14.0));
-            let [mut long, short] = what(first).map(|text| on.width_of(text, style.size));
+            let [mut long, short] = what(first).map(|text| width_of(text, &style));
             let style = Style {
                 size: (style.size * (room / short).min(1.0)).max(8.5),
                 ..style
@@ -166,10 +167,10 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The letters of the words over all columns: as large as the longest of them allows.
-    fn size_of_words(&self, on: &mut dyn Paint, all: &[PlacedColumn]) -> f32 {
+    fn size_of_words(&self, all: &[PlacedColumn]) -> f32 {
         let size = self.letters(12.5, self.page.colours.text).size;
         let fits = all.iter().map(|placed| {
-            let long = on.width_of(placed.column.word, size).max(1.0);
+            let long = text_width(placed.column.word, size).max(1.0);
             self.room(placed) / long
         });
         (size * fits.fold(1.0, f32::min)).max(8.0)
@@ -400,7 +401,7 @@ impl<'a> CloseUp<'a, '_> {
         let (style, y) = (Style::new(size, colour).mono(), slot.whole.center());
         let text = numbers::in_bar(value);
         // It is in the half without the bar.
-        if signed && on.width_of(&text, size) + 5.0 > 0.5 * area.width() {
+        if signed && text_width(&text, size) + 5.0 > 0.5 * area.width() {
             return;
         }
         if signed && value > 0.0 {

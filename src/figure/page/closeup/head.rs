@@ -3,6 +3,7 @@
 use super::{CloseUp, Pane};
 use crate::figure::facts::episode::head_mark;
 use crate::figure::scene::annotations::sign;
+use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::{Draw, Paint};
 use crate::figure::scene::panel::{Panel, PlacedPanel};
 use crate::figure::{Area, HeadName, Ink, Slot, Style};
@@ -122,7 +123,7 @@ impl<'a> CloseUp<'a, '_> {
         let style = if bold { style.bold() } else { style };
         let left = x + half + self.size(4.0).max(2.0);
         on.text(name.to_string(), [left, y], style);
-        let right = left + on.width_of(&name.to_string(), style.size);
+        let right = left + width_of(&name.to_string(), &style);
         let area = Area::new(x - half, y - style.size / 2.0, right - x + half, style.size);
         // Each of two memories has the signs of all heads.
         let pane = of.area.head;

@@ -21,6 +21,7 @@ mod view;
 
 use crate::figure::facts::stages::StageRef;
 use crate::figure::scene::catalogue::Catalogue;
+use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::motion::Instant;
 use crate::figure::scene::paint::{Draw, Page, Paint};
 use crate::figure::scene::panel::PlacedPanel;
@@ -156,7 +157,7 @@ impl<'a> CloseUp<'a, '_> {
 /// A text, if it fits; of several the first that does.
 fn fitting(on: &mut dyn Paint, texts: &[&str], (at, style, room): ([f32; 2], Style, f32)) {
     let mut texts = texts.iter();
-    if let Some(text) = texts.find(|text| on.width_of(text, style.size) <= room) {
+    if let Some(text) = texts.find(|text| width_of(text, &style) <= room) {
         on.text(*text, at, style);
     }
 }

@@ -3,6 +3,7 @@
 use super::CloseUp;
 use super::memory::edge;
 use crate::figure::facts::stages::Stage;
+use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::{Draw, Paint};
 use crate::figure::scene::panel::{Content, PlacedPanel};
 use crate::figure::{Area, Ink, PanelId, Picture, Style};
@@ -98,7 +99,7 @@ impl<'a> CloseUp<'a, '_> {
                 let line = [[left, strip.top - 3.0], [left, strip.bottom + 3.0]];
                 on.line(&line, colours.subdued, 1.0);
             }
-            let right = left + on.width_of(&phase.name, style.size);
+            let right = left + width_of(&phase.name, &style);
             let is_free = named
                 .iter()
                 .all(|[from, to]| right + 6.0 < *from || left > *to + 6.0);

@@ -3,6 +3,7 @@
 use super::{CloseUp, captions};
 use crate::figure::facts::stages::StageRef;
 use crate::figure::scene::annotations::sign;
+use crate::figure::scene::fonts::{lines, width_of};
 use crate::figure::scene::paint::{Draw, Paint};
 use crate::figure::scene::panel::{Panel, PlacedPanel};
 use crate::figure::{Area, HeadName, Ink, Slot, Style};
@@ -32,21 +33,19 @@ impl<'a> CloseUp<'a, '_> {
             None => 0.0,
         };
         let room = room - left;
+        let style = Style::new(24.0, self.page.colours.strong).bold();
+        let lines_of = |size| lines(&description.text, &Style { size, ..style }, room);
         let mut size = self.size(24.0).max(least);
-        let mut lines = wrapped(on, &description.text, size, room);
+        let mut broken = lines_of(size);
         // Where it would be small to be on one line it is on two.
         let small = |size: f32| self.plan.is_upright || size < self.size(17.0);
-        while (lines.len() > 2 || (lines.len() == 2 && !small(size))) && size > 9.0 {
+        while (broken.len() > 2 || (broken.len() == 2 && !small(size))) && size > 9.0 {
             size *= 0.95;
-            lines = wrapped(on, &description.text, size, room);
+            broken = lines_of(size);
         }
-        for (index, line) in lines.iter().enumerate() {
+        for (index, line) in broken.iter().enumerate() {
             let y = top.top + above + self.size(17.0).max(10.0) + index as f32 * 1.22 * size;
-            on.text(
-                line.as_str(),
-                [top.left + left, y],
-                Style::new(size, self.page.colours.strong).bold(),
-            );
+            on.text(line.as_str(), [top.left + left, y], Style { size, ..style });
         }
         self.path(on, places);
     }
@@ -83,10 +82,7 @@ impl<'a> CloseUp<'a, '_> {
         let style = self.letters(12.5, colours.subdued);
         let y = top.bottom - self.size(9.0).max(7.0);
         let names: Vec<_> = self.seen.stages.iter().map(StageRef::name).collect();
-        let widths: Vec<_> = names
-            .iter()
-            .map(|name| on.width_of(name, style.size))
-            .collect();
+        let widths: Vec<_> = names.iter().map(|name| width_of(name, &style)).collect();
         let gap = self.size(24.0).max(9.0);
         let all = widths.iter().sum::<f32>() + gap * (names.len().saturating_sub(1)) as f32;
         // Those of a machine with many stages stand closer.
@@ -130,19 +126,4 @@ impl<'a> CloseUp<'a, '_> {
             left += gap;
         }
     }
-}
-
-/// A text in lines no longer than there is room.
-fn wrapped(on: &mut dyn Paint, text: &str, size: f32, room: f32) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if on.width_of(&format!("{line} {word}"), size * 1.04) <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

@@ -1,12 +1,32 @@
 //! Movements of heads through an episode, and events.
 
-use crate::figure::signed;
-use crate::figure::{head_label, peak};
-use crate::model::HeadTrace;
+use crate::figure::facts::heads::{Scalar, head_label, scalars, signed};
+use crate::model::{HeadTrace, Trace, peak};
 use crate::train::{Recording, is_absent};
 
 /// Below this weight of its heaviest row a weighting is not on any one row.
 pub const SPREAD: f32 = 0.5;
+
+/// The numbers of a head over time, computed from its weightings.
+#[derive(Clone, Debug)]
+pub struct HeadLines {
+    /// β, g, the rows it moves by on average, γ and the entropy of its weighting in bits, in every step.
+    pub scalars: Vec<Scalar>,
+    /// The movement, stretch by stretch.
+    pub stretches: Vec<Stretch>,
+}
+
+impl HeadLines {
+    /// Computes the numbers of every head, in a pass over their weightings.
+    pub fn of_all(trace: &Trace) -> Vec<Self> {
+        let heads = trace.heads.iter().map(|head| Self {
+            scalars: scalars(head, trace.steps()),
+            stretches: stretches(head, trace.steps()),
+        });
+        heads.collect()
+    }
+}
+
 /// A step in which something changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -76,7 +96,7 @@ impl Stretch {
 }
 
 /// Returns the movement of a head through the episode.
-pub fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
+fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     for step in 0..steps {
         let by = move_in(head, step);
@@ -119,13 +139,13 @@ pub fn reach(head: &HeadTrace<f32>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::fixture::recording;
     use crate::train::ABSENT;
-    use crate::viewer::fixture::{config, recording};
 
     /// Range of a move: without a shift it is unknown, and no move is a jump.
     #[test]
     fn jumps_require_known_shift_range() {
-        let mut recording = recording(config(), 3, 1);
+        let mut recording = recording();
         let (start, end, by) = (0, 2, Some(5));
         let far = Stretch { start, end, by };
         let head = &mut recording.trace.heads[0];

@@ -10,7 +10,6 @@ pub use mechanism::{UNCERTAIN, about, attends_otherwise, mechanism, otherwise, s
 
 use crate::figure::facts::equations::InStep;
 use crate::figure::facts::events::SPREAD;
-pub use crate::figure::facts::events::reach;
 use crate::figure::facts::stages::{Stage, StageRef, columns_of};
 pub use crate::figure::facts::stages::{main_shift, moved, moves};
 pub use crate::figure::signed;

@@ -1,24 +1,8 @@
 //! The memory rows on screen: the part of the address axis that all pictures share.
 
-use crate::figure::facts::rows::Placing;
 pub use crate::figure::facts::rows::{Axis, Rows, Span};
-
-/// The placement of rows on screen, in points.
-pub const ON_SCREEN: Placing = Placing {
-    gap: 15.0,
-    tallest: MAX_ROW_HEIGHT,
-    upwards: false,
-};
-
-/// The same where nothing tells of rows left out.
-pub const WITHOUT_GAPS: Placing = Placing {
-    gap: 0.0,
-    tallest: f32::INFINITY,
-    upwards: false,
-};
-
-/// Rows never grow taller than this, in points.
-const MAX_ROW_HEIGHT: f32 = 28.0;
+use crate::figure::page::debug::MAX_ROW_HEIGHT;
+pub use crate::figure::page::debug::{ROWS as ON_SCREEN, WITHOUT_GAPS};
 
 /// Rows lower than this cannot be told apart, in points.
 const LEAST_ROW_HEIGHT: f32 = 6.0;

@@ -53,12 +53,8 @@ pub struct Palette {
     pub on_accent: Color32,
     /// Colour of errors: a mark next to text, never alone.
     pub warning: Color32,
-    /// A value that is not a number, or infinite.
-    pub non_finite: Color32,
     /// Behind a dialog.
     pub veil: Color32,
-    /// Bands of the timeline, alternating.
-    pub phases: [Color32; 2],
     /// The colours of values and of figures.
     pub data: &'static Colours,
 }
@@ -105,38 +101,26 @@ impl Palette {
 /// Colours shared with the figures, and those of the window.
 fn palette(dark: bool, map: Map) -> Palette {
     let data = Colours::with_map(dark, map);
-    let (hovered, on_accent, veil, phases) = if dark {
-        (0x2a_2e35, hex(0x0b_1220), 150, [0x22_262d, 0x2d_333c])
-    } else {
-        (0xe2_e5ea, Color32::WHITE, 70, [0xe9_ecf1, 0xdb_e0e8])
-    };
     Palette {
         background: color(data.background),
         panel: color(data.panel),
         raised: color(data.raised),
-        hovered: hex(hovered),
+        hovered: color(data.chosen),
         well: color(data.well),
         line: color(data.line),
         text: color(data.text),
         subdued: color(data.subdued),
         strong: color(data.strong),
         accent: color(data.accent),
-        on_accent,
+        on_accent: color(data.on_accent),
         warning: color(data.warning),
-        non_finite: color(data.non_finite),
-        veil: Color32::from_black_alpha(veil),
-        phases: phases.map(hex),
+        veil: Color32::from_black_alpha(if dark { 150 } else { 70 }),
         data,
     }
 }
 
 /// A colour of a figure.
 pub fn color([r, g, b]: [u8; 3]) -> Color32 {
-    Color32::from_rgb(r, g, b)
-}
-
-fn hex(color: u32) -> Color32 {
-    let [_, r, g, b] = color.to_be_bytes();
     Color32::from_rgb(r, g, b)
 }
 
@@ -313,6 +297,11 @@ pub const FINGER: f32 = 44.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn hex(color: u32) -> Color32 {
+        let [_, r, g, b] = color.to_be_bytes();
+        Color32::from_rgb(r, g, b)
+    }
     use crate::figure::HUES;
     use crate::figure::facts::colour::LINES;
 
@@ -359,13 +348,13 @@ mod tests {
             }
             for ground in [palette.background, palette.well, palette.panel] {
                 assert!(contrast(palette.accent, ground) > 4.5, "dark {dark}");
-                assert!(contrast(palette.non_finite, ground) > 3.0);
+                assert!(contrast(color(palette.data.non_finite), ground) > 3.0);
                 for head in heads() {
                     let contrast = contrast(palette.head(head), ground);
                     assert!(contrast > 3.0, "{head}, dark {dark}: {contrast}");
                 }
             }
-            for phase in palette.phases {
+            for phase in palette.data.phases.map(color) {
                 assert!(contrast(palette.text, phase) > 7.0);
             }
             assert!(contrast(palette.on_accent, palette.accent) > 4.5);

@@ -36,6 +36,12 @@ pub struct Colours {
     pub strong: Rgb,
     /// The play-head.
     pub accent: Rgb,
+    /// Text on the accent colour.
+    pub on_accent: Rgb,
+    /// Behind what is chosen.
+    pub chosen: Rgb,
+    /// The phases of the episode, in turn.
+    pub phases: [Rgb; 2],
     /// The colour of errors: a mark next to text, never alone.
     pub warning: Rgb,
     /// A value that is not a number, or infinite.
@@ -294,6 +300,9 @@ fn dark_colours(map: Map) -> Colours {
         subdued: hex(0x9a_a0aa),
         strong: hex(0xff_ffff),
         accent: hex(0x4c_9be8),
+        on_accent: hex(0x0b_1220),
+        chosen: hex(0x2a_2e35),
+        phases: [hex(0x22_262d), hex(0x2d_333c)],
         warning: hex(0xf0_a35e),
         non_finite: hex(0xff_00d4),
         heads: [
@@ -334,6 +343,9 @@ fn light_colours(map: Map) -> Colours {
         subdued: hex(0x5b_616b),
         strong: hex(0x0b_0d11),
         accent: hex(0x1a_6fc4),
+        on_accent: hex(0xff_ffff),
+        chosen: hex(0xe2_e5ea),
+        phases: [hex(0xe9_ecf1), hex(0xdb_e0e8)],
         warning: hex(0xa8_4b00),
         non_finite: hex(0xd6_00b0),
         heads: [

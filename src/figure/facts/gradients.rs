@@ -304,7 +304,7 @@ mod tests {
                         "{title}: {}",
                         place.panel.note
                     );
-                    let Some((_, series)) = by.series(id) else {
+                    let Some((_, series)) = by.series(id).filter(|_| !id.now) else {
                         continue;
                     };
                     for t in 0..recording.trace.steps() {
@@ -386,7 +386,7 @@ mod tests {
             let place = places.iter().find(|place| of_step(&place.panel.id));
             (drawing.title, place.unwrap().panel.note.clone())
         };
-        let options = Options::new(Layout::Debug);
+        let options = Options::new(Layout::Pictures(vec![Picture::Stages]));
         let (title, note) = noted(Figure::new(&recording, options.clone()).with_layer(layer));
         assert_eq!(note, format!("d bit 5,1, at step {}", write.step));
         let description = by.write_in_words(&write, &recording.trace);

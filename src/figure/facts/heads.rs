@@ -153,6 +153,24 @@ impl Emitted {
         head.series(self.from.unwrap_or(self.array)).is_some()
     }
 
+    /// The title in a table.
+    pub fn title(&self) -> &'static str {
+        match self.from {
+            Some(array::WEIGHTING) => "H bits",
+            _ => self.symbol,
+        }
+    }
+
+    /// A value in a table, in five letters; of a shift none, where its bars are drawn.
+    pub fn in_table(&self, value: f32) -> String {
+        match (self.array, self.from) {
+            (array::GATE, _) => numbers::cell(value),
+            (_, Some(array::SHIFT)) => String::new(),
+            (_, Some(_)) => numbers::plain(value, 2, 5),
+            _ => numbers::fit(value, 2, 5),
+        }
+    }
+
     /// The recorded values, where a head records them unchanged.
     pub fn series<'a>(&self, head: &'a HeadTrace) -> Option<&'a Series<f32>> {
         head.series(self.array)

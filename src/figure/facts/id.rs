@@ -107,6 +107,40 @@ pub enum Slot {
         /// The head of the pane in which the sign stands.
         pane: usize,
     },
+    /// Phases and step numbers.
+    Ruler,
+    /// The loss of every step.
+    Timeline,
+    /// The movement of a head over time.
+    Ribbon(usize),
+    /// A number over time: of the selected head by its part, the redundancy of heads, or the uncertainty.
+    Line(PanelId),
+    /// The name of a head beside its weighting over time.
+    LaneName(usize),
+    /// The name of a head over its addressing.
+    Title(usize),
+    /// The name of a head over its final weighting.
+    ColumnName(usize),
+    /// The word and the symbol over a column of the addressing.
+    ColumnWord(PanelId),
+    /// The largest value under a column of the addressing.
+    Largest(PanelId),
+    /// The lines by which the shift moves a weighting.
+    Moves(usize),
+    /// The parameters of a head at the step.
+    TableLine(usize),
+    /// The redundancy of some heads at the step.
+    Penalty(&'static str),
+    /// All rows in little, while only some are shown.
+    Minimap,
+    /// The description of the step or of its stage.
+    Sentence,
+    /// The place of the legends where they have no room.
+    Legends,
+    /// The place of the overlap of heads where it has no room.
+    NoOverlap,
+    /// A text, by its topic.
+    Text(&'static str),
 }
 
 impl PanelId {
@@ -151,6 +185,16 @@ impl PanelId {
     /// Returns the identity of the picture at one step.
     pub fn now(self) -> Self {
         Self { now: true, ..self }
+    }
+
+    /// A weighting over time, small beside others.
+    pub fn thumbnail(head: usize) -> Self {
+        Self::of(Picture::Weightings, head).part(0)
+    }
+
+    /// True for a weighting over time that is small beside others.
+    pub fn is_thumbnail(self) -> bool {
+        self.picture == Picture::Weightings && self.part.is_some()
     }
 
     /// Returns the identity of one part.

@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::figure::facts::episode::{MemoryAt, wrong_bits};
 use crate::figure::facts::rows::{Rows, addressed, touched_by};
 use crate::figure::facts::stages::{Column, StageRef, Stages, columns_of, weighting_at};
+use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::lanes::Decades;
 use crate::figure::scene::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
@@ -207,11 +208,7 @@ impl<'a> Comparison<'a> {
     /// The pictures in a part of something else, at their places, with room for words above the memories.
     pub fn paint(mut self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'a>> {
         self.with_words = true;
-        let page = Page {
-            step: None,
-            ..self.page()
-        };
-        layout::paint(on, self.bands(), area, &page)
+        layout::paint(on, self.bands(), area, &self.page())
     }
 
     fn page(&self) -> Page<'static> {
@@ -223,6 +220,7 @@ impl<'a> Comparison<'a> {
             through: self.options.through,
             density: self.options.density,
             as_paper: false,
+            hides_future: self.options.hides_future,
             to_come: 0.0,
             lacking: NOT_RECORDED,
         }
@@ -257,7 +255,21 @@ impl<'a> Comparison<'a> {
                 axis: Some(side) == last,
             }));
         }
+        let stacks = bands.iter_mut().flat_map(|band| &mut band.stacks);
+        for panel in stacks.flat_map(|(_, stack)| stack) {
+            if matches!(panel.across, Across::Steps(_)) {
+                panel.done = self.steps_done(panel.id);
+            }
+        }
         bands
+    }
+
+    fn steps_done(&self, id: PanelId) -> usize {
+        let side = id.side.unwrap_or(0).min(1);
+        let trace = &[self.a, self.b][side].recording.trace;
+        let step = self.options.step.unwrap_or(self.steps.end);
+        let moment = ((step, self.come_to[side]), self.options.through);
+        steps_done(id, &self.stages[side], trace, moment)
     }
 
     fn lane(&self) -> Option<Panel<'a>> {
@@ -287,6 +299,7 @@ impl<'a> Comparison<'a> {
             across,
             down: Down::all("difference", 1),
             natural,
+            done: usize::MAX,
         })
     }
 
@@ -464,6 +477,7 @@ impl<'a> Comparison<'a> {
             content: Content::Cells(cells),
             down,
             natural,
+            done: usize::MAX,
         }
     }
 

@@ -5,11 +5,14 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::figure::facts::episode::{SalientHead, Scales, Written};
+use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::gradients::Layer;
-use crate::figure::facts::rows::{Rows, addressed, touched_by};
+use crate::figure::facts::rows::{Rows, Span, addressed, touched_by};
 use crate::figure::facts::spread::Spread;
 use crate::figure::facts::stages::{Stage, Stages};
 use crate::figure::page::closeup;
+use crate::figure::page::debug::geometry::Columns;
+use crate::figure::page::debug::{self, DebugPage};
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::layout::{self, Band, Scene, least_size, stacked};
 use crate::figure::scene::overlap::{Redundancies, Redundant};
@@ -17,7 +20,6 @@ use crate::figure::scene::pace::paces;
 use crate::figure::scene::pages::{FrameTime, Pages, REST};
 use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint};
 use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
-use crate::figure::scene::units::STRIPS;
 use crate::figure::{
     Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, Walk, facts::numbers,
     head_label, scalars,
@@ -25,9 +27,6 @@ use crate::figure::{
 use crate::math::Matrix;
 use crate::model::NoiseMode;
 use crate::train::{Recording, is_unrecorded};
-
-/// Number of heads next to the selected one that fit on a page of everything.
-const MOST_OTHERS: usize = 6;
 
 /// Pictures of a figure, and their arrangement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +93,8 @@ pub struct Options {
     /// Weightings by their logarithm, 1e-6 to 1, in the colours of [`Options::map`] also in the layout of the
     /// paper.
     pub log_scale: bool,
+    /// True where nothing is shown of later steps, except what is given, as during playback.
+    pub hides_future: bool,
     /// Pixels per unit of the page that an image may use.
     pub density: f32,
 }
@@ -120,6 +121,7 @@ impl Options {
             heads: Vec::new(),
             orientation,
             log_scale: false,
+            hides_future: false,
             density: 2.0,
         }
     }
@@ -145,8 +147,10 @@ pub struct Figure<'a> {
     scales: Scales,
     written: Cow<'a, Written>,
     redundancies: Cow<'a, Redundancies>,
-    /// The salient head, computed on first use.
+    /// The salient head, the numbers of the heads and the events, computed on first use.
     salient: OnceLock<SalientHead>,
+    lines: OnceLock<Vec<HeadLines>>,
+    events: OnceLock<Vec<Event>>,
     /// The cells that the first step finds, by layer.
     initial: Option<&'a Matrix<f32>>,
     /// Statistics over many samples, if requested.
@@ -176,6 +180,8 @@ impl<'a> Figure<'a> {
             redundancies: Cow::Owned(Redundancies::of(trace)),
             span,
             salient: OnceLock::new(),
+            lines: OnceLock::new(),
+            events: OnceLock::new(),
             initial: None,
             spread: None,
             layer: Layer::Values,
@@ -219,6 +225,8 @@ impl<'a> Figure<'a> {
             stages: Cow::Borrowed(seen.stages),
             scales: seen.scales.clone(),
             salient: OnceLock::new(),
+            lines: OnceLock::new(),
+            events: OnceLock::new(),
             initial: seen.initial,
             spread: seen.spread,
             layer: seen.layer,
@@ -255,7 +263,7 @@ impl<'a> Figure<'a> {
     pub fn is_empty(&self) -> bool {
         let steps = self.recording.trace.steps();
         match self.options.layout {
-            Layout::CloseUp => steps == 0,
+            Layout::Debug | Layout::CloseUp => steps == 0,
             _ => self.bands().is_empty(),
         }
     }
@@ -269,10 +277,11 @@ impl<'a> Figure<'a> {
 
     /// The pictures in a part of something else, at their places.
     pub fn paint(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
-        if self.options.layout == Layout::CloseUp {
-            return self.close_up(on, area);
+        match self.options.layout {
+            Layout::CloseUp => self.close_up(on, area),
+            Layout::Debug => self.debug(on, area),
+            _ => layout::paint(on, self.bands(), area, &self.page()),
         }
-        layout::paint(on, self.bands(), area, &self.page())
     }
 
     /// Paints one head, or two, at a few rows: the requested ones, or the salient head of the step.
@@ -352,6 +361,7 @@ impl<'a> Figure<'a> {
             through: self.options.through,
             density: self.options.density,
             as_paper: self.is_paper(),
+            hides_future: self.options.hides_future,
             to_come: 0.0,
             lacking: match self.layer {
                 Layer::Values => NOT_RECORDED,
@@ -419,8 +429,7 @@ impl<'a> Figure<'a> {
     fn bands(&self) -> Vec<Band<'_>> {
         let mut bands = match &self.options.layout {
             Layout::Paper => self.paper(),
-            Layout::Debug => self.debug(),
-            Layout::CloseUp => Vec::new(),
+            Layout::Debug | Layout::CloseUp => Vec::new(),
             Layout::Pictures(pictures) => {
                 let panels = pictures.iter().flat_map(|picture| self.panels(*picture));
                 stacked(panels.collect())
@@ -456,88 +465,33 @@ impl<'a> Figure<'a> {
         ]
     }
 
-    fn debug(&self) -> Vec<Band<'_>> {
-        let all = |pictures: &[Picture]| {
-            let panels = pictures.iter().flat_map(|picture| self.panels(*picture));
-            panels.collect::<Vec<_>>()
-        };
-        let strips = [
-            Picture::Input,
-            Picture::Target,
-            Picture::Output,
-            Picture::Error,
-        ];
-        let Some(focus) = self.focus() else {
-            return self.units(all(&strips));
-        };
-        let mut others: Vec<usize> = self.heads().filter(|&head| head != focus).collect();
-        let left_out = others.len().saturating_sub(MOST_OTHERS);
-        others.truncate(MOST_OTHERS);
-        let weighting = |head: usize| self.over_time(PanelId::of(Picture::Weightings, head));
-        let mut others: Vec<_> = others.into_iter().filter_map(weighting).collect();
-        if let (Some(last), true) = (others.last_mut(), left_out > 0) {
-            last.note = format!("{}; {left_out} more heads are not shown", last.note);
+    /// Returns the main layout, with the selected head and one beside it.
+    fn debug_page(&self) -> DebugPage<'_> {
+        let trace = &self.recording.trace;
+        DebugPage {
+            seen: self.catalogue(),
+            whole: &self.rows,
+            lines: self.lines.get_or_init(|| HeadLines::of_all(trace)),
+            events: self.events.get_or_init(|| events(self.recording)),
+            focus: self.focus().unwrap_or(0),
+            pinned: self.options.heads.get(1).copied(),
+            all_heads: false,
+            has_table: true,
+            follows: false,
+            sentence: Default::default(),
         }
-        // As in the window: of the selected head, or else of the first write head and the first read head.
-        let vectors = |write: bool, picture| {
-            let head = self.head_of_kind(write);
-            let panel = head.and_then(|head| self.over_time(PanelId::of(picture, head)));
-            panel.into_iter()
-        };
-        let (adds, reads) = (vectors(true, Picture::Adds), vectors(false, Picture::Reads));
-        // As in the window: of the heads of the same kind as the selected head.
-        let is_write = self.recording.trace.heads[focus].is_write();
-        let redundancy = self.redundancies.like(is_write);
-        let mut lines = all(&[Picture::Scalars]);
-        lines.extend(self.redundancy(redundancy.into_iter()));
-        lines.extend(self.uncertainty());
-        let overlap = all(&[Picture::Overlap]);
-        let share = if overlap.is_empty() { 0.0 } else { 0.27 };
-        vec![
-            Band {
-                stacks: vec![
-                    (0.42, all(&strips)),
-                    (0.58 - share, lines),
-                    (share, overlap),
-                ],
-                axis: true,
-            },
-            Band {
-                stacks: vec![
-                    (0.42, weighting(focus).into_iter().collect()),
-                    (0.31, all(&[Picture::Stages])),
-                    (0.27, all(&[Picture::Memory])),
-                ],
-                axis: true,
-            },
-            Band {
-                stacks: vec![(0.42, adds.chain(reads).collect()), (0.58, others)],
-                axis: true,
-            },
-        ]
     }
 
-    /// Lays out a machine without heads: strips, and each quantity of its units next to its inputs in the step.
-    fn units<'s>(&'s self, strips: Vec<Panel<'s>>) -> Vec<Band<'s>> {
-        let mut bands = stacked(strips);
-        let layers = 0..self.recording.trace.layers.len();
-        for lane in layers.flat_map(|layer| self.catalogue().lanes(layer)) {
-            let over_time = self.over_time(lane.id).into_iter().collect();
-            let each = 0.58 / STRIPS as f32;
-            let mut stacks = vec![(0.42, over_time)];
-            // The same places in every step, and in every lane.
-            let strips = match self.layer {
-                Layer::Values => lane.strips,
-                // They show how values come about.
-                Layer::Gradients(_) => Vec::new(),
-            };
-            let lacking = STRIPS - strips.len();
-            stacks.extend((0..lacking).map(|_| (each, vec![Panel::nothing()])));
-            stacks.extend(strips.into_iter().map(|strip| (each, vec![strip])));
-            let axis = true;
-            bands.push(Band { stacks, axis });
-        }
-        bands
+    /// Paints the main layout: the pictures, and below them the numbers over time.
+    fn debug(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
+        let (of, page) = (self.debug_page(), self.page());
+        let is_two = of.pinned.is_some();
+        let heads = (self.recording.trace.heads.len(), is_two);
+        let columns = Columns::new(Span::new(area.left, area.right), heads, false);
+        let middle = area.bottom - of.timeline_height();
+        let mut places = of.centre(on, &page, columns, Span::new(area.top, middle));
+        places.extend(of.timeline(on, &page, columns, Span::new(middle, area.bottom)));
+        places
     }
 
     /// The heads that were asked for.
@@ -750,6 +704,7 @@ impl<'a> Figure<'a> {
             across: Across::Steps(self.span.len()),
             down: Down::all("", 0),
             natural: 240.0,
+            done: usize::MAX,
         }
     }
 }
@@ -757,11 +712,16 @@ impl<'a> Figure<'a> {
 impl Pages for Figure<'_> {
     fn scene(&self) -> Scene<'_> {
         let (size, width) = (self.options.size, self.natural_width());
-        if self.options.layout == Layout::CloseUp {
-            let (width, height) = size.unwrap_or((width, 630.0));
+        let natural = match self.options.layout {
+            Layout::CloseUp => Some(630.0),
+            Layout::Debug => Some(900.0),
+            _ => None,
+        };
+        if let Some(height) = natural {
+            let (width, height) = size.unwrap_or((width, height));
             let ground = self.page().colours.panel;
             let mut drawing = Drawing::new(width, height, ground, self.title());
-            let places = self.close_up(&mut drawing, Area::new(0.0, 0.0, width, height));
+            let places = self.paint(&mut drawing, Area::new(0.0, 0.0, width, height));
             return (drawing, places);
         }
         layout::scene(self.bands(), size, width, self.title(), &self.page())
@@ -790,10 +750,11 @@ impl Pages for Figure<'_> {
     }
 
     fn least_size(&self) -> (f32, f32) {
-        if self.options.layout == Layout::CloseUp {
-            return closeup::LEAST;
+        match self.options.layout {
+            Layout::CloseUp => closeup::LEAST,
+            Layout::Debug => debug::LEAST,
+            _ => least_size(&self.bands()),
         }
-        least_size(&self.bands())
     }
 }
 
@@ -808,8 +769,8 @@ mod tests {
     use crate::figure::scene::layout::LEAST;
     use crate::figure::scene::panel::Hit;
     use crate::figure::{
-        Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Stage, estimated_bytes, head_named,
-        to_bytes,
+        Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Slot, Stage, estimated_bytes,
+        head_named, to_bytes,
     };
     use crate::model::{Model, NtmConfig};
     use crate::platform::at_once;
@@ -966,16 +927,22 @@ mod tests {
     }
 
     #[test]
-    fn hidden_heads_are_counted() {
+    fn every_head_has_a_place_in_the_main_layout() {
         let mut config = NtmConfig::new(4, 3);
         (config.rows, config.columns, config.controller.size) = (12, 5, 4);
         (config.read_heads, config.write_heads) = (8, 1);
         let task = recording().task;
         let recording = Recording::new(&Model::new(config, 3), &task, 7, 0);
-        let svg = Figure::new(&recording, options(Layout::Debug))
-            .draw()
-            .to_svg();
-        assert!(svg.contains("2 more heads are not shown"));
+        let figure = Figure::new(&recording, options(Layout::Debug));
+        let slots: Vec<_> = figure.scene().1.iter().map(PlacedPanel::slot).collect();
+        // The write head is expanded.
+        for head in 0..8 {
+            assert!(slots.contains(&Slot::Picture(PanelId::thumbnail(head))));
+            assert!(
+                slots.contains(&Slot::ColumnName(head)) && slots.contains(&Slot::TableLine(head))
+            );
+        }
+        assert!(slots.contains(&Slot::Title(8)));
     }
 
     #[test]
@@ -1042,7 +1009,12 @@ mod tests {
                 } = place.area;
                 let inside = left > 0.0 && top > 0.0 && right < drawing.width;
                 assert!(inside && bottom < drawing.height, "{place:?}");
-                assert!(right > left && bottom >= top + LEAST - 1.0, "{place:?}");
+                let least = if layout == Layout::Debug {
+                    1.0
+                } else {
+                    LEAST - 1.0
+                };
+                assert!(right > left && bottom >= top + least, "{place:?}");
             }
         }
     }
@@ -1050,7 +1022,10 @@ mod tests {
     #[test]
     fn the_smallest_page_has_room_for_everything() {
         let recording = recording();
-        for layout in [Layout::Paper, Layout::Debug] {
+        for layout in [
+            Layout::Paper,
+            Layout::Pictures(vec![Picture::Stages, Picture::Input]),
+        ] {
             let mut options = options(layout);
             let (width, height) = Figure::new(&recording, options.clone()).least_size();
             options.size = Some((width, height));
@@ -1073,10 +1048,10 @@ mod tests {
             names.collect::<Vec<_>>()
         };
         assert_eq!(names(Layout::Paper), ["Inputs", "Outputs"]);
-        assert_eq!(
-            names(Layout::Debug)[10..],
-            ["Hidden state", "tanh c", "o", "h"]
-        );
+        let main = names(Layout::Debug);
+        for name in ["Hidden state", "tanh c", "o", "h"] {
+            assert!(main.iter().any(|title| title == name), "{name}");
+        }
         let none = Layout::Pictures(vec![Picture::Weightings]);
         let figure = Figure::new(&recording, Options::new(none));
         assert!(figure.is_empty());

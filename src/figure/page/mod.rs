@@ -2,5 +2,6 @@
 
 pub mod closeup;
 pub mod compare;
+pub mod debug;
 pub mod figure;
 pub mod learning;

@@ -5,7 +5,8 @@ use crate::figure::facts::rows::{Axis, untouched};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
-use crate::figure::{Area, HUES, HeadName, Ink, Rgb, Style, facts::numbers};
+use crate::figure::{Area, Colours, HUES, HeadName, Ink, Rgb, Style, facts::numbers};
+use crate::model::Trace;
 use crate::train::is_absent;
 
 /// Cells of a step at least this large have their number printed.
@@ -184,6 +185,21 @@ pub(crate) fn sign(
         paint.shape(&corners, ink);
     } else {
         paint.line(&[corners[0], corners[1], corners[2], corners[0]], ink, 1.2);
+    }
+}
+
+/// A short line with the dashes of a head, where heads have equal hues.
+pub fn head_dash(
+    paint: &mut dyn Paint,
+    trace: &Trace,
+    head: usize,
+    ends: [[f32; 2]; 2],
+    colours: &Colours,
+) {
+    let name = |head| HeadName::of(trace, head);
+    if (0..trace.heads.len()).any(|head| name(head).place >= HUES) {
+        let name = name(head);
+        paint.dashed(&ends, colours.head(name), 1.5, dashes(name));
     }
 }
 

@@ -316,6 +316,7 @@ impl<'a> Catalogue<'a> {
             across: Across::Steps(steps),
             down,
             natural,
+            done: steps_done(id, self.stages, self.trace(), (self.moment, self.through)),
         })
     }
 
@@ -343,6 +344,7 @@ impl<'a> Catalogue<'a> {
             across: Across::Columns(source.rows),
             down: Down::all("", 1),
             natural: 14.0,
+            done: usize::MAX,
         })
     }
 
@@ -391,6 +393,7 @@ impl<'a> Catalogue<'a> {
             across: Across::Columns(columns),
             down: self.down(),
             natural: 240.0,
+            done: usize::MAX,
         })
     }
 
@@ -406,6 +409,7 @@ impl<'a> Catalogue<'a> {
             note: format!("A·A′ at step {step}"),
             alt: MEANING.replace('\n', "; "),
             natural: overlap.natural(),
+            done: usize::MAX,
             content: Content::Overlap(overlap),
             across: Across::Values,
             down: Down::all("head", trace.heads.len()),
@@ -442,6 +446,7 @@ impl<'a> Catalogue<'a> {
             across: Across::Columns(outputs),
             down: Down::all(learned_axes(spec)[0], inputs),
             natural: 40.0,
+            done: usize::MAX,
         })
     }
 
@@ -549,6 +554,7 @@ impl<'a> Catalogue<'a> {
             across: Across::Values,
             down: self.down(),
             natural: 240.0,
+            done: usize::MAX,
         }
     }
 
@@ -583,8 +589,31 @@ impl<'a> Catalogue<'a> {
             across: Across::Values,
             down: self.down(),
             natural: 240.0,
+            done: usize::MAX,
         })
     }
+}
+
+/// Returns the number of steps of a picture over time that have happened, with the step under way where its values are
+/// there; of given values all.
+pub(crate) fn steps_done(
+    id: PanelId,
+    stages: &Stages,
+    trace: &Trace,
+    ((step, now), through): ((usize, usize), f32),
+) -> usize {
+    let head = id.of.and_then(|head| trace.heads.get(head));
+    let place = match id.picture {
+        Picture::Input | Picture::Target => return usize::MAX,
+        Picture::Output | Picture::Error => stages.place(Stage::Output, None),
+        Picture::Reads => stages.place(Stage::Read, head),
+        Picture::Erases => stages.place(Stage::Erase, head),
+        Picture::Adds => stages.place(Stage::Add, head),
+        Picture::Weightings => head.and_then(|head| stages.addressing(head).pop()),
+        _ => None,
+    };
+    let is_there = |place: usize| place < now || (place == now && through >= 1.0);
+    step + usize::from(place.is_none_or(is_there))
 }
 
 /// An array that the mechanism of a head has learned, by its place among those.

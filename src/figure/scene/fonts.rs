@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use skrifa::MetadataProvider;
 use skrifa::instance::{LocationRef, Size};
 
-use crate::figure::{Style, Weight};
+use crate::figure::{Anchor, Area, Style, Weight};
 
 /// Each by its name, as a font file.
 pub static FONTS: [(&str, &[u8]); 3] = [
@@ -64,6 +64,17 @@ pub fn width_of(text: &str, style: &Style) -> f32 {
 /// Returns the width of a line of text in letters of this size.
 pub fn text_width(text: &str, size: f32) -> f32 {
     width_of(text, &Style::new(size, [0; 3]))
+}
+
+/// Returns the area of a line of text with its anchor at a point.
+pub fn area_of(text: &str, [x, y]: [f32; 2], style: &Style) -> Area {
+    let (width, height) = (width_of(text, style), 1.25 * style.size);
+    let left = match style.anchor {
+        Anchor::Start => x,
+        Anchor::Middle => x - width / 2.0,
+        Anchor::End => x - width,
+    };
+    Area::new(left, y - height / 2.0, width, height)
 }
 
 /// Breaks a text into lines of at most this width, between words.

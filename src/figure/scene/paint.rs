@@ -26,6 +26,8 @@ pub struct Page<'a> {
     pub density: f32,
     /// True where axes are named as the paper does.
     pub as_paper: bool,
+    /// True during playback: nothing is shown of later steps, except what is given.
+    pub hides_future: bool,
     /// Opacity of parts that are still to come.
     pub to_come: f32,
     /// The text in place of unknown values.
@@ -43,6 +45,7 @@ impl<'a> Page<'a> {
             through: 1.0,
             density,
             as_paper: false,
+            hides_future: false,
             to_come: 0.0,
             lacking: NOT_RECORDED,
         }
@@ -67,6 +70,9 @@ pub trait Paint {
 
     /// Paints the cells of a picture as colours, with this opacity.
     fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &Page<'_>, opacity: f32);
+
+    /// Paints only between these two edges from here on, or everywhere. A page for a file has all of its steps.
+    fn clip(&mut self, _edges: Option<(f32, f32)>) {}
 
     /// True where a cell of a picture is not finite, and where one was not recorded.
     fn odd(&mut self, cells: &Cells<'_>, _picture: PanelId) -> [bool; 2] {

@@ -48,6 +48,8 @@ pub struct Panel<'a> {
     pub down: Down<'a>,
     /// The height it likes to have.
     pub natural: f32,
+    /// Number of steps that have happened, of a picture over time.
+    pub done: usize,
 }
 
 /// The horizontal axis.
@@ -200,6 +202,20 @@ impl<'a> PlacedPanel<'a> {
             Content::Decades(decades) => decades.paint(paint, &self.area, page),
             Content::Sign(_) | Content::Nothing => {}
         }
+        if let (Some(steps), true) = (self.steps(), page.hides_future) {
+            let done = self.panel.done.saturating_sub(page.first);
+            let share = (done as f32 / steps.max(1) as f32).min(1.0);
+            let left = self.area.left + share * self.area.width();
+            later(paint, self.area.across(left, self.area.right), page);
+        }
+    }
+}
+
+/// Hides the steps that have not happened, in this area.
+pub(crate) fn later(paint: &mut dyn Paint, area: Area, page: &Page<'_>) {
+    if area.width() > 0.0 {
+        paint.rect(area, page.colours.well);
+        paint.outline(area, page.colours.line);
     }
 }
 
@@ -226,6 +242,7 @@ impl<'a> Panel<'a> {
             across: Across::Values,
             down: Down::all("", 0),
             natural: 1.0,
+            done: usize::MAX,
         }
     }
 

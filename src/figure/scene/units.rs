@@ -133,6 +133,7 @@ impl<'a> Catalogue<'a> {
             across: Across::Values,
             down: Down::all("unit", units),
             natural: (units as f32 * 5.0).clamp(30.0, 120.0),
+            done: usize::MAX,
         }
     }
 }

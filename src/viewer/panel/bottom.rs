@@ -2,22 +2,21 @@
 
 use egui::{Align2, Rangef, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
-use super::copy_menu::Sheet;
-use super::parts::pointer;
-use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scalars, scrub};
+use super::page::part_ui;
+use super::{BUTTONS, View, events};
 use crate::figure::facts::numbers;
-use crate::figure::scene::annotations::unrecorded;
-use crate::figure::scene::lanes;
+use crate::figure::page::debug::geometry::Columns;
+use crate::figure::page::debug::timeline::TIMELINE;
+use crate::figure::scene::paint::Draw;
+use crate::figure::{Area, Ink};
 use crate::player::{Loop, Player};
-use crate::train::is_absent;
 use crate::viewer::command::{Ask, Command, Learn, Play, Subject};
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button, on_click};
-use crate::viewer::widget::canvas::{Canvas, area};
+use crate::viewer::widget::canvas::area;
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::property::{from_left, from_right, one_line};
-use crate::viewer::widget::readout::Readout;
 use crate::viewer::{keys, narration};
 
 /// Width of the speed.
@@ -34,29 +33,30 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         buttons_ui(ui, Rangef::new(left, right), whole.y_range(), view);
         return speed_ui(ui, Rangef::new(right - SPEED, right), whole.y_range(), view);
     }
-    if columns.buttons_beside() {
-        let y = Rangef::new(whole.top(), whole.top() + TRANSPORT);
+    // The buttons stand beside the timeline where the left panel is over them.
+    if columns.gutter.min > 100.0 {
+        let y = Rangef::new(whole.top(), whole.top() + TIMELINE);
         buttons_ui(ui, Rangef::new(12.0, columns.gutter.min + 40.0), y, view);
     } else {
         let y = Rangef::new(whole.bottom() - BUTTONS, whole.bottom());
         buttons_ui(ui, Rangef::new(12.0, whole.right()), y, view);
         whole.max.y = y.min;
     }
-    let area = whole.with_max_y(whole.top() + TRANSPORT);
-    let y = Rangef::new(area.top() + 12.0, area.bottom() - 12.0);
-    timeline_ui(ui, columns, y, view);
-    shown_part(ui, above, y, view);
-    if whole.height() > TRANSPORT {
-        scalars::scalars_ui(ui, columns, area.bottom() - 4.0, view);
-        if view.player.playing() {
-            // What has not happened yet is not shown.
-            let next = columns.step(view.step(), view.steps()).max;
-            let y = Rangef::new(area.bottom() - 4.0, whole.bottom());
-            let to_come = Rect::from_x_y_ranges(next..=columns.time.max, y);
-            ui.painter().rect_filled(to_come, 0.0, view.palette.panel);
-        }
-        let line = Rangef::new(y.max, whole.bottom() - 6.0);
-        play_head(ui, columns, line, view);
+    let area = whole.with_max_y(whole.top() + TIMELINE);
+    let page = view.page(ui.pixels_per_point());
+    let of = view.debug_page();
+    let y = whole.y_range().into();
+    let places = of.timeline(&mut view.canvas(ui), &page, *above, y);
+    for place in &places {
+        part_ui(ui, place, &places, view);
+    }
+    loop_part(
+        ui,
+        columns,
+        Rangef::new(area.top() + 12.0, area.bottom() - 12.0),
+        view,
+    );
+    if whole.height() > TIMELINE {
         let x = Rangef::new(columns.time.max + events::BESIDE, whole.right() - 12.0);
         let y = Rangef::new(area.bottom() - 2.0, whole.bottom() - 6.0);
         events::events_ui(ui, x, y, view);
@@ -100,144 +100,30 @@ pub fn keys_ui(ui: &mut Ui, player: &Player, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Last, Play::Last, false, commands);
 }
 
-/// Shows the loss of every step under the play-head: a place to scrub that marks errors.
-fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
-    let steps = view.steps();
-    let rect = Rect::from_x_y_ranges(columns.time, y);
-    let painter = ui.painter().clone();
-    painter.rect_filled(rect, 3.0, view.palette.background);
-    for (index, phase) in view.recording().episode.phases.iter().enumerate() {
-        let [start, end] = [phase.start, phase.end].map(|step| columns.step(step, steps).min);
-        let band = Rect::from_x_y_ranges(start..=end, y.min..=y.min + 6.0);
-        painter.rect_filled(band, 0.0, view.palette.phases[index % 2]);
-    }
-    loop_part(ui, columns, y, view);
-    event_ticks(ui, columns, y, view);
-    let most = loss_bars(ui, rect, view);
-    if view
-        .recording()
-        .loss
-        .first()
-        .is_some_and(|&loss| is_absent(loss))
-    {
-        let page = view.page(ui.pixels_per_point());
-        let mut canvas = Canvas::new(&painter, view.textures, view.open.serial);
-        unrecorded(&mut canvas, &area(rect.with_min_y(y.min + 14.0)), &page);
-    }
-    let (edge, ink) = (view.palette.hairline(), view.palette.subdued);
-    painter.rect_stroke(rect, 3.0, edge, egui::StrokeKind::Outside);
-    let scale = format!("{} bits", numbers::short(most, 1));
-    for (words, y, size) in [("loss", y.max - 8.0, 11.0), (&scale, y.min + 8.0, 10.0)] {
-        let at = pos2(columns.time.min - 8.0, y);
-        painter.text(at, Align2::RIGHT_CENTER, words, theme::text(size), ink);
-    }
-    let words = format!("phases and loss of every step, up to {scale}; drag to move in time");
-    let response = interact(ui, rect, "Timeline", &words);
-    scrub(&response, columns.time, view);
-    let loss = &view.recording().loss;
-    let cell = pointer(&response).map(|at| (columns.step_at(at.x, steps), 0));
-    let sheet = Sheet {
-        name: "loss in bits",
-        lines: ("step", steps),
-        columns: ("quantity", 1),
-        names: &["loss"],
-        value: &|t, _| loss[t],
-    };
-    sheet.menu(&response, cell, view.commands);
-    if let Some(position) = response.hover_pos() {
-        let step = columns.step_at(position.x, steps);
-        let (loss, phase) = (loss[step], narration::phase_at(view.recording(), step));
-        let mut events = view.open.events.iter();
-        let here = events.find(|event| event.step == step);
-        let here = here.map_or("", |event| &event.words);
-        let unit = if is_absent(loss) { "" } else { " bits" };
-        *view.readout = Some(Readout {
-            place: format!("step {step}"),
-            value: numbers::exact(loss) + unit,
-            meaning: format!("{phase}: cross-entropy of this step\n{here}"),
-        });
-    }
-    let line = Rangef::new(ui.max_rect().top(), y.max);
-    play_head(ui, columns, line, view);
-    let knob = pos2(columns.step(view.step(), steps).center(), y.min + 3.0);
-    ui.painter().circle_filled(knob, 5.5, view.palette.accent);
-}
-
-/// Shows the part of the steps in the pictures above: the rest is veiled.
-fn shown_part(ui: &Ui, above: &Columns, y: Rangef, view: &View<'_>) {
-    let (time, whole) = (above.time, above.whole);
-    if !above.is_part() {
-        return;
-    }
-    let at = |x: f32| time.min + (x - whole.min) / whole.span() * time.span();
-    let part = Rangef::new(at(time.min), at(time.max));
-    let veil = view.palette.panel.gamma_multiply(0.6);
-    for outside in [
-        Rangef::new(time.min, part.min),
-        Rangef::new(part.max, time.max),
-    ] {
-        let rect = Rect::from_x_y_ranges(outside, y);
-        ui.painter().rect_filled(rect, 0.0, veil);
-    }
-    let (rect, kind) = (Rect::from_x_y_ranges(part, y), egui::StrokeKind::Outside);
-    let stroke = egui::Stroke::new(1.5, view.palette.accent);
-    ui.painter().rect_stroke(rect, 2.0, stroke, kind);
-    let [first, last] = [time.min + 0.5, time.max - 0.5].map(|x| above.step_at(x, view.steps()));
-    let words = format!("The pictures show steps {first} to {last}");
-    let response = ui.interact(rect, ui.scope_id().with("shown part"), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
-}
-
-/// Shows the marked part: the rest is veiled while it loops.
-fn loop_part(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
+/// The part to loop, in brackets, with its steps as text.
+fn loop_part(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let Some((first, last)) = view.player.range() else {
         return;
     };
-    let steps = view.steps();
-    let x = columns.span(first, last, steps);
-    let (painter, accent) = (ui.painter(), view.palette.accent);
+    let x = columns.span(first, last, view.steps());
+    let accent = view.palette.data.accent;
     let on = view.player.looping() == Loop::Range;
-    let wash = accent.gamma_multiply(if on { 0.22 } else { 0.08 });
-    painter.rect_filled(Rect::from_x_y_ranges(x, y), 0.0, wash);
-    for (edge, inside) in [(x.min, 5.0), (x.max, -5.0)] {
-        painter.vline(edge, y, egui::Stroke::new(2.0, accent));
-        for at in [y.min, y.max] {
-            let bracket = Rangef::new(edge.min(edge + inside), edge.max(edge + inside));
-            painter.hline(bracket, at, egui::Stroke::new(2.0, accent));
-        }
+    let wash = Ink::from(accent).faded(if on { 0.22 } else { 0.08 });
+    let mut canvas = view.canvas(ui);
+    canvas.rect(area(Rect::from_x_y_ranges(x, y)), wash);
+    for (edge, inside) in [(x.min, x.min + 5.0), (x.max, x.max - 5.0)] {
+        let bracket = [
+            [inside, y.min],
+            [edge, y.min],
+            [edge, y.max],
+            [inside, y.max],
+        ];
+        canvas.line(&bracket, accent, 2.0);
     }
     let words = format!("loop from step {first} to step {last}");
     let band = Rect::from_x_y_ranges(x, Rangef::new(y.min - 8.0, y.min - 1.0));
     let response = ui.interact(band, ui.scope_id().with("loop part"), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
-}
-
-/// Draws a tick at every event, the targets of Page Down.
-fn event_ticks(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
-    let mut drawn = f32::NEG_INFINITY;
-    for event in view.open.events.iter() {
-        let x = columns.step(event.step, view.steps()).center();
-        // Ticks that would touch are one.
-        if x - drawn < 2.0 {
-            continue;
-        }
-        drawn = x;
-        let tick = Rangef::new(y.min + 6.0, y.min + 11.0);
-        let stroke = egui::Stroke::new(1.0, view.palette.text);
-        ui.painter().vline(x, tick, stroke);
-    }
-}
-
-/// A bar for the loss of every step; returns the loss of a full one.
-fn loss_bars(ui: &Ui, rect: Rect, view: &mut View<'_>) -> f32 {
-    let loss = &view.recording().loss;
-    let finite = loss.iter().copied().filter(|loss| loss.is_finite());
-    let most = finite.fold(1.0, f32::max);
-    let page = view.page(ui.pixels_per_point());
-    let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
-    let below = area(rect.with_min_y(rect.top() + 8.0));
-    lanes::bars(&mut canvas, loss, &below, |loss| loss / most, &page);
-    most
 }
 
 /// The stages of this machine as a row of places to click, and the speed.
@@ -278,22 +164,22 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
     let name = format!("Go to stage {stage}");
     let selected = place == current && !whole;
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &name));
-    let corner = pos2(x.min + 1.0, y.center() - 4.0);
-    let bar = Rect::from_min_size(corner, vec2(x.span() - 2.0, 8.0));
-    let through = view.player.through();
+    let bar = Area::new(x.min + 1.0, y.center() - 4.0, x.span() - 2.0, 8.0);
+    let (through, colours) = (view.player.through(), view.palette.data);
     let fill = if selected && through >= 1.0 {
-        view.palette.accent
+        colours.accent.into()
     } else if place < current || whole {
-        view.palette.accent.gamma_multiply(0.45)
+        Ink::from(colours.accent).faded(0.45)
     } else if response.hovered() {
-        view.palette.subdued
+        colours.subdued.into()
     } else {
-        view.palette.hovered
+        colours.chosen.into()
     };
-    ui.painter().rect_filled(bar, 2.0, fill);
+    let mut canvas = view.canvas(ui);
+    canvas.rect(bar, fill);
     if selected && through < 1.0 {
-        let come = bar.with_max_x(bar.left() + bar.width() * through);
-        ui.painter().rect_filled(come, 2.0, view.palette.accent);
+        let come = bar.left + bar.width() * through;
+        canvas.rect(bar.across(bar.left, come), colours.accent);
     }
     focus_ring(ui, &response);
     on_click(&response, Play::SeekStage(place), view.commands);

@@ -1,24 +1,53 @@
-//! The data: time at the left, addresses from left to right, everything on two shared axes.
+//! The main layout in the window: the page of the figures, with what the pointer does on its time axis.
 
-use egui::{Rangef, Rect, Ui};
+use egui::{Rangef, Rect, Role, Sense, Ui, WidgetInfo};
 
-use super::parts::{Bands, clipped};
-use super::{
-    Columns, View, address, heads, minimap, pipeline, play_head, signal_path, step_pill, time,
-    units,
-};
+use super::page::page_ui;
+use super::parts::clipped;
+use super::{View, ruler};
+use crate::figure::facts::rows::Span;
+use crate::figure::page::debug::DebugPage;
+use crate::figure::page::debug::geometry::{Bands, Columns, PHASES};
+use crate::figure::scene::paint::Draw;
 use crate::train::Recording;
-use crate::viewer::command::{Command, Rows, Steps};
-use crate::viewer::row_zoom::Axis;
+use crate::viewer::command::{Command, Edit, Rows, Steps};
 use crate::viewer::row_zoom::ON_SCREEN;
+use crate::viewer::widget::button::focus_ring;
+use crate::viewer::widget::canvas::area;
 
 /// Height of the rows where the pictures have this height.
 pub fn rows_room(height: f32, recording: &Recording) -> f32 {
-    let trace = &recording.trace;
-    let y = Rangef::new(8.0, height - 10.0);
-    let others = trace.heads.len().saturating_sub(1);
-    let bands = Bands::new(y, trace.input.width(), trace.output.width(), others);
+    let bands = DebugPage::bands(&recording.trace, Span::new(0.0, height));
     bands.rows.span().max(0.0)
+}
+
+/// All pictures of the episode.
+pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
+    let y = ui.max_rect().y_range();
+    let page = view.page(ui.pixels_per_point());
+    let of = view.debug_page();
+    let places = of.centre(&mut view.canvas(ui), &page, *columns, y.into());
+    let bands = DebugPage::bands(view.trace(), y.into());
+    page_ui(
+        ui,
+        &places,
+        columns.is_part().then_some(columns.time.into()),
+        view,
+    );
+    clipped(ui, columns, |ui| {
+        ruler::loop_handles(
+            ui,
+            columns,
+            Span::new(bands.ruler.min, bands.ruler.min + PHASES),
+            view,
+        );
+        edit_ui(ui, columns, bands.input.into(), view);
+    });
+    if view.has_heads() {
+        wheel(ui, columns, &bands, view);
+    }
+    let pictures = Rangef::new(bands.ruler.min, bands.reads.max);
+    wheel_in_time(ui, columns, pictures, bands.rows.into(), view);
 }
 
 /// The wheel over the pictures over time makes steps wider or narrower about the pointer, with Shift it moves them; so do
@@ -48,7 +77,7 @@ fn wheel_in_time(ui: &Ui, columns: &Columns, y: Rangef, rows: Rangef, view: &mut
 }
 
 /// The wheel over the rows moves them, while only some are on screen.
-fn wheel(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
+fn wheel(ui: &Ui, columns: &Columns, bands: &Bands, view: &mut View<'_>) {
     let x = Rangef::new(columns.time.min, columns.marks.max);
     let rect = Rect::from_x_y_ranges(x, bands.rows);
     if columns.minimap.is_none() || !ui.rect_contains_pointer(rect) {
@@ -56,55 +85,49 @@ fn wheel(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View
     }
     let moved = ui.input(|input| input.smooth_scroll_delta.y);
     if moved != 0.0 {
-        let rows = -moved / axis.height.max(1.0);
+        let height = view.rows.place(bands.rows, ON_SCREEN).height;
+        let rows = -moved / height.max(1.0);
         view.commands.push(Command::Rows(Rows::Scroll(rows)));
     }
 }
 
-/// All pictures of the episode.
-pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
-    let area = ui.max_rect();
-    let y = Rangef::new(area.top() + 8.0, area.bottom() - 10.0);
-    let recording = view.recording();
-    let (inputs, outputs) = (
-        recording.trace.input.width(),
-        recording.trace.output.width(),
-    );
-    let others = recording.trace.heads.len().saturating_sub(1);
-    let bands = Bands::new(y, inputs, outputs, others);
-    if bands.rows.span() < 8.0 || columns.time.span() < 8.0 {
+/// The mark in the input while it is edited; a click on a bit flips it, dragging paints.
+fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
+    let Some((step, channel)) = view.state.mark() else {
         return;
+    };
+    let (steps, channels) = (view.steps(), view.trace().input.width());
+    let height = y.span() / channels.max(1) as f32;
+    let top = y.min + channel as f32 * height;
+    let cell = Rect::from_x_y_ranges(columns.step(step, steps), Rangef::new(top, top + height));
+    let whole = Rect::from_x_y_ranges(columns.time, y);
+    let (accent, mut canvas) = (view.palette.data.accent, view.canvas(ui));
+    for edge in [whole, cell, cell.expand(1.0)] {
+        canvas.frame(area(edge), accent);
     }
-    time::ruler_ui(ui, columns, bands.ruler, view);
-    time::strips_ui(ui, columns, &bands, view);
-    if view.has_heads() {
-        let axis = view.rows.place(bands.rows.into(), ON_SCREEN);
-        time::lanes_ui(ui, columns, &bands, &axis, view);
-        time::vectors_ui(ui, columns, &bands, view);
-        let places = pipeline::stages_ui(ui, columns, &bands, &axis, view);
-        heads::final_weightings_ui(ui, &places, &axis, view);
-        address::memory_ui(ui, columns, &bands, &axis, view);
-        address::vectors_at_step_ui(ui, columns, &bands, &axis, view);
-        address::row_cursor(ui, columns, &axis, view);
-        clipped(ui, columns, |ui| {
-            signal_path::signal_path_ui(ui, columns, &bands, &axis, view);
-        });
-        minimap::minimap_ui(ui, columns, bands.rows, view);
-        wheel(ui, columns, &bands, &axis, view);
-    } else {
-        units::units_ui(ui, columns, &bands, view);
-    }
-    wheel_in_time(ui, columns, y, bands.rows, view);
-    let mut all = Rangef::new(bands.ruler.min + 14.0, y.max + 10.0);
-    if view.has_heads() && time::as_thumbnails(others, &bands) {
-        // Thumbnails have a time axis of their own.
-        let below = Rangef::new(bands.others.max + 4.0, all.max);
-        clipped(ui, columns, |ui| play_head(ui, columns, below, view));
-        all.max = bands.others.min - 4.0;
-    }
-    let numbers = f32::midpoint(bands.ruler.min + 17.0, bands.ruler.max);
-    clipped(ui, columns, |ui| {
-        play_head(ui, columns, all, view);
-        step_pill(ui, columns, numbers, view);
+    let id = ui.scope_id().with("edit input");
+    let response = ui.interact(whole, id, Sense::click_and_drag());
+    let name = "Input bits: click to flip one, drag to paint";
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    focus_ring(ui, &response);
+    let here = response.interact_pointer_pos().map(|at| {
+        let channel = ((at.y - y.min).max(0.0) / height.max(1.0)) as usize;
+        (columns.step_at(at.x, steps), channel.min(channels - 1))
     });
+    paint_bits(&response, here, view);
+    response.on_hover_cursor(egui::CursorIcon::Crosshair);
+}
+
+/// Flips the bit under the pointer on press; bits that the pointer is dragged over get the same value.
+fn paint_bits(response: &egui::Response, here: Option<(usize, usize)>, view: &mut View<'_>) {
+    let down = response.ctx.input(|input| input.pointer.primary_down());
+    let down = down && response.is_pointer_button_down_on();
+    let edit = match (view.state.stroke.map(|(_, at)| at), here) {
+        (None, Some((step, channel))) if down => Edit::Paint(step, channel),
+        (None, Some((step, channel))) if response.clicked() => Edit::Flip(step, channel),
+        (Some(from), Some(to)) if down && from != to => Edit::Paint(to.0, to.1),
+        (Some(_), _) if !down => Edit::EndStroke,
+        _ => return,
+    };
+    view.commands.push(Command::Edit(edit));
 }

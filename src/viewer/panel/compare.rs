@@ -2,8 +2,10 @@
 
 use egui::{Align, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2};
 
+use super::View;
 use super::page::page_ui;
-use super::{Columns, View, step_pill};
+use crate::figure::page::debug::geometry::Columns;
+use crate::figure::scene::axes;
 use crate::figure::{Options, Picture, PlacedPanel};
 use crate::viewer::command::{Command, Compare};
 use crate::viewer::keys::tooltip;
@@ -29,6 +31,8 @@ pub fn compare_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         Some(Ok(found)) => {
             let options = Options {
                 density: ui.pixels_per_point(),
+                step: Some(view.step()),
+                hides_future: view.player.playing(),
                 ..view.state.figure()
             };
             let Some(picture) = view.state.two(&options) else {
@@ -36,8 +40,14 @@ pub fn compare_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
             };
             let mut canvas = Canvas::new(ui.painter(), view.textures, pair.serial());
             let places = picture.figure().paint(&mut canvas, area(rect));
-            page_ui(ui, &places, columns, view);
-            step_pill(ui, columns, rect.top() + 5.0, view);
+            let at = [
+                columns.step(view.step(), view.steps()).center(),
+                rect.top() + 5.0,
+            ];
+            let page = view.page(ui.pixels_per_point());
+            let step = view.step().to_string();
+            axes::pill(&mut view.canvas(ui), &step, at, &page);
+            page_ui(ui, &places, None, view);
             let is_memory = |place: &&PlacedPanel<'_>| place.panel.id.picture == Picture::Memory;
             let memory = places.iter().find(is_memory);
             let bottom = memory.map_or(rect.bottom(), |memory| memory.area.top - NAME);

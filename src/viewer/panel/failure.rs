@@ -2,8 +2,8 @@
 
 use egui::{Context, Rect, Ui};
 
-use super::Columns;
 use super::card::{card_ui, veil, words_ui};
+use crate::figure::page::debug::geometry::Columns;
 use crate::train::Recording;
 use crate::viewer::command::{Command, Episode, Window};
 use crate::viewer::narration::failure::describe;

@@ -11,9 +11,12 @@ use super::present;
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{
-    Columns, LastPath, STATUS, TOP, View, bottom, centre, gradients, learn, left, right, tour,
+    LastPath, STATUS, TOP, View, bottom, centre, gradients, learn, left, right, tour,
     transport_height,
 };
+use crate::figure::facts::rows::Span;
+use crate::figure::page::compare::page_columns;
+use crate::figure::page::debug::geometry::Columns;
 use crate::viewer::command::Command;
 use crate::viewer::narration;
 use crate::viewer::state::jobs::PendingJob;
@@ -83,13 +86,40 @@ fn shows_numbers(state: &State, width: f32) -> bool {
 
 fn columns_of(state: &State, width: f32) -> Columns {
     let pinned = state.view.pinned.is_some() && !state.view.all_heads;
-    let panels = (state.panels().left, shows_numbers(state, width));
+    let has_left = state.panels().left;
+    let left = if has_left {
+        super::left_width(width)
+    } else {
+        0.0
+    };
+    let numbers = shows_numbers(state, width);
+    let x = Span::new(left, width - if numbers { super::RIGHT } else { 0.0 });
     if state.layout() == WindowLayout::Compare {
-        return Columns::of_two(width, panels.0, panels.1);
+        return of_two(x);
     }
     let heads = (state.heads(), pinned);
-    let columns = Columns::new(width, panels, heads, state.part().is_some());
-    columns.during(state.view.step_zoom, state.player.steps())
+    let columns = Columns::new(x, heads, state.part().is_some());
+    if !state.view.step_zoom.is_part() {
+        return columns;
+    }
+    let shown = state.view.step_zoom.of(state.player.steps());
+    columns.during(shown, state.player.steps())
+}
+
+/// The columns of the figure of two episodes.
+fn of_two(x: Span) -> Columns {
+    let start = x.min + 2.0;
+    let width = (x.max - start - 2.0).round().max(480.0);
+    let [time, memory] = page_columns(width).map(|(from, to)| Span::new(start + from, start + to));
+    Columns {
+        gutter: Span::new(start + 10.0, time.min),
+        time,
+        whole: time,
+        stages: memory,
+        memory,
+        marks: Span::new(memory.max, memory.max),
+        minimap: None,
+    }
 }
 
 /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers, or on the
@@ -405,11 +435,11 @@ fn centre_panel_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
 
 fn pictures_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     match view.state.layout() {
-        WindowLayout::CloseUp => close_up_ui(ui, columns, view),
+        WindowLayout::CloseUp => close_up_ui(ui, view),
         WindowLayout::Debug => centre::centre_ui(ui, columns, view),
         WindowLayout::Compare => compare_ui(ui, columns, view),
-        WindowLayout::Paper | WindowLayout::PaperDown => paper_ui(ui, columns, view),
-        WindowLayout::Train => learn::train_ui(ui, columns, view),
+        WindowLayout::Paper | WindowLayout::PaperDown => paper_ui(ui, view),
+        WindowLayout::Train => learn::train_ui(ui, view),
     }
 }
 

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
-use egui::{DragValue, Rangef, Response, Role, Ui, WidgetInfo, pos2, vec2};
+use egui::{DragValue, Response, Role, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
-use super::parts::{choose, dash_ui};
+use super::parts::choose;
+use crate::figure::scene::annotations::head_dash;
 use crate::figure::{TOUCHED, facts::numbers};
 use crate::model::NoiseMode;
 use crate::task::{Measure, Task};
@@ -431,14 +432,15 @@ fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
 }
 
 /// The sign of a head, its label, and where its peak is.
-fn head_line(line: &Line<'_>, head: usize, label: &str, view: &View<'_>) {
+fn head_line(line: &Line<'_>, head: usize, label: &str, view: &mut View<'_>) {
     let trace = &view.trace().heads[head];
     let (palette, rect) = (view.palette, line.rect);
     let (left, write) = (rect.left() + 8.0, trace.is_write());
     let sign = pos2(left + 6.0, rect.center().y);
     head_sign(line.ui.painter(), sign, 14.0, write, view.head_color(head));
-    let dash = Rangef::new(left + 20.0, left + 36.0);
-    dash_ui(line.ui, dash, rect.bottom() - 1.0, head, view);
+    let ends = [left + 20.0, left + 36.0].map(|x| [x, rect.bottom() - 1.0]);
+    let (of, data) = (view.trace(), palette.data);
+    head_dash(&mut view.canvas(line.ui), of, head, ends, data);
     let ink = if head == view.focus {
         palette.strong
     } else {

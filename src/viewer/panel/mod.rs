@@ -2,7 +2,6 @@
 //! changes nothing itself.
 
 pub mod about;
-pub mod address;
 pub mod bottom;
 mod card;
 pub mod centre;
@@ -16,53 +15,50 @@ mod failure;
 pub mod frame;
 pub mod glossary;
 mod gradients;
-pub mod heads;
 pub mod keys;
 pub mod learn;
 pub mod left;
+pub mod lines;
 pub mod messages;
-pub mod minimap;
-mod overlap;
 pub mod page;
 pub mod paper;
 mod parts;
 pub mod phone;
-pub mod pipeline;
+mod picture;
 mod present;
 pub mod right;
-pub mod scalars;
+mod ruler;
 pub mod settings;
 mod signal_path;
-pub mod time;
 pub mod top;
 pub mod tour;
-pub mod units;
 pub mod welcome;
 
 use std::cell::Cell;
 
-use egui::{Color32, Id, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
+use egui::{Color32, Id, Pos2, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::{Command, Play};
+use super::narration;
 use super::row_zoom::Rows;
 use super::state::compare::Pair;
 use super::state::episode::Open;
 use super::state::settings::Panels;
 use super::state::target::Target;
 use super::state::{NARROW, State};
-use super::step_zoom::StepZoom;
 use super::theme::{Palette, Scale};
 use super::widget::button::focus_ring;
-use super::widget::canvas::{Canvas, Textures, area};
+use super::widget::canvas::{Canvas, Textures, rect};
 use super::widget::named_rects;
 use super::widget::readout::Readout;
 use crate::figure::facts::signal_path::SignalPath;
-use crate::figure::facts::stages::{COLUMNS, StageRef};
-use crate::figure::page::compare::page_columns;
-use crate::figure::scene::axes;
+use crate::figure::facts::stages::StageRef;
+use crate::figure::page::debug::DebugPage;
+use crate::figure::page::debug::geometry::step_at;
+use crate::figure::page::debug::timeline::{TIMELINE, scalars_height};
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page};
-use crate::figure::{HeadName, Layer, PanelId, Picture, Stage};
+use crate::figure::{HeadName, Layer, PlacedPanel};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::train::Recording;
@@ -76,18 +72,11 @@ pub fn left_width(window: f32) -> f32 {
 pub const RIGHT: f32 = 268.0;
 /// Height of the top bar.
 pub const TOP: f32 = 44.0;
-/// Height of transport and loss.
-pub const TRANSPORT: f32 = 64.0;
 /// In windows at least this high the numbers of the head have lines of their own under the loss.
 const HIGH: f32 = 760.0;
 
 /// The buttons of the transport have a row of their own where there is no left panel over them, or no timeline.
 pub const BUTTONS: f32 = 36.0;
-
-/// Height of a line of the numbers of a head over time with its room, in points.
-pub const LANE: f32 = 16.5;
-/// Height of a ribbon over them with its room, in points.
-pub const RIBBON: f32 = 16.0;
 
 /// Height of transport and timeline in a window of this height, for `lines` lines of numbers.
 pub fn transport_height(window: f32, lines: usize, panels: Panels) -> f32 {
@@ -96,11 +85,11 @@ pub fn transport_height(window: f32, lines: usize, panels: Panels) -> f32 {
     }
     let buttons = if panels.left { 0.0 } else { BUTTONS };
     let scalars = if lines > 0 && window >= HIGH {
-        2.0 * RIBBON + lines as f32 * LANE + 6.0
+        scalars_height(lines)
     } else {
         0.0
     };
-    TRANSPORT + buttons + scalars
+    TIMELINE + buttons + scalars
 }
 /// Height of the status line.
 pub const STATUS: f32 = 26.0;
@@ -184,26 +173,6 @@ impl<'a> View<'a> {
         self.open.stages.at(self.player.stage())
     }
 
-    /// Returns how many steps of a picture over time have happened.
-    pub fn steps_done(&self, id: PanelId) -> usize {
-        let (stages, now) = (&self.open.stages, self.player.stage());
-        let head = id.of.and_then(|head| self.trace().heads.get(head));
-        let place = match id.picture {
-            Picture::Output | Picture::Error => stages.place(Stage::Output, None),
-            Picture::Reads => stages.place(Stage::Read, head),
-            Picture::Erases => stages.place(Stage::Erase, head),
-            Picture::Adds => stages.place(Stage::Add, head),
-            Picture::Weightings => head.and_then(|head| stages.addressing(head).pop()),
-            Picture::Stages => id
-                .part
-                .and_then(|part| stages.place(COLUMNS.get(part)?.stage, head)),
-            _ => None,
-        };
-        let has_come = |place: usize| place < now || (place == now && self.player.through() >= 1.0);
-        let this = self.player.whole_steps() || place.is_none_or(has_come);
-        self.step() + usize::from(this)
-    }
-
     /// The rows that a line through all pictures marks, and how strongly: the one under the pointer in the
     /// frame before, and the pinned ones that are on screen.
     pub fn rows_lit(&self) -> Vec<(usize, f32)> {
@@ -251,11 +220,18 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The shared geometry on screen.
+    /// The surface for the pictures of the episode.
+    pub fn canvas(&mut self, ui: &Ui) -> Canvas<'_> {
+        Canvas::new(ui.painter(), self.textures, self.open.serial)
+    }
+
+    /// The settings of the pictures on screen.
     pub fn page(&self, density: f32) -> Page<'static> {
         Page {
+            step: Some(self.step()),
             stage: Some(self.player.stage()),
             through: self.player.through(),
+            hides_future: self.player.playing(),
             to_come: TO_COME,
             lacking: match self.state.layer() {
                 Layer::Values => NOT_RECORDED,
@@ -263,6 +239,36 @@ impl<'a> View<'a> {
             },
             ..Page::on_screen(self.palette.data, density)
         }
+    }
+
+    /// The main layout at this moment.
+    pub fn debug_page(&self) -> DebugPage<'a> {
+        let view = &self.state.view;
+        DebugPage {
+            seen: self.catalogue(),
+            whole: self.whole,
+            lines: &self.open.heads,
+            events: &self.open.events,
+            focus: self.focus,
+            pinned: view.pinned,
+            all_heads: view.all_heads,
+            has_table: self.state.settings.panels.numbers,
+            follows: view.row_zoom.follow,
+            sentence: self.sentence(),
+        }
+    }
+
+    /// The step or its current stage in words, with a title.
+    fn sentence(&self) -> [String; 2] {
+        let (step, stage) = (self.step(), self.stage_ref());
+        if self.player.whole_steps() {
+            let phase = narration::phase_at(self.recording(), step);
+            let words = narration::narrate_step(self.open, step, self.focus);
+            return [format!("step {step}  {phase}"), words];
+        }
+        let (place, count) = (self.player.stage() + 1, self.player.stages());
+        let words = narration::narrate_stage(self.open, step, stage, self.focus);
+        [format!("{place} of {count}  {}", stage.name()), words]
     }
 
     /// The hue of a head of the machine on screen.
@@ -275,156 +281,6 @@ impl<'a> View<'a> {
         self.trace().heads.get(self.focus)
     }
 }
-
-/// The horizontal positions of the pictures: one time axis, then the columns that share the
-/// address axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Columns {
-    /// Names and row numbers.
-    pub gutter: Rangef,
-    /// Everything over time.
-    pub time: Rangef,
-    /// From the first step to the last: wider than the screen while only a part of the steps is shown.
-    pub whole: Rangef,
-    /// The stages of the addressing.
-    pub stages: Rangef,
-    /// The memory.
-    pub memory: Rangef,
-    /// The signs of the heads beside the memory.
-    pub marks: Rangef,
-    /// All rows in little, right of them, while only some are on screen.
-    pub minimap: Option<Rangef>,
-}
-
-impl Columns {
-    /// The columns for a window of this width, with or without the panels at its sides; `heads` are those
-    /// of the machine, two of them expanded when one is pinned. With a `minimap` all rows in little stand beside.
-    pub fn new(
-        window: f32,
-        (left, numbers): (bool, bool),
-        (heads, pinned): (usize, bool),
-        minimap: bool,
-    ) -> Self {
-        let right = if numbers { RIGHT } else { 0.0 } + if minimap { MINIMAP + 4.0 } else { 0.0 };
-        let left = if left { left_width(window) } else { 0.0 } + 12.0;
-        let free = (window - right - 12.0 - left - GUTTER - MARKS - 2.0 * BETWEEN).max(30.0);
-        let (time_share, stages_share) = if free < 640.0 {
-            (0.35, 0.45)
-        } else {
-            (0.38, 0.39)
-        };
-        // Every further head is a column.
-        let more = 0.012 * heads.saturating_sub(2).min(8) as f32;
-        let wider = if pinned { 0.16 } else { more };
-        let (time_share, stages_share) = (time_share - 0.7 * wider, stages_share + wider);
-        let column = |start: f32, share: f32| Rangef::new(start, (start + free * share).round());
-        let time = column(left + GUTTER, time_share);
-        let stages = column(time.max + BETWEEN, stages_share);
-        let memory = column(stages.max + BETWEEN, 1.0 - time_share - stages_share);
-        let marks = Rangef::new(memory.max, memory.max + MARKS);
-        Self {
-            gutter: Rangef::new(left, time.min),
-            time,
-            whole: time,
-            stages,
-            memory,
-            marks,
-            minimap: minimap.then(|| Rangef::new(marks.max, marks.max + MINIMAP)),
-        }
-    }
-
-    /// Pictures over time alone.
-    pub fn over(time: Rangef) -> Self {
-        let none = Rangef::point(time.max);
-        Self {
-            gutter: Rangef::point(time.min),
-            time,
-            whole: time,
-            stages: none,
-            memory: none,
-            marks: none,
-            minimap: None,
-        }
-    }
-
-    /// The columns of the figure of two episodes.
-    pub fn of_two(window: f32, left: bool, numbers: bool) -> Self {
-        let right = if numbers { RIGHT } else { 0.0 };
-        let start = if left { left_width(window) } else { 0.0 } + 2.0;
-        let width = (window - right - start - 2.0).round().max(480.0);
-        let [time, memory] =
-            page_columns(width).map(|(from, to)| Rangef::new(start + from, start + to));
-        Self {
-            gutter: Rangef::new(start + 10.0, time.min),
-            time,
-            whole: time,
-            stages: memory,
-            memory,
-            marks: Rangef::new(memory.max, memory.max),
-            minimap: None,
-        }
-    }
-
-    /// True when the buttons of the transport have room beside the timeline.
-    pub fn buttons_beside(&self) -> bool {
-        self.gutter.min > 100.0
-    }
-
-    /// The place of a step on the time axis.
-    pub fn step(&self, step: usize, steps: usize) -> Rangef {
-        let width = self.whole.span() / steps.max(1) as f32;
-        let start = self.whole.min + step as f32 * width;
-        Rangef::new(start, start + width)
-    }
-
-    /// Returns the columns with this part of `steps` steps on screen.
-    pub fn during(self, part: StepZoom, steps: usize) -> Self {
-        let (first, count) = part.of(steps);
-        let width = self.time.span() / count.max(1.0);
-        let start = self.time.min - first * width;
-        let whole = Rangef::new(start, start + width * steps as f32);
-        let is_part = part.is_part();
-        Self {
-            whole: if is_part { whole } else { self.time },
-            ..self
-        }
-    }
-
-    /// Returns the columns with all steps on screen.
-    pub fn of_all(self) -> Self {
-        Self {
-            whole: self.time,
-            ..self
-        }
-    }
-
-    /// True while only a part of the steps is on screen.
-    pub fn is_part(&self) -> bool {
-        self.whole != self.time
-    }
-
-    /// The place of the steps from `first` to `last` on the time axis.
-    pub fn span(&self, first: usize, last: usize, steps: usize) -> Rangef {
-        Rangef::new(self.step(first, steps).min, self.step(last, steps).max)
-    }
-
-    /// The step at this place of the time axis, or the nearest one.
-    pub fn step_at(&self, x: f32, steps: usize) -> usize {
-        step_at(self.whole, x, steps)
-    }
-}
-
-/// The step at this place of a time axis, or the nearest one.
-fn step_at(time: Rangef, x: f32, steps: usize) -> usize {
-    let share = (x - time.min) / time.span().max(1.0);
-    ((share * steps as f32).max(0.0) as usize).min(steps.saturating_sub(1))
-}
-
-/// Width of all rows in little.
-const MINIMAP: f32 = 14.0;
-const GUTTER: f32 = 68.0;
-const MARKS: f32 = 46.0;
-const BETWEEN: f32 = 34.0;
 
 /// Makes something that is there once under its name respond to clicks and drags, and be read aloud.
 pub fn interact(ui: &Ui, rect: Rect, name: &str, description: &str) -> Response {
@@ -445,11 +301,26 @@ pub fn interact_as(ui: &Ui, id: Id, rect: Rect, name: &str, description: &str) -
     response
 }
 
+/// Makes a part of a page respond to clicks and drags, and be read aloud.
+pub fn part(ui: &Ui, place: &PlacedPanel<'_>, description: &str) -> Response {
+    let id = ui.scope_id().with(place.slot());
+    interact_as(ui, id, rect(&place.area), &place.panel.name, description)
+}
+
+/// The pointer, when it is over this picture and nothing is in between.
+pub fn pointer(response: &Response) -> Option<Pos2> {
+    if response.contains_pointer() || response.dragged() {
+        response.ctx.pointer_latest_pos()
+    } else {
+        None
+    }
+}
+
 /// Clicking or dragging in a picture over time moves the play-head.
 pub fn scrub(response: &Response, time: Rangef, view: &mut View<'_>) {
     let down = response.dragged() || response.clicked() || response.is_pointer_button_down_on();
     if let (true, Some(position)) = (down, response.interact_pointer_pos()) {
-        let step = step_at(time, position.x, view.steps());
+        let step = step_at(time.into(), position.x, view.steps());
         if step != view.step() {
             view.commands.push(Command::Play(Play::Seek(step)));
         }
@@ -466,25 +337,4 @@ pub fn scrub_by_finger(response: &Response, time: Rangef, view: &mut View<'_>) {
     if response.clicked() || (response.dragged() && is_along) {
         scrub(response, time, view);
     }
-}
-
-/// The number of the current step, on the play-head.
-pub fn step_pill(ui: &Ui, columns: &Columns, y: f32, view: &View<'_>) {
-    let place = columns.step(view.step(), view.steps());
-    let (palette, painter) = (view.palette, ui.painter());
-    let (text, font) = (view.step().to_string(), super::theme::mono(11.0));
-    let galley = painter.layout_no_wrap(text, font, palette.on_accent);
-    let center = egui::pos2(place.center(), y);
-    let pill = Rect::from_center_size(center, galley.size() + egui::vec2(8.0, 1.0));
-    painter.rect_filled(pill, 3.0, palette.accent);
-    painter.galley(center - galley.size() / 2.0, galley, palette.on_accent);
-}
-
-/// The play-head: the current step on the time axis.
-pub fn play_head(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
-    let page = view.page(ui.pixels_per_point());
-    let (step, steps) = (view.step(), view.steps());
-    let whole = area(Rect::from_x_y_ranges(columns.whole, y));
-    let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
-    axes::play_head(&mut canvas, &whole, step, steps, &page);
 }

@@ -1,59 +1,108 @@
-//! Pictures on screen, whatever they show and wherever they are.
-//!
-//! The value under the pointer is read out, can be copied, and is pinned by a click; dragging over time moves the
-//! play-head. The kind of a picture follows from its identity, never from its name.
+//! A page on screen: each of its parts responds to the pointer by its slot.
 
-use egui::{Response, Role, Sense, Ui, WidgetInfo};
+use egui::{Rangef, Rect, Role, Sense, Ui, WidgetInfo};
 
-use super::copy_menu::{More, Sheet};
-use super::parts::{choose, pointer, row_line};
-use super::signal_path;
-use super::{Columns, View, interact_as, play_head, scrub};
-use crate::figure::facts::episode::MemoryAt;
-use crate::figure::facts::equations::InStep;
-use crate::figure::page::compare::SIDES;
-use crate::figure::scene::addressing::Bars;
-use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
-use crate::figure::scene::panel::{Content, Hit};
-use crate::figure::{Layer, PanelId, Picture, PlacedPanel, Slot, facts::numbers};
-use crate::train::{ABSENT, Quantity};
-use crate::viewer::command::{Command, Episode, Look, Play};
-use crate::viewer::inspect;
+use super::parts::{self, choose, row_line};
+use super::picture::{has_rows, hover_ui, is_of_units, point_ui};
+use super::{View, lines, ruler, signal_path};
+use crate::figure::scene::paint::Draw;
+use crate::figure::{PlacedPanel, Slot};
+use crate::viewer::command::Play;
 use crate::viewer::narration;
-use crate::viewer::narration::comparison::value_text;
-use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::target::Target;
-use crate::viewer::theme;
 use crate::viewer::widget::button::{focus_ring, on_click};
-use crate::viewer::widget::canvas::{Canvas, rect};
+use crate::viewer::widget::canvas::rect;
 use crate::viewer::widget::readout::Readout;
 
-/// All pictures of a page, and the play-head through each of them.
-pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], columns: &Columns, view: &mut View<'_>) {
+/// All parts of a page: where the pointer is, and what a click does. Pictures over time are clipped to these edges.
+pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], clip: Option<Rangef>, view: &mut View<'_>) {
     let lit = view.rows_lit();
+    let before = ui.clip_rect();
     for place in places {
-        let rect = rect(&place.area);
+        if let (Some(_), Some(clip)) = (place.steps(), clip) {
+            ui.set_clip_rect(Rect::from_x_y_ranges(clip, before.y_range()).intersect(before));
+        }
         // A faint line at the row under the pointer and at the pinned row.
         for &(row, strength) in lit.iter().filter(|_| has_rows(place.panel.id)) {
             if let Some(span) = place.axis.place_of(row) {
-                row_line(ui, rect.x_range(), span, strength, view);
+                row_line(ui, &place.area, span, strength, view);
             }
         }
-        if place.steps().is_some() {
-            veil_ui(ui, place, view);
-            let time = rect.x_range();
-            let columns = Columns { time, ..*columns }.of_all();
-            play_head(ui, &columns, rect.y_range().expand(2.0), view);
-        }
-        match place.slot() {
-            Slot::Picture(_) => point_ui(ui, place, places, view),
-            _ if view.state.is_on_phone() => {}
-            Slot::Head { head, .. } => sign_ui(ui, place, Sign::Head(head), view),
-            Slot::Stage(stage) => sign_ui(ui, place, Sign::Stage(stage), view),
-            Slot::Controller => sign_ui(ui, place, Sign::Stage(0), view),
-        }
+        unit_lines(ui, place, view);
+        part_ui(ui, place, places, view);
+        ui.set_clip_rect(before);
+    }
+    if let Some(clip) = clip {
+        ui.set_clip_rect(Rect::from_x_y_ranges(clip, before.y_range()).intersect(before));
     }
     signal_path::on_page_ui(ui, places, view);
+    ui.set_clip_rect(before);
+}
+
+/// Lines at the unit under the pointer and at the pinned one, in the pictures of their layer.
+fn unit_lines(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
+    let id = place.panel.id;
+    let (Some(own), true) = (id.of, is_of_units(id)) else {
+        return;
+    };
+    let pinned = match view.state.view.selected {
+        Some(Target::Unit { layer, unit }) => Some((layer, unit, 0.25)),
+        _ => None,
+    };
+    let pointed = view.unit_before.map(|(layer, unit)| (layer, unit, 0.12));
+    for (layer, unit, strength) in pinned.into_iter().chain(pointed) {
+        if let (true, Some(span)) = (layer == own, place.axis.place_of(unit)) {
+            row_line(ui, &place.area, span, strength, view);
+        }
+    }
+}
+
+/// Lets a part of a page be pointed at.
+pub fn part_ui(
+    ui: &mut Ui,
+    place: &PlacedPanel<'_>,
+    places: &[PlacedPanel<'_>],
+    view: &mut View<'_>,
+) {
+    match place.slot() {
+        Slot::Picture(id) if id.is_thumbnail() => thumbnail_ui(ui, place, view),
+        Slot::Picture(_) => point_ui(ui, place, places, view),
+        _ if view.state.is_on_phone() => {}
+        Slot::Head { head, .. } => sign_ui(ui, place, Sign::Head(head), view),
+        Slot::Stage(stage) => sign_ui(ui, place, Sign::Stage(stage), view),
+        Slot::Controller => sign_ui(ui, place, Sign::Stage(0), view),
+        Slot::Ruler => {
+            let input = places.iter().find(|place| place.steps().is_some());
+            let time = rect(&input.unwrap_or(place).area).x_range();
+            ruler::ruler_ui(ui, place, time, view);
+        }
+        Slot::Timeline => lines::timeline_ui(ui, place, view),
+        Slot::Ribbon(head) => lines::ribbon_ui(ui, place, head, view),
+        Slot::Line(id) => lines::line_ui(ui, place, id, view),
+        Slot::LaneName(head) => parts::lane_name_ui(ui, place, head, view),
+        Slot::Title(head) => parts::title_ui(ui, place, head, view),
+        Slot::ColumnName(head) => parts::column_name_ui(ui, place, head, view),
+        Slot::ColumnWord(id) => parts::column_word_ui(ui, place, id, view),
+        Slot::Moves(head) => parts::moves_ui(ui, place, head, view),
+        Slot::TableLine(head) => parts::table_line_ui(ui, place, head, view),
+        Slot::Penalty(who) => parts::penalty_ui(ui, place, who, view),
+        Slot::Minimap => parts::minimap_ui(ui, place, view),
+        Slot::Legends => parts::legends_ui(ui, place, view),
+        Slot::NoOverlap => parts::no_overlap_ui(ui, place, view),
+        Slot::Largest(_) | Slot::Sentence | Slot::Text(_) => parts::text_ui(ui, place),
+    }
+}
+
+/// A weighting that is small beside others: a click selects its head.
+fn thumbnail_ui(ui: &mut Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
+    let (response, _) = hover_ui(ui, place, &[], view);
+    if let Some(head) = place.panel.id.of {
+        choose(ui, &response, head, view);
+    }
+    if response.hovered() {
+        let accent = view.palette.data.accent;
+        view.canvas(ui).frame(place.area, accent);
+    }
 }
 
 /// The target of a click on a part of a page without values.
@@ -91,430 +140,4 @@ fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
         value: String::new(),
         meaning,
     });
-}
-
-/// The place in a vector: at one step it lies or stands.
-fn channel(id: PanelId, at: Hit) -> usize {
-    if id.now {
-        at.row.max(at.column)
-    } else {
-        at.row
-    }
-}
-
-/// True for pictures whose rows are those of the memory.
-fn has_rows(id: PanelId) -> bool {
-    let of_rows = [Picture::Weightings, Picture::Memory, Picture::Stages];
-    of_rows.contains(&id.picture)
-}
-
-/// Paints a picture at its place in the window, and lets it be pointed at.
-pub fn picture_ui(ui: &mut Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
-    paint_ui(ui, place, view);
-    point_ui(ui, place, &[], view);
-}
-
-/// Paints a picture at its place in the window.
-pub fn paint_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
-    let page = view.page(ui.pixels_per_point());
-    let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
-    place.paint(&mut canvas, &page);
-    veil_ui(ui, place, view);
-}
-
-/// True for a picture of given values, which are known from the start.
-fn is_given(id: PanelId) -> bool {
-    matches!(id.picture, Picture::Input | Picture::Target)
-}
-
-/// Veils the future during playback: a picture over time shows an outline. Inputs of the machine are visible from the
-/// start.
-fn veil_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &View<'_>) {
-    let given = is_given(place.panel.id);
-    let (Some(steps), true, false) = (place.steps(), view.player.playing(), given) else {
-        return;
-    };
-    let whole = rect(&place.area);
-    let come = view.steps_done(place.panel.id) as f32 / steps.max(1) as f32;
-    let to_come = whole.with_min_x(whole.left() + come * whole.width());
-    let painter = ui.painter();
-    painter.rect_filled(to_come, 0.0, theme::color(view.palette.data.well));
-    let kind = egui::StrokeKind::Inside;
-    painter.rect_stroke(to_come, 0.0, view.palette.hairline(), kind);
-}
-
-/// Handles interaction with a picture; `others` are those beside it on its page.
-pub fn point_ui(
-    ui: &mut Ui,
-    place: &PlacedPanel<'_>,
-    others: &[PlacedPanel<'_>],
-    view: &mut View<'_>,
-) {
-    let (response, hit) = hover_ui(ui, place, others, view);
-    if place.steps().is_some() {
-        scrub(&response, rect(&place.area).x_range(), view);
-    }
-    if let (true, Some(at)) = (response.clicked(), hit) {
-        let id = place.panel.id;
-        let pins = ui.input(|input| input.modifiers.shift);
-        match head_of(id).filter(|_| pins) {
-            Some(head) => view.commands.push(Command::Look(Look::Pin(head))),
-            None => view.commands.extend(keep(id, at, view)),
-        }
-    }
-}
-
-/// Reads out the value under the pointer and offers to copy it.
-pub fn hover_ui(
-    ui: &Ui,
-    place: &PlacedPanel<'_>,
-    others: &[PlacedPanel<'_>],
-    view: &mut View<'_>,
-) -> (Response, Option<Hit>) {
-    let (id, rect) = (place.panel.id, rect(&place.area));
-    let (own, panel) = (ui.scope_id().with(place.slot()), &place.panel);
-    let response = interact_as(ui, own, rect, &panel.name, &panel.alt);
-    let at = pointer(&response);
-    let hit = at.and_then(|at| place.hit(at.x, at.y));
-    menu(&response, place, hit, others, view);
-    let Some(at) = hit else {
-        return (response, None);
-    };
-    if has_rows(id) {
-        *view.row = Some(at.row);
-    }
-    if let (Picture::Cells | Picture::Hidden | Picture::Units, Some(layer)) = (id.picture, id.of) {
-        *view.unit = Some((layer, at.row));
-    }
-    let answers = [Picture::Output, Picture::Target, Picture::Error];
-    if answers.contains(&id.picture) && id.side.is_none() {
-        let step = if id.now { view.step() } else { at.column };
-        let path = signal_path::signal_path(step, view);
-        view.answer = Some(((step, channel(id, at)), path));
-    }
-    *view.readout = Some(readout(place, at, others, view));
-    (response, hit)
-}
-
-/// Returns the values of a cell on both sides of a comparison.
-fn values_of(places: &[PlacedPanel<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
-    id.side?;
-    let value = |side: usize| {
-        let mut places = places.iter();
-        let place = places.find(|place| place.panel.id == id.on(side))?;
-        place.cells()?.value(at.column, at.row)
-    };
-    Some([value(0)?, value(1)?])
-}
-
-/// The value by which a picture shows a derivative.
-fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
-    view.state.layer().gradients()?;
-    let (layer, id) = (Layer::Values, place.panel.id);
-    let seen = Catalogue {
-        layer,
-        ..view.catalogue()
-    };
-    let values = seen.panel(id).filter(|_| id.side.is_none())?;
-    let of = match &values.content {
-        Content::Cells(cells) => cells,
-        Content::Bars(bars) => &bars.cells,
-        _ => return None,
-    };
-    // What the machine does not compute is shown as it is.
-    let is_derivative = values.note != place.panel.note;
-    of.value(at.column, at.row).filter(|_| is_derivative)
-}
-
-/// Returns the text about a value under the pointer.
-fn readout(
-    place: &PlacedPanel<'_>,
-    at: Hit,
-    others: &[PlacedPanel<'_>],
-    view: &View<'_>,
-) -> Readout {
-    let (panel, step) = (&place.panel, view.step());
-    let (id, whose, row_name) = (panel.id, &panel.whose, panel.down.label);
-    let Hit { column, row, value } = at;
-    let channel = channel(id, at);
-    let which = match id.picture {
-        Picture::Input => view.recording().task.input_name(channel),
-        Picture::Target | Picture::Output | Picture::Error => {
-            view.recording().task.output_name(channel)
-        }
-        _ => format!("{row_name} {row}"),
-    };
-    let said = match (&panel.content, id.picture) {
-        (_, Picture::Differences) => format!("{whose}  step {column}"),
-        (Content::Bars(bars), _) => {
-            format!("{whose}  step {step}  row {row}  {}", bars.column.symbol)
-        }
-        (_, Picture::Units) => format!("{whose}  step {step}  unit {row}  {}", panel.title),
-        (Content::Overlap(overlap), _) => {
-            let [a, b] = [row, column].map(|head| overlap.names[head]);
-            format!("{a} with {b}  step {step}")
-        }
-        (_, Picture::Memory) if id.side.is_none() => format!("{whose}  row {row}  column {column}"),
-        (_, Picture::Learned) => {
-            let learned = id.of.zip(id.part);
-            let learned =
-                learned.and_then(|(head, part)| learned_of(&view.trace().heads[head], part));
-            let [down, across] = learned.map_or(["", "column"], |(spec, _)| learned_axes(spec));
-            let down = match down {
-                "" => String::new(),
-                down => format!("  {down} {row}"),
-            };
-            format!("{} {}{down}  {across} {column}", panel.name, panel.title)
-        }
-        _ if id.now && id.of.is_none() => format!("{whose}  step {step}  {which}"),
-        _ if id.now => format!("{whose}  step {step}  {}  column {column}", panel.title),
-        _ if place.steps().is_some() => format!("{whose}  step {column}  {which}"),
-        _ => format!("{whose}  step {step}  {row_name} {row}  column {column}"),
-    };
-    let shown = place.steps().map_or(step, |_| column);
-    let hides = view.player.playing() || view.state.layout() == WindowLayout::CloseUp;
-    if hides && !is_given(id) && id.side.is_none() && shown >= view.steps_done(id) {
-        return Readout {
-            place: said,
-            value: "not yet".to_owned(),
-            meaning: panel.note.clone(),
-        };
-    }
-    if let Some([a, b]) = values_of(others, id, at) {
-        return Readout {
-            place: said,
-            value: format!("{} {}", SIDES[2], numbers::exact(b - a)),
-            meaning: value_text([a, b]),
-        };
-    }
-    let of = value_of(place, at, view);
-    let meaning = of.map_or_else(
-        || meaning(place, at, view),
-        |of| format!("{}\nof the value {}", panel.note, numbers::exact(of)),
-    );
-    Readout {
-        place: said,
-        value: numbers::exact(value),
-        meaning,
-    }
-}
-
-/// Returns the meaning of a value, as text or as an equation.
-fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
-    let (panel, id, step) = (&place.panel, place.panel.id, view.step());
-    match &panel.content {
-        Content::Bars(bars) => {
-            let of = InStep::of(view.trace(), view.open.writes_first(), bars.head, step);
-            let sum = of.map_or_else(String::new, |of| bars.column.sum(&of, at.row));
-            let unwritten = if bars.is_unwritten(at.row) {
-                "\nno head has written this row yet"
-            } else {
-                ""
-            };
-            let spread = bars.spread.as_ref().map_or_else(String::new, |band| {
-                let [mean, low, high] = [band.mean, band.low, band.high]
-                    .map(|values| numbers::short(values.get(at.row).copied().unwrap_or(0.0), 4));
-                let count = band.samples;
-                format!("\n{count} samples: mean {mean}, 5–95 %: {low} to {high}")
-            });
-            format!("{}\n{sum}{unwritten}{spread}", panel.alt)
-        }
-        Content::Overlap(_) => {
-            inspect::vector::overlap_told(view.trace(), step, [at.row, at.column])
-        }
-        _ if id.picture == Picture::Memory && id.side.is_none() => {
-            let now = (view.trace(), &view.open.stages, step);
-            MemoryAt::new(now.0, now.1, now.2, view.player.stage())
-                .words()
-                .to_owned()
-        }
-        _ if id.picture == Picture::Units => {
-            let card = target(id, at).card(view.open, view.focus, step);
-            let lines = card.into_iter().flat_map(|card| card.lines);
-            let line = lines.into_iter().find(|line| line.symbol == panel.title);
-            line.map_or_else(
-                || panel.note.clone(),
-                |line| format!("{} = {}", line.symbol, line.sum),
-            )
-        }
-        _ if id.now && id.of.is_some() => {
-            let card = target(id, at).card(view.open, view.focus, step);
-            card.map_or(String::new(), |card| inspect::vector::describe(&card))
-        }
-        _ => match view.answer {
-            Some(((step, _), Some(path))) => {
-                format!(
-                    "{}\n{}",
-                    panel.note,
-                    signal_path::describe(step, path, view)
-                )
-            }
-            _ => panel.note.clone(),
-        },
-    }
-}
-
-/// The head of the machine on screen that a weighting is of. Those of a comparison may be of the other machine.
-fn head_of(id: PanelId) -> Option<usize> {
-    let is_one = matches!(id.picture, Picture::Weightings | Picture::Stages);
-    id.of.filter(|_| is_one && id.side.is_none())
-}
-
-/// Returns the target that a click on a cell pins.
-fn target(id: PanelId, at: Hit) -> Target {
-    let value = |id, column| Target::Value { id, column };
-    let (row, column) = (at.row, at.column);
-    match id.picture {
-        Picture::Weightings | Picture::Stages => Target::Row(row),
-        Picture::Memory => Target::Cell { row, column },
-        Picture::Hidden | Picture::Cells | Picture::Units => Target::Unit {
-            layer: id.of.unwrap_or(0),
-            unit: row,
-        },
-        Picture::Scalars | Picture::Differences => Target::Step,
-        Picture::Error => value(PanelId::new(Picture::Output), row),
-        Picture::Overlap => value(PanelId::of(id.picture, row), column),
-        _ => {
-            let (side, now) = (None, false);
-            value(PanelId { side, now, ..id }, channel(id, at))
-        }
-    }
-}
-
-/// Returns the commands that pin a cell; on the weighting of a head, also that head.
-fn keep(id: PanelId, at: Hit, view: &View<'_>) -> Vec<Command> {
-    let other = |head: &usize| *head != view.focus || view.state.view.all_heads;
-    let head = head_of(id).filter(other);
-    let focus = head.map(Look::Focus).into_iter();
-    let looks = focus.chain([Look::Select(target(id, at))]);
-    looks.map(Command::Look).collect()
-}
-
-/// The menu of a picture: over time a line is a step, as in the trace files; at one step it is a row.
-fn menu(
-    response: &Response,
-    place: &PlacedPanel<'_>,
-    hit: Option<Hit>,
-    others: &[PlacedPanel<'_>],
-    view: &mut View<'_>,
-) {
-    let (panel, Some(cells)) = (&place.panel, place.cells()) else {
-        return;
-    };
-    if !(response.secondary_clicked() || response.context_menu_opened()) {
-        return;
-    }
-    if let Content::Bars(bars) = &panel.content {
-        return stages_menu(response, bars, hit.map(|hit| hit.row), view);
-    }
-    let value = |column, row| cells.value(column, row).unwrap_or(ABSENT);
-    let row = match panel.down.label {
-        "" => "line",
-        label => label,
-    };
-    let over_time = Sheet {
-        name: &panel.name,
-        lines: ("step", cells.columns),
-        columns: (row, cells.rows),
-        names: &[],
-        value: &value,
-    };
-    let steps = view.steps();
-    if panel.id.picture == Picture::Units {
-        let names: Vec<_> = others
-            .iter()
-            .map(|place| place.panel.note.as_str())
-            .collect();
-        let is_it = |other: &PlacedPanel<'_>| other.panel.id == panel.id;
-        let value = |unit, of: usize| others[of].cells().and_then(|cells| cells.value(0, unit));
-        let sheet = Sheet {
-            name: &format!("{} at step {}", panel.whose, view.step()),
-            lines: ("unit", cells.rows),
-            columns: ("quantity", names.len()),
-            names: &names,
-            value: &|unit, of| value(unit, of).unwrap_or(ABSENT),
-        };
-        let cell = hit.map(|hit| hit.row).zip(others.iter().position(is_it));
-        sheet.menu(response, cell, view.commands);
-    } else if place.steps().is_some() {
-        let cell = hit.map(|hit| (hit.column, hit.row));
-        let gradients =
-            |step, channel| Command::Episode(Episode::Gradients(Quantity::Bit { step, channel }));
-        let is_known = panel.id.picture == Picture::Output
-            && panel.id.side.is_none()
-            && view.open.shown.machine.is_some();
-        let more: Option<More<'_>> = is_known.then_some(("Show gradients of this bit", &gradients));
-        over_time.menu_with(response, cell, more, view.commands);
-    } else if panel.id.now {
-        let all = view.catalogue().panel(PanelId {
-            now: false,
-            ..panel.id
-        });
-        let Some(Content::Cells(all)) = all.map(|panel| panel.content) else {
-            return;
-        };
-        let sheet = Sheet {
-            lines: ("step", steps),
-            columns: ("column", cells.columns.max(cells.rows)),
-            value: &|t, column| all.value(t, column).unwrap_or(ABSENT),
-            ..over_time
-        };
-        let cell = hit.map(|hit| (view.step(), channel(panel.id, hit)));
-        sheet.menu(response, cell, view.commands);
-    } else if let Content::Overlap(overlap) = &panel.content {
-        let names: Vec<_> = overlap.names.iter().map(ToString::to_string).collect();
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
-        let sheet = Sheet {
-            name: &panel.whose,
-            columns: (row, cells.columns),
-            lines: (row, cells.rows),
-            names: &names,
-            value: &|row, column| value(column, row),
-        };
-        let cell = hit.map(|hit| (hit.row, hit.column));
-        sheet.menu(response, cell, view.commands);
-    } else {
-        let sheet = Sheet {
-            name: if panel.id.side.is_some() || panel.id.picture == Picture::Learned {
-                &panel.name
-            } else {
-                &panel.whose
-            },
-            lines: (row, cells.rows),
-            columns: ("column", cells.columns),
-            value: &|row, column| value(column, row),
-            ..over_time
-        };
-        let cell = hit.map(|hit| (hit.row, hit.column));
-        sheet.menu(response, cell, view.commands);
-    }
-}
-
-/// The menu of a column: the weightings of its head at this step, stage beside stage.
-pub fn stages_menu(response: &Response, bars: &Bars<'_>, row: Option<usize>, view: &mut View<'_>) {
-    let (head, step) = (&view.trace().heads[bars.head], view.step());
-    let columns: Vec<_> = crate::figure::facts::stages::columns_of(head).collect();
-    let place = columns
-        .iter()
-        .position(|other| std::ptr::eq(*other, bars.column));
-    let names: Vec<_> = columns.iter().map(|column| column.array.name).collect();
-    let label = crate::figure::head_label(view.trace(), bars.head);
-    let gradients = view.state.layer().gradients();
-    let whose = gradients.map_or_else(|| label.clone(), |by| by.by(&label));
-    // What is copied is what is shown.
-    let value = |row: usize, stage: usize| match gradients {
-        None => columns[stage].values(head, step)[row],
-        Some(by) => {
-            let values = by.column(bars.head, columns[stage], step);
-            values.map_or(ABSENT, |values| values[row])
-        }
-    };
-    let sheet = Sheet {
-        name: &format!("{whose} at step {step}"),
-        lines: ("row", view.rows.total()),
-        columns: ("stage", names.len()),
-        names: &names,
-        value: &value,
-    };
-    sheet.menu(response, row.zip(place), view.commands);
 }

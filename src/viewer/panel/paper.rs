@@ -2,17 +2,19 @@
 
 use egui::Ui;
 
+use super::View;
 use super::page::page_ui;
-use super::{Columns, View};
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::{Figure, Options};
-use crate::viewer::widget::canvas::{Canvas, area};
+use crate::viewer::widget::canvas::area;
 
 /// The figure, with the play-head through it.
-pub fn paper_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
+pub fn paper_ui(ui: &mut Ui, view: &mut View<'_>) {
     let rect = ui.max_rect().shrink2(egui::vec2(2.0, 4.0));
     let options = Options {
         density: ui.pixels_per_point(),
+        step: Some(view.step()),
+        hides_future: view.player.playing(),
         ..view.state.figure()
     };
     let seen = Catalogue {
@@ -20,7 +22,6 @@ pub fn paper_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         ..view.catalogue()
     };
     let figure = Figure::of(seen, options);
-    let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
-    let places = figure.paint(&mut canvas, area(rect));
-    page_ui(ui, &places, columns, view);
+    let places = figure.paint(&mut view.canvas(ui), area(rect));
+    page_ui(ui, &places, None, view);
 }

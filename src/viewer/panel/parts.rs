@@ -1,116 +1,52 @@
-//! Shared parts of the panels of pictures: positions from top to bottom, labels beside them, clicks on
-//! heads.
+//! Parts of a page without values of their own: names of heads and stages, the table, words in place of what has no room.
 
-use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Stroke, Ui, pos2};
+use egui::{Align2, FontId, Popup, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo, vec2};
 
-use super::{Columns, View};
-use crate::figure::scene::annotations::dashes;
-use crate::figure::{HUES, HeadName};
-use crate::viewer::command::{Command, Look};
-use crate::viewer::row_zoom::{Axis, Span};
-use crate::viewer::widget::canvas::dashed;
+use super::copy_menu::Sheet;
+use super::picture::{picture_ui, weightings_menu};
+use super::{View, part, pointer};
+use crate::figure::facts::links;
+use crate::figure::facts::rows::Span;
+use crate::figure::facts::stages::{COLUMNS, Column};
+use crate::figure::page::debug::geometry::Columns;
+use crate::figure::page::debug::legends::{legends, legends_size, legends_word, overlap_size};
+use crate::figure::page::debug::table::{emitted_value, table_cells};
 
-/// The vertical positions of the pictures.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bands {
-    /// Phases and step numbers; the names of the stages.
-    pub ruler: Rangef,
-    /// Input strip.
-    pub input: Rangef,
-    /// Target strip.
-    pub target: Rangef,
-    /// Output strip.
-    pub output: Rangef,
-    /// The rows: weighting of the selected head, stages, memory.
-    pub rows: Rangef,
-    /// The weightings of the other heads, together.
-    pub others: Rangef,
-    /// Add vectors.
-    pub adds: Rangef,
-    /// Read vectors.
-    pub reads: Rangef,
-}
+use crate::figure::scene::overlap::Redundant;
+use crate::figure::scene::paint::Draw;
+use crate::figure::{
+    Area, EMITTED, Ink, PanelId, Picture, PlacedPanel, Slot, facts::numbers, head_label,
+};
+use crate::model::Trace;
+use crate::train::is_absent;
+use crate::viewer::command::{Command, Look, Play, Rows};
+use crate::viewer::state::target::Target;
+use crate::viewer::widget::button::{focus_ring, on_click};
+use crate::viewer::widget::canvas::{area, rect};
+use crate::viewer::widget::readout::Readout;
 
-const RULER: f32 = 34.0;
-const GAP: f32 = 5.0;
-/// Smallest height of input, target and output together, however few channels they have: next to them are the
-/// step, its sentence and the names of the stages.
-const STRIPS: f32 = 48.0;
-const SECTION: f32 = 14.0;
-
-impl Bands {
-    /// Divides the height `y` for these numbers of channels and further heads.
-    pub fn new(y: Rangef, inputs: usize, outputs: usize, other_heads: usize) -> Self {
-        let free = (y.span() - RULER - 4.0 * SECTION - 3.0 * GAP).max(0.0);
-        let channels = (inputs + 2 * outputs).max(1) as f32;
-        let room = (free * 0.20).min(channels * 8.0);
-        let channel = room.max(STRIPS.min(free * 0.30)) / channels;
-        let vector = (free * 0.07).min(84.0);
-        let strips = channel * (inputs + 2 * outputs) as f32;
-        let rest = (free - strips - 2.0 * vector).max(0.0);
-        let others = match other_heads {
-            0 => 0.0,
-            1 => rest * 0.20,
-            2 => rest * 0.34,
-            _ => rest * 0.42,
-        };
-        let mut top = y.min;
-        let mut band = |height: f32, after: f32| {
-            let band = Rangef::new(top, top + height);
-            top = band.max + after;
-            band
-        };
-        Self {
-            ruler: band(RULER, 2.0),
-            input: band(channel * inputs as f32, GAP),
-            target: band(channel * outputs as f32, GAP),
-            output: band(channel * outputs as f32, SECTION),
-            rows: band(rest - others, SECTION),
-            others: band(others, if other_heads > 0 { SECTION } else { 0.0 }),
-            adds: band(vector, GAP),
-            reads: band(vector, 0.0),
-        }
-    }
-}
-
-/// The pointer, when it is over this picture and nothing is in between.
-pub fn pointer(response: &egui::Response) -> Option<egui::Pos2> {
-    if response.contains_pointer() || response.dragged() {
-        response.ctx.pointer_latest_pos()
-    } else {
-        None
-    }
-}
-
-/// Clips a drawing over time to the steps on screen.
-pub fn clipped<T>(ui: &mut Ui, columns: &Columns, draw: impl FnOnce(&mut Ui) -> T) -> T {
+/// Clips to the steps on screen.
+pub fn clipped<T>(ui: &mut Ui, columns: &Columns, add: impl FnOnce(&mut Ui) -> T) -> T {
     let before = ui.clip_rect();
     if columns.is_part() {
-        let x = columns.time.expand(1.0);
+        let x = egui::Rangef::from(columns.time).expand(1.0);
         ui.set_clip_rect(before.intersect(Rect::from_x_y_ranges(x, before.y_range())));
     }
-    let drawn = draw(ui);
+    let added = add(ui);
     ui.set_clip_rect(before);
-    drawn
+    added
 }
 
-/// Labels beside the pictures, also for screen readers.
+/// A quiet text, also for screen readers.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
-    let rect = ui
-        .painter()
-        .text(at, align, text, font, view.palette.subdued);
+    let ink = view.palette.subdued;
+    let rect = ui.painter().text(at, align, text, font, ink);
     let response = ui.interact(rect, ui.scope_id().with(text), Sense::hover());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
-}
-
-/// Returns the range from the first row or mark to the last.
-pub fn rows_range(axis: &Axis) -> Rangef {
-    let (top, bottom) = axis.ends().unwrap_or_default();
-    Rangef::new(top, bottom)
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
 }
 
 /// A click looks at a head, with Shift it is pinned.
-pub fn choose(ui: &Ui, response: &egui::Response, head: usize, view: &mut View<'_>) {
+pub fn choose(ui: &Ui, response: &Response, head: usize, view: &mut View<'_>) {
     if response.clicked() {
         let pin = ui.input(|input| input.modifiers.shift);
         view.commands.push(if pin {
@@ -121,21 +57,236 @@ pub fn choose(ui: &Ui, response: &egui::Response, head: usize, view: &mut View<'
     }
 }
 
-/// Draws a short dashed line that distinguishes heads of the same hue.
-pub fn dash_ui(ui: &Ui, x: Rangef, y: f32, head: usize, view: &View<'_>) {
-    let name = |head| HeadName::of(view.trace(), head);
-    if (0..view.trace().heads.len()).any(|head| name(head).place >= HUES) {
-        let stroke = Stroke::new(1.5, view.head_color(head));
-        let line = [pos2(x.min, y), pos2(x.max, y)];
-        ui.painter()
-            .extend(dashed(&line, stroke, dashes(name(head))));
+/// A faint line at a row; at least a point high.
+pub fn row_line(ui: &Ui, across: &Area, row: Span, strength: f32, view: &mut View<'_>) {
+    let ink = Ink::from(view.palette.data.strong).faded(strength);
+    let line = across.down(row.min, row.max.max(row.min + 1.0));
+    view.canvas(ui).rect(line, ink);
+}
+
+/// A part to click, with its name.
+fn button(ui: &Ui, place: &PlacedPanel<'_>) -> Response {
+    let id = ui.scope_id().with(place.slot());
+    let response = ui.interact(rect(&place.area), id, Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &place.panel.name));
+    focus_ring(ui, &response);
+    response
+}
+
+/// The same for one of several to choose from.
+fn choice(ui: &Ui, place: &PlacedPanel<'_>, is_on: bool) -> Response {
+    let response = button(ui, place);
+    let name = &place.panel.name;
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_on, name));
+    response
+}
+
+const CHOOSE: &str = "Shift+click adds it as the second";
+
+/// The name of a head beside its weighting.
+pub fn lane_name_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
+    let response = choice(ui, place, head == view.focus);
+    on_click(&response, Look::Focus(head), view.commands);
+}
+
+/// The name of a head over its column.
+pub fn column_name_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
+    let response = button(ui, place);
+    choose(ui, &response, head, view);
+    let label = head_label(view.trace(), head);
+    response.on_hover_text(format!("Select head {label}; {CHOOSE}"));
+}
+
+/// The name of a head over its addressing.
+pub fn title_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
+    let response = button(ui, place);
+    on_click(&response, Look::Select(Target::Head(head)), view.commands);
+    response.on_hover_text(place.panel.name.as_str());
+}
+
+/// The column of the addressing with this identity.
+fn column_of(id: PanelId) -> Option<&'static Column> {
+    COLUMNS.get(id.part?)
+}
+
+/// The words over a column: a click goes to its stage.
+pub fn column_word_ui(ui: &Ui, place: &PlacedPanel<'_>, id: PanelId, view: &mut View<'_>) {
+    let (Some(column), Some(head)) = (column_of(id), id.of) else {
+        return;
+    };
+    let response = button(ui, place);
+    let trace = &view.trace().heads[head];
+    if let Some(stage) = view.open.stages.place(column.stage, Some(trace)) {
+        on_click(&response, Play::SeekStage(stage), view.commands);
+    }
+    if response.hovered() {
+        let panel = view.catalogue().panel(id);
+        response.on_hover_text(panel.map_or_else(String::new, |panel| panel.note));
     }
 }
 
-/// A faint line at a row; at least a point high.
-pub fn row_line(ui: &Ui, x: Rangef, row: Span, strength: f32, view: &View<'_>) {
-    let y = Rangef::new(row.min, row.max.max(row.min + 1.0));
-    let ink = view.palette.strong.gamma_multiply(strength);
-    let line = Rect::from_x_y_ranges(x, y);
-    ui.painter().rect_filled(line, 0.0, ink);
+/// Words that are read aloud, in full where they are cut.
+pub fn text_ui(ui: &Ui, place: &PlacedPanel<'_>) {
+    let id = ui.scope_id().with(place.slot());
+    let response = ui.interact(rect(&place.area), id, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &place.panel.name));
+    if !place.panel.note.is_empty() {
+        response.on_hover_text(place.panel.note.as_str());
+    }
+}
+
+/// The lines of a shift: which row moves to which.
+pub fn moves_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
+    let (trace, step) = (&view.trace().heads[head], view.step());
+    let mut columns = crate::figure::facts::stages::columns_of(trace);
+    let Some(before) = columns
+        .position(|column| column.stage == crate::figure::Stage::Shift)
+        .and_then(|place| {
+            crate::figure::facts::stages::columns_of(trace).nth(place.checked_sub(1)?)
+        })
+    else {
+        return;
+    };
+    let moves = links::shifted(trace, step, before.values(trace, step));
+    let moves = links::describe(&moves, view.rows.total());
+    let response = part(ui, place, &moves.replace('\n', "; "));
+    if pointer(&response).is_some() {
+        let label = head_label(view.trace(), head);
+        *view.readout = Some(Readout {
+            place: format!("{label}  step {step}"),
+            value: format!("{} → w\u{303}", before.symbol),
+            meaning: moves,
+        });
+    }
+}
+
+/// The parameters of a head: a click selects it.
+pub fn table_line_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
+    let is_on = head == view.focus || view.state.view.pinned == Some(head);
+    let response = choice(ui, place, is_on);
+    if response.hovered() && !is_on {
+        let line = view.palette.data.line;
+        view.canvas(ui).outline(place.area, line);
+    }
+    choose(ui, &response, head, view);
+    let (heads, step) = (&view.open.heads, view.step());
+    let value = |head: usize, column: usize| emitted_value(&heads[head], &EMITTED[column], step);
+    let cells = table_cells(Span::new(place.area.left, place.area.right));
+    let cell = pointer(&response).map(|at| {
+        let column = cells.iter().position(|cell| at.x <= cell.max);
+        (head, column.unwrap_or(0))
+    });
+    let names = EMITTED.each_ref().map(|emitted| emitted.array.name);
+    let sheet = Sheet {
+        name: &format!("all heads at step {step}"),
+        lines: ("head", heads.len()),
+        columns: ("quantity", names.len()),
+        names: &names,
+        value: &value,
+    };
+    sheet.menu(&response, cell, view.commands);
+    response.on_hover_text(format!("Click to select this head; {CHOOSE}"));
+}
+
+/// The redundancy of some heads: how it comes about.
+pub fn penalty_ui(ui: &Ui, place: &PlacedPanel<'_>, who: &str, view: &mut View<'_>) {
+    let mut all = view.open.redundancies.0.iter();
+    let Some(of) = all.find(|of| of.who == who) else {
+        return;
+    };
+    let description = penalty(of, view.trace(), view.step());
+    let id = ui.scope_id().with(place.slot());
+    let response = ui.interact(rect(&place.area), id, Sense::hover());
+    let name = format!("redundancy of heads, {who}: {}", description.value);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
+    if response.hovered() {
+        *view.readout = Some(description);
+    }
+}
+
+/// A penalty with its equation in the numbers of a step.
+pub fn penalty(of: &Redundant, trace: &Trace, step: usize) -> Readout {
+    let [spread, shared, total] = of.at(step);
+    let meaning = if is_absent(total) {
+        "weightings not recorded".to_owned()
+    } else {
+        let [own, pairs] = of.terms(trace, step);
+        let short = |value: f32| numbers::short(value, 4);
+        format!(
+            "redundancy P = ‖A·A′ − I‖², 0 when each head is on a separate row\nspread {} = {own}\nshared {} = \
+             {pairs}\ntraining adds the mean over the steps, {}",
+            short(spread),
+            short(shared),
+            short(of.mean),
+        )
+    };
+    Readout {
+        place: format!("{}  step {step}  P", of.who),
+        value: numbers::exact(total),
+        meaning,
+    }
+}
+
+/// What a word in the place of a picture shows.
+fn on_demand(
+    ui: &Ui,
+    place: &PlacedPanel<'_>,
+    [width, height]: [f32; 2],
+    mut show: impl FnMut(&mut Ui, Rect),
+) {
+    let response = button(ui, place);
+    let mut popup = |ui: &mut Ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
+        show(ui, rect);
+    };
+    Popup::from_toggle_button_response(&response).show(&mut popup);
+    response.on_hover_ui(popup);
+}
+
+/// The legends, where they have no room: pointed at or clicked they are shown.
+pub fn legends_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
+    on_demand(ui, place, legends_size(), |ui, rect| {
+        let (page, seen) = (view.page(ui.pixels_per_point()), view.catalogue());
+        let (focus, room) = (view.focus, (area(rect), 2));
+        legends(&mut view.canvas(ui), &seen, focus, room, &page);
+    });
+}
+
+/// The overlap of heads, where it has no room: pointed at or clicked it is shown.
+pub fn no_overlap_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
+    let heads = view.trace().heads.len();
+    on_demand(ui, place, overlap_size(heads), |ui, rect| {
+        let panel = view.catalogue().panel(PanelId::new(Picture::Overlap));
+        if let Some(panel) = panel {
+            let room = rect.shrink2(vec2(4.0, 2.0));
+            let room = room
+                .with_min_x(room.left() + 28.0)
+                .with_min_y(room.top() + 14.0);
+            picture_ui(ui, &panel.at(area(room)), view);
+        }
+    });
+}
+
+/// A word at the lower left corner that shows the legends.
+pub fn legends_at(ui: &Ui, corner: Pos2, view: &mut View<'_>) {
+    let area = Area::new(corner.x, corner.y - 16.0, 70.0, 16.0);
+    let page = view.page(ui.pixels_per_point());
+    let place = legends_word(&mut view.canvas(ui), area, &page);
+    debug_assert_eq!(place.slot(), Slot::Legends);
+    legends_ui(ui, &place, view);
+}
+
+/// All rows in little: dragging moves the rows on screen.
+pub fn minimap_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
+    let response = part(ui, place, "drag to move the rows on screen");
+    let (all, numbers) = (rect(&place.area), view.whole.numbers());
+    let share = |y: f32| ((y - all.top()) / all.height().max(1.0)).clamp(0.0, 1.0);
+    let index = |y: f32| (share(y) * numbers.len() as f32) as usize;
+    let at = pointer(&response).and_then(|at| numbers.get(index(at.y)));
+    weightings_menu(&response, view.focus, None, at.copied(), view);
+    let down = response.dragged() || response.clicked();
+    if let (true, Some(at)) = (down, response.interact_pointer_pos()) {
+        let centre = Rows::Centre(index(at.y));
+        view.commands.push(Command::Rows(centre));
+    }
 }

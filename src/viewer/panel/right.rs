@@ -3,7 +3,7 @@
 use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
-use super::page::{hover_ui, paint_ui};
+use super::picture::{hover_ui, paint_ui};
 use crate::figure::facts::equations::{self, InStep};
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::columns_of;

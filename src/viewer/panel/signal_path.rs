@@ -1,13 +1,15 @@
 //! Signal path from the output bit under the pointer to the row it was read from, and to the input of its write.
 
-use egui::{Color32, Pos2, Rangef, Stroke, Ui, pos2};
+use egui::{Pos2, Ui, pos2};
 
-use super::parts::{Bands, rows_range};
-use super::{Columns, View};
+use super::View;
 use crate::figure::facts::signal_path::{Origin, SignalPath};
-use crate::figure::{HeadName, PanelId, Picture, PlacedPanel};
+use crate::figure::scene::axes;
+use crate::figure::scene::paint::{Draw, Page};
+use crate::figure::{HeadName, PanelId, Picture, PlacedPanel, Rgb, Style};
 use crate::viewer::row_zoom::{Axis, Span};
 use crate::viewer::state::target::Target;
+use crate::viewer::widget::canvas::Canvas;
 
 /// Radius of the corners.
 const CORNER: f32 = 9.0;
@@ -75,38 +77,27 @@ fn shown(view: &View<'_>) -> Option<((usize, usize), SignalPath)> {
     Some((bit, path?))
 }
 
-/// The trip as a line through the pictures over time.
-pub fn signal_path_ui(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &View<'_>) {
-    let Some(((step, _), path)) = shown(view) else {
-        return;
-    };
-    let x = |step| columns.step(step, view.steps()).center();
-    let answer = pos2(x(step), bands.output.max);
-    let read = pos2(x(path.at), row_y(axis, path.row));
-    let input = |step| pos2(x(step), bands.input.max);
-    line_ui(ui, path, [answer, read], input, view);
-}
-
 /// The height of a row; one that is not on screen is at the lower end.
 fn row_y(axis: &Axis, row: usize) -> f32 {
     let place = axis.place_of(row);
-    place.map_or(rows_range(axis).max, Span::center)
+    place.map_or_else(|| axis.bottom(), Span::center)
 }
 
 /// The trip as a line through the pictures of a page: at a step the row is in the memory, else in the weightings.
-pub fn on_page_ui(ui: &Ui, places: &[PlacedPanel<'_>], view: &View<'_>) {
+pub fn on_page_ui(ui: &Ui, places: &[PlacedPanel<'_>], view: &mut View<'_>) {
     let Some(((step, channel), path)) = shown(view) else {
         return;
     };
-    let share = |step: usize| (step as f32 + 0.5) / view.steps() as f32;
+    let steps = view.steps() as f32;
+    let share = |step: usize| (step as f32 + 0.5) / steps;
     let x = |place: &PlacedPanel<'_>, step| place.area.left + share(step) * place.area.width();
     let find = |id: PanelId| places.iter().find(|place| place.panel.id == id);
     let output = PanelId::new(Picture::Output);
     let memories = (places.iter()).filter(|place| place.panel.id.picture == Picture::Memory);
     let memory = memories.max_by_key(|place| place.panel.id.of == Some(path.reader));
     let read = find(PanelId::of(Picture::Weightings, path.reader));
-    let ends = match (find(output.now()).zip(memory), find(output).zip(read)) {
-        (Some((now, memory)), _) => {
+    let ends = match (find(output).zip(read), find(output.now()).zip(memory)) {
+        (None, Some((now, memory))) => {
             let row = pos2(memory.area.right, row_y(&memory.axis, path.row));
             // The bits stand one below the other.
             let share = (channel as f32 + 0.5) / view.trace().output.width().max(1) as f32;
@@ -115,7 +106,7 @@ pub fn on_page_ui(ui: &Ui, places: &[PlacedPanel<'_>], view: &View<'_>) {
                 row,
             ]
         }
-        (None, Some((output, read))) => {
+        (Some((output, read)), _) => {
             let row = pos2(x(read, path.at), row_y(&read.axis, path.row));
             [pos2(x(output, step), output.area.bottom), row]
         }
@@ -133,21 +124,36 @@ fn line_ui(
     path: SignalPath,
     [answer, read]: [Pos2; 2],
     input: impl Fn(usize) -> Pos2,
-    view: &View<'_>,
+    view: &mut View<'_>,
 ) {
-    dotted(ui, &[answer, read], view.head_color(path.reader));
-    arrow(ui, [read, answer], view.head_color(path.reader));
-    let Some(Origin { writer, step, .. }) = path.origin else {
+    let page = view.page(ui.pixels_per_point());
+    let hue = |head| page.colours.head(HeadName::of(view.trace(), head));
+    let reader = hue(path.reader);
+    let origin = path
+        .origin
+        .map(|origin| (input(origin.step), hue(origin.writer)));
+    let mut canvas = view.canvas(ui);
+    dotted(&mut canvas, &[answer, read], reader, &page);
+    // The tip of the line at the answer.
+    let back = (read - answer).normalized();
+    let [left, right] = [-4.5, 4.5].map(|by| answer + 8.0 * back + by * back.rot90());
+    canvas.shape(&[answer, right, left].map(<[f32; 2]>::from), reader);
+    let Some((input, writer)) = origin else {
         return;
     };
-    let (input, color) = (input(step), view.head_color(writer));
-    dotted(ui, &rounded(input, pos2(input.x, read.y), read), color);
-    ui.painter().circle_filled(input, 3.5, color);
-    ui.painter().circle_filled(read, 3.5, color);
-    let between = Rangef::new(input.x.min(read.x), input.x.max(read.x));
-    if between.span() > 60.0 {
-        let at = pos2(between.center(), read.y - 9.0);
-        name(ui, at, &format!("row {}", path.row), view);
+    dotted(
+        &mut canvas,
+        &rounded(input, pos2(input.x, read.y), read),
+        writer,
+        &page,
+    );
+    for end in [input, read] {
+        axes::dot(&mut canvas, end.into(), 3.5, writer);
+    }
+    if (input.x - read.x).abs() > 60.0 {
+        let style = Style::new(10.5, page.colours.strong).middle();
+        let at = [f32::midpoint(input.x, read.x), read.y - 9.0];
+        axes::label(&mut canvas, &format!("row {}", path.row), at, style, &page);
     }
 }
 
@@ -166,29 +172,9 @@ fn rounded(from: Pos2, corner: Pos2, to: Pos2) -> Vec<Pos2> {
 }
 
 /// A line that is seen on every ground.
-fn dotted(ui: &Ui, points: &[Pos2], color: Color32) {
-    let ground = ui.visuals().panel_fill;
-    for (width, ink) in [(4.0, ground), (2.0, color)] {
-        let stroke = Stroke::new(width, ink);
-        ui.painter().add(egui::Shape::line(points.to_vec(), stroke));
+fn dotted(canvas: &mut Canvas<'_>, points: &[Pos2], hue: Rgb, page: &Page<'_>) {
+    let points: Vec<_> = points.iter().map(|&point| point.into()).collect();
+    for (width, ink) in [(4.0, page.colours.panel), (2.0, hue)] {
+        canvas.line(&points, ink, width);
     }
-}
-
-/// The tip of the line at the answer.
-fn arrow(ui: &Ui, [from, tip]: [Pos2; 2], color: Color32) {
-    let back = (from - tip).normalized();
-    let [left, right] = [-4.5, 4.5].map(|by| tip + 8.0 * back + by * back.rot90());
-    let shape = egui::Shape::convex_polygon(vec![tip, right, left], color, Stroke::NONE);
-    ui.painter().add(shape);
-}
-
-fn name(ui: &Ui, at: Pos2, text: &str, view: &View<'_>) {
-    let font = crate::viewer::theme::text(10.5);
-    let galley = ui
-        .painter()
-        .layout_no_wrap(text.to_owned(), font, view.palette.strong);
-    let rect = egui::Rect::from_center_size(at, galley.size() + egui::vec2(6.0, 0.0));
-    ui.painter().rect_filled(rect, 3.0, view.palette.panel);
-    ui.painter()
-        .galley(rect.min + egui::vec2(3.0, 0.0), galley, view.palette.strong);
 }

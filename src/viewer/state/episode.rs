@@ -7,8 +7,9 @@ use crate::figure::facts::episode::{SalientHead, Scales, Written};
 use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::rows::addressed;
 use crate::figure::facts::spread::Spread;
+use crate::figure::page::debug::timeline::line_count;
 use crate::figure::scene::overlap::Redundancies;
-use crate::figure::{EMITTED, Gradients, Layer, Stages, facts::signal_path, touched};
+use crate::figure::{Gradients, Layer, Stages, facts::signal_path, touched};
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, NoiseMode, WrapAround};
 use crate::task::{Episode, Task};
@@ -271,13 +272,7 @@ impl Open {
 
     /// Lines of numbers over time that there may be of a head; none of a machine without heads.
     pub fn lines(&self) -> usize {
-        let redundancy = usize::from(!self.redundancies.0.is_empty());
-        let unknown = usize::from(self.spread.is_some());
-        if self.heads.is_empty() {
-            0
-        } else {
-            EMITTED.len() + redundancy + unknown
-        }
+        line_count(self.heads.len(), &self.redundancies, self.spread.is_some())
     }
 
     /// True when the read heads see the writes of the same step.

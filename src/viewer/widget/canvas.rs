@@ -105,12 +105,15 @@ pub struct Canvas<'a> {
     episode: u64,
     /// Distinguishes the pictures of several that are on screen at once.
     whose: u64,
+    /// The part of the window to paint on, unless it is clipped.
+    whole: Rect,
 }
 
 impl<'a> Canvas<'a> {
     /// Returns the canvas for the pictures of an episode.
     pub fn new(painter: &Painter, textures: &'a mut Textures, episode: u64) -> Self {
         Self {
+            whole: painter.clip_rect(),
             painter: painter.clone(),
             textures,
             episode,
@@ -174,6 +177,12 @@ impl Paint for Canvas<'_> {
         }
     }
 
+    fn clip(&mut self, edges: Option<(f32, f32)>) {
+        let (left, right) = edges.unwrap_or((f32::NEG_INFINITY, f32::INFINITY));
+        let edges = Rect::from_x_y_ranges(left..=right, f32::NEG_INFINITY..=f32::INFINITY);
+        self.painter.set_clip_rect(self.whole.intersect(edges));
+    }
+
     fn odd(&mut self, cells: &Cells<'_>, picture: PanelId) -> [bool; 2] {
         let (picture, version) = (
             hash((self.whose, picture)),
@@ -195,6 +204,12 @@ fn paint_image(painter: &Painter, rect: Rect, texture: TextureId) {
 impl From<Rangef> for Span {
     fn from(range: Rangef) -> Self {
         Self::new(range.min, range.max)
+    }
+}
+
+impl From<Span> for Rangef {
+    fn from(span: Span) -> Self {
+        Self::new(span.min, span.max)
     }
 }
 

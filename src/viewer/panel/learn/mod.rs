@@ -14,8 +14,8 @@ pub use bar::{bar_ui, height};
 
 use egui::{Rangef, Rect, Ui, UiBuilder};
 
+use super::View;
 use super::paper::paper_ui;
-use super::{Columns, View};
 
 /// Share of the pictures that the curves have.
 const CURVES: f32 = 0.48;
@@ -23,7 +23,7 @@ const CURVES: f32 = 0.48;
 const APART: f32 = 12.0;
 
 /// Shows curves at the left, the episode at the right, and the findings below it.
-pub fn train_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
+pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
     if view.state.is_on_phone() {
         return phone::train_ui(ui, view);
     }
@@ -54,5 +54,5 @@ pub fn train_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         });
     }
     let y = Rangef::new(whole.top(), below - 4.0);
-    within(right, y, &mut |ui| paper_ui(ui, columns, view));
+    within(right, y, &mut |ui| paper_ui(ui, view));
 }

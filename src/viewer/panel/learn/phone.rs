@@ -4,12 +4,13 @@
 use egui::{Align2, Rect, Ui, UiBuilder, pos2, vec2};
 
 use super::{curves, finding};
+use crate::figure::scene::axes::play_head;
 use crate::figure::{PanelId, Picture};
 use crate::viewer::narration;
 use crate::viewer::panel::phone::strip_ui;
-use crate::viewer::panel::{Columns, View, page, play_head};
+use crate::viewer::panel::{View, picture};
 use crate::viewer::theme;
-use crate::viewer::widget::canvas::{area, rect};
+use crate::viewer::widget::canvas::area;
 
 /// Around and between the parts.
 const APART: f32 = 8.0;
@@ -86,10 +87,11 @@ fn answer_ui(ui: &mut Ui, view: &mut View<'_>) {
         places.push(panel.at(area(at)));
         top += WORDS + share * room;
     }
-    let columns = Columns::over(whole.x_range());
+    let page = view.page(ui.pixels_per_point());
     for place in &places {
-        page::paint_ui(ui, place, view);
-        play_head(ui, &columns, rect(&place.area).y_range(), view);
+        picture::paint_ui(ui, place, view);
+        let (step, steps) = (view.step(), view.steps());
+        play_head(&mut view.canvas(ui), &place.area, step, steps, &page);
     }
     strip_ui(ui, &places, view);
 }

@@ -1,0 +1,234 @@
+//! What stands below the stages: the table of the heads, their overlap, and the legends of the colours.
+
+use super::{Painting, SMALL, area};
+use crate::figure::facts::rows::Span;
+use crate::figure::scene::catalogue::Catalogue;
+use crate::figure::scene::overlap::{BESIDE, LABELS};
+use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::panel::{Content, Panel, PlacedPanel, shades};
+use crate::figure::{Area, HeadName, PanelId, Picture, Scale, Slot, Style, facts::numbers};
+use crate::model::array::{ADD, INPUT, MEMORY, WEIGHTING};
+use crate::train::Quantity;
+
+/// Height of the heading of the overlap.
+const HEADING: f32 = 14.0;
+/// A row of the overlap is at least this high.
+const LEAST_ROW: f32 = 8.0;
+/// A row of the overlap is no higher than a line of the table.
+const ROW: f32 = 15.0;
+/// Height of the note below the legends.
+const FOOTNOTE: f32 = 14.0;
+/// Least height of a legend.
+const LEAST: f32 = 22.0;
+/// Room between two legends side by side.
+const APART: f32 = 16.0;
+
+/// The size of all legends in two columns.
+pub fn legends_size() -> [f32; 2] {
+    [300.0, 78.0]
+}
+
+/// The size of the overlap of this many heads with its labels.
+pub fn overlap_size(heads: usize) -> [f32; 2] {
+    let heads = heads as f32;
+    let width = (BESIDE + 28.0 * heads + 190.0).min(480.0);
+    [width, LABELS + (ROW * heads).clamp(44.0, 300.0) + 6.0]
+}
+
+/// Paints a word in the place of the legends.
+pub fn legends_word(on: &mut dyn Paint, area: Area, page: &Page<'_>) -> PlacedPanel<'static> {
+    on_demand(on, Slot::Legends, area, page)
+}
+
+/// Paints a word in the place of something that has no room.
+fn on_demand(on: &mut dyn Paint, slot: Slot, area: Area, page: &Page<'_>) -> PlacedPanel<'static> {
+    let (name, word) = match slot {
+        Slot::Legends => ("Colour legend", "colours …"),
+        _ => ("Overlap of heads", "overlap …"),
+    };
+    let style = Style::new(SMALL, page.colours.accent);
+    on.text(word, [area.left, area.centre()], style);
+    Panel::sign(slot, name.to_owned()).at(area)
+}
+
+/// The kinds of values with their scales: those of the selected head, or of gradients.
+fn entries(seen: &Catalogue<'_>, focus: usize) -> [(&'static str, Scale); 4] {
+    let trace = &seen.recording.trace;
+    let weighting = match trace.heads.get(focus) {
+        Some(_) => seen.shades[1].of_head(HeadName::of(trace, focus)),
+        None => seen.shades[1],
+    };
+    let mut heads = trace.heads.iter();
+    let bits = if heads.any(|head| head.erase.width() > 0) {
+        "bit, erase"
+    } else {
+        "bit"
+    };
+    match seen.layer.gradients() {
+        Some(by) => [WEIGHTING, MEMORY, INPUT, ADD].map(|array| (array.name, by.scale(array))),
+        None => [
+            ("weighting", weighting),
+            (bits, Scale::Bits),
+            ("memory, read", seen.scales.memory),
+            ("key, add", seen.scales.vector),
+        ],
+    }
+}
+
+/// Paints the legends in columns; returns false where they do not fit.
+pub fn legends(
+    on: &mut dyn Paint,
+    seen: &Catalogue<'_>,
+    focus: usize,
+    (room, across): (Area, usize),
+    page: &Page<'_>,
+) -> bool {
+    let entries = entries(seen, focus);
+    let lines = entries.len().div_ceil(across) as f32;
+    let width = (room.width() + APART) / across as f32 - APART;
+    let with_note = (room.height() - FOOTNOTE) / lines;
+    let each = if with_note >= LEAST {
+        with_note.min(32.0)
+    } else {
+        room.height() / lines
+    };
+    if each < LEAST || width < 60.0 {
+        return false;
+    }
+    for (index, (name, scale)) in entries.into_iter().enumerate() {
+        let left = room.left + (index % across) as f32 * (width + APART);
+        let top = room.top + 12.0 + (index / across) as f32 * each;
+        legend(on, [left, top], width, (name, scale), page);
+    }
+    if with_note >= LEAST {
+        let words = match (seen.layer.gradients().map(|by| by.of), across > 1) {
+            (Some(Quantity::Loss), true) => "∂ loss / ∂ value · blue: the loss grows with it",
+            (Some(Quantity::Bit { .. }), true) => {
+                "∂ logit / ∂ value · blue: favours a 1 in that bit"
+            }
+            (Some(Quantity::Loss), false) => "blue: the loss grows with it",
+            (Some(Quantity::Bit { .. }), false) => "blue: favours a 1 in that bit",
+            (None, true) => "± fixed for the episode · faint match: row not yet written",
+            (None, false) => "± fixed for this episode",
+        };
+        let at = [room.left, room.top + 8.0 + lines * each];
+        on.text(words, at, Style::new(10.0, page.colours.subdued));
+    }
+    true
+}
+
+/// The legend of a scale: a name, the values at its ends, and its colours.
+pub(super) fn legend(
+    on: &mut dyn Paint,
+    [left, y]: [f32; 2],
+    width: f32,
+    (name, scale): (&str, Scale),
+    page: &Page<'_>,
+) {
+    let (low, high) = scale.ends();
+    let text = |value: f32| {
+        let rounded = (value * 1000.0).round() / 1000.0;
+        if rounded == 0.0 {
+            numbers::short(value, 2).replace("0.00", "0")
+        } else {
+            numbers::exact(rounded)
+        }
+    };
+    let ends = match scale {
+        _ if scale.is_log() => "1e−6 … 1".to_owned(),
+        Scale::Signed(_) => format!("±{}", text(high)),
+        _ => format!("{} to {}", text(low), text(high)),
+    };
+    let style = Style::new(SMALL, page.colours.subdued);
+    on.text(name, [left, y - 6.5], style);
+    let number = Style {
+        size: 10.0,
+        ..style
+    }
+    .mono()
+    .end();
+    on.text(ends, [left + width, y - 6.5], number);
+    shades(on, Area::new(left, y + 2.0, width, 8.0), scale, page);
+}
+
+impl Painting<'_, '_> {
+    /// The table of all heads, their overlap, and the legends in the remaining room.
+    pub(super) fn below_stages(&mut self, y: Span, below_vectors: Span) {
+        // The names of the vectors stand left of them.
+        let x = Span::new(self.columns.stages.min, self.columns.memory.min - 58.0);
+        let height = self.table_height(y.span());
+        let table = Span::new(y.min, (y.min + height).min(y.max));
+        if height > 0.0 {
+            self.table(x, table);
+        }
+        let below = self.overlap(x, Span::new(table.max + 8.0, y.max + 4.0));
+        let end = below.map_or(table.max, |below| below.max);
+        let left = Span::new(end + 10.0, y.max);
+        // Close to the table before not at all.
+        let close = Span::new(end + 2.0, y.max + 4.0);
+        let memory = self.columns.memory;
+        for (x, y, across) in [(x, left, 2), (memory, below_vectors, 1), (x, close, 2)] {
+            let (seen, focus) = (&self.of.seen, self.of.focus);
+            if legends(self.on, seen, focus, (area(x, y), across), self.page) {
+                if below.is_none() {
+                    // Left of the titles of the table.
+                    self.no_overlap([x.min.min(self.columns.stages.min), table.min + 14.0]);
+                }
+                return;
+            }
+        }
+        let corner = match below {
+            _ if left.span() >= 18.0 => [x.min, left.max],
+            // At the end of its heading.
+            Some(below) => [x.max - 46.0, below.min + HEADING + 1.0],
+            None => [memory.min, y.max],
+        };
+        let area = Area::new(corner[0], corner[1] - 16.0, 70.0, 16.0);
+        self.on_demand(Slot::Legends, area);
+        if below.is_none() {
+            self.no_overlap([corner[0] + 76.0, corner[1]]);
+        }
+    }
+
+    fn no_overlap(&mut self, [left, bottom]: [f32; 2]) {
+        if !self.of.seen.redundancies.0.is_empty() {
+            let area = Area::new(left, bottom - 16.0, 62.0, 16.0);
+            self.on_demand(Slot::NoOverlap, area);
+        }
+    }
+
+    fn on_demand(&mut self, slot: Slot, area: Area) {
+        let place = on_demand(self.on, slot, area, self.page);
+        self.places.push(place);
+    }
+
+    /// The overlap of heads under a heading, as far as there is room; returns from where to where it goes.
+    fn overlap(&mut self, x: Span, y: Span) -> Option<Span> {
+        let panel = self.of.seen.panel(PanelId::new(Picture::Overlap))?;
+        let heads = self.trace().heads.len() as f32;
+        let Content::Overlap(overlap) = &panel.content else {
+            return None;
+        };
+        let above = HEADING + LABELS;
+        if y.span() < above + (LEAST_ROW * heads).max(overlap.least()) || x.span() < 120.0 {
+            return None;
+        }
+        let words = "head overlap (0: disjoint, 1: same row)";
+        let at = [x.min, y.min + HEADING / 2.0];
+        self.text(Slot::Text("overlap"), words, at, self.quiet(SMALL));
+        let height = (ROW * heads).min(y.span() - above);
+        let left = x.min + BESIDE;
+        let place = panel.at(Area::new(left, y.min + above, x.max - left, height));
+        let mut end = place.area.bottom;
+        let mut penalties = Vec::new();
+        if let Content::Overlap(overlap) = &place.panel.content {
+            end = overlap.words().map_or(end, |words| words.bottom.max(end));
+            penalties.extend(overlap.lines());
+        }
+        self.picture(place);
+        for (of, line) in self.of.seen.redundancies.0.iter().zip(penalties) {
+            self.part(Slot::Penalty(of.who), of.who.to_owned(), line);
+        }
+        Some(Span::new(y.min, end))
+    }
+}

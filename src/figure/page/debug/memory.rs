@@ -1,0 +1,113 @@
+//! The memory with its heading, and the vectors of the step below it, column under column.
+
+use super::geometry::Bands;
+use super::{NAME, Painting, area, ends};
+use crate::figure::facts::episode::MemoryAt;
+use crate::figure::facts::rows::{Axis, Span};
+use crate::figure::scene::fonts::width_of;
+use crate::figure::scene::paint::Draw;
+use crate::figure::scene::panel::Panel;
+use crate::figure::{PanelId, Picture};
+
+impl<'a> Painting<'_, 'a> {
+    /// The memory, the vectors of the step, the table of the heads, and the legends.
+    pub(super) fn memory(&mut self, bands: &Bands, axis: &Axis) {
+        self.memory_heading(bands.ruler.min + 8.0);
+        if let Some(memory) = self.of.seen.panel(PanelId::new(Picture::Memory)) {
+            let area = area(self.columns.memory, ends(axis));
+            self.picture(memory.along(area, axis.clone()));
+        }
+        let start = if bands.others.span() > 0.0 {
+            bands.others.min
+        } else {
+            bands.adds.min
+        };
+        let bottom = bands.reads.max;
+        let free = self.vectors_at_step(Span::new(start, bottom));
+        let words = if self.bars_note(axis).is_some() {
+            20.0
+        } else {
+            6.0
+        };
+        let below_stages = Span::new(start + words, bottom);
+        self.below_stages(below_stages, Span::new(free + 4.0, bottom));
+    }
+
+    /// Which memory is shown, and its size.
+    fn memory_heading(&mut self, top: f32) {
+        let (left, (step, stage)) = (self.columns.memory.min, self.of.seen.moment);
+        let memory = MemoryAt::new(self.trace(), self.of.seen.stages, step, stage);
+        let (heading, quiet) = (self.quiet(NAME).bold(), self.quiet(NAME));
+        self.on.text("MEMORY", [left, top], heading);
+        let style = quiet.mono();
+        let style = crate::figure::Style {
+            ink: self.page.colours.text.into(),
+            ..style
+        };
+        let right = left + width_of("MEMORY", &heading) + 8.0;
+        // Where both do not fit beside each other, which memory it is goes to the line below.
+        let name = memory.name();
+        if right + width_of(&name, &style) <= self.columns.marks.max {
+            self.on.text(name, [right, top], style);
+            self.on.text(memory.words(), [left, top + 16.0], quiet);
+        } else {
+            self.on.text(name, [left, top + 16.0], style);
+        }
+        let [n, m] = self.trace().memory_size();
+        let shown = self.of.seen.rows.numbers();
+        let size = match (shown.first(), shown.last()) {
+            (Some(first), Some(last)) if self.columns.minimap.is_some() => {
+                let follows = if self.of.follows { " (following)" } else { "" };
+                format!("rows {first} to {last} of {n}{follows}")
+            }
+            _ => format!("{n} rows × {m} columns"),
+        };
+        self.on.text(size, [left, top + 32.0], quiet);
+    }
+
+    /// The vectors of the selected head and of the machine at the step; returns where they end.
+    fn vectors_at_step(&mut self, y: Span) -> f32 {
+        let Some(head) = self.of.head() else {
+            return y.min;
+        };
+        let (seen, focus) = (&self.of.seen, self.of.focus);
+        let own = if head.is_write() {
+            vec![Picture::Keys, Picture::Erases, Picture::Adds]
+        } else {
+            vec![Picture::Keys, Picture::Reads]
+        };
+        let now = |id: PanelId| seen.panel(id.now());
+        let own = own.into_iter().map(|picture| PanelId::of(picture, focus));
+        let all = [Picture::Input, Picture::Output, Picture::Target].map(PanelId::new);
+        let groups: [Vec<Panel<'a>>; 2] = [
+            own.filter_map(now).collect(),
+            all.into_iter().filter_map(now).collect(),
+        ];
+        // On a low page the lines move together before they give way.
+        let count = groups.iter().map(Vec::len).sum::<usize>() as f32;
+        let pitch = ((y.span() - 6.0) / count).clamp(11.0, 22.0);
+        let height = (pitch * 0.66).min(14.0);
+        let between = if pitch < 22.0 { 6.0 } else { 12.0 };
+        let mut top = y.min;
+        for group in groups {
+            if top + group.len() as f32 * pitch > y.max + 8.0 {
+                break;
+            }
+            for vector in group {
+                self.vector(vector, Span::new(top, top + height));
+                top += pitch;
+            }
+            top += between;
+        }
+        top
+    }
+
+    /// A quantity at the step, its name left of it.
+    fn vector(&mut self, panel: Panel<'a>, y: Span) {
+        let place = panel.at(area(self.columns.memory, y));
+        let at = [place.area.left - 8.0, y.center()];
+        self.on
+            .text(place.panel.title.as_str(), at, self.quiet(NAME).end());
+        self.picture(place);
+    }
+}

@@ -1,0 +1,259 @@
+//! The main layout: everything about an episode on one time axis and one address axis.
+//!
+//! [`DebugPage::centre`] paints the pictures, [`DebugPage::timeline`] the numbers over time below them. Both return
+//! the parts that can be pointed at, each with its [`Slot`].
+
+mod addressing;
+pub mod geometry;
+pub mod legends;
+mod memory;
+mod over_time;
+pub mod table;
+pub mod timeline;
+mod units;
+
+use std::borrow::Cow;
+
+use geometry::{Bands, Columns, PHASES};
+
+use crate::figure::facts::events::{Event, HeadLines};
+use crate::figure::facts::heads::Scalar;
+use crate::figure::facts::rows::{Axis, Placing, Rows, Span};
+use crate::figure::scene::annotations::sign;
+use crate::figure::scene::axes;
+use crate::figure::scene::catalogue::Catalogue;
+use crate::figure::scene::fonts::area_of;
+use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::panel::{Panel, PlacedPanel};
+use crate::figure::{Area, HeadName, Layer, Rgb, Slot, Style, head_label};
+use crate::model::{HeadTrace, Trace};
+
+/// The placement of rows in the window and here.
+pub const ROWS: Placing = Placing {
+    gap: 15.0,
+    tallest: MAX_ROW_HEIGHT,
+    upwards: false,
+};
+
+/// The same where nothing tells of rows left out.
+pub const WITHOUT_GAPS: Placing = Placing {
+    gap: 0.0,
+    tallest: f32::INFINITY,
+    upwards: false,
+};
+
+/// Rows never grow taller than this.
+pub const MAX_ROW_HEIGHT: f32 = 28.0;
+
+/// The smallest page.
+pub(crate) const LEAST: (f32, f32) = (760.0, 560.0);
+/// Size of small letters.
+const SMALL: f32 = 10.5;
+/// Size of names beside pictures.
+const NAME: f32 = 11.0;
+
+/// An episode in the main layout.
+#[derive(Clone, Debug)]
+pub struct DebugPage<'a> {
+    /// The pictures, on the rows shown.
+    pub seen: Catalogue<'a>,
+    /// All rows that scrolling shows.
+    pub whole: &'a Rows,
+    /// The numbers of every head over time.
+    pub lines: &'a [HeadLines],
+    /// The events.
+    pub events: &'a [Event],
+    /// The selected head.
+    pub focus: usize,
+    /// The head beside it.
+    pub pinned: Option<usize>,
+    /// True where only the final weighting of each head is shown, and of every head.
+    pub all_heads: bool,
+    /// True with a table of the parameters of all heads.
+    pub has_table: bool,
+    /// True while the rows shown follow the selected head.
+    pub follows: bool,
+    /// The step or its stage in words, with a title.
+    pub sentence: [String; 2],
+}
+
+/// A page that is being painted.
+struct Painting<'p, 'a> {
+    of: &'p DebugPage<'a>,
+    on: &'p mut dyn Paint,
+    page: &'p Page<'p>,
+    columns: Columns,
+    places: Vec<PlacedPanel<'a>>,
+}
+
+impl<'a> DebugPage<'a> {
+    /// Returns the vertical positions of the pictures in this height.
+    pub fn bands(trace: &Trace, y: Span) -> Bands {
+        let others = trace.heads.len().saturating_sub(1);
+        let (inputs, outputs) = (trace.input.width(), trace.output.width());
+        let y = Span::new(y.min + 8.0, y.max - 10.0);
+        Bands::new(y, inputs, outputs, others)
+    }
+
+    fn trace(&self) -> &'a Trace {
+        &self.seen.recording.trace
+    }
+
+    /// The numbers of a head over time: values or gradients.
+    pub fn scalars(&self, head: usize) -> Cow<'a, [Scalar]> {
+        match self.seen.layer {
+            Layer::Values => Cow::Borrowed(&self.lines[head].scalars),
+            Layer::Gradients(by) => Cow::Owned(by.scalars(head, self.trace().steps())),
+        }
+    }
+
+    fn head(&self) -> Option<&'a HeadTrace> {
+        self.trace().heads.get(self.focus)
+    }
+
+    /// Paints the pictures between these heights.
+    pub fn centre(
+        &self,
+        on: &mut dyn Paint,
+        page: &Page<'_>,
+        columns: Columns,
+        y: Span,
+    ) -> Vec<PlacedPanel<'a>> {
+        let bands = Self::bands(self.trace(), y);
+        if bands.rows.span() < 8.0 || columns.time.span() < 8.0 {
+            return Vec::new();
+        }
+        let mut painting = Painting {
+            of: self,
+            on,
+            page,
+            columns,
+            places: Vec::new(),
+        };
+        painting.centre(&bands);
+        painting.places
+    }
+}
+
+impl<'a> Painting<'_, 'a> {
+    fn centre(&mut self, bands: &Bands) {
+        self.ruler(bands.ruler);
+        self.strips(bands);
+        let mut all = Span::new(bands.ruler.min + 14.0, bands.reads.max + 10.0);
+        if self.of.head().is_some() {
+            let axis = self.of.seen.rows.place(bands.rows, ROWS);
+            self.lanes(bands, &axis);
+            self.vectors(bands);
+            self.addressing(bands, &axis);
+            self.memory(bands, &axis);
+            self.minimap(bands.rows);
+            let others = self.trace().heads.len() - 1;
+            if bands.has_thumbnails(others) {
+                // Thumbnails have a time axis of their own.
+                let below = Span::new(bands.others.max + 4.0, all.max);
+                self.play_head(below);
+                all.max = bands.others.min - 4.0;
+            }
+        } else {
+            self.units(bands);
+        }
+        self.play_head(all);
+        let numbers = f32::midpoint(bands.ruler.min + PHASES, bands.ruler.max);
+        self.step_pill(numbers);
+    }
+
+    fn trace(&self) -> &'a Trace {
+        self.of.trace()
+    }
+
+    fn step(&self) -> usize {
+        self.of.seen.moment.0
+    }
+
+    fn steps(&self) -> usize {
+        self.trace().steps()
+    }
+
+    fn name(&self, head: usize) -> HeadName {
+        HeadName::of(self.trace(), head)
+    }
+
+    fn label(&self, head: usize) -> String {
+        head_label(self.trace(), head)
+    }
+
+    fn hue(&self, head: usize) -> Rgb {
+        self.page.colours.head(self.name(head))
+    }
+
+    /// Names in the colour of what is quiet.
+    fn quiet(&self, size: f32) -> Style {
+        Style::new(size, self.page.colours.subdued)
+    }
+
+    /// Paints a text that is read aloud and can be pointed at; returns its area.
+    fn text(&mut self, slot: Slot, text: &str, at: [f32; 2], style: Style) -> Area {
+        self.on.text(text, at, style);
+        let area = area_of(text, at, &style);
+        self.part(slot, text.to_owned(), area);
+        area
+    }
+
+    /// Adds a part that can be pointed at.
+    fn part(&mut self, slot: Slot, name: String, area: Area) {
+        self.places.push(Panel::sign(slot, name).at(area));
+    }
+
+    /// Paints a picture and adds it to the parts.
+    fn picture(&mut self, place: PlacedPanel<'a>) {
+        place.paint(self.on, self.page);
+        self.places.push(place);
+    }
+
+    /// Paints with everything clipped to the steps shown.
+    fn in_time(&mut self, paint: impl FnOnce(&mut Self)) {
+        let time = self.columns.time;
+        let clip = self
+            .columns
+            .is_part()
+            .then_some((time.min - 1.0, time.max + 1.0));
+        self.on.clip(clip);
+        paint(self);
+        self.on.clip(None);
+    }
+
+    /// The sign of a head: filled and up where it writes, hollow and down where it reads.
+    fn head_sign(&mut self, at: [f32; 2], size: f32, head: usize) {
+        let (name, hue) = (self.name(head), self.hue(head));
+        sign(self.on, at, 0.32 * size, name.is_write, hue);
+    }
+
+    fn play_head(&mut self, y: Span) {
+        let (step, steps, whole) = (self.step(), self.steps(), self.columns.whole);
+        let area = area(whole, y);
+        self.in_time(|this| axes::play_head(this.on, &area, step, steps, this.page));
+    }
+
+    /// The number of the step, on the play-head.
+    fn step_pill(&mut self, y: f32) {
+        let place = self.columns.step(self.step(), self.steps());
+        let text = self.step().to_string();
+        let at = [place.center(), y];
+        self.in_time(|this| axes::pill(this.on, &text, at, this.page));
+    }
+}
+
+fn area(x: Span, y: Span) -> Area {
+    Area {
+        left: x.min,
+        top: y.min,
+        right: x.max,
+        bottom: y.max,
+    }
+}
+
+/// The range from the first row or mark to the last.
+fn ends(axis: &Axis) -> Span {
+    let (top, bottom) = axis.ends().unwrap_or_default();
+    Span::new(top, bottom)
+}

@@ -1,0 +1,226 @@
+//! Pictures over time: ruler, input, target and output, the weightings of every head, adds and reads.
+
+use super::geometry::{Bands, PHASES};
+use super::{NAME, Painting, ROWS, SMALL, area, ends};
+use crate::figure::facts::rows::{Axis, Span, numbered_every};
+use crate::figure::scene::axes;
+use crate::figure::scene::fonts::width_of;
+use crate::figure::scene::paint::Draw;
+use crate::figure::{Area, PanelId, Picture, Slot, Style};
+
+impl<'a> Painting<'_, 'a> {
+    /// Phases and step numbers: the top of the time axis.
+    pub(super) fn ruler(&mut self, y: Span) {
+        let numbers = Span::new(y.min + PHASES, y.max);
+        self.beside("step", numbers.center());
+        self.in_time(|this| {
+            this.phases(Span::new(y.min, numbers.min));
+            this.step_numbers(numbers.center());
+        });
+        let area = area(self.columns.time, y);
+        self.part(Slot::Ruler, "Ruler".to_owned(), area);
+    }
+
+    fn phases(&mut self, y: Span) {
+        let (steps, colours) = (self.steps(), self.page.colours);
+        let style = Style::new(NAME, colours.text).middle();
+        for (index, phase) in self.of.seen.recording.episode.phases.iter().enumerate() {
+            let [start, end] =
+                [phase.start, phase.end].map(|step| self.columns.step(step, steps).min);
+            let band = Area::new(start + 0.5, y.min, end - start - 1.0, y.span());
+            self.on.rect(band, colours.phases[index % 2]);
+            if width_of(&phase.name, &style) + 6.0 < band.width() {
+                let at = [band.middle(), band.centre()];
+                self.on.text(phase.name.clone(), at, style);
+            }
+        }
+    }
+
+    fn step_numbers(&mut self, y: f32) {
+        let (steps, current) = (self.steps(), self.step());
+        let every = numbered_every(self.columns.whole.span() / steps.max(1) as f32);
+        let style = self.quiet(10.0).mono().middle();
+        let here = self.columns.step(current, steps).center();
+        for step in (0..steps).step_by(every) {
+            let x = self.columns.step(step, steps).center();
+            let is_shown = (self.columns.time.min..=self.columns.time.max).contains(&x);
+            // The current number has the room to itself.
+            if step != current && (x - here).abs() > 22.0 && is_shown {
+                self.on.text(step.to_string(), [x, y], style);
+            }
+        }
+    }
+
+    /// Input, target and output.
+    pub(super) fn strips(&mut self, bands: &Bands) {
+        for (picture, y) in [
+            (Picture::Input, bands.input),
+            (Picture::Target, bands.target),
+            (Picture::Output, bands.output),
+        ] {
+            if let Some(name) = self.over_time(PanelId::new(picture), y) {
+                self.beside(&name, y.center());
+            }
+        }
+    }
+
+    /// A picture over time, if the machine has it; returns its name.
+    pub(super) fn over_time(&mut self, id: PanelId, y: Span) -> Option<String> {
+        let place = self.of.seen.panel(id)?.at(area(self.columns.whole, y));
+        let name = place.panel.name.clone();
+        self.in_time(|this| this.picture(place));
+        Some(name)
+    }
+
+    /// The weightings of every head over time: the selected one on the address axis, the others below.
+    pub(super) fn lanes(&mut self, bands: &Bands, axis: &Axis) {
+        let heads = &self.trace().heads;
+        let weighs = |head: &usize| heads[*head].weighting.width() > 0;
+        let others = (0..heads.len()).filter(|head| *head != self.of.focus);
+        let others: Vec<usize> = others.filter(weighs).collect();
+        if weighs(&self.of.focus) {
+            self.lane(self.of.focus, axis);
+        }
+        self.row_numbers(axis);
+        if bands.has_thumbnails(others.len()) {
+            return self.thumbnails(bands, &others);
+        }
+        let height = bands.others.span() / others.len().max(1) as f32;
+        for (index, &head) in others.iter().enumerate() {
+            let top = bands.others.min + index as f32 * height;
+            let gap = if index + 1 < others.len() { 5.0 } else { 0.0 };
+            let y = Span::new(top, top + height - gap);
+            self.lane(head, &self.of.whole.place(y, ROWS));
+        }
+    }
+
+    fn lane(&mut self, head: usize, axis: &Axis) {
+        let id = PanelId::of(Picture::Weightings, head);
+        let Some(panel) = self.of.seen.panel(id) else {
+            return;
+        };
+        let y = ends(axis);
+        let place = panel.along(area(self.columns.whole, y), axis.clone());
+        self.in_time(|this| this.picture(place));
+        self.lane_name(head, y);
+        if head == self.of.focus && self.of.seen.shades[1].is_log() {
+            let at = [self.columns.time.max - 8.0, y.min + 13.0];
+            let words = "log scale, 1e−6 to 1";
+            let style = Style::new(SMALL, self.page.colours.warning).end();
+            let plate = axes::plate(self.on, words, at, style, self.page);
+            self.part(Slot::Text("log scale"), words.to_owned(), plate);
+        }
+    }
+
+    /// The sign and the label of a head beside its weighting.
+    fn lane_name(&mut self, head: usize, y: Span) {
+        let (label, colours) = (self.label(head), self.page.colours);
+        let (left, middle) = (self.columns.gutter.min, y.min + 8.0);
+        let ink = if head == self.of.focus {
+            colours.strong
+        } else {
+            colours.text
+        };
+        self.head_sign([left + 7.0, middle], 13.0, head);
+        let style = Style::new(12.0, ink).bold();
+        self.on.text(label.clone(), [left + 17.0, middle], style);
+        if y.span() > 24.0 {
+            let is_write = self.name(head).is_write;
+            let verb = if is_write { "writes" } else { "reads" };
+            self.on.text(verb, [left, y.min + 28.0], self.quiet(SMALL));
+        }
+        let area = Area::new(left, y.min, 40.0, y.span().min(36.0));
+        self.part(Slot::LaneName(head), format!("Select head {label}"), area);
+    }
+
+    /// True row numbers beside the address axis.
+    fn row_numbers(&mut self, axis: &Axis) {
+        // In the gutter the name of the head comes first: beside it there is room for five letters in all.
+        let name = self.label(self.of.focus).len();
+        let free = ends(axis).min + 20.0;
+        let style = self.quiet(10.0).mono().end();
+        let columns = self.columns;
+        for x in [columns.time.min, columns.stages.min, columns.memory.min] {
+            for (row, place) in axis.numbered() {
+                let number = row.to_string();
+                let has_room =
+                    x > columns.time.min || name + number.len() <= 5 || place.center() > free;
+                if has_room {
+                    self.on.text(number, [x - 6.0, place.center()], style);
+                }
+            }
+        }
+    }
+
+    /// The weightings of the other heads over time as a grid of small pictures.
+    fn thumbnails(&mut self, bands: &Bands, others: &[usize]) {
+        let room = area(self.columns.time, bands.others);
+        let lines = ((room.height() / 46.0) as usize).clamp(1, 4);
+        let across = others.len().div_ceil(lines);
+        let (width, height) = (
+            (room.width() + 6.0) / across as f32,
+            (room.height() + 5.0) / others.len().div_ceil(across) as f32,
+        );
+        for (index, &head) in others.iter().enumerate() {
+            let left = room.left + (index % across) as f32 * width;
+            let top = room.top + (index / across) as f32 * height;
+            self.thumbnail(head, Area::new(left, top, width - 6.0, height - 5.0));
+        }
+        self.beside("other", room.top + 8.0);
+        self.beside("heads", room.top + 21.0);
+    }
+
+    fn thumbnail(&mut self, head: usize, room: Area) {
+        let Some(mut panel) = self.of.seen.panel(PanelId::thumbnail(head)) else {
+            return;
+        };
+        let label = self.label(head);
+        let name = room.down(room.top, room.top + 13.0);
+        let axis = self
+            .of
+            .whole
+            .place(Span::new(name.bottom, room.bottom), ROWS);
+        panel.name = format!("thumbnail of {label}");
+        "click to select this head, Shift+click adds it as the second".clone_into(&mut panel.note);
+        let place = panel.along(room, axis);
+        let picture = place.area;
+        self.picture(place);
+        let share = (self.step() as f32 + 0.5) / self.steps().max(1) as f32;
+        let x = picture.left + share * picture.width();
+        let (ends, accent) = (
+            [[x, picture.top], [x, picture.bottom]],
+            self.page.colours.accent,
+        );
+        self.on.line(&ends, accent, 1.0);
+        let middle = name.centre() - 1.0;
+        self.head_sign([room.left + 5.0, middle], 10.0, head);
+        let style = Style::new(SMALL, self.page.colours.text).bold();
+        self.on.text(label, [room.left + 13.0, middle], style);
+    }
+
+    /// The vectors added and read, over time: of the selected head, or of the first head of its kind.
+    pub(super) fn vectors(&mut self, bands: &Bands) {
+        let heads = &self.trace().heads;
+        let of_kind = |write: bool| {
+            let focus = std::iter::once(self.of.focus);
+            let mut all = focus.chain(0..heads.len());
+            all.find(|head| heads[*head].is_write() == write)
+        };
+        for (head, picture, what, y) in [
+            (of_kind(true), Picture::Adds, "adds", bands.adds),
+            (of_kind(false), Picture::Reads, "reads", bands.reads),
+        ] {
+            let Some(head) = head else { continue };
+            if self.over_time(PanelId::of(picture, head), y).is_some() {
+                self.beside(what, y.center() - 6.0);
+                self.beside(&self.label(head), y.center() + 7.0);
+            }
+        }
+    }
+
+    /// A word in the gutter, beside a picture.
+    pub(super) fn beside(&mut self, text: &str, y: f32) {
+        let at = [self.columns.time.min - 8.0, y];
+        self.on.text(text, at, self.quiet(NAME).end());
+    }
+}

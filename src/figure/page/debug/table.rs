@@ -1,0 +1,123 @@
+//! A table of every head's parameters at the step: β, g, s, γ, and the entropy of its weighting.
+
+use super::{Painting, SMALL, area};
+use crate::figure::facts::events::HeadLines;
+use crate::figure::facts::heads::Emitted;
+use crate::figure::facts::rows::Span;
+use crate::figure::facts::stages::main_shift;
+use crate::figure::scene::paint::Draw;
+use crate::figure::{Area, EMITTED, Ink, Slot, Style, signed};
+use crate::train::{ABSENT, is_absent};
+
+/// Height of a line.
+const LINE: f32 = 15.0;
+/// The least height of a line that can be read.
+const LEAST_LINE: f32 = 11.5;
+
+/// Returns the value of a head at a step; absent where it has none.
+pub fn emitted_value(lines: &HeadLines, emitted: &Emitted, step: usize) -> f32 {
+    let mut scalars = lines.scalars.iter();
+    let scalar = scalars.find(|scalar| scalar.of == emitted);
+    scalar.map_or(ABSENT, |scalar| scalar.values[step])
+}
+
+/// Returns the cells of the numbers in a line of the table; left of them stands the head.
+pub fn table_cells(x: Span) -> [Span; EMITTED.len()] {
+    let start = x.min + 36.0;
+    let each = (x.max - start).max(1.0) / 5.2;
+    let mut left = start;
+    [1.0, 0.8, 1.4, 1.0, 1.0].map(|share| {
+        let cell = Span::new(left, left + share * each);
+        left = cell.max;
+        cell
+    })
+}
+
+impl Painting<'_, '_> {
+    /// The height of the table in this much room.
+    pub(super) fn table_height(&self, room: f32) -> f32 {
+        if !self.of.has_table {
+            return 0.0;
+        }
+        let lines = (self.trace().heads.len() + 1) as f32;
+        lines * (room / lines).clamp(LEAST_LINE, LINE)
+    }
+
+    pub(super) fn table(&mut self, x: Span, y: Span) {
+        let count = self.trace().heads.len();
+        let line = (y.span() / (count + 1) as f32).clamp(LEAST_LINE, LINE);
+        let fits = ((y.span() / line) as usize).saturating_sub(1).min(count);
+        let style = self.quiet(SMALL).end();
+        for (cell, emitted) in table_cells(x).into_iter().zip(&EMITTED) {
+            let at = [cell.max, y.min + line / 2.0];
+            self.on.text(emitted.title(), at, style);
+        }
+        // Where there is no room for all, the selected head is among those shown.
+        let first = (self.of.focus + 1).saturating_sub(fits).min(count - fits);
+        for index in 0..fits {
+            let top = y.min + (index + 1) as f32 * line;
+            let line = area(x, Span::new(top, top + line));
+            self.table_line(line, first + index);
+        }
+    }
+
+    fn table_line(&mut self, line: Area, head: usize) {
+        let (colours, middle) = (self.page.colours, line.centre());
+        let (label, step) = (self.label(head), self.step());
+        if head == self.of.focus || self.of.pinned == Some(head) {
+            self.on.rect(line, colours.chosen);
+        }
+        self.head_sign([line.left + 6.0, middle], 11.0, head);
+        let style = Style::new(SMALL, colours.text).bold();
+        self.on
+            .text(label.as_str(), [line.left + 14.0, middle], style);
+        self.head_dash(
+            head,
+            [line.left + 14.0, line.left + 28.0],
+            line.bottom - 1.0,
+        );
+        let (lines, cells) = (
+            &self.of.lines[head],
+            table_cells(Span::new(line.left, line.right)),
+        );
+        let style = Style::new(SMALL, colours.strong).mono().end();
+        let values = EMITTED.each_ref().map(|emitted| {
+            let value = emitted_value(lines, emitted, step);
+            emitted.in_table(value)
+        });
+        for (cell, value) in cells.into_iter().zip(&values) {
+            self.on.text(value.as_str(), [cell.max, middle], style);
+        }
+        let shift = main_shift(&self.trace().heads[head], step);
+        let shift = shift.map_or_else(String::new, |(by, _)| signed(by));
+        self.on.text(shift.as_str(), [cells[2].max, middle], style);
+        self.shift_bars(head, line.across(cells[2].min, cells[2].max));
+        let name = format!(
+            "{label} emits β {}, g {}, shift {shift}, γ {}; entropy {} bits",
+            values[0].trim(),
+            values[1],
+            values[3].trim(),
+            values[4].trim()
+        );
+        self.part(Slot::TableLine(head), name, line);
+    }
+
+    /// A bar for every offset of the shift.
+    fn shift_bars(&mut self, head: usize, cell: Area) {
+        let shift = self.trace().heads[head].shift.row(self.step());
+        let width = (4.0 * shift.len() as f32).min(cell.width() - 34.0);
+        let each = width / shift.len().max(1) as f32;
+        let (left, bottom) = (cell.right - 22.0 - width, cell.bottom - 2.0);
+        for (index, &s) in shift.iter().enumerate().filter(|(_, s)| !is_absent(**s)) {
+            let (share, fill): (f32, Ink) = if s.is_finite() {
+                (s.clamp(0.0, 1.0), self.hue(head).into())
+            } else {
+                (1.0, self.page.colours.non_finite.into())
+            };
+            let x = left + index as f32 * each;
+            let height = 1.0 + share * (cell.height() - 5.0);
+            let bar = Area::new(x, bottom - height, (each - 1.0).max(0.5), height);
+            self.on.rect(bar, fill);
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Below the pictures: the loss of every step, the movements of two heads, and the numbers of the selected head over
+//! time, one line each.
+
+use super::geometry::Columns;
+use super::{DebugPage, NAME, Painting, SMALL, area};
+use crate::figure::facts::events::{HeadLines, reach};
+use crate::figure::facts::heads::Scalar;
+use crate::figure::facts::rows::Span;
+use crate::figure::scene::annotations::unrecorded;
+use crate::figure::scene::axes;
+use crate::figure::scene::catalogue::Catalogue;
+use crate::figure::scene::fonts::width_of;
+use crate::figure::scene::lanes;
+use crate::figure::scene::overlap::Redundancies;
+use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::panel::{Panel, PlacedPanel, later};
+use crate::figure::{EMITTED, HeadName, Ink, PanelId, Picture, Slot, Style, facts::numbers};
+use crate::train::is_absent;
+
+/// Height of the loss with its room.
+pub const TIMELINE: f32 = 64.0;
+/// Height of a line of the numbers of a head over time with its room.
+const LANE: f32 = 16.5;
+/// Height of a ribbon over them with its room.
+const RIBBON: f32 = 16.0;
+/// Room round the loss.
+const AROUND: f32 = 12.0;
+/// No words fit into less.
+const LEAST_WORDS: f32 = 12.0;
+
+/// Returns the height of ribbons and `count` lines of numbers.
+pub fn scalars_height(count: usize) -> f32 {
+    2.0 * RIBBON + count as f32 * LANE + 6.0
+}
+
+/// Returns the number of lines of numbers over time that there may be of one of `heads` heads; none without heads.
+pub fn line_count(heads: usize, redundancies: &Redundancies, has_spread: bool) -> usize {
+    let redundancy = usize::from(!redundancies.0.is_empty());
+    match heads {
+        0 => 0,
+        _ => EMITTED.len() + redundancy + usize::from(has_spread),
+    }
+}
+
+/// Steps to draw from left to right, no finer than pixels.
+#[derive(Default)]
+struct Pixels(Option<f32>);
+
+impl Pixels {
+    /// True for a step that ends in another pixel than the one drawn before it.
+    fn is_next(&mut self, end: f32) -> bool {
+        let next = self.0.is_none_or(|before| end >= before + 1.0);
+        if next {
+            self.0 = Some(end);
+        }
+        next
+    }
+}
+
+impl<'a> DebugPage<'a> {
+    /// Returns the height of the numbers over time.
+    pub fn timeline_height(&self) -> f32 {
+        let Catalogue {
+            redundancies,
+            spread,
+            ..
+        } = self.seen;
+        let count = line_count(self.lines.len(), redundancies, spread.is_some());
+        TIMELINE
+            + if count > 0 {
+                scalars_height(count)
+            } else {
+                0.0
+            }
+    }
+
+    /// Paints the loss, and below it the numbers over time where there is room for them.
+    pub fn timeline(
+        &self,
+        on: &mut dyn Paint,
+        page: &Page<'_>,
+        columns: Columns,
+        y: Span,
+    ) -> Vec<PlacedPanel<'a>> {
+        let mut painting = Painting {
+            of: self,
+            on,
+            page,
+            columns: columns.of_all(),
+            places: Vec::new(),
+        };
+        let bottom = y.min + TIMELINE;
+        let loss = Span::new(y.min + AROUND, bottom - AROUND);
+        painting.loss(loss);
+        painting.shown_part(&columns, loss);
+        painting.play_head(Span::new(y.min, loss.max));
+        painting.knob(loss.min + 3.0);
+        if y.span() > TIMELINE {
+            painting.numbers(bottom - 4.0);
+            if page.hides_future {
+                let next = painting.columns.step(painting.step(), painting.steps()).max;
+                let (x, y) = (
+                    Span::new(next, columns.time.max),
+                    Span::new(bottom - 4.0, y.max),
+                );
+                later(painting.on, area(x, y), page);
+            }
+            painting.play_head(Span::new(loss.max, y.max - 6.0));
+        }
+        painting.places
+    }
+}
+
+impl<'a> Painting<'_, 'a> {
+    /// The loss of every step with phases and events.
+    fn loss(&mut self, y: Span) {
+        let (colours, steps) = (self.page.colours, self.steps());
+        let (all, recording) = (area(self.columns.time, y), self.of.seen.recording);
+        self.on.rect(all, colours.background);
+        for (index, phase) in recording.episode.phases.iter().enumerate() {
+            let [left, right] =
+                [phase.start, phase.end].map(|step| self.columns.step(step, steps).min);
+            let band = all.across(left, right).down(y.min, y.min + 6.0);
+            self.on.rect(band, colours.phases[index % 2]);
+        }
+        let mut drawn = f32::NEG_INFINITY;
+        for event in self.of.events {
+            let x = self.columns.step(event.step, steps).center();
+            // Ticks that would touch are one.
+            if x - drawn >= 2.0 {
+                drawn = x;
+                let tick = [[x, y.min + 6.0], [x, y.min + 11.0]];
+                self.on.line(&tick, colours.text, 1.0);
+            }
+        }
+        let loss = &recording.loss;
+        let finite = loss.iter().copied().filter(|loss| loss.is_finite());
+        let most = finite.fold(1.0, f32::max);
+        let bars = all.down(y.min + 8.0, y.max);
+        lanes::bars(self.on, loss, &bars, |loss| loss / most, self.page);
+        if loss.first().copied().is_some_and(is_absent) {
+            unrecorded(self.on, &all.down(y.min + 14.0, y.max), self.page);
+        }
+        self.on.frame(all, colours.line);
+        let scale = format!("{} bits", numbers::short(most, 1));
+        self.beside("loss", y.max - 8.0);
+        let at = [self.columns.time.min - 8.0, y.min + 8.0];
+        self.on.text(scale.as_str(), at, self.quiet(10.0).end());
+        let name = format!("phases and loss of every step, up to {scale}; drag to move in time");
+        self.part(Slot::Timeline, name, all);
+    }
+
+    /// The part of the steps in the pictures above: the rest is veiled.
+    fn shown_part(&mut self, above: &Columns, y: Span) {
+        if !above.is_part() {
+            return;
+        }
+        let (time, whole, colours) = (above.time, above.whole, self.page.colours);
+        let at = |x: f32| time.min + (x - whole.min) / whole.span() * time.span();
+        let part = Span::new(at(time.min), at(time.max));
+        let veil = Ink::from(colours.panel).faded(0.6);
+        for outside in [Span::new(time.min, part.min), Span::new(part.max, time.max)] {
+            self.on.rect(area(outside, y), veil);
+        }
+        let part = area(part, y);
+        self.on.frame(part, colours.accent);
+        let [first, last] =
+            [time.min + 0.5, time.max - 0.5].map(|x| above.step_at(x, self.steps()));
+        let words = format!("The pictures show steps {first} to {last}");
+        self.part(Slot::Text("shown part"), words, part);
+    }
+
+    /// The grip of the play-head.
+    fn knob(&mut self, y: f32) {
+        let x = self.columns.step(self.step(), self.steps()).center();
+        axes::dot(self.on, [x, y], 5.5, self.page.colours.accent);
+    }
+
+    /// The movements of two heads, and the numbers of the selected one, from this height down.
+    fn numbers(&mut self, top: f32) {
+        let Some(head) = self.of.head() else { return };
+        let heads = &self.trace().heads;
+        let is_other = |index: &usize| heads[*index].is_write() != head.is_write();
+        let other = || (0..heads.len()).find(is_other);
+        let moving = [Some(self.of.focus), self.of.pinned.or_else(other)];
+        for (index, head) in moving.into_iter().flatten().enumerate() {
+            let top = top + index as f32 * RIBBON;
+            self.ribbon(head, Span::new(top, top + RIBBON - 3.0));
+        }
+        let mut top = top + 2.0 * RIBBON + 2.0;
+        let (focus, of) = (self.of.focus, self.of);
+        let (label, name) = (self.label(focus), Some(self.name(focus)));
+        let scalars = of.scalars(focus);
+        // A head that has more than the usual five has them in the same room.
+        let lane = LANE * EMITTED.len() as f32 / scalars.len().max(EMITTED.len()) as f32;
+        for (index, scalar) in scalars.iter().enumerate() {
+            let top = top + index as f32 * lane;
+            let id = PanelId::of(Picture::Scalars, focus).part(index);
+            let y = Span::new(top, top + lane - 3.0);
+            self.lane_of(id, y, (&label, name), scalar);
+        }
+        top += EMITTED.len() as f32 * LANE;
+        if let Some(redundant) = of.seen.redundancies.like(head.is_write()) {
+            let id = PanelId::new(Picture::Redundancy);
+            let who = (redundant.who, redundant.head);
+            self.lane_of(id, Span::new(top, top + LANE - 3.0), who, &redundant.line);
+            top += LANE;
+        }
+        if let Some(spread) = of.seen.spread {
+            let id = PanelId::new(Picture::Uncertainty);
+            let label = format!("K={}", spread.samples);
+            let [.., line] = spread.lines();
+            self.lane_of(id, Span::new(top, top + LANE - 3.0), (&label, None), &line);
+        }
+    }
+
+    /// The movement of a head, stretch by stretch: `+1 ×20`.
+    fn ribbon(&mut self, head: usize, y: Span) {
+        let (lines, range) = (&self.of.lines[head], reach(&self.trace().heads[head]));
+        self.stretches(head, lines, y);
+        let label = self.label(head);
+        self.beside(&format!("{label} moves"), y.center());
+        let mut stretches = lines.stretches.iter();
+        let now = stretches.find(|stretch| (stretch.start..stretch.end).contains(&self.step()));
+        if let Some(now) = now {
+            let style = Style::new(NAME, self.page.colours.text).mono();
+            let at = [self.columns.time.max + 8.0, y.center()];
+            self.on.text(now.words(range), at, style);
+        }
+        let area = area(self.columns.time, y);
+        self.part(Slot::Ribbon(head), format!("Movement of {label}"), area);
+    }
+
+    /// The stretches themselves: of those that share a pixel the first.
+    fn stretches(&mut self, head: usize, lines: &HeadLines, y: Span) {
+        let (colours, steps) = (self.page.colours, self.steps());
+        let range = reach(&self.trace().heads[head]);
+        let style = Style::new(10.0, colours.text).middle();
+        let (mut filled, mut marked) = (Pixels::default(), Pixels::default());
+        for (index, stretch) in lines.stretches.iter().enumerate() {
+            let [first, last] =
+                [stretch.start, stretch.end].map(|step| self.columns.step(step, steps).min);
+            let band = area(Span::new(first + 0.5, (last - 0.5).max(first + 1.0)), y);
+            if filled.is_next(last) {
+                self.on.rect(band, colours.phases[index % 2]);
+            }
+            if band.width() >= LEAST_WORDS {
+                let words = stretch.words(range);
+                if width_of(&words, &style) + 4.0 <= band.width() {
+                    self.on.text(words, [band.middle(), band.centre()], style);
+                    continue;
+                }
+            }
+            // A jump is worth a mark where its words do not fit.
+            let jumps = stretch.by.is_some_and(|by| by.unsigned_abs() > range);
+            if jumps && marked.is_next(band.middle()) {
+                let ends = [[band.middle(), y.min], [band.middle(), y.max]];
+                self.on.line(&ends, self.hue(head), 2.0);
+            }
+        }
+    }
+
+    /// A line over time with its name, its value at the step, and its scale.
+    fn lane_of(
+        &mut self,
+        id: PanelId,
+        y: Span,
+        (label, head): (&str, Option<HeadName>),
+        scalar: &Scalar,
+    ) {
+        let plot = area(self.columns.time, y);
+        lanes::one(self.on, scalar, head, &plot, self.page);
+        self.beside(&format!("{label} {}", scalar.of.symbol), y.center());
+        let value = numbers::plain(scalar.values[self.step()], 2, 6);
+        let style = Style::new(NAME, self.page.colours.text).mono();
+        let left = self.columns.time.max + 8.0;
+        let right = left + width_of(&value, &style);
+        self.on.text(value, [left, y.center()], style);
+        let (low, high) = scalar.scale;
+        let low = numbers::short(low, 0);
+        let scale = format!("{}, {low} to {}", scalar.of.words, end(high));
+        let at = [right + 10.0, y.center()];
+        self.on.text(scale.as_str(), at, self.quiet(SMALL));
+        let panel = Panel {
+            whose: label.to_owned(),
+            note: scale.clone(),
+            ..Panel::sign(Slot::Line(id), format!("{label} {scale}"))
+        };
+        self.places.push(panel.at(plot));
+    }
+}
+
+/// The upper end of a scale.
+fn end(high: f32) -> String {
+    if high >= 1.0 {
+        return numbers::short(high, 1);
+    }
+    numbers::short(high, 3).trim_end_matches('0').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_ribbon_has_no_more_parts_than_pixels() {
+        let columns = Columns::new(Span::new(0.0, 1440.0), (2, false), false);
+        let mut drawn = Pixels::default();
+        let ends = (0..4001).map(|step| columns.step(step, 4001).max);
+        let count = ends.filter(|&end| drawn.is_next(end)).count();
+        assert!(count <= columns.time.span() as usize + 1, "{count}");
+    }
+}

@@ -1,0 +1,441 @@
+//! Pictures on screen, whatever they show and wherever they are.
+//!
+//! The value under the pointer is read out, can be copied, and is pinned by a click; dragging over time moves the
+//! play-head. The kind of a picture follows from its identity, never from its name.
+
+use egui::{Response, Ui};
+
+use super::copy_menu::{More, Sheet};
+use super::{View, part, pointer, scrub, signal_path};
+use crate::figure::facts::episode::MemoryAt;
+use crate::figure::facts::equations::InStep;
+use crate::figure::facts::stages::{Column, columns_of};
+use crate::figure::page::compare::SIDES;
+use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
+use crate::figure::scene::panel::{Content, Hit};
+use crate::figure::{Layer, PanelId, Picture, PlacedPanel, facts::numbers, head_label};
+use crate::train::{ABSENT, Quantity};
+use crate::viewer::command::{Command, Episode, Look};
+use crate::viewer::inspect;
+use crate::viewer::narration::comparison::value_text;
+use crate::viewer::state::layout::WindowLayout;
+use crate::viewer::state::target::Target;
+use crate::viewer::widget::canvas::rect;
+use crate::viewer::widget::readout::Readout;
+
+/// True for pictures whose rows are the units of a layer.
+pub fn is_of_units(id: PanelId) -> bool {
+    let of_units = [Picture::Cells, Picture::Hidden, Picture::Units];
+    of_units.contains(&id.picture)
+}
+
+/// The place in a vector: at one step it lies or stands.
+fn channel(id: PanelId, at: Hit) -> usize {
+    if id.now {
+        at.row.max(at.column)
+    } else {
+        at.row
+    }
+}
+
+/// True for pictures whose rows are those of the memory.
+pub fn has_rows(id: PanelId) -> bool {
+    let of_rows = [Picture::Weightings, Picture::Memory, Picture::Stages];
+    of_rows.contains(&id.picture)
+}
+
+/// Paints a picture at its place in the window, and lets it be pointed at.
+pub fn picture_ui(ui: &mut Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
+    paint_ui(ui, place, view);
+    point_ui(ui, place, &[], view);
+}
+
+/// Paints a picture at its place in the window.
+pub fn paint_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
+    let page = view.page(ui.pixels_per_point());
+    place.paint(&mut view.canvas(ui), &page);
+}
+
+/// Handles interaction with a picture; `others` are those beside it on its page.
+pub fn point_ui(
+    ui: &mut Ui,
+    place: &PlacedPanel<'_>,
+    others: &[PlacedPanel<'_>],
+    view: &mut View<'_>,
+) {
+    let (response, hit) = hover_ui(ui, place, others, view);
+    if place.steps().is_some() {
+        scrub(&response, rect(&place.area).x_range(), view);
+    }
+    if let (true, Some(at)) = (response.clicked(), hit) {
+        let id = place.panel.id;
+        let pins = ui.input(|input| input.modifiers.shift);
+        match head_of(id).filter(|_| pins) {
+            Some(head) => view.commands.push(Command::Look(Look::Pin(head))),
+            None => view.commands.extend(keep(id, at, view)),
+        }
+    }
+}
+
+/// Reads out the value under the pointer and offers to copy it.
+pub fn hover_ui(
+    ui: &Ui,
+    place: &PlacedPanel<'_>,
+    others: &[PlacedPanel<'_>],
+    view: &mut View<'_>,
+) -> (Response, Option<Hit>) {
+    let id = place.panel.id;
+    let response = part(ui, place, &place.panel.alt);
+    let at = pointer(&response);
+    let hit = at.and_then(|at| place.hit(at.x, at.y));
+    menu(&response, place, hit, others, view);
+    let Some(at) = hit else {
+        return (response, None);
+    };
+    if has_rows(id) {
+        *view.row = Some(at.row);
+    }
+    if let (true, Some(layer)) = (is_of_units(id), id.of) {
+        *view.unit = Some((layer, at.row));
+    }
+    let answers = [Picture::Output, Picture::Target, Picture::Error];
+    if answers.contains(&id.picture) && id.side.is_none() {
+        let step = if id.now { view.step() } else { at.column };
+        let path = signal_path::signal_path(step, view);
+        view.answer = Some(((step, channel(id, at)), path));
+    }
+    *view.readout = Some(readout(place, at, others, view));
+    (response, hit)
+}
+
+/// Returns the values of a cell on both sides of a comparison.
+fn values_of(places: &[PlacedPanel<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
+    id.side?;
+    let value = |side: usize| {
+        let mut places = places.iter();
+        let place = places.find(|place| place.panel.id == id.on(side))?;
+        place.cells()?.value(at.column, at.row)
+    };
+    Some([value(0)?, value(1)?])
+}
+
+/// The value by which a picture shows a derivative.
+fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
+    view.state.layer().gradients()?;
+    let (layer, id) = (Layer::Values, place.panel.id);
+    let seen = Catalogue {
+        layer,
+        ..view.catalogue()
+    };
+    let values = seen.panel(id).filter(|_| id.side.is_none())?;
+    let of = match &values.content {
+        Content::Cells(cells) => cells,
+        Content::Bars(bars) => &bars.cells,
+        _ => return None,
+    };
+    // What the machine does not compute is shown as it is.
+    let is_derivative = values.note != place.panel.note;
+    of.value(at.column, at.row).filter(|_| is_derivative)
+}
+
+/// Returns the text about a value under the pointer.
+fn readout(
+    place: &PlacedPanel<'_>,
+    at: Hit,
+    others: &[PlacedPanel<'_>],
+    view: &View<'_>,
+) -> Readout {
+    let (panel, step) = (&place.panel, view.step());
+    let (id, whose, row_name) = (panel.id, &panel.whose, panel.down.label);
+    let Hit { column, row, value } = at;
+    let channel = channel(id, at);
+    let which = match id.picture {
+        Picture::Input => view.recording().task.input_name(channel),
+        Picture::Target | Picture::Output | Picture::Error => {
+            view.recording().task.output_name(channel)
+        }
+        _ => format!("{row_name} {row}"),
+    };
+    let said = match (&panel.content, id.picture) {
+        (_, Picture::Differences) => format!("{whose}  step {column}"),
+        (Content::Bars(bars), _) => {
+            format!("{whose}  step {step}  row {row}  {}", bars.column.symbol)
+        }
+        (_, Picture::Units) => format!("{whose}  step {step}  unit {row}  {}", panel.title),
+        (Content::Overlap(overlap), _) => {
+            let [a, b] = [row, column].map(|head| overlap.names[head]);
+            format!("{a} with {b}  step {step}")
+        }
+        (_, Picture::Memory) if id.side.is_none() => format!("{whose}  row {row}  column {column}"),
+        (_, Picture::Learned) => {
+            let learned = id.of.zip(id.part);
+            let learned =
+                learned.and_then(|(head, part)| learned_of(&view.trace().heads[head], part));
+            let [down, across] = learned.map_or(["", "column"], |(spec, _)| learned_axes(spec));
+            let down = match down {
+                "" => String::new(),
+                down => format!("  {down} {row}"),
+            };
+            format!("{} {}{down}  {across} {column}", panel.name, panel.title)
+        }
+        _ if id.now && id.of.is_none() => format!("{whose}  step {step}  {which}"),
+        _ if id.now => format!("{whose}  step {step}  {}  column {column}", panel.title),
+        _ if place.steps().is_some() => format!("{whose}  step {column}  {which}"),
+        _ => format!("{whose}  step {step}  {row_name} {row}  column {column}"),
+    };
+    let shown = place.steps().map_or(step, |_| column);
+    let hides = view.player.playing() || view.state.layout() == WindowLayout::CloseUp;
+    if hides && id.side.is_none() && shown >= panel.done {
+        return Readout {
+            place: said,
+            value: "not yet".to_owned(),
+            meaning: panel.note.clone(),
+        };
+    }
+    if let Some([a, b]) = values_of(others, id, at) {
+        return Readout {
+            place: said,
+            value: format!("{} {}", SIDES[2], numbers::exact(b - a)),
+            meaning: value_text([a, b]),
+        };
+    }
+    let of = value_of(place, at, view);
+    let meaning = of.map_or_else(
+        || meaning(place, at, view),
+        |of| format!("{}\nof the value {}", panel.note, numbers::exact(of)),
+    );
+    Readout {
+        place: said,
+        value: numbers::exact(value),
+        meaning,
+    }
+}
+
+/// Returns the meaning of a value, as text or as an equation.
+fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
+    let (panel, id, step) = (&place.panel, place.panel.id, view.step());
+    match &panel.content {
+        Content::Bars(bars) => {
+            let of = InStep::of(view.trace(), view.open.writes_first(), bars.head, step);
+            let sum = of.map_or_else(String::new, |of| bars.column.sum(&of, at.row));
+            let unwritten = if bars.is_unwritten(at.row) {
+                "\nno head has written this row yet"
+            } else {
+                ""
+            };
+            let spread = bars.spread.as_ref().map_or_else(String::new, |band| {
+                let [mean, low, high] = [band.mean, band.low, band.high]
+                    .map(|values| numbers::short(values.get(at.row).copied().unwrap_or(0.0), 4));
+                let count = band.samples;
+                format!("\n{count} samples: mean {mean}, 5–95 %: {low} to {high}")
+            });
+            format!("{}\n{sum}{unwritten}{spread}", panel.alt)
+        }
+        Content::Overlap(_) => {
+            inspect::vector::overlap_told(view.trace(), step, [at.row, at.column])
+        }
+        _ if id.picture == Picture::Memory && id.side.is_none() => {
+            let now = (view.trace(), &view.open.stages, step);
+            MemoryAt::new(now.0, now.1, now.2, view.player.stage())
+                .words()
+                .to_owned()
+        }
+        _ if id.picture == Picture::Units => {
+            let card = target(id, at).card(view.open, view.focus, step);
+            let lines = card.into_iter().flat_map(|card| card.lines);
+            let line = lines.into_iter().find(|line| line.symbol == panel.title);
+            line.map_or_else(
+                || panel.note.clone(),
+                |line| format!("{} = {}", line.symbol, line.sum),
+            )
+        }
+        _ if id.now && id.of.is_some() => {
+            let card = target(id, at).card(view.open, view.focus, step);
+            card.map_or(String::new(), |card| inspect::vector::describe(&card))
+        }
+        _ => match view.answer {
+            Some(((step, _), Some(path))) => {
+                format!(
+                    "{}\n{}",
+                    panel.note,
+                    signal_path::describe(step, path, view)
+                )
+            }
+            _ => panel.note.clone(),
+        },
+    }
+}
+
+/// The head of the machine on screen that a weighting is of. Those of a comparison may be of the other machine.
+fn head_of(id: PanelId) -> Option<usize> {
+    let is_one = matches!(id.picture, Picture::Weightings | Picture::Stages);
+    id.of.filter(|_| is_one && id.side.is_none())
+}
+
+/// Returns the target that a click on a cell pins.
+fn target(id: PanelId, at: Hit) -> Target {
+    let value = |id, column| Target::Value { id, column };
+    let (row, column) = (at.row, at.column);
+    match id.picture {
+        Picture::Weightings | Picture::Stages => Target::Row(row),
+        Picture::Memory => Target::Cell { row, column },
+        Picture::Hidden | Picture::Cells | Picture::Units => Target::Unit {
+            layer: id.of.unwrap_or(0),
+            unit: row,
+        },
+        Picture::Scalars | Picture::Differences => Target::Step,
+        Picture::Error => value(PanelId::new(Picture::Output), row),
+        Picture::Overlap => value(PanelId::of(id.picture, row), column),
+        _ => {
+            let (side, now) = (None, false);
+            value(PanelId { side, now, ..id }, channel(id, at))
+        }
+    }
+}
+
+/// Returns the commands that pin a cell; on the weighting of a head, also that head.
+fn keep(id: PanelId, at: Hit, view: &View<'_>) -> Vec<Command> {
+    let other = |head: &usize| *head != view.focus || view.state.view.all_heads;
+    let head = head_of(id).filter(other);
+    let focus = head.map(Look::Focus).into_iter();
+    let looks = focus.chain([Look::Select(target(id, at))]);
+    looks.map(Command::Look).collect()
+}
+
+/// The menu of a picture: over time a line is a step, as in the trace files; at one step it is a row.
+fn menu(
+    response: &Response,
+    place: &PlacedPanel<'_>,
+    hit: Option<Hit>,
+    others: &[PlacedPanel<'_>],
+    view: &mut View<'_>,
+) {
+    let (panel, Some(cells)) = (&place.panel, place.cells()) else {
+        return;
+    };
+    if !(response.secondary_clicked() || response.context_menu_opened()) {
+        return;
+    }
+    if let Content::Bars(bars) = &panel.content {
+        let row = hit.map(|hit| hit.row);
+        return weightings_menu(response, bars.head, Some(bars.column), row, view);
+    }
+    let value = |column, row| cells.value(column, row).unwrap_or(ABSENT);
+    let row = match panel.down.label {
+        "" => "line",
+        label => label,
+    };
+    let over_time = Sheet {
+        name: &panel.name,
+        lines: ("step", cells.columns),
+        columns: (row, cells.rows),
+        names: &[],
+        value: &value,
+    };
+    let steps = view.steps();
+    if panel.id.picture == Picture::Units {
+        let names: Vec<_> = others
+            .iter()
+            .map(|place| place.panel.note.as_str())
+            .collect();
+        let is_it = |other: &PlacedPanel<'_>| other.panel.id == panel.id;
+        let value = |unit, of: usize| others[of].cells().and_then(|cells| cells.value(0, unit));
+        let sheet = Sheet {
+            name: &format!("{} at step {}", panel.whose, view.step()),
+            lines: ("unit", cells.rows),
+            columns: ("quantity", names.len()),
+            names: &names,
+            value: &|unit, of| value(unit, of).unwrap_or(ABSENT),
+        };
+        let cell = hit.map(|hit| hit.row).zip(others.iter().position(is_it));
+        sheet.menu(response, cell, view.commands);
+    } else if place.steps().is_some() {
+        let cell = hit.map(|hit| (hit.column, hit.row));
+        let gradients =
+            |step, channel| Command::Episode(Episode::Gradients(Quantity::Bit { step, channel }));
+        let is_known = panel.id.picture == Picture::Output
+            && panel.id.side.is_none()
+            && view.open.shown.machine.is_some();
+        let more: Option<More<'_>> = is_known.then_some(("Show gradients of this bit", &gradients));
+        over_time.menu_with(response, cell, more, view.commands);
+    } else if panel.id.now {
+        let all = view.catalogue().panel(PanelId {
+            now: false,
+            ..panel.id
+        });
+        let Some(Content::Cells(all)) = all.map(|panel| panel.content) else {
+            return;
+        };
+        let sheet = Sheet {
+            lines: ("step", steps),
+            columns: ("column", cells.columns.max(cells.rows)),
+            value: &|t, column| all.value(t, column).unwrap_or(ABSENT),
+            ..over_time
+        };
+        let cell = hit.map(|hit| (view.step(), channel(panel.id, hit)));
+        sheet.menu(response, cell, view.commands);
+    } else if let Content::Overlap(overlap) = &panel.content {
+        let names: Vec<_> = overlap.names.iter().map(ToString::to_string).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let sheet = Sheet {
+            name: &panel.whose,
+            columns: (row, cells.columns),
+            lines: (row, cells.rows),
+            names: &names,
+            value: &|row, column| value(column, row),
+        };
+        let cell = hit.map(|hit| (hit.row, hit.column));
+        sheet.menu(response, cell, view.commands);
+    } else {
+        let sheet = Sheet {
+            name: if panel.id.side.is_some() || panel.id.picture == Picture::Learned {
+                &panel.name
+            } else {
+                &panel.whose
+            },
+            lines: (row, cells.rows),
+            columns: ("column", cells.columns),
+            value: &|row, column| value(column, row),
+            ..over_time
+        };
+        let cell = hit.map(|hit| (hit.row, hit.column));
+        sheet.menu(response, cell, view.commands);
+    }
+}
+
+/// The menu of the weightings of a head at this step, stage beside stage.
+pub fn weightings_menu(
+    response: &Response,
+    index: usize,
+    column: Option<&Column>,
+    row: Option<usize>,
+    view: &mut View<'_>,
+) {
+    let (head, step) = (&view.trace().heads[index], view.step());
+    let columns: Vec<_> = columns_of(head).collect();
+    let is_it = |other: &&Column| column.is_some_and(|column| std::ptr::eq(*other, column));
+    let place = columns
+        .iter()
+        .position(is_it)
+        .or(columns.len().checked_sub(1));
+    let names: Vec<_> = columns.iter().map(|column| column.array.name).collect();
+    let label = head_label(view.trace(), index);
+    let gradients = view.state.layer().gradients();
+    let whose = gradients.map_or_else(|| label.clone(), |by| by.by(&label));
+    // What is copied is what is shown.
+    let value = |row: usize, stage: usize| match gradients {
+        None => columns[stage].values(head, step)[row],
+        Some(by) => {
+            let values = by.column(index, columns[stage], step);
+            values.map_or(ABSENT, |values| values[row])
+        }
+    };
+    let sheet = Sheet {
+        name: &format!("{whose} at step {step}"),
+        lines: ("row", view.rows.total()),
+        columns: ("stage", names.len()),
+        names: &names,
+        value: &value,
+    };
+    sheet.menu(response, row.zip(place), view.commands);
+}

@@ -88,6 +88,8 @@ pub struct Options {
     pub rows: RowsShown,
     /// The heads; all where empty. A picture of a single head shows the first one of each kind.
     pub heads: Vec<usize>,
+    /// True where the main layout shows only the final weighting of each head.
+    pub all_heads: bool,
     /// Position of row 0.
     pub orientation: Orientation,
     /// Weightings by their logarithm, 1e-6 to 1, in the colours of [`Options::map`] also in the layout of the
@@ -119,6 +121,7 @@ impl Options {
             writes_first: false,
             rows: RowsShown::Touched,
             heads: Vec::new(),
+            all_heads: false,
             orientation,
             log_scale: false,
             hides_future: false,
@@ -475,8 +478,7 @@ impl<'a> Figure<'a> {
             events: self.events.get_or_init(|| events(self.recording)),
             focus: self.focus().unwrap_or(0),
             pinned: self.options.heads.get(1).copied(),
-            all_heads: false,
-            has_table: true,
+            all_heads: self.options.all_heads,
             follows: false,
             sentence: Default::default(),
         }

@@ -214,18 +214,17 @@ impl State {
     pub fn figure(&self) -> figure::Options {
         let (layout, focus) = (self.layout(), self.view.focus);
         let usual = layout.options(self.frame.dark, self.view.touched_only, focus);
-        // All, the one looked at first; from near only the one pinned beside it.
-        let all = layout == WindowLayout::Debug;
-        let near = layout == WindowLayout::CloseUp;
-        let beside = |head: usize| all || (near && self.view.pinned == Some(head));
-        let others = (0..self.heads()).filter(|&head| head != focus && beside(head));
+        // The selected head first, then the one beside it.
+        let has_two = matches!(layout, WindowLayout::Debug | WindowLayout::CloseUp);
+        let others = self.view.pinned.filter(|head| has_two && *head != focus);
         let own = usual.heads.iter().copied();
         let own = own.filter(|&head| head < self.heads());
         figure::Options {
             heads: own.chain(others).collect(),
+            all_heads: self.view.all_heads,
             map: self.settings.look.map,
             log_scale: self.view.log_scale,
-            step: (all || near).then(|| self.player.step()),
+            step: has_two.then(|| self.player.step()),
             stage: (!self.player.whole_steps()).then(|| self.player.stage()),
             through: self.player.through(),
             writes_first: self.session.open.as_ref().is_some_and(Open::writes_first),

@@ -17,7 +17,7 @@ use crate::viewer::widget::readout::Readout;
 /// A part of the page with a time axis: dragging moves the play-head; returns the step under the pointer.
 fn over_time(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) -> (Response, Option<usize>) {
     let time = rect(&place.area).x_range();
-    let response = part(ui, place, "over time");
+    let response = part(ui, place);
     scrub(&response, time, view);
     let step = pointer(&response).map(|at| step_at(time.into(), at.x, view.steps()));
     (response, step)

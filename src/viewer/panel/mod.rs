@@ -252,7 +252,6 @@ impl<'a> View<'a> {
             focus: self.focus,
             pinned: view.pinned,
             all_heads: view.all_heads,
-            has_table: self.state.settings.panels.numbers,
             follows: view.row_zoom.follow,
             sentence: self.sentence(),
         }
@@ -302,7 +301,12 @@ pub fn interact_as(ui: &Ui, id: Id, rect: Rect, name: &str, description: &str) -
 }
 
 /// Makes a part of a page respond to clicks and drags, and be read aloud.
-pub fn part(ui: &Ui, place: &PlacedPanel<'_>, description: &str) -> Response {
+pub fn part(ui: &Ui, place: &PlacedPanel<'_>) -> Response {
+    part_told(ui, place, &place.panel.alt)
+}
+
+/// The same with another description.
+pub fn part_told(ui: &Ui, place: &PlacedPanel<'_>, description: &str) -> Response {
     let id = ui.scope_id().with(place.slot());
     interact_as(ui, id, rect(&place.area), &place.panel.name, description)
 }

@@ -4,7 +4,7 @@ use egui::{Align2, FontId, Popup, Pos2, Rect, Response, Role, Sense, Ui, WidgetI
 
 use super::copy_menu::Sheet;
 use super::picture::{picture_ui, weightings_menu};
-use super::{View, part, pointer};
+use super::{View, part, part_told, pointer};
 use crate::figure::facts::links;
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::stages::{COLUMNS, Column};
@@ -149,7 +149,7 @@ pub fn moves_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'
     };
     let moves = links::shifted(trace, step, before.values(trace, step));
     let moves = links::describe(&moves, view.rows.total());
-    let response = part(ui, place, &moves.replace('\n', "; "));
+    let response = part_told(ui, place, &moves.replace('\n', "; "));
     if pointer(&response).is_some() {
         let label = head_label(view.trace(), head);
         *view.readout = Some(Readout {
@@ -278,7 +278,7 @@ pub fn legends_at(ui: &Ui, corner: Pos2, view: &mut View<'_>) {
 
 /// All rows in little: dragging moves the rows on screen.
 pub fn minimap_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
-    let response = part(ui, place, "drag to move the rows on screen");
+    let response = part(ui, place);
     let (all, numbers) = (rect(&place.area), view.whole.numbers());
     let share = |y: f32| ((y - all.top()) / all.height().max(1.0)).clamp(0.0, 1.0);
     let index = |y: f32| (share(y) * numbers.len() as f32) as usize;

@@ -85,7 +85,7 @@ pub fn hover_ui(
     view: &mut View<'_>,
 ) -> (Response, Option<Hit>) {
     let id = place.panel.id;
-    let response = part(ui, place, &place.panel.alt);
+    let response = part(ui, place);
     let at = pointer(&response);
     let hit = at.and_then(|at| place.hit(at.x, at.y));
     menu(&response, place, hit, others, view);

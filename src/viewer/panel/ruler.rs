@@ -18,7 +18,7 @@ use crate::viewer::widget::readout::Readout;
 
 /// The ruler: a click or a drag moves the play-head; from the phases, or with Shift, a drag marks the part to loop.
 pub fn ruler_ui(ui: &Ui, place: &PlacedPanel<'_>, time: Rangef, view: &mut View<'_>) {
-    let response = part(ui, place, "phases and steps of the episode");
+    let response = part(ui, place);
     let pressed = ui.input(|input| (input.modifiers.shift, input.pointer.press_origin()));
     let on_phases = pressed.1.is_some_and(|at| at.y <= place.area.top + PHASES);
     if response.dragged() && (pressed.0 || on_phases) {

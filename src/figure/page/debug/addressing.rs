@@ -268,8 +268,7 @@ impl<'a> Painting<'_, 'a> {
         }
         for (index, line) in broken.iter().enumerate() {
             let y = top + (index as f32 + 0.5) * LINE;
-            self.on
-                .text(line.replace('\u{a0}', " "), [room.left, y], style);
+            self.on.text(line.as_str(), [room.left, y], style);
         }
         let area = Area::new(room.left, top, width, broken.len() as f32 * LINE);
         let panel = Panel {
@@ -308,7 +307,8 @@ impl<'a> Painting<'_, 'a> {
         let window = all.down(top - 1.0, bottom.max(top + 3.0) + 1.0);
         let window = window.across(all.left - 1.0, all.right + 1.0);
         self.on.frame(window, colours.accent);
-        self.part(Slot::Minimap, "all rows".to_owned(), all);
+        let alt = "drag to move the rows on screen";
+        self.described(Slot::Minimap, "all rows".to_owned(), alt, all);
     }
 
     /// A mark for the peak of every head: at the right where it writes, at the left where it reads.

@@ -3,6 +3,7 @@
 use super::{Painting, SMALL, area};
 use crate::figure::facts::rows::Span;
 use crate::figure::scene::catalogue::Catalogue;
+use crate::figure::scene::fonts::area_of;
 use crate::figure::scene::overlap::{BESIDE, LABELS};
 use crate::figure::scene::paint::{Draw, Page, Paint};
 use crate::figure::scene::panel::{Content, Panel, PlacedPanel, shades};
@@ -75,14 +76,14 @@ fn entries(seen: &Catalogue<'_>, focus: usize) -> [(&'static str, Scale); 4] {
     }
 }
 
-/// Paints the legends in columns; returns false where they do not fit.
+/// Paints the legends in columns; returns their note, or `None` where they do not fit.
 pub fn legends(
     on: &mut dyn Paint,
     seen: &Catalogue<'_>,
     focus: usize,
     (room, across): (Area, usize),
     page: &Page<'_>,
-) -> bool {
+) -> Option<Vec<PlacedPanel<'static>>> {
     let entries = entries(seen, focus);
     let lines = entries.len().div_ceil(across) as f32;
     let width = (room.width() + APART) / across as f32 - APART;
@@ -93,7 +94,7 @@ pub fn legends(
         room.height() / lines
     };
     if each < LEAST || width < 60.0 {
-        return false;
+        return None;
     }
     for (index, (name, scale)) in entries.into_iter().enumerate() {
         let left = room.left + (index % across) as f32 * (width + APART);
@@ -112,9 +113,12 @@ pub fn legends(
             (None, false) => "± fixed for this episode",
         };
         let at = [room.left, room.top + 8.0 + lines * each];
-        on.text(words, at, Style::new(10.0, page.colours.subdued));
+        let style = Style::new(10.0, page.colours.subdued);
+        on.text(words, at, style);
+        let panel = Panel::sign(Slot::Text("legends"), words.to_owned());
+        return Some(vec![panel.at(area_of(words, at, &style))]);
     }
-    true
+    Some(Vec::new())
 }
 
 /// The legend of a scale: a name, the values at its ends, and its colours.
@@ -169,7 +173,9 @@ impl Painting<'_, '_> {
         let memory = self.columns.memory;
         for (x, y, across) in [(x, left, 2), (memory, below_vectors, 1), (x, close, 2)] {
             let (seen, focus) = (&self.of.seen, self.of.focus);
-            if legends(self.on, seen, focus, (area(x, y), across), self.page) {
+            let room = (area(x, y), across);
+            if let Some(note) = legends(self.on, seen, focus, room, self.page) {
+                self.places.extend(note);
                 if below.is_none() {
                     // Left of the titles of the table.
                     self.no_overlap([x.min.min(self.columns.stages.min), table.min + 14.0]);

@@ -69,8 +69,6 @@ pub struct DebugPage<'a> {
     pub pinned: Option<usize>,
     /// True where only the final weighting of each head is shown, and of every head.
     pub all_heads: bool,
-    /// True with a table of the parameters of all heads.
-    pub has_table: bool,
     /// True while the rows shown follow the selected head.
     pub follows: bool,
     /// The step or its stage in words, with a title.
@@ -201,7 +199,16 @@ impl<'a> Painting<'_, 'a> {
 
     /// Adds a part that can be pointed at.
     fn part(&mut self, slot: Slot, name: String, area: Area) {
-        self.places.push(Panel::sign(slot, name).at(area));
+        self.described(slot, name, "", area);
+    }
+
+    /// The same with a description for screen readers.
+    fn described(&mut self, slot: Slot, name: String, alt: &str, area: Area) {
+        let panel = Panel {
+            alt: alt.to_owned(),
+            ..Panel::sign(slot, name)
+        };
+        self.places.push(panel.at(area));
     }
 
     /// Paints a picture and adds it to the parts.

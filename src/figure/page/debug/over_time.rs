@@ -18,7 +18,8 @@ impl<'a> Painting<'_, 'a> {
             this.step_numbers(numbers.center());
         });
         let area = area(self.columns.time, y);
-        self.part(Slot::Ruler, "Ruler".to_owned(), area);
+        let alt = "phases and steps of the episode";
+        self.described(Slot::Ruler, "Ruler".to_owned(), alt, area);
     }
 
     fn phases(&mut self, y: Span) {

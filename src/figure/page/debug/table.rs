@@ -36,9 +36,6 @@ pub fn table_cells(x: Span) -> [Span; EMITTED.len()] {
 impl Painting<'_, '_> {
     /// The height of the table in this much room.
     pub(super) fn table_height(&self, room: f32) -> f32 {
-        if !self.of.has_table {
-            return 0.0;
-        }
         let lines = (self.trace().heads.len() + 1) as f32;
         lines * (room / lines).clamp(LEAST_LINE, LINE)
     }

@@ -146,8 +146,8 @@ impl<'a> Painting<'_, 'a> {
         self.beside("loss", y.max - 8.0);
         let at = [self.columns.time.min - 8.0, y.min + 8.0];
         self.on.text(scale.as_str(), at, self.quiet(10.0).end());
-        let name = format!("phases and loss of every step, up to {scale}; drag to move in time");
-        self.part(Slot::Timeline, name, all);
+        let alt = format!("phases and loss of every step, up to {scale}; drag to move in time");
+        self.described(Slot::Timeline, "Timeline".to_owned(), &alt, all);
     }
 
     /// The part of the steps in the pictures above: the rest is veiled.
@@ -228,7 +228,8 @@ impl<'a> Painting<'_, 'a> {
             self.on.text(now.words(range), at, style);
         }
         let area = area(self.columns.time, y);
-        self.part(Slot::Ribbon(head), format!("Movement of {label}"), area);
+        let name = format!("Movement of {label}");
+        self.described(Slot::Ribbon(head), name, "over time", area);
     }
 
     /// The stretches themselves: of those that share a pixel the first.
@@ -284,6 +285,7 @@ impl<'a> Painting<'_, 'a> {
         let panel = Panel {
             whose: label.to_owned(),
             note: scale.clone(),
+            alt: "over time".to_owned(),
             ..Panel::sign(Slot::Line(id), format!("{label} {scale}"))
         };
         self.places.push(panel.at(plot));

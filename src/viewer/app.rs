@@ -22,6 +22,7 @@ use super::state::messages::Kind;
 use super::state::opening::Opening;
 use super::state::settings::Appearance;
 use super::theme;
+use super::widget::canvas::RecordedPage;
 use super::widget::readout::Readout;
 use super::worker::Worker;
 
@@ -139,6 +140,16 @@ impl App {
         let learning = self.state.learning.as_ref();
         learning.is_some_and(LiveTraining::is_unsaved)
             || self.worker.under_way().any(|job| job.writes)
+    }
+
+    /// Begins to record the page of the next frames.
+    pub fn record_page(&mut self) {
+        self.drawn.textures.recorded = Some(RecordedPage::default());
+    }
+
+    /// Returns the page recorded since then.
+    pub fn recorded_page(&mut self) -> RecordedPage {
+        self.drawn.textures.recorded.take().unwrap_or_default()
     }
 
     /// Bytes of textures uploaded so far.

@@ -170,7 +170,11 @@ fn both_memories_of_two_heads_in_the_close_up_are_read_out() {
 
 /// How many lines of the path of an answer are drawn: each has a broad ground.
 fn lines(screen: &Screen) -> usize {
-    let is_ground = |shape: &Shape| matches!(shape, Shape::Path(path) if !path.closed && path.stroke.width == 4.0);
+    let is_ground = |shape: &Shape| match shape {
+        Shape::Path(path) => !path.closed && path.stroke.width == 4.0,
+        Shape::LineSegment { stroke, .. } => stroke.width == 4.0,
+        _ => false,
+    };
     shapes(screen).filter(|(shape, _)| is_ground(shape)).count()
 }
 

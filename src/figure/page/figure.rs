@@ -18,7 +18,7 @@ use crate::figure::scene::layout::{self, Band, Scene, least_size, stacked};
 use crate::figure::scene::overlap::{Redundancies, Redundant};
 use crate::figure::scene::pace::paces;
 use crate::figure::scene::pages::{FrameTime, Pages, REST};
-use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint};
+use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint, TO_COME};
 use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
 use crate::figure::{
     Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, Walk, facts::numbers,
@@ -365,7 +365,10 @@ impl<'a> Figure<'a> {
             density: self.options.density,
             as_paper: self.is_paper(),
             hides_future: self.options.hides_future,
-            to_come: 0.0,
+            to_come: match self.options.layout {
+                Layout::Debug => TO_COME,
+                _ => 0.0,
+            },
             lacking: match self.layer {
                 Layer::Values => NOT_RECORDED,
                 Layer::Gradients(_) => NO_DERIVATIVE,

@@ -9,6 +9,9 @@ pub const NOT_RECORDED: &str = "not recorded";
 /// The text in place of gradients that cannot be computed.
 pub const NO_DERIVATIVE: &str = "no gradient";
 
+/// Opacity of stages that have not happened yet, on a page that shows them.
+pub const TO_COME: f32 = 0.25;
+
 /// The settings of all pictures of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {

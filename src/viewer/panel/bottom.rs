@@ -46,7 +46,7 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let page = view.page(ui.pixels_per_point());
     let of = view.debug_page();
     let y = whole.y_range().into();
-    let places = of.timeline(&mut view.canvas(ui), &page, *above, y);
+    let places = of.timeline(&mut view.page_canvas(ui, whole), &page, *above, y);
     for place in &places {
         part_ui(ui, place, &places, view);
     }

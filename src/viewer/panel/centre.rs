@@ -23,10 +23,11 @@ pub fn rows_room(height: f32, recording: &Recording) -> f32 {
 
 /// All pictures of the episode.
 pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
-    let y = ui.max_rect().y_range();
+    let all = ui.max_rect();
+    let y = all.y_range();
     let page = view.page(ui.pixels_per_point());
     let of = view.debug_page();
-    let places = of.centre(&mut view.canvas(ui), &page, *columns, y.into());
+    let places = of.centre(&mut view.page_canvas(ui, all), &page, *columns, y.into());
     let bands = DebugPage::bands(view.trace(), y.into());
     page_ui(
         ui,

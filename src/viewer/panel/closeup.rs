@@ -17,7 +17,7 @@ pub fn close_up_ui(ui: &mut Ui, view: &mut View<'_>) {
         ..view.state.figure()
     };
     let figure = Figure::of(view.as_figure(), options);
-    let places = figure.paint(&mut view.canvas(ui), area(rect));
+    let places = figure.paint(&mut view.page_canvas(ui, rect), area(rect));
     page_ui(ui, &places, None, view);
     if view.state.is_on_phone() {
         phone::strip_ui(ui, &places, view);

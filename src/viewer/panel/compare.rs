@@ -38,7 +38,8 @@ pub fn compare_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
             let Some(picture) = view.state.two(&options) else {
                 return;
             };
-            let mut canvas = Canvas::new(ui.painter(), view.textures, pair.serial());
+            let canvas = Canvas::new(ui.painter(), view.textures, pair.serial());
+            let mut canvas = canvas.of_page(area(rect));
             let places = picture.figure().paint(&mut canvas, area(rect));
             let at = [
                 columns.step(view.step(), view.steps()).center(),

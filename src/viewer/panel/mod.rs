@@ -48,7 +48,7 @@ use super::state::target::Target;
 use super::state::{NARROW, State};
 use super::theme::{Palette, Scale};
 use super::widget::button::focus_ring;
-use super::widget::canvas::{Canvas, Textures, rect};
+use super::widget::canvas::{Canvas, Textures, area, rect};
 use super::widget::named_rects;
 use super::widget::readout::Readout;
 use crate::figure::facts::signal_path::SignalPath;
@@ -57,7 +57,7 @@ use crate::figure::page::debug::DebugPage;
 use crate::figure::page::debug::geometry::step_at;
 use crate::figure::page::debug::timeline::{TIMELINE, scalars_height};
 use crate::figure::scene::catalogue::Catalogue;
-use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page};
+use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, TO_COME};
 use crate::figure::{HeadName, Layer, PlacedPanel};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
@@ -93,9 +93,6 @@ pub fn transport_height(window: f32, lines: usize, panels: Panels) -> f32 {
 }
 /// Height of the status line.
 pub const STATUS: f32 = 26.0;
-
-/// Opacity of steps that have not happened yet.
-const TO_COME: f32 = 0.25;
 
 /// The step and the channel of an answer, and where it comes from, if it is asked for.
 pub type Answer = ((usize, usize), Option<SignalPath>);
@@ -225,11 +222,16 @@ impl<'a> View<'a> {
         Canvas::new(ui.painter(), self.textures, self.open.serial)
     }
 
+    /// The surface for a page in this part of the window.
+    pub fn page_canvas(&mut self, ui: &Ui, rect: Rect) -> Canvas<'_> {
+        self.canvas(ui).of_page(area(rect))
+    }
+
     /// The settings of the pictures on screen.
     pub fn page(&self, density: f32) -> Page<'static> {
         Page {
             step: Some(self.step()),
-            stage: Some(self.player.stage()),
+            stage: (!self.player.whole_steps()).then(|| self.player.stage()),
             through: self.player.through(),
             hides_future: self.player.playing(),
             to_come: TO_COME,
@@ -245,7 +247,10 @@ impl<'a> View<'a> {
     pub fn debug_page(&self) -> DebugPage<'a> {
         let view = &self.state.view;
         DebugPage {
-            seen: self.catalogue(),
+            seen: Catalogue {
+                moment: self.as_figure().moment,
+                ..self.catalogue()
+            },
             whole: self.whole,
             lines: &self.open.heads,
             events: &self.open.events,

@@ -22,6 +22,6 @@ pub fn paper_ui(ui: &mut Ui, view: &mut View<'_>) {
         ..view.catalogue()
     };
     let figure = Figure::of(seen, options);
-    let places = figure.paint(&mut view.canvas(ui), area(rect));
+    let places = figure.paint(&mut view.page_canvas(ui, rect), area(rect));
     page_ui(ui, &places, None, view);
 }

@@ -14,7 +14,7 @@ use egui::{
 use crate::figure::facts::rows::Span;
 use crate::figure::scene::cells::Cells;
 use crate::figure::{
-    Anchor, Area, At, Image, Ink, Mark, Paint, PanelId, Text, Weight, scene::paint,
+    Anchor, Area, At, Drawing, Image, Ink, Mark, Paint, PanelId, Text, Weight, scene::paint,
 };
 use crate::viewer::theme;
 
@@ -29,6 +29,17 @@ pub struct Textures {
     odd: HashMap<u64, (u64, [bool; 2])>,
     uploads: usize,
     bytes: usize,
+    /// The page on screen, while it is recorded.
+    pub recorded: Option<RecordedPage>,
+}
+
+/// A page on screen as marks, to compare it with a figure.
+#[derive(Clone, Debug, Default)]
+pub struct RecordedPage {
+    /// The parts of the window that it takes, from above.
+    pub areas: Vec<Area>,
+    /// Its marks, in the order in which they are painted.
+    pub marks: Vec<Mark>,
 }
 
 /// A texture that no pass of the last ones has drawn is freed.
@@ -107,6 +118,8 @@ pub struct Canvas<'a> {
     whose: u64,
     /// The part of the window to paint on, unless it is clipped.
     whole: Rect,
+    /// True for a page, which can be recorded.
+    is_page: bool,
 }
 
 impl<'a> Canvas<'a> {
@@ -114,11 +127,27 @@ impl<'a> Canvas<'a> {
     pub fn new(painter: &Painter, textures: &'a mut Textures, episode: u64) -> Self {
         Self {
             whole: painter.clip_rect(),
+            is_page: false,
             painter: painter.clone(),
             textures,
             episode,
             whose: 0,
         }
+    }
+
+    /// The same for a page in this part of the window.
+    pub fn of_page(mut self, area: Area) -> Self {
+        self.is_page = true;
+        if let Some(recorded) = &mut self.textures.recorded {
+            recorded.areas.push(area);
+        }
+        self
+    }
+
+    /// The record of this page, while it is recorded.
+    fn record(&mut self) -> Option<&mut Vec<Mark>> {
+        let recorded = self.textures.recorded.as_mut().filter(|_| self.is_page);
+        recorded.map(|recorded| &mut recorded.marks)
     }
 
     /// The same for one of several episodes on screen.
@@ -132,6 +161,9 @@ impl<'a> Canvas<'a> {
 
 impl Paint for Canvas<'_> {
     fn mark(&mut self, mark: Mark) {
+        if let Some(marks) = self.record() {
+            marks.push(mark.clone());
+        }
         let Mark::Image { area, image } = &mark else {
             return paint_mark(&self.painter, &mark);
         };
@@ -142,6 +174,12 @@ impl Paint for Canvas<'_> {
     }
 
     fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &paint::Page<'_>, opacity: f32) {
+        if let Some(marks) = self.record() {
+            // As a figure has them: an image for every run of rows.
+            let mut drawing = Drawing::new(0.0, 0.0, page.colours.panel, String::new());
+            drawing.cells(cells, at, page, opacity);
+            marks.append(&mut drawing.marks);
+        }
         let ctx = self.painter.ctx().clone();
         let limit = ctx.input(|input| input.max_texture_side);
         let (top, bottom) = at.axis.ends().unwrap_or_default();

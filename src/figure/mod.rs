@@ -1,6 +1,7 @@
 //! Pictures of an episode and learning curves: in the window, and with axes and legends for papers and slides.
 //!
 //! - [`facts`]: values of an episode in numbers and words. Nothing in it paints.
+//! - [`narrate`]: sentences about a moment of an episode. Every text about it is from here.
 //! - [`scene`]: pictures as marks (rectangles, lines, text, images) on whatever is [`Paint`]: the window, or a
 //!   [`Drawing`]. The [`catalogue`](scene::catalogue) makes each picture of an episode.
 //! - [`chart`]: learning curves and other charts of a training run.
@@ -13,6 +14,7 @@
 pub mod chart;
 pub mod facts;
 mod fixture;
+pub mod narrate;
 pub mod out;
 pub mod page;
 pub mod scene;

@@ -3,11 +3,10 @@
 use super::command::{Ask, Command, Episode, Look, Subject, Window};
 use super::glossary;
 use super::keys::{self, TABLE};
-use super::narration;
 use super::state::State;
 use super::state::gallery::FAILURES;
 use super::state::settings::Theme;
-use crate::figure::Map;
+use crate::figure::{Map, head_label};
 
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +65,7 @@ impl State {
             (0..recording.trace.heads.len()).map(move |head| {
                 let kept = self.view.keeps(head);
                 let does = if kept { "Unpin" } else { "Select" };
-                let name = format!("{does} head {}", narration::head_label(recording, head));
+                let name = format!("{does} head {}", head_label(&recording.trace, head));
                 let help = if kept {
                     "the most active head is selected instead"
                 } else {

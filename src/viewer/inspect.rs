@@ -11,12 +11,12 @@ pub use table::{Form, Table};
 
 use std::ops::RangeInclusive;
 
-use super::narration;
 use super::state::episode::Open;
 use super::state::target::Target;
 use crate::figure::facts::equations::InStep;
 use crate::figure::facts::stages::{BEFORE, Column, columns_of};
 use crate::figure::scene::units::Units;
+use crate::figure::{head_label, narrate};
 use crate::math::Series;
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{HeadTrace, LayerTrace};
@@ -93,7 +93,7 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
             .map(move |column| column.values(head, t)[row])
     });
     Some(Card {
-        title: format!("{} row {row}", narration::head_label(recording, focus)),
+        title: format!("{} row {row}", head_label(&recording.trace, focus)),
         lines: lines.collect(),
         table: over_time,
     })
@@ -117,7 +117,7 @@ fn rows_card(open: &Open, focus: usize, rows: RangeInclusive<usize>, step: usize
         })
     });
     let table = rows_table(head, step);
-    let label = narration::head_label(recording, focus);
+    let label = head_label(&recording.trace, focus);
     Some(Card {
         title: format!("{label} rows {first} to {last}"),
         lines: lines.collect::<Option<_>>()?,
@@ -143,7 +143,7 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
     let seen = memory(step + usize::from(open.writes_first()));
     let mut reads = Vec::new();
     for (index, head) in trace.heads.iter().enumerate() {
-        let label = narration::head_label(recording, index);
+        let label = head_label(&recording.trace, index);
         let Some(&w) = head.weighting.row(step).get(row) else {
             continue;
         };
@@ -243,7 +243,7 @@ fn step_card(open: &Open, step: usize) -> Card {
         .collect();
     let loss = recording.loss.get(step).copied().unwrap_or_default();
     lines.push(line("loss", "cross-entropy, bits", loss));
-    let phase = narration::phase_at(recording, step);
+    let phase = narrate::phase_at(recording, step);
     let names = ("channel", &["output", "target"][..]);
     Card {
         title: format!("Step {step} {phase}"),

@@ -30,6 +30,7 @@ mod widget;
 mod window;
 mod worker;
 
+pub use crate::figure::narrate::failure::{Cause, first_wrong, shown_in};
 pub use app::App;
 pub use choices::Choice;
 pub use command::Command;
@@ -40,7 +41,6 @@ pub use files::{
 };
 pub use inspect::{Card, Form, Line, Table};
 pub use link::Link;
-pub use narration::failure::{Cause, first_wrong, shown_in};
 pub use options::{First, Options, StartError};
 pub use state::State;
 pub use state::episode::{EpisodeRequest, ExternalEpisode};

@@ -3,17 +3,14 @@
 use super::files::RecordedEpisode;
 use super::inspect::Card;
 use super::narration;
-use super::narration::failure::shown_in;
 use super::state::State;
 use super::state::compare::Pair;
 use super::state::episode::Open;
 use super::state::target::Target;
 use super::state::tour::{Act, Tour, Wait};
-use crate::figure::Stage;
-use crate::figure::facts::events::SPREAD;
-use crate::figure::facts::stages::Moved;
-use crate::math::Answer;
-use crate::model::HeadTrace;
+use crate::figure::facts::signal_path::SignalPath;
+use crate::figure::narrate::{Moment, mechanism};
+use crate::figure::{Stage, head_label, peak};
 use crate::train::Recording;
 
 /// Returns the card of a target at a step: of both sides in a comparison.
@@ -50,7 +47,9 @@ impl State {
             return String::new();
         };
         let recording = &open.shown.recording;
-        let (step, focus) = (self.player.step(), self.view.focus);
+        let (moment, focus) = (open.moment(&self.player), self.view.focus);
+        let at = |place| Moment { place, ..moment };
+        let answer = at(open.stages.len() - 1).long(focus);
         if tour.lacks(&open.stages) {
             return "The heads of this machine do not have this stage.".to_owned();
         }
@@ -58,148 +57,36 @@ impl State {
             Wait::Play if self.is_on_phone() => "The blue mark in the strip at the bottom is the current step; drag along it.".to_owned(),
             Wait::Play => "The blue line through all pictures is the current step. Space pauses.".to_owned(),
             Wait::Step => "Nothing is recomputed: going back is as exact as going forward.".to_owned(),
-            Wait::Click => {
-                let weighting = recording.trace.heads.get(focus);
-                let weighting = weighting.map(|head| head.weighting.row(step));
-                let peak = weighting.and_then(narration::peak).map_or(String::new(), |(row, weight)| {
-                    let head = narration::head_label(recording, focus);
-                    format!(" In step {step} {head} has {weight:.2} of its weight on row {row}.")
-                });
-                format!(
-                    "This is its weighting: how much it attends to each row. No weight is below 0, and their sum is 1.{peak}"
-                )
-            }
+            Wait::Click => format!(
+                "This is its weighting: how much it attends to each row. No weight is below 0, and their sum is 1. {}",
+                at(usize::MAX).caption(Some(focus)).text
+            ),
             Wait::First => "The initial memory: every episode starts from it, and nothing written before is left. Only \
                             training changes what persists, the weights."
                 .to_owned(),
-            Wait::Answer => self.narrate_answer(step),
-            Wait::Asked => {
-                let after = "That is the item after the one in the query.";
-                format!("{} {after}", self.narrate_answer(step))
-            }
+            Wait::Answer => answer,
+            Wait::Asked => format!("{answer} That is the item after the one in the query."),
             Wait::Flip => tour.before.as_ref().map_or_else(String::new, |before| self.narrate_flip(&before.0)),
             Wait::Start => {
                 let head = recording.trace.heads.get(focus);
-                let own = head.and_then(narration::otherwise);
+                let own = head.and_then(mechanism::otherwise);
                 own.unwrap_or_else(|| {
                     "Choose one of them: its stages show the difference. Each score has its own equation, and disabled \
                      stages are not shown."
                         .to_owned()
                 })
             }
-            Wait::Stage if tour.at().act == Act::Content => self.narrate_query(),
-            Wait::Stage => tour
-                .about()
-                .zip(recording.trace.heads.get(focus))
-                .and_then(|(about, head)| self.narrate_tour_stage(about, head))
-                .unwrap_or_else(|| {
-                    narration::narrate_stage(open, step, open.stages.at(self.player.stage()), focus)
-                }),
-        }
-    }
-
-    /// Describes a stage of the selected head in plain words.
-    fn narrate_tour_stage(&self, about: Stage, head: &HeadTrace) -> Option<String> {
-        let step = self.player.step();
-        let name = narration::head_label(
-            &self.session.open.as_ref()?.shown.recording,
-            self.view.focus,
-        );
-        let percent = |share: f32| format!("{:.0} %", 100.0 * share);
-        let (row, weight) = narration::peak(head.weighting.row(step))?;
-        Some(match about {
-            Stage::Gate => {
-                let gate = *head.gate.as_slice().get(step)?;
-                let (from, _) = narration::peak(head.gated.row(step))?;
-                let (way, share) = if gate < 0.5 {
-                    ("its previous weighting", 1.0 - gate)
-                } else {
-                    ("the content weighting", gate)
+            Wait::Stage => {
+                let hint = match (tour.at().act, tour.about()) {
+                    (Act::Content, _) => narrate_source(recording, focus, moment.step),
+                    (_, Some(Stage::Add)) if !self.is_on_phone() => {
+                        Some(" Press , to see the row as it was before.".to_owned())
+                    }
+                    _ => None,
                 };
-                format!(
-                    "g is {gate:.2}: {} of {way}. {name} starts from row {from}.",
-                    percent(share)
-                )
+                moment.long(focus) + &hint.unwrap_or_default()
             }
-            Stage::Shift => {
-                let Moved {
-                    by,
-                    from,
-                    to,
-                    weight,
-                } = narration::moved(head, step)?;
-                let (way, share) = (narration::moves(by), percent(weight));
-                format!("It {way}, from row {from} to row {to}, with {share} of its weight.")
-            }
-            Stage::Sharpen => {
-                let gamma = *head.sharpening.as_slice().get(step)?;
-                let (_, before) = narration::peak(head.shifted.row(step))?;
-                let [before, weight] = [before, weight].map(percent);
-                let does = if head.is_write() { "writes" } else { "reads" };
-                format!(
-                    "γ is {gamma:.1}: now {weight} of the weight is on row {row}, before it was {before}. {name} \
-                     {does} that row."
-                )
-            }
-            Stage::Add => format!(
-                "{name} has added its vector to row {row}, with {} of its weight.{}",
-                percent(weight),
-                if self.is_on_phone() {
-                    ""
-                } else {
-                    " Press , to see the row as it was before."
-                }
-            ),
-            _ => return None,
-        })
-    }
-
-    /// Describes which vector a step answers, and when it was shown.
-    fn narrate_answer(&self, step: usize) -> String {
-        let Some(open) = &self.session.open else {
-            return String::new();
-        };
-        let recording = &open.shown.recording;
-        let (wrong, bits) = (recording.wrong_bits(step), recording.trace.output.width());
-        let right = if recording.episode.answer == Answer::Symbols {
-            let is = if wrong == 0 { "right" } else { "wrong" };
-            format!("The symbol of step {step} is {is}")
-        } else if wrong == 0 {
-            format!("All {bits} bits of step {step} are right")
-        } else {
-            format!("Of the {bits} bits of step {step} {wrong} are wrong")
-        };
-        match shown_in(recording, step) {
-            Some(shown) => format!("{right}: the vector shown in step {shown}."),
-            None => format!("{right}."),
         }
-    }
-
-    /// Describes the row that a query found, and when it was written.
-    fn narrate_query(&self) -> String {
-        let (step, focus) = (self.player.step(), self.view.focus);
-        let open = self.session.open.as_ref();
-        let narrate_query = open.and_then(|open| {
-            let recording = &open.shown.recording;
-            let head = recording.trace.heads.get(focus)?;
-            let (row, weight) = narration::peak(head.content.row(step))?;
-            let written = written_in(recording, row, step).map_or(String::new(), |(writer, at)| {
-                let same = recording.episode.input.row(at) == recording.episode.input.row(step);
-                let same = if same {
-                    ": the same vector as shown now"
-                } else {
-                    ""
-                };
-                format!(" {writer} wrote there in step {at}{same}.")
-            });
-            Some(format!(
-                "{} gives {:.0} % of the weight to row {row}, of {} rows.{written}",
-                narration::head_label(recording, focus),
-                100.0 * weight,
-                head.content.width()
-            ))
-        });
-        narrate_query.unwrap_or_default()
     }
 
     /// Describes the effect of a flipped input bit on the answer.
@@ -227,10 +114,10 @@ impl State {
         };
         let [from, to] = [was, now].map(|recording| number(value(recording, answer, bit)));
         let rest = other.iter().filter(|&&at| at != (answer, bit)).count();
-        let rest = match rest {
-            0 => "and no other bit of the answer has changed".to_owned(),
-            1 => "and 1 other bit of the answer has changed".to_owned(),
-            count => format!("and {count} other bits of the answer have changed"),
+        let others = match rest {
+            0 => "no other bit of the answer has".to_owned(),
+            1 => "1 other bit of the answer has".to_owned(),
+            count => format!("{count} other bits of the answer have"),
         };
         let followed = if from == to {
             "it does not follow"
@@ -238,18 +125,22 @@ impl State {
             "the answer follows"
         };
         format!(
-            "{start} In step {answer} that bit of the answer was {from} and is {to}, {rest}: {followed}."
+            "{start} In step {answer} that bit of the answer was {from} and is {to}, and {others} changed: {followed}."
         )
     }
 }
 
-/// The last step before this one in which a write head was on a row, and its label.
-fn written_in(recording: &Recording, row: usize, step: usize) -> Option<(String, usize)> {
-    let heads = recording.trace.heads.iter().enumerate();
-    let writers: Vec<_> = heads.filter(|(_, head)| head.is_write()).collect();
-    (0..step).rev().find_map(|step| {
-        let mut writers = writers.iter();
-        let writer = writers.find(|(_, head)| head.weighting.row(step)[row] > SPREAD)?;
-        Some((narration::head_label(recording, writer.0), step))
-    })
+/// Describes the write to the row that a head finds by content.
+fn narrate_source(recording: &Recording, head: usize, step: usize) -> Option<String> {
+    let (trace, input) = (&recording.trace, &recording.episode.input);
+    let (row, _) = peak(trace.heads.get(head)?.content.row(step))?;
+    let origin = SignalPath::origin(trace, row, step)?;
+    let (writer, at) = (head_label(trace, origin.writer), origin.step);
+    let is_same = input.row(at) == input.row(step);
+    let same = if is_same {
+        ": the same vector as shown now"
+    } else {
+        ""
+    };
+    Some(format!(" {writer} wrote there in step {at}{same}."))
 }

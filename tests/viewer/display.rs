@@ -84,11 +84,7 @@ fn chart(screen: &Screen, name: &str) -> Vec<String> {
 #[test]
 fn selecting_snapshot_keeps_chart_axes() {
     let mut screen = waiting();
-    let names = [
-        "Loss per sequence (bits)",
-        "Wrong bits by length",
-        "Rows used",
-    ];
+    let names = ["Loss per sequence (bits)", "Wrong bits", "Rows used"];
     let now = names.map(|name| chart(&screen, name));
     assert!(now.iter().all(|chart| chart.len() > 3), "{now:?}");
     for moment in [Some(0), Some(3), None] {
@@ -105,7 +101,7 @@ fn charts_label_their_horizontal_axis() {
     let screen = waiting();
     for (name, across) in [
         ("Loss per sequence (bits)", "sequences, logarithmic at"),
-        ("Wrong bits by length", "length at"),
+        ("Wrong bits", "length at"),
         ("Gate", "sequences, logarithmic at"),
     ] {
         let words = chart(&screen, name);

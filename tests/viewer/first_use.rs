@@ -34,7 +34,7 @@ fn headline_states_where_weight_went() {
     assert!(says(&harness, "The write head moves back by one row"));
     assert!(!says(&harness, "The write head moves on by one row"));
     press(&mut harness, Key::P);
-    assert!(says(&harness, "The focus moves back by one row"));
+    assert!(says(&harness, "W0 moves back by one row"));
 }
 
 #[test]

@@ -214,7 +214,7 @@ fn curves_are_exported_as_figure() {
         "Loss per sequence (bits)",
         "chance level",
         "Gradient",
-        "Wrong bits by length",
+        "Wrong bits",
         "Rows used",
     ] {
         assert!(svg.contains(words), "{words}");

@@ -262,7 +262,7 @@ fn head_without_erase_shows_no_erase() {
     press(&mut harness, Key::Space);
     act(&mut harness, Play::Seek(2));
     to_stage(&mut harness, "erase");
-    told(&harness, "W1 erases from row");
+    told(&harness, "W1 erases ");
     assert!(!clipping::texts(&harness).any(|(text, _)| text.galley.text().contains("W0 erases")));
 }
 
@@ -297,7 +297,7 @@ fn episode_can_be_resampled_and_shown_as_mean() {
     assert_eq!(sampling, NoiseMode::Mean);
     told(&harness, "nothing sampled: most likely rows");
     to_stage(&mut harness, "sample");
-    told(&harness, "It takes the most likely row");
+    told(&harness, "W1 takes the most likely row, row ");
     let mut seen = vec![likely.clone()];
     for sample in 0..3 {
         press(&mut harness, Key::A);
@@ -306,14 +306,17 @@ fn episode_can_be_resampled_and_shown_as_mean() {
         assert!(seen.iter().all(|other| *other != drawn));
         seen.push(drawn);
         assert_eq!(harness.state().player.step(), 3);
-        told(&harness, " is sampled, with probability ");
+        told(&harness, "W1 samples row ");
         let name = harness.state().session.open.as_ref().unwrap().name();
         assert!(name.ends_with(&format!(", sample {sample}")), "{name}");
     }
     act(&mut harness, Episode::Sample(1));
     assert_eq!(weightings(&harness).0, seen[2], "the same draw again");
     act(&mut harness, Episode::Sampling(NoiseMode::Expected));
-    told(&harness, "Nothing is sampled: the head attends to all rows");
+    told(
+        &harness,
+        "W1 attends to all rows by probability, most to row ",
+    );
     press_with(&mut harness, Modifiers::SHIFT, Key::A);
     assert_eq!(weightings(&harness).0, likely);
 }

@@ -437,7 +437,7 @@ fn learning_charts_are_whole_and_have_numbers() {
         .iter()
         .find(|text| text.text().starts_with("0: every bit right"));
     assert!(!caption.unwrap().elided);
-    let top = screen.get_by_label("Wrong bits by length").rect().top();
+    let top = screen.get_by_label("Wrong bits").rect().top();
     for number in ["50 %", "1", "4"] {
         let mut below = clipping::texts(&screen).filter(|(text, _)| text.pos.y > top);
         assert!(
@@ -507,5 +507,5 @@ fn a_symbol_stays_with_its_number() {
     to_stage(&mut screen, "content");
     screen.run_steps(3);
     let mut texts = clipping::texts(&screen);
-    assert!(texts.any(|(text, _)| text.galley.text().contains("With β\u{a0}")));
+    assert!(texts.any(|(text, _)| text.galley.text().contains(", β\u{a0}")));
 }

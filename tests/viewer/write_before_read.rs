@@ -10,7 +10,7 @@ fn write_first() -> Screen {
 
 /// The sentence over the stages.
 fn told(harness: &Screen, words: &str) {
-    assert!(harness.query_by_label_contains(words).is_some(), "{words}");
+    assert!(says(harness, words), "{words}");
 }
 
 #[test]
@@ -45,9 +45,9 @@ fn descriptions_follow_machine_order() {
     for head in [0, 1] {
         act(&mut harness, Look::Focus(head));
         to_stage(&mut harness, "content");
-        told(&harness, "W0: The key is compared with every row.");
+        told(&harness, "W0 compares its key with every row: ");
         to_stage(&mut harness, "read content");
-        told(&harness, "R0: The key is compared with every row.");
+        told(&harness, "R0 compares its key with every row: ");
     }
     let usual = paused_with_file("1 reads 1 writes");
     let status = usual.state().status();

@@ -63,7 +63,7 @@ impl<'a> InStep<'a> {
 
     /// A row of the memory.
     pub(crate) fn memory(&self, row: usize) -> impl Iterator<Item = f32> + Clone + use<'a> {
-        let rows = self.head.similarity.width().max(1);
+        let rows = self.head.weighting.width().max(1);
         self.memory.iter().skip(row).step_by(rows).copied()
     }
 

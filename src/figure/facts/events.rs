@@ -1,11 +1,10 @@
 //! Movements of heads through an episode, and events.
 
 use crate::figure::facts::heads::{Scalar, head_label, scalars, signed};
+use crate::figure::facts::stages::{moves, shorter_way};
+use crate::figure::facts::thresholds::ON_ROW;
 use crate::model::{HeadTrace, Trace, peak};
 use crate::train::{Recording, is_absent};
-
-/// Below this weight of its heaviest row a weighting is not on any one row.
-pub const SPREAD: f32 = 0.5;
 
 /// The numbers of a head over time, computed from its weightings.
 #[derive(Clone, Debug)]
@@ -49,10 +48,7 @@ pub fn events(recording: &Recording) -> Vec<Event> {
         words.extend(heads.filter_map(|(index, head)| {
             let (before, now) = (move_in(head, step.checked_sub(1)?)?, move_in(head, step)?);
             let label = head_label(trace, index);
-            (now != before).then(|| match now {
-                0 => format!("{label} stays"),
-                now => format!("{label} moves by {}", signed(now)),
-            })
+            (now != before).then(|| format!("{label} {}", moves(now)))
         }));
         let wrong = recording.wrong_bits(step);
         if wrong > 0 {
@@ -116,16 +112,10 @@ fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
 fn move_in(head: &HeadTrace<f32>, step: usize) -> Option<isize> {
     let (from, held) = peak(head.previous_weighting(step))?;
     let (to, weight) = peak(head.weighting.row(step))?;
-    if held < SPREAD || weight < SPREAD {
+    if held < ON_ROW || weight < ON_ROW {
         return None;
     }
-    let rows = head.weighting.width();
-    let ahead = (to + rows - from) % rows;
-    Some(if 2 * ahead <= rows {
-        ahead.cast_signed()
-    } else {
-        ahead.cast_signed() - rows.cast_signed()
-    })
+    Some(shorter_way([from, to], head.weighting.width()))
 }
 
 /// Largest number of rows that a shift can move the focus; no limit where no shift was recorded.

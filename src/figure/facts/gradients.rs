@@ -1,8 +1,8 @@
 //! Gradients of the loss, or of one output bit, with respect to the values shown: a layer drawn in their place.
 
 use crate::figure::facts::heads::{EMITTED, FOLLOWING};
-use crate::figure::facts::stages::{BEFORE, Column};
-use crate::figure::{PanelId, Scalar, Scale, facts::numbers, head_label};
+use crate::figure::facts::stages::{BEFORE, COLUMNS, Column};
+use crate::figure::{PanelId, Picture, Scalar, Scale, facts::numbers, head_label};
 use crate::math::Series;
 use crate::model::weighting::local::CENTRE;
 use crate::model::{Array, HeadTrace, Model, Trace, array};
@@ -140,6 +140,18 @@ impl Gradients {
             _ => array,
         };
         Some((array, self.trace.series(place, array)?))
+    }
+
+    /// True for a picture that shows derivatives at this step; others show values.
+    pub fn shows(&self, id: PanelId, step: usize) -> bool {
+        match (id.picture, id.of, id.part) {
+            (Picture::Memory, ..) => true,
+            (Picture::Stages, Some(head), Some(part)) => {
+                let column = COLUMNS.get(part);
+                column.is_some_and(|column| self.column(head, column, step).is_some())
+            }
+            _ => self.series(id).is_some(),
+        }
     }
 
     /// The derivative w.r.t. a column of the addressing of a head in a step, where the array exists.

@@ -191,13 +191,13 @@ impl Emitted {
         let most = numbers::round_up(finite.clone().fold(0.0, f32::max));
         let rows = head.weighting.width().max(2) as f32;
         let reach = ((head.shift.width() / 2) as f32).max(1.0);
-        let scale = match self.symbol {
-            "g" => (0.0, 1.0),
-            "s" => (-reach, reach),
-            "γ" => (1.0, most.max(2.0)),
-            "H" => (0.0, rows.log2()),
-            "p" => (0.0, rows),
-            "KL" => (finite.fold(0.0, f32::min), most),
+        let scale = match self.from.unwrap_or(self.array) {
+            array::GATE => (0.0, 1.0),
+            array::SHIFT => (-reach, reach),
+            array::SHARPENING => (1.0, most.max(2.0)),
+            array::WEIGHTING | array::DISTRIBUTION => (0.0, rows.log2()),
+            CENTRE => (0.0, rows),
+            DIVERGENCE => (finite.fold(0.0, f32::min), most),
             _ => (0.0, most),
         };
         Some(Scalar {

@@ -88,7 +88,7 @@ fn heaviest(links: impl Iterator<Item = WeightFlow>) -> Vec<WeightFlow> {
 pub fn describe(links: &[WeightFlow], rows: usize) -> String {
     let lines = links.iter().take(4).map(|link| {
         let round = if link.wraps(rows) {
-            ", round the end"
+            ", wraps around"
         } else {
             ""
         };
@@ -118,7 +118,7 @@ mod tests {
                 .iter()
                 .any(|link| (link.from, link.to) == (10, 11) && !link.wraps(12))
         );
-        assert!(describe(&links, 12).starts_with("row 11 → row 0: 0.8100, round the end"));
+        assert!(describe(&links, 12).starts_with("row 11 → row 0: 0.8100, wraps around"));
     }
 
     #[test]

@@ -14,4 +14,5 @@ pub mod scores;
 pub mod signal_path;
 pub mod spread;
 pub mod stages;
+pub mod thresholds;
 pub mod ticks;

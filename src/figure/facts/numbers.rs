@@ -63,6 +63,14 @@ pub fn short(value: f32, decimals: usize) -> String {
     fit(value, decimals, 9).trim_start().to_owned()
 }
 
+/// A share of 1 as a whole percentage.
+pub fn percent(share: f32) -> String {
+    if share > 0.0 && share < 0.005 {
+        return "less than 1 %".to_owned();
+    }
+    format!("{:.0} %", share * 100.0)
+}
+
 /// A number in the cell of a picture: two digits, no leading zero.
 pub fn cell(value: f32) -> String {
     if is_absent(value) {

@@ -18,7 +18,7 @@ pub struct ScoreText {
     pub equation: fn(&HeadTrace) -> String,
     /// The explanation, in a sentence.
     pub about: &'static str,
-    /// What happens in a step, in a sentence.
+    /// What a head does with its key in a step.
     pub step: &'static str,
     /// True where it multiplies the key with the contents of a row, value by value.
     pub is_product: bool,
@@ -46,7 +46,7 @@ const COSINE: ScoreText = ScoreText {
     number: "(6)",
     equation: |_| "cosine of the key k with each row of M, −1 to 1".to_owned(),
     about: "Cosine: the angle between key and row, whatever their lengths.",
-    step: "The key is compared with every row.",
+    step: "compares its key with every row",
     is_product: true,
     reads_rows: true,
     sum: |at, row| {
@@ -65,7 +65,7 @@ const ADDITIVE: ScoreText = ScoreText {
     number: "Bahdanau 2015",
     equation: |_| "K(i) = v · tanh(k · W_k + M(i) · W_M)".to_owned(),
     about: "Additive: a small learned layer combines key and row, and its units vote.",
-    step: "A learned layer scores the key with every row.",
+    step: "scores its key with every row by a learned layer",
     is_product: false,
     reads_rows: true,
     sum: |at, row| {
@@ -88,7 +88,7 @@ const LOCATION: ScoreText = ScoreText {
     number: "Luong 2015",
     equation: |_| "K(i) = (k · W)(i), independent of M".to_owned(),
     about: "Location: the key scores rows by position alone; their contents are ignored.",
-    step: "The key scores every row by position, whatever its contents.",
+    step: "scores every row by position, ignoring contents",
     is_product: false,
     reads_rows: false,
     sum: |at, row| {
@@ -105,7 +105,7 @@ const GENERAL: ScoreText = ScoreText {
     number: "Luong 2015",
     equation: |_| "K(i) = k · W · M(i)".to_owned(),
     about: "General: a learned matrix relates parts of the key to parts of a row.",
-    step: "The key, transformed by a learned matrix, is multiplied with every row.",
+    step: "multiplies its key, transformed by a learned matrix, with every row",
     is_product: false,
     reads_rows: true,
     sum: |at, row| {
@@ -120,7 +120,7 @@ const DOT: ScoreText = ScoreText {
     number: "Luong 2015",
     equation: |_| "K(i) = k · M(i)".to_owned(),
     about: "Dot: the dot product of key and row; long rows match more.",
-    step: "The key is multiplied with every row.",
+    step: "multiplies its key with every row",
     is_product: true,
     reads_rows: true,
     sum: |at, row| {

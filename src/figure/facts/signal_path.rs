@@ -55,7 +55,7 @@ impl SignalPath {
     }
 
     /// Returns the write before step `end` with the largest share of a row; `None` if the initial values have more.
-    fn origin(trace: &Trace, row: usize, end: usize) -> Option<Origin> {
+    pub fn origin(trace: &Trace, row: usize, end: usize) -> Option<Origin> {
         let (mut sum, mut most) = (0.0, None::<Origin>);
         let start = remains(trace, row, end, |origin, left| {
             let size = left.iter().map(|x| x.abs()).sum::<f32>();

@@ -471,17 +471,21 @@ pub fn moves(by: isize) -> String {
     }
 }
 
+/// Returns the number of rows from one row to another, the shorter way round.
+pub fn shorter_way([from, to]: [usize; 2], rows: usize) -> isize {
+    let on = (to + rows - from) % rows;
+    let back = if 2 * on > rows { rows } else { 0 };
+    on.cast_signed() - back.cast_signed()
+}
+
 /// Returns the move of the weight by the shift of a step.
 pub fn moved(head: &HeadTrace, step: usize) -> Option<Moved> {
     let known = |weighting| peak(weighting).filter(|(_, weight)| weight.is_finite());
     let before = columns_of(head).take_while(|column| column.stage != Stage::Shift);
     let (from, _) = known(before.last()?.values(head, step))?;
     let (to, weight) = known(head.shifted.row(step))?;
-    let rows = head.shifted.width().cast_signed();
-    let on = (to.cast_signed() - from.cast_signed()).rem_euclid(rows);
-    let by = if 2 * on > rows { on - rows } else { on };
     Some(Moved {
-        by,
+        by: shorter_way([from, to], head.shifted.width()),
         from,
         to,
         weight,

@@ -14,7 +14,7 @@ use crate::figure::scene::cells::{Cells, Values};
 use crate::figure::scene::motion::{Instant, POINT, turn};
 use crate::figure::scene::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use crate::figure::scene::panel::{Across, Content, Down, Panel};
-use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label};
+use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label, narrate};
 use crate::math::{Matrix, Series};
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Array, HeadTrace, NoiseMode, Place, Trace, array};
@@ -242,6 +242,18 @@ impl<'a> Catalogue<'a> {
             (Picture::Stages, Some(head), None) => self.addressing(head),
             _ if id.now => self.now(id),
             _ => self.over_time(id),
+        }
+    }
+
+    /// Returns the moment of which sentences are made.
+    pub fn narrated(&self) -> narrate::Moment<'a> {
+        let (step, place) = self.moment;
+        let (recording, stages) = (self.recording, self.stages);
+        narrate::Moment {
+            recording,
+            stages,
+            step,
+            place,
         }
     }
 

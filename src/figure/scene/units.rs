@@ -12,6 +12,9 @@ use crate::model::{LayerTrace, Trace};
 /// Largest number of quantities side by side.
 pub const STRIPS: usize = 5;
 
+/// Symbols of the quantities of a unit. The part of an identity is a place in this list.
+pub const QUANTITIES: [&str; 8] = ["cₜ₋₁", "f", "i", "g", "c", "tanh c", "o", "h"];
+
 /// The gates and the hidden state stay within ±1.
 pub const WITHIN_ONE: Scale = Scale::Signed(1.0);
 
@@ -94,36 +97,27 @@ impl<'a> Catalogue<'a> {
         }
         made[1].push(("h", "hidden", units.hidden.into(), WITHIN_ONE));
         let pictures = [(Picture::Cells, "cell c"), (Picture::Hidden, "hidden h")];
-        let lanes = pictures.into_iter().zip(made).enumerate();
-        let lanes = lanes.filter(|(_, (_, made))| !made.is_empty());
-        let lanes = lanes.map(|(lane, ((picture, words), made))| Lane {
+        let lanes = pictures.into_iter().zip(made);
+        let lanes = lanes.filter(|(_, made)| !made.is_empty());
+        let lanes = lanes.map(|((picture, words), made)| Lane {
             id: PanelId::of(picture, layer),
             words,
-            // From the right: what the first step lacks is the first one.
-            strips: (1..=made.len())
-                .rev()
-                .zip(made)
-                .map(|(place, quantity)| {
-                    let id = PanelId::of(Picture::Units, layer).part(STRIPS * lane + place);
-                    self.strip(id, layer, quantity)
-                })
+            strips: made
+                .into_iter()
+                .map(|quantity| self.strip(layer, quantity))
                 .collect(),
         });
         lanes.collect()
     }
 
     /// Returns one quantity of all units of a layer at the step.
-    fn strip(
-        &self,
-        id: PanelId,
-        layer: usize,
-        (symbol, words, values, scale): Quantity<'a>,
-    ) -> Panel<'a> {
-        let units = values.len();
+    fn strip(&self, layer: usize, (symbol, words, values, scale): Quantity<'a>) -> Panel<'a> {
+        let (units, id) = (values.len(), PanelId::of(Picture::Units, layer));
+        let part = QUANTITIES.iter().position(|quantity| *quantity == symbol);
         let mut cells = Cells::new([1, units], scale, move |_, unit| values[unit]);
         cells.version = (self.moment.0, 0);
         Panel {
-            id,
+            id: PanelId { part, ..id },
             title: symbol.to_owned(),
             name: format!("layer {layer} {words} {symbol}"),
             whose: format!("layer {layer}"),

@@ -1,5 +1,6 @@
 //! Files: opening, choosing and saving them in the window, and copying.
 
+use crate::viewer::narration::training_charts;
 use crate::viewer::state::episode::Open;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,6 @@ use crate::viewer::command::{Command, Compare, File, Learn, Subject};
 use crate::viewer::files::{FilePurpose, file_name};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::link::Link;
-use crate::viewer::narration;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::state::jobs::{Destination, Effect, EpisodeExtras, Job, Page};
@@ -159,7 +159,7 @@ impl State {
         let run = learning.run();
         Some(Charts {
             title: format!("{}, {}", run.experiment.title, run.label()),
-            charts: narration::training_charts::charts(learning),
+            charts: training_charts::charts(learning),
             dark: self.frame.dark,
         })
     }

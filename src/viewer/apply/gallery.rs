@@ -1,7 +1,7 @@
 //! An episode in which a machine fails: it plays up to its first wrong bit.
 
+use crate::figure::narrate::failure::{Cause, first_wrong};
 use crate::player::NORMAL;
-use crate::viewer::narration::failure::{Cause, first_wrong};
 use crate::viewer::row_zoom::RowZoom;
 use crate::viewer::state::State;
 use crate::viewer::state::gallery::{FAILURES, Failing};

@@ -1,10 +1,10 @@
 //! The tour: how it goes on, and back.
 
 use crate::figure::Picture;
+use crate::figure::narrate::failure::shown_in;
+use crate::figure::narrate::mechanism;
 use crate::train::Recording;
 use crate::viewer::command::{Command, Look, Play, Tour as About};
-use crate::viewer::narration;
-use crate::viewer::narration::failure::shown_in;
 use crate::viewer::state::State;
 use crate::viewer::state::episode::EpisodeRequest;
 use crate::viewer::state::mode::Mode;
@@ -314,7 +314,7 @@ impl State {
                 .request
                 .as_ref()
                 .is_some_and(|request| !request.flipped.is_empty()),
-            Wait::Start => self.welcome.shown || narration::attends_otherwise(&recording.trace),
+            Wait::Start => self.welcome.shown || mechanism::attends_otherwise(&recording.trace),
         };
         let begins = met && tour.at().wait == Wait::First;
         if let Mode::Tour(tour) = &mut self.mode {

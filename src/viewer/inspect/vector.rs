@@ -7,11 +7,9 @@ use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::columns_of;
 use crate::figure::scene::catalogue::Source;
 use crate::figure::scene::overlap::{self, Redundant};
-use crate::figure::signed;
-use crate::figure::{HeadName, PanelId, Picture, Scale, expected_shift};
-use crate::model::{HeadTrace, Trace};
+use crate::figure::{self, HeadName, PanelId, Picture, Scale, expected_shift, head_label, signed};
+use crate::model::{HeadTrace, Trace, array};
 use crate::train::Recording;
-use crate::viewer::narration;
 use crate::viewer::state::episode::Open;
 
 /// Card of one number of a vector per step, if this episode has it.
@@ -69,7 +67,7 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
             let memory = recording.trace.memory_columns.row(seen);
             lines.extend(of_head((trace, memory), &source, column, step)?);
             if id.picture == Picture::Shifts {
-                let by = signed(narration::offset(column, trace.shift.width() / 2));
+                let by = signed(figure::offset(column, trace.shift.width() / 2));
                 format!("{} shift by {by}", source.whose)
             } else {
                 format!("{} {} column {column}", source.whose, source.describe())
@@ -127,7 +125,7 @@ fn of_head(
             let norm = head.key.row(step).iter().map(|k| k * k).sum::<f32>().sqrt();
             lines.push(line("|k|", "√Σ k²", norm));
             let is_product = score_text(head.mechanism.score).is_product;
-            let best = narration::peak(head.similarity.row(step)).filter(|_| is_product);
+            let best = figure::peak(head.similarity.row(step)).filter(|_| is_product);
             if let Some((row, _)) = best {
                 let (k, m) = (n(value), n(at(row)));
                 let sum = format!("best match, row {row}: this column gives\n{k} · {m}");
@@ -135,13 +133,13 @@ fn of_head(
             }
         }
         Picture::Shifts => {
-            let by = narration::offset(column, head.shift.width() / 2);
+            let by = figure::offset(column, head.shift.width() / 2);
             let text = format!("this share of each weight moves by {} rows", signed(by));
             lines.push(line("s", text, value));
         }
         Picture::Erases | Picture::Adds => {
             lines.push(line(symbol, "emitted by the controller", value));
-            let (row, w) = narration::peak(weighting)?;
+            let (row, w) = figure::peak(weighting)?;
             lines.push(if picture == Picture::Erases {
                 let sum = format!("kept of row {row}: 1 − {} · {}", n(w), n(value));
                 line("1 − w·e", sum, 1.0 - w * value)
@@ -215,39 +213,39 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     let mut shares: Vec<_> = shares.collect();
     shares.sort_by(|a, b| b.1.total_cmp(a.1));
     let shares = shares.iter().take(3).map(|(offset, s)| {
-        let by = signed(narration::offset(*offset, range));
+        let by = signed(figure::offset(*offset, range));
         format!("s({by}) {}", n(**s))
     });
     let shares: Vec<_> = shares.collect();
     let columns = columns_of(head).filter_map(|column| {
         let emitted = column.emits(head)?;
-        let value = match emitted.series(head) {
-            Some(series) => series[step],
-            None => expected_shift(head, step),
-        };
-        let sum = match emitted.symbol {
-            "g" => {
-                let (content, before) = (n(value), n(1.0 - value));
-                format!("{content} content, {before} previous weighting")
+        let (value, sum) = match emitted.series(head) {
+            None => (expected_shift(head, step), shares.join("\n")),
+            Some(gate) if emitted.array == array::GATE => {
+                let [content, before] = [gate[step], 1.0 - gate[step]].map(n);
+                let sum = format!("{content} content, {before} previous weighting");
+                (gate[step], sum)
             }
-            "s" => shares.join("\n"),
-            _ => format!("{}: {}", emitted.words, column.equation(head)),
+            Some(series) => {
+                let sum = format!("{}: {}", emitted.words, column.equation(head));
+                (series[step], sum)
+            }
         };
         Some(line(emitted.symbol, sum, value))
     });
     let mut lines: Vec<_> = columns.collect();
-    if let Some((row, weight)) = narration::peak(weighting) {
+    if let Some((row, weight)) = figure::peak(weighting) {
         lines.push(line("w", format!("largest, at row {row}"), weight));
     }
     let at = InStep::of(&recording.trace, open.writes_first(), index, step)?;
     let facts = equations::facts(&at).into_iter();
     lines.extend(facts.map(|(symbol, words, value)| line(symbol, words, value)));
-    let entropy = narration::entropy(weighting);
+    let entropy = figure::entropy(weighting);
     lines.push(line("H", "−Σ w log₂ w, in bits", entropy));
     // Worked out once for the episode: a pass over the weightings in every frame would be too much.
     let scalars = &open.heads[index].scalars;
     let columns: Vec<_> = scalars.iter().map(|scalar| scalar.of.array.name).collect();
-    let label = narration::head_label(recording, index);
+    let label = head_label(&recording.trace, index);
     let verb = if head.is_write() { "write" } else { "read" };
     Some(Card {
         title: format!("{label}, a {verb} head"),

@@ -180,7 +180,7 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
     let answers: Vec<_> = answers.map(|(size, wrong)| [size as f64, wrong]).collect();
     let ends = [*sizes.start() as f64 - 0.5, *sizes.end() as f64 + 0.5];
     let errors = Chart::new(
-        format!("Wrong bits by {name}"),
+        "Wrong bits",
         "Share in recent answers. Chance level: 50 %.",
         (name, Axis::new(AxisKind::Whole, ends)),
         Axis::new(AxisKind::Percent, [0.0, 0.55]),
@@ -217,9 +217,9 @@ pub fn heads(run: &RunView) -> Vec<Chart> {
     };
     let both = ["input", "answer"];
     let entropy = chart(
-        "Entropy of weightings",
+        "Entropy",
         &format!(
-            "0 bits: one row. {}: uniform over {rows}. Dashed: answer.",
+            "Of the weightings. 0 bits: one row. {}: uniform over {rows}. Dashed: answer.",
             brief(all)
         ),
         Some(1.05 * all.max(0.1)),

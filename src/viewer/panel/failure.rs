@@ -3,10 +3,10 @@
 use egui::{Context, Rect, Ui};
 
 use super::card::{card_ui, veil, words_ui};
+use crate::figure::narrate::failure::describe;
 use crate::figure::page::debug::geometry::Columns;
 use crate::train::Recording;
 use crate::viewer::command::{Command, Episode, Window};
-use crate::viewer::narration::failure::describe;
 use crate::viewer::state::gallery::{FAILURES, Failing};
 use crate::viewer::state::{NARROW, State};
 use crate::viewer::theme::Palette;

@@ -15,10 +15,10 @@ use super::{
     transport_height,
 };
 use crate::figure::facts::rows::Span;
+use crate::figure::head_label;
 use crate::figure::page::compare::page_columns;
 use crate::figure::page::debug::geometry::Columns;
 use crate::viewer::command::Command;
-use crate::viewer::narration;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::LiveTraining;
@@ -280,7 +280,7 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &FrameCache, commands: &mut Vec<Co
     };
     present::floating_ui(ctx, state, commands);
     if let Some(tour) = state.tour() {
-        let label = narration::head_label(&open.shown.recording, state.view.focus);
+        let label = head_label(&open.shown.recording.trace, state.view.focus);
         if state.is_on_phone() {
             return tour::ring_ui(ctx, tour, &label);
         }

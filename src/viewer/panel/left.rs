@@ -7,8 +7,9 @@ use egui::{DragValue, Response, Role, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::parts::choose;
+use crate::figure::narrate::mechanism;
 use crate::figure::scene::annotations::head_dash;
-use crate::figure::{TOUCHED, facts::numbers};
+use crate::figure::{self, TOUCHED, facts::numbers, head_label, narrate};
 use crate::model::NoiseMode;
 use crate::task::{Measure, Task};
 use crate::viewer::command::{Command, Edit, Episode, Rows};
@@ -112,7 +113,7 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
         }
         None => fact("Seed", "not recorded"),
     }
-    if let Some(said) = narration::sampling(&recording.trace) {
+    if let Some(said) = mechanism::sampling(&recording.trace) {
         fact("Sampling", said);
         let drawn = recording
             .origin
@@ -280,7 +281,7 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         commands.extend(typed.map(|count| Episode::Samples(count).into()));
     });
     let open = session.open.as_ref();
-    if let Some(said) = open.and_then(|open| narration::sampling(&open.shown.recording.trace)) {
+    if let Some(said) = open.and_then(|open| mechanism::sampling(&open.shown.recording.trace)) {
         note(ui, said);
     }
 }
@@ -412,7 +413,7 @@ fn head_row(view: &View<'_>) -> f32 {
 }
 
 fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
-    let label = narration::head_label(view.recording(), head);
+    let label = head_label(view.trace(), head);
     let focused = head == view.focus || view.state.view.pinned == Some(head);
     let info = WidgetInfo::selected(Role::Button, true, focused, format!("Head {label}"));
     let line = Line::to_press(ui, head_row(view), &info);
@@ -450,7 +451,7 @@ fn head_line(line: &Line<'_>, head: usize, label: &str, view: &mut View<'_>) {
     // As much room for the row as the last one takes: nothing moves while time does.
     let digits = view.rows.total().saturating_sub(1).to_string().len();
     let width = if rect.width() > 180.0 { 5 } else { 4 };
-    let text = match narration::peak(trace.weighting.row(view.step())) {
+    let text = match figure::peak(trace.weighting.row(view.step())) {
         Some((row, weight)) => format!("{row:>digits$} {}", numbers::plain(weight, 2, width)),
         None => " ".repeat(digits + 1 + width),
     };
@@ -498,11 +499,11 @@ pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
     let recording = view.recording();
     words(
         ui,
-        narration::verdict(recording),
+        narrate::verdict(recording),
         theme::text(13.0),
         view.palette.text,
     );
-    note(ui, &narration::loss(recording));
+    note(ui, &narrate::loss(recording));
     if view.open.non_finite > 0 {
         let text = narration::not_finite(view.open.non_finite);
         words(ui, text, theme::text(13.0), view.palette.warning);

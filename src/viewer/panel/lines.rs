@@ -7,10 +7,10 @@ use super::parts::penalty;
 use super::{View, part, pointer, scrub, step_at};
 use crate::figure::facts::events::reach;
 use crate::figure::facts::heads::Scalar;
-use crate::figure::{PanelId, Picture, PlacedPanel, facts::numbers, head_label};
+use crate::figure::narrate::mechanism;
+use crate::figure::{PanelId, Picture, PlacedPanel, facts::numbers, head_label, narrate};
 use crate::model::HeadTrace;
 use crate::train::is_absent;
-use crate::viewer::narration;
 use crate::viewer::widget::canvas::rect;
 use crate::viewer::widget::readout::Readout;
 
@@ -36,7 +36,7 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     };
     sheet.menu(&response, step.map(|step| (step, 0)), view.commands);
     if let Some(step) = step {
-        let (loss, phase) = (loss[step], narration::phase_at(view.recording(), step));
+        let (loss, phase) = (loss[step], narrate::phase_at(view.recording(), step));
         let mut events = view.open.events.iter();
         let here = events.find(|event| event.step == step);
         let here = here.map_or("", |event| &event.words);
@@ -145,7 +145,7 @@ fn uncertainty_ui(response: &Response, step: Option<usize>, view: &mut View<'_>)
         place: format!("{} samples  step {step}  I", spread.samples),
         value: numbers::exact(lines[2].values[step]),
         meaning: match spread.step(step) {
-            Some(_) => format!("{}\n{}", description.join("\n"), narration::UNCERTAIN),
+            Some(_) => format!("{}\n{}", description.join("\n"), mechanism::UNCERTAIN),
             None => "no output is scored in this step".to_owned(),
         },
     });

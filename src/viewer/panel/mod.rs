@@ -39,7 +39,6 @@ use std::cell::Cell;
 use egui::{Color32, Id, Pos2, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::{Command, Play};
-use super::narration;
 use super::row_zoom::Rows;
 use super::state::compare::Pair;
 use super::state::episode::Open;
@@ -264,15 +263,14 @@ impl<'a> View<'a> {
 
     /// The step or its current stage in words, with a title.
     fn sentence(&self) -> [String; 2] {
-        let (step, stage) = (self.step(), self.stage_ref());
-        if self.player.whole_steps() {
-            let phase = narration::phase_at(self.recording(), step);
-            let words = narration::narrate_step(self.open, step, self.focus);
-            return [format!("step {step}  {phase}"), words];
-        }
-        let (place, count) = (self.player.stage() + 1, self.player.stages());
-        let words = narration::narrate_stage(self.open, step, stage, self.focus);
-        [format!("{place} of {count}  {}", stage.name()), words]
+        let moment = self.open.moment(self.player);
+        let title = if self.player.whole_steps() {
+            format!("step {}  {}", moment.step, moment.phase())
+        } else {
+            let (place, count) = (self.player.stage() + 1, self.player.stages());
+            format!("{place} of {count}  {}", self.stage_ref().name())
+        };
+        [title, moment.long(self.focus)]
     }
 
     /// The hue of a head of the machine on screen.

@@ -5,10 +5,10 @@ use egui::{Rangef, Rect, Role, Sense, Ui, WidgetInfo};
 use super::parts::{self, choose, row_line};
 use super::picture::{has_rows, hover_ui, is_of_units, point_ui};
 use super::{View, lines, ruler, signal_path};
+use crate::figure::narrate::Moment;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{PlacedPanel, Slot};
 use crate::viewer::command::Play;
-use crate::viewer::narration;
 use crate::viewer::state::target::Target;
 use crate::viewer::widget::button::{focus_ring, on_click};
 use crate::viewer::widget::canvas::rect;
@@ -129,9 +129,11 @@ fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
         Sign::Head(_) => "Click to select this head; Shift+click adds it as the second.".to_owned(),
         Sign::Stage(stage) => {
             let has_come = stage <= view.player.stage() || view.player.whole_steps();
-            let stage_ref = view.open.stages.at(stage);
-            let description =
-                || narration::narrate_stage(view.open, view.step(), stage_ref, view.focus);
+            let moment = Moment {
+                place: stage,
+                ..view.open.moment(view.player)
+            };
+            let description = || moment.long(view.focus);
             has_come.then(description).unwrap_or_default()
         }
     };

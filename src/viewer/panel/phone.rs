@@ -5,11 +5,10 @@ use egui::{Id, Rangef, Rect, Role, Ui, WidgetInfo, vec2};
 
 use super::bottom::{self, PACE, keys_ui, paces_ui};
 use super::{View, interact, left, scrub_by_finger, top};
-use crate::figure::{Format, PlacedPanel};
+use crate::figure::{Format, PlacedPanel, head_label};
 use crate::viewer::command::{Ask, Command, File, Learn, Look, Replacement, Subject, Tour, Window};
 use crate::viewer::files::FilePurpose;
 use crate::viewer::keys;
-use crate::viewer::narration;
 use crate::viewer::state::State;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::theme::{self, Palette};
@@ -146,10 +145,7 @@ pub fn episode_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     section(ui, "Head");
     ui.horizontal_wrapped(|ui| {
         for head in 0..recording.trace.heads.len() {
-            let (label, kept) = (
-                narration::head_label(recording, head),
-                state.view.keeps(head),
-            );
+            let (label, kept) = (head_label(&recording.trace, head), state.view.keeps(head));
             let (is_on, command) = (head == state.view.focus, Look::Focus(head));
             let button = choice(ui, is_on, &label, command, commands);
             let name = if kept {

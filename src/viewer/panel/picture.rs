@@ -13,7 +13,8 @@ use crate::figure::facts::stages::{Column, columns_of};
 use crate::figure::page::compare::SIDES;
 use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
 use crate::figure::scene::panel::{Content, Hit};
-use crate::figure::{Layer, PanelId, Picture, PlacedPanel, facts::numbers, head_label};
+use crate::figure::scene::units::QUANTITIES;
+use crate::figure::{Layer, PanelId, Picture, PlacedPanel, facts::numbers, head_label, narrate};
 use crate::train::{ABSENT, Quantity};
 use crate::viewer::command::{Command, Episode, Look};
 use crate::viewer::inspect;
@@ -121,8 +122,12 @@ fn values_of(places: &[PlacedPanel<'_>], id: PanelId, at: Hit) -> Option<[f32; 2
 
 /// The value by which a picture shows a derivative.
 fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
-    view.state.layer().gradients()?;
     let (layer, id) = (Layer::Values, place.panel.id);
+    // What the machine does not compute is shown as it is.
+    let gradients = view.state.layer().gradients()?;
+    if !gradients.shows(id, view.step()) {
+        return None;
+    }
     let seen = Catalogue {
         layer,
         ..view.catalogue()
@@ -133,9 +138,7 @@ fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
         Content::Bars(bars) => &bars.cells,
         _ => return None,
     };
-    // What the machine does not compute is shown as it is.
-    let is_derivative = values.note != place.panel.note;
-    of.value(at.column, at.row).filter(|_| is_derivative)
+    of.value(at.column, at.row)
 }
 
 /// Returns the text about a value under the pointer.
@@ -243,7 +246,10 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
         _ if id.picture == Picture::Units => {
             let card = target(id, at).card(view.open, view.focus, step);
             let lines = card.into_iter().flat_map(|card| card.lines);
-            let line = lines.into_iter().find(|line| line.symbol == panel.title);
+            let symbol = id.part.and_then(|part| QUANTITIES.get(part));
+            let line = lines
+                .into_iter()
+                .find(|line| Some(&line.symbol.as_str()) == symbol);
             line.map_or_else(
                 || panel.note.clone(),
                 |line| format!("{} = {}", line.symbol, line.sum),
@@ -258,7 +264,7 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
                 format!(
                     "{}\n{}",
                     panel.note,
-                    signal_path::describe(step, path, view)
+                    narrate::signal_path(view.trace(), step, path)
                 )
             }
             _ => panel.note.clone(),

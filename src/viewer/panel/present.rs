@@ -7,7 +7,7 @@ use egui::{Align2, Area, Context, Frame, Id, Margin, Order, Panel, Rect, Ui, vec
 use super::View;
 use super::bottom::{keys_ui, paces_ui};
 use crate::figure::HeadName;
-use crate::figure::page::closeup::{Sentence, sentence};
+use crate::figure::narrate::Sentence;
 use crate::viewer::command::{Command, Window};
 use crate::viewer::state::State;
 use crate::viewer::state::layout::WindowLayout;
@@ -70,12 +70,12 @@ pub fn words_ui(ui: &mut Ui, frame: Frame, view: &mut View<'_>) {
     let panel = panel.exact_size(height).resizable(false).frame(frame);
     panel.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        let seen = view.as_figure();
+        let moment = view.open.moment(view.player);
         // What the picture says, and what all do together, is said once.
-        let own = is_near(view.state).then(|| sentence(&seen, Some(view.focus)));
+        let own = is_near(view.state).then(|| moment.caption(Some(view.focus)));
         let mut said: Vec<Sentence> = own.into_iter().collect();
         for head in narrated_heads(view.state) {
-            let sentence = sentence(&seen, Some(head));
+            let sentence = moment.caption(Some(head));
             if !said.contains(&sentence) {
                 line_ui(ui, &sentence, view);
                 said.push(sentence);

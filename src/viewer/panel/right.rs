@@ -7,8 +7,9 @@ use super::picture::{hover_ui, paint_ui};
 use crate::figure::facts::equations::{self, InStep};
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::columns_of;
+use crate::figure::narrate::mechanism;
 use crate::figure::scene::panel::Content;
-use crate::figure::{PanelId, Picture, facts::numbers};
+use crate::figure::{self, PanelId, Picture, facts::numbers, head_label};
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{HeadTrace, array};
 use crate::train::is_absent;
@@ -22,7 +23,7 @@ use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{
     capitalised, from_right, note, number, section, warning, words,
 };
-use crate::viewer::{keys, narration, theme};
+use crate::viewer::{keys, theme};
 
 /// The numbers of the selected head.
 pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
@@ -77,12 +78,12 @@ fn facts_ui(ui: &mut Ui, view: &View<'_>) {
     if facts.is_empty() {
         return;
     }
-    section(ui, narration::mechanism(at.head));
+    section(ui, mechanism::mechanism(at.head));
     for (symbol, words, value) in facts {
         number(ui, symbol, "", &numbers::fixed(value));
         note(ui, &words);
     }
-    note(ui, narration::about(at.head));
+    note(ui, mechanism::about(at.head));
     ui.add_space(8.0);
 }
 
@@ -135,14 +136,14 @@ fn spread_ui(ui: &mut Ui, view: &View<'_>) {
             ] {
                 number(ui, symbol, words, &numbers::fixed(bits as f32));
             }
-            note(ui, narration::UNCERTAIN);
+            note(ui, mechanism::UNCERTAIN);
         }
     }
     ui.add_space(8.0);
 }
 
 fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
-    let label = narration::head_label(view.recording(), view.focus);
+    let label = head_label(view.trace(), view.focus);
     let line = Line::new(ui, theme::ROW, Sense::hover());
     let (palette, write) = (view.palette, head.is_write());
     let sign = pos2(line.rect.left() + 8.0, line.rect.center().y);
@@ -196,7 +197,7 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
         offsets.sort_unstable();
     }
     for column in offsets {
-        let by = narration::signed(narration::offset(column, range));
+        let by = figure::signed(figure::offset(column, range));
         let words = format!("shift by {by}: {}", numbers::exact(shift[column]));
         let line = Line::new(ui, 18.0, Sense::click());
         let info = || WidgetInfo::labeled(Role::Label, true, &words);
@@ -345,7 +346,7 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
         ui.add_space(4.0);
         return warning(ui, "some weights of this step are not finite");
     }
-    let entropy = narration::entropy(weighting);
+    let entropy = figure::entropy(weighting);
     number(ui, "H", "entropy, bits", &numbers::fixed(entropy));
     ui.add_space(4.0);
     let rows = weighting.len();

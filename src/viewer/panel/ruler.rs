@@ -8,9 +8,8 @@ use super::{View, part, scrub, step_at};
 use crate::figure::facts::rows::Span;
 use crate::figure::page::debug::geometry::{Columns, PHASES};
 use crate::figure::scene::paint::Draw;
-use crate::figure::{Ink, PlacedPanel};
+use crate::figure::{Ink, PlacedPanel, narrate};
 use crate::viewer::command::{Command, Look, Play};
-use crate::viewer::narration;
 use crate::viewer::state::target::Target;
 use crate::viewer::widget::button::focus_ring;
 use crate::viewer::widget::canvas::area;
@@ -38,7 +37,7 @@ pub fn ruler_ui(ui: &Ui, place: &PlacedPanel<'_>, time: Rangef, view: &mut View<
         }
         *view.readout = Some(Readout {
             place: format!("step {step}"),
-            value: narration::phase_at(view.recording(), step).to_owned(),
+            value: narrate::phase_at(view.recording(), step).to_owned(),
             meaning: String::new(),
         });
     }

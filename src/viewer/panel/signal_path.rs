@@ -3,7 +3,7 @@
 use egui::{Pos2, Ui, pos2};
 
 use super::View;
-use crate::figure::facts::signal_path::{Origin, SignalPath};
+use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::scene::axes;
 use crate::figure::scene::paint::{Draw, Page};
 use crate::figure::{HeadName, PanelId, Picture, PlacedPanel, Rgb, Style};
@@ -28,41 +28,6 @@ pub fn signal_path(step: usize, view: &View<'_>) -> Option<SignalPath> {
     let path = is_asked.then(find).flatten();
     view.last_path.set(Some((key, path)));
     path
-}
-
-/// Describes the signal path as text.
-pub fn describe(step: usize, path: SignalPath, view: &View<'_>) -> String {
-    let name = |head| HeadName::of(view.trace(), head);
-    let SignalPath {
-        reader,
-        at,
-        row,
-        weight,
-        origin,
-    } = path;
-    let when = if at < step {
-        format!(" in step {at}")
-    } else {
-        String::new()
-    };
-    let read = format!(
-        "read from row {row} by {}{when} (weight {weight:.2})",
-        name(reader)
-    );
-    match origin {
-        Some(Origin {
-            writer,
-            step,
-            share,
-        }) => {
-            let share = 100.0 * share;
-            format!(
-                "{read},\nwritten by {} in step {step} ({share:.0} % of its contents)",
-                name(writer)
-            )
-        }
-        None => format!("{read}, which no head has written"),
-    }
 }
 
 /// The step and the signal path that are shown: of the output bit under the pointer, or of the pinned one.

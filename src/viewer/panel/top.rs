@@ -4,6 +4,7 @@ use super::bottom::problems_ui;
 use super::tour::{invitation_ui, invites};
 use egui::{ComboBox, Ui};
 
+use crate::figure::facts::numbers::percent;
 use crate::viewer::command::{Ask, Command, Compare, Episode, File, Subject, Tour, Window};
 use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
@@ -96,7 +97,7 @@ pub fn under_way_ui(ui: &mut Ui, job: &PendingJob, width: f32, commands: &mut Ve
         let palette = Palette::of(ui);
         let bar = egui::ProgressBar::new(share).desired_width(width);
         ui.add(bar.desired_height(6.0).fill(palette.accent))
-            .accessible_name(format!("{}: {:.0} %", job.words, 100.0 * share));
+            .accessible_name(format!("{}: {}", job.words, percent(share)));
     }
     if job.can_be_given_up {
         named_button(ui, File::GiveUp, commands);

@@ -6,16 +6,15 @@ use std::sync::Arc;
 
 use egui::{Align2, Galley, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, vec2};
 
+use crate::figure::narrate::failure::first_wrong;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::paint::Page;
-use crate::figure::{At, Paint, PanelId, Picture};
+use crate::figure::{At, Paint, PanelId, Picture, narrate};
 use crate::io::preset;
 use crate::task::Task;
 use crate::viewer::command::{Ask, Command, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::files::{FilePurpose, Machine};
 use crate::viewer::keys;
-use crate::viewer::narration;
-use crate::viewer::narration::failure::first_wrong;
 use crate::viewer::row_zoom::{Rows, WITHOUT_GAPS};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
@@ -260,7 +259,7 @@ fn describe(ui: &Ui, card: &Card, open: Option<&Open>, width: f32) -> [Arc<Galle
         [13.0, 12.0]
     };
     let (painter, name) = (ui.painter(), card.title.clone());
-    let verdict = open.map(|open| narration::verdict(&open.shown.recording));
+    let verdict = open.map(|open| narrate::verdict(&open.shown.recording));
     let verdict = verdict.map_or(String::new(), |words| format!(" {}.", capitalised(&words)));
     let about = card.about.clone() + &verdict;
     [

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::episode::Open;
 use crate::figure::facts::stages::{Column, StageRef, Stages, weighting_at};
+use crate::figure::facts::thresholds::ON_ROW;
 use crate::figure::page::compare::{Common, Comparison as Figure, Named};
 use crate::figure::{Options, Stage, head_label, head_named, peak};
 use crate::io::trace::{self, Comparison, Side};
@@ -193,7 +194,7 @@ pub struct Differences {
 /// The first step in which a head of both is on another row, or is on one where the other is on many.
 fn heads_diverge(a: &Trace, b: &Trace) -> Option<usize> {
     let row = |head: &HeadTrace, step| {
-        let on = peak(head.weighting.row(step)).filter(|(_, weight)| *weight >= 0.5);
+        let on = peak(head.weighting.row(step)).filter(|(_, weight)| *weight >= ON_ROW);
         on.map(|(row, _)| row)
     };
     let names = (0..a.heads.len()).map(|head| head_label(a, head));

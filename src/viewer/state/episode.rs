@@ -7,11 +7,13 @@ use crate::figure::facts::episode::{SalientHead, Scales, Written};
 use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::rows::addressed;
 use crate::figure::facts::spread::Spread;
+use crate::figure::narrate::Moment;
 use crate::figure::page::debug::timeline::line_count;
 use crate::figure::scene::overlap::Redundancies;
 use crate::figure::{Gradients, Layer, Stages, facts::signal_path, touched};
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, NoiseMode, WrapAround};
+use crate::player::Player;
 use crate::task::{Episode, Task};
 use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recording, is_absent};
 use crate::viewer::files::{Machine, RecordedEpisode};
@@ -278,6 +280,20 @@ impl Open {
     /// True when the read heads see the writes of the same step.
     pub fn writes_first(&self) -> bool {
         self.shown.writes_first()
+    }
+
+    /// Returns the current moment: a stage, or the whole step while whole steps are shown.
+    pub fn moment(&self, player: &Player) -> Moment<'_> {
+        Moment {
+            recording: &self.shown.recording,
+            stages: &self.stages,
+            step: player.step(),
+            place: if player.whole_steps() {
+                usize::MAX
+            } else {
+                player.stage()
+            },
+        }
     }
 
     /// Returns its name: its file, or its machine, length and seed.

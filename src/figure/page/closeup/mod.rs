@@ -7,7 +7,6 @@
 //!
 //! [`motion`]: crate::figure::scene::motion
 
-mod captions;
 mod columns;
 mod flows;
 mod head;
@@ -28,8 +27,6 @@ use crate::figure::scene::panel::PlacedPanel;
 use crate::figure::{Area, HeadName, Ink, Rgb, Style, mix};
 use crate::model::{HeadTrace, Trace};
 use plan::{PaneArea, Plan};
-
-pub use captions::{Sentence, sentence};
 
 /// The smallest page, in points.
 pub(crate) const LEAST: (f32, f32) = plan::LEAST;

@@ -1,6 +1,6 @@
 //! The top of the close-up: caption, place in the episode, and the stages of the step in a row.
 
-use super::{CloseUp, captions};
+use super::CloseUp;
 use crate::figure::facts::stages::StageRef;
 use crate::figure::scene::annotations::sign;
 use crate::figure::scene::fonts::{lines, width_of};
@@ -20,8 +20,8 @@ impl<'a> CloseUp<'a, '_> {
             (0.0, 14.0, self.size(150.0).max(76.0))
         };
         let room = top.width() - beside;
-        let description =
-            captions::sentence(&self.seen, self.plan.panes.first().map(|pane| pane.head));
+        let head = self.plan.panes.first().map(|pane| pane.head);
+        let description = self.seen.narrated().caption(head);
         let left = match description.head {
             Some(head) => {
                 let name = HeadName::of(self.trace(), head);
@@ -53,9 +53,7 @@ impl<'a> CloseUp<'a, '_> {
     /// Step and phase.
     fn clock(&self, on: &mut dyn Paint) {
         let (colours, top) = (self.page.colours, self.plan.top);
-        // Counted from 0, as everywhere.
-        let last = self.trace().steps().saturating_sub(1);
-        let step = format!("step {} of {last}", self.step());
+        let moment = self.seen.narrated();
         let y = top.top + self.size(15.0).max(9.0);
         let style = self.letters(15.0, colours.text).bold();
         let (at, style, below) = if self.plan.is_upright {
@@ -63,16 +61,10 @@ impl<'a> CloseUp<'a, '_> {
         } else {
             ([top.right, y], style.end(), self.size(20.0).max(12.0))
         };
-        on.text(step, at, style);
-        let phases = self.seen.recording.episode.phases.iter();
-        let mut here = phases.filter(|phase| (phase.start..phase.end).contains(&self.step()));
-        if let Some(phase) = here.next() {
-            let y = y + below;
-            on.text(
-                phase.name.clone(),
-                [top.right, y],
-                self.letters(13.0, colours.subdued).end(),
-            );
+        on.text(moment.clock(), at, style);
+        if !moment.phase().is_empty() {
+            let style = self.letters(13.0, colours.subdued).end();
+            on.text(moment.phase(), [top.right, y + below], style);
         }
     }
 

@@ -84,10 +84,8 @@ fn one_ui(ui: &mut Ui, rect: Rect, charts: &[&Chart], view: &mut View<'_>) {
         ui.spacing_mut().item_spacing.x = 2.0;
         ui.spacing_mut().button_padding.x = 5.0;
         for (index, chart) in charts.iter().enumerate() {
-            let name = chart.name.split(' ').next().unwrap_or_default();
-            let tab = ui.selectable_label(index == below, name);
+            let tab = ui.selectable_label(index == below, &chart.name);
             on_click(&tab, Learn::Below(index), view.commands);
-            tab.on_hover_text(&chart.name);
         }
     });
     let rest = rect.with_min_y(rect.top() + TABS + 2.0);

@@ -5,8 +5,7 @@ use egui::{Align2, Rect, Ui, UiBuilder, pos2, vec2};
 
 use super::{curves, finding};
 use crate::figure::scene::axes::play_head;
-use crate::figure::{PanelId, Picture};
-use crate::viewer::narration;
+use crate::figure::{PanelId, Picture, head_label};
 use crate::viewer::panel::phone::strip_ui;
 use crate::viewer::panel::{View, picture};
 use crate::viewer::theme;
@@ -58,7 +57,7 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
 fn answer_ui(ui: &mut Ui, view: &mut View<'_>) {
     let whole = ui.max_rect();
     let head = PanelId::of(Picture::Weightings, view.focus);
-    let weighting = narration::head_label(view.recording(), view.focus);
+    let weighting = head_label(view.trace(), view.focus);
     let weighting = format!("weighting of {weighting}: rows ↓, steps →");
     let ids = [
         ("target", PanelId::new(Picture::Target)),

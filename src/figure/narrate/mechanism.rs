@@ -1,10 +1,9 @@
 //! Plain sentences about the attention mechanism of a head.
 
-use crate::figure::facts::equations::InStep;
-use crate::figure::facts::numbers;
 use crate::figure::facts::scores::score_text;
 use crate::model::attention::{Score, Weighting};
-use crate::model::{HeadTrace, NoiseMode, Trace, peak};
+use crate::model::{HeadTrace, NoiseMode, Trace};
+use crate::train::Recording;
 
 /// The explanation of total, aleatoric and epistemic uncertainty.
 pub const UNCERTAIN: &str = "Bits per bit of the answer. Total: entropy of the mean of the samples. Aleatoric: mean \
@@ -71,55 +70,12 @@ pub fn sampling(trace: &Trace) -> Option<&'static str> {
     })
 }
 
-fn n(value: f32) -> String {
-    numbers::short(value, 2)
-}
-
-/// Describes how the scores of a step became wᶜ.
-pub(super) fn content(at: &InStep<'_>, most: &str) -> String {
-    let head = at.head;
-    let score = score_text(head.mechanism.score).step;
-    let beta = at.strength().map(|beta| format!("β {}", n(beta)));
-    let window = at.window().map(|window| {
-        let rows = window.rows(head.similarity.width());
-        format!("in the window of rows {} to {}", rows.start, rows.end - 1)
-    });
-    let random = head.mechanism.weighting.is_bayesian() && at.sampling != NoiseMode::Mean;
-    let noise = random.then(|| "weights sampled at random".to_owned());
-    let with: Vec<_> = beta.into_iter().chain(window).chain(noise).collect();
-    if with.is_empty() {
-        return format!("{score} The largest weight is {most}.");
-    }
-    format!(
-        "{score} With {} the largest weight is {most}.",
-        with.join(", ")
-    )
-}
-
-/// Describes how a hard head selected its row.
-pub(super) fn draw(at: &InStep<'_>) -> Option<String> {
-    let (alpha, drawn) = (at.head.distribution.row(at.step), at.draw()?);
-    let bits = n(crate::figure::entropy(alpha));
-    let (row, chance) = (drawn.row, n(drawn.chance));
-    Some(match at.sampling {
-        NoiseMode::Mean => {
-            format!("It takes the most likely row, {row}: α {chance}. Entropy of α: {bits} bits.")
-        }
-        NoiseMode::Sampled => {
-            let (u, from, to) = (n(drawn.u), n(drawn.from), n(drawn.to));
-            let (likely, _) = peak(alpha)?;
-            let not = if likely == row {
-                String::new()
-            } else {
-                format!(" Row {likely} was more likely.")
-            };
-            format!(
-                "u {u} lies between {from} and {to}: row {row} is sampled, with probability {chance}.{not} Entropy of \
-                 α: {bits} bits."
-            )
-        }
-        NoiseMode::Expected => format!(
-            "Nothing is sampled: the head attends to all rows by their probability (entropy of α: {bits} bits)."
-        ),
-    })
+/// Describes the sampling of an episode, for a head that samples.
+pub(super) fn of_episode(recording: &Recording, head: usize) -> Option<String> {
+    let head = recording.trace.heads.get(head)?;
+    let said = sampling(&recording.trace).filter(|_| head.mechanism.weighting.is_random())?;
+    let is_sampled = recording.trace.sampling == NoiseMode::Sampled;
+    let draw = recording.origin.filter(|_| is_sampled);
+    let draw = draw.map_or_else(String::new, |draw| format!(", sample {}", draw.sample));
+    Some(format!("Episode: {said}{draw}."))
 }

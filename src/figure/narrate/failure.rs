@@ -5,14 +5,12 @@ use std::ops::Range;
 
 use ndarray::s;
 
+use crate::figure::facts::numbers::percent;
+use crate::figure::facts::thresholds::{LOST, ON_ROW};
+use crate::figure::head_label;
 use crate::model::{HeadTrace, peak};
 use crate::task::Task;
 use crate::train::Recording;
-
-/// A head is on a row that has more than this share of its weight.
-const ON: f32 = 0.5;
-/// The share of a write below which its contents count as lost.
-const WORN: f32 = 0.75;
 
 /// The first wrong bit of an answer, by step and channel.
 pub fn first_wrong(recording: &Recording) -> Option<(usize, usize)> {
@@ -106,7 +104,7 @@ impl Cause {
         }
         let writers = trace.heads.iter().enumerate();
         let (head, writer) = writers.clone().find(|(_, head)| head.is_write())?;
-        let (row, _) = peak(writer.weighting.row(shown)).filter(|&(_, weight)| weight > ON)?;
+        let (row, _) = peak(writer.weighting.row(shown)).filter(|&(_, weight)| weight > ON_ROW)?;
         late(recording, step, row)
             .or_else(|| written_over(writer, [shown, step], (head, row)))
             .or_else(|| worn_away(writer, [shown, step], (head, row)))
@@ -127,7 +125,7 @@ fn late(recording: &Recording, step: usize, row: usize) -> Option<Cause> {
     let trace = &recording.trace;
     let is_on = |step: usize| {
         let mut readers = trace.heads.iter().enumerate();
-        let there = |head: &HeadTrace| !head.is_write() && head.weighting.row(step)[row] > ON;
+        let there = |head: &HeadTrace| !head.is_write() && head.weighting.row(step)[row] > ON_ROW;
         readers.find(|(_, head)| there(head)).map(|(head, _)| head)
     };
     if step + 1 >= trace.steps() || is_on(step).is_some() {
@@ -159,7 +157,7 @@ fn written_over(
     (head, row): (usize, usize),
 ) -> Option<Cause> {
     let mut since = shown + 1..step;
-    let again = since.find(|&step| writer.weighting.row(step)[row] > ON)?;
+    let again = since.find(|&step| writer.weighting.row(step)[row] > ON_ROW)?;
     Some(Cause::WrittenOver {
         head,
         row,
@@ -190,7 +188,7 @@ fn worn_away(
     let weights = (shown + 1..step).map(|step| writer.weighting.row(step)[row]);
     let (most, sum) = (weights.clone().fold(0.0, f32::max), weights.sum());
     let left = share_left(writer, shown + 1..step, row);
-    (left < WORN).then_some(Cause::WornAway {
+    (left < LOST).then_some(Cause::WornAway {
         head,
         row,
         most,
@@ -216,7 +214,7 @@ pub fn describe(recording: &Recording, (step, channel): (usize, usize)) -> Strin
 
 fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> String {
     let (trace, size) = (&recording.trace, recording.episode.size);
-    let name = |head| super::head_label(recording, head);
+    let name = |head| head_label(trace, head);
     let vector = format!("The target vector was shown in step {from}");
     match cause {
         Cause::Carried { units, right } => format!(
@@ -247,7 +245,7 @@ fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> Str
             } else {
                 String::new()
             };
-            let over = if left < ON {
+            let over = if left < ON_ROW {
                 "overwrote it"
             } else {
                 "added another vector, so the row holds a mixture of both"
@@ -265,10 +263,10 @@ fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> Str
             left,
         } => format!(
             "{vector}, and {head} wrote it to row {row}. {head} never returned to that row, but writes a little to all \
-             rows in every step of the answer: to this row at most {:.0} % of a write at a time, {sum:.1} writes in \
-             total. {:.0} % of the vector is left.",
-            100.0 * most,
-            100.0 * left,
+             rows in every step of the answer: to this row at most {} of a write at a time, {sum:.1} writes in \
+             total. {} of the vector is left.",
+            percent(most),
+            percent(left),
             head = name(head)
         ),
     }
@@ -292,7 +290,7 @@ mod tests {
             writer.erase.as_mut_slice().fill(1.0);
             assert_eq!(share_left(writer, 1..4, 3), expected);
             let is_worn = worn_away(writer, [0, 4], (1, 3)).is_some();
-            assert_eq!(is_worn, expected < WORN);
+            assert_eq!(is_worn, expected < LOST);
         }
     }
 }

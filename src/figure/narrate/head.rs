@@ -1,0 +1,320 @@
+//! The action of one head, in a stage or in a whole step.
+
+use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::numbers::{self, percent};
+use crate::figure::facts::scores::score_text;
+use crate::figure::facts::stages::{Stage, columns_of, moved, moves};
+use crate::figure::facts::thresholds::{DECIDES, EXPLAINS, NEGLIGIBLE, ON_ROW, PEAK};
+use crate::figure::{entropy, offset};
+use crate::model::{HeadTrace, NoiseMode, array, peak};
+use crate::train::is_absent;
+
+/// Returns the action of a head in a stage or, with `None`, in the whole step: without its name, and the detail.
+pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
+    let (head, step) = (at.head, at.step);
+    let column = columns_of(head).filter(|column| Some(column.stage) == stage);
+    let made = column
+        .last()
+        .map_or(head.weighting.row(step), |column| column.values(head, step));
+    if made.is_empty() {
+        let verb = if head.is_write() {
+            "writes to"
+        } else {
+            "reads"
+        };
+        return [format!("{verb} the memory"), String::new()];
+    }
+    if made.iter().copied().all(is_absent) {
+        return ["was not recorded here".to_owned(), String::new()];
+    }
+    if made.iter().any(|weight| !weight.is_finite()) {
+        return ["has weights that are not finite".to_owned(), String::new()];
+    }
+    let (row, weight) = peak(made).unwrap_or_default();
+    let share = percent(weight);
+    let most = format!("{share} on row {row}");
+    let is_on = weight >= ON_ROW;
+    match stage {
+        Some(Stage::Content) => content(at, (row, is_on), &most),
+        Some(Stage::Gate) => gate(head.gate[step], &most),
+        Some(Stage::Shift) => match moved(head, step) {
+            None => [format!("moves: {most}"), String::new()],
+            Some(_) if weight < PEAK => {
+                let what = format!("moves, but still covers many rows: {most}");
+                [what, String::new()]
+            }
+            Some(moved) => {
+                let detail = format!(", before on row {}", moved.from);
+                [format!("{}: {most}", moves(moved.by)), detail]
+            }
+        },
+        Some(Stage::Sharpen) => {
+            let still = if is_on {
+                ""
+            } else {
+                ", but still covers many rows"
+            };
+            let (_, before) = equations::before(head, array::WEIGHTING);
+            let before = peak(before.row(step)).map_or(0.0, |(_, weight)| weight);
+            let gamma = numbers::short(head.sharpening[step], 2);
+            [
+                format!("sharpens its focus{still}: {most}"),
+                format!(", before {} (γ {gamma})", percent(before)),
+            ]
+        }
+        Some(Stage::Draw) => draw(at, row),
+        Some(Stage::Weigh) => {
+            let rows = if is_on { "" } else { "many rows, mostly " };
+            [
+                format!("focuses on {rows}row {row}"),
+                format!(" ({share} of its weight)"),
+            ]
+        }
+        Some(Stage::Read | Stage::Erase | Stage::Add) => access(at, stage, (row, weight)),
+        None | Some(Stage::Controller | Stage::Output) => {
+            let [what, detail] = access(at, None, (row, weight));
+            let why = reason(head, step).map(|why| format!(": {why}"));
+            [what, why.unwrap_or(detail)]
+        }
+    }
+}
+
+/// Describes a comparison of the key with the rows.
+fn content(at: &InStep<'_>, (row, is_on): (usize, bool), most: &str) -> [String; 2] {
+    let mechanism = &at.head.mechanism;
+    let found = if is_on {
+        format!("row {row}")
+    } else {
+        "no row".to_owned()
+    };
+    let beta = at
+        .strength()
+        .map(|beta| format!("β {}", numbers::short(beta, 2)));
+    let window = at.window().map(|window| {
+        let rows = window.rows(at.head.similarity.width());
+        format!("window of rows {} to {}", rows.start, rows.end - 1)
+    });
+    let random = mechanism.weighting.is_bayesian() && at.sampling != NoiseMode::Mean;
+    let noise = random.then(|| "weights sampled at random".to_owned());
+    let with = [Some(most.to_owned()), beta, window, noise];
+    let with: Vec<_> = with.into_iter().flatten().collect();
+    let step = score_text(mechanism.score).step;
+    [
+        format!("{step}: {found} stands out"),
+        format!(" ({})", with.join(", ")),
+    ]
+}
+
+/// Describes the choice of a gate between content and the previous weighting.
+fn gate(gate: f32, most: &str) -> [String; 2] {
+    let [content, kept] = [gate, 1.0 - gate].map(percent);
+    let what = if !gate.is_finite() {
+        "mixes content and previous weighting".to_owned()
+    } else if gate >= DECIDES {
+        format!("uses the content weighting ({content})")
+    } else if 1.0 - gate >= DECIDES {
+        format!("ignores content, keeps its previous weighting ({kept})")
+    } else {
+        format!("mixes: {content} content, {kept} previous weighting")
+    };
+    [what, format!(": g {}, {most}", numbers::short(gate, 2))]
+}
+
+/// Describes how a hard head selects its row.
+fn draw(at: &InStep<'_>, row: usize) -> [String; 2] {
+    let n = |value: f32| numbers::short(value, 2);
+    let alpha = at.head.distribution.row(at.step);
+    let bits = format!("Entropy of α: {} bits", n(entropy(alpha)));
+    let Some(drawn) = at.draw() else {
+        return [format!("selects row {row}"), String::new()];
+    };
+    let chance = n(drawn.chance);
+    match at.sampling {
+        NoiseMode::Mean => [
+            format!("takes the most likely row, row {row}"),
+            format!(" (α {chance}). {bits}"),
+        ],
+        NoiseMode::Sampled => {
+            let [u, from, to] = [drawn.u, drawn.from, drawn.to].map(n);
+            let likely = peak(alpha).map(|(likely, _)| likely);
+            let likely = likely.filter(|&likely| likely != row);
+            let more = likely.map_or_else(String::new, |likely| {
+                format!(". Row {likely} was more likely")
+            });
+            let detail = format!(" (α {chance}): u {u} lies between {from} and {to}{more}. {bits}");
+            [format!("samples row {row}"), detail]
+        }
+        NoiseMode::Expected => [
+            format!("attends to all rows by probability, most to row {row}"),
+            format!(" (α {chance}). {bits}"),
+        ],
+    }
+}
+
+/// Describes a read or a write at the heaviest row: in a stage of it, or, with `None`, all of it.
+fn access(at: &InStep<'_>, stage: Option<Stage>, (row, weight): (usize, f32)) -> [String; 2] {
+    let (head, step, share) = (at.head, at.step, percent(weight));
+    let many = format!("many rows, mostly row {row} ({share})");
+    let is_on = weight >= ON_ROW;
+    // A value that was not recorded may be large.
+    let changes = |values: &mut dyn Iterator<Item = f32>| {
+        let values = values.map(|value| {
+            if value.is_nan() {
+                f32::INFINITY
+            } else {
+                value.abs()
+            }
+        });
+        weight * values.fold(0.0, f32::max) >= NEGLIGIBLE
+    };
+    let erases = || {
+        let erase = head.erase.row(step).iter();
+        changes(&mut at.memory(row).zip(erase).map(|(m, e)| m * e))
+    };
+    let adds = || changes(&mut head.add.row(step).iter().copied());
+    let what = match stage {
+        _ if stage == Some(Stage::Read) || !head.is_write() => {
+            if !is_on {
+                return [format!("reads a mixture of {many}"), String::new()];
+            }
+            format!("reads row {row}")
+        }
+        Some(Stage::Erase) if !erases() => {
+            return ["erases almost nothing".to_owned(), format!(" of row {row}")];
+        }
+        Some(Stage::Erase) if !is_on => {
+            return [format!("erases a little from {many}"), String::new()];
+        }
+        Some(Stage::Erase) => format!("erases the content of row {row}"),
+        _ if !is_on => return [format!("writes a little to {many}"), String::new()],
+        _ if adds() || (stage.is_none() && erases()) => format!("writes to row {row}"),
+        _ => format!("stays on row {row}; the write is negligible"),
+    };
+    [what, format!(" ({share} of its weight)")]
+}
+
+/// Returns the weight that the shift brings from a weighting to a row, and the row that most of it comes from.
+fn brought(head: &HeadTrace<f32>, step: usize, from: &[f32], row: usize) -> (f32, usize) {
+    let shift = match head.shift.row(step) {
+        [] => &[1.0],
+        shift => shift,
+    };
+    let terms = shift.iter().enumerate().map(|(index, share)| {
+        let start = row.cast_signed() - offset(index, shift.len() / 2);
+        let start = start.rem_euclid(from.len().cast_signed()).cast_unsigned();
+        (share * from[start], start)
+    });
+    let most = terms.clone().max_by(|a, b| a.0.total_cmp(&b.0));
+    (
+        terms.map(|term| term.0).sum(),
+        most.map_or(row, |most| most.1),
+    )
+}
+
+/// Explains the row of a head by the source that brings most of its weight: content or the previous weighting.
+fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
+    let (row, weight) = peak(head.weighting.row(step))?;
+    let has_gate = head.gate.width() > 0;
+    let gate = if has_gate { head.gate[step] } else { 1.0 };
+    if weight < ON_ROW || head.content.width() == 0 {
+        return None;
+    }
+    let sources = [
+        (head.content.row(step), gate, "content"),
+        (
+            head.previous_weighting(step),
+            1.0 - gate,
+            "previous weighting",
+        ),
+    ];
+    let sources = sources.into_iter().take(1 + usize::from(has_gate));
+    let parts = sources.map(|(from, gate, name)| {
+        let (sum, start) = brought(head, step, from, row);
+        (gate * sum, start, from[start], name)
+    });
+    let total: f32 = parts.clone().map(|part| part.0).sum();
+    let most = parts.clone().max_by(|a, b| a.0.total_cmp(&b.0));
+    let (part, start, held, name) = most.filter(|most| (most.0 / total).is_finite())?;
+    if head.distribution.width() > 0 && held < ON_ROW {
+        let chance = percent(head.distribution.row(step)[row]);
+        return Some(format!("probability {chance}"));
+    }
+    if !has_gate && held < ON_ROW {
+        return Some("most content weight is there".to_owned());
+    }
+    if part / total < EXPLAINS {
+        let shares: Vec<_> = parts.map(|part| percent(part.0 / total)).collect();
+        return Some(format!(
+            "content ({}) and previous weighting, shifted and sharpened, peak there",
+            shares[0]
+        ));
+    }
+    let share = percent(if has_gate { part / total } else { held });
+    let way = if start == row {
+        String::new()
+    } else {
+        format!(", row {start} → {row}")
+    };
+    Some(format!("{share} {name}{way}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::facts::stages::Stages;
+    use crate::figure::fixture::recording;
+    use crate::figure::narrate::Moment;
+    use crate::io::weights;
+    use crate::model::attention::Score;
+    use crate::train::Recording;
+
+    /// Returns the caption of a write head at a stage of step 4.
+    fn describe(recording: &Recording, stage: Stage) -> String {
+        let stages = Stages::of(&recording.trace, false);
+        let moment = Moment {
+            recording,
+            stages: &stages,
+            step: 4,
+            place: stages.place(stage, None).unwrap(),
+        };
+        let head = recording.trace.heads.iter().position(HeadTrace::is_write);
+        moment.caption(head).text
+    }
+
+    #[test]
+    fn erase_caption_requires_content() {
+        let mut recording = recording();
+        let write = recording.trace.heads.iter().position(HeadTrace::is_write);
+        let head = &mut recording.trace.heads[write.unwrap()];
+        head.weighting.row_mut(4).fill(0.0);
+        head.weighting.row_mut(4)[7] = 1.0;
+        head.erase.row_mut(4).fill(1.0);
+        recording.trace.memory_columns.row_mut(4).fill(1e-6);
+        assert!(describe(&recording, Stage::Erase).ends_with("erases almost nothing."));
+        recording.trace.memory_columns.row_mut(4).fill(0.5);
+        assert!(describe(&recording, Stage::Erase).ends_with("erases the content of row 7."));
+    }
+
+    #[test]
+    fn location_scores_have_no_comparison_caption() {
+        let mut recording = recording();
+        assert!(describe(&recording, Stage::Content).contains("compares its key"));
+        for head in &mut recording.trace.heads {
+            head.mechanism.score = Score::Location;
+        }
+        let description = describe(&recording, Stage::Content);
+        assert!(
+            description.contains("by position, ignoring contents"),
+            "{description}"
+        );
+    }
+
+    #[test]
+    fn the_larger_contribution_explains_the_row() {
+        let trained = weights::included("recall_four_heads").unwrap().unwrap();
+        let task = trained.now().task.with_size(5);
+        let recording = Recording::new(&trained.machine, &task, 1_000_000, 0);
+        let because = reason(&recording.trace.heads[0], 28).unwrap();
+        assert!(because.contains(" % previous weighting, row "), "{because}");
+    }
+}

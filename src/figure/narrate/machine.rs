@@ -1,0 +1,151 @@
+//! The machine as a whole: its input, its output, and the units of a network without heads.
+
+use super::failure::shown_in;
+use crate::figure::facts::numbers;
+use crate::figure::facts::stages::columns_of;
+use crate::figure::head_label;
+use crate::model::{LayerTrace, Trace};
+use crate::task::Task;
+use crate::train::{Recording, is_absent, is_unrecorded};
+
+/// Describes the input of a step; in the first one, the task.
+pub(super) fn input(recording: &Recording, step: usize) -> String {
+    let (input, episode) = (&recording.trace.input, &recording.episode);
+    if let (0, Some(task)) = (step, task(recording)) {
+        return task;
+    }
+    let set = input.row(step).iter().filter(|bit| **bit >= 0.5).count();
+    let continues = step > 0 && episode.is_scored(step - 1);
+    match (set, episode.is_scored(step)) {
+        (0, true) if continues => "The answer continues".to_owned(),
+        (0, true) => "The answer begins: no input bit is set".to_owned(),
+        (0, false) => "No input bit is set".to_owned(),
+        _ => format!("New input: {set} of {} set", counted(input.width(), "bits")),
+    }
+}
+
+/// Describes the task of the episode, if it is known.
+fn task(recording: &Recording) -> Option<String> {
+    let (size, repeats) = (recording.episode.size, recording.episode.repeats);
+    Some(match &recording.task {
+        Task::Copy(_) => {
+            format!(
+                "Input: {size} vectors, one per step. Then the machine outputs them from memory"
+            )
+        }
+        Task::RepeatCopy(_) => {
+            format!("Input: {size} vectors. Then the machine outputs them {repeats} times")
+        }
+        Task::AssociativeRecall(_) => {
+            format!("Input: {size} items. Then one is shown again; the machine outputs the next")
+        }
+        Task::Ngrams(_) => {
+            "Input: one bit per step. The machine predicts each from the bits before".to_owned()
+        }
+        Task::PrioritySort(_) => {
+            "Input: vectors with priorities. Then the machine outputs the highest, in order"
+                .to_owned()
+        }
+        Task::Episodes(_) | Task::External(_) => return None,
+    })
+}
+
+/// Names the parameters that the controller emits for a head, with their values.
+pub(super) fn emitted(trace: &Trace, head: usize, step: usize) -> Option<String> {
+    let of = trace.heads.get(head)?;
+    if is_unrecorded(of.key.row(step)) {
+        return None;
+    }
+    let parameters = columns_of(of).filter_map(|column| {
+        let emitted = column.emits(of)?;
+        let value = emitted.series(of)?[step];
+        let value = (!is_absent(value)).then(|| numbers::short(value, 2))?;
+        Some(format!(", {} {value}", emitted.symbol))
+    });
+    let (label, parameters) = (head_label(trace, head), parameters.collect::<String>());
+    Some(format!(
+        "The controller emits for {label}: key k{parameters}."
+    ))
+}
+
+/// Describes the output of a step, and in the detail the vector that it answers.
+pub(super) fn output(recording: &Recording, step: usize) -> [String; 2] {
+    if !recording.episode.is_scored(step) {
+        return ["This step is not scored".to_owned(), String::new()];
+    }
+    let answer = recording.episode.answer;
+    let scored = answer.scored(recording.trace.output.width());
+    let right = scored - recording.wrong_bits(step);
+    let shown = shown_in(recording, step);
+    [
+        format!(
+            "Output: {right} of {} right",
+            counted(scored, answer.unit())
+        ),
+        shown.map_or_else(String::new, |shown| {
+            format!(" (the vector shown in step {shown})")
+        }),
+    ]
+}
+
+/// Describes the unit that changes most in a step of a network without heads.
+pub(super) fn units(recording: &Recording, step: usize) -> [String; 2] {
+    let changed = most_changed(recording, step);
+    let changed = changed.map(|(layer, unit, values)| {
+        let [from, to] = values.map(|value| numbers::short(value, 2));
+        format!("Unit {unit} of layer {layer} changes most: {from} to {to}")
+    });
+    let mut detail = ". The units are the only memory".to_owned();
+    if recording.episode.is_scored(step) {
+        detail += &format!(". {}", output(recording, step).concat());
+    }
+    let first = || "The network sees its first input".to_owned();
+    [changed.unwrap_or_else(first), detail]
+}
+
+/// The layer and the unit whose memory changes most in a step, with the value before and after.
+fn most_changed(recording: &Recording, step: usize) -> Option<(usize, usize, [f32; 2])> {
+    let before = step.checked_sub(1)?;
+    let values = |layer: &LayerTrace<f32>, step| {
+        let is_lstm = layer.cell.width() > 0;
+        let of = if is_lstm { &layer.cell } else { &layer.hidden };
+        of.row(step).to_vec()
+    };
+    let layers = recording.trace.layers.iter().enumerate();
+    let changes = layers.flat_map(|(index, layer)| {
+        let pairs = values(layer, before).into_iter().zip(values(layer, step));
+        let pairs = pairs.enumerate();
+        pairs.map(move |(unit, (from, to))| (index, unit, [from, to]))
+    });
+    let size = |(_, _, [from, to]): &(usize, usize, [f32; 2])| (to - from).abs();
+    changes.reduce(|most, next| {
+        if size(&next) > size(&most) {
+            next
+        } else {
+            most
+        }
+    })
+}
+
+/// A number of things, in the singular where it is 1.
+fn counted(count: usize, things: &str) -> String {
+    let thing = things.strip_suffix('s').filter(|_| count == 1);
+    format!("{count} {}", thing.unwrap_or(things))
+}
+
+/// Describes the answer of the episode: wrong bits.
+pub fn verdict(recording: &Recording) -> String {
+    if recording.score.scored == 0 {
+        return "no output is scored".to_owned();
+    }
+    recording.wrong_of_scored()
+}
+
+/// Describes the loss of the answer.
+pub fn loss(recording: &Recording) -> String {
+    if is_unrecorded(&recording.loss) {
+        return "loss not recorded".to_owned();
+    }
+    let bits = numbers::short(recording.score.bits as f32, 3);
+    format!("loss {bits} bits")
+}

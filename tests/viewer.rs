@@ -1434,7 +1434,7 @@ fn a_machine_without_heads_shows_its_units() {
     // Two stages: the network, the answer.
     press(&mut harness, Key::Comma);
     assert_eq!(stage(&harness), "controller");
-    harness.get_by_label_contains("New input: ");
+    assert!(says(&harness, "New input: "));
     press(&mut harness, Key::Comma);
     assert_eq!((step(&harness), stage(&harness).as_str()), (0, "output"));
     press(&mut harness, Key::Num1);

@@ -109,7 +109,8 @@ fn remains(
     let [rows, columns] = trace.memory_size();
     let mut kept = vec![1.0; columns];
     let heads = trace.heads.iter().enumerate();
-    let writers: Vec<(usize, &HeadTrace)> = heads.filter(|(_, head)| head.is_write()).collect();
+    let has_row = |head: &HeadTrace| head.is_write() && head.weighting.width() > 0;
+    let writers: Vec<(usize, &HeadTrace)> = heads.filter(|(_, head)| has_row(head)).collect();
     for step in (0..end).rev() {
         for &(writer, head) in &writers {
             let weight = head.weighting.row(step)[row];

@@ -483,7 +483,6 @@ impl<'a> Figure<'a> {
             pinned: self.options.heads.get(1).copied(),
             all_heads: self.options.all_heads,
             follows: false,
-            sentence: Default::default(),
         }
     }
 

@@ -257,20 +257,7 @@ impl<'a> View<'a> {
             pinned: view.pinned,
             all_heads: view.all_heads,
             follows: view.row_zoom.follow,
-            sentence: self.sentence(),
         }
-    }
-
-    /// The step or its current stage in words, with a title.
-    fn sentence(&self) -> [String; 2] {
-        let moment = self.open.moment(self.player);
-        let title = if self.player.whole_steps() {
-            format!("step {}  {}", moment.step, moment.phase())
-        } else {
-            let (place, count) = (self.player.stage() + 1, self.player.stages());
-            format!("{place} of {count}  {}", self.stage_ref().name())
-        };
-        [title, moment.long(self.focus)]
     }
 
     /// The hue of a head of the machine on screen.

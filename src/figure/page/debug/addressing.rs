@@ -5,6 +5,7 @@ use super::{NAME, Painting, SMALL, area, ends};
 use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::spread::Spread;
 use crate::figure::facts::stages::{Column, Stage, columns_of};
+use crate::figure::narrate::Moment;
 use crate::figure::scene::addressing::{Addressing, NAMES, as_bars};
 use crate::figure::scene::annotations::head_dash;
 use crate::figure::scene::fonts::{lines, width_of};
@@ -240,7 +241,20 @@ impl<'a> Painting<'_, 'a> {
 
     /// The step or its current stage in words, in as many lines as there is room for; at least one.
     pub(super) fn sentence(&mut self, room: Area) {
-        let [title, text] = &self.of.sentence;
+        let ((step, place), stages) = (self.of.seen.moment, self.of.seen.stages);
+        let moment = Moment {
+            recording: self.of.seen.recording,
+            stages,
+            step,
+            place,
+        };
+        let title = if place < stages.len() {
+            let (number, count) = (place + 1, stages.len());
+            format!("{number} of {count}  {}", stages.at(place).name())
+        } else {
+            format!("step {step}  {}", moment.phase())
+        };
+        let text = moment.long(self.of.focus);
         let (mut top, colours) = (room.top, self.page.colours);
         let mut count = (room.height() / LINE) as usize;
         if count >= 2 {
@@ -273,7 +287,7 @@ impl<'a> Painting<'_, 'a> {
         let area = Area::new(room.left, top, width, broken.len() as f32 * LINE);
         let panel = Panel {
             note: if elided { text.clone() } else { String::new() },
-            ..Panel::sign(Slot::Sentence, text.clone())
+            ..Panel::sign(Slot::Sentence, text)
         };
         self.places.push(panel.at(area));
     }

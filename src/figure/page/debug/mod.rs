@@ -71,8 +71,6 @@ pub struct DebugPage<'a> {
     pub all_heads: bool,
     /// True while the rows shown follow the selected head.
     pub follows: bool,
-    /// The step or its stage in words, with a title.
-    pub sentence: [String; 2],
 }
 
 /// A page that is being painted.

@@ -317,6 +317,44 @@ fn figure_modules_have_no_cycles_and_no_upward_imports() {
     );
 }
 
+/// The calls by which a panel of the window draws by itself: `painter` or `painter()`, then one of these methods.
+const DRAWN: [&str; 10] = [
+    "rect_filled",
+    "rect_stroke",
+    "line",
+    "vline",
+    "hline",
+    "text",
+    "add",
+    "galley",
+    "image",
+    "circle_filled",
+];
+
+/// The calls of [`DRAWN`] in some code, on one line or on two.
+fn painter_calls(code: &str) -> usize {
+    let behind = code.match_indices("painter").map(|(at, name)| {
+        let rest = &code[at + name.len()..];
+        rest.strip_prefix("()").unwrap_or(rest).trim_start()
+    });
+    let calls = behind
+        .filter_map(|rest| rest.strip_prefix('.')?.split_once('('))
+        .filter(|(name, _)| DRAWN.contains(name));
+    calls.count()
+}
+
+#[test]
+fn panels_leave_drawing_to_the_figures() {
+    let counts = sources("src/viewer/panel").into_iter();
+    let counts = counts.map(|(path, code)| (path, painter_calls(&code)));
+    let counts: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
+    // A third of those before the main layout was a page.
+    assert!(all <= 40, "{all} calls: {counts:#?}");
+    let code = "ui.painter().rect_filled(a);\nui.painter()\n    .text(b);\npainter.add(c); painter.layout(d)";
+    assert_eq!(painter_calls(code), 3);
+}
+
 #[test]
 fn cycles_are_detected() {
     let imports = |pairs: &[(&str, &[&str])]| {

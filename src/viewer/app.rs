@@ -22,7 +22,7 @@ use super::state::messages::Kind;
 use super::state::opening::Opening;
 use super::state::settings::Appearance;
 use super::theme;
-use super::widget::canvas::RecordedPage;
+use super::widget::canvas::RecordedPart;
 use super::widget::readout::Readout;
 use super::worker::Worker;
 
@@ -144,11 +144,11 @@ impl App {
 
     /// Begins to record the page of the next frames.
     pub fn record_page(&mut self) {
-        self.drawn.textures.recorded = Some(RecordedPage::default());
+        self.drawn.textures.recorded = Some(Vec::new());
     }
 
-    /// Returns the page recorded since then.
-    pub fn recorded_page(&mut self) -> RecordedPage {
+    /// Returns the parts of the page recorded since then.
+    pub fn recorded_page(&mut self) -> Vec<RecordedPart> {
         self.drawn.textures.recorded.take().unwrap_or_default()
     }
 

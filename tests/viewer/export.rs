@@ -90,14 +90,17 @@ fn painted(harness: &Screen, raster: &Shared) -> Vec<Colours> {
 fn shown(harness: &mut Screen) -> (Vec<Mark>, (f32, f32)) {
     harness.state_mut().record_page();
     harness.step();
-    let page = harness.state_mut().recorded_page();
-    let areas = page.areas;
-    let (first, last) = (areas[0], areas[areas.len() - 1]);
-    let height: f32 = areas.iter().map(Area::height).sum();
-    assert!((last.bottom - first.top - height).abs() < 1.5, "{areas:?}");
-    let marks = page.marks.into_iter();
-    let moved = marks.map(|mark| moved(mark, [first.left, first.top]));
-    (moved.collect(), (first.width(), height))
+    let mut parts = harness.state_mut().recorded_page();
+    parts.sort_by(|(a, _), (b, _)| a.top.total_cmp(&b.top));
+    let (left, width) = (parts[0].0.left, parts[0].0.width());
+    // One below the other, without the line between them.
+    let (mut all, mut height) = (Vec::new(), 0.0);
+    for (area, marks) in parts {
+        let marks = marks.into_iter();
+        all.extend(marks.map(|mark| moved(mark, [left, area.top - height])));
+        height += area.height();
+    }
+    (all, (width, height))
 }
 
 /// A mark by this much further to the left and up.

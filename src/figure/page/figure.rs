@@ -492,7 +492,7 @@ impl<'a> Figure<'a> {
         let is_two = of.pinned.is_some();
         let heads = (self.recording.trace.heads.len(), is_two);
         let columns = Columns::new(Span::new(area.left, area.right), heads, false);
-        let middle = area.bottom - of.timeline_height();
+        let middle = area.bottom - of.timeline_height(area.height());
         let mut places = of.centre(on, &page, columns, Span::new(area.top, middle));
         places.extend(of.timeline(on, &page, columns, Span::new(middle, area.bottom)));
         places

@@ -71,11 +71,11 @@ pub fn left_width(window: f32) -> f32 {
 pub const RIGHT: f32 = 268.0;
 /// Height of the top bar.
 pub const TOP: f32 = 44.0;
-/// In windows at least this high the numbers of the head have lines of their own under the loss.
-const HIGH: f32 = 760.0;
-
 /// The buttons of the transport have a row of their own where there is no left panel over them, or no timeline.
 pub const BUTTONS: f32 = 36.0;
+
+/// Width of the line between two panels.
+const EDGE: f32 = 1.0;
 
 /// Height of transport and timeline in a window of this height, for `lines` lines of numbers.
 pub fn transport_height(window: f32, lines: usize, panels: Panels) -> f32 {
@@ -83,12 +83,8 @@ pub fn transport_height(window: f32, lines: usize, panels: Panels) -> f32 {
         return BUTTONS;
     }
     let buttons = if panels.left { 0.0 } else { BUTTONS };
-    let scalars = if lines > 0 && window >= HIGH {
-        scalars_height(lines)
-    } else {
-        0.0
-    };
-    TIMELINE + buttons + scalars
+    let scalars = scalars_height(lines, window - TOP - STATUS);
+    TIMELINE + buttons + scalars + EDGE
 }
 /// Height of the status line.
 pub const STATUS: f32 = 26.0;

@@ -30,17 +30,11 @@ pub struct Textures {
     uploads: usize,
     bytes: usize,
     /// The page on screen, while it is recorded.
-    pub recorded: Option<RecordedPage>,
+    pub recorded: Option<Vec<RecordedPart>>,
 }
 
-/// A page on screen as marks, to compare it with a figure.
-#[derive(Clone, Debug, Default)]
-pub struct RecordedPage {
-    /// The parts of the window that it takes, from above.
-    pub areas: Vec<Area>,
-    /// Its marks, in the order in which they are painted.
-    pub marks: Vec<Mark>,
-}
+/// A part of a page on screen as marks, in the order in which they are painted, to compare it with a figure.
+pub type RecordedPart = (Area, Vec<Mark>);
 
 /// A texture that no pass of the last ones has drawn is freed.
 const PASSES: u64 = 16;
@@ -139,7 +133,7 @@ impl<'a> Canvas<'a> {
     pub fn of_page(mut self, area: Area) -> Self {
         self.is_page = true;
         if let Some(recorded) = &mut self.textures.recorded {
-            recorded.areas.push(area);
+            recorded.push((area, Vec::new()));
         }
         self
     }
@@ -147,7 +141,7 @@ impl<'a> Canvas<'a> {
     /// The record of this page, while it is recorded.
     fn record(&mut self) -> Option<&mut Vec<Mark>> {
         let recorded = self.textures.recorded.as_mut().filter(|_| self.is_page);
-        recorded.map(|recorded| &mut recorded.marks)
+        recorded?.last_mut().map(|(_, marks)| marks)
     }
 
     /// The same for one of several episodes on screen.

@@ -23,13 +23,18 @@ pub const TIMELINE: f32 = 64.0;
 const LANE: f32 = 16.5;
 /// Height of a ribbon over them with its room.
 const RIBBON: f32 = 16.0;
+/// On pages at least this high the numbers of the head have lines of their own under the loss.
+const HIGH: f32 = 690.0;
 /// Room round the loss.
 const AROUND: f32 = 12.0;
 /// No words fit into less.
 const LEAST_WORDS: f32 = 12.0;
 
-/// Returns the height of ribbons and `count` lines of numbers.
-pub fn scalars_height(count: usize) -> f32 {
+/// Returns the height of ribbons and `count` lines of numbers on a page of this height; 0 on a low page.
+pub fn scalars_height(count: usize, page: f32) -> f32 {
+    if count == 0 || page < HIGH {
+        return 0.0;
+    }
     2.0 * RIBBON + count as f32 * LANE + 6.0
 }
 
@@ -58,20 +63,15 @@ impl Pixels {
 }
 
 impl<'a> DebugPage<'a> {
-    /// Returns the height of the numbers over time.
-    pub fn timeline_height(&self) -> f32 {
+    /// Returns the height of loss and numbers over time on a page of this height.
+    pub fn timeline_height(&self, page: f32) -> f32 {
         let Catalogue {
             redundancies,
             spread,
             ..
         } = self.seen;
         let count = line_count(self.lines.len(), redundancies, spread.is_some());
-        TIMELINE
-            + if count > 0 {
-                scalars_height(count)
-            } else {
-                0.0
-            }
+        TIMELINE + scalars_height(count, page)
     }
 
     /// Paints the loss, and below it the numbers over time where there is room for them.

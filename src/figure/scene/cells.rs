@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::figure::facts::episode::HeadMark;
-use crate::figure::scene::pool::pooled;
-use crate::figure::{Colours, Image, Scale};
+use crate::figure::scene::pool::{further, pooled};
+use crate::figure::{Colours, HeadName, Image, Scale};
+use crate::model::Trace;
 use crate::train::is_absent;
 
 /// Positions of the wrong bits, for cells of this width.
@@ -28,6 +29,8 @@ pub struct Cells<'a> {
     pub(crate) marks: Vec<HeadMark>,
     /// Columns and rows of the cells that are outlined.
     pub(crate) outlined: Option<Outlines<'a>>,
+    /// Weightings of other heads in the same cells: each pixel shows the largest weight in the colours of its head.
+    others: Vec<Self>,
     values: Box<dyn Values + 'a>,
 }
 
@@ -83,8 +86,25 @@ impl<'a> Cells<'a> {
             veiled: Vec::new(),
             marks: Vec::new(),
             outlined: None,
+            others: Vec::new(),
             values,
         }
+    }
+
+    /// Creates one picture of the weightings of all heads over time; `None` without heads.
+    pub fn of_heads(trace: &'a Trace) -> Option<Self> {
+        let heads = trace.heads.iter().enumerate().map(|(index, head)| {
+            let weighting = &head.weighting;
+            let scale = Scale::Weighting.of_head(HeadName::of(trace, index));
+            let weight =
+                |t: usize, row: usize| weighting.row(t).get(row).copied().unwrap_or_default();
+            Self::new([trace.steps(), weighting.width()], scale, weight)
+        });
+        let mut others = Vec::from_iter(heads);
+        (!others.is_empty()).then(|| Self {
+            others: others.split_off(1),
+            ..others.remove(0)
+        })
     }
 
     /// The value in a column and a row, if there is anything.
@@ -147,18 +167,67 @@ impl<'a> Cells<'a> {
 
     /// Returns these rows as an image of at most `most` pixels per axis.
     pub fn image(&self, rows: &[usize], most: [usize; 2], colours: &Colours) -> Image {
-        let size = [self.columns, rows.len()];
-        let column = |column: usize, values: &mut [f32]| {
-            self.values.column(column, rows, values);
-            !self.is_skipped(column)
-        };
         let nothing = if self.skipped.is_empty() {
             colours.well
         } else {
             colours.raised
         };
-        pooled(size, most, self.scale, column, |value| {
-            value.map_or(nothing, |value| colours.of(self.scale, value))
-        })
+        let (mut pixels, mut best) = (Vec::new(), Vec::new());
+        let mut size = [0; 2];
+        for cells in std::iter::once(self).chain(&self.others) {
+            let column = |column: usize, values: &mut [f32]| {
+                cells.values.column(column, rows, values);
+                !cells.is_skipped(column)
+            };
+            let seen = |pixel: usize, value: Option<f32>| {
+                if best.len() <= pixel {
+                    best.resize(pixel + 1, None);
+                    pixels.resize(pixel + 1, nothing);
+                }
+                if let Some(value) = value
+                    && best[pixel]
+                        .is_none_or(|known| further(known, value).to_bits() != known.to_bits())
+                {
+                    (best[pixel], pixels[pixel]) = (Some(value), colours.of(cells.scale, value));
+                }
+            };
+            size = pooled([cells.columns, rows.len()], most, cells.scale, column, seen);
+        }
+        let [columns, rows] = size;
+        Image {
+            columns,
+            rows,
+            pixels,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+
+    #[test]
+    fn each_weighting_has_the_hue_of_its_head() {
+        let mut trace = recording().trace;
+        // R1 is on row 3, W0 on row 5; of two on row 7 the stronger one is visible.
+        let weights = [(1, 3, 1.0), (2, 5, 0.5), (0, 7, 0.4), (3, 7, 0.6)];
+        for head in &mut trace.heads {
+            head.weighting.row_mut(2).fill(0.0);
+        }
+        for (head, row, weight) in weights {
+            trace.heads[head].weighting.row_mut(2)[row] = weight;
+        }
+        let colours = Colours::for_theme(true);
+        let image = Cells::of_heads(&trace)
+            .unwrap()
+            .image(&[3, 5, 7, 8], [100; 2], colours);
+        let hue = |head, weight| {
+            let scale = Scale::Weighting.of_head(HeadName::of(&trace, head));
+            colours.of(scale, weight)
+        };
+        let column = image.pixels.into_iter().skip(2).step_by(image.columns);
+        let expected = [hue(1, 1.0), hue(2, 0.5), hue(3, 0.6), colours.well];
+        assert_eq!(Vec::from_iter(column), expected);
     }
 }

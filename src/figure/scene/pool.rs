@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::figure::{Image, Scale};
+use crate::figure::Scale;
 
 /// The cells that fall on pixel `index` of `pixels`.
 fn part(index: usize, pixels: usize, cells: usize) -> Range<usize> {
@@ -51,17 +51,17 @@ impl Pooled {
 }
 
 /// Renders cells as pixels, one per cell or as many as fit; `column` writes the values of a column, or reports that
-/// it is omitted, and `colour` returns the colour of the value of a pixel.
+/// it is omitted, and `seen` takes every pixel's index and value. Returns the number of pixels across and down.
 pub fn pooled(
     [columns, rows]: [usize; 2],
     most: [usize; 2],
     scale: Scale,
     mut column: impl FnMut(usize, &mut [f32]) -> bool,
-    colour: impl Fn(Option<f32>) -> crate::figure::Rgb,
-) -> Image {
+    mut seen: impl FnMut(usize, Option<f32>),
+) -> [usize; 2] {
     let (width, height) = (columns.min(most[0]).max(1), rows.min(most[1]).max(1));
     let parts: Vec<_> = (0..height).map(|y| part(y, height, rows)).collect();
-    let (mut values, mut pixels) = (vec![0.0; rows], vec![[0; 3]; width * height]);
+    let mut values = vec![0.0; rows];
     let mut together = vec![Pooled::default(); height];
     for x in 0..width {
         together.fill(Pooled::default());
@@ -73,16 +73,11 @@ pub fn pooled(
                 together.add(scale, &values[rows.clone()]);
             }
         }
-        let column = pixels.iter_mut().skip(x).step_by(width);
-        for (pixel, together) in column.zip(&together) {
-            *pixel = colour(together.shown(scale));
+        for (y, together) in together.iter().enumerate() {
+            seen(y * width + x, together.shown(scale));
         }
     }
-    Image {
-        columns: width,
-        rows: height,
-        pixels,
-    }
+    [width, height]
 }
 
 #[cfg(test)]
@@ -97,12 +92,9 @@ mod tests {
             }
             true
         };
-        let seen = std::cell::RefCell::new(Vec::new());
-        let _ = pooled(size, most, scale, column, |value| {
-            seen.borrow_mut().extend(value);
-            [0; 3]
-        });
-        seen.into_inner()
+        let mut seen = Vec::new();
+        let _ = pooled(size, most, scale, column, |_, value| seen.extend(value));
+        seen
     }
 
     #[test]

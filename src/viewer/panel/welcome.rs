@@ -11,6 +11,7 @@ use crate::figure::scene::cells::Cells;
 use crate::figure::scene::paint::Page;
 use crate::figure::{At, Paint, PanelId, Picture, narrate};
 use crate::io::preset;
+use crate::math::Series;
 use crate::task::Task;
 use crate::viewer::command::{Ask, Command, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::files::{FilePurpose, Machine};
@@ -164,8 +165,8 @@ fn cards_ui(
         let card = machines.map(|(index, machine)| Card::of_machine(index, machine));
         card.collect()
     };
-    let words = "Each picture: output over time (top); head weights on memory rows, or hidden units without a memory \
-         (bottom). Strong colour: large value.";
+    let words = "Each picture: output over time (top); weights of each head on memory rows in the colour of the head, or \
+         hidden units without a memory (bottom). Strong colour: large value.";
     note(ui, words);
     ui.add_space(2.0);
     let fails = "Each plays up to its first wrong bit, at the mark, and explains it.";
@@ -371,43 +372,37 @@ pub fn picture_ui(
 ) {
     let trace = &open.shown.recording.trace;
     let (answer, heads) = rect.split_top_bottom_at_fraction(ANSWER);
-    let steps = trace.steps();
     let mut canvas = Canvas::new(ui.painter(), textures, open.serial).of(key);
     let page = Page::on_screen(palette.data, ui.pixels_per_point());
-    let mut paint = |rect: Rect, picture, rows: &Rows, scale, value: Value<'_>| {
+    let mut paint = |rect: Rect, picture, rows: &Rows, cells: &Cells<'_>| {
         let axis = rows.place(rect.y_range().into(), WITHOUT_GAPS);
         let at = At {
             id: PanelId::new(picture),
             area: &area(rect),
             axis: &axis,
         };
-        let cells = Cells::new([steps, rows.total()], scale, value);
-        canvas.cells(&cells, at, &page, 1.0);
+        canvas.cells(cells, at, &page, 1.0);
         let edge = palette.hairline();
         ui.painter()
             .rect_stroke(rect, 0.0, edge, StrokeKind::Outside);
     };
-    let output = |step: usize, channel: usize| trace.output.row(step)[channel];
     let answer = answer.with_max_y(answer.bottom() - 3.0);
-    let channels = Rows::all(trace.output.width());
-    paint(answer, Picture::Output, &channels, Scale::Bits, &output);
-    let weight = |step: usize, row: usize| {
-        let heads = trace.heads.iter();
-        let weights = heads.filter_map(|head| head.weighting.row(step).get(row));
-        weights.copied().fold(0.0, f32::max)
-    };
-    if !trace.heads.is_empty() {
-        let (rows, scale) = (&open.touched, Scale::Weighting);
-        paint(heads, Picture::Weightings, rows, scale, &weight);
+    let (channels, cells) = over_time(&trace.output, Scale::Bits);
+    paint(answer, Picture::Output, &channels, &cells);
+    if let Some(cells) = Cells::of_heads(trace) {
+        paint(heads, Picture::Weightings, &open.touched, &cells);
     } else if let Some(layer) = trace.layers.first() {
-        let hidden = |step: usize, unit: usize| layer.hidden.row(step)[unit];
-        let (units, scale) = (Rows::all(layer.hidden.width()), Scale::Signed(1.0));
-        paint(heads, Picture::Hidden, &units, scale, &hidden);
+        let (units, cells) = over_time(&layer.hidden, Scale::Signed(1.0));
+        paint(heads, Picture::Hidden, &units, &cells);
     }
 }
 
-/// The value in a column and a row.
-type Value<'a> = &'a dyn Fn(usize, usize) -> f32;
+/// Returns a quantity over time, with all its rows.
+fn over_time(series: &Series<f32>, scale: Scale) -> (Rows, Cells<'_>) {
+    let value = move |step: usize, row: usize| series.row(step)[row];
+    let size = [series.steps(), series.width()];
+    (Rows::all(series.width()), Cells::new(size, scale, value))
+}
 
 /// Opening a file, and those that were open before, and whether they are still there.
 fn files_ui(ui: &mut Ui, recent: &[(PathBuf, bool)], commands: &mut Vec<Command>) {

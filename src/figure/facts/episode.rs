@@ -15,6 +15,8 @@ use crate::train::Recording;
 /// The scales of signed values, fixed for an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scales {
+    /// Inputs beyond the range of bits, such as the normalised count of repeat copy.
+    pub input: Option<Scale>,
     /// Memory and reads.
     pub memory: Scale,
     /// Keys and adds.
@@ -43,7 +45,10 @@ impl Scales {
             let most = finite.filter(|m| m.is_finite()).fold(0.0, f32::max);
             Scale::UpTo(numbers::round_up(most))
         });
+        let mut inputs = trace.input.as_slice().iter();
+        let beyond = inputs.any(|value| value.is_finite() && !(0.0..=1.0).contains(value));
         Self {
+            input: beyond.then(|| Scale::signed(trace.input.as_slice().iter())),
             scores: scores.collect(),
             priors: priors.collect(),
             memory: Scale::signed(trace.memory_columns.as_slice().iter()),
@@ -256,4 +261,52 @@ pub fn head_mark(
         row,
         weight,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Colours, Figure, Layout, Options, Pages};
+    use crate::model::{Model, NtmConfig};
+    use crate::task::{RepeatCopy, Task};
+
+    fn repeating(repeats: usize) -> Recording {
+        let task = Task::RepeatCopy(RepeatCopy {
+            bits: 3,
+            length: 2..=2,
+            repeats: repeats..=repeats,
+        });
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns, config.controller.size) = (8, 4, 4);
+        Recording::new(&Model::new(config, 1), &task, 1, 0)
+    }
+
+    #[test]
+    fn repeat_counts_are_within_the_scale_of_the_inputs() {
+        let colours = Colours::for_theme(false);
+        for repeats in [1, 9, 10] {
+            let recording = repeating(repeats);
+            let scale = Scales::of(&recording.trace).input.unwrap();
+            let (low, high) = scale.ends();
+            let values = recording.trace.input.as_slice();
+            assert!(
+                values.iter().all(|value| (low..=high).contains(value)),
+                "{low} to {high}"
+            );
+            let count = RepeatCopy::normalised_count(repeats);
+            assert!(values.contains(&count));
+            let others = [0.0, 1.0].map(|bit| colours.of(scale, bit));
+            assert!(!others.contains(&colours.of(scale, count)), "{repeats}");
+            // The legend of the inputs, and of nothing else.
+            let options = Options::new(Layout::Pictures(vec![crate::figure::Picture::Input]));
+            let svg = Figure::new(&recording, options).draw().to_svg();
+            let end = crate::figure::facts::numbers::short(high, 2);
+            assert!(
+                svg.contains(&format!(">{end}<")) && svg.contains(&format!(">−{end}<")),
+                "{svg}"
+            );
+        }
+        let copy = crate::figure::fixture::recording();
+        assert_eq!(Scales::of(&copy.trace).input, None);
+    }
 }

@@ -125,6 +125,7 @@ impl<'a> Source<'a> {
             Picture::Cells => scales.state,
             Picture::Hidden => Scale::Signed(1.0),
             Picture::Erases => Scale::Bits,
+            Picture::Input => scales.input.unwrap_or(bits),
             _ => bits,
         };
         let label = head_label(trace, id.of.unwrap_or(usize::MAX));

@@ -82,6 +82,8 @@ impl<'a> CloseUp<'a, '_> {
         on.rect(area, colours.well);
         let shown = picture == Picture::Input || self.is_scored();
         let come = self.now.progress(Stage::Output, None);
+        let own = self.seen.scales.input.filter(|_| picture == Picture::Input);
+        let scale = own.unwrap_or(self.seen.shades[0]);
         for channel in 0..count {
             let value = match picture {
                 Picture::Input => self.now.input(channel),
@@ -94,7 +96,7 @@ impl<'a> CloseUp<'a, '_> {
                 top: top + apart,
                 bottom: top + each - apart,
             };
-            let fill = colours.of(self.seen.shades[0], value);
+            let fill = colours.of(scale, value);
             on.rect(cell, Ink::from(fill).faded(if shown { 1.0 } else { 0.3 }));
             let wrong =
                 picture == Picture::Output && self.seen.recording.is_wrong(self.step(), channel);

@@ -53,7 +53,7 @@ fn on_demand(on: &mut dyn Paint, slot: Slot, area: Area, page: &Page<'_>) -> Pla
 }
 
 /// The kinds of values with their scales: those of the selected head, or of gradients.
-fn entries(seen: &Catalogue<'_>, focus: usize) -> [(&'static str, Scale); 4] {
+fn entries(seen: &Catalogue<'_>, focus: usize) -> Vec<(&'static str, Scale)> {
     let trace = &seen.recording.trace;
     let weighting = match trace.heads.get(focus) {
         Some(_) => seen.shades[1].of_head(HeadName::of(trace, focus)),
@@ -65,7 +65,7 @@ fn entries(seen: &Catalogue<'_>, focus: usize) -> [(&'static str, Scale); 4] {
     } else {
         "bit"
     };
-    match seen.layer.gradients() {
+    let entries = match seen.layer.gradients() {
         Some(by) => [WEIGHTING, MEMORY, INPUT, ADD].map(|array| (array.name, by.scale(array))),
         None => [
             ("weighting", weighting),
@@ -73,7 +73,10 @@ fn entries(seen: &Catalogue<'_>, focus: usize) -> [(&'static str, Scale); 4] {
             ("memory, read", seen.scales.memory),
             ("key, add", seen.scales.vector),
         ],
-    }
+    };
+    let input = seen.scales.input.map(|scale| ("input", scale));
+    let input = input.filter(|_| seen.layer.gradients().is_none());
+    entries.into_iter().chain(input).collect()
 }
 
 /// Paints the legends in columns; returns their note, or `None` where they do not fit.

@@ -268,11 +268,12 @@ impl Render {
         })?;
         let common = Common::of(a, &b);
         let steps: Vec<f32> = found.steps.iter().map(|&most| most as f32).collect();
-        let first = found.first.and_then(|first| first.step);
+        let first = found.first.as_ref().and_then(|first| first.step);
         let named = |recording, name| Named { recording, name };
         let (a, b) = (named(a, &self.source), named(&b, other));
         let figure = Comparison::new(a, b, &common, options);
         let figure = figure.with_steps(&steps, TOLERANCE as f32, first);
+        let figure = figure.with_omitted(found.not_compared());
         self.written(&figure, format)
     }
 

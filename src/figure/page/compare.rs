@@ -9,13 +9,14 @@ use crate::figure::facts::rows::{Rows, addressed, touched_by};
 use crate::figure::facts::stages::{Column, StageRef, Stages, columns_of, weighting_at};
 use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::cells::Cells;
+use crate::figure::scene::fonts::lines;
 use crate::figure::scene::lanes::Decades;
 use crate::figure::scene::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
 use crate::figure::scene::pages::{self, Pages};
-use crate::figure::scene::paint::{NOT_RECORDED, Page, Paint};
+use crate::figure::scene::paint::{Draw, NOT_RECORDED, Page, Paint};
 use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
 use crate::figure::{
-    Area, Colours, Drawing, HeadName, Options, PanelId, Picture, RowsShown, Scale, Walk,
+    Area, Colours, Drawing, HeadName, Options, PanelId, Picture, RowsShown, Scale, Style, Walk,
     facts::numbers, head_label, head_named,
 };
 use crate::math::Series;
@@ -24,6 +25,11 @@ use crate::train::Recording;
 
 /// Share of the width of the pictures over time.
 const OVER_TIME: f32 = 0.58;
+/// Width of a page where none is requested.
+const WIDTH: f32 = 1200.0;
+/// Size and height of the lines below the pictures.
+const SMALL: f32 = 10.0;
+const LINE: f32 = 14.0;
 /// The three pictures of everything, as their names begin.
 pub const SIDES: [&str; 3] = ["A", "B", "B − A"];
 
@@ -147,6 +153,8 @@ pub struct Comparison<'a> {
     come_to: [usize; 2],
     /// The steps of the time axis.
     steps: Range<usize>,
+    /// The lines on omitted parts.
+    omitted: Vec<String>,
     /// The largest difference of every step.
     differences: &'a [f32],
     /// The tolerance, and the first step beyond it.
@@ -171,6 +179,7 @@ impl<'a> Comparison<'a> {
             b,
             common,
             options,
+            omitted: Vec::new(),
             differences: &[],
             limit: (0.0, None),
             with_difference: true,
@@ -199,6 +208,11 @@ impl<'a> Comparison<'a> {
         self
     }
 
+    /// Adds lines in small letters below the pictures of a file: the parts that are not compared.
+    pub fn with_omitted(self, omitted: Vec<String>) -> Self {
+        Self { omitted, ..self }
+    }
+
     /// Shows or hides the difference, second minus first.
     pub fn with_difference(mut self, on: bool) -> Self {
         self.with_difference = on;
@@ -209,6 +223,14 @@ impl<'a> Comparison<'a> {
     pub fn paint(mut self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'a>> {
         self.with_words = true;
         layout::paint(on, self.bands(), area, &self.page())
+    }
+
+    /// The text below the pictures, in lines as wide as the page.
+    fn omitted_lines(&self) -> Vec<String> {
+        let width = self.options.size.map_or(WIDTH, |(width, _)| width);
+        let style = Style::new(SMALL, self.page().colours.subdued);
+        let broken = |line: &String| lines(line, &style, width - 2.0 * MARGIN);
+        self.omitted.iter().flat_map(broken).collect()
     }
 
     fn page(&self) -> Page<'static> {
@@ -307,7 +329,12 @@ impl<'a> Comparison<'a> {
     fn inputs(&self) -> Panel<'a> {
         let inputs = [self.a, self.b].map(|side| &side.recording.trace.input);
         let channels = inputs[0].width();
-        let cells = self.over_time(2, channels, Scale::Signed(1.0), inputs.map(Some));
+        let cells = self.over_time(
+            2,
+            channels,
+            difference(inputs[0], inputs[1], channels),
+            inputs.map(Some),
+        );
         let (id, shape) = (PanelId::new(Picture::Input).on(2), strip(channels));
         Self::picture(id, ("inputs", String::new()), [None, None], cells, shape)
     }
@@ -503,7 +530,19 @@ impl<'a> Comparison<'a> {
 impl Pages for Comparison<'_> {
     fn scene(&self) -> Scene<'_> {
         let title = format!("A: {}; B: {}", self.a.name, self.b.name);
-        layout::scene(self.bands(), self.options.size, 1200.0, title, &self.page())
+        let (omitted, page) = (self.omitted_lines(), self.page());
+        let more = omitted.len() as f32 * LINE;
+        let size = self
+            .options
+            .size
+            .map(|(width, height)| (width, height - more));
+        let (mut drawing, places) = layout::scene(self.bands(), size, WIDTH, title, &page);
+        for line in omitted {
+            let at = [MARGIN, drawing.height];
+            drawing.text(line, at, Style::new(SMALL, page.colours.subdued));
+            drawing.height += LINE;
+        }
+        (drawing, places)
     }
 
     fn draw_at(&self, pages::FrameTime { step, .. }: pages::FrameTime) -> Drawing {
@@ -521,7 +560,8 @@ impl Pages for Comparison<'_> {
     }
 
     fn least_size(&self) -> (f32, f32) {
-        least_size(&self.bands())
+        let (width, height) = least_size(&self.bands());
+        (width, height + self.omitted_lines().len() as f32 * LINE)
     }
 }
 
@@ -542,7 +582,7 @@ pub fn page_columns(width: f32) -> [(f32, f32); 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Layout, PlacedPanel};
+    use crate::figure::{Layout, Mark};
     use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
 
@@ -655,6 +695,37 @@ mod tests {
         let (width, height) = figure.with_steps(&[0.0], 0.0, None).least_size();
         // The centre of a window of 960 by 600.
         assert!(width <= 768.0 && height <= 458.0, "{width} x {height}");
+    }
+
+    #[test]
+    fn figure_in_a_file_names_the_parts_that_are_not_compared() {
+        let (a, none) = (recording(2, 9, 2), recording(2, 9, 0));
+        let common = Common::of(&a, &none);
+        let [one, two] =
+            [(&a, "one"), (&none, "other")].map(|(recording, name)| Named { recording, name });
+        let figure = Comparison::new(one, two, &common, Options::new(Layout::Debug));
+        let omitted = vec!["Not compared: read0 (14 arrays), write1 (16 arrays).".to_owned()];
+        let (without, with) = (figure.clone(), figure.with_omitted(omitted));
+        let texts = |drawing: &Drawing| {
+            let texts = drawing.marks.iter().filter_map(|mark| match mark {
+                Mark::Text(text) => Some((text.text.clone(), text.at[1])),
+                _ => None,
+            });
+            texts.collect::<Vec<_>>()
+        };
+        let drawing = with.draw();
+        let all = texts(&drawing);
+        let (_, y) = all
+            .iter()
+            .find(|(text, _)| text.starts_with("Not compared: read0 ("))
+            .unwrap();
+        assert!(*y > without.draw().height - 1.0 && *y + SMALL < drawing.height);
+        assert!(
+            texts(&without.draw())
+                .iter()
+                .all(|(text, _)| !text.contains("compared"))
+        );
+        assert!(with.least_size().1 > without.least_size().1);
     }
 
     #[test]

@@ -191,6 +191,18 @@ pub fn compare(a: Side<'_>, b: Side<'_>, tolerance: f64) -> Result<Comparison, V
     Ok(found)
 }
 
+/// Names of arrays; of a head with many, its name and their number.
+fn grouped(arrays: &[String]) -> Vec<String> {
+    let head = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let groups = arrays.chunk_by(|a, b| head(a) == head(b));
+    groups
+        .flat_map(|group| match group {
+            [first, _, _, _, ..] => vec![format!("{} ({} arrays)", head(first), group.len())],
+            few => few.to_vec(),
+        })
+        .collect()
+}
+
 /// Returns the sizes that prevent a comparison of two episodes, a line for each.
 pub fn obstacles(a: &Recording, b: &Recording) -> Vec<String> {
     // What a task fixes stands first.
@@ -274,6 +286,21 @@ impl Comparison {
         let largest: Vec<f64> = steps.map(largest).collect();
         a.values = Box::new(first.into_iter());
         self.walk(a, second, |flat, _| tolerance * largest[flat / width]);
+    }
+
+    /// Returns the parts that were not compared, a line for each reason.
+    pub fn not_compared(&self) -> Vec<String> {
+        let sizes = self.sizes.join("; ");
+        let arrays = grouped(&self.skipped).join(", ");
+        let lines = [
+            (
+                &sizes,
+                format!("Sizes differ: {sizes}. Only the common part is compared."),
+            ),
+            (&arrays, format!("Not compared: {arrays}.")),
+        ];
+        let lines = lines.into_iter().filter(|(parts, _)| !parts.is_empty());
+        lines.map(|(_, line)| line).collect()
     }
 
     fn skip(&mut self, array: String) {
@@ -502,4 +529,31 @@ fn of_a_step<'a>(side: Side<'a>, arrays: &[OfSteps<'a>], t: usize) -> Vec<Piece<
     }
     pieces.push(piece("loss", t, [], &loss[t..=t]));
     pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn omitted_parts_are_named_by_head() {
+        let arrays = [
+            "memory",
+            "read0.add",
+            "read0.erase",
+            "read0.gate",
+            "read0.key",
+        ];
+        let found = Comparison {
+            sizes: vec!["steps: 5 and 7".to_owned()],
+            skipped: arrays.map(str::to_owned).to_vec(),
+            ..Comparison::default()
+        };
+        let lines = [
+            "Sizes differ: steps: 5 and 7. Only the common part is compared.",
+            "Not compared: memory, read0 (4 arrays).",
+        ];
+        assert_eq!(found.not_compared(), lines);
+        assert!(Comparison::default().not_compared().is_empty());
+    }
 }

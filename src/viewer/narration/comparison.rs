@@ -137,33 +137,6 @@ pub fn first_difference(pair: &Pair<'_>, found: &Comparison) -> String {
     format!("First difference above {limit} {when}: {array}{index:?}, A {a}, B {b}.")
 }
 
-/// Names of arrays, those of a head that are many as one.
-fn grouped(arrays: &[String]) -> Vec<String> {
-    let head = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-    let groups = arrays.chunk_by(|a, b| head(a) == head(b));
-    groups
-        .flat_map(|group| match group {
-            [first, _, _, _, ..] => vec![format!("{} ({} arrays)", head(first), group.len())],
-            few => few.to_vec(),
-        })
-        .collect()
-}
-
-/// Lists the parts that were not compared, with the reason.
-pub fn not_compared(found: &Comparison) -> Vec<String> {
-    let (sizes, skipped) = (found.sizes.join("; "), grouped(&found.skipped).join(", "));
-    let mut lines = Vec::new();
-    if !sizes.is_empty() {
-        lines.push(format!(
-            "Sizes differ: {sizes}. Only the common part is compared."
-        ));
-    }
-    if !skipped.is_empty() {
-        lines.push(format!("Not compared: {skipped}."));
-    }
-    lines
-}
-
 /// Two episodes as the top bar calls them.
 #[derive(Clone, Debug)]
 pub struct Names {

@@ -101,7 +101,7 @@ fn outcome_ui(ui: &mut Ui, room: Rect, found: &Differences, pair: &Pair<'_>, vie
                 ui.label(strong(first));
             }
             controls_ui(ui, found, pair, view);
-            for line in comparison::not_compared(&found.values) {
+            for line in found.values.not_compared() {
                 let low = room.height() < LOW;
                 note_ui(ui, &line, low, view);
             }

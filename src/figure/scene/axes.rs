@@ -65,3 +65,55 @@ fn plate_of(text: &str, at: [f32; 2], style: &Style) -> Area {
     let area = area_of(text, at, style);
     area.across(area.left - 4.0, area.right + 4.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+    use crate::figure::scene::layout::Scene;
+    use crate::figure::{Colours, Figure, Layout, Mark, Options, Pages};
+
+    #[test]
+    fn every_picture_of_the_paper_has_one_play_head_at_the_step() {
+        let recording = recording();
+        for (steps, step, is_marked) in [
+            (0..recording.trace.steps(), 6, true),
+            (3..9, 6, true),
+            (3..9, 3, true),
+            // Outside the time axis.
+            (3..9, 1, false),
+            (3..6, 7, false),
+        ] {
+            let options = Options {
+                step: Some(step),
+                steps: Some(steps.clone()),
+                ..Options::new(Layout::Paper)
+            };
+            let figure = Figure::new(&recording, options);
+            let (drawing, places): Scene<'_> = figure.scene();
+            let accent = Colours::for_theme(false).accent;
+            let heads = drawing.marks.iter().filter_map(|mark| match mark {
+                Mark::Rect { area, fill } if fill.colour == accent => Some(*area),
+                _ => None,
+            });
+            let heads: Vec<Area> = heads.collect();
+            assert_eq!(places.len(), 6);
+            assert_eq!(
+                heads.len(),
+                if is_marked { 6 } else { 0 },
+                "{step} of {steps:?}"
+            );
+            for place in places.iter().filter(|_| is_marked) {
+                let area = &place.area;
+                let is_in = |head: &&Area| {
+                    (area.left..area.right).contains(&head.middle())
+                        && (area.top..area.bottom).contains(&head.centre())
+                };
+                let own: Vec<_> = heads.iter().filter(is_in).collect();
+                let share = (own[0].middle() - area.left) / area.width();
+                assert_eq!(own.len(), 1);
+                assert_eq!((share * steps.len() as f32) as usize, step - steps.start);
+            }
+        }
+    }
+}

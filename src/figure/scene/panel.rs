@@ -305,8 +305,10 @@ impl<'a> Panel<'a> {
         ) {
             panel.rows_axis(paint, area, &place.axis, page);
         }
-        if let (Some(step), Some(steps)) = (page.step, place.steps()) {
-            let step = step.saturating_sub(page.first);
+        let step = page.step.and_then(|step| step.checked_sub(page.first));
+        if let (Some(step), Some(steps)) = (step, place.steps())
+            && step < steps
+        {
             play_head(
                 paint,
                 &area.down(area.top - 2.0, area.bottom + 2.0),
@@ -423,7 +425,7 @@ pub fn shades(paint: &mut dyn Paint, area: Area, scale: Scale, page: &Page<'_>) 
 }
 
 /// A bar of the colours of a scale with the values of its ends, before `right`; returns where it begins.
-fn legend(
+pub(crate) fn legend(
     paint: &mut dyn Paint,
     [right, y]: [f32; 2],
     width: f32,

@@ -4,7 +4,6 @@ use egui::Ui;
 
 use super::View;
 use super::page::page_ui;
-use super::parts::legends_at;
 use super::phone;
 use crate::figure::{Figure, Options};
 use crate::viewer::widget::canvas::area;
@@ -21,9 +20,5 @@ pub fn close_up_ui(ui: &mut Ui, view: &mut View<'_>) {
     page_ui(ui, &places, None, view);
     if view.state.is_on_phone() {
         phone::strip_ui(ui, &places, view);
-    } else if let Some(stage) = places.last() {
-        // At the end of the line with the names of the stages.
-        let corner = egui::pos2(rect.right() - 76.0, stage.area.bottom);
-        legends_at(ui, corner, view);
     }
 }

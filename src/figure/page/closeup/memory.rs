@@ -106,11 +106,7 @@ impl<'a> CloseUp<'a, '_> {
         let y = area.top - self.size(49.0).max(34.0);
         let style = self.letters(13.5, colours.text).bold().middle();
         let room = area.width();
-        let texts = [
-            "memory, row by row (dim: low weight)",
-            "memory, row by row",
-            "memory",
-        ];
+        let texts = ["memory, row by row", "memory"];
         fitting(on, &texts, ([area.middle(), y], style, room));
         on.rect(area, colours.well);
         let columns = self.trace().memory_size()[1];
@@ -118,19 +114,9 @@ impl<'a> CloseUp<'a, '_> {
         let slides = shift > 0.0 && shift < 1.0;
         for slot in of.view.slots() {
             let looked_at = self.now.attention(of.head, slot.row);
-            let looked_at = if looked_at.is_finite() {
-                looked_at
-            } else {
-                0.0
-            };
             let value = |column| (self.now.memory(slot.row, column), slot.seen());
-            self.cells(
-                on,
-                (area, slot.place),
-                columns,
-                (self.seen.scales.memory, looked_at),
-                value,
-            );
+            let scale = self.seen.scales.memory;
+            self.cells(on, (area, slot.place), columns, scale, value);
             if looked_at >= 0.02 && !slides {
                 lit(on, of, slot.place, looked_at);
             }
@@ -157,7 +143,7 @@ impl<'a> CloseUp<'a, '_> {
         on: &mut dyn Paint,
         (area, place): (Area, Span),
         columns: usize,
-        (scale, looked_at): (Scale, f32),
+        scale: Scale,
         value: impl Fn(usize) -> (f32, f32),
     ) {
         // Never finer than can be seen.
@@ -176,10 +162,7 @@ impl<'a> CloseUp<'a, '_> {
                 top: place.min + 0.5 * apart,
                 bottom: place.max - 0.5 * apart,
             };
-            let ink = match scale {
-                Scale::Bits => self.page.colours.of(scale, value),
-                _ => self.signed(scale, value, looked_at),
-            };
+            let ink = self.page.colours.of(scale, value);
             on.rect(cell, Ink::from(ink).faded(seen));
         }
     }
@@ -193,7 +176,7 @@ impl<'a> CloseUp<'a, '_> {
             on.rect(area, colours.well);
             let place = Span::new(area.top, area.bottom);
             let value = |column| self.value(of, &vector, column);
-            self.cells(on, (area, place), columns, (vector.scale, 0.75), value);
+            self.cells(on, (area, place), columns, vector.scale, value);
             let acts = matches!(
                 (stage.map(|at| at.stage), vector.picture),
                 (Some(Stage::Content), Picture::Keys)
@@ -257,13 +240,7 @@ impl<'a> CloseUp<'a, '_> {
     ) {
         let columns = self.width(of, vector);
         let value = |column| (self.value(of, vector, column).0, 0.9 * seen);
-        self.cells(
-            on,
-            (vector.area, place),
-            columns,
-            (vector.scale, 1.0),
-            value,
-        );
+        self.cells(on, (vector.area, place), columns, vector.scale, value);
         let area = vector.area.down(place.min, place.max);
         edge(on, area, Ink::from(of.hue).faded(seen), 1.6);
     }
@@ -287,7 +264,7 @@ impl<'a> CloseUp<'a, '_> {
         let values = of.head.read.row(before);
         let place = Span::new(area.top, area.bottom);
         let value = |column: usize| (values[column], seen);
-        self.cells(on, (area, place), values.len(), (read.scale, 0.75), value);
+        self.cells(on, (area, place), values.len(), read.scale, value);
         edge(on, area, Ink::from(of.hue).faded(seen), 1.4);
     }
 
@@ -336,13 +313,8 @@ impl<'a> CloseUp<'a, '_> {
             let seen = weight * (0.35 + 0.65 * gone);
             let value = |column| (self.now.memory(slot.row, column), seen);
             let place = Span::new(top, bottom);
-            self.cells(
-                on,
-                (read.area, place),
-                columns,
-                (self.seen.scales.memory, 1.0),
-                value,
-            );
+            let scale = self.seen.scales.memory;
+            self.cells(on, (read.area, place), columns, scale, value);
             edge(
                 on,
                 read.area.down(top, bottom),
@@ -376,13 +348,8 @@ impl<'a> CloseUp<'a, '_> {
                 (value, weight * (1.0 - gone(column)))
             };
             let area = vector.area.down(y - half, y + half);
-            self.cells(
-                on,
-                (area, Span::new(area.top, area.bottom)),
-                columns,
-                (vector.scale, 1.0),
-                value,
-            );
+            let place = Span::new(area.top, area.bottom);
+            self.cells(on, (area, place), columns, vector.scale, value);
             let seen = weight * (1.0 - within(through, [0.85, 1.0]));
             edge(on, area, Ink::from(of.hue).faded(seen), 1.4);
         }

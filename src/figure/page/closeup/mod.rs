@@ -23,15 +23,16 @@ use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::motion::Instant;
 use crate::figure::scene::paint::{Draw, Page, Paint};
-use crate::figure::scene::panel::PlacedPanel;
-use crate::figure::{Area, HeadName, Ink, Rgb, Style, mix};
+use crate::figure::scene::panel::{PlacedPanel, legend};
+use crate::figure::{Area, HeadName, Ink, Rgb, Scale, Style};
 use crate::model::{HeadTrace, Trace};
 use plan::{PaneArea, Plan};
 
 /// The smallest page, in points.
 pub(crate) const LEAST: (f32, f32) = plan::LEAST;
-/// The strength of a signed picture that is not in focus: weightings are.
-const QUIET: f32 = 0.42;
+/// Width of a colour scale with its two numbers.
+const LEGEND: f32 = 106.0;
+
 /// A close-up at a moment.
 struct CloseUp<'a, 'p> {
     seen: Catalogue<'a>,
@@ -72,6 +73,7 @@ pub(crate) fn paint<'a>(
     for pane in &close.plan.panes {
         close.pane(on, pane, &mut places);
     }
+    close.legend(on);
     close.top(on, &mut places);
     places
 }
@@ -126,11 +128,43 @@ impl<'a> CloseUp<'a, '_> {
         Style::new((size * self.plan.scale).max(self.plan.letters), ink)
     }
 
-    /// Returns the colour of a signed value at this attention.
-    fn signed(&self, scale: crate::figure::Scale, value: f32, looked_at: f32) -> Rgb {
-        let colours = self.page.colours;
-        let loud = QUIET + (1.0 - QUIET) * looked_at.clamp(0.0, 1.0);
-        mix(colours.well, colours.of(scale, value), loud)
+    /// Draws the colour scales below the columns, as many as fit.
+    fn legend(&self, on: &mut dyn Paint) {
+        let (scales, bits) = (self.seen.scales, self.seen.shades[0]);
+        let mut entries = match self.plan.panes.first() {
+            Some(_) => vec![
+                ("memory, read", scales.memory),
+                ("key, add", scales.vector),
+                ("bit, erase", bits),
+            ],
+            None => vec![
+                ("bit", bits),
+                ("cell", scales.state),
+                ("hidden", Scale::Signed(1.0)),
+            ],
+        };
+        entries.extend(scales.input.map(|scale| ("input", scale)));
+        let pane = self.plan.panes.first();
+        let end = pane.map_or(self.plan.middle.right, |pane| pane.columns.right);
+        let style = self.letters(10.0, self.page.colours.subdued);
+        let [mut right, mut y] = [self.plan.top.left, self.plan.rows().bottom + 14.0];
+        for (name, scale) in entries {
+            let width = on.width_of(name, style.size) + LEGEND;
+            if right + width > end {
+                (right, y) = (self.plan.top.left, y + 14.0);
+            }
+            if right + width > end || y > self.plan.middle.bottom {
+                return;
+            }
+            right += width;
+            let left = legend(on, [right, y], 36.0, scale, self.page);
+            on.text(name, [left, y], style.end());
+            right += 16.0;
+        }
+        let faint = "faint bar: row not yet written";
+        if pane.is_some() {
+            fitting(on, &[faint], ([right, y], style, end - right));
+        }
     }
 
     fn pane(&self, on: &mut dyn Paint, pane: &PaneArea, places: &mut Vec<PlacedPanel<'a>>) {
@@ -278,6 +312,49 @@ mod tests {
             peak(recording.trace.heads[0].weighting.row(3)),
             Some((30, 1.0))
         );
+    }
+
+    #[test]
+    fn colours_of_the_memory_depend_on_its_values_alone_and_have_a_legend() {
+        for recording in &machines()[..2] {
+            let figure = Figure::new(recording, options((1200.0, 630.0), 4, None, 1.0));
+            let (drawing, places) = figure.scene();
+            let colours = crate::figure::Colours::for_theme(false);
+            let mut memory = places.iter().filter(|place| place.panel.title == "Memory");
+            let memory = memory.next().unwrap();
+            let cells = memory.cells().unwrap();
+            let width = memory.area.width() / cells.columns as f32;
+            for (row, place) in memory.axis.all() {
+                for column in 0..cells.columns {
+                    let at = [
+                        memory.area.left + (column as f32 + 0.5) * width,
+                        place.center(),
+                    ];
+                    let seen = drawing.marks.iter().any(|mark| match mark {
+                        Mark::Rect { area, fill } => {
+                            let value = cells.value(column, row).unwrap();
+                            let is_here = area.left < at[0] && at[0] < area.right;
+                            let is_here = is_here && area.top < at[1] && at[1] < area.bottom;
+                            is_here && *fill == Ink::from(colours.of(cells.scale, value))
+                        }
+                        _ => false,
+                    });
+                    assert!(seen, "row {row}, column {column}");
+                }
+            }
+        }
+        for recording in machines() {
+            for size in [(1200.0, 630.0), LEAST, (390.0, 740.0)] {
+                let figure = Figure::new(&recording, options(size, 4, None, 1.0));
+                let svg = figure.draw().to_svg();
+                let first = if recording.trace.heads.is_empty() {
+                    "bit"
+                } else {
+                    "memory, read"
+                };
+                assert!(svg.contains(&format!(">{first}<")), "{size:?}");
+            }
+        }
     }
 
     #[test]

@@ -85,13 +85,7 @@ impl<'a> CloseUp<'a, '_> {
                 };
                 let y = top + line as f32 * each;
                 let row = area.across(area.left, area.left + each * count as f32);
-                self.cells(
-                    on,
-                    (row, Span::new(y, y + each)),
-                    count,
-                    (scale, 0.8),
-                    value,
-                );
+                self.cells(on, (row, Span::new(y, y + each)), count, scale, value);
             }
             on.frame(area, colours.line);
             places.extend(

@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode, file_name};
 use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
 use super::state::jobs::{Destination, Job, Outcome, Page, PendingJob, PreparedRun, Saved};
-use super::state::learning::{NamedExperiment, RunView};
+use super::state::learning::{NamedExperiment, RunView, landmarks};
 use super::state::same::SameArc;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Layer, Motion, Pages, Progress, Walk, to_bytes};
@@ -346,6 +346,7 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
         }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
         Job::Prepare(named) => prepared(named),
+        Job::Levels(run, experiment) => Outcome::Levels(run, landmarks(&experiment)),
         Job::Continue(folder) => match files.saved_state(&folder) {
             Ok(saved) => continued(folder, saved),
             Err(sentence) => Outcome::Failed(sentence),

@@ -10,7 +10,7 @@ use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::jobs::{Effect, Job, PreparedRun, TrainingAction};
 use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::learning::{LiveTraining, NamedExperiment, RunView, ablated, landmarks};
+use crate::viewer::state::learning::{LiveTraining, NamedExperiment, RunView, ablated};
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::mode::Mode;
 use crate::viewer::worker::too_much_to_learn;
@@ -271,7 +271,8 @@ impl State {
                 if let Some(sentence) = too_much_to_learn(&experiment, 1) {
                     return self.toasts.add(Kind::Problem, sentence);
                 }
-                run.landmarks = landmarks(&experiment);
+                let job = Job::Levels(run.number, Box::new(experiment.clone()));
+                self.effects.push(Effect::Start(job));
                 run.experiment = experiment.clone();
                 let to = Box::new((experiment.task, experiment.training));
                 let effect = learning.order(RunCommand::Change(to, change.set));

@@ -7,7 +7,7 @@ use crate::viewer::command::Learn;
 use crate::viewer::files::LoadedRun;
 use crate::viewer::state::State;
 use crate::viewer::state::jobs::{Effect, Job, TrainingAction};
-use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun, landmarks};
+use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun};
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::mode::Mode;
 
@@ -26,9 +26,10 @@ impl State {
             ..RunView::new(Some(loaded.name), loaded.experiment, now)
         };
         if let Ok(now) = run.begun.after(&loaded.progress.changes) {
-            run.landmarks = landmarks(&now);
             run.experiment = now;
         }
+        let job = Job::Levels(run.number, Box::new(run.experiment.clone()));
+        self.effects.push(Effect::Start(job));
         run.progress = Some(Arc::new(loaded.progress));
         let saved = SavedRun {
             folder: path.clone(),

@@ -35,6 +35,11 @@ impl State {
             Outcome::Recent(files) => self.welcome.recent = files,
             Outcome::Compared(found) => self.compared(found),
             Outcome::Prepared(runs) => self.start_runs(Arc::unwrap_or_clone(runs.0)),
+            Outcome::Levels(number, levels) => {
+                let runs = self.learning.iter_mut().flat_map(|all| &mut all.runs);
+                let of_it = runs.filter(|run| run.number == number);
+                of_it.for_each(|run| run.landmarks.clone_from(&levels));
+            }
             Outcome::IsThere(to) => self.ask_to_replace(&to),
             Outcome::RunIsThere(run, to) => self.run_is_there(run, &to),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
@@ -159,8 +164,14 @@ mod tests {
 
     /// Applies a command, with its jobs done at once.
     fn perform(state: &mut State, command: Command) {
+        let effects = state.apply(command);
+        work(state, effects);
+    }
+
+    /// Does the jobs among these effects.
+    fn work(state: &mut State, effects: Vec<Effect>) {
         let mut worker = Worker::here(Arc::new(NoFiles));
-        for effect in state.apply(command) {
+        for effect in effects {
             if let Effect::Start(job) = effect {
                 worker.start(job);
             }
@@ -181,6 +192,22 @@ mod tests {
         assert!(state.learning.is_none() && state.session.machines.len() == 1);
         begin(&mut state, experiment);
         assert!(state.learning.is_some() && state.session.machines.len() == 2);
+    }
+
+    #[test]
+    fn reference_levels_after_a_change_are_computed_by_the_worker() {
+        let machines = vec![machine(config(), copying(1..=2))];
+        let (settings, start) = (Settings::default(), StartOptions::default());
+        let mut state = State::new(machines, Some(1), settings, start, None);
+        begin(&mut state, Experiment::find("copy", &[]).unwrap());
+        let levels = |state: &State| state.learning.as_ref().unwrap().run().landmarks.clone();
+        let before = levels(&state);
+        assert!(!before.is_empty());
+        let change = Learn::Change(vec!["task.length=[1,2]".to_owned()]);
+        let effects = state.apply(Command::Learn(change));
+        assert_eq!(levels(&state), before);
+        work(&mut state, effects);
+        assert!(levels(&state)[0].0 < before[0].0);
     }
 
     /// A run is being written, and then the window is to be closed; its number.

@@ -118,6 +118,8 @@ pub enum Job {
     Prepare(Vec<NamedExperiment>),
     /// Read the run in this folder, to continue its training.
     Continue(PathBuf),
+    /// Compute the reference levels of the run with this number.
+    Levels(u64, Box<Experiment>),
 }
 
 /// The place of a thumbnail.
@@ -169,6 +171,7 @@ impl Job {
             Self::SaveRun(run) => format!("Saving {}", file_name(&run.0.to.path)),
             Self::Recent(_) => "Looking for files".to_owned(),
             Self::Prepare(_) => "Preparing training".to_owned(),
+            Self::Levels(..) => "Computing reference levels".to_owned(),
             Self::Continue(folder) => format!("Reading {}", file_name(folder)),
         }
     }
@@ -315,6 +318,8 @@ pub enum Outcome {
     Compared(CompareResult),
     /// Runs are ready to begin.
     Prepared(SameArc<Vec<PreparedRun>>),
+    /// The reference levels of the run with this number.
+    Levels(u64, Vec<(f64, &'static str)>),
     /// There is a file where one was to be written; it was left alone.
     IsThere(Destination),
     /// The same of the run with this number.

@@ -449,7 +449,7 @@ pub fn ablated(whole: &Experiment) -> Vec<NamedExperiment> {
         .collect()
 }
 
-/// Returns reference levels in bits per sequence, with their names.
+/// Returns reference levels in bits per sequence, with their names. Plays many episodes: not for the thread that draws.
 pub fn landmarks(experiment: &Experiment) -> Vec<(f64, &'static str)> {
     /// Episodes of which the means are taken.
     const EPISODES: usize = 50;
@@ -474,17 +474,17 @@ impl RunView {
         self.name.clone().unwrap_or_else(by_seed)
     }
 
-    /// A run that is about to start: see [`RunView::new`].
+    /// A run that is about to start, with its reference levels. Plays many episodes: not for the thread that draws.
     pub fn of(name: Option<String>, start: &RunStart) -> Self {
         let machine = start.state.machine.clone();
         Self {
             begun: start.begun.clone(),
+            landmarks: landmarks(&start.experiment),
             ..Self::new(name, start.experiment.clone(), machine)
         }
     }
 
-    /// A run that is about to begin with this machine, without a number. Plays many episodes: not for the thread that
-    /// draws.
+    /// A run of this machine, without a number and without reference levels.
     pub fn new(name: Option<String>, experiment: Experiment, machine: Model<f32>) -> Self {
         Self {
             number: 0,
@@ -493,7 +493,7 @@ impl RunView {
             name,
             folder: None,
             begun: experiment.clone(),
-            landmarks: landmarks(&experiment),
+            landmarks: Vec::new(),
             progress: None,
             machine: Arc::new(machine),
             rate: None,

@@ -188,6 +188,45 @@ fn dragging_strip_seeks_and_swipe_does_not() {
 }
 
 #[test]
+fn a_finger_steps_through_stages_reads_values_and_flips_bits() {
+    for size in SIZES {
+        let mut screen = included(size);
+        act(&mut screen, Play::Seek(3));
+        click(&mut screen, "Go to next stage");
+        let at = |screen: &Screen| (step(screen), screen.state().player.stage());
+        let first = at(&screen);
+        click(&mut screen, "Go to next stage");
+        assert_eq!(at(&screen), (first.0, first.1 + 1));
+        click(&mut screen, "Go to previous stage");
+        assert_eq!(at(&screen), first);
+        act(&mut screen, Play::Seek(3));
+        let says = |screen: &Screen, words: &str| {
+            let mut texts = clipping::texts(screen);
+            texts.any(|(text, _)| text.galley.text().contains(words))
+        };
+        assert!(says(&screen, "Touch a value"));
+        touch(&mut screen, "memory");
+        screen.run_steps(2);
+        assert!(says(&screen, "M row ") && !says(&screen, "Touch a value"));
+        let bits = |screen: &Screen| [3, 4].map(|step| recording(screen).episode.input[[step, 1]]);
+        let before = bits(&screen);
+        click(&mut screen, "Edit input");
+        click(&mut screen, "Go to next bit");
+        assert!(says(&screen, &format!("bit 1 of step 3 is {}", before[0])));
+        click(&mut screen, "Flip bit");
+        screen.run_steps(3);
+        assert_eq!(bits(&screen), [1.0 - before[0], before[1]]);
+        // The mark follows the play-head.
+        click(&mut screen, "Go to next step");
+        click(&mut screen, "Flip bit");
+        screen.run_steps(3);
+        assert_eq!(bits(&screen), before.map(|bit| 1.0 - bit));
+        click(&mut screen, "Done");
+        assert_eq!(screen.state().mark(), None);
+    }
+}
+
+#[test]
 fn the_start_page_is_a_column_of_cards() {
     for size in &SIZES[..2] {
         let mut screen = included(*size);

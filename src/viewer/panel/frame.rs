@@ -69,7 +69,7 @@ fn below(state: &State, window: f32) -> f32 {
 /// Height of the transport.
 fn transport(state: &State, window: f32, shown: Panels) -> f32 {
     if state.is_on_phone() {
-        return phone::TRANSPORT;
+        return phone::transport_height(state);
     }
     transport_height(window, state.lines(), shown)
 }

@@ -1,25 +1,31 @@
 //! The phone layout: a bar at the top, the transport at the bottom, and sheets for all that a finger asks
 //! for.
 
-use egui::{Id, Rangef, Rect, Role, Ui, WidgetInfo, vec2};
+use egui::text::LayoutJob;
+use egui::{Id, Rect, Role, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
 
 use super::bottom::{self, PACE, keys_ui, paces_ui};
 use super::{View, interact, left, scrub_by_finger, top};
-use crate::figure::{Format, PlacedPanel, head_label};
-use crate::viewer::command::{Ask, Command, File, Learn, Look, Replacement, Subject, Tour, Window};
+use crate::figure::{Format, PanelId, Picture, PlacedPanel, head_label};
+use crate::viewer::command::{
+    Ask, Command, Edit, File, Learn, Look, Play, Replacement, Subject, Tour, Window,
+};
 use crate::viewer::files::FilePurpose;
 use crate::viewer::keys;
 use crate::viewer::state::State;
 use crate::viewer::state::jobs::PendingJob;
+use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{choice, icon_button, named_icon_button, on_click};
+use crate::viewer::widget::button::{
+    choice, icon_button, named_icon_button, on_click, primary_button, text_button,
+};
 use crate::viewer::widget::canvas::rect;
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{from_left, from_right, section, words};
 
 /// Height of the transport.
-pub const TRANSPORT: f32 = theme::FINGER + 8.0;
+const TRANSPORT: f32 = theme::FINGER + 8.0;
 /// Between the transport and the edges of the window.
 const MARGIN: f32 = 6.0;
 /// Buttons of the transport.
@@ -106,10 +112,39 @@ fn takes_long(ui: &Ui, under_way: Option<&PendingJob>) -> bool {
     now - since.1 > LONG
 }
 
-/// The transport alone.
+/// True where stages and input bits can be stepped through.
+fn shows_stages(state: &State) -> bool {
+    let is_free = state.tour().is_none() && state.failing().is_none();
+    is_free && state.layout() == WindowLayout::CloseUp
+}
+
+/// Height of the transport; upright the buttons of the stages have a line of their own.
+pub fn transport_height(state: &State) -> f32 {
+    let is_upright = state.frame.height > state.frame.width;
+    let lines = if is_upright && shows_stages(state) {
+        2.0
+    } else {
+        1.0
+    };
+    lines * TRANSPORT
+}
+
+/// The transport, and the buttons of the stages above it or beside it.
 pub fn transport_ui(ui: &mut Ui, view: &mut View<'_>) {
-    let area = ui.max_rect();
-    let x = Rangef::new(area.left() + MARGIN, area.right() - MARGIN);
+    let all = ui.max_rect().shrink2(vec2(MARGIN, 0.0));
+    let (stages, area) = if all.height() > TRANSPORT {
+        all.split_top_bottom_at_y(all.bottom() - TRANSPORT)
+    } else if shows_stages(view.state) {
+        all.split_left_right_at_x(all.right() - BUTTONS * theme::FINGER - PACE)
+    } else {
+        (Rect::NOTHING, all)
+    };
+    if stages.is_positive() {
+        bottom::child(ui, stages.x_range(), stages.y_range(), |ui| {
+            stages_ui(ui, view)
+        });
+    }
+    let x = area.x_range();
     let each = ((x.span() - PACE) / BUTTONS).min(1.5 * theme::FINGER);
     let side = (x.span() - PACE - each * BUTTONS) / 2.0;
     bottom::child(ui, x.shrink(side.max(0.0)), area.y_range(), |ui| {
@@ -120,8 +155,73 @@ pub fn transport_ui(ui: &mut Ui, view: &mut View<'_>) {
     });
 }
 
-/// All that is shown over time is one place to move in time, as tall as a finger.
+/// Shows buttons to step through the stages, with the pinned value; or through the input bits while they are edited.
+fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
+    ui.spacing_mut().item_spacing.x = 4.0;
+    let (state, step) = (view.state, view.step());
+    // The mark is in the step on screen.
+    let mark = |by: isize| {
+        let (marked, _) = state.mark()?;
+        Some(Edit::MoveMark(
+            step.cast_signed() - marked.cast_signed(),
+            by,
+        ))
+    };
+    let (what, said) = match (state.mark(), state.card()) {
+        (Some((_, channel)), _) => {
+            let bit = view.trace().input.row(step)[channel];
+            ("bit", format!("bit {channel} of step {step} is {bit}"))
+        }
+        (None, Some(card)) => {
+            let values = card
+                .lines
+                .iter()
+                .map(|line| format!("{} {}", line.symbol, line.value));
+            let values: Vec<_> = values.collect();
+            ("stage", format!("{}: {}", card.title, values.join(" · ")))
+        }
+        (None, None) => ("stage", "Touch a value to read it.".to_owned()),
+    };
+    for (by, text, way) in [
+        (-1, format!("← {what}"), "previous"),
+        (1, format!("{what} →"), "next"),
+    ] {
+        let command = mark(by).map_or(Play::Stage(by).into(), Command::from);
+        let button = text_button(ui, &text, command, view.commands);
+        button.accessible_name(format!("Go to {way} {what}"));
+    }
+    from_right(ui, |ui| {
+        let toggle = if what == "bit" { "Done" } else { "Edit input" };
+        text_button(ui, toggle, Edit::Toggle, view.commands);
+        if let Some(here) = mark(0)
+            && primary_button(ui, "Flip bit").clicked()
+        {
+            view.commands
+                .extend([here, Edit::FlipMarked].map(Command::from));
+        }
+        from_left(ui, |ui| {
+            let (font, ink) = (theme::text(11.0), view.palette.text);
+            let mut job = LayoutJob::simple(said, font, ink, ui.available_width());
+            job.wrap.max_rows = 3;
+            ui.label(job);
+        });
+    });
+}
+
+/// All that is shown over time is one place to move in time, as tall as a finger; the bit to be edited is marked.
 pub fn strip_ui(ui: &Ui, places: &[PlacedPanel<'_>], view: &mut View<'_>) {
+    let input = PanelId::new(Picture::Input).now();
+    let input = places.iter().find(|place| place.panel.id == input);
+    if let (Some(place), Some((_, channel))) = (input, view.state.mark())
+        && let Some(row) = place.axis.place_of(channel)
+    {
+        let (cell, kind) = (
+            rect(&place.area.down(row.min, row.max)),
+            StrokeKind::Outside,
+        );
+        ui.painter()
+            .rect_stroke(cell, 0.0, Stroke::new(2.0, view.palette.accent), kind);
+    }
     let over_time = places.iter().filter(|place| place.steps().is_some());
     let Some(strip) = over_time.map(|place| rect(&place.area)).reduce(Rect::union) else {
         return;

@@ -244,7 +244,7 @@ fn in_circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<&str> {
 
 /// The floors of the window, from the ground up: what stands on one names what stands on it or below.
 const FLOORS: [&[&str]; 11] = [
-    &["files", "glossary", "step_zoom", "row_zoom"],
+    &["files", "glossary", "memo", "step_zoom", "row_zoom"],
     &["state", "fixture"],
     &["narration", "inspect", "status_text", "precondition"],
     &["command"],

@@ -953,6 +953,24 @@ fn nothing_is_uploaded_while_nothing_changes() {
 }
 
 #[test]
+fn nothing_is_computed_while_nothing_changes() {
+    let mut harness = paused();
+    // A pinned value, and the pointer on an answer.
+    act(&mut harness, Look::Select(Target::Row(2)));
+    let output = harness.get_by_label_contains("output: over time").rect();
+    harness.hover_at(output.center());
+    harness.run_steps(3);
+    let before = harness.state().computed();
+    assert!(before > 3, "{before}");
+    harness.run_steps(10);
+    assert_eq!(harness.state().computed(), before);
+    press(&mut harness, Key::ArrowRight);
+    harness.run_steps(3);
+    let changed = harness.state().computed() - before;
+    assert!((1..=20).contains(&changed), "{changed}");
+}
+
+#[test]
 fn the_status_line_says_what_happens() {
     let mut harness = paused();
     let status = harness.state().status();

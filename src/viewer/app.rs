@@ -162,6 +162,12 @@ impl App {
         self.drawn.textures.uploads()
     }
 
+    /// Returns the number of cards and facts about pictures computed so far.
+    pub fn computed(&self) -> usize {
+        let (memos, textures) = (&self.drawn.memos, &self.drawn.textures);
+        memos.paths.computed() + memos.cards.computed() + textures.computed()
+    }
+
     /// Applies the commands of one gesture, performs their effects, and receives the results of the worker.
     pub fn apply(&mut self, ctx: &Context, commands: Vec<Command>) {
         let mut effects = self.state.apply_all(commands);

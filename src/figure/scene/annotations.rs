@@ -32,8 +32,7 @@ impl Cells<'_> {
         if self.value(0, 0).is_some_and(is_absent) {
             unrecorded(paint, area, page);
         }
-        let outlined = self.outlined.iter().flat_map(|outlined| outlined(width));
-        for (column, row) in outlined {
+        for (column, row) in paint.outlined(self, at.id, width) {
             if let Some(row) = axis.place_of(row) {
                 let left = area.left + column as f32 * width;
                 let right = (left + width).max(left + 1.0);

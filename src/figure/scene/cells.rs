@@ -146,6 +146,12 @@ impl<'a> Cells<'a> {
         }
     }
 
+    /// Returns column and row of the outlined cells, for cells of this width.
+    pub fn outlined(&self, width: f32) -> Vec<(usize, usize)> {
+        let outlined = self.outlined.iter();
+        outlined.flat_map(|outlined| outlined(width)).collect()
+    }
+
     /// True where one is not finite, and where one was not recorded.
     pub fn odd(&self) -> [bool; 2] {
         let rows: Vec<usize> = (0..self.rows).collect();

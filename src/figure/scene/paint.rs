@@ -81,6 +81,16 @@ pub trait Paint {
     fn odd(&mut self, cells: &Cells<'_>, _picture: PanelId) -> [bool; 2] {
         cells.odd()
     }
+
+    /// Returns column and row of the outlined cells of a picture, for cells of this width.
+    fn outlined(
+        &mut self,
+        cells: &Cells<'_>,
+        _picture: PanelId,
+        width: f32,
+    ) -> Vec<(usize, usize)> {
+        cells.outlined(width)
+    }
 }
 
 /// Drawing functions for frequent shapes, as marks.

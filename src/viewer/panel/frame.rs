@@ -11,7 +11,7 @@ use super::present;
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{
-    LastPath, STATUS, TOP, View, bottom, centre, gradients, learn, left, right, tour,
+    Memos, STATUS, TOP, View, bottom, centre, gradients, learn, left, right, tour,
     transport_height,
 };
 use crate::figure::facts::rows::Span;
@@ -39,7 +39,8 @@ pub struct FrameCache {
     pub readout: Option<Readout>,
     row: Option<usize>,
     unit: Option<(usize, usize)>,
-    last_path: LastPath,
+    /// The facts of the last frames.
+    pub memos: Memos,
 }
 
 /// Height of the timeline at the lower edge of the close-up.
@@ -212,7 +213,7 @@ pub fn panels_ui(
         unit_before: drawn.unit,
         unit: &mut unit,
         answer: None,
-        last_path: &drawn.last_path,
+        memos: &drawn.memos,
         pair: state.pair_on_screen(),
     };
     let columns = columns_of(state, width);

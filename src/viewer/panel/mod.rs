@@ -34,11 +34,13 @@ pub mod top;
 pub mod tour;
 pub mod welcome;
 
-use std::cell::Cell;
+use std::sync::Arc;
 
 use egui::{Color32, Id, Pos2, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::{Command, Play};
+use super::inspect::Card;
+use super::memo::Memo;
 use super::row_zoom::Rows;
 use super::state::compare::Pair;
 use super::state::episode::Open;
@@ -91,8 +93,16 @@ pub const STATUS: f32 = 26.0;
 
 /// The step and the channel of an answer, and where it comes from, if it is asked for.
 pub type Answer = ((usize, usize), Option<SignalPath>);
-/// The path of the last step asked for, with the serial number of its episode.
-pub type LastPath = Cell<Option<((u64, usize), Option<SignalPath>)>>;
+
+/// Facts of the last frames.
+#[derive(Debug, Default)]
+pub struct Memos {
+    /// Signal paths, by episode and step.
+    pub paths: Memo<(u64, usize), Option<SignalPath>, 1>,
+    /// Cards, by target, episodes, head, step and number of samples.
+    pub cards: Memo<CardKey, Option<Arc<Card>>, 4>,
+}
+type CardKey = (Target, [u64; 2], usize, usize, usize);
 
 /// The view of a panel on an open episode, with its list of commands.
 pub struct View<'a> {
@@ -128,8 +138,8 @@ pub struct View<'a> {
     pub unit: &'a mut Option<(usize, usize)>,
     /// The step of the answer under the pointer, and where that comes from, if it is asked for.
     pub answer: Option<Answer>,
-    /// The last path that was looked for.
-    pub last_path: &'a LastPath,
+    /// The facts of the last frames.
+    pub memos: &'a Memos,
     /// Both episodes, while two are on screen.
     pub pair: Option<Pair<'a>>,
 }

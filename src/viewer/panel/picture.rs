@@ -3,6 +3,8 @@
 //! The value under the pointer is read out, can be copied, and is pinned by a click; dragging over time moves the
 //! play-head. The kind of a picture follows from its identity, never from its name.
 
+use std::sync::Arc;
+
 use egui::{Response, Ui};
 
 use super::copy_menu::{More, Sheet};
@@ -17,10 +19,12 @@ use crate::figure::scene::units::QUANTITIES;
 use crate::figure::{Layer, PanelId, Picture, PlacedPanel, facts::numbers, head_label, narrate};
 use crate::train::{ABSENT, Quantity};
 use crate::viewer::command::{Command, Episode, Look};
-use crate::viewer::inspect;
+use crate::viewer::inspect::{self, Card};
 use crate::viewer::narration::comparison::value_text;
+use crate::viewer::state::compare::Pair;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::target::Target;
+use crate::viewer::status_text;
 use crate::viewer::widget::canvas::rect;
 use crate::viewer::widget::readout::Readout;
 
@@ -244,19 +248,17 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
                 .to_owned()
         }
         _ if id.picture == Picture::Units => {
-            let card = target(id, at).card(view.open, view.focus, step);
-            let lines = card.into_iter().flat_map(|card| card.lines);
+            let card = view.card_of(target(id, at), None);
+            let mut lines = card.iter().flat_map(|card| &card.lines);
             let symbol = id.part.and_then(|part| QUANTITIES.get(part));
-            let line = lines
-                .into_iter()
-                .find(|line| Some(&line.symbol.as_str()) == symbol);
+            let line = lines.find(|line| Some(&line.symbol.as_str()) == symbol);
             line.map_or_else(
                 || panel.note.clone(),
                 |line| format!("{} = {}", line.symbol, line.sum),
             )
         }
         _ if id.now && id.of.is_some() => {
-            let card = target(id, at).card(view.open, view.focus, step);
+            let card = view.card_of(target(id, at), None);
             card.map_or(String::new(), |card| inspect::vector::describe(&card))
         }
         _ => match view.answer {
@@ -269,6 +271,23 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
             }
             _ => panel.note.clone(),
         },
+    }
+}
+
+impl View<'_> {
+    /// Returns the card of the pinned value, if one is pinned.
+    pub fn card(&self) -> Option<Arc<Card>> {
+        self.card_of(self.state.view.selected?, self.pair.as_ref())
+    }
+
+    /// Returns the card of a target at the current step: of both sides in a comparison.
+    fn card_of(&self, target: Target, pair: Option<&Pair<'_>>) -> Option<Arc<Card>> {
+        let (open, focus, step) = (self.open, self.focus, self.step());
+        let serials = pair.map_or([open.serial; 2], |pair| [pair.a.serial, pair.b.serial]);
+        let samples = open.spread.as_ref().map_or(0, |spread| spread.samples);
+        let key = (target, serials, focus, step, samples);
+        let card = || status_text::card(target, pair, open, focus, step).map(Arc::new);
+        self.memos.cards.get(key, card)
     }
 }
 

@@ -17,17 +17,10 @@ const CORNER: f32 = 9.0;
 /// The trip of the answer of a step, where one is asked for.
 pub fn signal_path(step: usize, view: &View<'_>) -> Option<SignalPath> {
     let read = step.checked_sub(view.open.ahead)?;
-    let (key, is_asked) = (
-        (view.open.serial, step),
-        view.recording().episode.is_scored(step),
-    );
-    if let Some((_, path)) = view.last_path.get().filter(|last| last.0 == key) {
-        return path;
-    }
+    let is_asked = view.recording().episode.is_scored(step);
     let find = || SignalPath::read_in(view.trace(), view.open.writes_first(), read);
-    let path = is_asked.then(find).flatten();
-    view.last_path.set(Some((key, path)));
-    path
+    let path = || is_asked.then(find).flatten();
+    view.memos.paths.get((view.open.serial, step), path)
 }
 
 /// The step and the signal path that are shown: of the output bit under the pointer, or of the pinned one.

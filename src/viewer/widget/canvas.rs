@@ -16,6 +16,7 @@ use crate::figure::scene::cells::Cells;
 use crate::figure::{
     Anchor, Area, At, Drawing, Image, Ink, Mark, Paint, PanelId, Text, Weight, scene::paint,
 };
+use crate::viewer::memo::Memo;
 use crate::viewer::theme;
 
 /// The textures of all pictures.
@@ -25,8 +26,10 @@ pub struct Textures {
     kept: HashMap<u64, (u64, TextureHandle, u64)>,
     /// The pass that is being drawn.
     pass: u64,
-    /// The pictures with values that are not finite.
-    odd: HashMap<u64, (u64, [bool; 2])>,
+    /// Whether pictures have values that are not finite or not recorded.
+    odd: Memo<u64, [bool; 2], 64>,
+    /// The outlined cells of pictures.
+    outlined: Memo<u64, Vec<(usize, usize)>, 16>,
     uploads: usize,
     bytes: usize,
     /// The page on screen, while it is recorded.
@@ -83,6 +86,11 @@ impl Textures {
         let id = handle.id();
         self.kept.insert(picture, (version, handle, pass));
         id
+    }
+
+    /// Returns the number of facts about pictures computed so far.
+    pub fn computed(&self) -> usize {
+        self.odd.computed() + self.outlined.computed()
     }
 
     /// Returns the number of bytes uploaded to the graphics card so far.
@@ -216,15 +224,20 @@ impl Paint for Canvas<'_> {
     }
 
     fn odd(&mut self, cells: &Cells<'_>, picture: PanelId) -> [bool; 2] {
-        let (picture, version) = (
-            hash((self.whose, picture)),
-            hash((self.episode, cells.version)),
+        let key = hash((self.whose, picture, self.episode, cells.version));
+        self.textures.odd.get(key, || cells.odd())
+    }
+
+    fn outlined(&mut self, cells: &Cells<'_>, picture: PanelId, width: f32) -> Vec<(usize, usize)> {
+        let key = (
+            self.whose,
+            picture,
+            self.episode,
+            cells.version,
+            width.to_bits(),
         );
-        let kept = self.textures.odd.entry(picture).or_insert((0, [false; 2]));
-        if kept.0 != version {
-            *kept = (version, cells.odd());
-        }
-        kept.1
+        let outlined = &self.textures.outlined;
+        outlined.get(hash(key), || cells.outlined(width))
     }
 }
 

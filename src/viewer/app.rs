@@ -19,7 +19,6 @@ use super::state::jobs::{Effect, Outcome};
 use super::state::layout::WindowLayout;
 use super::state::learning::LiveTraining;
 use super::state::messages::Kind;
-use super::state::opening::Opening;
 use super::state::settings::Appearance;
 use super::theme;
 use super::widget::canvas::RecordedPart;
@@ -328,13 +327,12 @@ impl App {
     fn after_ui(&mut self, ctx: &Context) {
         let busy = self.worker.busy().then_some(BETWEEN_SHARES);
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
-        let opening = self.opening().and_then(Opening::next_change_in);
         let learning = self.state.learning.as_ref();
         let updates = learning.is_some_and(LiveTraining::expects_news);
         let updates = updates.then_some(training_threads::BETWEEN);
-        let changes = [step, message, busy, opening, updates];
+        let changes = [step, message, busy, updates];
         self.next_change = changes.into_iter().flatten().min_by(f64::total_cmp);
-        let moves = opening.is_some() || (step.is_some() && self.player.through() < 1.0);
+        let moves = step.is_some() && self.player.through() < 1.0;
         if let Some(seconds) = self.next_change {
             let wait = if moves {
                 // It is drawn before the screen shows it, or it would be shown in every other frame of the screen.

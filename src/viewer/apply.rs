@@ -129,7 +129,7 @@ impl State {
     fn play(&mut self, play: Play) {
         if let Play::Pass(seconds) = play {
             self.player.advance(f64::from(seconds));
-            self.apply_opening(seconds);
+            self.apply_opening();
             self.toasts.advance(seconds);
             return;
         }

@@ -260,10 +260,10 @@ fn layout_change_reports_speed() {
 }
 
 #[test]
-fn opening_explains_view_change() {
+fn the_end_of_the_opening_says_how_to_go_on() {
     let mut screen = window_with(LARGE, motion::first_time());
     for _ in 0..600 {
-        if screen.state().layout() != WindowLayout::CloseUp {
+        if screen.state().opening().is_none() {
             break;
         }
         assert!(!says(&screen, "in all stages"));

@@ -19,27 +19,19 @@ impl State {
         if near && unarranged && alone && !open.is_of_a_file() {
             let opening = Opening::of(&open.shown.recording);
             self.enter(Mode::Opening(opening));
-            self.apply_opening(0.0);
+            self.apply_opening();
         } else {
             self.enter(Mode::Free);
         }
     }
 
-    /// Advances the opening by a number of seconds and applies its view.
-    pub(super) fn apply_opening(&mut self, seconds: f32) {
-        let Mode::Opening(opening) = &mut self.mode else {
+    /// Plays the current step of the opening at its speed; the opening ends with the episode, in the same layout.
+    pub(super) fn apply_opening(&mut self) {
+        let Mode::Opening(opening) = &self.mode else {
             return;
         };
-        let scene = opening.scene(self.player.step(), self.player.stages());
-        if scene.layout != WindowLayout::CloseUp {
-            if self.suits == WindowLayout::CloseUp {
-                let text = "The same episode in all stages: whole memory, all steps. V changes the layout.";
-                self.toasts.add(Kind::Notice, text);
-            }
-            opening.draw_back(seconds);
-        }
-        self.suits = scene.layout;
-        self.player.set_speed(scene.speed);
+        let speed = opening.speed(self.player.step(), self.player.stages());
+        self.player.set_speed(speed);
         match (self.player.stage_by_stage(), self.player.whole_steps()) {
             (true, true) => {
                 // A step that is to be walked through begins with its first stage.
@@ -49,9 +41,12 @@ impl State {
             (false, false) => self.player.show_whole_steps(),
             (true, false) | (false, true) => {}
         }
-        let has_drawn_back = opening.drawn_back() >= 1.0;
-        if self.player.at_end() && has_drawn_back {
+        if self.player.at_end() {
             self.take_over();
+            if !self.is_on_phone() {
+                let text = "Space plays the episode again. V shows it in all stages: whole memory, all steps.";
+                self.toasts.add(Kind::Notice, text);
+            }
         }
     }
 

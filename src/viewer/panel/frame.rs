@@ -22,7 +22,6 @@ use crate::viewer::command::Command;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::LiveTraining;
-use crate::viewer::state::opening::Opening;
 use crate::viewer::state::settings::Panels;
 use crate::viewer::state::{NARROW, State};
 use crate::viewer::theme::{self, Palette, Scale};
@@ -419,19 +418,9 @@ fn episode_panels_ui(
 
 /// The pictures.
 fn centre_panel_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
-    let drawn_back = view.state.opening().map_or(1.0, Opening::drawn_back);
-    let is_near = view.state.layout() == WindowLayout::CloseUp;
-    let palette = view.palette;
     CentralPanel::default()
-        .frame(Frame::new().fill(palette.background))
-        .show(ui, |ui| {
-            let near = ui.max_rect();
-            let first = present::next_shape(ui);
-            pictures_ui(ui, columns, view);
-            if !is_near && drawn_back < 1.0 {
-                present::draw_back(ui, first, near, drawn_back);
-            }
-        });
+        .frame(Frame::new().fill(view.palette.background))
+        .show(ui, |ui| pictures_ui(ui, columns, view));
 }
 
 fn pictures_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {

@@ -1,8 +1,7 @@
-//! The pictures alone in the window: while they are shown to others, and while the opening is near. What the heads do
+//! The pictures alone in the window: while they are shown to others, and during the opening. What the heads do
 //! stands in large words, and the transport floats over the pictures until the pointer rests.
 
-use egui::layers::ShapeIdx;
-use egui::{Align2, Area, Context, Frame, Id, Margin, Order, Panel, Rect, Ui, vec2};
+use egui::{Align2, Area, Context, Frame, Id, Margin, Order, Panel, Ui, vec2};
 
 use super::View;
 use super::bottom::{keys_ui, paces_ui};
@@ -22,8 +21,6 @@ const TOLD: usize = 4;
 const LINE: f32 = 30.0;
 /// Time that the transport stays after a motion of the pointer, and time of its fade, in seconds.
 const STAYS: [f32; 2] = [2.0, 0.3];
-/// Zoom of the view before it zooms out.
-const NEARER: f32 = 1.7;
 
 /// Returns the described heads; in the close-up the picture itself describes the first.
 fn narrated_heads(state: &State) -> impl Iterator<Item = usize> + use<> {
@@ -157,29 +154,4 @@ fn opacity(ctx: &Context, id: Id) -> f32 {
         ctx.request_repaint_after_secs((stays - rested).max(0.0));
     }
     1.0 - gone
-}
-
-/// Returns the index of the next painted shape.
-pub fn next_shape(ui: &Ui) -> ShapeIdx {
-    ui.ctx()
-        .graphics_mut(|graphics| graphics.entry(ui.layer_id()).next_idx())
-}
-
-/// All that was painted since then, as seen from nearer: the view draws back to where everything is in its place.
-pub fn draw_back(ui: &Ui, first: ShapeIdx, window: Rect, come: f32) {
-    let near = (1.0 - come).powi(3);
-    let scale = 1.0 + (NEARER - 1.0) * near;
-    let middle = window.center();
-    let grown = |at: egui::Pos2| middle + (at - middle) * scale;
-    let moved = egui::emath::TSTransform::new(grown(egui::Pos2::ZERO).to_vec2(), scale);
-    ui.ctx().graphics_mut(|graphics| {
-        let list = graphics.entry(ui.layer_id());
-        let last = list.next_idx();
-        list.transform_range(first, last, moved);
-        for index in first.0..last.0 {
-            list.mutate_shape(ShapeIdx(index), |shape| {
-                shape.clip_rect = shape.clip_rect.intersect(window);
-            });
-        }
-    });
 }

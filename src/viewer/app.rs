@@ -259,7 +259,7 @@ impl App {
         if let Some(sentence) = self.threads.failure() {
             self.tell(Command::Learn(Learn::Refused(sentence)));
         }
-        if self.opening().is_some() && is_taken_over(ctx) {
+        if self.is_opening() && is_taken_over(ctx) {
             self.tell(Command::Play(Play::TakeOver));
         }
         let held = Held {

@@ -114,7 +114,7 @@ impl State {
             self.toasts.withdraw(SPEED);
         }
         // Whoever has chosen a speed keeps it.
-        if self.opening().is_none() && (self.player.speed() - usual).abs() < f64::EPSILON {
+        if !self.is_opening() && (self.player.speed() - usual).abs() < f64::EPSILON {
             self.player.set_speed(self.usual_speed());
             if is_layout && (self.player.speed() - usual).abs() > f64::EPSILON {
                 let speed = numbers::speed(self.player.speed());

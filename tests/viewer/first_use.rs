@@ -263,7 +263,7 @@ fn layout_change_reports_speed() {
 fn the_end_of_the_opening_says_how_to_go_on() {
     let mut screen = window_with(LARGE, motion::first_time());
     for _ in 0..600 {
-        if screen.state().opening().is_none() {
+        if !screen.state().is_opening() {
             break;
         }
         assert!(!says(&screen, "in all stages"));

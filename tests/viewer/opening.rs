@@ -5,7 +5,7 @@ use super::*;
 
 fn opening() -> Screen {
     let harness = window_with(LARGE, first_time());
-    assert!(harness.state().opening().is_some());
+    assert!(harness.state().is_opening());
     harness
 }
 
@@ -13,7 +13,7 @@ fn opening() -> Screen {
 fn opening_plays_and_ends_in_the_close_up() {
     let mut harness = opening();
     let (mut walked, mut frames) = (Vec::new(), 0);
-    while harness.state().opening().is_some() && frames < 600 {
+    while harness.state().is_opening() && frames < 600 {
         let app = harness.state();
         assert_eq!(app.layout(), WindowLayout::CloseUp);
         assert!(!has(&harness, "Record episode"));
@@ -32,7 +32,7 @@ fn opening_plays_and_ends_in_the_close_up() {
     harness.run_steps(20);
     let app = harness.state();
     assert_eq!(app.player.step(), app.player.steps() - 1);
-    assert!(!app.player.playing() && app.opening().is_none());
+    assert!(!app.player.playing() && !app.is_opening());
     assert_eq!(app.layout(), WindowLayout::CloseUp);
     assert!((app.player.speed() - app.usual_speed()).abs() < 1e-9);
     assert!(has(&harness, "Record episode"));
@@ -47,14 +47,14 @@ fn opening_plays_and_ends_in_the_close_up() {
 fn any_key_or_click_ends_opening() {
     let mut space = opening();
     press(&mut space, Key::Space);
-    assert!(space.state().opening().is_none() && !space.state().player.playing());
+    assert!(space.state().is_opening() && !space.state().player.playing());
     for key in [Key::Q, Key::Escape, Key::F8] {
         let mut harness = opening();
         harness.run_steps(10);
         let at = harness.state().player.stage();
         press(&mut harness, key);
         let app = harness.state();
-        assert!(app.opening().is_none() && app.player.playing());
+        assert!(app.is_opening() && app.player.playing());
         assert_eq!(app.layout(), WindowLayout::CloseUp);
         assert!((app.player.speed() - app.usual_speed()).abs() < 1e-9);
         assert!(app.player.stage() >= at && app.player.step() == 0);
@@ -64,19 +64,19 @@ fn any_key_or_click_ends_opening() {
     let middle = egui::pos2(700.0, 420.0);
     harness.hover_at(middle);
     harness.run_steps(5);
-    assert!(harness.state().opening().is_some(), "to look is no click");
+    assert!(harness.state().is_opening(), "to look is no click");
     harness.drag_at(middle);
     harness.run_steps(1);
     harness.drop_at(middle);
     harness.run_steps(2);
-    assert!(harness.state().opening().is_none());
+    assert!(harness.state().is_opening());
 }
 
 #[test]
 fn opening_plays_only_at_first_use() {
     let none = |options: Options| {
         let harness = window_with(LARGE, options);
-        assert!(harness.state().opening().is_none());
+        assert!(harness.state().is_opening());
         harness
     };
     let mut begin = first_time();
@@ -99,10 +99,10 @@ fn opening_plays_only_at_first_use() {
     // The second machine of a session plays as it is.
     let mut harness = opening();
     act(&mut harness, Episode::Machine(1));
-    assert!(harness.state().opening().is_none());
+    assert!(harness.state().is_opening());
     press(&mut harness, Key::W);
     click(&mut harness, "Show Copy first");
-    assert!(harness.state().opening().is_none() && harness.state().player.playing());
+    assert!(harness.state().is_opening() && harness.state().player.playing());
 }
 
 #[test]

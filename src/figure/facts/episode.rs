@@ -300,7 +300,7 @@ mod tests {
             // The legend of the inputs, and of nothing else.
             let options = Options::new(Layout::Pictures(vec![crate::figure::Picture::Input]));
             let svg = Figure::new(&recording, options).draw().to_svg();
-            let end = crate::figure::facts::numbers::short(high, 2);
+            let end = format!("{high:.1}");
             assert!(
                 svg.contains(&format!(">{end}<")) && svg.contains(&format!(">−{end}<")),
                 "{svg}"

@@ -253,7 +253,7 @@ impl State {
         view.chosen &= view.focus < trace.heads.len();
         self.set_mark(mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1))));
         self.auto_focus();
-        if self.opening().is_some() {
+        if self.is_opening() {
             self.enter(Mode::Free);
         }
         if std::mem::take(&mut self.pending.play) {

@@ -3,7 +3,6 @@
 use crate::viewer::state::State;
 use crate::viewer::state::gallery::Failing;
 use crate::viewer::state::mode::Mode;
-use crate::viewer::state::opening::Opening;
 use crate::viewer::state::tour::Tour;
 
 impl State {
@@ -23,13 +22,9 @@ impl State {
         }
     }
 
-    /// The opening, while it is played.
-    pub fn opening(&self) -> Option<&Opening> {
-        if let Mode::Opening(opening) = &self.mode {
-            Some(opening)
-        } else {
-            None
-        }
+    /// True while the opening is played.
+    pub fn is_opening(&self) -> bool {
+        matches!(self.mode, Mode::Opening(_))
     }
 
     /// The tour, while it is taken.

@@ -11,8 +11,7 @@ use super::present;
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{
-    Memos, STATUS, TOP, View, bottom, centre, gradients, learn, left, right, tour,
-    transport_height,
+    Memos, STATUS, TOP, View, bottom, centre, gradients, learn, left, right, tour, transport_height,
 };
 use crate::figure::facts::rows::Span;
 use crate::figure::head_label;
@@ -465,7 +464,7 @@ fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
         left::heads_ui(ui, view);
         ui.add_space(theme::SECTION);
         // The result is not known yet.
-        if view.state.opening().is_none() && !view.player.playing() {
+        if !view.state.is_opening() && !view.player.playing() {
             left::result_ui(ui, view);
         }
         if view.has_heads() {

@@ -9,13 +9,13 @@ use crate::figure::facts::links;
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::stages::{COLUMNS, Column};
 use crate::figure::page::debug::geometry::Columns;
-use crate::figure::page::debug::legends::{legends, legends_size, legends_word, overlap_size};
+use crate::figure::page::debug::legends::{legends, legends_size, overlap_size};
 use crate::figure::page::debug::table::{emitted_value, table_cells};
 
 use crate::figure::scene::overlap::Redundant;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{
-    Area, EMITTED, Ink, PanelId, Picture, PlacedPanel, Slot, facts::numbers, head_label,
+    Area, EMITTED, Ink, PanelId, Picture, PlacedPanel, facts::numbers, head_label,
 };
 use crate::model::Trace;
 use crate::train::is_absent;
@@ -265,15 +265,6 @@ pub fn no_overlap_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
             picture_ui(ui, &panel.at(area(room)), view);
         }
     });
-}
-
-/// A word at the lower left corner that shows the legends.
-pub fn legends_at(ui: &Ui, corner: Pos2, view: &mut View<'_>) {
-    let area = Area::new(corner.x, corner.y - 16.0, 70.0, 16.0);
-    let page = view.page(ui.pixels_per_point());
-    let place = legends_word(&mut view.canvas(ui), area, &page);
-    debug_assert_eq!(place.slot(), Slot::Legends);
-    legends_ui(ui, &place, view);
 }
 
 /// All rows in little: dragging moves the rows on screen.

@@ -11,6 +11,7 @@ use crate::viewer::command::{
     Ask, Command, Edit, File, Learn, Look, Play, Replacement, Subject, Tour, Window,
 };
 use crate::viewer::files::FilePurpose;
+use crate::viewer::inspect;
 use crate::viewer::keys;
 use crate::viewer::state::State;
 use crate::viewer::state::jobs::PendingJob;
@@ -160,25 +161,22 @@ fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
     ui.spacing_mut().item_spacing.x = 4.0;
     let (state, step) = (view.state, view.step());
     // The mark is in the step on screen.
-    let mark = |by: isize| {
+    let mark = |by| {
         let (marked, _) = state.mark()?;
         Some(Edit::MoveMark(
             step.cast_signed() - marked.cast_signed(),
             by,
         ))
     };
-    let (what, said) = match (state.mark(), state.card()) {
+    let (what, said) = match (state.mark(), view.card()) {
         (Some((_, channel)), _) => {
             let bit = view.trace().input.row(step)[channel];
             ("bit", format!("bit {channel} of step {step} is {bit}"))
         }
         (None, Some(card)) => {
-            let values = card
-                .lines
-                .iter()
-                .map(|line| format!("{} {}", line.symbol, line.value));
-            let values: Vec<_> = values.collect();
-            ("stage", format!("{}: {}", card.title, values.join(" · ")))
+            let add =
+                |said, line: &inspect::Line| format!("{said} · {} {}", line.symbol, line.value);
+            ("stage", card.lines.iter().fold(card.title.clone(), add))
         }
         (None, None) => ("stage", "Touch a value to read it.".to_owned()),
     };

@@ -263,7 +263,7 @@ impl State {
 
     /// True while the pictures have the whole window.
     pub fn is_folded(&self) -> bool {
-        let near = self.opening().is_some() && self.layout() == WindowLayout::CloseUp;
+        let near = self.is_opening() && self.layout() == WindowLayout::CloseUp;
         let near = near && !self.is_on_phone();
         let there = self.session.open.is_some() && !self.welcome.shown;
         there && (self.presenting || near)

@@ -161,6 +161,13 @@ impl<'a> Canvas<'a> {
     }
 }
 
+impl Canvas<'_> {
+    /// Distinguishes the cells of a picture from all others.
+    fn key(&self, cells: &Cells<'_>, picture: PanelId) -> u64 {
+        hash((self.whose, picture, self.episode, cells.version))
+    }
+}
+
 impl Paint for Canvas<'_> {
     fn mark(&mut self, mark: Mark) {
         if let Some(marks) = self.record() {
@@ -224,20 +231,13 @@ impl Paint for Canvas<'_> {
     }
 
     fn odd(&mut self, cells: &Cells<'_>, picture: PanelId) -> [bool; 2] {
-        let key = hash((self.whose, picture, self.episode, cells.version));
+        let key = self.key(cells, picture);
         self.textures.odd.get(key, || cells.odd())
     }
 
     fn outlined(&mut self, cells: &Cells<'_>, picture: PanelId, width: f32) -> Vec<(usize, usize)> {
-        let key = (
-            self.whose,
-            picture,
-            self.episode,
-            cells.version,
-            width.to_bits(),
-        );
-        let outlined = &self.textures.outlined;
-        outlined.get(hash(key), || cells.outlined(width))
+        let key = hash((self.key(cells, picture), width.to_bits()));
+        self.textures.outlined.get(key, || cells.outlined(width))
     }
 }
 

@@ -19,6 +19,7 @@ mod units;
 mod view;
 
 use crate::figure::facts::stages::StageRef;
+use crate::figure::page::debug::legends;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::motion::Instant;
@@ -130,40 +131,38 @@ impl<'a> CloseUp<'a, '_> {
 
     /// Draws the colour scales below the columns, as many as fit.
     fn legend(&self, on: &mut dyn Paint) {
-        let (scales, bits) = (self.seen.scales, self.seen.shades[0]);
-        let mut entries = match self.plan.panes.first() {
-            Some(_) => vec![
-                ("memory, read", scales.memory),
-                ("key, add", scales.vector),
-                ("bit, erase", bits),
-            ],
+        let (plan, pane) = (&self.plan, self.plan.panes.first());
+        let entries = match pane {
+            // The lengths of bars mean weights.
+            Some(pane) => legends::entries(&self.seen, pane.head).split_off(1),
             None => vec![
-                ("bit", bits),
-                ("cell", scales.state),
+                ("bit", self.seen.shades[0]),
+                ("cell", self.seen.scales.state),
                 ("hidden", Scale::Signed(1.0)),
             ],
         };
-        entries.extend(scales.input.map(|scale| ("input", scale)));
-        let pane = self.plan.panes.first();
-        let end = pane.map_or(self.plan.middle.right, |pane| pane.columns.right);
         let style = self.letters(10.0, self.page.colours.subdued);
-        let [mut right, mut y] = [self.plan.top.left, self.plan.rows().bottom + 14.0];
+        let start = plan.top.left;
+        let end = pane.map_or(plan.middle.right, |pane| pane.columns.right);
+        let (mut right, mut y) = (start, plan.rows().bottom + self.size(14.0).max(9.0));
+        let mut next = |width: f32| {
+            if right > start && right + width > end {
+                (right, y) = (start, y + 14.0);
+            }
+            let left = right;
+            right += width + 16.0;
+            (left + width <= end && y <= plan.middle.bottom).then_some([left, y])
+        };
         for (name, scale) in entries {
-            let width = on.width_of(name, style.size) + LEGEND;
-            if right + width > end {
-                (right, y) = (self.plan.top.left, y + 14.0);
+            let width = width_of(name, &style) + LEGEND;
+            if let Some([left, y]) = next(width) {
+                let end = legend(on, [left + width, y], 36.0, scale, self.page);
+                on.text(name, [end, y], style.end());
             }
-            if right + width > end || y > self.plan.middle.bottom {
-                return;
-            }
-            right += width;
-            let left = legend(on, [right, y], 36.0, scale, self.page);
-            on.text(name, [left, y], style.end());
-            right += 16.0;
         }
         let faint = "faint bar: row not yet written";
-        if pane.is_some() {
-            fitting(on, &[faint], ([right, y], style, end - right));
+        if let Some(at) = pane.and_then(|_| next(width_of(faint, &style))) {
+            on.text(faint, at, style);
         }
     }
 
@@ -350,7 +349,7 @@ mod tests {
                 let first = if recording.trace.heads.is_empty() {
                     "bit"
                 } else {
-                    "memory, read"
+                    "bit, erase"
                 };
                 assert!(svg.contains(&format!(">{first}<")), "{size:?}");
             }

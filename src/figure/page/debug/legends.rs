@@ -36,11 +36,6 @@ pub fn overlap_size(heads: usize) -> [f32; 2] {
     [width, LABELS + (ROW * heads).clamp(44.0, 300.0) + 6.0]
 }
 
-/// Paints a word in the place of the legends.
-pub fn legends_word(on: &mut dyn Paint, area: Area, page: &Page<'_>) -> PlacedPanel<'static> {
-    on_demand(on, Slot::Legends, area, page)
-}
-
 /// Paints a word in the place of something that has no room.
 fn on_demand(on: &mut dyn Paint, slot: Slot, area: Area, page: &Page<'_>) -> PlacedPanel<'static> {
     let (name, word) = match slot {
@@ -53,7 +48,10 @@ fn on_demand(on: &mut dyn Paint, slot: Slot, area: Area, page: &Page<'_>) -> Pla
 }
 
 /// The kinds of values with their scales: those of the selected head, or of gradients.
-fn entries(seen: &Catalogue<'_>, focus: usize) -> Vec<(&'static str, Scale)> {
+pub(in crate::figure::page) fn entries(
+    seen: &Catalogue<'_>,
+    focus: usize,
+) -> Vec<(&'static str, Scale)> {
     let trace = &seen.recording.trace;
     let weighting = match trace.heads.get(focus) {
         Some(_) => seen.shades[1].of_head(HeadName::of(trace, focus)),

@@ -92,6 +92,10 @@ fn shown(harness: &mut Screen) -> (Vec<Mark>, (f32, f32)) {
     harness.step();
     let mut parts = harness.state_mut().recorded_page();
     parts.sort_by(|(a, _), (b, _)| a.top.total_cmp(&b.top));
+    if harness.state().layout() != WindowLayout::Debug {
+        // The timeline below them is of the main layout.
+        parts.truncate(1);
+    }
     let (left, width) = (parts[0].0.left, parts[0].0.width());
     // One below the other, without the line between them.
     let (mut all, mut height) = (Vec::new(), 0.0);

@@ -47,14 +47,14 @@ fn opening_plays_and_ends_in_the_close_up() {
 fn any_key_or_click_ends_opening() {
     let mut space = opening();
     press(&mut space, Key::Space);
-    assert!(space.state().is_opening() && !space.state().player.playing());
+    assert!(!space.state().is_opening() && !space.state().player.playing());
     for key in [Key::Q, Key::Escape, Key::F8] {
         let mut harness = opening();
         harness.run_steps(10);
         let at = harness.state().player.stage();
         press(&mut harness, key);
         let app = harness.state();
-        assert!(app.is_opening() && app.player.playing());
+        assert!(!app.is_opening() && app.player.playing());
         assert_eq!(app.layout(), WindowLayout::CloseUp);
         assert!((app.player.speed() - app.usual_speed()).abs() < 1e-9);
         assert!(app.player.stage() >= at && app.player.step() == 0);
@@ -69,14 +69,14 @@ fn any_key_or_click_ends_opening() {
     harness.run_steps(1);
     harness.drop_at(middle);
     harness.run_steps(2);
-    assert!(harness.state().is_opening());
+    assert!(!harness.state().is_opening());
 }
 
 #[test]
 fn opening_plays_only_at_first_use() {
     let none = |options: Options| {
         let harness = window_with(LARGE, options);
-        assert!(harness.state().is_opening());
+        assert!(!harness.state().is_opening());
         harness
     };
     let mut begin = first_time();
@@ -99,10 +99,10 @@ fn opening_plays_only_at_first_use() {
     // The second machine of a session plays as it is.
     let mut harness = opening();
     act(&mut harness, Episode::Machine(1));
-    assert!(harness.state().is_opening());
+    assert!(!harness.state().is_opening());
     press(&mut harness, Key::W);
     click(&mut harness, "Show Copy first");
-    assert!(harness.state().is_opening() && harness.state().player.playing());
+    assert!(!harness.state().is_opening() && harness.state().player.playing());
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl<'a> Cells<'a> {
                 |t: usize, row: usize| weighting.row(t).get(row).copied().unwrap_or_default();
             Self::new([trace.steps(), weighting.width()], scale, weight)
         });
-        let mut others = Vec::from_iter(heads);
+        let mut others: Vec<_> = heads.collect();
         (!others.is_empty()).then(|| Self {
             others: others.split_off(1),
             ..others.remove(0)
@@ -234,6 +234,6 @@ mod tests {
         };
         let column = image.pixels.into_iter().skip(2).step_by(image.columns);
         let expected = [hue(1, 1.0), hue(2, 0.5), hue(3, 0.6), colours.well];
-        assert_eq!(Vec::from_iter(column), expected);
+        assert_eq!(column.collect::<Vec<_>>(), expected);
     }
 }

@@ -142,7 +142,7 @@ pub fn transport_ui(ui: &mut Ui, view: &mut View<'_>) {
     };
     if stages.is_positive() {
         bottom::child(ui, stages.x_range(), stages.y_range(), |ui| {
-            stages_ui(ui, view)
+            stages_ui(ui, view);
         });
     }
     let x = area.x_range();

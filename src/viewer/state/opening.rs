@@ -32,7 +32,7 @@ impl Opening {
     }
 
     /// Returns the speed in a step with this number of stages, in steps per second.
-    pub fn speed(&self, step: usize, stages: usize) -> f64 {
+    pub fn speed(self, step: usize, stages: usize) -> f64 {
         let answered = step.checked_sub(self.answer);
         let walked = answered.and_then(|step| ANSWERED.get(step));
         if let Some(seconds) = walked.or(WALKED.get(step)) {

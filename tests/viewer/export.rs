@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use egui::{Color32, Shape};
 use tapescope::figure::{self, Area, Drawing, Figure, Mark};
+use tapescope::viewer::command::Rows;
 
 use super::*;
 
@@ -204,14 +205,8 @@ fn first_difference(shown: &[Mark], drawn: &[Mark]) -> Option<String> {
     })
 }
 
-/// Fails where page and figure are not the same marks, or where a figure has colours that are not on screen. Returns the
-/// number of marks.
-pub fn is_exported_as_shown(
-    harness: &mut Screen,
-    shelf: &Shelf,
-    raster: &Shared,
-    what: &str,
-) -> usize {
+/// Fails where page and figure are not the same marks; returns their number.
+fn agree(harness: &mut Screen, what: &str) -> usize {
     let (shown, size) = shown(harness);
     let drawn = figure_of(harness, size);
     let difference = first_difference(&shown, &drawn);
@@ -220,6 +215,18 @@ pub fn is_exported_as_shown(
         "{what}: {}",
         difference.unwrap_or_default()
     );
+    shown.len()
+}
+
+/// Fails where page and figure are not the same marks, or where a figure has colours that are not on screen. Returns the
+/// number of marks.
+pub fn is_exported_as_shown(
+    harness: &mut Screen,
+    shelf: &Shelf,
+    raster: &Shared,
+    what: &str,
+) -> usize {
+    let count = agree(harness, what);
     let (figure, painted) = (exported(shelf, harness), painted(harness, raster));
     for (title, picture) in printed(&figure)
         .iter()
@@ -230,7 +237,7 @@ pub fn is_exported_as_shown(
             "{what}: {title} of the figure is not in the window"
         );
     }
-    shown.len()
+    count
 }
 
 #[test]
@@ -293,6 +300,35 @@ fn every_layout_exports_what_it_shows() {
             }
         }
         act(&mut harness, Compare::End);
+    }
+}
+
+#[test]
+fn page_and_figure_agree_in_every_theme_size_and_view() {
+    for (size, theme) in [
+        (SMALL, Theme::Light),
+        (SMALL, Theme::Dark),
+        (Vec2::new(1920.0, 1080.0), Theme::Light),
+    ] {
+        let options = options(Arc::<Shelf>::default());
+        let mut harness = window_drawn((size, theme), options, Shared::default());
+        act(&mut harness, Play::Toggle);
+        open(&mut harness, "3 reads 2 writes");
+        act(&mut harness, Play::Seek(6));
+        for look in [
+            Command::Look(Look::Focus(1)),
+            Command::Look(Look::Pin(4)),
+            Command::Look(Look::AllHeads),
+            Command::Look(Look::NextScale),
+            Command::Rows(Rows::ToggleTouched),
+        ] {
+            act(&mut harness, look.clone());
+            for layout in 0..4 {
+                let what = format!("{size:?} {theme:?} {look:?}, layout {layout}");
+                assert!(agree(&mut harness, &what) >= 30, "{what}");
+                act(&mut harness, Look::NextLayout);
+            }
+        }
     }
 }
 

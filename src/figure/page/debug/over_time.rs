@@ -128,9 +128,9 @@ impl<'a> Painting<'_, 'a> {
         if y.span() > 24.0 {
             let is_write = self.name(head).is_write;
             let verb = if is_write { "writes" } else { "reads" };
-            self.on.text(verb, [left, y.min + 28.0], self.quiet(SMALL));
+            self.on.text(verb, [left, y.min + 22.0], self.quiet(SMALL));
         }
-        let area = Area::new(left, y.min, 40.0, y.span().min(36.0));
+        let area = Area::new(left, y.min, 40.0, y.span().min(30.0));
         self.part(Slot::LaneName(head), format!("Select head {label}"), area);
     }
 

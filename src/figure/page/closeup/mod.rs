@@ -56,8 +56,12 @@ pub(crate) fn paint<'a>(
         return Vec::new();
     }
     let now = Instant::new(trace, seen.stages, seen.moment, seen.through);
-    let heads = heads.iter().copied();
-    let heads: Vec<_> = heads.filter(|&head| head < trace.heads.len()).collect();
+    // A head without a weighting looks at no row.
+    let has_rows = |head: &usize| {
+        let head = trace.heads.get(*head);
+        head.is_some_and(|head| head.weighting.width() > 0)
+    };
+    let heads: Vec<_> = heads.iter().copied().filter(has_rows).collect();
     let close = CloseUp {
         plan: Plan::new(area, trace, &heads),
         seen,

@@ -13,18 +13,18 @@ pub fn status(open: &Open, player: &Player, focus: usize) -> String {
     if moment.step >= player.steps() {
         return "no steps".to_owned();
     }
-    let mut place = moment.clock();
+    let mut place = vec![moment.clock()];
     if !moment.phase().is_empty() {
-        place += &format!(", {} phase", moment.phase());
+        place.push(format!("{} phase", moment.phase()));
     }
     if stage + 1 < player.stages() {
         let (count, name) = (player.stages(), open.stages.at(stage).name());
-        place += &format!(", stage {} of {count}: {name}", stage + 1);
+        place.push(format!("stage {} of {count}: {name}", stage + 1));
     } else {
         // At its end the step is described as a whole.
         moment.place = usize::MAX;
     }
-    format!("{place}. {}", moment.short(focus))
+    format!("{}. {}", place.join(", "), moment.short(focus))
 }
 
 /// Describes the number of values that are not finite.

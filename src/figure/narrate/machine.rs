@@ -95,12 +95,12 @@ pub(super) fn units(recording: &Recording, step: usize) -> [String; 2] {
         let [from, to] = values.map(|value| numbers::short(value, 2));
         format!("Unit {unit} of layer {layer} changes most: {from} to {to}")
     });
-    let mut detail = ". The units are the only memory".to_owned();
+    let mut detail = vec![". The units are the only memory".to_owned()];
     if recording.episode.is_scored(step) {
-        detail += &format!(". {}", output(recording, step).concat());
+        detail.push(output(recording, step).concat());
     }
     let first = || "The network sees its first input".to_owned();
-    [changed.unwrap_or_else(first), detail]
+    [changed.unwrap_or_else(first), detail.join(". ")]
 }
 
 /// The layer and the unit whose memory changes most in a step, with the value before and after.

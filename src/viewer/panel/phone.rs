@@ -189,8 +189,11 @@ fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
         button.accessible_name(format!("Go to {way} {what}"));
     }
     from_right(ui, |ui| {
-        let toggle = if what == "bit" { "Done" } else { "Edit input" };
-        text_button(ui, toggle, Edit::Toggle, view.commands);
+        let (text, name) = match what {
+            "bit" => ("Done", "Done"),
+            _ => ("Edit", "Edit input"),
+        };
+        text_button(ui, text, Edit::Toggle, view.commands).accessible_name(name);
         if let Some(here) = mark(0)
             && primary_button(ui, "Flip bit").clicked()
         {

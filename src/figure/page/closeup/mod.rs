@@ -25,14 +25,14 @@ use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::motion::Instant;
 use crate::figure::scene::paint::{Draw, Page, Paint};
 use crate::figure::scene::panel::{PlacedPanel, legend};
-use crate::figure::{Area, HeadName, Ink, Rgb, Scale, Style};
+use crate::figure::{Area, HeadName, Ink, Layer, Rgb, Scale, Style};
 use crate::model::{HeadTrace, Trace};
 use plan::{PaneArea, Plan};
 
 /// The smallest page, in points.
 pub(crate) const LEAST: (f32, f32) = plan::LEAST;
 /// Width of a colour scale with its two numbers.
-const LEGEND: f32 = 106.0;
+const LEGEND: f32 = 98.0;
 
 /// A close-up at a moment.
 struct CloseUp<'a, 'p> {
@@ -136,15 +136,19 @@ impl<'a> CloseUp<'a, '_> {
     /// Draws the colour scales below the columns, as many as fit.
     fn legend(&self, on: &mut dyn Paint) {
         let (plan, pane) = (&self.plan, self.plan.panes.first());
-        let entries = match pane {
+        let layer = Layer::Values;
+        let seen = Catalogue { layer, ..self.seen };
+        let mut entries = match pane {
             // The lengths of bars mean weights.
-            Some(pane) => legends::entries(&self.seen, pane.head).split_off(1),
+            Some(pane) => legends::entries(&seen, pane.head).split_off(1),
             None => vec![
+                ("hidden", Scale::Signed(1.0)),
                 ("bit", self.seen.shades[0]),
                 ("cell", self.seen.scales.state),
-                ("hidden", Scale::Signed(1.0)),
             ],
         };
+        // Where one has room alone it is that of the memory.
+        entries.rotate_left(1);
         let style = self.letters(10.0, self.page.colours.subdued);
         let start = plan.top.left;
         let end = pane.map_or(plan.middle.right, |pane| pane.columns.right);
@@ -353,7 +357,7 @@ mod tests {
                 let first = if recording.trace.heads.is_empty() {
                     "bit"
                 } else {
-                    "bit, erase"
+                    "memory, read"
                 };
                 assert!(svg.contains(&format!(">{first}<")), "{size:?}");
             }

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use egui::{Color32, Shape};
-use tapescope::figure::{self, Area, Drawing, Figure, Mark};
+use tapescope::figure::{self, Area, Drawing, Figure, Ink, Mark};
 use tapescope::viewer::command::Rows;
 
 use super::*;
@@ -157,21 +157,33 @@ fn blank((width, height): (f32, f32)) -> Drawing {
 fn taken_apart(mark: &Mark) -> (Vec<f32>, Mark) {
     let mut mark = mark.clone();
     let mut numbers = Vec::new();
-    let mut take = |number: &mut f32| numbers.push(std::mem::take(number));
+    let area = |area: &mut Area| {
+        let all = [area.left, area.top, area.right, area.bottom];
+        *area = Area::default();
+        all
+    };
+    // Opacity and size are compared more exactly.
+    let ink = |ink: &mut Ink| 200.0 * std::mem::take(&mut ink.opacity);
     match &mut mark {
-        Mark::Rect { area, .. } | Mark::Edge { area, .. } | Mark::Image { area, .. } => {
-            let Area {
-                left,
-                top,
-                right,
-                bottom,
-            } = area;
-            [left, top, right, bottom].into_iter().for_each(take);
+        Mark::Rect { area: at, fill } => {
+            numbers.extend(area(at));
+            numbers.push(ink(fill));
         }
-        Mark::Line { points, .. } | Mark::Shape { points, .. } => {
-            points.iter_mut().flatten().for_each(take);
+        Mark::Edge { area: at, ink: of, .. } => {
+            numbers.extend(area(at));
+            numbers.push(ink(of));
         }
-        Mark::Text(text) => text.at.iter_mut().for_each(&mut take),
+        Mark::Image { area: at, .. } => numbers.extend(area(at)),
+        Mark::Line { points, ink: of, .. } | Mark::Shape { points, fill: of } => {
+            numbers.extend(points.iter_mut().flatten().map(std::mem::take));
+            numbers.push(ink(of));
+        }
+        Mark::Text(text) => {
+            numbers.extend(text.at);
+            text.at = [0.0; 2];
+            numbers.push(ink(&mut text.style.ink));
+            numbers.push(20.0 * std::mem::take(&mut text.style.size));
+        }
     }
     (numbers, mark)
 }

@@ -169,12 +169,17 @@ fn taken_apart(mark: &Mark) -> (Vec<f32>, Mark) {
             numbers.extend(area(at));
             numbers.push(ink(fill));
         }
-        Mark::Edge { area: at, ink: of, .. } => {
+        Mark::Edge {
+            area: at, ink: of, ..
+        } => {
             numbers.extend(area(at));
             numbers.push(ink(of));
         }
         Mark::Image { area: at, .. } => numbers.extend(area(at)),
-        Mark::Line { points, ink: of, .. } | Mark::Shape { points, fill: of } => {
+        Mark::Line {
+            points, ink: of, ..
+        }
+        | Mark::Shape { points, fill: of } => {
             numbers.extend(points.iter_mut().flatten().map(std::mem::take));
             numbers.push(ink(of));
         }

@@ -479,6 +479,7 @@ impl<'a> Figure<'a> {
             whole: &self.rows,
             lines: self.lines.get_or_init(|| HeadLines::of_all(trace)),
             events: self.events.get_or_init(|| events(self.recording)),
+            span: self.span.clone(),
             focus: self.focus().unwrap_or(0),
             pinned: self.options.heads.get(1).copied(),
             all_heads: self.options.all_heads,
@@ -598,18 +599,13 @@ impl<'a> Figure<'a> {
 
     /// Returns a quantity over time, if it exists; in the paper layout without overlays and with few labels.
     fn over_time(&self, id: PanelId) -> Option<Panel<'_>> {
-        let mut panel = self.catalogue().panel(id)?;
-        if let Content::Cells(cells) = panel.content {
-            let mut cells = cells.during(self.span.clone());
-            if self.is_paper() {
-                (cells.outlined, cells.veiled) = (None, Vec::new());
-            }
-            panel.content = Content::Cells(cells);
+        let mut panel = self.catalogue().panel(id)?.during(self.span.clone());
+        if let (true, Content::Cells(cells)) = (self.is_paper(), &mut panel.content) {
+            (cells.outlined, cells.veiled) = (None, Vec::new());
         }
         if let (true, Some((note, _))) = (self.is_paper(), panel.note.split_once(',')) {
             panel.note = note.to_owned();
         }
-        panel.across = Across::Steps(self.span.len());
         Some(panel)
     }
 
@@ -1242,13 +1238,18 @@ mod tests {
 
     #[test]
     fn step_range_draws_like_full_episode() {
-        let recording = recording();
         let all = Picture::NAMES.map(|(_, picture)| picture).to_vec();
+        for layout in [Layout::Pictures(all), Layout::Debug] {
+            step_range_draws_like_full(&layout);
+        }
+    }
+
+    fn step_range_draws_like_full(layout: &Layout) {
+        let recording = recording();
         let figure = |steps: Option<Range<usize>>| {
             let options = Options {
                 steps,
-                rows: RowsShown::All,
-                ..options(Layout::Pictures(all.clone()))
+                ..options(layout.clone())
             };
             Figure::new(&recording, options)
         };

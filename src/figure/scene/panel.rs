@@ -1,6 +1,7 @@
 //! A picture: its identity, axes and contents; on a page with its name, axis labels and legend.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::figure::facts::numbers::end_text;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span, numbered_every};
@@ -244,6 +245,15 @@ impl<'a> Panel<'a> {
             natural: 1.0,
             done: usize::MAX,
         }
+    }
+
+    /// Returns a picture over time with some of its steps.
+    pub(crate) fn during(mut self, steps: Range<usize>) -> Self {
+        self.across = Across::Steps(steps.len());
+        if let Content::Cells(cells) = self.content {
+            self.content = Content::Cells(cells.during(steps));
+        }
+        self
     }
 
     /// Height of the part above the data.

@@ -259,6 +259,7 @@ impl<'a> View<'a> {
             whole: self.whole,
             lines: &self.open.heads,
             events: &self.open.events,
+            span: 0..self.steps(),
             focus: self.focus,
             pinned: view.pinned,
             all_heads: view.all_heads,

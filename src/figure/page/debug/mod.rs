@@ -13,6 +13,7 @@ pub mod timeline;
 mod units;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use geometry::{Bands, Columns, PHASES};
 
@@ -25,7 +26,7 @@ use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::area_of;
 use crate::figure::scene::paint::{Draw, Page, Paint};
 use crate::figure::scene::panel::{Panel, PlacedPanel};
-use crate::figure::{Area, HeadName, Layer, Rgb, Slot, Style, head_label};
+use crate::figure::{Area, HeadName, Layer, PanelId, Rgb, Slot, Style, head_label};
 use crate::model::{HeadTrace, Trace};
 
 /// The placement of rows in the window and here.
@@ -63,6 +64,8 @@ pub struct DebugPage<'a> {
     pub lines: &'a [HeadLines],
     /// The events.
     pub events: &'a [Event],
+    /// The steps of the time axis.
+    pub span: Range<usize>,
     /// The selected head.
     pub focus: usize,
     /// The head beside it.
@@ -101,6 +104,12 @@ impl<'a> DebugPage<'a> {
             Layer::Values => Cow::Borrowed(&self.lines[head].scalars),
             Layer::Gradients(by) => Cow::Owned(by.scalars(head, self.trace().steps())),
         }
+    }
+
+    /// Returns a picture over time, on the steps of the time axis.
+    fn over_time(&self, id: PanelId) -> Option<Panel<'a>> {
+        let panel = self.seen.panel(id)?;
+        Some(panel.during(self.span.clone()))
     }
 
     fn head(&self) -> Option<&'a HeadTrace> {
@@ -166,8 +175,19 @@ impl<'a> Painting<'_, 'a> {
         self.of.seen.moment.0
     }
 
+    /// Number of steps on the time axis.
     fn steps(&self) -> usize {
-        self.trace().steps()
+        self.of.span.len()
+    }
+
+    /// The place of a step on the time axis; of steps before and after those shown, its ends.
+    fn at(&self, step: usize) -> Span {
+        let span = &self.of.span;
+        let place = |step: usize| {
+            let step = step.clamp(span.start, span.end) - span.start;
+            self.columns.step(step, span.len()).min
+        };
+        Span::new(place(step), place(step + 1))
     }
 
     fn name(&self, head: usize) -> HeadName {
@@ -234,16 +254,15 @@ impl<'a> Painting<'_, 'a> {
     }
 
     fn play_head(&mut self, y: Span) {
-        let (step, steps, whole) = (self.step(), self.steps(), self.columns.whole);
-        let area = area(whole, y);
+        let (steps, area) = (self.steps(), area(self.columns.whole, y));
+        let step = self.step().saturating_sub(self.of.span.start);
         self.in_time(|this| axes::play_head(this.on, &area, step, steps, this.page));
     }
 
     /// The number of the step, on the play-head.
     fn step_pill(&mut self, y: f32) {
-        let place = self.columns.step(self.step(), self.steps());
         let text = self.step().to_string();
-        let at = [place.center(), y];
+        let at = [self.at(self.step()).center(), y];
         self.in_time(|this| axes::pill(this.on, &text, at, this.page));
     }
 }

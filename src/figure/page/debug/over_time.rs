@@ -23,11 +23,13 @@ impl<'a> Painting<'_, 'a> {
     }
 
     fn phases(&mut self, y: Span) {
-        let (steps, colours) = (self.steps(), self.page.colours);
+        let colours = self.page.colours;
         let style = Style::new(NAME, colours.text).middle();
         for (index, phase) in self.of.seen.recording.episode.phases.iter().enumerate() {
-            let [start, end] =
-                [phase.start, phase.end].map(|step| self.columns.step(step, steps).min);
+            let [start, end] = [phase.start, phase.end].map(|step| self.at(step).min);
+            if end <= start {
+                continue;
+            }
             let band = Area::new(start + 0.5, y.min, end - start - 1.0, y.span());
             self.on.rect(band, colours.phases[index % 2]);
             if width_of(&phase.name, &style) + 6.0 < band.width() {
@@ -38,12 +40,12 @@ impl<'a> Painting<'_, 'a> {
     }
 
     fn step_numbers(&mut self, y: f32) {
-        let (steps, current) = (self.steps(), self.step());
-        let every = numbered_every(self.columns.whole.span() / steps.max(1) as f32);
+        let (span, current) = (self.of.span.clone(), self.step());
+        let every = numbered_every(self.columns.whole.span() / span.len().max(1) as f32);
         let style = self.quiet(10.0).mono().middle();
-        let here = self.columns.step(current, steps).center();
-        for step in (0..steps).step_by(every) {
-            let x = self.columns.step(step, steps).center();
+        let here = self.at(current).center();
+        for step in (span.start.next_multiple_of(every)..span.end).step_by(every) {
+            let x = self.at(step).center();
             let is_shown = (self.columns.time.min..=self.columns.time.max).contains(&x);
             // The current number has the room to itself.
             if step != current && (x - here).abs() > 22.0 && is_shown {
@@ -67,7 +69,7 @@ impl<'a> Painting<'_, 'a> {
 
     /// A picture over time, if the machine has it; returns its name.
     pub(super) fn over_time(&mut self, id: PanelId, y: Span) -> Option<String> {
-        let place = self.of.seen.panel(id)?.at(area(self.columns.whole, y));
+        let place = self.of.over_time(id)?.at(area(self.columns.whole, y));
         let name = place.panel.name.clone();
         self.in_time(|this| this.picture(place));
         Some(name)
@@ -97,7 +99,7 @@ impl<'a> Painting<'_, 'a> {
 
     fn lane(&mut self, head: usize, axis: &Axis) {
         let id = PanelId::of(Picture::Weightings, head);
-        let Some(panel) = self.of.seen.panel(id) else {
+        let Some(panel) = self.of.over_time(id) else {
             return;
         };
         let y = ends(axis);
@@ -172,7 +174,7 @@ impl<'a> Painting<'_, 'a> {
     }
 
     fn thumbnail(&mut self, head: usize, room: Area) {
-        let Some(mut panel) = self.of.seen.panel(PanelId::thumbnail(head)) else {
+        let Some(mut panel) = self.of.over_time(PanelId::thumbnail(head)) else {
             return;
         };
         let label = self.label(head);
@@ -186,7 +188,8 @@ impl<'a> Painting<'_, 'a> {
         let place = panel.along(room, axis);
         let picture = place.area;
         self.picture(place);
-        let share = (self.step() as f32 + 0.5) / self.steps().max(1) as f32;
+        let step = self.step().saturating_sub(self.of.span.start) as f32;
+        let share = (step + 0.5) / self.steps().max(1) as f32;
         let x = picture.left + share * picture.width();
         let (ends, accent) = (
             [[x, picture.top], [x, picture.bottom]],

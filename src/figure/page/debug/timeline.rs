@@ -98,7 +98,7 @@ impl<'a> DebugPage<'a> {
         if y.span() > TIMELINE {
             painting.numbers(bottom - 4.0);
             if page.hides_future {
-                let next = painting.columns.step(painting.step(), painting.steps()).max;
+                let next = painting.at(painting.step()).max;
                 let (x, y) = (
                     Span::new(next, columns.time.max),
                     Span::new(bottom - 4.0, y.max),
@@ -114,18 +114,18 @@ impl<'a> DebugPage<'a> {
 impl<'a> Painting<'_, 'a> {
     /// The loss of every step with phases and events.
     fn loss(&mut self, y: Span) {
-        let (colours, steps) = (self.page.colours, self.steps());
+        let colours = self.page.colours;
         let (all, recording) = (area(self.columns.time, y), self.of.seen.recording);
         self.on.rect(all, colours.background);
         for (index, phase) in recording.episode.phases.iter().enumerate() {
-            let [left, right] =
-                [phase.start, phase.end].map(|step| self.columns.step(step, steps).min);
+            let [left, right] = [phase.start, phase.end].map(|step| self.at(step).min);
             let band = all.across(left, right).down(y.min, y.min + 6.0);
             self.on.rect(band, colours.phases[index % 2]);
         }
         let mut drawn = f32::NEG_INFINITY;
-        for event in self.of.events {
-            let x = self.columns.step(event.step, steps).center();
+        let events = self.of.events.iter();
+        for event in events.filter(|event| self.of.span.contains(&event.step)) {
+            let x = self.at(event.step).center();
             // Ticks that would touch are one.
             if x - drawn >= 2.0 {
                 drawn = x;
@@ -133,7 +133,7 @@ impl<'a> Painting<'_, 'a> {
                 self.on.line(&tick, colours.text, 1.0);
             }
         }
-        let loss = &recording.loss;
+        let loss = &recording.loss[self.of.span.clone()];
         let finite = loss.iter().copied().filter(|loss| loss.is_finite());
         let most = finite.fold(1.0, f32::max);
         let bars = all.down(y.min + 8.0, y.max);
@@ -172,7 +172,7 @@ impl<'a> Painting<'_, 'a> {
 
     /// The grip of the play-head.
     fn knob(&mut self, y: f32) {
-        let x = self.columns.step(self.step(), self.steps()).center();
+        let x = self.at(self.step()).center();
         axes::dot(self.on, [x, y], 5.5, self.page.colours.accent);
     }
 
@@ -234,13 +234,15 @@ impl<'a> Painting<'_, 'a> {
 
     /// The stretches themselves: of those that share a pixel the first.
     fn stretches(&mut self, head: usize, lines: &HeadLines, y: Span) {
-        let (colours, steps) = (self.page.colours, self.steps());
+        let colours = self.page.colours;
         let range = reach(&self.trace().heads[head]);
         let style = Style::new(10.0, colours.text).middle();
         let (mut filled, mut marked) = (Pixels::default(), Pixels::default());
         for (index, stretch) in lines.stretches.iter().enumerate() {
-            let [first, last] =
-                [stretch.start, stretch.end].map(|step| self.columns.step(step, steps).min);
+            let [first, last] = [stretch.start, stretch.end].map(|step| self.at(step).min);
+            if last <= first {
+                continue;
+            }
             let band = area(Span::new(first + 0.5, (last - 0.5).max(first + 1.0)), y);
             if filled.is_next(last) {
                 self.on.rect(band, colours.phases[index % 2]);
@@ -270,7 +272,11 @@ impl<'a> Painting<'_, 'a> {
         scalar: &Scalar,
     ) {
         let plot = area(self.columns.time, y);
-        lanes::one(self.on, scalar, head, &plot, self.page);
+        let shown = Scalar {
+            values: scalar.values[self.of.span.clone()].to_vec(),
+            ..*scalar
+        };
+        lanes::one(self.on, &shown, head, &plot, self.page);
         self.beside(&format!("{label} {}", scalar.of.symbol), y.center());
         let value = numbers::plain(scalar.values[self.step()], 2, 6);
         let style = Style::new(NAME, self.page.colours.text).mono();

@@ -114,8 +114,8 @@ pub(super) struct Render {
     /// a GIF or an animated PNG.
     #[arg(long, conflicts_with_all = ["compare", "stages", "motion", "samples", "weights", "gradient"])]
     over_training: bool,
-    /// Heads to draw, such as W0 or W0,R1 [default: all; in the layout paper the first head of each
-    /// kind].
+    /// Heads to draw, such as W0 or W0,R1; in the layouts debug and closeup the head whose stages are shown, and one
+    /// beside it [default: all; in the layout paper the first head of each kind].
     #[arg(long, value_name = "HEAD", value_delimiter = ',')]
     head: Vec<String>,
     /// Memory rows to draw.

@@ -490,7 +490,7 @@ impl<'a> Figure<'a> {
     /// Paints the main layout: the pictures, and below them the numbers over time.
     fn debug(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
         let (of, page) = (self.debug_page(), self.page());
-        let is_two = of.pinned.is_some();
+        let is_two = of.pinned.is_some() && !of.all_heads;
         let heads = (self.recording.trace.heads.len(), is_two);
         let columns = Columns::new(Span::new(area.left, area.right), heads, false);
         let middle = area.bottom - of.timeline_height(area.height());

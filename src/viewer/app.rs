@@ -136,9 +136,7 @@ impl App {
 
     /// True where closing the window would lose work: an unsaved run of some length, or a file being written.
     pub fn would_lose(&self) -> bool {
-        let learning = self.state.learning.as_ref();
-        learning.is_some_and(LiveTraining::is_unsaved)
-            || self.worker.under_way().any(|job| job.writes)
+        self.state.is_unsaved() || self.worker.under_way().any(|job| job.writes)
     }
 
     /// Begins to record the page of the next frames.
@@ -309,9 +307,8 @@ impl App {
 
     /// Asks for the fate of a running training before the window closes.
     fn before_closing(&mut self, ctx: &Context) {
-        let learning = self.state.learning.as_ref();
-        let unsaved = learning.is_some_and(LiveTraining::is_unsaved);
-        if ctx.input(|input| input.viewport().close_requested()) && unsaved && !self.closes {
+        let closes = ctx.input(|input| input.viewport().close_requested());
+        if closes && self.is_unsaved() && !self.closes {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.tell(Replacement::Close.into());
         }

@@ -20,7 +20,7 @@ mod window;
 
 use super::command::{Command, Edit, Look, Play};
 use super::state::State;
-use super::state::jobs::Effect;
+use super::state::jobs::{Effect, Job};
 use crate::figure::facts::numbers;
 use crate::player::Player;
 
@@ -72,6 +72,11 @@ impl State {
             return outcome.replaces_episode() && self.session.open.is_some();
         }
         !matches!(command, Command::Edit(Edit::Undo | Edit::Redo))
+    }
+
+    /// Hands a job to the worker.
+    fn start(&mut self, job: Job) {
+        self.effects.push(Effect::Start(job));
     }
 
     fn act(&mut self, command: Command) {

@@ -43,7 +43,7 @@ impl State {
             let (command, blocked) = (entry.command.clone(), self.lacks(entry.need));
             Choice {
                 key: entry.keys_text(),
-                also: entry.other_words(),
+                also: entry.also,
                 ..choice(entry.name.to_owned(), entry.help, command, blocked)
             }
         });

@@ -32,6 +32,18 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// A machine of an experiment, by its name.
+    pub fn of(experiment: &Experiment, ntm: Model<f32>) -> Self {
+        Self {
+            name: experiment.name.clone(),
+            title: experiment.title.clone(),
+            other_way: None,
+            task: experiment.task.clone(),
+            ntm,
+            away: false,
+        }
+    }
+
     /// The name of the machine that was never trained.
     pub const UNTRAINED: &str = "untrained";
 
@@ -75,13 +87,11 @@ impl LoadedRun {
             .or(all.last())
             .map(|snapshot| snapshot.machine.as_ref());
         let (model, training) = (&self.experiment.model, &self.experiment.training);
+        let ntm = ntm.map_or_else(|| Model::new(model.clone(), training.seed), Clone::clone);
         Machine {
             name: folder.display().to_string(),
             title: format!("{} ({})", self.experiment.title, self.name),
-            other_way: None,
-            away: false,
-            task: self.experiment.task.clone(),
-            ntm: ntm.map_or_else(|| Model::new(model.clone(), training.seed), Clone::clone),
+            ..Machine::of(&self.experiment, ntm)
         }
     }
 }

@@ -99,9 +99,7 @@ impl Options {
         // A machine that cannot run on this number of rows is refused when it records.
         let config = machine.ntm.config.with_rows(inputs.request.rows);
         let config = config.unwrap_or_else(|_| machine.ntm.config.clone());
-        if let Some(sentence) = worker::too_large(&config, steps) {
-            return Err(StartError::TooLarge(sentence));
-        }
+        worker::check_recording(&config, steps).map_err(StartError::TooLarge)?;
         let writes_first = config.order() == Order::WriteFirst;
         Ok(self
             .begin

@@ -1,8 +1,8 @@
 //! Preconditions of commands, and the message where one is not met.
 
 use super::state::State;
-use super::state::episode::Open;
 use super::state::layout::WindowLayout;
+use super::state::learning::LiveTraining;
 use super::state::mode::Mode;
 use super::state::settings::SCALES;
 
@@ -101,73 +101,62 @@ impl State {
     }
 
     fn lacks_itself(&self, need: Precondition) -> Option<&'static str> {
+        use Precondition as Need;
         const ALL_ROWS: &str = "all rows are on screen";
         const SAME: &str = "already in effect";
-        let open = self.session.open.as_ref();
+        let learning = self.learning.as_ref();
         let (scale, part) = (self.settings.look.scale, || self.part().is_some());
         let (step, steps) = (self.player.step(), self.player.steps());
         let (is_there, why) = match need {
-            Precondition::Nothing => (true, ""),
-            Precondition::Episode => (open.is_some(), "no episode is open"),
-            Precondition::Recording => (
-                !open.is_some_and(Open::is_of_a_file),
-                "a recorded trace cannot be changed",
-            ),
-            Precondition::StepAfter => (step + 1 < steps, "this is the last step"),
-            Precondition::StepBefore => (step > 0, "this is the first step"),
-            Precondition::EventAfter => (self.event(1).is_some(), "no event after this step"),
-            Precondition::EventBefore => (self.event(-1).is_some(), "no event before this step"),
-            Precondition::Memory => (self.heads() > 0, "this machine has no memory"),
-            Precondition::SomeRows => (part(), ALL_ROWS),
-            Precondition::LowRows => (!self.fits(), ALL_ROWS),
-            Precondition::RowsLeftOut => (self.view.touched_only || part(), ALL_ROWS),
-            Precondition::StepsLeftOut => {
-                (self.view.step_zoom.is_part(), "all steps are on screen")
-            }
-            Precondition::Value => (
+            Need::Nothing => (true, ""),
+            Need::Episode => (self.session.open.is_some(), "no episode is open"),
+            Need::Recording => (!self.shows_file(), "a recorded trace cannot be changed"),
+            Need::StepAfter => (step + 1 < steps, "this is the last step"),
+            Need::StepBefore => (step > 0, "this is the first step"),
+            Need::EventAfter => (self.event(1).is_some(), "no event after this step"),
+            Need::EventBefore => (self.event(-1).is_some(), "no event before this step"),
+            Need::Memory => (self.heads() > 0, "this machine has no memory"),
+            Need::SomeRows => (part(), ALL_ROWS),
+            Need::LowRows => (!self.fits(), ALL_ROWS),
+            Need::RowsLeftOut => (self.view.touched_only || part(), ALL_ROWS),
+            Need::StepsLeftOut => (self.view.step_zoom.is_part(), "all steps are on screen"),
+            Need::Value => (
                 self.heads() > 0 || self.card().is_some(),
                 "click a value first",
             ),
-            Precondition::Machine => (self.session.machine().is_some(), "no machine is loaded"),
-            Precondition::Draws => (self.session.draws(), "no head of this machine samples"),
-            Precondition::Heads => (
+            Need::Machine => (self.session.machine().is_some(), "no machine is loaded"),
+            Need::Draws => (self.session.draws(), "no head of this machine samples"),
+            Need::Heads => (
                 self.session.first_with_heads().is_some() || self.heads() > 0,
                 "no machine with heads is loaded",
             ),
-            Precondition::Undo => (self.history.can(false), "nothing to undo"),
-            Precondition::Redo => (self.history.can(true), "nothing to redo"),
-            Precondition::Another => (
+            Need::Undo => (self.history.can(false), "nothing to undo"),
+            Need::Redo => (self.history.can(true), "nothing to redo"),
+            Need::Another => (
                 self.comparing.baseline.is_none() || self.pair().is_some(),
                 "no other episode was recorded since",
             ),
-            Precondition::Baseline => (self.comparing.baseline.is_some(), "no comparison is open"),
-            Precondition::Pair => (self.pair().is_some(), "no comparison is open"),
-            Precondition::Difference => {
-                (self.first_difference().is_some(), "A and B do not differ")
+            Need::Baseline => (self.comparing.baseline.is_some(), "no comparison is open"),
+            Need::Pair => (self.pair().is_some(), "no comparison is open"),
+            Need::Difference => (self.first_difference().is_some(), "A and B do not differ"),
+            Need::Larger => (scale != SCALES[0], SAME),
+            Need::Smaller => (scale != SCALES[SCALES.len() - 1], SAME),
+            Need::Resized => (scale != 100, SAME),
+            Need::Learning => (learning.is_some(), "no training is open"),
+            Need::Finding => {
+                let has_findings = |all: &LiveTraining| !all.findings().is_empty();
+                (learning.is_some_and(has_findings), "no findings yet")
             }
-            Precondition::Larger => (scale != SCALES[0], SAME),
-            Precondition::Smaller => (scale != SCALES[SCALES.len() - 1], SAME),
-            Precondition::Resized => (scale != 100, SAME),
-            Precondition::Learning => (self.learning.is_some(), "no training is open"),
-            Precondition::Finding => (
-                self.learning
-                    .as_ref()
-                    .is_some_and(|learning| !learning.findings().is_empty()),
-                "no findings yet",
-            ),
-            Precondition::Unfinished => {
-                let learning = self.learning.as_ref();
-                match learning.and_then(|learning| learning.read_only.as_ref()) {
-                    None => (false, "no saved run is open"),
-                    Some(saved) => (!saved.is_finished, "this run is finished"),
-                }
-            }
-            Precondition::Runs => (
-                self.learning.as_ref().is_some_and(|all| all.runs.len() > 1),
+            Need::Unfinished => match learning.and_then(|all| all.read_only.as_ref()) {
+                None => (false, "no saved run is open"),
+                Some(saved) => (!saved.is_finished, "this run is finished"),
+            },
+            Need::Runs => (
+                learning.is_some_and(|all| all.runs.len() > 1),
                 "only one run is open",
             ),
-            Precondition::UnderWay => (self.pending.busy, "nothing to cancel"),
-            Precondition::Clutter => (self.can_escape(), "nothing to close"),
+            Need::UnderWay => (self.pending.busy, "nothing to cancel"),
+            Need::Clutter => (self.can_escape(), "nothing to close"),
         };
         (!is_there).then_some(why)
     }
@@ -181,6 +170,6 @@ impl State {
             || self.layer().gradients().is_some()
             || self.pending.busy
             || self.layout() == WindowLayout::Compare
-            || !self.toasts.is_empty()
+            || !self.toasts.shown.is_empty()
     }
 }

@@ -76,10 +76,10 @@ impl State {
                         .to_owned()
                 })
             }
-            Wait::Stage => {
-                let hint = match (tour.at().act, tour.about()) {
+            Wait::Stage(about) => {
+                let hint = match (tour.at().act, about) {
                     (Act::Content, _) => narrate_source(recording, focus, moment.step),
-                    (_, Some(Stage::Add)) if !self.is_on_phone() => {
+                    (_, Stage::Add) if !self.is_on_phone() => {
                         Some(" Press , to see the row as it was before.".to_owned())
                     }
                     _ => None,

@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -262,12 +261,13 @@ async fn perform(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
         if under_way.is_wanted() {
             attempt(job, files, under_way).await
         } else {
-            Outcome::Outdated
+            Ok(Outcome::Outdated)
         }
     };
     let outcome = unless_it_breaks(work).await.unwrap_or_else(|| {
-        fails("An internal error occurred. The session is unchanged; try again.".to_owned())
+        Err("An internal error occurred. The session is unchanged; try again.".to_owned())
     });
+    let outcome = outcome.unwrap_or_else(fails);
     if matches!(outcome, Outcome::Saved(_) | Outcome::RunSaved(..)) {
         // Too late: the file is there.
         outcome
@@ -291,7 +291,7 @@ async fn unless_it_breaks<T>(work: impl Future<Output = T>) -> Option<T> {
     poll_fn(attempt).await
 }
 
-async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome {
+async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Result<Outcome, String> {
     let watch = |done, all| under_way.report(done, all);
     let mut turns = TimeSlice::begin();
     let mut progress = async |done, all| {
@@ -300,84 +300,92 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
     };
     let left_alone = |to: &&Destination| !to.replaces && files.exists(&to.path);
     if let Some(to) = job.destination().filter(left_alone).cloned() {
-        return match job {
+        return Ok(match job {
             Job::SaveRun(run) => Outcome::RunIsThere(run.0.number, to),
             _ => Outcome::IsThere(to),
-        };
+        });
     }
-    match job {
-        Job::Record(inputs) => match record(&inputs, &mut progress).await {
-            Ok(shown) => {
-                let gradients = inputs.gradients.and_then(|of| derived(&shown, of).ok());
-                let open = Open::new(shown, Some(inputs.request));
-                Outcome::Recorded(Box::new(Open {
-                    gradients: gradients.map(Arc::new),
-                    ..open
-                }))
-            }
-            Err(sentence) => Outcome::Refused(inputs.request, sentence),
-        },
-        Job::Picture(place, inputs) => {
-            let open = |shown| Box::new(Open::new(shown, None));
-            Outcome::Picture(place, record(&inputs, &mut progress).await.ok().map(open))
+    Ok(match job {
+        Job::Record(inputs) => {
+            let shown = record(&inputs, &mut progress).await?;
+            let gradients = inputs.gradients.and_then(|of| derived(&shown, of).ok());
+            let open = Open::new(shown, Some(inputs.request));
+            Outcome::Recorded(Box::new(Open {
+                gradients: gradients.map(Arc::new),
+                ..open
+            }))
         }
-        Job::Sample(inputs, count) => match sampled(&inputs, count, &mut progress).await {
-            Ok(spread) => Outcome::SampledSpread(inputs.request, SameArc::new(spread)),
-            Err(sentence) => Outcome::Failed(sentence),
-        },
-        Job::Derive(shown, of) => match derived(&shown, of) {
-            Ok(gradients) => Outcome::Derived(SameArc(shown), SameArc::new(gradients)),
-            Err(sentence) => Outcome::Failed(sentence),
-        },
-        Job::Open(path) => match files.open(&path, &watch) {
-            Ok(opened) => Outcome::opened(files.absolute(path), opened),
-            Err(sentence) => Outcome::Failed(sentence),
-        },
-        Job::OpenOther(path) => match Box::pin(attempt(Job::Open(path), files, under_way)).await {
-            failed @ Outcome::Failed(_) => failed,
-            other => Outcome::Other(Box::new(other)),
-        },
+        Job::Picture(place, inputs) => {
+            let shown = record(&inputs, &mut progress).await?;
+            Outcome::Picture(place, Some(Box::new(Open::new(shown, None))))
+        }
+        Job::Sample(inputs, count) => {
+            let spread = sampled(&inputs, count, &mut progress).await?;
+            Outcome::SampledSpread(inputs.request, SameArc::new(spread))
+        }
+        Job::Derive(shown, of) => {
+            let gradients = derived(&shown, of)?;
+            Outcome::Derived(SameArc(shown), SameArc::new(gradients))
+        }
+        Job::Open(path) => {
+            let opened = files.open(&path, &watch)?;
+            Outcome::opened(files.absolute(path), opened)
+        }
+        Job::OpenOther(path) => {
+            let other = Box::pin(attempt(Job::Open(path), files, under_way)).await?;
+            Outcome::Other(Box::new(other))
+        }
         Job::Recent(paths) => {
-            let there = |path: PathBuf| {
-                let is = files.exists(&path);
-                (path, is)
-            };
-            Outcome::Recent(paths.into_iter().map(there).collect())
+            let there = paths.iter().map(|path| files.exists(path));
+            let there: Vec<_> = there.collect();
+            Outcome::Recent(paths.into_iter().zip(there).collect())
         }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
-        Job::Prepare(named) => prepared(named),
+        Job::Prepare(named) => {
+            let count = named.len();
+            let run = |(name, experiment): NamedExperiment| {
+                let state = State::new(experiment.model.clone(), &experiment.training);
+                let start = RunStart {
+                    begun: experiment.clone(),
+                    experiment,
+                    state,
+                    snapshots: None,
+                };
+                prepared(name, start, count)
+            };
+            let runs: Result<_, String> = named.into_iter().map(run).collect();
+            Outcome::Prepared(SameArc::new(runs?))
+        }
         Job::Levels(run, experiment) => Outcome::Levels(run, landmarks(&experiment)),
-        Job::Continue(folder) => match files.saved_state(&folder) {
-            Ok(saved) => continued(folder, saved),
-            Err(sentence) => Outcome::Failed(sentence),
-        },
+        Job::Continue(folder) => {
+            let start = files.saved_state(&folder)?;
+            let mut run = prepared(Some(file_name(&folder)), start, 1)?;
+            (run.view.saved, run.view.folder) = (Saved::of(&run.start.state), Some(folder));
+            Outcome::Prepared(SameArc::new(vec![run]))
+        }
         Job::Draw(to, format, Page::One(shown, seen, options)) => {
             let figure = Figure::new(&shown.recording, *options);
             let figure = figure.with_initial(shown.initial_cells());
             let figure = figure.with_spread(seen.spread.as_deref());
             let gradients = seen.gradients.as_deref();
             let figure = figure.with_layer(gradients.map_or(Layer::Values, Layer::Gradients));
-            save_figure(files, (to, format), &figure, progress).await
+            save_figure(files, (to, format), &figure, progress).await?
         }
         Job::Draw(to, format, Page::Two(picture)) => {
-            save_figure(files, (to, format), &picture.figure(), progress).await
+            save_figure(files, (to, format), &picture.figure(), progress).await?
         }
         Job::Draw(to, format, Page::Charts(charts)) => {
-            save_figure(files, (to, format), charts.as_ref(), progress).await
+            save_figure(files, (to, format), charts.as_ref(), progress).await?
         }
         Job::SaveRun(run) => {
             let (saving, run_state) = *run;
-            let folder = files.absolute(saving.to.path);
-            match files.save_run(&folder, &saving.experiment, &run_state, saving.to.replaces) {
-                Ok(sentence) => {
-                    let saved = Saved::of(&run_state.state);
-                    Outcome::RunSaved(saving.number, saved, sentence)
-                }
-                Err(sentence) => Outcome::RunNotSaved(saving.number, sentence),
-            }
+            let (to, experiment) = (saving.to, &saving.experiment);
+            let folder = files.absolute(to.path);
+            let sentence = files.save_run(&folder, experiment, &run_state, to.replaces)?;
+            Outcome::RunSaved(saving.number, Saved::of(&run_state.state), sentence)
         }
-        Job::Save(to, shown) => saved(files.save_trace(&files.absolute(to.path), &shown)),
-    }
+        Job::Save(to, shown) => Outcome::Saved(files.save_trace(&files.absolute(to.path), &shown)?),
+    })
 }
 
 /// Renders pictures as a file, unless cancelled.
@@ -386,32 +394,26 @@ async fn save_figure(
     (to, format): (Destination, Format),
     pages: &dyn Pages,
     mut progress: impl Progress,
-) -> Outcome {
-    let moves = to.purpose == FilePurpose::Motion;
-    let walk = if moves { Walk::Motion } else { Walk::Steps };
-    // Pixels per unit of a page.
-    let scale = if moves || format == Format::Gif {
-        1.0
-    } else {
-        2.0
+) -> Result<Outcome, String> {
+    let (walk, scale) = match (to.purpose, format) {
+        (FilePurpose::Motion, _) => (Walk::Motion, 1.0),
+        (_, Format::Gif) => (Walk::Steps, 1.0),
+        // Pixels per unit of a page.
+        _ => (Walk::Steps, 2.0),
     };
     let motion = Motion {
         walk,
         ..Motion::new(GIF_DELAY)
     };
     let drawn = to_bytes(pages, format, scale, motion, &mut progress).await;
-    let Some(bytes) = drawn else {
-        return Outcome::Outdated;
-    };
     // A page is drawn in one go: it may be given up only now.
-    if progress(1, 1).await.is_break() {
-        return Outcome::Outdated;
+    match drawn {
+        Some(bytes) if progress(1, 1).await.is_continue() => {
+            let path = files.absolute(to.path);
+            Ok(Outcome::Saved(files.save_figure(&path, &bytes)?))
+        }
+        _ => Ok(Outcome::Outdated),
     }
-    saved(files.save_figure(&files.absolute(to.path), &bytes))
-}
-
-fn saved(said: Result<String, String>) -> Outcome {
-    said.map_or_else(Outcome::Failed, Outcome::Saved)
 }
 
 /// The episode, or why it is not recorded.
@@ -419,34 +421,19 @@ async fn record(
     inputs: &RecordingInputs,
     progress: impl Progress,
 ) -> Result<RecordedEpisode, String> {
-    let RecordingInputs {
-        machine,
-        task,
-        request,
-        ..
-    } = inputs;
-    let own = &machine.ntm;
-    let (rows, own_rows) = (request.rows, own.config.rows());
-    // A machine without heads has no rows to choose from.
-    let config = (rows != own_rows).then(|| own.config.with_rows(rows));
-    let config = config.transpose().map_err(|error| {
-        let allowed = error.allowed;
-        format!(
-            "{} does not run on {rows} rows; allowed: {allowed}.",
-            machine.title
-        )
+    let RecordingInputs { request, task, .. } = inputs;
+    let (own, rows) = (&inputs.machine.ntm, request.rows);
+    let config = own.config.with_rows(rows).map_err(|error| {
+        let (title, allowed) = (&inputs.machine.title, error.allowed);
+        format!("{title} does not run on {rows} rows; allowed: {allowed}.")
     })?;
-    let config = config.unwrap_or_else(|| own.config.clone());
-    if let Some(sentence) = too_large(&config, request.steps(task)) {
-        return Err(sentence);
-    }
-    let other = (rows != own_rows).then(|| own.with_rows(config.rows()));
-    let other = other.transpose().map_err(|error| error.to_string())?;
-    let recording = play(other.as_ref().unwrap_or(own), task, request, progress).await;
+    check_recording(&config, request.steps(task))?;
+    let machine = own.with_rows(rows).map_err(|error| error.to_string())?;
+    let recording = play(&machine, task, request, progress).await;
     Ok(RecordedEpisode {
         recording: recording.ok_or("The recording was cancelled.")?,
         config: Some(config),
-        machine: Some(machine.clone()),
+        machine: Some(inputs.machine.clone()),
         file: None,
         address: None,
         sha256: None,
@@ -494,19 +481,18 @@ fn derived(shown: &RecordedEpisode, of: Quantity) -> Result<Gradients, String> {
     found.ok_or_else(|| "This episode has no such output bit.".to_owned())
 }
 
-/// Returns an error if recording this number of steps takes too much memory.
-pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
+/// Checks that recording this number of steps does not take too much memory.
+pub fn check_recording(config: &ModelConfig, steps: usize) -> Result<(), String> {
     let (bytes, rows) = (Demand::Recording.bytes(config, steps), config.rows());
+    let what = format!("{steps} steps of a memory of {rows} rows");
+    let advice = "Choose a shorter episode or fewer rows.";
     if bytes > LARGEST_RECORDING {
-        let size = bytes >> 30;
-        return Some(format!(
-            "{steps} steps of a memory of {rows} rows take {size} GB to record. Choose a shorter episode or fewer rows."
+        return Err(format!(
+            "{what} take {} GB to record. {advice}",
+            bytes >> 30
         ));
     }
-    let short = memory_limit::claim(bytes, 0).err()?;
-    Some(format!(
-        "Recording {steps} steps of a memory of {rows} rows {short}. Choose a shorter episode or fewer rows."
-    ))
+    memory_limit::claim(bytes, 0).map_err(|short| format!("Recording {what} {short}. {advice}"))
 }
 
 /// The number of threads of each of `count` machines that train at the same time: a single one has all processors,
@@ -516,54 +502,26 @@ pub fn learning_threads(count: usize) -> usize {
     if count > 1 { 1 } else { all() }
 }
 
-/// Returns an error if training this number of runs side by side takes too much memory.
-pub fn too_much_to_learn(experiment: &Experiment, count: usize) -> Option<String> {
+/// Checks that training this number of runs side by side does not take too much memory.
+pub fn check_training(experiment: &Experiment, count: usize) -> Result<(), String> {
     let (batch, steps) = (experiment.training.batch, experiment.task.longest());
     let threads = learning_threads(count).min(batch);
     let demand = Demand::Training { batch, threads }.bytes(&experiment.model, steps);
     let snapshots = (Snapshots::LIMIT / count) as u64;
     let bytes = (demand + snapshots).saturating_mul(count as u64);
-    let short = memory_limit::claim(bytes, threads).err()?;
-    let (title, rows) = (&experiment.title, experiment.model.rows());
-    Some(format!(
-        "{title} cannot be trained here: training on {steps} steps of a memory of {rows} rows, in batches of {batch}, {short}. Use shorter episodes, fewer rows or a smaller batch."
-    ))
+    memory_limit::claim(bytes, threads).map_err(|short| {
+        let (title, rows) = (&experiment.title, experiment.model.rows());
+        format!(
+            "{title} cannot be trained here: training on {steps} steps of a memory of {rows} rows, in batches of {batch}, {short}. Use shorter episodes, fewer rows or a smaller batch."
+        )
+    })
 }
 
-/// Prepares these experiments for training side by side.
-fn prepared(named: Vec<NamedExperiment>) -> Outcome {
-    let count = named.len();
-    let mut experiments = named.iter().map(|(_, experiment)| experiment);
-    if let Some(sentence) = experiments.find_map(|one| too_much_to_learn(one, count)) {
-        return Outcome::Failed(sentence);
-    }
-    let run = |(name, experiment): NamedExperiment| {
-        let start = RunStart {
-            begun: experiment.clone(),
-            state: State::new(experiment.model.clone(), &experiment.training),
-            experiment,
-            snapshots: None,
-        };
-        PreparedRun {
-            view: RunView::of(name, &start),
-            start,
-        }
-    };
-    Outcome::Prepared(SameArc::new(named.into_iter().map(run).collect()))
-}
-
-/// Prepares a saved run for further training.
-fn continued(folder: PathBuf, start: RunStart) -> Outcome {
-    if let Some(sentence) = too_much_to_learn(&start.experiment, 1) {
-        return Outcome::Failed(sentence);
-    }
-    let name = file_name(&folder);
-    let view = RunView {
-        saved: Saved::of(&start.state),
-        folder: Some(folder),
-        ..RunView::of(Some(name), &start)
-    };
-    Outcome::Prepared(SameArc::new(vec![PreparedRun { view, start }]))
+/// Prepares a run for training, one of `count` side by side.
+fn prepared(name: Option<String>, start: RunStart, count: usize) -> Result<PreparedRun, String> {
+    check_training(&start.experiment, count)?;
+    let view = RunView::of(name, &start);
+    Ok(PreparedRun { view, start })
 }
 
 /// Returns the episode of the seed, or the given or edited one; `None` if cancelled.
@@ -580,12 +538,7 @@ async fn play(
         ..Draw::of(request.seed, 0)
     });
     let manual = !request.flipped.is_empty() || request.given.is_some();
-    let episode = if manual {
-        request.episode(task)
-    } else {
-        task.episode(request.seed, 0)
-    };
-    let mut recorder = Recorder::new(machine, task, episode, drawn);
+    let mut recorder = Recorder::new(machine, task, request.episode(task), drawn);
     while recorder.step() {
         let (done, all) = recorder.done();
         if progress(done, all).await.is_break() {
@@ -603,7 +556,7 @@ async fn play(
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc::{Receiver, Sender};
     use std::sync::{Mutex, PoisonError};

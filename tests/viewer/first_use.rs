@@ -156,14 +156,14 @@ fn error_moves_to_badge_and_stays_in_list() {
     let mut screen = paused();
     act(&mut screen, File::Open(PathBuf::from("missing.json")));
     screen.run_steps(100);
-    assert_eq!(screen.state().toasts.shown().len(), 1, "5 seconds");
+    assert_eq!(screen.state().toasts.shown.len(), 1, "5 seconds");
     // As long as the pointer is on it, it can be read.
     screen.hover_at(message(&screen).center());
     screen.run_steps(600);
-    assert_eq!(screen.state().toasts.shown().len(), 1, "30 more");
+    assert_eq!(screen.state().toasts.shown.len(), 1, "30 more");
     screen.hover_at(egui::pos2(300.0, 300.0));
     screen.run_steps(400);
-    assert!(screen.state().toasts.is_empty());
+    assert!(screen.state().toasts.shown.is_empty());
     assert!(has(&screen, "1 problem"));
     // On the start page, too.
     press(&mut screen, Key::W);

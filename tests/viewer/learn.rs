@@ -241,7 +241,7 @@ fn divergence_is_reported_and_last_good_machine_stays() {
     screen.run_steps(30);
     assert!(!state(&screen).run().is_active());
     assert!(says(&screen, "is no longer finite") && says(&screen, "last good"));
-    assert!(screen.state().toasts.is_empty());
+    assert!(screen.state().toasts.shown.is_empty());
     assert!(answers(&screen).iter().all(|value| value.is_finite()));
     let last = state(&screen).findings().len() - 1;
     press_with(&mut screen, Modifiers::SHIFT, Key::PageUp);
@@ -633,7 +633,7 @@ fn training_error_is_one_message_with_what_is_kept() {
         "Training stopped with an error: an index that was too large"
     ));
     assert!(says(&screen, "Save the run") && says(&screen, "stopped by an error"));
-    assert_eq!(screen.state().toasts.problems(), 1);
+    assert_eq!(screen.state().toasts.problems, 1);
     assert!(!state(&screen).expects_news());
 }
 

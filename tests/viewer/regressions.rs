@@ -395,7 +395,7 @@ fn a_change_of_layout_leaves_one_message_about_the_speed() {
     let mut screen = paused();
     for _ in 0..4 {
         press(&mut screen, Key::V);
-        let said = screen.state().toasts.shown().iter();
+        let said = screen.state().toasts.shown.iter();
         assert!(
             said.filter(|toast| toast.text.contains("steps per second"))
                 .count()
@@ -403,7 +403,7 @@ fn a_change_of_layout_leaves_one_message_about_the_speed() {
         );
     }
     press(&mut screen, Key::CloseBracket);
-    let mut said = screen.state().toasts.shown().iter();
+    let mut said = screen.state().toasts.shown.iter();
     assert!(!said.any(|toast| toast.text.contains("This layout plays")));
 }
 

@@ -7,9 +7,9 @@ use crate::io::trace;
 use crate::viewer::command::Compare;
 use crate::viewer::files::{Machine, file_name};
 use crate::viewer::state::State;
-use crate::viewer::state::compare::{self, CompareResult, ComparedFigure};
+use crate::viewer::state::compare::{self, Baseline, CompareResult, ComparedFigure};
 use crate::viewer::state::episode::Open;
-use crate::viewer::state::jobs::{Effect, Job, Outcome};
+use crate::viewer::state::jobs::{Job, Outcome};
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::messages::Kind;
 
@@ -17,7 +17,7 @@ impl State {
     /// Commands about two episodes.
     pub(super) fn compare(&mut self, about: Compare) {
         match about {
-            Compare::With(path) => self.effects.push(Effect::Start(Job::OpenOther(path))),
+            Compare::With(path) => self.start(Job::OpenOther(path)),
             Compare::KeepAsA => self.keep_as_a(),
             Compare::Swap => self.swap_sides(),
             Compare::SameInput => {
@@ -52,12 +52,11 @@ impl State {
     }
 
     fn keep_as_a(&mut self) {
-        let Some(open) = self.session.open.clone() else {
-            return;
-        };
-        self.comparing.keep(open, true);
-        let text = "Kept as A. Change the machine, seed, length or a bit to get B.";
-        self.toasts.add(Kind::Done, text.to_owned());
+        if let Some(open) = self.session.open.clone() {
+            self.comparing.keep(open, true);
+            let text = "Kept as A. Change the machine, seed, length or a bit to get B.";
+            self.toasts.add(Kind::Done, text);
+        }
     }
 
     /// Takes the contents of a file to compare with.
@@ -89,16 +88,13 @@ impl State {
     /// Another machine runs on the episode on screen, which becomes A.
     fn take_machine(&mut self, path: &Path, machine: Machine, screen: Open) {
         let trace = &screen.shown.recording.trace;
+        let (inputs, outputs) = (machine.task.inputs(), machine.task.outputs());
         let sizes = [
-            ("input channels", trace.input.width(), machine.task.inputs()),
-            (
-                "output channels",
-                trace.output.width(),
-                machine.task.outputs(),
-            ),
+            ("input", trace.input.width(), inputs),
+            ("output", trace.output.width(), outputs),
         ];
         let unlike = sizes.iter().filter(|(_, a, b)| a != b);
-        let unlike = unlike.map(|(what, a, b)| format!("{what}: {a} and {b}"));
+        let unlike = unlike.map(|(what, a, b)| format!("{what} channels: {a} and {b}"));
         if self.refuses(path, &unlike.collect::<Vec<_>>()) {
             return;
         }
@@ -132,22 +128,22 @@ impl State {
             return;
         }
         let screen = self.session.open.as_ref();
-        if let Some(sides) =
-            screen.and_then(|screen| self.comparing.due(screen, self.view.tolerance))
-        {
-            self.effects.push(Effect::Start(Job::Compare(sides)));
+        let tolerance = self.view.tolerance;
+        if let Some(sides) = screen.and_then(|screen| self.comparing.due(screen, tolerance)) {
+            self.start(Job::Compare(sides));
         }
     }
 
     /// Both have been compared.
     pub(super) fn compared(&mut self, found: CompareResult) {
-        self.comparing.finish(found);
+        self.comparing.found = Some(found);
         let pair = self.pair().filter(|pair| !pair.is_old);
-        let outcome = pair.and_then(|pair| pair.found);
-        match outcome.map(|outcome| outcome.as_ref().map(|_| ()).map_err(|e| e.join("; "))) {
-            Some(Ok(())) if std::mem::take(&mut self.comparing.is_new) => self.show_both(),
-            Some(Err(sizes)) if self.layout() != WindowLayout::Compare => {
-                let text = format!("A and B cannot be compared: {sizes}.");
+        let found = pair.and_then(|pair| pair.found);
+        let obstacles = found.map(|found| found.as_ref().err().cloned());
+        match obstacles {
+            Some(None) if std::mem::take(&mut self.comparing.is_new) => self.show_both(),
+            Some(Some(sizes)) if self.layout() != WindowLayout::Compare => {
+                let text = format!("A and B cannot be compared: {}.", sizes.join("; "));
                 self.toasts.add(Kind::Notice, text);
             }
             Some(_) | None => {}
@@ -156,24 +152,20 @@ impl State {
     }
 
     fn swap_sides(&mut self) {
-        if self.pair().is_none() {
-            return;
-        }
-        // What learns stays on screen, on whichever side: the other one is kept.
-        if self.shows_learner()
-            && let Some(baseline) = &mut self.comparing.baseline
-        {
-            baseline.is_a = !baseline.is_a;
-            return self.compare_now();
-        }
-        let Some(baseline) = self.comparing.baseline.take() else {
+        let (is_pair, stays) = (self.pair().is_some(), self.shows_learner());
+        let Some(mut baseline) = self.comparing.baseline.take_if(|_| is_pair) else {
             return;
         };
-        let is_a = baseline.is_a;
+        // What learns stays on screen, on whichever side: the other one is kept.
+        if stays {
+            baseline.is_a = !baseline.is_a;
+            self.comparing.baseline = Some(baseline);
+            return self.compare_now();
+        }
         let heads = self.head_names();
         let before = self.session.exchange(baseline.open);
         self.select_named_head(heads);
-        self.comparing.baseline = before.map(|open| compare::Baseline { open, is_a });
+        self.comparing.baseline = before.map(|open| Baseline { open, ..baseline });
         self.opened(true);
     }
 
@@ -199,10 +191,7 @@ impl State {
     /// Ends the comparison if it is on screen.
     pub(super) fn leave_comparison(&mut self) -> bool {
         let here = self.layout() == WindowLayout::Compare;
-        if here {
-            self.end_comparison();
-        }
-        here
+        here.then(|| self.end_comparison()).is_some()
     }
 
     /// The pictures of both, if they are on screen.
@@ -211,8 +200,7 @@ impl State {
             step: Some(self.player.step()),
             ..options.clone()
         };
-        let pair = self.pair_on_screen()?;
-        let focus = self.view.focus;
+        let (pair, focus) = (self.pair_on_screen()?, self.view.focus);
         let stage = compare::shown_at(pair.screen, &self.player, focus);
         pair.picture(options, focus, stage)
     }

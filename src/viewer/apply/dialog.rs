@@ -50,7 +50,7 @@ impl State {
             Subject::EndRun => self.suggestion(FilePurpose::Run),
             Subject::File(purpose) => self.suggestion(purpose),
             Subject::Messages => {
-                self.toasts.mark_read();
+                self.toasts.problems = 0;
                 String::new()
             }
             Subject::Commands
@@ -91,7 +91,7 @@ impl State {
             if self.pending.busy {
                 self.effects.push(Effect::GiveUp);
             } else if !self.leave_comparison() {
-                self.toasts.clear();
+                self.toasts.shown.clear();
             }
         }
     }

@@ -59,7 +59,7 @@ impl State {
         if open.is_of_a_file() {
             let text =
                 "A recorded trace cannot be changed. Choose a machine to record another episode.";
-            self.toasts.add(Kind::Notice, text.to_owned());
+            self.toasts.add(Kind::Notice, text);
             return;
         }
         self.player.pause();
@@ -94,7 +94,7 @@ impl State {
             self.record();
         } else {
             let text = "Only input bits of the task can be changed.";
-            self.toasts.add(Kind::Notice, text.to_owned());
+            self.toasts.add(Kind::Notice, text);
         }
     }
 }

@@ -8,29 +8,26 @@ use crate::viewer::files::FilePurpose;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::state::jobs::{Destination, Effect, Saved, Saving, TrainingAction};
-use crate::viewer::state::learning::{EndRequest, LiveTraining, Replacement};
+use crate::viewer::state::learning::{EndRequest, Replacement};
 use crate::viewer::state::messages::Kind;
 
 impl State {
     /// Ends training for a replacement, or first asks the user whether to save it.
     pub(super) fn request_end(&mut self, replacement: Replacement) {
-        if !self.learning.as_ref().is_some_and(LiveTraining::is_unsaved) {
+        if !self.is_unsaved() {
             return self.replace(replacement);
         }
         let is_same = |ending: &EndRequest| ending.saves && ending.replacement == replacement;
         if self.ending.as_ref().is_some_and(is_same) {
             return;
         }
-        let (saves, next) = (false, None);
         self.ending = Some(EndRequest {
             replacement,
-            saves,
-            next,
+            saves: false,
+            next: None,
         });
-        self.dialog = Some(Dialog::about(
-            Subject::EndRun,
-            self.suggestion(FilePurpose::Run),
-        ));
+        let folder = self.suggestion(FilePurpose::Run);
+        self.dialog = Some(Dialog::about(Subject::EndRun, folder));
     }
 
     /// Continues the run that was to end.
@@ -41,19 +38,14 @@ impl State {
     /// Pauses and saves the run on screen, then performs the requested command.
     pub(super) fn save_and_end(&mut self, path: PathBuf) {
         self.dialog = None;
-        let is_saving = |learning: &LiveTraining| learning.saving.is_some();
-        let waits = self.learning.as_ref().is_some_and(is_saving);
+        let learning = self.learning.as_ref();
+        let waits = learning.is_some_and(|all| all.saving.is_some());
         if let Some(ending) = &mut self.ending {
             (ending.saves, ending.next) = (true, waits.then(|| path.clone()));
         }
-        if let Some(learning) = self
-            .learning
-            .as_mut()
-            .filter(|learning| learning.is_training)
-        {
+        if let Some(learning) = self.learning.as_mut().filter(|all| all.is_training) {
             learning.is_training = false;
-            let effect = learning.order(RunCommand::Pause);
-            self.effects.push(effect);
+            self.effects.push(learning.order(RunCommand::Pause));
         }
         self.save_run(path, false);
     }
@@ -96,9 +88,8 @@ impl State {
     /// The run with this number is not being written any more; true where it was the one that is waited for.
     fn finish_saving(&mut self, number: u64) -> bool {
         let learning = self.learning.as_mut();
-        let saving = learning.map(|learning| &mut learning.saving);
-        let waited_for = saving.filter(|saving| **saving == Some(number));
-        waited_for.is_some_and(|saving| saving.take().is_some())
+        let waited_for = learning.filter(|all| all.saving == Some(number));
+        waited_for.is_some_and(|all| all.saving.take().is_some())
     }
 
     /// The run with this number could not be written.
@@ -125,7 +116,7 @@ impl State {
         for run in runs.filter(|run| run.number == number) {
             run.saved = saved;
         }
-        let is_unsaved = self.learning.as_ref().is_some_and(LiveTraining::is_unsaved);
+        let is_unsaved = self.is_unsaved();
         let waits = |ending: &&mut EndRequest| was_waited_for && (ending.saves || !is_unsaved);
         let Some(ending) = self.ending.as_mut().filter(waits) else {
             return;

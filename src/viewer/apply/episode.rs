@@ -86,16 +86,11 @@ impl State {
 
     /// Asks for the spread of many samples of the episode on screen.
     fn ask_samples(&mut self) {
-        let shown = self
-            .session
-            .open
-            .as_ref()
-            .and_then(|open| open.request.as_ref());
+        let shown = self.request_on_screen();
         if shown.is_some_and(|request| request.is_same_episode(&self.session.request))
             && let Some(inputs) = self.session.recording_inputs()
         {
-            let job = Job::Sample(inputs, self.session.samples);
-            self.effects.push(Effect::Start(job));
+            self.start(Job::Sample(inputs, self.session.samples));
         }
     }
 
@@ -115,8 +110,7 @@ impl State {
 
     pub(super) fn compute_gradients(&mut self, of: Quantity) {
         if let Some(open) = &self.session.open {
-            let job = Job::Derive(open.shown.clone(), of);
-            self.effects.push(Effect::Start(job));
+            self.start(Job::Derive(open.shown.clone(), of));
         }
     }
 
@@ -129,8 +123,7 @@ impl State {
 
     /// Explains that a recorded trace has no machine for another episode, and names one that has.
     fn explain_recording(&mut self) {
-        let of_a_file = self.session.open.as_ref().is_some_and(Open::is_of_a_file);
-        if let (true, Some(machine)) = (of_a_file, self.session.machine()) {
+        if let (true, Some(machine)) = (self.shows_file(), self.session.machine()) {
             let title = &machine.title;
             let text = format!("New episode of {title}. Ctrl+Z restores the trace.");
             self.toasts.add(Kind::Notice, text);
@@ -179,7 +172,7 @@ impl State {
     pub(super) fn record(&mut self) {
         if let Some(inputs) = self.session.recording_inputs() {
             self.pending.asked = true;
-            self.effects.push(Effect::Start(Job::Record(inputs)));
+            self.start(Job::Record(inputs));
         }
     }
 

@@ -13,7 +13,7 @@ use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::{LiveTraining, NamedExperiment, RunView, ablated};
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::mode::Mode;
-use crate::viewer::worker::too_much_to_learn;
+use crate::viewer::worker::check_training;
 
 /// The machine that learns, among those of the session.
 const NAME: &str = "learning";
@@ -25,6 +25,11 @@ impl LiveTraining {
     pub fn order(&mut self, order: RunCommand) -> Effect {
         self.ordered += 1;
         Effect::Train(TrainingAction::Tell(self.ordered, order))
+    }
+
+    /// The order to train at the current speed, unless training is paused.
+    fn go(&self) -> Option<RunCommand> {
+        self.is_training.then_some(RunCommand::Go(self.pace))
     }
 }
 
@@ -44,6 +49,34 @@ impl State {
                     self.request(Episode::Machine(learning.machine));
                 }
             }
+            Learn::Toggle => self.order_runs(|learning| {
+                learning.is_training = !learning.is_training;
+                Some(learning.go().unwrap_or(RunCommand::Pause))
+            }),
+            Learn::Once => self.order_runs(|learning| {
+                learning.is_training = false;
+                Some(RunCommand::Once)
+            }),
+            Learn::Faster(times) => self.order_runs(|learning| {
+                learning.faster(times);
+                learning.go()
+            }),
+            Learn::SlowOrFull => self.order_runs(|learning| {
+                learning.slow_or_full();
+                learning.go()
+            }),
+            Learn::Snapshot(place) => self.move_to(|learning| learning.select_snapshot(place)),
+            Learn::MoveSnapshot(by) => self.move_to(|learning| learning.move_snapshot(by)),
+            Learn::MoveFinding(by) => self.move_to(|learning| learning.move_finding(by)),
+            Learn::Below(below) => self.move_to(|learning| learning.below = below),
+            Learn::Run(run) => {
+                self.move_to(|learning| learning.chosen = run.min(learning.runs.len() - 1));
+            }
+            Learn::MoveRun(by) => self.move_to(|learning| {
+                let count = learning.runs.len().cast_signed();
+                let next = (learning.chosen.cast_signed() + by).rem_euclid(count);
+                learning.chosen = next.cast_unsigned();
+            }),
             Learn::Replace(replacement) => self.request_end(replacement),
             Learn::Updates(description) => self.receive_updates(&description.0),
             Learn::Refused(sentence) => {
@@ -55,16 +88,6 @@ impl State {
             Learn::Save(path, replaces) => self.save_run(path, replaces),
             Learn::SaveAndEnd(path) => self.save_and_end(path),
             Learn::EndUnsaved => self.end_now(),
-            Learn::Toggle
-            | Learn::Once
-            | Learn::Faster(_)
-            | Learn::SlowOrFull
-            | Learn::Snapshot(_)
-            | Learn::MoveSnapshot(_)
-            | Learn::MoveFinding(_)
-            | Learn::Below(_)
-            | Learn::Run(_)
-            | Learn::MoveRun(_) => self.steer(&learn),
         }
     }
 
@@ -90,52 +113,26 @@ impl State {
         }
     }
 
-    /// Applies commands to the live training.
-    fn steer(&mut self, learn: &Learn) {
+    /// Changes how all runs train, and gives them the order that follows from that.
+    fn order_runs(&mut self, change: impl FnOnce(&mut LiveTraining) -> Option<RunCommand>) {
+        if let Some(learning) = &mut self.learning
+            && let Some(order) = change(learning)
+        {
+            // What goes on is seen as it is now.
+            (learning.snapshot_at, learning.finding) = (None, None);
+            self.effects.push(learning.order(order));
+        }
+    }
+
+    /// Moves to another run or snapshot, and shows its machine.
+    fn move_to(&mut self, change: impl FnOnce(&mut LiveTraining)) {
         let Some(learning) = &mut self.learning else {
             return;
         };
-        let moment = (learning.chosen, learning.snapshot_at);
-        match *learn {
-            Learn::Toggle => learning.is_training = !learning.is_training,
-            Learn::Once => learning.is_training = false,
-            Learn::Faster(times) => learning.faster(times),
-            Learn::SlowOrFull => learning.slow_or_full(),
-            Learn::Snapshot(place) => learning.select_snapshot(place),
-            Learn::MoveSnapshot(by) => learning.move_snapshot(by),
-            Learn::MoveFinding(by) => learning.move_finding(by),
-            Learn::Below(below) => learning.below = below,
-            Learn::Run(run) => learning.chosen = run.min(learning.runs.len() - 1),
-            Learn::MoveRun(by) => {
-                let count = learning.runs.len().cast_signed();
-                let next = (learning.chosen.cast_signed() + by).rem_euclid(count);
-                learning.chosen = next.cast_unsigned();
-            }
-            // Handled by `learn`.
-            Learn::Replace(_)
-            | Learn::Continue
-            | Learn::Change(_)
-            | Learn::Save(..)
-            | Learn::Refused(_)
-            | Learn::SaveAndEnd(_)
-            | Learn::EndUnsaved
-            | Learn::Updates(_) => {}
-        }
-        let paces = matches!(learn, Learn::Toggle | Learn::Faster(_) | Learn::SlowOrFull);
-        let order = if *learn == Learn::Once {
-            Some(RunCommand::Once)
-        } else if paces && learning.is_training {
-            Some(RunCommand::Go(learning.pace))
-        } else {
-            (*learn == Learn::Toggle).then_some(RunCommand::Pause)
-        };
-        if let Some(order) = order {
-            // What goes on is seen as it is now.
-            (learning.snapshot_at, learning.finding) = (None, None);
-            let effect = learning.order(order);
-            self.effects.push(effect);
-        } else if (learning.chosen, learning.snapshot_at) != moment {
-            let run = learning.chosen;
+        let before = (learning.chosen, learning.snapshot_at);
+        change(learning);
+        let run = learning.chosen;
+        if (run, learning.snapshot_at) != before {
             self.effects
                 .push(Effect::Train(TrainingAction::Choose(run)));
             self.show_learner();
@@ -145,9 +142,9 @@ impl State {
 
     /// The preset of the machine on screen, or the first one.
     fn preset_of_machine(&self) -> Experiment {
-        let name = self.session.machine().map(|machine| machine.name.as_str());
-        let named = |name: &str| Experiment::included(name, &[])?.ok();
-        let own = name.and_then(named).or_else(|| named(PRESET));
+        let names = self.session.machine().map(|machine| machine.name.as_str());
+        let mut names = names.into_iter().chain([PRESET]);
+        let own = names.find_map(|name| Experiment::included(name, &[])?.ok());
         own.unwrap_or_else(|| unreachable!("copy is built in"))
     }
 
@@ -163,7 +160,7 @@ impl State {
         let all = ablated(&whole);
         if all.is_empty() {
             let text = format!("{} has no stages to remove.", whole.title);
-            return self.toasts.add(Kind::Notice, text);
+            self.toasts.add(Kind::Notice, text);
         }
         self.begin_named(all);
     }
@@ -171,12 +168,7 @@ impl State {
     /// Starts training from a number of seeds.
     fn begin_seeds(&mut self, count: usize) {
         let own = self.current_preset();
-        let seeds = (0..count as u64).map(|by| {
-            let mut experiment = own.clone();
-            let seed = &mut experiment.training.seed;
-            *seed = seed.wrapping_add(by);
-            experiment
-        });
+        let seeds = (0..count as u64).map(|by| seeds_later(&own, by));
         self.begin_learning(seeds.collect());
     }
 
@@ -184,7 +176,8 @@ impl State {
     fn restart(&mut self, times: u64) {
         if let Some(learning) = &self.learning {
             let by = times * learning.seeds();
-            self.begin_named(learning.runs.iter().map(|run| run.next(by)).collect());
+            let next = |run: &RunView| (run.name.clone(), seeds_later(&run.begun, by));
+            self.begin_named(learning.runs.iter().map(next).collect());
         }
     }
 
@@ -196,53 +189,43 @@ impl State {
     /// Prepares these experiments, to start them from scratch.
     fn begin_named(&mut self, named: Vec<NamedExperiment>) {
         if !named.is_empty() {
-            self.effects.push(Effect::Start(Job::Prepare(named)));
+            self.start(Job::Prepare(named));
         }
     }
 
     /// Starts runs, and shows the first.
     pub(super) fn start_runs(&mut self, prepared: Vec<PreparedRun>) {
-        let (mut runs, mut starts) = (Vec::new(), Vec::new());
-        for PreparedRun { view, start } in prepared {
-            let number = self.number_run();
-            runs.push(RunView { number, ..view });
-            starts.push(start);
-        }
+        let numbered = prepared.into_iter().map(|PreparedRun { view, start }| {
+            self.runs += 1;
+            let number = self.runs;
+            (RunView { number, ..view }, start)
+        });
+        let (runs, starts): (Vec<_>, Vec<_>) = numbered.unzip();
         let first = &runs[0];
         let machine = Machine {
             name: NAME.to_owned(),
             title: format!("{}, training", first.begun.title),
-            other_way: None,
-            away: false,
-            task: first.experiment.task.clone(),
-            ntm: first.machine.as_ref().clone(),
+            ..Machine::of(&first.experiment, first.machine.as_ref().clone())
         };
         let place = self.session.add(machine);
         self.session.request.size = *first.begun.task.size().end();
         let mut learning = LiveTraining::new(runs, place);
         let goes = learning.order(RunCommand::Go(learning.pace));
-        self.learning = Some(learning);
-        (self.pending.play, self.welcome.shown) = (false, false);
-        self.enter(Mode::Free);
+        self.show_learning(learning);
         self.player.pause();
-        self.show_curves();
         self.record();
         self.effects
             .push(Effect::Train(TrainingAction::Begin(starts)));
         self.effects.push(goes);
     }
 
-    /// A number for a run that no other has.
-    pub(super) fn number_run(&mut self) -> u64 {
-        self.runs += 1;
-        self.runs
-    }
-
-    /// The curves come on screen; the arrangement before them comes back when nothing learns any more.
-    pub(super) fn show_curves(&mut self) {
+    /// Puts runs on screen with their curves; the arrangement before them comes back when nothing learns any more.
+    pub(super) fn show_learning(&mut self, learning: LiveTraining) {
+        self.learning = Some(learning);
+        (self.pending.play, self.welcome.shown) = (false, false);
+        self.enter(Mode::Free);
         if self.settings.layout != Some(WindowLayout::Train) {
-            self.view.before = self.settings.layout;
-            self.settings.layout = Some(WindowLayout::Train);
+            self.view.before = self.settings.layout.replace(WindowLayout::Train);
         }
     }
 
@@ -268,15 +251,14 @@ impl State {
         let change = Change { sequences: 0, set };
         match run.experiment.changed_by(&change) {
             Ok(experiment) => {
-                if let Some(sentence) = too_much_to_learn(&experiment, 1) {
+                if let Err(sentence) = check_training(&experiment, 1) {
                     return self.toasts.add(Kind::Problem, sentence);
                 }
                 let job = Job::Levels(run.number, Box::new(experiment.clone()));
-                self.effects.push(Effect::Start(job));
                 run.experiment = experiment.clone();
                 let to = Box::new((experiment.task, experiment.training));
-                let effect = learning.order(RunCommand::Change(to, change.set));
-                self.effects.push(effect);
+                let order = learning.order(RunCommand::Change(to, change.set));
+                self.effects.extend([Effect::Start(job), order]);
             }
             Err(error) => self.toasts.add(Kind::Problem, error.without_file()),
         }
@@ -321,30 +303,27 @@ impl State {
     /// Shows the episode on screen with the selected machine, while the training is shown.
     pub(super) fn show_learner(&mut self) {
         // A comparison that is under way comes to its end before there is something else to compare.
-        let is_compared = self
-            .pair()
-            .is_some_and(|pair| pair.is_old || pair.found.is_none());
+        let pair = self.pair();
+        let is_compared = pair.is_some_and(|pair| pair.is_old || pair.found.is_none());
         if !self.shows_learner() {
             return;
         }
         let Some(learning) = &mut self.learning else {
             return;
         };
-        let place = learning.machine;
         // Behind the start page it is invisible.
         learning.stale = self.pending.asked || self.welcome.shown || is_compared;
         if learning.stale {
             return;
         }
-        let ntm = learning.shown().as_ref().clone();
-        let task = learning.run().experiment.task.clone();
-        let title = learning.title();
-        if let Some(machine) = self.session.machines.get_mut(place) {
+        if let Some(machine) = self.session.machines.get_mut(learning.machine) {
             *machine = Arc::new(Machine {
-                title,
-                task,
-                ntm,
-                ..machine.as_ref().clone()
+                name: machine.name.clone(),
+                title: learning.title(),
+                ..Machine::of(
+                    &learning.run().experiment,
+                    learning.shown().as_ref().clone(),
+                )
             });
             self.record();
         }
@@ -352,12 +331,15 @@ impl State {
 
     /// An episode has come on screen; where more is known since, it is drawn again.
     pub(super) fn follow_learner(&mut self) {
-        if self
-            .learning
-            .as_ref()
-            .is_some_and(|learning| learning.stale)
-        {
+        if self.learning.as_ref().is_some_and(|all| all.stale) {
             self.show_learner();
         }
     }
+}
+
+/// The same experiment a number of seeds later.
+fn seeds_later(experiment: &Experiment, by: u64) -> Experiment {
+    let mut next = experiment.clone();
+    next.training.seed = next.training.seed.wrapping_add(by);
+    next
 }

@@ -9,7 +9,6 @@ use crate::viewer::state::State;
 use crate::viewer::state::jobs::{Effect, Job, TrainingAction};
 use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun};
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::mode::Mode;
 
 impl State {
     /// Shows a run with all its training snapshots.
@@ -21,15 +20,15 @@ impl State {
         let now = last
             .map_or(&machine.ntm, |last| last.machine.as_ref())
             .clone();
+        self.runs += 1;
         let mut run = RunView {
-            number: self.number_run(),
+            number: self.runs,
             ..RunView::new(Some(loaded.name), loaded.experiment, now)
         };
         if let Ok(now) = run.begun.after(&loaded.progress.changes) {
             run.experiment = now;
         }
-        let job = Job::Levels(run.number, Box::new(run.experiment.clone()));
-        self.effects.push(Effect::Start(job));
+        self.start(Job::Levels(run.number, Box::new(run.experiment.clone())));
         run.progress = Some(Arc::new(loaded.progress));
         let saved = SavedRun {
             folder: path.clone(),
@@ -37,14 +36,11 @@ impl State {
         };
         let place = self.session.add(machine);
         self.session.request.size = size;
-        self.learning = Some(LiveTraining {
+        self.show_learning(LiveTraining {
             is_training: false,
             read_only: Some(saved),
             ..LiveTraining::new(vec![run], place)
         });
-        self.show_curves();
-        (self.pending.play, self.welcome.shown) = (false, false);
-        self.enter(Mode::Free);
         self.record_first();
         self.report_opened(&path, "run with training snapshots", 0);
         self.settings.opened(path);
@@ -55,8 +51,7 @@ impl State {
         let learning = self.learning.as_ref();
         let saved = learning.and_then(|learning| learning.read_only.as_ref());
         if let Some(saved) = saved.filter(|saved| !saved.is_finished) {
-            let job = Job::Continue(saved.folder.clone());
-            self.effects.push(Effect::Start(job));
+            self.start(Job::Continue(saved.folder.clone()));
         }
     }
 

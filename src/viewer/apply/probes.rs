@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
-use crate::viewer::state::jobs::{Effect, Job, ThumbnailSlot};
+use crate::viewer::state::jobs::{Job, ThumbnailSlot};
 
 impl State {
     /// Records the next probe, unless one is in progress or none is visible.
@@ -15,34 +15,25 @@ impl State {
             return;
         }
         let request = &self.session.request;
-        let Some(learning) = self.learning.as_mut().filter(|all| all.probing.is_none()) else {
+        let learning = self.learning.as_mut();
+        let (Some(learning), Some(mut inputs)) = (
+            learning.filter(|all| all.probing.is_none()),
+            self.session.recording_inputs(),
+        ) else {
             return;
         };
-        let next = learning.next_probe(after, request);
-        let Some((next, ntm)) = next.and_then(|next| Some((next, learning.machine_of(next)?)))
-        else {
-            return;
-        };
-        let Some(mut inputs) = self.session.recording_inputs() else {
+        let Some((next, ntm)) = learning.next_probe(after, request) else {
             return;
         };
         let of = (ntm.clone(), request.clone());
         let run = &mut learning.runs[next];
-        let experiment = &run.experiment;
-        let machine = Arc::new(Machine {
-            name: experiment.name.clone(),
-            title: experiment.title.clone(),
-            other_way: None,
-            away: false,
-            task: experiment.task.clone(),
-            ntm: of.0.as_ref().clone(),
-        });
+        let machine = Arc::new(Machine::of(&run.experiment, of.0.as_ref().clone()));
         inputs.task = inputs.request.task(&machine);
         inputs.machine = machine;
         run.probe.of = Some(of);
         learning.probing = Some(run.number);
-        let job = Job::Picture(ThumbnailSlot::Run(run.number), inputs);
-        self.effects.push(Effect::Start(job));
+        let slot = ThumbnailSlot::Run(run.number);
+        self.start(Job::Picture(slot, inputs));
     }
 
     /// The probe of the run with this number has been recorded, or could not be; one of runs that are gone counts for

@@ -96,19 +96,13 @@ impl State {
             return;
         };
         let Some(scene) = tour.trail.pop() else {
-            let before = (0..tour.stop)
-                .rev()
-                .find(|&stop| self.has_machine_for(stop));
+            let before = (0..tour.stop).rfind(|&stop| self.has_machine_for(stop));
             return self.go_to_tour_step(before.unwrap_or(0), Vec::new());
         };
         (tour.stop, tour.met, tour.mark) = (scene.stop, scene.met, None);
         self.settings.stop = scene.stop;
-        let shown = self
-            .session
-            .open
-            .as_ref()
-            .and_then(|open| open.request.as_ref());
-        if shown == Some(&scene.request) && self.session.request == scene.request {
+        if self.request_on_screen() == Some(&scene.request) && self.session.request == scene.request
+        {
             self.enter(Mode::Tour(tour));
             self.show_scene(scene);
         } else {
@@ -127,26 +121,23 @@ impl State {
 
     /// Returns the episode of a tour step, where it is not on screen.
     fn missing(&self, act: Act) -> Option<EpisodeRequest> {
-        let request = act.request(&self.session);
-        let open = self.session.open.as_ref();
-        let shown = open.and_then(|open| open.request.as_ref());
+        let (request, shown) = (act.request(&self.session), self.request_on_screen());
         let is_there = match act {
             Act::Any => true,
             Act::Content => shown.is_some() && shown == request.as_ref(),
             // Whatever episode of copying is on screen.
-            Act::Place => open.is_some_and(|open| {
-                let recording = &open.shown.recording;
+            Act::Place => self.recording().is_some_and(|recording| {
                 let unchanged = shown.is_some_and(|shown| shown.flipped.is_empty());
                 let task = request.is_none() || (unchanged && act.is_of(&recording.task));
                 task && !recording.trace.heads.is_empty()
             }),
         };
         let any = || {
-            let index = self.session.first_with_heads()?;
+            let (index, seed) = (self.session.first_with_heads()?, self.session.request.seed);
             Some(EpisodeRequest::of(
                 index,
                 &self.session.machines[index],
-                self.session.request.seed,
+                seed,
             ))
         };
         if is_there { None } else { request.or_else(any) }
@@ -209,7 +200,10 @@ impl State {
         let Some((step, _)) = flipped.filter(|_| flips) else {
             return self.set_scene();
         };
-        if let Some(answer) = self.answer_of(step).or_else(|| self.first_answer_step()) {
+        if let Some(answer) = self
+            .answer_of(step)
+            .or_else(|| self.recording()?.episode.first_scored())
+        {
             self.player.show_whole_steps();
             self.player.seek(answer);
         }
@@ -219,14 +213,8 @@ impl State {
 
     /// The step in which the vector is asked for that was shown in a step.
     pub fn answer_of(&self, shown: usize) -> Option<usize> {
-        let recording = &self.session.open.as_ref()?.shown.recording;
+        let recording = self.recording()?;
         (0..recording.trace.steps()).find(|&step| shown_in(recording, step) == Some(shown))
-    }
-
-    /// The first step in which an answer is asked for.
-    fn first_answer_step(&self) -> Option<usize> {
-        let recording = &self.session.open.as_ref()?.shown.recording;
-        (0..recording.trace.steps()).find(|&step| recording.episode.is_scored(step))
     }
 
     /// Returns the head that a tour step selects, if any, and its first step.
@@ -234,7 +222,8 @@ impl State {
         let stop = tour.at();
         let is_content = stop.act == Act::Content;
         let found = best_query(&recording.trace, &recording.episode).filter(|_| is_content);
-        let (steps, asked) = (self.player.steps(), self.first_answer_step().unwrap_or(0));
+        let asked = recording.episode.first_scored().unwrap_or(0);
+        let steps = self.player.steps();
         let step = match (stop.wait, found) {
             (Wait::Play, _) => 0,
             (Wait::First, _) => steps,
@@ -295,6 +284,7 @@ impl State {
             return;
         };
         let (player, recording) = (&self.player, &open.shown.recording);
+        let shown = self.request_on_screen();
         let head = recording.trace.heads.get(self.view.focus);
         let is_asked = recording.episode.is_scored(player.step());
         let of_answer = |target: Target| matches!(target, Target::Value { id, .. } if id.picture == Picture::Output);
@@ -303,17 +293,14 @@ impl State {
             Wait::Step => action == UserAction::Step,
             Wait::Click => action == UserAction::Click,
             // A stage that the machine omits never comes.
-            Wait::Stage => tour.about().is_none_or(|about| {
+            Wait::Stage(about) => {
                 let reached = open.stages.reached(player.stage(), about, head);
                 tour.lacks(&open.stages) || (!player.whole_steps() && reached)
-            }),
+            }
             Wait::First => player.step() == 0,
             Wait::Answer => is_asked && self.view.selected.is_some_and(of_answer),
             Wait::Asked => is_asked,
-            Wait::Flip => open
-                .request
-                .as_ref()
-                .is_some_and(|request| !request.flipped.is_empty()),
+            Wait::Flip => shown.is_some_and(|own| !own.flipped.is_empty()),
             Wait::Start => self.welcome.shown || mechanism::attends_otherwise(&recording.trace),
         };
         let begins = met && tour.at().wait == Wait::First;

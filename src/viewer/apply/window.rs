@@ -44,8 +44,8 @@ impl State {
             Window::Scale(percent) => look.scale = percent,
             Window::ToggleMotion => look.still = !look.still,
             Window::ForgetFiles => self.settings.recent.clear(),
-            Window::Dismiss(id) => self.toasts.dismiss(id),
-            Window::HoldMessages => self.toasts.hold(),
+            Window::Dismiss(id) => self.toasts.shown.retain(|toast| toast.id != id),
+            Window::HoldMessages => self.toasts.held = true,
             Window::Busy(busy) => self.pending.busy = busy,
             Window::Sized {
                 width,
@@ -67,7 +67,7 @@ impl State {
         self.player.pause();
         (self.welcome.shown, self.presenting) = (true, false);
         let recent = self.settings.recent.clone();
-        self.effects.push(Effect::Start(Job::Recent(recent)));
+        self.start(Job::Recent(recent));
         self.record_cards();
     }
 
@@ -100,10 +100,8 @@ impl State {
                 is_fetching = true;
             }
             welcome.pictures.insert(name.clone(), None);
-            self.effects.push(Effect::Start(Job::Picture(
-                ThumbnailSlot::Card(name),
-                inputs,
-            )));
+            let job = Job::Picture(ThumbnailSlot::Card(name), inputs);
+            self.effects.push(Effect::Start(job));
         }
     }
 

@@ -251,7 +251,7 @@ pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 
 /// Shows the number of unread errors; a click lists them.
 pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let problems = state.toasts.problems();
+    let problems = state.toasts.problems;
     if problems > 0 {
         let plural = if problems == 1 { "" } else { "s" };
         let words = RichText::new(format!("{problems} problem{plural}"));

@@ -28,7 +28,7 @@ fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
         TourTarget::Weighting if on_phone => return vec![format!("{head} sharpen")],
         TourTarget::Weighting => return vec![format!("weighting of {head}")],
         TourTarget::Stage => {
-            let about = tour.about().unwrap_or(Stage::Content);
+            let about = tour.at().about().unwrap_or(Stage::Content);
             let columns = match about {
                 Stage::Content => vec!["match", about.word()],
                 _ => vec![about.word()],
@@ -84,7 +84,7 @@ pub fn ring_ui(ctx: &Context, tour: &Tour, head: &str) {
 /// Returns the touch command of a tour step that waits for a key without a button.
 fn touched(wait: Wait) -> Option<Command> {
     match wait {
-        Wait::Stage => Some(Play::Stage(1).into()),
+        Wait::Stage(_) => Some(Play::Stage(1).into()),
         Wait::Flip => Some(Edit::FlipMarked.into()),
         Wait::Start => Some(Window::ToggleWelcome.into()),
         Wait::Play | Wait::Step | Wait::Click | Wait::First | Wait::Answer | Wait::Asked => None,

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::episode::Open;
-use crate::figure::facts::stages::{Column, StageRef, Stages, weighting_at};
+use crate::figure::facts::stages::{Column, StageRef, weighting_at};
 use crate::figure::facts::thresholds::ON_ROW;
 use crate::figure::page::compare::{Common, Comparison as Figure, Named};
 use crate::figure::{Options, Stage, head_label, head_named, peak};
 use crate::io::trace::{self, Comparison, Side};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
-use crate::viewer::files::{OpenedFile, RecordedEpisode};
+use crate::viewer::files::OpenedFile;
 
 /// Tolerances with their names; the usual one is the second.
 pub const TOLERANCES: [(f64, &str); 4] =
@@ -27,16 +27,14 @@ pub struct Baseline {
 }
 
 /// The state of the comparison.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Comparing {
     /// The episode that the one on screen is compared with.
     pub baseline: Option<Baseline>,
     /// The result.
     pub found: Option<CompareResult>,
     /// The last request.
-    asked: Option<(Key, [Open; 2])>,
-    /// The episodes of the result.
-    compared: Option<[Open; 2]>,
+    asked: Option<Key>,
     /// The file to compare the first episode with, once one is open.
     pub waiting: Option<(PathBuf, OpenedFile)>,
     /// True until the layout of a comparison has been shown automatically.
@@ -47,12 +45,8 @@ impl Comparing {
     /// Creates the state without a comparison.
     pub fn new(waiting: Option<(PathBuf, OpenedFile)>) -> Self {
         Self {
-            baseline: None,
-            found: None,
-            asked: None,
-            compared: None,
             waiting,
-            is_new: false,
+            ..Self::default()
         }
     }
 
@@ -70,27 +64,17 @@ impl Comparing {
 
     /// Ends the comparison.
     pub fn end(&mut self) {
-        (self.baseline, self.found) = (None, None);
-        (self.asked, self.compared) = (None, None);
+        (self.baseline, self.found, self.asked) = (None, None, None);
     }
 
     /// Returns the pair to compare now, unless it is known or in progress.
     pub fn due(&mut self, screen: &Open, tolerance: f64) -> Option<Sides> {
         let pair = self.current(screen, tolerance, false)?;
-        let (sides, open) = (pair.sides(), [pair.a.clone(), pair.b.clone()]);
         if pair.found.is_some() {
             return None;
         }
-        let asked = self.asked.replace((sides.key, open));
-        asked
-            .is_none_or(|(key, _)| key != sides.key)
-            .then_some(sides)
-    }
-
-    /// Takes a result.
-    pub fn finish(&mut self, found: CompareResult) {
-        let asked = self.asked.clone().filter(|(key, _)| *key == found.key);
-        (self.found, self.compared) = (Some(found), asked.map(|(_, open)| open));
+        let sides = pair.sides();
+        (self.asked.replace(sides.key) != Some(sides.key)).then_some(sides)
     }
 
     /// Both, while there are two: up to which difference they count as the same, and whether it is shown. Until they are
@@ -102,22 +86,21 @@ impl Comparing {
         difference: bool,
     ) -> Option<Pair<'a>> {
         let now = self.current(screen, tolerance, difference)?;
-        let (baseline, old) = (self.baseline.as_ref()?, self.compared.as_ref());
-        let Some(([a, b], found)) = old.zip(self.found.as_ref()).filter(|_| now.found.is_none())
-        else {
+        let baseline = self.baseline.as_ref()?;
+        let Some(found) = self.found.as_ref().filter(|_| now.found.is_none()) else {
             return Some(now);
         };
+        let [a, b] = &found.sides.open;
         let (kept, other) = if baseline.is_a { (a, b) } else { (b, a) };
         let steps = [screen, other].map(|open| open.shown.recording.trace.steps());
         if found.result.is_err() || !kept.is_same(&baseline.open) || steps[0] != steps[1] {
             return Some(now);
         }
-        let found = Some(&found.result);
         Some(Pair {
             a,
             b,
             screen: other,
-            found,
+            found: Some(&found.result),
             is_old: true,
             ..now
         })
@@ -140,7 +123,8 @@ impl Comparing {
             (screen, &baseline.open)
         };
         let key = (a.serial, b.serial, tolerance.to_bits());
-        let found = self.found.as_ref().filter(|found| found.key == key);
+        let found = self.found.as_ref();
+        let found = found.filter(|found| found.sides.key == key);
         Some(Pair {
             a,
             b,
@@ -160,21 +144,20 @@ type Key = (u64, u64, u64);
 #[derive(Clone, Debug)]
 pub struct Sides {
     key: Key,
-    a: Arc<RecordedEpisode>,
-    b: Arc<RecordedEpisode>,
+    open: [Open; 2],
 }
 
 /// The result.
 #[derive(Clone, Debug)]
 pub struct CompareResult {
-    key: Key,
+    sides: Sides,
     result: Result<Arc<Differences>, Vec<String>>,
 }
 
 /// Results are equal for the same pair compared in the same way.
 impl PartialEq for CompareResult {
     fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
+        self.sides.key == other.sides.key
     }
 }
 
@@ -209,9 +192,9 @@ fn heads_diverge(a: &Trace, b: &Trace) -> Option<usize> {
 
 impl Sides {
     /// Walks through both: not for the thread that draws.
-    pub fn compare(&self) -> CompareResult {
-        let [a, b] =
-            [&self.a, &self.b].map(|shown| Side::of(&shown.recording, shown.config.as_ref()));
+    pub fn compare(self) -> CompareResult {
+        let shown = self.open.each_ref().map(|open| &open.shown);
+        let [a, b] = shown.map(|shown| Side::of(&shown.recording, shown.config.as_ref()));
         let values = trace::compare(a, b, f64::from_bits(self.key.2));
         let result = values.map(|values| {
             Arc::new(Differences {
@@ -222,7 +205,7 @@ impl Sides {
             })
         });
         CompareResult {
-            key: self.key,
+            sides: self,
             result,
         }
     }
@@ -257,8 +240,7 @@ impl Pair<'_> {
     pub fn sides(&self) -> Sides {
         Sides {
             key: (self.a.serial, self.b.serial, self.tolerance.to_bits()),
-            a: self.a.shown.clone(),
-            b: self.b.shown.clone(),
+            open: [self.a.clone(), self.b.clone()],
         }
     }
 
@@ -283,7 +265,6 @@ impl Pair<'_> {
     ) -> Option<ComparedFigure> {
         let trace = &self.screen.shown.recording.trace;
         Some(ComparedFigure {
-            stages: [self.a.stages.clone(), self.b.stages.clone()],
             stage: options.stage.map(|place| self.screen.stages.at(place)),
             sides: self.sides(),
             names: [self.a.name(), self.b.name()],
@@ -301,7 +282,6 @@ impl Pair<'_> {
 /// The pictures of two episodes, to be drawn on screen or into a file.
 #[derive(Clone, Debug)]
 pub struct ComparedFigure {
-    stages: [Stages; 2],
     stage: Option<StageRef>,
     sides: Sides,
     names: [String; 2],
@@ -319,7 +299,7 @@ impl ComparedFigure {
     pub fn figure(&self) -> Figure<'_> {
         let (sides, differences) = (&self.sides, &self.differences);
         let named = |index: usize| Named {
-            recording: &[&sides.a, &sides.b][index].recording,
+            recording: &sides.open[index].shown.recording,
             name: &self.names[index],
         };
         let first = differences.values.first.as_ref();
@@ -333,7 +313,7 @@ impl ComparedFigure {
         )
         .at(self.head.clone(), self.weighting, self.steps)
         .with_steps(&differences.steps, limit, first)
-        .with_stages(self.stages.each_ref(), self.stage)
+        .with_stages(sides.open.each_ref().map(|open| &open.stages), self.stage)
         .with_difference(self.with_difference)
     }
 }
@@ -348,16 +328,12 @@ pub fn shown_at(open: &Open, player: &Player, focus: usize) -> &'static Column {
 /// The stage of the machine on screen in which an array is computed, by its place, and the head that it is of.
 pub fn stage_of(pair: &Pair<'_>, array: &str) -> (usize, Option<usize>) {
     let trace = &pair.screen.shown.recording.trace;
-    let head = head_of(array, trace);
-    let of = head.and_then(|head| trace.heads.get(head));
+    let name = array.split_once('.').map(|(name, _)| name);
+    let mut heads = 0..trace.heads.len();
+    let head = heads.find(|&head| name == Some(trace.head_name(head).as_str()));
+    let of = head.map(|head| &trace.heads[head]);
     let place = pair.screen.stages.place(Stage::of_array(array, of), of);
     (place.unwrap_or(0), head)
-}
-
-/// The head that an array is of.
-fn head_of(array: &str, trace: &Trace) -> Option<usize> {
-    let (name, _) = array.split_once('.')?;
-    (0..trace.heads.len()).find(|&head| trace.head_name(head) == name)
 }
 
 #[cfg(test)]
@@ -383,7 +359,7 @@ mod tests {
         assert!(comparing.due(&screen, 0.5).is_some());
         // The tolerance was asked for last.
         comparing.due(&screen, limit);
-        comparing.finish(sides.compare());
+        comparing.found = Some(sides.compare());
         assert!(comparing.due(&screen, limit).is_none(), "it is known");
         let next = open(3);
         assert!(comparing.due(&next, limit).is_some());

@@ -302,17 +302,18 @@ impl LiveTraining {
 
     /// The run whose probe is the next to be recorded anew: those that are not chosen in turns, where there is
     /// something new of them.
-    pub fn next_probe(&self, after: usize, request: &EpisodeRequest) -> Option<usize> {
+    pub fn next_probe(
+        &self,
+        after: usize,
+        request: &EpisodeRequest,
+    ) -> Option<(usize, &Arc<Model<f32>>)> {
         let count = self.runs.len();
         let turns = (1..=count).map(|by| (after + by) % count);
-        let mut others = turns.filter(|&run| run != self.chosen);
-        others.find(|&run| {
-            let known = self.runs[run].probe.of.as_ref();
-            let is_known = |(machine, of): &(Arc<Model<f32>>, EpisodeRequest)| {
-                let now = self.machine_of(run);
-                now.is_some_and(|now| Arc::ptr_eq(machine, now)) && of == request
-            };
-            !known.is_some_and(is_known)
+        let others = turns.filter(|&run| run != self.chosen);
+        let mut machines = others.filter_map(|run| Some((run, self.machine_of(run)?)));
+        machines.find(|(run, now)| {
+            let known = self.runs[*run].probe.of.as_ref();
+            !known.is_some_and(|(machine, of)| Arc::ptr_eq(machine, now) && of == request)
         })
     }
 
@@ -461,13 +462,6 @@ pub fn landmarks(experiment: &Experiment) -> Vec<(f64, &'static str)> {
 }
 
 impl RunView {
-    /// Returns the same experiment a number of seeds later.
-    pub fn next(&self, by: u64) -> NamedExperiment {
-        let mut next = self.begun.clone();
-        next.training.seed = next.training.seed.wrapping_add(by);
-        (self.name.clone(), next)
-    }
-
     /// Returns the name among the runs.
     pub fn label(&self) -> String {
         let by_seed = || format!("seed {}", self.begun.training.seed);

@@ -39,13 +39,14 @@ pub struct Toast {
 /// All messages on screen.
 #[derive(Clone, Debug, Default)]
 pub struct Toasts {
-    shown: Vec<Toast>,
+    /// The notifications on screen, oldest first.
+    pub shown: Vec<Toast>,
     /// All that was said, oldest first.
     said: Vec<(Kind, String)>,
-    /// Number of unread problems.
-    problems: usize,
-    /// True while the pointer is on a message.
-    held: bool,
+    /// Number of problems since the messages were last opened.
+    pub problems: usize,
+    /// True while the pointer is on a message: it stays until time passes next.
+    pub held: bool,
     next: u64,
 }
 
@@ -95,11 +96,6 @@ impl Toasts {
         self.shown.retain(|toast| toast.subject != Some(subject));
     }
 
-    /// Keeps the messages until time passes next.
-    pub fn hold(&mut self) {
-        self.held = true;
-    }
-
     /// Lets time pass.
     pub fn advance(&mut self, seconds: f32) {
         if std::mem::take(&mut self.held) {
@@ -111,39 +107,9 @@ impl Toasts {
         self.shown.retain(|toast| toast.left > 0.0);
     }
 
-    /// Removes a message.
-    pub fn dismiss(&mut self, id: u64) {
-        self.shown.retain(|toast| toast.id != id);
-    }
-
-    /// Removes all messages.
-    pub fn clear(&mut self) {
-        self.shown.clear();
-    }
-
     /// All that was said, the newest first.
     pub fn history(&self) -> impl Iterator<Item = &(Kind, String)> {
         self.said.iter().rev()
-    }
-
-    /// Number of problems since the messages were last opened.
-    pub fn problems(&self) -> usize {
-        self.problems
-    }
-
-    /// The messages are looked up.
-    pub fn mark_read(&mut self) {
-        self.problems = 0;
-    }
-
-    /// Returns the notifications on screen, oldest first.
-    pub fn shown(&self) -> &[Toast] {
-        &self.shown
-    }
-
-    /// True when there is no message.
-    pub fn is_empty(&self) -> bool {
-        self.shown.is_empty()
     }
 
     /// Returns the seconds until a notification expires, if one does.
@@ -176,7 +142,7 @@ mod tests {
         toasts.update("speed", "1 step per second".to_owned());
         let texts = |toasts: &Toasts| -> Vec<_> {
             toasts
-                .shown()
+                .shown
                 .iter()
                 .map(|toast| toast.text.clone())
                 .collect()

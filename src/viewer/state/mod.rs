@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use self::compare::{Comparing, Pair};
 use self::dialog::Dialog;
-use self::episode::Open;
+use self::episode::{EpisodeRequest, Open};
 use self::history::{History, UndoState};
 use self::jobs::Effect;
 use self::layout::WindowLayout;
@@ -43,6 +43,7 @@ use super::row_zoom::Rows;
 use crate::figure::{Layer, peak};
 use crate::model::Trace;
 use crate::player::{NORMAL, Player};
+use crate::train::Recording;
 
 /// All that the window knows.
 #[derive(Debug)]
@@ -173,10 +174,29 @@ impl State {
         }
     }
 
+    /// Returns the recorded episode on screen.
+    pub fn recording(&self) -> Option<&Recording> {
+        Some(&self.session.open.as_ref()?.shown.recording)
+    }
+
     /// Returns the trace of the machine on screen.
     pub fn trace(&self) -> Option<&Trace<f32>> {
-        let open = self.session.open.as_ref()?;
-        Some(&open.shown.recording.trace)
+        Some(&self.recording()?.trace)
+    }
+
+    /// Returns the request of the episode on screen; `None` for an opened trace.
+    pub fn request_on_screen(&self) -> Option<&EpisodeRequest> {
+        self.session.open.as_ref()?.request.as_ref()
+    }
+
+    /// True while a trace from a file is on screen.
+    pub fn shows_file(&self) -> bool {
+        self.session.open.as_ref().is_some_and(Open::is_of_a_file)
+    }
+
+    /// True where more than a little training would be lost if it ended now.
+    pub fn is_unsaved(&self) -> bool {
+        self.learning.as_ref().is_some_and(LiveTraining::is_unsaved)
     }
 
     /// Number of heads of the machine on screen.
@@ -338,9 +358,8 @@ impl State {
     /// True while the episode on screen is that of a machine that learns.
     pub fn shows_learner(&self) -> bool {
         let learning = self.learning.as_ref();
-        let of_a_file = self.session.open.as_ref().is_some_and(Open::is_of_a_file);
         let machine = self.session.request.machine;
-        learning.is_some_and(|learning| learning.machine == machine) && !of_a_file
+        learning.is_some_and(|learning| learning.machine == machine) && !self.shows_file()
     }
 
     /// True when all rows are on screen and can be read.

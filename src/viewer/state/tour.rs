@@ -8,7 +8,7 @@ use crate::figure::{Stage, Stages};
 use crate::model::{HeadTrace, Trace, peak};
 use crate::player::Player;
 use crate::task::{Episode, Phase, Task};
-use crate::viewer::files::RecordedEpisode;
+use crate::viewer::files::{Machine, RecordedEpisode};
 
 /// The progress of the tour.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,8 +85,8 @@ pub enum Wait {
     Step,
     /// A click in a picture.
     Click,
-    /// The arrival at its stage.
-    Stage,
+    /// The arrival at this stage.
+    Stage(Stage),
     /// The first step.
     First,
     /// A pinned bit of the answer.
@@ -116,15 +116,14 @@ pub struct TourStep {
     pub place: TourTarget,
     /// The condition that completes it.
     pub wait: Wait,
-    /// The stage that it is about.
-    about: Option<Stage>,
 }
 
 const fn stop(
-    act: Act,
-    (place, wait): (TourTarget, Wait),
+    (act, place, wait): (Act, TourTarget, Wait),
     title: &'static str,
-    [why, keys, touch]: [&'static str; 3],
+    why: &'static str,
+    keys: &'static str,
+    touch: &'static str,
 ) -> TourStep {
     TourStep {
         title,
@@ -134,188 +133,145 @@ const fn stop(
         act,
         place,
         wait,
-        about: None,
-    }
-}
-
-const fn stage(
-    act: Act,
-    (place, about): (TourTarget, Stage),
-    title: &'static str,
-    ask: [&'static str; 3],
-) -> TourStep {
-    TourStep {
-        about: Some(about),
-        ..stop(act, (place, Wait::Stage), title, ask)
     }
 }
 
 /// All stops.
 pub const TOUR_STEPS: [TourStep; 13] = [
     stop(
-        Act::Place,
-        (TourTarget::Play, Wait::Play),
+        (Act::Place, TourTarget::Play, Wait::Play),
         "Play",
-        [
-            "This machine is shown vectors of bits, one per step. When the input ends, it has to output them again \
-             from memory.",
-            "Press Space, or the highlighted button, to watch it.",
-            "Press the button in the ring to watch it.",
-        ],
+        "This machine is shown vectors of bits, one per step. When the input ends, it has to output them again \
+         from memory.",
+        "Press Space, or the highlighted button, to watch it.",
+        "Press the button in the ring to watch it.",
     ),
     stop(
-        Act::Place,
-        (TourTarget::Step, Wait::Step),
+        (Act::Place, TourTarget::Step, Wait::Step),
         "Step by step",
-        [
-            "Every step is recorded: you can move through them slowly, forwards and back.",
-            "Press → or ←.",
-            "Press the button in the ring, or the one that goes back.",
-        ],
+        "Every step is recorded: you can move through them slowly, forwards and back.",
+        "Press → or ←.",
+        "Press the button in the ring, or the one that goes back.",
     ),
     stop(
-        Act::Place,
-        (TourTarget::Weighting, Wait::Click),
+        (Act::Place, TourTarget::Weighting, Wait::Click),
         "Where a head attends",
-        [
-            "A head attends to rows of the memory.",
-            "Rows run down, time runs to the right, and the bright trace is the row it attends to. Click the trace.",
-            "Rows run down, and the bar in the ring is at the row it attends to. Touch it.",
-        ],
+        "A head attends to rows of the memory.",
+        "Rows run down, time runs to the right, and the bright trace is the row it attends to. Click the trace.",
+        "Rows run down, and the bar in the ring is at the row it attends to. Touch it.",
     ),
-    stage(
-        Act::Place,
-        (TourTarget::Stage, Stage::Gate),
+    stop(
+        (Act::Place, TourTarget::Stage, Wait::Stage(Stage::Gate)),
         "Gate: content or previous row",
-        [
-            "How does it find the next row? By content, or from its weighting in the previous step. The gate g \
-             decides: 1 uses the content, 0 the previous weighting.",
-            "Press . until the stage is gate.",
-            "Press the button below until the stage is gate.",
-        ],
+        "How does it find the next row? By content, or from its weighting in the previous step. The gate g \
+         decides: 1 uses the content, 0 the previous weighting.",
+        "Press . until the stage is gate.",
+        "Press the button below until the stage is gate.",
     ),
-    stage(
-        Act::Place,
-        (TourTarget::Stage, Stage::Shift),
+    stop(
+        (Act::Place, TourTarget::Stage, Wait::Stage(Stage::Shift)),
         "Shift: move along the rows",
-        [
-            "From there it can move by a row, forward or back. The shift s says how much weight moves each way: this \
-             is how a head moves along memory.",
-            "Press . again.",
-            "Press the button below again.",
-        ],
+        "From there it can move by a row, forward or back. The shift s says how much weight moves each way: this \
+         is how a head moves along memory.",
+        "Press . again.",
+        "Press the button below again.",
     ),
-    stage(
-        Act::Place,
-        (TourTarget::Stage, Stage::Sharpen),
+    stop(
+        (Act::Place, TourTarget::Stage, Wait::Stage(Stage::Sharpen)),
         "Sharpen",
-        [
-            "Every shift blurs a little: some weight stays on neighbouring rows. Raised to the power γ, 1 or more, the \
-             large weights win.",
-            "Press . again.",
-            "Press the button below again.",
-        ],
+        "Every shift blurs a little: some weight stays on neighbouring rows. Raised to the power γ, 1 or more, the \
+         large weights win.",
+        "Press . again.",
+        "Press the button below again.",
     ),
-    stage(
-        Act::Place,
-        (TourTarget::Memory, Stage::Add),
+    stop(
+        (Act::Place, TourTarget::Memory, Wait::Stage(Stage::Add)),
         "Erase and add",
-        [
-            "Now it has its row. A write head first erases that row, then adds a vector: this is how a vector gets \
-             into memory.",
-            "Press . until the stage is add, and watch the row.",
-            "Press the button below until the stage is add, and watch the row.",
-        ],
+        "Now it has its row. A write head first erases that row, then adds a vector: this is how a vector gets \
+         into memory.",
+        "Press . until the stage is add, and watch the row.",
+        "Press the button below until the stage is add, and watch the row.",
     ),
     stop(
-        Act::Place,
-        (TourTarget::Memory, Wait::First),
+        (Act::Place, TourTarget::Memory, Wait::First),
         "Does the memory last?",
-        [
-            "This is the memory at the end of the episode, a vector in every row that was written. What does the next \
-             episode start from?",
-            "Press Home to see how this one began.",
-            "Press the first button below to see how this one began.",
-        ],
+        "This is the memory at the end of the episode, a vector in every row that was written. What does the next \
+         episode start from?",
+        "Press Home to see how this one began.",
+        "Press the first button below to see how this one began.",
     ),
     stop(
-        Act::Place,
-        (TourTarget::Output, Wait::Answer),
+        (Act::Place, TourTarget::Output, Wait::Answer),
         "The answer",
-        [
-            "The input has ended. The read head goes through the rows that were written, and the vectors come out in \
-             the same order.",
-            "Click a bit of the answer, in the right half of the output.",
-            "Touch a bit of the answer that comes out.",
-        ],
+        "The input has ended. The read head goes through the rows that were written, and the vectors come out in \
+         the same order.",
+        "Click a bit of the answer, in the right half of the output.",
+        "Touch a bit of the answer that comes out.",
     ),
-    stage(
-        Act::Content,
-        (TourTarget::Stage, Stage::Content),
+    stop(
+        (Act::Content, TourTarget::Stage, Wait::Stage(Stage::Content)),
         "Another machine: find by content",
-        [
-            "This one was shown items. Now one of them comes again, and the next one is the answer. So it has to find \
-             a row by content: the head compares its key k with every row.",
-            "Press . until the stage is content.",
-            "Press the button below until the stage is content.",
-        ],
+        "This one was shown items. Now one of them comes again, and the next one is the answer. So it has to find \
+         a row by content: the head compares its key k with every row.",
+        "Press . until the stage is content.",
+        "Press the button below until the stage is content.",
     ),
     stop(
-        Act::Content,
-        (TourTarget::Weighting, Wait::Asked),
+        (Act::Content, TourTarget::Weighting, Wait::Asked),
         "From there, row by row",
-        [
-            "It has found the item, but the answer is the item after it: from here the head moves row by row again.",
-            "Press → until the answer begins.",
-            "Continue step by step until the answer begins.",
-        ],
+        "It has found the item, but the answer is the item after it: from here the head moves row by row again.",
+        "Press → until the answer begins.",
+        "Continue step by step until the answer begins.",
     ),
     stop(
-        Act::Content,
-        (TourTarget::Input, Wait::Flip),
+        (Act::Content, TourTarget::Input, Wait::Flip),
         "Change one bit",
-        [
-            "Is that really read from memory? Change the input and see.",
-            "Press Space to flip the marked bit, or click another bit of this item. The machine runs again.",
-            "Flip the first bit of this item: the machine runs again.",
-        ],
+        "Is that really read from memory? Change the input and see.",
+        "Press Space to flip the marked bit, or click another bit of this item. The machine runs again.",
+        "Flip the first bit of this item: the machine runs again.",
     ),
     stop(
-        Act::Any,
-        (TourTarget::Stage, Wait::Start),
+        (Act::Any, TourTarget::Stage, Wait::Start),
         "Other attention mechanisms",
-        [
-            "A head may use another score, see only a window, sample one row at random, or have random weights with a \
-             prior. The start page has machines for each, under Other attention mechanisms.",
-            "Press W.",
-            "Open the start page.",
-        ],
+        "A head may use another score, see only a window, sample one row at random, or have random weights with a \
+         prior. The start page has machines for each, under Other attention mechanisms.",
+        "Press W.",
+        "Open the start page.",
     ),
 ];
+
+impl TourStep {
+    /// Returns the stage that it is about.
+    pub fn about(&self) -> Option<Stage> {
+        match self.wait {
+            Wait::Stage(stage) => Some(stage),
+            _ => None,
+        }
+    }
+}
 
 impl Act {
     /// The episode that it is told of, where there is a machine for it.
     pub fn request(self, session: &Session) -> Option<EpisodeRequest> {
-        // Of four read heads one finds the item by its content alone.
-        let (name, size) = match self {
-            Self::Place => ("copy", None),
-            Self::Content => ("recall_four_heads", Some(5)),
+        let name = match self {
+            Self::Place => "copy",
+            Self::Content => "recall_four_heads",
             Self::Any => return None,
         };
         let machines = || session.machines.iter().enumerate();
-        let named = machines().find(|(_, machine)| machine.name == name);
-        let alike = || {
-            machines().find(|(_, machine)| {
-                self.is_of(&machine.task) && machine.is_trained() && machine.ntm.config.heads() > 0
-            })
+        let is_alike = |machine: &Machine| {
+            self.is_of(&machine.task) && machine.is_trained() && machine.ntm.config.heads() > 0
         };
-        let (index, machine) = named.or_else(alike)?;
-        Some(match size {
-            Some(size) => EpisodeRequest {
-                size,
-                ..EpisodeRequest::of(index, machine, crate::train::UNSEEN_SEED)
-            },
-            None => own_request(index, machine),
+        let (index, machine) = machines()
+            .find(|(_, machine)| machine.name == name)
+            .or_else(|| machines().find(|(_, machine)| is_alike(machine)))?;
+        if self == Self::Place {
+            return Some(own_request(index, machine));
+        }
+        // Of four read heads one finds the item by its content alone.
+        Some(EpisodeRequest {
+            size: 5,
+            ..EpisodeRequest::of(index, machine, crate::train::UNSEEN_SEED)
         })
     }
 
@@ -344,27 +300,20 @@ impl Tour {
 
     /// Returns the tour step.
     pub fn at(&self) -> &'static TourStep {
-        &TOUR_STEPS[self.stop.min(TOUR_STEPS.len() - 1)]
-    }
-
-    /// Returns the stage of the tour step.
-    pub fn about(&self) -> Option<Stage> {
-        self.at().about
+        &TOUR_STEPS[self.stop]
     }
 
     /// True for a tour step about a stage that the machine does not have.
     pub fn lacks(&self, stages: &Stages) -> bool {
-        let about = self.about();
+        let about = self.at().about();
         about.is_some_and(|about| stages.place(about, None).is_none())
     }
 
     /// Returns the first stage of the tour step: the last of the previous one, or just before its own.
     pub fn begins_at(&self, stages: &Stages, head: Option<&HeadTrace>) -> Option<usize> {
-        let own = stages.place(self.about()?, head)?;
-        let before = self
-            .stop
-            .checked_sub(1)
-            .and_then(|stop| TOUR_STEPS[stop].about);
+        let own = stages.place(self.at().about()?, head)?;
+        let before = self.stop.checked_sub(1);
+        let before = before.and_then(|stop| TOUR_STEPS[stop].about());
         let ended = before.and_then(|before| stages.place(before, head));
         ended.or(own.checked_sub(1))
     }

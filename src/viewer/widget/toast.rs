@@ -21,7 +21,7 @@ pub fn toasts_ui(
     (corner, at): (Align2, Pos2),
     commands: &mut Vec<Command>,
 ) {
-    if toasts.is_empty() {
+    if toasts.shown.is_empty() {
         return;
     }
     let area = Area::new(Id::unique("messages"))
@@ -36,7 +36,7 @@ pub fn toasts_ui(
                 WIDTH
             };
             ui.set_max_width(width);
-            for toast in toasts.shown() {
+            for toast in &toasts.shown {
                 toast_ui(ui, width, toast, commands);
                 ui.add_space(4.0);
             }

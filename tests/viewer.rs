@@ -1348,7 +1348,7 @@ fn window_opens_requested_content() {
             .open(&path, &|_, _| ControlFlow::Continue(()))
             .unwrap();
         let mut options = options(Arc::new(shelf));
-        options.open = Some((path, opened));
+        options.open = Some((path, Some(opened)));
         let mut harness = window_with(LARGE, options);
         harness.run_steps(2);
         let state = harness.state();

@@ -83,30 +83,28 @@ impl App {
 
     fn with_worker(options: Options, worker: Worker, threads: TrainingThreads) -> Self {
         let files = options.files;
-        let mut state = State::new(
-            options.machines,
-            options.seed,
-            options.settings,
-            options.begin,
-            options.compare,
-        );
+        let (compare, large) = match options.compare {
+            Some((path, Some(opened))) => (Some((path, opened)), None),
+            Some((path, None)) => (None, Some(path)),
+            None => (None, None),
+        };
+        let (machines, seed) = (options.machines, options.seed);
+        let mut state = State::new(machines, seed, options.settings, options.begin, compare);
         state.folder = files.absolute(".".into());
         let mut effects = match options.open {
-            Some((path, opened)) => {
+            Some((path, Some(opened))) => {
                 let path = files.absolute(path);
                 state.apply(Command::Done(Outcome::opened(path, opened)))
             }
-            None => match options.large {
-                Some(path) => state.apply(Command::File(File::Open(path))),
-                None => state.begin(),
-            },
+            Some((path, None)) => state.apply(Command::File(File::Open(path))),
+            None => state.begin(),
         };
         if !options.learn.is_empty() {
             let begin = Replacement::BeginNamed(options.learn);
             effects.extend(state.apply(begin.into()));
         }
         // It comes behind the first one.
-        if let Some(path) = options.large_compare {
+        if let Some(path) = large {
             effects.extend(state.apply(Command::Compare(Compare::With(path))));
         }
         let mut app = Self {

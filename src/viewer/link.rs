@@ -36,13 +36,8 @@ pub struct Link {
     seed: Option<u64>,
     /// Number of the sample, where heads sample.
     sample: Option<u64>,
-    rows: Option<usize>,
-    /// Bits of the input that are the other way round: step and channel.
-    flip: Vec<(usize, usize)>,
-    step: Option<usize>,
-    stage: Option<usize>,
-    head: Option<String>,
-    layout: Option<WindowLayout>,
+    /// The place and the other options that mean the same in the command line.
+    begin: StartOptions,
 }
 
 impl Link {
@@ -84,22 +79,19 @@ impl Link {
             "repeats" => self.repeats = Some(number(name, value)?),
             "seed" => self.seed = Some(number(name, value)?),
             "sample" => self.sample = Some(number(name, value)?),
-            "rows" => self.rows = Some(number(name, value)?),
-            "flip" => self.flip = flips(value)?,
-            "step" => self.step = Some(number(name, value)?),
-            "stage" => self.stage = Some(number(name, value)?),
-            "head" => self.head = Some(value.to_owned()),
+            "rows" => self.begin.rows = Some(number(name, value)?),
+            "flip" => self.begin.flipped = flips(value)?,
+            "step" => self.begin.step = Some(number(name, value)?),
+            "stage" => self.begin.stage = Some(number(name, value)?),
+            "head" => self.begin.head = Some(value.to_owned()),
             "layout" => {
-                let known = WindowLayout::KEPT.map(WindowLayout::name).join(", ");
-                let layout = WindowLayout::named(value).map_or_else(
-                    || invalid(format!("layout={value}; the layouts are {known}.")),
-                    Ok,
-                );
-                self.layout = Some(layout?);
+                self.begin.layout = WindowLayout::named(value);
+                if self.begin.layout.is_none() {
+                    let known = WindowLayout::KEPT.map(WindowLayout::name).join(", ");
+                    return invalid(format!("layout={value}; the layouts are {known}."));
+                }
             }
-            _ => {
-                return invalid(format!("unknown name `{name}`; known are {NAMES}."));
-            }
+            _ => return invalid(format!("unknown name `{name}`; known are {NAMES}.")),
         }
         Ok(())
     }
@@ -108,34 +100,40 @@ impl Link {
     pub fn of(state: &State) -> Option<Self> {
         let open = state.session.open.as_ref()?;
         let trace = &open.shown.recording.trace;
-        let place = Self {
+        let begin = StartOptions {
             step: Some(state.player.step()),
             stage: (!state.player.whole_steps()).then(|| state.player.stage()),
             head: (state.view.chosen).then(|| head_label(trace, state.view.focus)),
             layout: WindowLayout::named(state.layout().name()),
-            ..Self::default()
+            ..StartOptions::default()
         };
-        if let Some(address) = &open.shown.address {
-            let trace = Some(address.clone());
-            return Some(Self { trace, ..place });
+        if open.shown.address.is_some() {
+            return Some(Self {
+                trace: open.shown.address.clone(),
+                begin,
+                ..Self::default()
+            });
         }
-        let request = open
-            .request
-            .as_ref()
-            .filter(|request| request.given.is_none())?;
+        let request = open.request.as_ref()?;
+        if request.given.is_some() {
+            return None;
+        }
         let machine = state.session.machines.get(request.machine)?;
         weights::included_names().find(|name| *name == machine.name)?;
-        let own = machine.ntm.config.rows();
         let is_drawn = request.sampling == NoiseMode::Sampled;
+        let is_other = request.rows != machine.ntm.config.rows();
         Some(Self {
+            trace: None,
             machine: Some(machine.name.clone()),
             size: Some((machine.task.measure().name(), request.size)),
             repeats: machine.task.repeats().map(|_| request.repeats),
             seed: Some(request.seed),
             sample: is_drawn.then_some(request.sample),
-            rows: (request.rows != own).then_some(request.rows),
-            flip: request.flipped.clone(),
-            ..place
+            begin: StartOptions {
+                rows: is_other.then_some(request.rows),
+                flipped: request.flipped.clone(),
+                ..begin
+            },
         })
     }
 
@@ -153,18 +151,16 @@ impl Link {
     /// A sentence that names what the machine does not do, and what it does.
     pub fn beginning(&self, machine: &Machine) -> Result<StartOptions, String> {
         let asks = self.size.is_some() || self.repeats.is_some() || self.seed.is_some();
-        let asks = asks || self.sample.is_some() || !self.flip.is_empty();
-        if let Some(rows) = self.rows
+        let asks = asks || self.sample.is_some() || !self.begin.flipped.is_empty();
+        if let Some(rows) = self.begin.rows
             && let Err(error) = machine.ntm.config.with_rows(rows)
         {
             let (name, allowed) = (&machine.name, error.allowed);
             return invalid(format!("rows={rows}; the machine {name} allows {allowed}."));
         }
         Ok(StartOptions {
-            rows: self.rows,
             asked: asks.then(|| self.asked(machine)).transpose()?,
-            flipped: self.flip.clone(),
-            ..self.place()
+            ..self.begin.clone()
         })
     }
 
@@ -187,21 +183,11 @@ impl Link {
         let pairs = self.pairs().into_iter();
         let mut others = pairs.filter(|(name, _)| !PLACES.contains(name));
         match others.next() {
-            None => Ok(self.place()),
+            None => Ok(self.begin.clone()),
             Some((name, value)) => invalid(format!(
                 "{name}={value}; a recorded trace cannot be changed, a link to it may hold {}.",
                 PLACES.join(", ")
             )),
-        }
-    }
-
-    fn place(&self) -> StartOptions {
-        StartOptions {
-            step: self.step,
-            stage: self.stage,
-            head: self.head.clone(),
-            layout: self.layout,
-            ..StartOptions::default()
         }
     }
 
@@ -218,7 +204,7 @@ impl Link {
         }
         let episode = task.episode(seed, 0);
         let mut changed = episode.clone();
-        for &(step, channel) in &self.flip {
+        for &(step, channel) in &self.begin.flipped {
             let Some(other) = task.flipped(&changed, step, channel) else {
                 return invalid(format!(
                     "flip={step}.{channel}; the input of this episode has no such bit."
@@ -238,11 +224,10 @@ impl Link {
         let kind = machine.task.name();
         if let Some((name, size)) = self.size {
             let (measure, least) = (task.measure(), task.least_size());
-            if measure.name() != name {
-                let right = measure.name();
+            let (right, most) = (measure.name(), measure.most());
+            if right != name {
                 return invalid(format!("{name}={size}; the task {kind} has {right}."));
             }
-            let most = measure.most();
             if !(least..=most).contains(&size) {
                 return invalid(format!(
                     "{name}={size}; the task {kind} allows {least} to {most}."
@@ -273,25 +258,28 @@ impl Link {
 
     /// Every name with its value, in the order of [`NAMES`].
     fn pairs(&self) -> Vec<(&'static str, String)> {
-        let number = |value: Option<usize>| value.map(|value| value.to_string());
-        let large = |value: Option<u64>| value.map(|value| value.to_string());
-        let flips = self.flip.iter().map(|(step, bit)| format!("{step}.{bit}"));
+        fn text<T: ToString>(value: Option<T>) -> Option<String> {
+            value.map(|value| value.to_string())
+        }
+        let begin = &self.begin;
+        let (measure, size) = self.size.unzip();
+        let flips = begin
+            .flipped
+            .iter()
+            .map(|(step, bit)| format!("{step}.{bit}"));
         let flips = flips.collect::<Vec<_>>().join(",");
         let pairs = [
             ("machine", self.machine.clone()),
-            (
-                self.size.map_or("length", |size| size.0),
-                number(self.size.map(|size| size.1)),
-            ),
-            ("repeats", number(self.repeats)),
-            ("seed", large(self.seed)),
-            ("sample", large(self.sample)),
-            ("rows", number(self.rows)),
+            (measure.unwrap_or("length"), text(size)),
+            ("repeats", text(self.repeats)),
+            ("seed", text(self.seed)),
+            ("sample", text(self.sample)),
+            ("rows", text(begin.rows)),
             ("flip", Some(flips).filter(|flips| !flips.is_empty())),
-            ("step", number(self.step)),
-            ("stage", number(self.stage)),
-            ("head", self.head.clone()),
-            ("layout", self.layout.map(|layout| layout.name().to_owned())),
+            ("step", text(begin.step)),
+            ("stage", text(begin.stage)),
+            ("head", begin.head.clone()),
+            ("layout", text(begin.layout.map(WindowLayout::name))),
         ];
         let said = pairs.into_iter();
         said.filter_map(|(name, value)| Some((name, value?)))
@@ -307,12 +295,8 @@ impl Display for Link {
 }
 
 fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
-    let no = |_| {
-        invalid(format!(
-            "{name}={value}; it must be a whole number, 0 or more."
-        ))
-    };
-    value.parse().or_else(no)
+    let sentence = format!("{name}={value}; it must be a whole number, 0 or more.");
+    value.parse().or_else(|_| invalid(sentence))
 }
 
 /// `3.1,4.0`: steps and channels.
@@ -322,14 +306,8 @@ fn flips(value: &str) -> Result<Vec<(usize, usize)>, String> {
         Some((step.parse().ok()?, channel.parse().ok()?))
     };
     let all: Option<Vec<_>> = value.split(',').map(one).collect();
-    all.map_or_else(
-        || {
-            invalid(format!(
-                "flip={value}; it must list input bits as STEP.CHANNEL, separated by commas."
-            ))
-        },
-        Ok,
-    )
+    let how = "it must list input bits as STEP.CHANNEL, separated by commas.";
+    all.map_or_else(|| invalid(format!("flip={value}; {how}")), Ok)
 }
 
 /// Refuses a link, with what is wrong in it.
@@ -366,7 +344,7 @@ mod tests {
             assert_eq!(Link::parse(&format!("#{text}")), Ok(link));
         }
         let odd = Link::parse("layout=paper%2C+row%200%20at%20the%20top&&machine=a%zz").unwrap();
-        assert_eq!(odd.layout, Some(WindowLayout::PaperDown));
+        assert_eq!(odd.begin.layout, Some(WindowLayout::PaperDown));
         assert_eq!(odd.machine.as_deref(), Some("a%zz"));
         assert_eq!(Link::parse(&odd.to_string()), Ok(odd));
     }
@@ -423,7 +401,7 @@ mod tests {
         let (before, behind) = link.split_once('#').unwrap();
         assert_eq!(before, "http://x/?trace=some+traces%2Fa.json");
         let again = Link::parse(behind).unwrap();
-        assert_eq!(again.step, Some(4));
+        assert_eq!(again.begin.step, Some(4));
         assert_eq!(
             again.place_in("a.json").map(|begin| begin.step),
             Ok(Some(4))

@@ -23,14 +23,11 @@ pub struct Options {
     pub files: Arc<dyn Files>,
     /// The seed of the first episode; where not given one whose input is worth looking at.
     pub seed: Option<u64>,
-    /// A trace or weights to show instead of the first machine, and the file they came from.
-    pub open: Option<(PathBuf, OpenedFile)>,
-    /// A trace that is read behind the window, where nothing else is to be shown: it may be large.
-    pub large: Option<PathBuf>,
-    /// A trace or weights to compare it with.
-    pub compare: Option<(PathBuf, OpenedFile)>,
-    /// File to compare with, read in the background because it may be large.
-    pub large_compare: Option<PathBuf>,
+    /// The file to show instead of the first machine, with its contents: without them it is read behind the window,
+    /// because it may be large.
+    pub open: Option<(PathBuf, Option<OpenedFile>)>,
+    /// The file to compare it with.
+    pub compare: Option<(PathBuf, Option<OpenedFile>)>,
     /// The initial episode and place.
     pub begin: StartOptions,
     /// Experiments to train side by side, with their names.
@@ -41,7 +38,7 @@ pub struct Options {
 
 impl Options {
     /// The machines inside the binary and the file system; `open` is shown first, if it is given.
-    pub fn included(open: Option<(PathBuf, OpenedFile)>) -> Self {
+    pub fn included(open: Option<(PathBuf, Option<OpenedFile>)>) -> Self {
         Self {
             machines: included_machines(),
             files: Arc::new(Disk),
@@ -75,17 +72,17 @@ impl Options {
     /// The missing one, or the reason why it is not recorded.
     pub fn check(&self) -> Result<(), StartError> {
         match &self.open {
-            Some((_, OpenedFile::Trace(shown))) => {
+            Some((_, Some(OpenedFile::Trace(shown)))) => {
                 let trace = &shown.recording.trace;
                 let writes_first = shown.writes_first();
                 Ok(self.begin.check(trace.steps(), trace, writes_first)?)
             }
-            Some((_, OpenedFile::Machine(machine))) => self.check_machine(machine),
-            Some((_, OpenedFile::Run(_))) => Ok(()),
-            None => self
-                .machines
-                .first()
-                .map_or(Ok(()), |first| self.check_machine(first)),
+            Some((_, Some(OpenedFile::Machine(machine)))) => self.check_machine(machine),
+            Some((_, Some(OpenedFile::Run(_)) | None)) => Ok(()),
+            None => {
+                let mut first = self.machines.iter().take(1);
+                first.try_for_each(|first| self.check_machine(first))
+            }
         }
     }
 
@@ -119,16 +116,10 @@ impl Options {
 pub enum StartError {
     /// The episode has no such step, or the machine no such head.
     #[error("{0}")]
-    Invalid(InvalidStart),
+    Invalid(#[from] InvalidStart),
     /// The episode is too large to be recorded; a sentence says so.
     #[error("{0}")]
     TooLarge(String),
-}
-
-impl From<InvalidStart> for StartError {
-    fn from(lacks: InvalidStart) -> Self {
-        Self::Invalid(lacks)
-    }
 }
 
 /// The initial content, if it is not the first included machine.
@@ -149,9 +140,7 @@ impl Default for Options {
             files: Arc::new(NoFiles),
             seed: None,
             open: None,
-            large: None,
             compare: None,
-            large_compare: None,
             begin: StartOptions::default(),
             learn: Vec::new(),
             settings: Settings::default(),

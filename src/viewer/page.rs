@@ -72,7 +72,7 @@ async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
         if let OpenedFile::Trace(trace) = &mut opened {
             trace.address = Some(address.clone());
         }
-        let mut options = Options::included(Some((address.into(), opened)));
+        let mut options = Options::included(Some((address.into(), Some(opened))));
         options.begin = begin;
         return checked(options);
     }

@@ -16,27 +16,17 @@ use super::state::settings::Settings;
 use super::state::start::StartOptions;
 
 /// The reason why no window opens.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The content cannot be shown; a sentence names it and the fault.
+    #[error("{0}")]
     File(String),
     /// The window could not be opened, for this reason.
+    #[error(
+        "no window can be opened here ({0}); use `tapescope render` to draw the same pictures into files, or `tapescope eval` and `tapescope trace` in the terminal"
+    )]
     Window(String),
 }
-
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::File(sentence) => f.write_str(sentence),
-            Self::Window(cause) => write!(
-                f,
-                "no window can be opened here ({cause}); use `tapescope render` to draw the same pictures into files, or `tapescope eval` and `tapescope trace` in the terminal"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Opens the window on a trace, on weights, or on the first machine inside the binary, where it is to begin,
 /// beside another one where there is one to compare with, and returns when it is closed: by a person, or because `stop`
@@ -52,44 +42,35 @@ pub fn run(
     stop: Arc<AtomicBool>,
 ) -> Result<(), Error> {
     let open = |path: PathBuf| {
-        let opened = Disk
-            .open(&path, &|_, _| ControlFlow::Continue(()))
-            .map_err(Error::File)?;
-        Ok((path, opened))
+        if is_large(&path) {
+            return Ok((path, None));
+        }
+        let opened = Disk.open(&path, &|_, _| ControlFlow::Continue(()));
+        Ok((path, Some(opened.map_err(Error::File)?)))
     };
-    let mut options = match first {
-        None => Options::included(None),
-        Some(First::Machine(name)) => Options::included(None).with_first(&name),
-        Some(First::Learning(experiments)) => Options {
-            learn: experiments,
-            ..Options::included(None)
-        },
-        Some(First::File(path)) if is_large(&path) => Options {
-            large: Some(path),
-            ..Options::included(None)
-        },
-        Some(First::File(path)) => Options::included(Some(open(path)?)),
-    };
-    if let (Some(task), Some((_, OpenedFile::Machine(machine)))) = (&begin.task, &mut options.open)
+    let mut options = Options::included(None);
+    match first {
+        None => {}
+        Some(First::Machine(name)) => options = options.with_first(&name),
+        Some(First::Learning(experiments)) => options.learn = experiments,
+        Some(First::File(path)) => options.open = Some(open(path)?),
+    }
+    if let (Some(task), Some((_, Some(OpenedFile::Machine(machine))))) =
+        (&begin.task, &mut options.open)
     {
         machine.task = task.clone();
     }
     options.begin = begin;
-    if options.large.is_none() {
-        options
-            .check()
-            .map_err(|unfit| Error::File(unfit.to_string()))?;
-    }
+    options
+        .check()
+        .map_err(|unfit| Error::File(unfit.to_string()))?;
     options.compare = match compare {
         None | Some(First::Learning(_)) => None,
-        Some(First::File(path)) if is_large(&path) => {
-            options.large_compare = Some(path);
-            None
-        }
         Some(First::File(path)) => Some(open(path)?),
         Some(First::Machine(name)) => {
-            let machine = options.machines.iter().find(|machine| machine.name == name);
-            machine.map(|machine| (name.into(), OpenedFile::Machine(Box::new(machine.clone()))))
+            let mut machines = options.machines.iter();
+            let machine = machines.find(|machine| machine.name == name).cloned();
+            machine.map(|machine| (name.into(), Some(OpenedFile::Machine(Box::new(machine)))))
         }
     };
     let native = eframe::NativeOptions {
@@ -184,11 +165,9 @@ fn cause(text: &str) -> String {
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("the window system failed");
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or(panic.downcast_ref::<&str>().copied());
+    let text = text.unwrap_or("the window system failed");
     if text.contains("xkbcommon") {
         return "the library libxkbcommon-x11 is missing".to_owned();
     }
@@ -201,12 +180,10 @@ fn one_line(text: &str) -> String {
 
 /// The icon of the window, 64 × 64: a diagonal of rows, as a copying head draws it.
 fn icon() -> egui::IconData {
-    const SIDE: u32 = 64;
-    let rgba = include_bytes!("../../assets/icon-64.rgba").to_vec();
     egui::IconData {
-        rgba,
-        width: SIDE,
-        height: SIDE,
+        rgba: include_bytes!("../../assets/icon-64.rgba").to_vec(),
+        width: 64,
+        height: 64,
     }
 }
 

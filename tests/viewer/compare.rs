@@ -407,7 +407,10 @@ fn a_comparison_ends_with_escape_and_comes_back_with_undo() {
 fn window_opens_on_comparison() {
     let compare = machine("second", 6);
     let options = Options {
-        compare: Some(("second".into(), OpenedFile::Machine(Box::new(compare)))),
+        compare: Some((
+            "second".into(),
+            Some(OpenedFile::Machine(Box::new(compare))),
+        )),
         ..options(Arc::<Shelf>::default())
     };
     for size in [LARGE, SMALL] {

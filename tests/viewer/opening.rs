@@ -94,7 +94,7 @@ fn opening_plays_only_at_first_use() {
     else {
         panic!("no trace");
     };
-    traced.open = Some((PathBuf::from("again.json"), trace));
+    traced.open = Some((PathBuf::from("again.json"), Some(trace)));
     none(traced);
     // The second machine of a session plays as it is.
     let mut harness = opening();

@@ -359,7 +359,7 @@ fn reading_every_format_reports_progress_and_can_be_cancelled() {
 #[test]
 fn large_comparison_file_is_read_in_background() {
     let app = App::headless(Options {
-        large_compare: Some("changed.json".into()),
+        compare: Some(("changed.json".into(), None)),
         ..options(Arc::<Shelf>::default())
     });
     assert!(app.session.open.is_some() && app.comparing.baseline.is_some());

@@ -179,7 +179,7 @@ fn window_opens_at_requested_episode_step_and_head() {
         let files: Arc<dyn Files> = Arc::<Shelf>::default();
         let mut app = App::headless(Options {
             begin,
-            compare: compare.then(|| ("other.safetensors".into(), other())),
+            compare: compare.then(|| ("other.safetensors".into(), Some(other()))),
             ..options(files)
         });
         // What is compared with comes behind the first.

@@ -52,7 +52,7 @@ pub struct EpisodeRequest {
 }
 
 /// An episode that is asked for from outside.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExternalEpisode {
     /// The task it is of.
     pub task: Task,

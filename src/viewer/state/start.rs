@@ -1,7 +1,5 @@
 //! The initial place of the window.
 
-use std::fmt::{self, Display, Formatter};
-
 use super::episode::ExternalEpisode;
 use super::layout::WindowLayout;
 use crate::figure::{Stages, find_head};
@@ -9,7 +7,7 @@ use crate::model::Trace;
 use crate::task::Task;
 
 /// The initial place of the window, where it differs from the default.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StartOptions {
     /// The task of the machine, if not that of its weights.
     pub task: Option<Task>,
@@ -29,8 +27,9 @@ pub struct StartOptions {
     pub layout: Option<WindowLayout>,
 }
 
-/// An option that the initial episode cannot satisfy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An option that the initial episode cannot satisfy, formatted as the command line reports it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--{option} {value}: {has}")]
 pub struct InvalidStart {
     /// The name of the option.
     pub option: &'static str,
@@ -38,14 +37,6 @@ pub struct InvalidStart {
     pub value: String,
     /// The allowed values, as text.
     pub has: String,
-}
-
-/// Formats it as the command line reports it.
-impl Display for InvalidStart {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { option, value, has } = self;
-        write!(f, "--{option} {value}: {has}")
-    }
 }
 
 impl StartOptions {
@@ -71,9 +62,9 @@ impl StartOptions {
             let has = format!("a step has the stages 0 to {}", stages.saturating_sub(1));
             return Err(lacks("stage", stage.to_string(), has));
         }
-        let label = self.head.iter();
-        let unknown = label.filter_map(|label| Some((label, find_head(heads, label).err()?)));
-        let mut unknown = unknown.map(|(label, known)| lacks("head", label.clone(), known));
-        unknown.next().map_or(Ok(()), Err)
+        if let Some(label) = &self.head {
+            find_head(heads, label).map_err(|known| lacks("head", label.clone(), known))?;
+        }
+        Ok(())
     }
 }

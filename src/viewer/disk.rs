@@ -22,35 +22,13 @@ pub struct Disk;
 
 impl Files for Disk {
     fn open(&self, path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
-        if let Some(run) = loaded_run(path).map_err(|error| error.to_string())? {
-            return Ok(OpenedFile::Run(Box::new(run)));
-        }
-        let path = &RunFolder::weights_at(path).map_err(|error| error.to_string())?;
-        if path.extension().is_some_and(|end| end == "safetensors") {
-            let mut trained = weights::read(path).map_err(|error| error.to_string())?;
-            let experiment = trained.experiment.with_episodes(path);
-            trained.experiment = experiment.map_err(|error| error.to_string())?;
-            let mut machine = Machine::from(trained);
-            let file = RunFolder::name_of(path);
-            // Its experiment may be that of a included machine: both stay to choose from.
-            machine.title = format!("{} ({file})", machine.title);
-            machine.name = path.display().to_string();
-            return Ok(OpenedFile::Machine(Box::new(machine)));
-        }
-        let imported = trace::read_watched(path, watch).map_err(|error| error.to_string())?;
-        let config = Some(imported.config);
-        Ok(OpenedFile::Trace(Box::new(RecordedEpisode {
-            sha256: imported.sha256,
-            ..RecordedEpisode::of_file(imported.title, imported.recording, config)
-        })))
+        opened(path, watch).map_err(|error| error.to_string())
     }
 
     fn save_trace(&self, path: &Path, shown: &RecordedEpisode) -> Result<String, String> {
         let Some(config) = &shown.config else {
-            return Err(format!(
-                "{}: cannot be written: the machine of this episode is unknown",
-                path.display()
-            ));
+            let (path, why) = (path.display(), "the machine of this episode is unknown");
+            return Err(format!("{path}: cannot be written: {why}"));
         };
         let machine = shown.machine.as_ref();
         let own = machine.map(|machine| weights::sha256(&machine.ntm));
@@ -90,21 +68,16 @@ impl Files for Disk {
         }
         let is_active = write_run(folder, experiment, &command, run_state, replaces)
             .map_err(|error| error.to_string())?;
-        let (resume, eval) = (
-            shell::resume(folder),
-            shell::command(&[OsStr::new("eval"), folder.as_os_str()]),
-        );
-        let folder = folder.display();
-        Ok(match (is_active, run_state.keeps_weights) {
-            (true, _) => {
-                format!("Run saved in {folder}. To resume it without the window: {resume}")
-            }
-            (false, true) => {
-                format!("Finished run saved in {folder}. To evaluate it: {eval}")
-            }
-            (false, false) => format!(
+        let eval = shell::command(&[OsStr::new("eval"), folder.as_os_str()]);
+        let (resume, folder) = (shell::resume(folder), folder.display());
+        Ok(if is_active {
+            format!("Run saved in {folder}. To resume it without the window: {resume}")
+        } else if run_state.keeps_weights {
+            format!("Finished run saved in {folder}. To evaluate it: {eval}")
+        } else {
+            format!(
                 "Run saved in {folder} in its state before the failure: best weights and training snapshots. To evaluate them: {eval}"
-            ),
+            )
         })
     }
 
@@ -122,7 +95,7 @@ impl Files for Disk {
 
     fn fetch(&self, name: &str, answer: FetchCallback) {
         let (address, title) = (weights::address(name), name.to_owned());
-        platform::fetch(&weights::address(name), move |bytes| {
+        platform::fetch(&address.clone(), move |bytes| {
             let trained = bytes.and_then(|bytes| {
                 weights::from_bytes(&bytes, &address).map_err(|error| error.to_string())
             });
@@ -134,6 +107,31 @@ impl Files for Disk {
     fn keep(&self, path: PathBuf, bytes: Vec<u8>) {
         memory_files::insert(path, bytes);
     }
+}
+
+/// Reads a trace, weights, or the folder of a run.
+fn opened(path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, Error> {
+    if let Some(run) = loaded_run(path)? {
+        return Ok(OpenedFile::Run(Box::new(run)));
+    }
+    let path = &RunFolder::weights_at(path)?;
+    if path.extension().is_some_and(|end| end == "safetensors") {
+        let mut trained = weights::read(path)?;
+        trained.experiment = trained.experiment.with_episodes(path)?;
+        let machine = Machine::from(trained);
+        // Its experiment may be that of a included machine: both stay to choose from.
+        return Ok(OpenedFile::Machine(Box::new(Machine {
+            title: format!("{} ({})", machine.title, RunFolder::name_of(path)),
+            name: path.display().to_string(),
+            ..machine
+        })));
+    }
+    let imported = trace::read_watched(path, watch)?;
+    let config = Some(imported.config);
+    Ok(OpenedFile::Trace(Box::new(RecordedEpisode {
+        sha256: imported.sha256,
+        ..RecordedEpisode::of_file(imported.title, imported.recording, config)
+    })))
 }
 
 /// Describes the place of a written file: on disk, or downloaded by the user.
@@ -187,15 +185,11 @@ fn write_run(
     run_state: &RunState,
     replaces: bool,
 ) -> Result<bool, Error> {
-    let RunState {
-        state,
-        snapshots,
-        keeps_weights,
-    } = run_state;
+    let state = &run_state.state;
     let mut run = RunFolder::create_from(folder, experiment, command, state, None, replaces)?;
-    run.keep_snapshots(snapshots)?;
+    run.keep_snapshots(&run_state.snapshots)?;
     run.save_best_or_last(state)?;
-    let is_active = *keeps_weights && state.sequences < experiment.training.sequences;
+    let is_active = run_state.keeps_weights && state.sequences < experiment.training.sequences;
     if is_active {
         run.take_place()?;
     } else {
@@ -215,18 +209,13 @@ fn loaded_run(folder: &Path) -> Result<Option<LoadedRun>, Error> {
     if snapshots.all().is_empty() {
         return Ok(None);
     }
-    let experiment = log.experiment.clone();
-    let experiment = experiment.with_episodes(&folder.join("log"))?;
-    let is_finished = log.is_finished();
-    let name = folder.file_name().unwrap_or(folder.as_os_str());
-    let name = name.to_string_lossy().into_owned();
     let of = log.experiment.training.sequences;
     let task_since = log.experiment.task_since(&log.changes);
     Ok(Some(LoadedRun {
-        name,
-        experiment,
+        name: file_name(folder),
+        is_finished: log.is_finished(),
+        experiment: log.experiment.with_episodes(&folder.join("log"))?,
         progress: RunProgress::of_file(of, log.points, (log.changes, task_since), snapshots),
-        is_finished,
     }))
 }
 
@@ -246,16 +235,14 @@ impl From<Trained> for Machine {
 
 /// The included machines, in the binary or next to the page, and the first of them before training.
 pub fn included_machines() -> Vec<Machine> {
-    let mut machines: Vec<_> = weights::included_names()
-        .filter_map(included_machine)
-        .collect();
+    let included = weights::included_names().filter_map(included_machine);
+    let mut machines: Vec<_> = included.collect();
     let untrained = machines.first().map(|first| Machine {
         name: Machine::UNTRAINED.to_owned(),
         title: format!("{}, untrained", first.title),
         other_way: None,
-        away: false,
-        task: first.task.clone(),
         ntm: Model::new(first.ntm.config.clone(), 1),
+        ..first.clone()
     });
     machines.extend(untrained);
     machines
@@ -264,23 +251,16 @@ pub fn included_machines() -> Vec<Machine> {
 /// The included machine of this name.
 pub fn included_machine(name: &str) -> Option<Machine> {
     // Weights that cannot be read are fetched, and what is wrong with them is shown, when the machine is chosen.
-    match weights::included(name) {
-        Some(Ok(trained)) => Some(trained.into()),
-        _ => away(name),
+    if let Some(Ok(trained)) = weights::included(name) {
+        return Some(trained.into());
     }
-}
-
-/// A machine whose weights are next to the page, with its initial weights in their place.
-fn away(name: &str) -> Option<Machine> {
+    // Until then its initial weights are in their place.
     let experiment = Experiment::included(name, &[])?.ok()?;
-    let other_way = preset::is_other_way(name).then_some(experiment.description);
+    let ntm = Model::new(experiment.model.clone(), experiment.training.seed);
     Some(Machine {
-        name: experiment.name,
-        title: experiment.title,
-        other_way,
-        task: experiment.task,
-        ntm: Model::new(experiment.model, experiment.training.seed),
+        other_way: preset::is_other_way(name).then(|| experiment.description.clone()),
         away: true,
+        ..Machine::of(&experiment, ntm)
     })
 }
 

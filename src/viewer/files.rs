@@ -82,12 +82,12 @@ impl LoadedRun {
     /// name, and so may a included machine.
     pub fn machine(&self, folder: &Path) -> Machine {
         let all = self.progress.snapshots.all();
-        let best = all.iter().rev().find(|snapshot| snapshot.is_best);
-        let ntm = best
-            .or(all.last())
-            .map(|snapshot| snapshot.machine.as_ref());
-        let (model, training) = (&self.experiment.model, &self.experiment.training);
-        let ntm = ntm.map_or_else(|| Model::new(model.clone(), training.seed), Clone::clone);
+        let best = all.iter().rfind(|snapshot| snapshot.is_best);
+        let (model, seed) = (&self.experiment.model, self.experiment.training.seed);
+        let ntm = match best.or(all.last()) {
+            Some(snapshot) => snapshot.machine.as_ref().clone(),
+            None => Model::new(model.clone(), seed),
+        };
         Machine {
             name: folder.display().to_string(),
             title: format!("{} ({})", self.experiment.title, self.name),
@@ -173,10 +173,7 @@ pub enum FilePurpose {
 impl FilePurpose {
     /// True when the file is written.
     pub fn is_to_save(self) -> bool {
-        matches!(
-            self,
-            Self::Save | Self::Figure(_) | Self::Motion | Self::Run
-        )
+        !matches!(self, Self::Open | Self::Compare)
     }
 }
 
@@ -189,12 +186,11 @@ const NO_ACCESS: &str = ": this window has no access to files.";
 /// Opens and saves for the window. Errors are sentences for the user: what is wrong,
 /// where, and what to do.
 pub trait Files: Send + Sync {
-    /// Reads weights or a trace; a file that `watch` cancels may end as an error.
+    /// Reads weights or a trace; a file that the callback cancels may end as an error.
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
-    fn open(&self, path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
-        let _ = watch;
+    fn open(&self, path: &Path, _watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
         Err(format!("{} cannot be opened{NO_ACCESS}", path.display()))
     }
 
@@ -202,8 +198,7 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
-    fn save_trace(&self, path: &Path, shown: &RecordedEpisode) -> Result<String, String> {
-        let _ = shown;
+    fn save_trace(&self, path: &Path, _shown: &RecordedEpisode) -> Result<String, String> {
         Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
     }
 
@@ -213,8 +208,7 @@ pub trait Files: Send + Sync {
     }
 
     /// True if there is such a file.
-    fn exists(&self, path: &Path) -> bool {
-        let _ = path;
+    fn exists(&self, _path: &Path) -> bool {
         true
     }
 
@@ -222,24 +216,22 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
-    fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
-        let _ = bytes;
+    fn save_figure(&self, path: &Path, _bytes: &[u8]) -> Result<String, String> {
         Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
     }
 
     /// Writes a live run with its training snapshots into a folder from which it can be resumed; returns a sentence on
-    /// place and state. An existing run is replaced only if `replaces`.
+    /// place and state. An existing run is replaced only if `_replaces`.
     ///
     /// # Errors
     /// A sentence that names the folder and what is wrong with it.
     fn save_run(
         &self,
         folder: &Path,
-        experiment: &Experiment,
-        run_state: &RunState,
-        replaces: bool,
+        _experiment: &Experiment,
+        _run_state: &RunState,
+        _replaces: bool,
     ) -> Result<String, String> {
-        let _ = (experiment, run_state, replaces);
         Err(format!("{} cannot be written{NO_ACCESS}", folder.display()))
     }
 
@@ -251,11 +243,9 @@ pub trait Files: Send + Sync {
         Err(format!("{} cannot be opened{NO_ACCESS}", folder.display()))
     }
 
-    /// Asks the user for a file to open, or for a place to save to; `suggestion` is the proposed name. The
+    /// Asks the user for a file to open, or for a place to save to; `_suggestion` is the proposed name. The
     /// answer may arrive after the call returns.
-    fn choose(&self, save: bool, suggestion: &str, answer: Answer) {
-        let _ = (save, suggestion, answer);
-    }
+    fn choose(&self, _save: bool, _suggestion: &str, _answer: Answer) {}
 
     /// Fetches the machine of this name, whose weights are away.
     fn fetch(&self, name: &str, answer: FetchCallback) {
@@ -263,9 +253,7 @@ pub trait Files: Send + Sync {
     }
 
     /// Stores the contents of a file that cannot be read by its path.
-    fn keep(&self, path: PathBuf, bytes: Vec<u8>) {
-        let _ = (path, bytes);
-    }
+    fn keep(&self, _path: PathBuf, _bytes: Vec<u8>) {}
 }
 
 /// The receiver of a fetched machine.

@@ -31,8 +31,8 @@ impl State {
                 return;
             }
             Episode::NextSeed => {
-                self.session.request.seed = before.seed.wrapping_add(1);
                 self.explain_recording();
+                self.session.request.seed = before.seed.wrapping_add(1);
                 None
             }
             Episode::Machine(index) => {
@@ -58,8 +58,8 @@ impl State {
                 None
             }
             Episode::Sample(sample) => {
-                (self.session.request.sampling, self.session.request.sample) =
-                    (NoiseMode::Sampled, sample);
+                let request = &mut self.session.request;
+                (request.sampling, request.sample) = (NoiseMode::Sampled, sample);
                 None
             }
             Episode::Sampling(sampling) => {
@@ -183,32 +183,27 @@ impl State {
         }
         let heads = self.head_names();
         let before = self.session.open.as_ref();
-        let before = before.and_then(|open| open.shown.machine.as_ref());
-        let machines = before.zip(open.shown.machine.as_ref());
+        let machine = before.and_then(|open| open.shown.machine.as_ref());
+        let machines = machine.zip(open.shown.machine.as_ref());
         let same_machine = machines.is_some_and(|(before, now)| Arc::ptr_eq(before, now));
         // One that learns is another at every moment, and yet the same.
         let same_name = machines.is_some_and(|(before, now)| before.name == now.name);
         if same_machine
-            && let Some(before) = &self.session.open
+            && let Some(before) = before
             && let (Some(own), Some(other)) = (&open.request, &before.request)
             && own.is_same_episode(other)
         {
             // What many draws say is true of each of them.
             open.spread.clone_from(&before.spread);
         }
-        let gradients = self
-            .session
-            .open
-            .as_ref()
-            .and_then(|open| open.gradients.as_ref());
-        let gradients = gradients.map(|now| now.of);
+        let gradients = before.and_then(Open::quantity);
         // They come with it, unless something else was asked for since.
         open.gradients = open.gradients.filter(|by| Some(by.of) == gradients);
         let lacking = gradients.filter(|_| same_machine && open.gradients.is_none());
         self.session.show(open);
-        lacking
-            .into_iter()
-            .for_each(|of| self.compute_gradients(of));
+        if let Some(of) = lacking {
+            self.compute_gradients(of);
+        }
         self.select_named_head(heads);
         self.opened(same_name || self.mark().is_some());
     }
@@ -229,19 +224,17 @@ impl State {
         let mark = self.mark().filter(|_| !open.is_of_a_file());
         let before = self.player.clone();
         self.player.load(trace.steps(), open.stages.len());
+        let view = &mut self.view;
         if !is_active {
             self.suits = WindowLayout::that_suits(open);
+            view.step_zoom = StepZoom::default();
         }
-        if (is_active || undone.is_some()) && self.tour().is_none() {
+        let stays = is_active || undone.is_some();
+        if !stays {
+            view.row_zoom = RowZoom::default();
+        } else if !matches!(self.mode, Mode::Tour(_)) {
             self.player.resume_from(&before);
         }
-        if !is_active {
-            self.view.step_zoom = StepZoom::default();
-        }
-        if !is_active && undone.is_none() {
-            self.view.row_zoom = RowZoom::default();
-        }
-        let view = &mut self.view;
         view.pinned = view.pinned.filter(|head| *head < trace.heads.len());
         view.chosen &= view.focus < trace.heads.len();
         self.set_mark(mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1))));
@@ -276,12 +269,10 @@ impl State {
     fn go_to_beginning(&mut self) {
         // A machine to compare with comes on screen next, and begins there too.
         let once_more = matches!(self.comparing.waiting, Some((_, OpenedFile::Machine(_))));
-        let begin = &mut self.pending.begin;
-        let begin = if once_more {
-            begin.clone()
-        } else {
-            std::mem::take(begin)
-        };
+        let begin = std::mem::take(&mut self.pending.begin);
+        if once_more {
+            self.pending.begin.clone_from(&begin);
+        }
         if let Some(step) = begin.step {
             self.player.seek(step);
         }

@@ -27,7 +27,7 @@ impl State {
     /// Commands about files.
     pub(super) fn file(&mut self, file: File) {
         match file {
-            File::Open(path) => self.effects.push(Effect::Start(Job::Open(path))),
+            File::Open(path) => self.start(Job::Open(path)),
             File::GiveUp => self.effects.push(Effect::GiveUp),
             File::Save(path) => self.save(path, false),
             File::Replace(path) => self.save(path, true),
@@ -51,18 +51,16 @@ impl State {
     /// Uses a file that was chosen, or whose path was typed, for its purpose. `replaces`: the user agreed to replace an
     /// existing file.
     pub(super) fn chosen(&mut self, purpose: FilePurpose, path: PathBuf, replaces: bool) {
-        if matches!(purpose, FilePurpose::Figure(_)) && Format::of(&path).is_none() {
+        let format = Format::of(&path);
+        let is_unknown = match purpose {
+            FilePurpose::Figure(_) => format.is_none().then_some(("figure", ".svg, .png or .gif")),
+            FilePurpose::Motion if matches!(format, Some(Format::Gif | Format::Png)) => None,
+            FilePurpose::Motion => Some(("animation", ".gif or .png")),
+            FilePurpose::Open | FilePurpose::Compare | FilePurpose::Save | FilePurpose::Run => None,
+        };
+        if let Some((what, ends)) = is_unknown {
             let name = file_name(&path);
-            let text =
-                format!("{name}: unknown figure format. Use a name ending in .svg, .png or .gif.");
-            return self.toasts.add(Kind::Problem, text);
-        }
-        if purpose == FilePurpose::Motion
-            && !matches!(Format::of(&path), Some(Format::Gif | Format::Png))
-        {
-            let name = file_name(&path);
-            let text =
-                format!("{name}: unknown animation format. Use a name ending in .gif or .png.");
+            let text = format!("{name}: unknown {what} format. Use a name ending in {ends}.");
             return self.toasts.add(Kind::Problem, text);
         }
         self.dialog = None;
@@ -98,10 +96,10 @@ impl State {
         };
         let (said, text) = match platform::address() {
             Some(address) => ("Link to this step copied.", link.at(&address)),
-            None => (
-                "Command copied: run it in a terminal to show this step.",
-                link.command(),
-            ),
+            None => {
+                let said = "Command copied: run it in a terminal to show this step.";
+                (said, link.command())
+            }
         };
         self.effects.push(Effect::Copy(text));
         self.toasts.add(Kind::Done, said);
@@ -133,23 +131,21 @@ impl State {
         };
         let format = Format::of(&path);
         let purpose = format.map_or(FilePurpose::Save, FilePurpose::Figure);
-        let path = Destination {
+        let to = Destination {
             path,
             replaces,
             purpose,
         };
-        self.effects.push(Effect::Start(match format {
-            None => Job::Save(path, shown),
-            Some(format) => {
-                let options = self.figure();
-                let page = match (self.charts(), self.two(&options)) {
-                    (Some(charts), _) => Page::Charts(Box::new(charts)),
-                    (None, Some(two)) => Page::Two(Box::new(two)),
-                    (None, None) => Page::One(shown, seen, Box::new(options)),
-                };
-                Job::Draw(path, format, page)
-            }
-        }));
+        let Some(format) = format else {
+            return self.start(Job::Save(to, shown));
+        };
+        let options = self.figure();
+        let page = match (self.charts(), self.two(&options)) {
+            (Some(charts), _) => Page::Charts(Box::new(charts)),
+            (None, Some(two)) => Page::Two(Box::new(two)),
+            (None, None) => Page::One(shown, seen, Box::new(options)),
+        };
+        self.start(Job::Draw(to, format, page));
     }
 
     /// Returns the learning curves, while they are on screen.
@@ -174,13 +170,9 @@ impl State {
             replaces,
             purpose: FilePurpose::Motion,
         };
-        let page = Page::One(
-            open.shown.clone(),
-            EpisodeExtras::default(),
-            Box::new(self.moving_figure()),
-        );
-        self.effects
-            .push(Effect::Start(Job::Draw(to, format, page)));
+        let (options, seen) = (Box::new(self.moving_figure()), EpisodeExtras::default());
+        let page = Page::One(open.shown.clone(), seen, options);
+        self.start(Job::Draw(to, format, page));
     }
 
     /// Returns the options of an animation: heads on screen, or the most active one.
@@ -190,17 +182,14 @@ impl State {
         let first = here.min(steps.saturating_sub(FILMED));
         let about = (first, (first + FILMED).min(steps).saturating_sub(1));
         let (first, last) = self.player.range().unwrap_or(about);
-        let near = self.layout() == WindowLayout::CloseUp;
-        let on_screen = self.figure();
+        let mut on_screen = self.figure();
+        if self.layout() != WindowLayout::CloseUp || !self.view.chosen {
+            on_screen.heads.clear();
+        }
         figure::Options {
             layout: Layout::CloseUp,
             size: Some(SENT),
             steps: Some(first..last + 1),
-            heads: if near && self.view.chosen {
-                on_screen.heads
-            } else {
-                Vec::new()
-            },
             rows: RowsShown::All,
             orientation: Orientation::Screen,
             step: None,
@@ -234,22 +223,19 @@ impl State {
 
     /// Suggests a name for the file to save.
     pub(super) fn suggestion(&self, purpose: FilePurpose) -> String {
-        let name = || self.session.file_name();
+        let name = |end| self.session.file_name().replace(".ntmtrace.json", end);
         match purpose {
             FilePurpose::Open | FilePurpose::Compare => String::new(),
-            FilePurpose::Save => name(),
+            FilePurpose::Save => self.session.file_name(),
             FilePurpose::Run => {
                 let folder = self.learning.as_ref().map(LiveTraining::folder);
                 let folder = folder.unwrap_or_default();
-                if HAS_FILES {
-                    folder
-                } else {
-                    format!("{}.safetensors", file_name(Path::new(&folder)))
-                }
+                let plain = || format!("{}.safetensors", file_name(Path::new(&folder)));
+                if HAS_FILES { folder } else { plain() }
             }
-            FilePurpose::Figure(Format::Svg) => name().replace(".ntmtrace.json", ".svg"),
-            FilePurpose::Figure(_) => name().replace(".ntmtrace.json", ".png"),
-            FilePurpose::Motion => name().replace(".ntmtrace.json", ".gif"),
+            FilePurpose::Figure(Format::Svg) => name(".svg"),
+            FilePurpose::Figure(_) => name(".png"),
+            FilePurpose::Motion => name(".gif"),
         }
     }
 

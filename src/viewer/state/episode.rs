@@ -67,21 +67,10 @@ fn has_varied_input(task: &Task, episode: &Episode) -> bool {
     let bits = task.bits();
     let inputs = episode.phases.iter().filter(|phase| phase.name == "input");
     let steps = inputs.flat_map(|phase| phase.start..phase.end);
+    let rows = steps.map(|step| episode.input.row(step).mapv(|bit| bit > 0.5).to_vec());
     // The channel behind the bits says where an item begins.
-    let is_shown = |step: &usize| {
-        episode
-            .input
-            .get([*step, bits])
-            .is_none_or(|flag| *flag <= 0.5)
-    };
-    let shown = steps.filter(is_shown).map(|step| {
-        let row = episode.input.row(step);
-        row.iter()
-            .take(bits)
-            .map(|bit| *bit > 0.5)
-            .collect::<Vec<_>>()
-    });
-    let shown: Vec<_> = shown.collect();
+    let shown = rows.filter(|row| row.get(bits) != Some(&true));
+    let shown: Vec<_> = shown.map(|row| row[..bits].to_vec()).collect();
     let is_mixed = |vector: &Vec<bool>| {
         let set = vector.iter().filter(|bit| **bit).count();
         (bits..=3 * bits).contains(&(4 * set))
@@ -134,12 +123,8 @@ impl EpisodeRequest {
 
     /// True if both request the same episode, possibly with another sample.
     pub fn is_same_episode(&self, other: &Self) -> bool {
-        let (sampling, sample) = (self.sampling, self.sample);
-        let other = Self {
-            sampling,
-            sample,
-            ..other.clone()
-        };
+        let mut other = other.clone();
+        (other.sampling, other.sample) = (self.sampling, self.sample);
         *self == other
     }
 
@@ -154,10 +139,9 @@ impl EpisodeRequest {
             return task;
         }
         let task = task.with_size(self.size);
-        if task.repeats().is_some() {
-            task.with_repeats(self.repeats)
-        } else {
-            task
+        match task.repeats() {
+            Some(_) => task.with_repeats(self.repeats),
+            None => task,
         }
     }
 
@@ -272,6 +256,11 @@ impl Open {
         gradients.map_or(Layer::Values, Layer::Gradients)
     }
 
+    /// Returns the quantity whose gradients are shown.
+    pub fn quantity(&self) -> Option<Quantity> {
+        Some(self.gradients.as_ref()?.of)
+    }
+
     /// Lines of numbers over time that there may be of a head; none of a machine without heads.
     pub fn lines(&self) -> usize {
         line_count(self.heads.len(), &self.redundancies, self.spread.is_some())
@@ -319,20 +308,17 @@ impl Open {
 
     /// Returns the words used instead of a seed.
     fn manual(&self) -> &'static str {
-        let given = self
-            .request
-            .as_ref()
-            .is_some_and(|request| request.given.is_some());
-        if given { "given input" } else { "edited bits" }
+        match &self.request {
+            Some(request) if request.given.is_some() => "given input",
+            _ => "edited bits",
+        }
     }
 
     /// True when both are one episode of one machine, or of one file, though it may have been recorded twice.
     pub fn is_same(&self, other: &Self) -> bool {
         let (a, b) = (&self.shown, &other.shown);
-        let same_machine = match (&a.machine, &b.machine) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        };
+        let mut machines = a.machine.iter().zip(&b.machine);
+        let same_machine = machines.any(|(a, b)| Arc::ptr_eq(a, b));
         let same_wish = self.request.is_some() && self.request == other.request;
         Arc::ptr_eq(a, b) || (same_machine && same_wish)
     }
@@ -358,34 +344,29 @@ pub struct RecordingInputs {
 
 /// Describes the origin of the bits of an episode: its seed and its sample behind these words, or `manual`.
 pub fn drawn(recording: &Recording, [seed, sample]: [&str; 2], manual: &str) -> String {
-    let origin = recording.origin;
-    let of_seed = origin.map(|drawn| format!("{seed}{}", drawn.seed));
-    let is_sampled =
-        recording.trace.sampling == NoiseMode::Sampled && recording.trace.noise().next().is_some();
-    let drawn = origin.filter(|_| is_sampled);
-    let drawn = drawn.map(|drawn| format!("{sample}{}", drawn.sample));
-    of_seed.unwrap_or_else(|| manual.to_owned()) + &drawn.unwrap_or_default()
+    let Some(origin) = recording.origin else {
+        return manual.to_owned();
+    };
+    let (trace, of_seed) = (&recording.trace, format!("{seed}{}", origin.seed));
+    if trace.sampling == NoiseMode::Sampled && trace.noise().next().is_some() {
+        format!("{of_seed}{sample}{}", origin.sample)
+    } else {
+        of_seed
+    }
 }
 
 /// Counts values that are not finite, in all arrays that a trace file holds.
 fn not_finite(recording: &Recording) -> usize {
     let (trace, episode) = (&recording.trace, &recording.episode);
-    let layers = trace
-        .layers
-        .iter()
-        .flat_map(|layer| [&layer.hidden, &layer.cell]);
+    let layers = trace.layers.iter();
+    let layers = layers.flat_map(|layer| [&layer.hidden, &layer.cell]);
     let heads = trace.heads.iter().flat_map(HeadTrace::arrays);
     let series = [&trace.input, &trace.output, &trace.memory_columns].into_iter();
     let series = series.chain(layers).chain(heads.map(|(_, series)| series));
     let values = series.flat_map(Series::as_slice);
-    let lists = recording
-        .loss
-        .iter()
-        .chain(&episode.mask)
-        .chain(&episode.target);
-    let values = values.chain(lists).copied();
-    let broken = |value: &f32| !value.is_finite() && !is_absent(*value);
-    values.filter(broken).count()
+    let values = values.chain(&recording.loss).chain(&episode.mask);
+    let broken = |value: &&f32| !value.is_finite() && !is_absent(**value);
+    values.chain(&episode.target).filter(broken).count()
 }
 
 /// A task as people call it.

@@ -1,5 +1,6 @@
 //! The open session: machines, the episode on screen and the requested one.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -38,21 +39,17 @@ impl Session {
     /// A session with these machines, nothing on screen yet; without a seed each begins with a lively episode.
     pub fn new(machines: Vec<Machine>, seed: Option<u64>) -> Self {
         let machines: Vec<_> = machines.into_iter().map(Arc::new).collect();
-        let request = machines.first().map_or(
-            EpisodeRequest {
+        let request = match (machines.first(), seed) {
+            (Some(machine), Some(seed)) => EpisodeRequest::of(0, machine, seed),
+            (Some(machine), None) => own_request(0, machine),
+            (None, seed) => EpisodeRequest {
                 size: 1,
                 repeats: 1,
                 seed: seed.unwrap_or(UNSEEN_SEED),
                 rows: 1,
                 ..EpisodeRequest::default()
             },
-            |machine| {
-                let with_varied_seed = || own_request(0, machine);
-                seed.map_or_else(with_varied_seed, |seed| {
-                    EpisodeRequest::of(0, machine, seed)
-                })
-            },
-        );
+        };
         Self {
             machines,
             request,
@@ -82,11 +79,8 @@ impl Session {
     fn first_request(&self, index: usize) -> Option<EpisodeRequest> {
         let machine = self.machines.get(index)?;
         let (now, seed) = (self.request.machine, self.request.seed);
-        let by_itself = self
-            .machines
-            .get(now)
-            .is_some_and(|machine| own_request(now, machine).seed == seed);
-        Some(if by_itself {
+        let is_own = |machine: &Arc<Machine>| own_request(now, machine).seed == seed;
+        Some(if self.machine().is_some_and(is_own) {
             own_request(index, machine)
         } else {
             EpisodeRequest::of(index, machine, seed)
@@ -97,14 +91,13 @@ impl Session {
     pub fn inputs_for(&self, request: EpisodeRequest) -> Option<RecordingInputs> {
         let machine = self.machines.get(request.machine)?.clone();
         let task = request.task(&machine);
+        let is_same = |own: &EpisodeRequest| own.machine == request.machine;
         let open = self.open.as_ref();
-        let same =
-            |open: &&Open| open.request.as_ref().map(|own| own.machine) == Some(request.machine);
-        let gradients = open.filter(same).and_then(|open| open.gradients.as_ref());
+        let open = open.filter(|open| open.request.as_ref().is_some_and(is_same));
         Some(RecordingInputs {
+            gradients: open.and_then(Open::quantity),
             machine,
             task,
-            gradients: gradients.map(|by| by.of),
             request,
         })
     }
@@ -137,14 +130,13 @@ impl Session {
             return Some(words.to_owned());
         }
         let (label, sizes) = (size_label(task), sizes(task));
-        self.request.size = size.clamp(*sizes.start(), *sizes.end());
-        limit(label, size, &sizes)
+        set_within(&mut self.request.size, size, label, &sizes)
     }
 
     /// Asks for a number of repeats, brought into range; says so when it was not.
     pub fn set_repeats(&mut self, repeats: usize) -> Option<String> {
-        self.request.repeats = repeats.clamp(1, MOST_REPEATS);
-        limit("Repeats", repeats, &(1..=MOST_REPEATS))
+        let allowed = 1..=MOST_REPEATS;
+        set_within(&mut self.request.repeats, repeats, "Repeats", &allowed)
     }
 
     /// The bit of the input that is asked for: the episode on screen may be an older one.
@@ -162,13 +154,11 @@ impl Session {
         };
         let Recording { task, episode, .. } = &open.shown.recording;
         let is_bit = task.flipped(episode, step, channel).is_some();
-        if is_bit {
-            let bits = &mut self.request.flipped;
-            let before = bits.len();
-            bits.retain(|bit| *bit != (step, channel));
-            if bits.len() == before {
-                bits.push((step, channel));
-            }
+        let bits = &mut self.request.flipped;
+        match bits.iter().position(|bit| *bit == (step, channel)) {
+            Some(place) if is_bit => drop(bits.remove(place)),
+            None if is_bit => bits.push((step, channel)),
+            _ => {}
         }
         is_bit
     }
@@ -181,8 +171,7 @@ impl Session {
             return None;
         }
         let allowed = least_rows(config)..=NtmConfig::MAX_ROWS;
-        self.request.rows = rows.clamp(*allowed.start(), *allowed.end());
-        limit("Memory rows", rows, &allowed)
+        set_within(&mut self.request.rows, rows, "Memory rows", &allowed)
     }
 
     /// The numbers of memory rows to slide along: as many as can be recorded at the length asked for.
@@ -257,7 +246,7 @@ impl Session {
     pub fn exchange(&mut self, open: Open) -> Option<Open> {
         if let Some(request) = &open.request {
             self.request.clone_from(request);
-            self.fulfilled = Some(request.clone());
+            self.fulfilled.clone_from(&open.request);
         }
         self.open.replace(open)
     }
@@ -273,21 +262,24 @@ impl Session {
 
     /// Requests the episode of another one on screen.
     pub fn choose_same_episode_as(&mut self, index: usize, open: &Open) {
-        let request = open.request.as_ref();
-        let same_bits = request.map_or_else(Vec::new, |request| request.flipped.clone());
         self.choose(index);
         let Some(machine) = self.machines.get(index).cloned() else {
             return;
         };
-        let recording = &open.shown.recording;
-        if machine.task.name() == recording.task.name() {
-            self.request.flipped = same_bits;
+        let Recording {
+            task,
+            episode,
+            trace,
+            origin,
+            ..
+        } = &open.shown.recording;
+        if machine.task.name() == task.name() {
+            let request = open.request.as_ref();
+            self.request.flipped = request.map_or_else(Vec::new, |own| own.flipped.clone());
         }
-        let (trace, config) = (&recording.trace, &machine.ntm.config);
-        let fits =
-            (trace.input.width(), trace.output.width()) == (config.inputs(), config.outputs());
-        let (task, episode) = (&recording.task, &recording.episode);
-        self.ask_for(&machine, task, episode, recording.origin, fits);
+        let (inputs, outputs) = (machine.ntm.config.inputs(), machine.ntm.config.outputs());
+        let fits = (trace.input.width(), trace.output.width()) == (inputs, outputs);
+        self.ask_for(&machine, task, episode, *origin, fits);
     }
 
     /// Asks the machine for an episode of the same size, and if it `fits` for that very one: drawn again where
@@ -328,10 +320,8 @@ impl Session {
 
     /// The title of the episode on screen.
     pub fn title(&self) -> String {
-        match &self.open {
-            None => "Tapescope".to_owned(),
-            Some(open) => format!("{} – Tapescope", open.name()),
-        }
+        let name = self.open.as_ref().map(|open| open.name() + " – ");
+        name.unwrap_or_default() + "Tapescope"
     }
 
     /// A good name for the file of the episode on screen.
@@ -358,13 +348,18 @@ pub fn own_request(index: usize, machine: &Machine) -> EpisodeRequest {
     EpisodeRequest::of(index, machine, seed).with_varied_seed(machine)
 }
 
-/// Returns the error for a typed number outside its range.
-fn limit(what: &str, typed: usize, allowed: &RangeInclusive<usize>) -> Option<String> {
+/// Sets a number as far as it is allowed; returns a sentence where it was not.
+fn set_within(
+    number: &mut usize,
+    typed: usize,
+    what: &str,
+    allowed: &RangeInclusive<usize>,
+) -> Option<String> {
     let (least, most) = (*allowed.start(), *allowed.end());
-    let taken = typed.clamp(least, most);
-    let sentence =
-        || format!("{what} {typed} is out of range; set to {taken}. Allowed: {least} to {most}.");
-    (typed != taken).then(sentence)
+    *number = typed.clamp(least, most);
+    (typed != *number).then(|| {
+        format!("{what} {typed} is out of range; set to {number}. Allowed: {least} to {most}.")
+    })
 }
 
 /// The sizes that can be asked for.
@@ -383,17 +378,12 @@ pub fn size_label(task: &Task) -> &'static str {
 
 /// Numbers to stop at: four in every doubling, and the ends.
 pub fn stops(least: usize, most: usize) -> Vec<usize> {
-    let mut stops = vec![least];
-    let mut octave = 1;
-    while octave <= most {
-        let quarters = (0..4).map(|quarter| octave + octave * quarter / 4);
-        stops.extend(quarters.filter(|&stop| (least..=most).contains(&stop)));
-        octave *= 2;
-    }
-    stops.push(most);
-    stops.sort_unstable();
-    stops.dedup();
-    stops
+    let octaves = std::iter::successors(Some(1), |octave| Some(octave * 2));
+    let octaves = octaves.take_while(|&octave| octave <= most);
+    let quarters = octaves.flat_map(|octave| (4..8).map(move |quarter| octave * quarter / 4));
+    let inside = quarters.filter(|stop| (least..=most).contains(stop));
+    let stops: BTreeSet<_> = inside.chain([least, most]).collect();
+    stops.into_iter().collect()
 }
 
 /// The least number of rows that the shifts of a machine fit on.

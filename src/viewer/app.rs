@@ -17,7 +17,6 @@ use super::panel::frame::{self, FrameCache};
 use super::state::State;
 use super::state::jobs::{Effect, Outcome};
 use super::state::layout::WindowLayout;
-use super::state::learning::LiveTraining;
 use super::state::messages::Kind;
 use super::state::settings::Appearance;
 use super::theme;
@@ -91,22 +90,6 @@ impl App {
         let (machines, seed) = (options.machines, options.seed);
         let mut state = State::new(machines, seed, options.settings, options.begin, compare);
         state.folder = files.absolute(".".into());
-        let mut effects = match options.open {
-            Some((path, Some(opened))) => {
-                let path = files.absolute(path);
-                state.apply(Command::Done(Outcome::opened(path, opened)))
-            }
-            Some((path, None)) => state.apply(Command::File(File::Open(path))),
-            None => state.begin(),
-        };
-        if !options.learn.is_empty() {
-            let begin = Replacement::BeginNamed(options.learn);
-            effects.extend(state.apply(begin.into()));
-        }
-        // It comes behind the first one.
-        if let Some(path) = large {
-            effects.extend(state.apply(Command::Compare(Compare::With(path))));
-        }
         let mut app = Self {
             state,
             worker,
@@ -119,10 +102,26 @@ impl App {
             threads,
             closes: false,
         };
-        app.perform(effects);
+        match options.open {
+            Some((path, Some(opened))) => {
+                let outcome = Outcome::opened(files.absolute(path), opened);
+                app.tell(Command::Done(outcome));
+            }
+            Some((path, None)) => app.tell(File::Open(path).into()),
+            None => {
+                let effects = app.state.begin();
+                app.perform(effects);
+            }
+        }
+        if !options.learn.is_empty() {
+            app.tell(Replacement::BeginNamed(options.learn).into());
+        }
+        // It comes behind the first one.
+        if let Some(path) = large {
+            app.tell(Compare::With(path).into());
+        }
         for outcome in app.worker.outcomes() {
-            let effects = app.state.apply(Command::Done(outcome));
-            app.perform(effects);
+            app.tell(Command::Done(outcome));
         }
         app
     }
@@ -244,8 +243,7 @@ impl App {
             system: ctx.system_theme().map(dark),
         }));
         self.before_closing(ctx);
-        let learning = self.state.learning.as_ref();
-        let wanted = learning.is_some_and(LiveTraining::expects_news);
+        let wanted = self.state.expects_news();
         if let (Some(description), false) = (self.threads.updates(now, wanted), self.held) {
             self.tell(Command::Learn(Learn::Updates(description)));
         }
@@ -322,25 +320,26 @@ impl App {
     fn after_ui(&mut self, ctx: &Context) {
         let busy = self.worker.busy().then_some(BETWEEN_SHARES);
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
-        let learning = self.state.learning.as_ref();
-        let updates = learning.is_some_and(LiveTraining::expects_news);
-        let updates = updates.then_some(training_threads::BETWEEN);
+        let updates = self
+            .state
+            .expects_news()
+            .then_some(training_threads::BETWEEN);
         let changes = [step, message, busy, updates];
         self.next_change = changes.into_iter().flatten().min_by(f64::total_cmp);
         let moves = step.is_some() && self.player.through() < 1.0;
         if let Some(seconds) = self.next_change {
+            // What moves is drawn before the screen shows it, or it would be shown in every other frame of the screen.
+            // All else comes a little late rather than a little early: that would be one frame more.
             let wait = if moves {
-                // It is drawn before the screen shows it, or it would be shown in every other frame of the screen.
                 seconds * BEFORE
             } else {
-                // A little late rather than a little early: that would be one frame more.
                 seconds + 0.0005
             };
             ctx.request_repaint_after(Duration::from_secs_f64(wait));
         }
         let nothing = self.session.open.is_none() && !self.worker.busy();
         if nothing && !self.welcome.shown {
-            self.tell(Command::Window(Window::ToggleWelcome));
+            self.tell(Window::ToggleWelcome.into());
             ctx.request_repaint();
         }
         if self.closes {
@@ -367,13 +366,8 @@ impl App {
                 room,
             }));
             theme::set_reach(&ctx, self.state.is_on_phone());
-            frame::panels_ui(
-                ui,
-                &self.state,
-                self.worker.under_way().next().as_deref(),
-                &mut self.drawn,
-                &mut commands,
-            );
+            let (job, drawn) = (self.worker.under_way().next(), &mut self.drawn);
+            frame::panels_ui(ui, &self.state, job.as_deref(), drawn, &mut commands);
         }
         frame::over_ui(ui, &self.state, &self.drawn, &mut commands);
         dialogs_ui(&ctx, &self.state, &mut commands);

@@ -22,31 +22,20 @@ use super::command::{Command, Edit, Look, Play};
 use super::state::State;
 use super::state::jobs::{Effect, Job};
 use crate::figure::facts::numbers;
-use crate::player::Player;
 
 /// The subject of messages about the speed.
 const SPEED: &str = "speed";
-
-/// Moves by a number of stages and stops playback.
-fn walk(player: &mut Player, by: isize) {
-    if player.playing() {
-        player.pause();
-    }
-    for _ in 0..by.unsigned_abs() {
-        if by < 0 {
-            player.previous_stage();
-        } else {
-            player.next_stage();
-        }
-    }
-}
 
 impl State {
     /// Applies the commands of one gesture, in order, as one change to undo. Returns the effects.
     pub fn apply_all(&mut self, commands: Vec<Command>) -> Vec<Effect> {
         let mut before = self.undo_state();
         for command in commands {
-            let counts = self.can_be_undone(&command);
+            // What can be undone are actions of the user, and contents of files.
+            let counts = match &command {
+                Command::Done(outcome) => outcome.replaces_episode() && self.session.open.is_some(),
+                command => !matches!(command, Command::Edit(Edit::Undo | Edit::Redo)),
+            };
             if !counts {
                 self.history.record(before, &self.undo_state());
                 before = self.undo_state();
@@ -64,14 +53,6 @@ impl State {
     pub fn apply(&mut self, command: Command) -> Vec<Effect> {
         self.act(command);
         std::mem::take(&mut self.effects)
-    }
-
-    /// Returns whether a command can be undone: user actions, and contents of files.
-    fn can_be_undone(&self, command: &Command) -> bool {
-        if let Command::Done(outcome) = command {
-            return outcome.replaces_episode() && self.session.open.is_some();
-        }
-        !matches!(command, Command::Edit(Edit::Undo | Edit::Redo))
     }
 
     /// Hands a job to the worker.
@@ -142,18 +123,23 @@ impl State {
             return;
         }
         self.welcome.shown &= self.session.open.is_none();
-        let event = if let Play::Event(by) = play {
-            self.event(by)
-        } else {
-            None
-        };
-        let usual = self.usual_speed();
+        let (usual, step) = (self.usual_speed(), self.player.step());
         let player = &mut self.player;
         match play {
             Play::Toggle => player.toggle_play(),
             Play::Step(by) if by < 0 => player.back(by.unsigned_abs()),
             Play::Step(by) => player.forward(by.unsigned_abs()),
-            Play::Stage(by) => walk(player, by),
+            Play::Stage(by) => {
+                if player.playing() {
+                    player.pause();
+                }
+                for _ in 0..by.unsigned_abs() {
+                    match by {
+                        ..0 => player.previous_stage(),
+                        _ => player.next_stage(),
+                    }
+                }
+            }
             Play::First => player.first(),
             Play::Last => player.last(),
             Play::Faster(times) => player.set_speed(player.speed() * 2_f64.powi(times)),
@@ -162,7 +148,10 @@ impl State {
             Play::LoopIn => player.loop_in(),
             Play::LoopOut => player.loop_out(),
             Play::LoopRange(range) => player.set_range(range),
-            Play::Event(_) => player.seek(event.unwrap_or(player.step())),
+            Play::Event(by) => {
+                let event = self.event(by).unwrap_or(step);
+                self.player.seek(event);
+            }
             Play::Seek(step) => player.seek(step),
             Play::SeekStage(stage) => player.seek_stage(stage),
             Play::Through(through) => player.seek_through(through),
@@ -170,29 +159,22 @@ impl State {
         }
         // Whoever steps by hand wants to stay there.
         if let Play::Step(-1 | 1) | Play::Event(_) | Play::SeekStage(_) | Play::Through(_) = play {
-            player.pause();
+            self.player.pause();
         }
     }
 
     /// Applies commands about the view.
     fn look(&mut self, look: Look) {
         match look {
-            Look::Focus(head) => self.choose_head(head),
+            // Selecting it again unpins it.
+            Look::Focus(head) if self.view.keeps(head) => self.view.chosen = false,
+            Look::Focus(head) => self.select_head(head),
             Look::Pin(head) => self.pin(head),
             Look::AllHeads => self.view.all_heads = !self.view.all_heads,
             Look::NextScale => self.view.log_scale = !self.view.log_scale,
             Look::NextLayout => self.settings.layout = Some(self.next_layout()),
             Look::Select(target) => self.view.selected = Some(target),
             Look::Deselect => self.view.selected = None,
-        }
-    }
-
-    /// Selects a head on request of the user, which pins it; selecting it again unpins it.
-    fn choose_head(&mut self, head: usize) {
-        if self.view.keeps(head) {
-            self.view.chosen = false;
-        } else {
-            self.select_head(head);
         }
     }
 

@@ -18,8 +18,8 @@ use crate::figure::facts::stages::{BEFORE, Column, columns_of};
 use crate::figure::scene::units::Units;
 use crate::figure::{head_label, narrate};
 use crate::math::Series;
+use crate::model::HeadTrace;
 use crate::model::weighting::bayesian::PRIOR;
-use crate::model::{HeadTrace, LayerTrace};
 
 impl Target {
     /// Returns its card; `None` if this episode has no such target.
@@ -83,19 +83,17 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
     let (columns, arrays) = columns(head);
     head.weighting.row(step).get(row)?;
     let at = InStep::of(&recording.trace, open.writes_first(), focus, step)?;
+    let value = |column: &Column, t| column.values(head, t)[row];
     let lines = columns.iter().map(|column| {
-        let value = column.values(head, step)[row];
-        line(column.symbol, column.sum(&at, row), value)
-    });
-    let over_time = Table::counted(("step", &arrays), recording.trace.steps(), |t| {
-        columns
-            .iter()
-            .map(move |column| column.values(head, t)[row])
+        let sum = column.sum(&at, row);
+        line(column.symbol, sum, value(column, step))
     });
     Some(Card {
         title: format!("{} row {row}", head_label(&recording.trace, focus)),
         lines: lines.collect(),
-        table: over_time,
+        table: Table::counted(("step", &arrays), recording.trace.steps(), |t| {
+            columns.iter().map(move |column| value(column, t))
+        }),
     })
 }
 
@@ -129,8 +127,7 @@ fn rows_card(open: &Open, focus: usize, rows: RangeInclusive<usize>, step: usize
 }
 
 fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card> {
-    let recording = &open.shown.recording;
-    let trace = &recording.trace;
+    let trace = &open.shown.recording.trace;
     let total = open.all.total();
     let at = column * total + row;
     if row >= total || at >= trace.memory_columns.width() {
@@ -143,7 +140,7 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
     let seen = memory(step + usize::from(open.writes_first()));
     let mut reads = Vec::new();
     for (index, head) in trace.heads.iter().enumerate() {
-        let label = head_label(&recording.trace, index);
+        let label = head_label(trace, index);
         let Some(&w) = head.weighting.row(step).get(row) else {
             continue;
         };
@@ -175,6 +172,9 @@ fn unit_card(open: &Open, layer: usize, unit: usize, step: usize) -> Option<Card
     let trace = &open.shown.recording.trace;
     let units = Units::of(trace, open.shown.initial_cells(), layer, step)?;
     let hidden = *units.hidden.get(unit)?;
+    let own = &trace.layers[layer];
+    let has_cell = own.cell.width() > 0;
+    let names = &["cell", "hidden"][usize::from(!has_cell)..];
     let mut lines = Vec::new();
     if let Some([i, f, g, o]) = units.gates {
         lines.push(line("f", "forget gate: keeps", f[unit]));
@@ -201,17 +201,10 @@ fn unit_card(open: &Open, layer: usize, unit: usize, step: usize) -> Option<Card
     Some(Card {
         title: format!("Layer {layer} unit {unit}"),
         lines,
-        table: unit_table(&open.shown.recording.trace.layers[layer], unit),
-    })
-}
-
-/// Cell and hidden state of a unit over time.
-fn unit_table(own: &LayerTrace<f32>, unit: usize) -> Table {
-    let has_cell = own.cell.width() > 0;
-    let names = &["cell", "hidden"][usize::from(!has_cell)..];
-    Table::counted(("step", names), own.hidden.steps(), |t| {
-        let cell = has_cell.then(|| own.cell.row(t)[unit]);
-        cell.into_iter().chain([own.hidden.row(t)[unit]])
+        table: Table::counted(("step", names), own.hidden.steps(), |t| {
+            let cell = has_cell.then(|| own.cell.row(t)[unit]);
+            cell.into_iter().chain([own.hidden.row(t)[unit]])
+        }),
     })
 }
 
@@ -219,7 +212,7 @@ fn step_card(open: &Open, step: usize) -> Card {
     let recording = &open.shown.recording;
     let (trace, episode) = (&recording.trace, &recording.episode);
     let (target, output) = (episode.target.row(step), trace.output.row(step));
-    let asked = recording.episode.is_scored(step);
+    let asked = episode.is_scored(step);
     let bits = |y: f32, p: f32| {
         let right = y * p.log2() + (1.0 - y) * (1.0 - p).log2();
         if right.is_finite() {
@@ -233,11 +226,8 @@ fn step_card(open: &Open, step: usize) -> Card {
         .map(|(channel, (&p, &y))| {
             let is_wrong = recording.is_wrong(step, channel);
             let wrong = if is_wrong { ", wrong" } else { "" };
-            let sum = if asked {
-                format!("target {}, {} bits{wrong}", n(y), n(bits(y, p)))
-            } else {
-                "not scored".to_owned()
-            };
+            let scored = format!("target {}, {} bits{wrong}", n(y), n(bits(y, p)));
+            let sum = if asked { &scored } else { "not scored" };
             line(&format!("y{channel}"), sum, p)
         })
         .collect();

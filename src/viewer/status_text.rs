@@ -97,14 +97,13 @@ impl State {
         };
         let (now, was) = (&open.shown.recording, &before.recording);
         let value = |recording: &Recording, step: usize, bit: usize| {
-            recording.trace.output.row(step)[bit] > 0.5
+            u8::from(recording.trace.output.row(step)[bit] > 0.5)
         };
-        let number = |on: bool| u8::from(on);
         let asked = (0..now.trace.steps()).filter(|&step| now.episode.is_scored(step));
         let bits = asked.flat_map(|step| (0..now.trace.output.width()).map(move |bit| (step, bit)));
         let other = bits.filter(|&(step, bit)| value(now, step, bit) != value(was, step, bit));
         let other: Vec<_> = other.collect();
-        let shown = number(now.episode.input[[step, bit]] > 0.5);
+        let shown = u8::from(now.episode.input[[step, bit]] > 0.5);
         let start = format!("Bit {bit} of step {step} is now {shown}.");
         let Some(answer) = self.answer_of(step) else {
             let count = other.len();
@@ -112,7 +111,7 @@ impl State {
                 "{start} It is not part of the answer: {count} bits of the answer have changed."
             );
         };
-        let [from, to] = [was, now].map(|recording| number(value(recording, answer, bit)));
+        let [from, to] = [was, now].map(|recording| value(recording, answer, bit));
         let rest = other.iter().filter(|&&at| at != (answer, bit)).count();
         let others = match rest {
             0 => "no other bit of the answer has".to_owned(),

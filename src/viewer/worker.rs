@@ -16,7 +16,7 @@ use super::state::jobs::{Destination, Job, Outcome, Page, PendingJob, PreparedRu
 use super::state::learning::{NamedExperiment, RunView, landmarks};
 use super::state::same::SameArc;
 use crate::figure::facts::spread::{Samples, Spread};
-use crate::figure::{Figure, Format, Gradients, Layer, Motion, Pages, Progress, Walk, to_bytes};
+use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
 use crate::io::{Experiment, RunStart, memory_limit};
 use crate::learn::Snapshots;
 use crate::model::{Draw, Model, ModelConfig, NoiseMode};
@@ -363,12 +363,11 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Result<
             (run.view.saved, run.view.folder) = (Saved::of(&run.start.state), Some(folder));
             Outcome::Prepared(SameArc::new(vec![run]))
         }
-        Job::Draw(to, format, Page::One(shown, seen, options)) => {
-            let figure = Figure::new(&shown.recording, *options);
-            let figure = figure.with_initial(shown.initial_cells());
-            let figure = figure.with_spread(seen.spread.as_deref());
-            let gradients = seen.gradients.as_deref();
-            let figure = figure.with_layer(gradients.map_or(Layer::Values, Layer::Gradients));
+        Job::Draw(to, format, Page::One(open, options)) => {
+            let figure = Figure::new(&open.shown.recording, *options);
+            let figure = figure.with_initial(open.shown.initial_cells());
+            let figure = figure.with_spread(open.spread.as_deref());
+            let figure = figure.with_layer(open.layer());
             save_figure(files, (to, format), &figure, progress).await?
         }
         Job::Draw(to, format, Page::Two(picture)) => {
@@ -569,7 +568,7 @@ mod tests {
     use crate::train::State;
     use crate::viewer::files::{FilePurpose, OpenedFile, ProgressCallback};
     use crate::viewer::fixture::inputs;
-    use crate::viewer::state::jobs::{EpisodeExtras, Saving, ThumbnailSlot};
+    use crate::viewer::state::jobs::{Saving, ThumbnailSlot};
 
     /// Opening and choosing take until they are let go.
     #[derive(Debug)]
@@ -755,11 +754,11 @@ mod tests {
         let (mut worker, open, _choose) = slow();
         let inputs = inputs(1);
         let shown = at_once(record(&inputs, async |_, _| ControlFlow::Continue(())));
-        let shown = Arc::new(shown.unwrap());
+        let shown = shown.unwrap();
         worker.start(Job::Open(PathBuf::from("slow")));
         let options = Box::new(figure::Options::new(figure::Layout::Paper));
         let (path, replaces) = (PathBuf::from("f.gif"), true);
-        let page = Page::One(shown, EpisodeExtras::default(), options);
+        let page = Page::One(Box::new(Open::new(shown, None)), options);
         let purpose = FilePurpose::Figure(Format::Gif);
         let to = Destination {
             path,

@@ -160,7 +160,7 @@ fn snapshot_selection_applies_to_all_runs() {
     act(&mut screen, Learn::Run(1));
     let learning = screen.state().learning.as_ref().unwrap();
     let at = |run: usize| {
-        let machine = learning.machine_of(run).unwrap();
+        let machine = learning.machine_of(&learning.runs[run]);
         let progress = learning.runs[run].progress.as_ref().unwrap();
         let all = progress.snapshots.all().iter();
         let mut all = all.filter(|snapshot| Arc::ptr_eq(&snapshot.machine, machine));

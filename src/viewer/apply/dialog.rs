@@ -17,13 +17,9 @@ impl State {
             Ask::Typed(text) => open.map(|open| Dialog::about(open.subject, text)),
             Ask::Chosen(chosen) => open.map(|open| Dialog { chosen, ..open }),
             Ask::GoTo(text) => self.go_to(text),
-            Ask::Leave => {
-                self.proceed();
-                None
-            }
-            Ask::Escape => {
-                self.proceed();
-                if open.is_none() {
+            Ask::Leave | Ask::Escape => {
+                self.ending = None;
+                if ask == Ask::Escape && open.is_none() {
                     self.escape();
                 }
                 None
@@ -33,13 +29,12 @@ impl State {
 
     /// The dialog about this, after the one that was open.
     fn dialog_about(&mut self, subject: Subject, open: Option<Subject>) -> Option<Dialog> {
-        let needs_episode = !matches!(subject, Subject::File(FilePurpose::Open));
+        let no_episode = self.session.open.is_none();
+        let needs_episode = subject != Subject::File(FilePurpose::Open);
         let text = match subject {
             Subject::Commands if open == Some(subject) => return None,
             Subject::Keys if open.is_some() => return None,
-            Subject::Step | Subject::File(_) if needs_episode && self.trace().is_none() => {
-                return None;
-            }
+            Subject::Step | Subject::File(_) if needs_episode && no_episode => return None,
             Subject::File(FilePurpose::Run) if self.learning.is_none() => return None,
             // Where a path says nothing the file is chosen at once.
             Subject::File(purpose) if !HAS_FILES && !purpose.is_to_save() => {
@@ -67,13 +62,14 @@ impl State {
 
     /// Goes to the step that is meant; the dialog stays where it is unclear which that is.
     fn go_to(&mut self, text: String) -> Option<Dialog> {
-        let recording = &self.session.open.as_ref()?.shown.recording;
-        let Some(step) = narration::step_meant(recording, self.player.step(), &text) else {
-            return Some(Dialog::with_error(Subject::Step, text));
-        };
-        self.player.pause();
-        self.act(Command::Play(Play::Seek(step)));
-        None
+        match narration::step_meant(self.recording()?, self.player.step(), &text) {
+            Some(step) => {
+                self.player.pause();
+                self.act(Command::Play(Play::Seek(step)));
+                None
+            }
+            None => Some(Dialog::with_error(Subject::Step, text)),
+        }
     }
 
     /// Leaves the topmost overlay, mode or selection, one at a time.

@@ -11,14 +11,9 @@ impl State {
             Edit::Toggle => self.toggle_edit(),
             Edit::MoveMark(steps, channels) => self.move_mark(steps, channels),
             Edit::FlipMarked => {
-                if let Some((step, channel)) = self.mark() {
-                    self.flip(step, channel);
-                }
+                self.mark().into_iter().for_each(|mark| self.flip(mark));
             }
-            Edit::Flip(step, channel) => {
-                self.move_mark_to((step, channel));
-                self.flip(step, channel);
-            }
+            Edit::Flip(step, channel) => self.flip((step, channel)),
             Edit::Paint(step, channel) => self.paint((step, channel)),
             Edit::EndStroke => self.stroke = None,
             Edit::Undo => self.travel(false),
@@ -33,8 +28,7 @@ impl State {
             // On what is no bit it makes nothing but what it comes to.
             let on = self.session.bit(to.0, to.1).is_none_or(|bit| !bit);
             self.stroke = Some((on, to));
-            self.move_mark_to(to);
-            return self.flip(to.0, to.1);
+            return self.flip(to);
         };
         self.stroke = Some((on, to));
         let mut changed = false;
@@ -53,32 +47,25 @@ impl State {
         if self.mark().is_some() {
             return self.set_mark(None);
         }
-        let Some(open) = &self.session.open else {
-            return;
-        };
-        if open.is_of_a_file() {
+        if self.shows_file() {
             let text =
                 "A recorded trace cannot be changed. Choose a machine to record another episode.";
             self.toasts.add(Kind::Notice, text);
-            return;
+        } else if self.session.open.is_some() {
+            self.player.pause();
+            self.set_mark(Some((self.player.step(), 0)));
         }
-        self.player.pause();
-        self.set_mark(Some((self.player.step(), 0)));
     }
 
     fn move_mark(&mut self, steps: isize, channels: isize) {
-        let (Some(mark), Some(open)) = (self.mark(), &self.session.open) else {
+        let (Some(mark), Some(recording)) = (self.mark(), self.recording()) else {
             return;
         };
-        let (all, task) = (
-            open.shown.recording.trace.steps(),
-            &open.shown.recording.task,
-        );
         let moved = |at: usize, by: isize, count: usize| {
             at.saturating_add_signed(by).min(count.saturating_sub(1))
         };
-        let step = moved(mark.0, steps, all);
-        let channel = moved(mark.1, channels, task.bits());
+        let step = moved(mark.0, steps, recording.trace.steps());
+        let channel = moved(mark.1, channels, recording.task.bits());
         self.set_mark(Some((step, channel)));
         // The play-head goes with it: what the machine does with this bit is beside it.
         self.player.seek(step);
@@ -89,7 +76,8 @@ impl State {
         self.set_mark(self.mark().map(|_| to));
     }
 
-    fn flip(&mut self, step: usize, channel: usize) {
+    fn flip(&mut self, (step, channel): (usize, usize)) {
+        self.move_mark_to((step, channel));
         if self.session.flip(step, channel) {
             self.record();
         } else {

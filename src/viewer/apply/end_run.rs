@@ -30,11 +30,6 @@ impl State {
         self.dialog = Some(Dialog::about(Subject::EndRun, folder));
     }
 
-    /// Continues the run that was to end.
-    pub(super) fn proceed(&mut self) {
-        self.ending = None;
-    }
-
     /// Pauses and saves the run on screen, then performs the requested command.
     pub(super) fn save_and_end(&mut self, path: PathBuf) {
         self.dialog = None;
@@ -95,7 +90,7 @@ impl State {
     /// The run with this number could not be written.
     pub(super) fn run_is_not_saved(&mut self, number: u64, sentence: String) {
         if self.finish_saving(number) {
-            self.proceed();
+            self.ending = None;
         }
         self.toasts.add(Kind::Problem, sentence);
     }

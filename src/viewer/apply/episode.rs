@@ -54,7 +54,10 @@ impl State {
             }
             Episode::Rows(rows) => self.session.set_rows(rows),
             Episode::AnotherDraw => {
-                self.session.sample_again();
+                let request = &mut self.session.request;
+                let is_next = request.sampling == NoiseMode::Sampled;
+                request.sample = request.sample.wrapping_add(is_next.into());
+                request.sampling = NoiseMode::Sampled;
                 None
             }
             Episode::Sample(sample) => {
@@ -100,12 +103,12 @@ impl State {
         let on_screen = self.layer().gradients().map(|by| by.of);
         if on_screen.is_some_and(|now| of == now || of == Quantity::Loss) {
             self.hide_gradients();
-            return;
+        } else {
+            if !self.layout().has_layers() {
+                self.settings.layout = Some(WindowLayout::Debug);
+            }
+            self.compute_gradients(of);
         }
-        if !self.layout().has_layers() {
-            self.settings.layout = Some(WindowLayout::Debug);
-        }
-        self.compute_gradients(of);
     }
 
     pub(super) fn compute_gradients(&mut self, of: Quantity) {

@@ -13,7 +13,7 @@ use crate::viewer::inspect::{self, Form};
 use crate::viewer::link::Link;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
-use crate::viewer::state::jobs::{Destination, Effect, EpisodeExtras, Job, Page};
+use crate::viewer::state::jobs::{Destination, Effect, Job, Page};
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::LiveTraining;
 use crate::viewer::state::messages::Kind;
@@ -121,14 +121,10 @@ impl State {
     }
 
     fn save(&mut self, path: PathBuf, replaces: bool) {
-        let Some(open) = &self.session.open else {
+        let Some(mut open) = self.session.open.clone() else {
             return;
         };
-        let shown = open.shown.clone();
-        let seen = EpisodeExtras {
-            spread: open.spread.clone(),
-            gradients: (open.gradients.clone()).filter(|_| self.layout().has_layers()),
-        };
+        open.gradients.take_if(|_| !self.layout().has_layers());
         let format = Format::of(&path);
         let purpose = format.map_or(FilePurpose::Save, FilePurpose::Figure);
         let to = Destination {
@@ -137,13 +133,13 @@ impl State {
             purpose,
         };
         let Some(format) = format else {
-            return self.start(Job::Save(to, shown));
+            return self.start(Job::Save(to, open.shown));
         };
         let options = self.figure();
         let page = match (self.charts(), self.two(&options)) {
             (Some(charts), _) => Page::Charts(Box::new(charts)),
             (None, Some(two)) => Page::Two(Box::new(two)),
-            (None, None) => Page::One(shown, seen, Box::new(options)),
+            (None, None) => Page::One(Box::new(open), Box::new(options)),
         };
         self.start(Job::Draw(to, format, page));
     }
@@ -162,16 +158,16 @@ impl State {
 
     /// Writes the close-up in motion: the marked part, or a few steps about the present one.
     fn film(&mut self, path: PathBuf, replaces: bool) {
-        let (Some(open), Some(format)) = (&self.session.open, Format::of(&path)) else {
+        let (Some(mut open), Some(format)) = (self.session.open.clone(), Format::of(&path)) else {
             return;
         };
+        (open.spread, open.gradients) = (None, None);
         let to = Destination {
             path,
             replaces,
             purpose: FilePurpose::Motion,
         };
-        let (options, seen) = (Box::new(self.moving_figure()), EpisodeExtras::default());
-        let page = Page::One(open.shown.clone(), seen, options);
+        let page = Page::One(Box::new(open), Box::new(self.moving_figure()));
         self.start(Job::Draw(to, format, page));
     }
 

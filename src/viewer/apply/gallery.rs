@@ -12,9 +12,9 @@ use crate::viewer::step_zoom::StepZoom;
 impl State {
     /// Asks for the episode of a failure, or leaves it at that.
     pub(super) fn show_failure(&mut self, which: Option<usize>) {
-        let one = which.and_then(|which| Some((which, FAILURES.get(which)?)));
-        let request = one.and_then(|(which, one)| Some((which, one.request(&self.session)?)));
-        let Some((which, request)) = request else {
+        let request = |which: usize| FAILURES.get(which)?.request(&self.session);
+        let found = which.and_then(|which| Some((which, request(which)?)));
+        let Some((which, request)) = found else {
             return self.enter(Mode::Free);
         };
         self.session.request = request;
@@ -40,22 +40,16 @@ impl State {
             return;
         };
         let request = failing.of().request(&self.session);
-        let open = self
-            .session
-            .open
-            .as_ref()
-            .filter(|open| open.request == request);
-        let wrong = open.and_then(|open| {
-            let recording = &open.shown.recording;
-            let (step, channel) = first_wrong(recording)?;
-            let head = Cause::of(recording, step).and_then(Cause::head);
-            Some((step, channel, head))
-        });
-        let Some((step, channel, head)) = wrong else {
+        let is_it = self.session.open.is_some() && self.request_on_screen() == request.as_ref();
+        let recording = self.recording().filter(|_| is_it);
+        let wrong = recording.and_then(|recording| Some((recording, first_wrong(recording)?)));
+        let Some((recording, wrong)) = wrong else {
             return self.enter(Mode::Free);
         };
+        let step = wrong.0;
+        let head = Cause::of(recording, step).and_then(Cause::head);
         self.mode = Mode::Failure(Failing {
-            wrong: Some((step, channel)),
+            wrong: Some(wrong),
             ..failing
         });
         self.see_all();
@@ -81,12 +75,10 @@ impl State {
         let Mode::Failure(failing) = &mut self.mode else {
             return;
         };
-        let Some((step, _)) = failing.wrong.filter(|_| !failing.met) else {
+        let wrong = failing.wrong.filter(|_| !failing.met);
+        let Some((step, _)) = wrong.filter(|wrong| self.player.step() >= wrong.0) else {
             return;
         };
-        if self.player.step() < step {
-            return;
-        }
         failing.met = true;
         if self.player.playing() {
             self.player.pause();

@@ -102,7 +102,11 @@ impl State {
             },
             Replacement::Begin(experiments) => self.begin_learning(experiments),
             Replacement::BeginNamed(experiments) => self.begin_named(experiments),
-            Replacement::Seeds(count) => self.begin_seeds(count),
+            Replacement::Seeds(count) => {
+                let own = self.current_preset();
+                let seeds = (0..count as u64).map(|by| seeds_later(&own, by));
+                self.begin_learning(seeds.collect());
+            }
             Replacement::Ablate => self.begin_ablations(),
             Replacement::LookBack(path, run) => self.show_loaded_run(path, *run),
             Replacement::Nothing => self.leave_learning(),
@@ -163,13 +167,6 @@ impl State {
             self.toasts.add(Kind::Notice, text);
         }
         self.begin_named(all);
-    }
-
-    /// Starts training from a number of seeds.
-    fn begin_seeds(&mut self, count: usize) {
-        let own = self.current_preset();
-        let seeds = (0..count as u64).map(|by| seeds_later(&own, by));
-        self.begin_learning(seeds.collect());
     }
 
     /// Restarts the same experiments, with seeds moved on by `times` times their number.

@@ -25,7 +25,13 @@ impl State {
                 request.iter().for_each(|request| self.refuse(request));
                 self.toasts.add(Kind::Notice, sentence);
             }
-            Outcome::Picture(place, open) => self.thumbnail_recorded(place, open),
+            Outcome::Picture(place, open) => {
+                let picture = open.map(|open| self.session.numbered(*open));
+                match place {
+                    ThumbnailSlot::Card(name) => drop(self.welcome.pictures.insert(name, picture)),
+                    ThumbnailSlot::Run(number) => self.probed(number, picture),
+                }
+            }
             Outcome::SampledSpread(request, spread) => self.sampled(&request, spread.0),
             Outcome::Derived(shown, gradients) => self.derived(&shown.0, gradients.0),
             Outcome::Weights(path, machine) => self.add(path, *machine),
@@ -63,15 +69,6 @@ impl State {
             self.show_learner();
         } else if self.pending.asked && open.request.as_ref() == Some(&self.session.request) {
             self.show(open);
-        }
-    }
-
-    /// An episode that is shown small, if it could be recorded.
-    fn thumbnail_recorded(&mut self, place: ThumbnailSlot, open: Option<Box<Open>>) {
-        let picture = open.map(|open| self.session.numbered(*open));
-        match place {
-            ThumbnailSlot::Card(name) => drop(self.welcome.pictures.insert(name, picture)),
-            ThumbnailSlot::Run(number) => self.probed(number, picture),
         }
     }
 

@@ -39,7 +39,13 @@ impl State {
     fn move_among(&mut self, rows: &Rows, about: About) {
         let (zoom, room) = (&mut self.view.row_zoom, self.frame.room);
         match about {
-            About::Taller(by) => self.scale_rows(rows, FACTOR.powi(by)),
+            About::Taller(by) => {
+                let began = zoom.height.is_none();
+                zoom.scale(FACTOR.powi(by), rows, room);
+                if began {
+                    self.open_window();
+                }
+            }
             About::ToggleFollow => zoom.toggle_follow(rows, room),
             About::Extend(by) => self.extend(rows, by),
             About::Select(by) => self.select_row(rows, by),
@@ -68,20 +74,11 @@ impl State {
         zoom.first = zoom.first.min(whole.shown() - count);
     }
 
-    fn scale_rows(&mut self, rows: &Rows, factor: f32) {
-        let began = self.view.row_zoom.height.is_none();
-        self.view.row_zoom.scale(factor, rows, self.frame.room);
-        if began {
-            self.open_window();
-        }
-    }
-
     /// Opens a window of rows around the selected head.
     pub(super) fn open_window(&mut self) {
-        let Some(rows) = self.whole() else {
-            return;
-        };
-        if let Some(index) = self.peak(&rows) {
+        if let Some(rows) = self.whole()
+            && let Some(index) = self.peak(&rows)
+        {
             self.view.row_zoom.centre(index, &rows, self.frame.room);
         }
     }
@@ -93,11 +90,10 @@ impl State {
             Some(target) => target.rows().and_then(|kept| rows.index_of(*kept.start())),
             None => None,
         };
-        let on = |index: usize| index.cast_signed() + by;
+        let count = rows.shown().cast_signed();
+        let moved = |index: usize| (index.cast_signed() + by).rem_euclid(count);
         let index = match selected {
-            Some(index) => on(index)
-                .rem_euclid(rows.shown().cast_signed())
-                .cast_unsigned(),
+            Some(index) => moved(index).cast_unsigned(),
             None => self.peak(rows).unwrap_or(0),
         };
         let row = rows.numbers()[index];

@@ -48,17 +48,15 @@ impl State {
     pub(super) fn guide(&mut self, about: About) {
         self.settings.greeted = true;
         match about {
-            About::Start => self.start_tour(),
+            About::Start => {
+                self.settings.panels.timeline = true;
+                self.go_to_tour_step(self.settings.stop, Vec::new());
+            }
             About::Next => self.next_tour_step(),
             About::Back => self.previous_tour_step(),
             About::Leave => drop(self.leave_guide()),
             About::Greet => {}
         }
-    }
-
-    fn start_tour(&mut self) {
-        self.settings.panels.timeline = true;
-        self.go_to_tour_step(self.settings.stop, Vec::new());
     }
 
     /// Leaves the tour or a failure; false where there is none.

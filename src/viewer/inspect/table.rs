@@ -62,18 +62,29 @@ impl Table {
     /// The text that is copied.
     pub fn text(&self, form: Form) -> String {
         match form {
-            Form::Tsv => self.tsv(),
+            Form::Tsv => {
+                let lines = self.joined(["NaN", "-inf", "inf"], "\t", "\n");
+                format!("{}\n{lines}", self.columns.join("\t"))
+            }
             Form::Json => self.json(),
-            Form::NumPy => self.numpy(),
+            Form::NumPy => {
+                let words = ["np.nan", "-np.inf", "np.inf"];
+                let (names, rows) = (
+                    self.columns.join(", "),
+                    self.joined(words, ", ", "],\n          ["),
+                );
+                format!("# {names}\nnp.array([[{rows}]], dtype=np.float32)")
+            }
         }
     }
 
-    /// The names first.
-    fn tsv(&self) -> String {
-        let row = |row: &Vec<f32>| row.iter().map(f32::to_string).collect::<Vec<_>>();
-        let lines = self.rows.iter().map(|values| row(values).join("\t"));
-        let names = std::iter::once(self.columns.join("\t"));
-        names.chain(lines).collect::<Vec<_>>().join("\n")
+    /// All numbers, with these words for those that are not finite, and between numbers and between rows.
+    fn joined(&self, words: [&str; 3], between: &str, rows: &str) -> String {
+        let row = |row: &Vec<f32>| {
+            let values = row.iter().map(|&value| number(value, words));
+            values.collect::<Vec<_>>().join(between)
+        };
+        self.rows.iter().map(row).collect::<Vec<_>>().join(rows)
     }
 
     /// Formats a number; values that are not finite are strings, as in trace files.
@@ -85,21 +96,6 @@ impl Table {
             format!("\"{name}\": [{values}]")
         });
         format!("{{{}}}", columns.collect::<Vec<_>>().join(",\n "))
-    }
-
-    /// The names in a comment.
-    fn numpy(&self) -> String {
-        let words = ["np.nan", "-np.inf", "np.inf"];
-        let row = |row: &Vec<f32>| {
-            let values = row.iter().map(|&value| number(value, words));
-            values.collect::<Vec<_>>().join(", ")
-        };
-        let rows: Vec<_> = self.rows.iter().map(row).collect();
-        format!(
-            "# {}\nnp.array([[{}]], dtype=np.float32)",
-            self.columns.join(", "),
-            rows.join("],\n          [")
-        )
     }
 }
 

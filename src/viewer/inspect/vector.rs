@@ -26,39 +26,30 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
     let title = match id.of.and_then(|head| recording.trace.heads.get(head)) {
         None => {
             lines.push(of_machine(recording, id.picture, column, step, value));
-            let spread = open
-                .spread
-                .as_ref()
-                .filter(|_| id.picture == Picture::Output);
-            if let Some((mean, of)) = spread.and_then(|spread| spread.bit(step, column)) {
-                let count = spread.map_or(0, |spread| spread.samples);
+            if let Some(spread) = &open.spread
+                && id.picture == Picture::Output
+                && let Some((mean, of)) = spread.bit(step, column)
+            {
+                let mean_of = format!("mean of {} samples", spread.samples);
+                let [noise, model] = [
+                    "bits: aleatoric, the mean of H over the samples",
+                    "bits: epistemic, disagreement between samples",
+                ];
                 lines.extend([
-                    line("p", format!("mean of {count} samples"), mean as f32),
+                    line("p", mean_of, mean as f32),
                     line("H(p)", "bits: total uncertainty", of.total as f32),
-                    line(
-                        "H",
-                        "bits: aleatoric, the mean of H over the samples",
-                        of.noise as f32,
-                    ),
-                    line(
-                        "I",
-                        "bits: epistemic, disagreement between samples",
-                        of.model as f32,
-                    ),
+                    line("H", noise, of.noise as f32),
+                    line("I", model, of.model as f32),
                 ]);
             }
             format!("{} channel {column}", source.describe())
         }
         Some(_) if id.picture == Picture::Overlap => {
-            let heads = [id.of?, column];
-            let name = HeadName::of(&recording.trace, column);
-            lines.push(line(
-                "A·A′",
-                overlap_sum(&recording.trace, step, heads),
-                value,
-            ));
-            let all = &open.redundancies.0;
-            lines.extend(all.iter().map(|of| penalty(of, &recording.trace, step)));
+            let (trace, heads) = (&recording.trace, [id.of?, column]);
+            lines.push(line("A·A′", overlap_sum(trace, step, heads), value));
+            let all = open.redundancies.0.iter();
+            lines.extend(all.map(|of| penalty(of, trace, step)));
+            let name = HeadName::of(trace, column);
             format!("{} with {name}, overlap", source.whose)
         }
         Some(trace) => {
@@ -126,11 +117,11 @@ fn of_head(
             lines.push(line("|k|", "√Σ k²", norm));
             let is_product = score_text(head.mechanism.score).is_product;
             let best = figure::peak(head.similarity.row(step)).filter(|_| is_product);
-            if let Some((row, _)) = best {
+            lines.extend(best.map(|(row, _)| {
                 let (k, m) = (n(value), n(at(row)));
                 let sum = format!("best match, row {row}: this column gives\n{k} · {m}");
-                lines.push(line("k·M", sum, value * at(row)));
-            }
+                line("k·M", sum, value * at(row))
+            }));
         }
         Picture::Shifts => {
             let by = figure::offset(column, head.shift.width() / 2);
@@ -180,9 +171,8 @@ fn overlap_sum(trace: &Trace, step: usize, heads: [usize; 2]) -> String {
     let most = rows.first().map_or(0.0, |(_, [a, b])| a * b);
     rows.retain(|(_, [a, b])| a * b > LEAST * most);
     let shown: f32 = rows.iter().map(|(_, [a, b])| a * b).sum();
-    let terms = rows
-        .iter()
-        .map(|(row, [a, b])| format!("row {row}: {} · {}", n(*a), n(*b)));
+    let terms = rows.iter();
+    let terms = terms.map(|(row, [a, b])| format!("row {row}: {} · {}", n(*a), n(*b)));
     let rest = overlap::overlap_of(trace, step, heads) - shown;
     let rest = (rest > LEAST * most).then(|| format!("{} from the other rows", n(rest)));
     let terms: Vec<_> = terms.chain(rest).collect();
@@ -194,13 +184,19 @@ fn overlap_sum(trace: &Trace, step: usize, heads: [usize; 2]) -> String {
 
 /// Σ w(i) · M(i), the heaviest terms in numbers.
 fn read_sum(weighting: &[f32], at: &dyn Fn(usize) -> f32) -> String {
-    let mut terms: Vec<_> = weighting.iter().copied().enumerate().collect();
-    terms.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let terms = heaviest(weighting);
     let shown = terms.iter().take(4);
     let shown = shown.map(|&(row, w)| format!("w({row}) {} · {}", n(w), n(at(row))));
     let rest: f32 = terms.iter().skip(4).map(|&(row, w)| w * at(row)).sum();
     let rest = (terms.len() > 4).then(|| format!("{} from the other rows", n(rest)));
     shown.chain(rest).collect::<Vec<_>>().join("\n+ ")
+}
+
+/// All weights with their places, the largest first.
+fn heaviest(weights: &[f32]) -> Vec<(usize, f32)> {
+    let mut all: Vec<_> = weights.iter().copied().enumerate().collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    all
 }
 
 /// A head with everything it emits.
@@ -209,12 +205,10 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     let head = recording.trace.heads.get(index)?;
     let weighting = head.weighting.row(step);
     let range = head.shift.width() / 2;
-    let shares = head.shift.row(step).iter().enumerate();
-    let mut shares: Vec<_> = shares.collect();
-    shares.sort_by(|a, b| b.1.total_cmp(a.1));
-    let shares = shares.iter().take(3).map(|(offset, s)| {
-        let by = signed(figure::offset(*offset, range));
-        format!("s({by}) {}", n(**s))
+    let shares = heaviest(head.shift.row(step)).into_iter().take(3);
+    let shares = shares.map(|(offset, s)| {
+        let by = signed(figure::offset(offset, range));
+        format!("s({by}) {}", n(s))
     });
     let shares: Vec<_> = shares.collect();
     let columns = columns_of(head).filter_map(|column| {

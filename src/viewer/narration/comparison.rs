@@ -104,13 +104,10 @@ pub fn verdicts(pair: &Pair<'_>) -> String {
 
 /// The largest difference.
 pub fn largest(found: &Comparison) -> String {
+    let largest = numbers::short(found.largest as f32, 4);
     match &found.worst {
         None => format!("No difference in {} values.", found.values),
-        Some(worst) => format!(
-            "Largest difference {} in array {}.",
-            numbers::short(found.largest as f32, 4),
-            worst.array
-        ),
+        Some(worst) => format!("Largest difference {largest} in array {}.", worst.array),
     }
 }
 
@@ -153,10 +150,11 @@ pub fn names(baseline: &Baseline, open: &Open) -> Names {
     } else {
         open.name()
     };
+    let kept = baseline.open.name();
     let (names, screen) = if baseline.is_a {
-        ([baseline.open.name(), other], 1)
+        ([kept, other], 1)
     } else {
-        ([open.name(), baseline.open.name()], 0)
+        ([open.name(), kept], 0)
     };
     Names { names, screen }
 }

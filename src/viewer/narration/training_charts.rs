@@ -6,7 +6,7 @@ use crate::figure::facts::numbers::brief;
 use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::io::paper;
 use crate::learn::{Point, RunProgress};
-use crate::train::{Clip, HeadDiagnostics};
+use crate::train::{Clip, HeadDiagnostics, HistoryPoint};
 use crate::viewer::state::learning::{LiveTraining, RunView};
 
 /// A mean is over this share of the sequences before it, its band over this one.
@@ -24,10 +24,9 @@ const FAR: f64 = 3.0;
 /// All charts, the one of the loss first.
 pub fn charts(learning: &LiveTraining) -> Vec<Chart> {
     let run = learning.run();
-    let mut charts = vec![loss(learning)];
-    charts.extend(measured(learning, run));
-    charts.extend(heads(run));
-    charts
+    let charts = std::iter::once(loss(learning));
+    let charts = charts.chain(measured(learning, run));
+    charts.chain(heads(run)).collect()
 }
 
 /// Bits per sequence of the run at this place: one line, and of the one on screen all that is known of them.
@@ -44,12 +43,8 @@ fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
     if index != learning.chosen {
         return vec![thin(mean)];
     }
-    let points = progress.history.iter();
-    let points = points.map(|point| {
-        let bits = point.validation.bits_per_sequence;
-        [point.sequences as f64, bits]
-    });
-    let points = thinned(points);
+    let bits = |point: &HistoryPoint| [point.sequences as f64, point.validation.bits_per_sequence];
+    let points = thinned(progress.history.iter().map(bits));
     let validation = Line::new("validation", Hue::Accent, Form::Dots, points);
     let lines = [mean, validation].into_iter();
     lines.filter(|line| !line.points.is_empty()).collect()
@@ -69,23 +64,18 @@ pub fn loss(learning: &LiveTraining) -> Chart {
     let run = learning.run();
     let runs = 0..learning.runs.len();
     let lines: Vec<Line> = runs.flat_map(|index| loss_lines(learning, index)).collect();
-    let mut levels: Vec<_> = run
-        .landmarks
-        .iter()
-        .map(|(bits, words)| (*bits, format!("{words} ({} bits)", brief(*bits))))
-        .collect();
-    let reported = paper::figure(&run.experiment.model, &run.experiment.task);
-    let paper = match reported.map(|paper| (paper.words, paper.bits.filter(|bits| *bits > 0.0))) {
-        Some((words, Some(level))) => {
-            levels.push((level, format!("paper: {words}")));
-            String::new()
+    let levels = run.landmarks.iter();
+    let levels = levels.map(|(bits, words)| (*bits, format!("{words} ({} bits)", brief(*bits))));
+    let mut levels: Vec<_> = levels.collect();
+    let mut meaning = "0: every bit right and certain.".to_owned();
+    if let Some(paper) = paper::figure(&run.experiment.model, &run.experiment.task) {
+        match paper.bits.filter(|bits| *bits > 0.0) {
+            Some(level) => levels.push((level, format!("paper: {}", paper.words))),
+            None => meaning += &format!(" Paper: {}.", paper.words),
         }
-        Some((words, None)) => format!(" Paper: {words}."),
-        None => String::new(),
-    };
+    }
     let across = sequences(&learning.runs);
     let up = scale(run, &lines, &levels, learning.runs.len() > 1);
-    let meaning = format!("0: every bit right and certain.{paper}");
     Chart {
         levels,
         events: changes(run),
@@ -101,15 +91,10 @@ pub fn card(run: &RunView, line: Option<&Line>) -> Chart {
     let top = (2.0 * guessing).max(10.0 * BEST);
     let across = ("sequences", Axis::sequences([1.0, of as f64]));
     let up = Axis::new(AxisKind::Logarithm, [BEST, top]);
+    let lines = line.cloned().map(thin).into_iter().collect();
     Chart {
         levels: vec![(guessing, String::new())],
-        ..Chart::new(
-            "",
-            "",
-            across,
-            up,
-            line.cloned().map(thin).into_iter().collect(),
-        )
+        ..Chart::new("", "", across, up, lines)
     }
 }
 
@@ -154,29 +139,22 @@ fn scale(run: &RunView, lines: &[Line], levels: &[(f64, String)], several: bool)
 pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
     let progress = run.progress.as_deref();
     let hue = Hue::Line(learning.chosen);
-    let norm = |progress| {
-        mean(progress, "mean", hue, |point: &Point| {
-            (point.norm, [point.norm; 2])
-        })
-    };
-    let clip = run.experiment.training.clip;
-    let levels = match clip {
+    let of = |point: &Point| (point.norm, [point.norm; 2]);
+    let norm = |progress| mean(progress, "mean", hue, of);
+    let levels = match run.experiment.training.clip {
         Clip::GlobalNorm(limit) => vec![(limit, format!("clipped above {}", brief(limit)))],
         Clip::None | Clip::Elementwise(_) => Vec::new(),
     };
     let lines: Vec<_> = progress.map(norm).into_iter().collect();
-    let (up, meaning) = (
-        over(&lines, &levels, f64::INFINITY),
-        "Norm over all weights, before clipping.",
-    );
+    let up = over(&lines, &levels, f64::INFINITY);
+    let meaning = "Norm over all weights, before clipping.";
     let gradient = Chart {
         levels,
         ..over_sequences(run, "Gradient", meaning, up, lines)
     };
     let (name, sizes) = (run.experiment.task.size_name(), run.experiment.task.size());
-    let answers = progress
-        .into_iter()
-        .flat_map(|progress| progress.errors_by_size.each());
+    let answers = progress.into_iter();
+    let answers = answers.flat_map(|progress| progress.errors_by_size.each());
     let answers: Vec<_> = answers.map(|(size, wrong)| [size as f64, wrong]).collect();
     let ends = [*sizes.start() as f64 - 0.5, *sizes.end() as f64 + 0.5];
     let errors = Chart::new(
@@ -201,13 +179,12 @@ type Of = fn(&HeadDiagnostics, usize) -> Option<f64>;
 
 /// Returns the charts of the heads: entropy, rows, gate.
 pub fn heads(run: &RunView) -> Vec<Chart> {
-    let Some(progress) = run.progress.as_deref() else {
+    let model = &run.experiment.model;
+    let progress = run.progress.as_deref();
+    let Some(progress) = progress.filter(|_| model.heads() > 0) else {
         return Vec::new();
     };
-    let rows = run.experiment.model.rows();
-    if run.experiment.model.heads() == 0 {
-        return Vec::new();
-    }
+    let rows = model.rows();
     let all = (rows as f64).log2();
     let chart = |name: &str, meaning: &str, most: Option<f64>, phases: &[&str], of: Of| {
         let lines = lines(run, progress, phases, of);
@@ -216,11 +193,11 @@ pub fn heads(run: &RunView) -> Vec<Chart> {
         (!lines.is_empty()).then(|| over_sequences(run, name, meaning, up, lines))
     };
     let both = ["input", "answer"];
+    let most = brief(all);
     let entropy = chart(
         "Entropy",
         &format!(
-            "Of the weightings. 0 bits: one row. {}: uniform over {rows}. Dashed: answer.",
-            brief(all)
+            "Of the weightings. 0 bits: one row. {most}: uniform over {rows}. Dashed: answer."
         ),
         Some(1.05 * all.max(0.1)),
         &both,
@@ -253,14 +230,14 @@ fn lines(
     let model = &run.experiment.model;
     let mut lines = Vec::new();
     for head in 0..model.heads() {
-        let reads = model.read_heads();
-        let is_write = head >= reads;
-        let place = if is_write { head - reads } else { head };
-        let name = HeadName { is_write, place };
+        let write = head.checked_sub(model.read_heads());
+        let name = HeadName {
+            is_write: write.is_some(),
+            place: write.unwrap_or(head),
+        };
         for (phase, words) in phases.iter().enumerate() {
-            let seen = progress
-                .diagnostics
-                .of_head(head, |diagnostics| of(diagnostics, phase));
+            let diagnostics = &progress.diagnostics;
+            let seen = diagnostics.of_head(head, |diagnostics| of(diagnostics, phase));
             let points = seen.into_iter().map(|(at, value)| [at as f64, value]);
             let points = thinned(smoothed(&points.collect::<Vec<_>>()));
             let form = [Form::Whole, Form::Dashed][phase];
@@ -301,7 +278,6 @@ fn mean(
 fn changes(run: &RunView) -> Vec<(f64, String)> {
     let progress = run.progress.as_deref();
     let changes = progress.into_iter().flat_map(|progress| &progress.changes);
-    changes
-        .map(|change| (change.sequences as f64, change.set.join(", ")))
-        .collect()
+    let told = changes.map(|change| (change.sequences as f64, change.set.join(", ")));
+    told.collect()
 }

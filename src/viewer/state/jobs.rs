@@ -131,20 +131,11 @@ pub enum ThumbnailSlot {
     Run(u64),
 }
 
-/// Computed data of an episode beyond its recording.
-#[derive(Clone, Debug, Default)]
-pub struct EpisodeExtras {
-    /// The spread of many samples.
-    pub spread: Option<Arc<Spread>>,
-    /// The gradients, where they are shown.
-    pub gradients: Option<Arc<Gradients>>,
-}
-
 /// The content of a figure.
 #[derive(Clone, Debug)]
 pub enum Page {
-    /// An episode.
-    One(Arc<RecordedEpisode>, EpisodeExtras, Box<figure::Options>),
+    /// An episode, with what is shown of it.
+    One(Box<Open>, Box<figure::Options>),
     /// Two of them.
     Two(Box<ComparedFigure>),
     /// The course of training.
@@ -164,7 +155,9 @@ impl Job {
             }
             Self::Sample(_, count) => format!("Recording {count} samples"),
             Self::Derive(..) => "Computing gradients".to_owned(),
-            Self::Open(path) | Self::OpenOther(path) => format!("Reading {}", file_name(path)),
+            Self::Open(path) | Self::OpenOther(path) | Self::Continue(path) => {
+                format!("Reading {}", file_name(path))
+            }
             Self::Compare(_) => "Comparing two episodes".to_owned(),
             Self::Draw(to, ..) => format!("Rendering {}", file_name(&to.path)),
             Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
@@ -172,7 +165,6 @@ impl Job {
             Self::Recent(_) => "Looking for files".to_owned(),
             Self::Prepare(_) => "Preparing training".to_owned(),
             Self::Levels(..) => "Computing reference levels".to_owned(),
-            Self::Continue(folder) => format!("Reading {}", file_name(folder)),
         }
     }
 
@@ -231,7 +223,7 @@ impl Job {
 }
 
 /// A job that is not done yet: how far it is, and whether it is still wanted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PendingJob {
     /// The effect.
     pub words: String,
@@ -257,10 +249,7 @@ impl PendingJob {
             can_be_given_up: job.can_be_given_up(),
             is_recording: matches!(job, Job::Record(_)),
             writes: job.destination().is_some(),
-            done: AtomicUsize::new(0),
-            all: AtomicUsize::new(0),
-            outdated: AtomicBool::new(false),
-            given_up: AtomicBool::new(false),
+            ..Self::default()
         }
     }
 
@@ -348,14 +337,8 @@ pub enum Outcome {
 impl Outcome {
     /// True where another episode replaces the one on screen: that of a file, or of a machine that begins to learn.
     pub fn replaces_episode(&self) -> bool {
-        matches!(
-            self,
-            Self::Weights(..)
-                | Self::Run(..)
-                | Self::Trace(..)
-                | Self::Other(_)
-                | Self::Prepared(_)
-        )
+        let is_of_a_file = matches!(self, Self::Weights(..) | Self::Run(..) | Self::Trace(..));
+        is_of_a_file || matches!(self, Self::Other(_) | Self::Prepared(_))
     }
 
     /// Returns the outcome of opening a file.

@@ -194,8 +194,8 @@ impl LiveTraining {
 
     /// Returns its training snapshots, in order.
     pub fn snapshots(&self) -> &[Snapshot] {
-        self.progress()
-            .map_or(&[], |progress| progress.snapshots.all())
+        let progress = self.progress();
+        progress.map_or(&[], |progress| progress.snapshots.all())
     }
 
     /// The place of the snapshot on screen among them, while that is not the machine as it is now.
@@ -205,7 +205,7 @@ impl LiveTraining {
 
     /// The snapshot on screen.
     pub fn snapshot(&self) -> Option<&Snapshot> {
-        self.snapshots().get(self.place()?)
+        self.run().snapshot(self.snapshot_at)
     }
 
     /// Returns its findings, in order.
@@ -235,40 +235,33 @@ impl LiveTraining {
 
     /// The machine that is to be on screen.
     pub fn shown(&self) -> &Arc<Model<f32>> {
-        let snapshot = self.snapshot();
-        snapshot.map_or(&self.run().machine, |snapshot| &snapshot.machine)
+        self.machine_of(self.run())
     }
 
     /// Returns its name, with the training snapshot.
     pub fn title(&self) -> String {
         let run = self.run();
-        let sequences = self.snapshot().map_or_else(
-            || self.progress().map_or(0, |progress| progress.sequences),
-            |snapshot| snapshot.sequences,
-        );
-        let name = match self.runs.len() {
-            1 => run.experiment.title.clone(),
-            _ => format!("{}, {}", run.experiment.title, run.label()),
-        };
-        format!("{name}, after {sequences} sequences")
+        let now = self.progress().map_or(0, |progress| progress.sequences);
+        let sequences = self.snapshot().map_or(now, |snapshot| snapshot.sequences);
+        let title = &run.experiment.title;
+        match self.runs.len() {
+            1 => format!("{title}, after {sequences} sequences"),
+            _ => format!("{title}, {}, after {sequences} sequences", run.label()),
+        }
     }
 
     /// True where more than a little would be lost if this ended now: some seconds of training that are not saved, a
     /// change by hand that no seed brings back, or a run that is about to be written.
     pub fn is_unsaved(&self) -> bool {
         let runs = || self.runs.iter().filter_map(RunView::unsaved);
-        self.read_only.is_none()
-            && (self.saving.is_some()
-                || runs().map(|(seconds, _)| seconds).sum::<f64>() >= LITTLE
-                || runs().any(|(_, changed)| changed))
+        let seconds: f64 = runs().map(|(seconds, _)| seconds).sum();
+        let is_long = seconds >= LITTLE || runs().any(|(_, changed)| changed);
+        self.read_only.is_none() && (self.saving.is_some() || is_long)
     }
 
     /// True until all runs have followed the last order.
     pub fn waits(&self) -> bool {
-        let followed = self.runs.iter().map(|run| run.followed);
-        followed
-            .min()
-            .is_some_and(|followed| followed < self.ordered)
+        self.runs.iter().any(|run| run.followed < self.ordered)
     }
 
     /// The default folder for saving a run: its own, or that of `tapescope train`, and a suffix for runs with the same
@@ -278,26 +271,20 @@ impl LiveTraining {
         if let Some(folder) = &run.folder {
             return folder.display().to_string();
         }
-        let (name, seed) = (&run.begun.name, run.begun.training.seed);
-        let mut folder = format!("runs/{name}-{seed}");
-        if self.runs.len() > 1
-            && let Some(name) = &run.name
-        {
-            let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
-            folder.push('-');
-            folder.extend(name.chars().map(plain));
+        let folder = format!("runs/{}-{}", run.begun.name, run.begun.training.seed);
+        match &run.name {
+            Some(name) if self.runs.len() > 1 => {
+                let plain = name.replace(|c: char| !c.is_alphanumeric(), "-");
+                format!("{folder}-{plain}")
+            }
+            _ => folder,
         }
-        folder
     }
 
     /// Returns the machine of a run after as many sequences as the one on screen.
-    pub fn machine_of(&self, run: usize) -> Option<&Arc<Model<f32>>> {
-        let run_view = self.runs.get(run)?;
-        let snapshot = self.snapshot_at.and_then(|snapshot| {
-            let snapshots = &run_view.progress.as_deref()?.snapshots;
-            snapshots.all().get(snapshots.at(snapshot)?)
-        });
-        Some(snapshot.map_or(&run_view.machine, |snapshot| &snapshot.machine))
+    pub fn machine_of<'a>(&self, run: &'a RunView) -> &'a Arc<Model<f32>> {
+        let snapshot = run.snapshot(self.snapshot_at);
+        snapshot.map_or(&run.machine, |snapshot| &snapshot.machine)
     }
 
     /// The run whose probe is the next to be recorded anew: those that are not chosen in turns, where there is
@@ -310,7 +297,7 @@ impl LiveTraining {
         let count = self.runs.len();
         let turns = (1..=count).map(|by| (after + by) % count);
         let others = turns.filter(|&run| run != self.chosen);
-        let mut machines = others.filter_map(|run| Some((run, self.machine_of(run)?)));
+        let mut machines = others.map(|run| (run, self.machine_of(&self.runs[run])));
         machines.find(|(run, now)| {
             let known = self.runs[*run].probe.of.as_ref();
             !known.is_some_and(|(machine, of)| Arc::ptr_eq(machine, now) && of == request)
@@ -332,8 +319,7 @@ impl LiveTraining {
     pub fn faster(&mut self, times: i32) {
         let now = match self.pace {
             Pace::Updates(per_second) => per_second,
-            Pace::Full if times < 0 => FASTEST * 2.0,
-            Pace::Full => return,
+            Pace::Full => FASTEST * 2.0,
         };
         let asked = now * 2_f64.powi(times);
         self.pace = if asked > FASTEST {
@@ -440,13 +426,10 @@ impl Hyperparameter {
 /// it has no such stages.
 pub fn ablated(whole: &Experiment) -> Vec<NamedExperiment> {
     let variants = ablations(whole).variants;
-    if variants.is_empty() {
-        return Vec::new();
-    }
-    let without = variants.into_iter();
-    let without = without.map(|one| (Some(one.name.to_owned()), one.experiment));
-    std::iter::once((Some(WHOLE.to_owned()), whole.clone()))
-        .chain(without)
+    let complete = (!variants.is_empty()).then(|| (WHOLE, whole.clone()));
+    let without = variants.into_iter().map(|one| (one.name, one.experiment));
+    let all = complete.into_iter().chain(without);
+    all.map(|(name, experiment)| (Some(name.to_owned()), experiment))
         .collect()
 }
 
@@ -455,10 +438,9 @@ pub fn landmarks(experiment: &Experiment) -> Vec<(f64, &'static str)> {
     /// Episodes of which the means are taken.
     const EPISODES: usize = 50;
     let (task, seed) = (&experiment.task, experiment.training.seed);
-    let guessing = (chance(task, seed, EPISODES), "chance level");
-    let best = optimum(task, seed, EPISODES);
-    let best = best.map(|bits| (bits, "optimum"));
-    std::iter::once(guessing).chain(best).collect()
+    let mut landmarks = vec![(chance(task, seed, EPISODES), "chance level")];
+    landmarks.extend(optimum(task, seed, EPISODES).map(|bits| (bits, "optimum")));
+    landmarks
 }
 
 impl RunView {
@@ -504,39 +486,39 @@ impl RunView {
         self.rate = news.rate;
         // What was ordered may be seen without an update: other sizes.
         let obeyed = std::mem::replace(&mut self.followed, news.followed) != news.followed;
-        let is_same = |known: Arc<RunProgress>| {
-            known.sequences == progress.sequences && known.end == progress.end
-        };
-        if known.is_some_and(is_same) && !obeyed {
+        let state = |of: &RunProgress| (of.sequences, of.end.clone());
+        if known.is_some_and(|known| state(&known) == state(progress)) && !obeyed {
             return false;
         }
         let before = progress.snapshots.all().last();
         let before = before.filter(|_| !self.keeps_weights());
-        self.machine =
-            before.map_or_else(|| news.machine.clone(), |snapshot| snapshot.machine.clone());
+        let machine = before.map_or(&news.machine, |snapshot| &snapshot.machine);
+        self.machine = machine.clone();
         true
     }
 
     /// True where there is something of it to be saved.
     pub fn can_be_saved(&self) -> bool {
-        self.progress
-            .as_deref()
-            .is_none_or(RunProgress::can_be_saved)
+        let progress = self.progress.as_deref();
+        progress.is_none_or(RunProgress::can_be_saved)
     }
 
     /// False where its weights are no longer any good.
     pub fn keeps_weights(&self) -> bool {
-        self.progress
-            .as_deref()
-            .is_none_or(RunProgress::keeps_weights)
+        let progress = self.progress.as_deref();
+        progress.is_none_or(RunProgress::keeps_weights)
+    }
+
+    /// Returns the snapshot after this number of sequences.
+    fn snapshot(&self, at: Option<u64>) -> Option<&Snapshot> {
+        let snapshots = &self.progress.as_deref()?.snapshots;
+        snapshots.all().get(snapshots.at(at?)?)
     }
 
     /// Seconds of training that could be saved and are not, and whether something was changed by hand since.
     fn unsaved(&self) -> Option<(f64, bool)> {
-        let progress = self
-            .progress
-            .as_deref()
-            .filter(|progress| progress.can_be_saved())?;
+        let progress = self.progress.as_deref();
+        let progress = progress.filter(|progress| progress.can_be_saved())?;
         let Saved { sequences, seconds } = self.saved;
         let mut changes = progress.changes.iter();
         let changed = changes.any(|change| change.sequences >= sequences);

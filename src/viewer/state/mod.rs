@@ -93,7 +93,7 @@ pub struct State {
 }
 
 /// The pending work.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Pending {
     /// True while an episode is asked for that is not on screen yet.
     pub asked: bool,
@@ -154,11 +154,9 @@ impl State {
             toasts: Toasts::default(),
             dialog: None,
             pending: Pending {
-                asked: false,
-                busy: false,
-                coming: None,
                 play: !settings.look.still && begin.step.is_none(),
                 begin,
+                ..Pending::default()
             },
             frame: Frame {
                 width: f32::INFINITY,
@@ -194,6 +192,12 @@ impl State {
         self.session.open.as_ref().is_some_and(Open::is_of_a_file)
     }
 
+    /// True while there is more to come from training.
+    pub fn expects_news(&self) -> bool {
+        let learning = self.learning.as_ref();
+        learning.is_some_and(LiveTraining::expects_news)
+    }
+
     /// True where more than a little training would be lost if it ended now.
     pub fn is_unsaved(&self) -> bool {
         self.learning.as_ref().is_some_and(LiveTraining::is_unsaved)
@@ -215,9 +219,8 @@ impl State {
 
     /// Both episodes, while there are two.
     pub fn pair(&self) -> Option<Pair<'_>> {
-        let open = self.session.open.as_ref()?;
-        self.comparing
-            .pair(open, self.view.tolerance, self.view.difference)
+        let (open, view) = (self.session.open.as_ref()?, &self.view);
+        self.comparing.pair(open, view.tolerance, view.difference)
     }
 
     /// The pair of episodes, while the comparison is on screen.
@@ -229,9 +232,10 @@ impl State {
     /// Returns the layer of the pictures: gradients where requested, and where values do not have to be seen in motion
     /// or side by side.
     pub fn layer(&self) -> Layer<'_> {
-        let open = self.session.open.as_ref();
-        let open = open.filter(|_| self.layout().has_layers());
-        open.map_or(Layer::Values, Open::layer)
+        match &self.session.open {
+            Some(open) if self.layout().has_layers() => open.layer(),
+            _ => Layer::Values,
+        }
     }
 
     /// The step, the stage and the head in which both differ first.
@@ -269,10 +273,9 @@ impl State {
 
     /// The speed at which this arrangement is usually played, in steps per second: from near every stage is followed.
     pub fn usual_speed(&self) -> f64 {
-        if self.layout() == WindowLayout::CloseUp {
-            self.player.followed()
-        } else {
-            NORMAL
+        match self.layout() {
+            WindowLayout::CloseUp => self.player.followed(),
+            _ => NORMAL,
         }
     }
 
@@ -283,10 +286,9 @@ impl State {
 
     /// True while the pictures have the whole window.
     pub fn is_folded(&self) -> bool {
-        let near = self.is_opening() && self.layout() == WindowLayout::CloseUp;
-        let near = near && !self.is_on_phone();
+        let near = self.layout() == WindowLayout::CloseUp && !self.is_on_phone();
         let there = self.session.open.is_some() && !self.welcome.shown;
-        there && (self.presenting || near)
+        there && (self.presenting || (self.is_opening() && near))
     }
 
     /// True in a window as small as a phone.
@@ -315,9 +317,8 @@ impl State {
     /// True while the numbers have no place of their own beside the pictures: in a narrow window, from near, or
     /// beside curves.
     pub fn is_narrow(&self) -> bool {
-        let layout = self.layout();
-        let full = matches!(layout, WindowLayout::CloseUp | WindowLayout::Train);
-        self.frame.width < NARROW || full
+        self.frame.width < NARROW
+            || matches!(self.layout(), WindowLayout::CloseUp | WindowLayout::Train)
     }
 
     /// Returns the step of the event a number of events away, if it exists.
@@ -341,31 +342,32 @@ impl State {
 
     /// Number of rows on screen, if not all.
     pub fn part(&self) -> Option<usize> {
-        self.view
-            .row_zoom
-            .count(self.whole()?.as_ref(), self.frame.room)
+        let (whole, room) = (self.whole()?, self.frame.room);
+        self.view.row_zoom.count(&whole, room)
     }
 
     /// All rows that can be scrolled to, and those on screen.
     pub fn rows(&self) -> Option<(Arc<Rows>, Arc<Rows>)> {
         let whole = self.whole()?;
-        let part = self
-            .part()
-            .map(|count| Arc::new(whole.part(self.view.row_zoom.first, count)));
-        Some((whole.clone(), part.unwrap_or(whole)))
+        Some(match self.part() {
+            Some(count) => (
+                whole.clone(),
+                Arc::new(whole.part(self.view.row_zoom.first, count)),
+            ),
+            None => (whole.clone(), whole),
+        })
     }
 
     /// True while the episode on screen is that of a machine that learns.
     pub fn shows_learner(&self) -> bool {
-        let learning = self.learning.as_ref();
-        let machine = self.session.request.machine;
+        let (learning, machine) = (self.learning.as_ref(), self.session.request.machine);
         learning.is_some_and(|learning| learning.machine == machine) && !self.shows_file()
     }
 
     /// True when all rows are on screen and can be read.
     pub fn fits(&self) -> bool {
-        let whole = self.whole();
-        whole.is_none_or(|whole| self.view.row_zoom.fits(&whole, self.frame.room))
+        let fits = |whole: Arc<Rows>| self.view.row_zoom.fits(&whole, self.frame.room);
+        self.whole().is_none_or(fits)
     }
 
     /// Returns the position among these rows of the selected head's peak.

@@ -8,7 +8,7 @@ use super::episode::{
     EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, RecordingInputs, drawn,
 };
 use super::same::SameArc;
-use crate::model::{Draw, ModelConfig, NoiseMode, NtmConfig};
+use crate::model::{Draw, ModelConfig, NtmConfig};
 use crate::task::{Episode, Task};
 use crate::train::{Demand, LARGEST_RECORDING, Recording, UNSEEN_SEED};
 use crate::viewer::files::Machine;
@@ -215,14 +215,6 @@ impl Session {
     pub fn draws(&self) -> bool {
         let config = self.machine().map(|machine| &machine.ntm.config);
         config.is_some_and(|config| config.is_random())
-    }
-
-    /// Requests the same episode with another sample.
-    pub fn sample_again(&mut self) {
-        if self.request.sampling == NoiseMode::Sampled {
-            self.request.sample = self.request.sample.wrapping_add(1);
-        }
-        self.request.sampling = NoiseMode::Sampled;
     }
 
     /// Puts an episode on screen.

@@ -128,15 +128,14 @@ impl Settings {
         let theme = |name: String| Theme::ALL.into_iter().find(|one| one.name() == name);
         let map = |name: String| Map::ALL.into_iter().find(|one| one.name() == name);
         let scale = line("scale").and_then(|percent| percent.parse().ok());
+        let scale = scale.filter(|percent| SCALES.contains(percent));
         let recent = line("recent").unwrap_or_default();
         let paths = recent.lines().filter(|path| !path.is_empty());
         Self {
             look: Appearance {
                 theme: line("theme").and_then(theme).unwrap_or_default(),
                 map: line("colours").and_then(map).unwrap_or_default(),
-                scale: scale
-                    .filter(|percent| SCALES.contains(percent))
-                    .unwrap_or(100),
+                scale: scale.unwrap_or(100),
                 still: is("still").unwrap_or(false),
             },
             panels: Panels {
@@ -183,10 +182,7 @@ impl Settings {
 impl Appearance {
     /// Returns the text size a number of sizes away.
     pub fn resize(&mut self, by: isize) {
-        let smaller = SCALES
-            .iter()
-            .filter(|&&percent| percent < self.scale)
-            .count();
+        let smaller = SCALES.partition_point(|&percent| percent < self.scale);
         let next = smaller.saturating_add_signed(by).min(SCALES.len() - 1);
         self.scale = SCALES[next];
     }

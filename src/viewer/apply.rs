@@ -134,9 +134,10 @@ impl State {
                     player.pause();
                 }
                 for _ in 0..by.unsigned_abs() {
-                    match by {
-                        ..0 => player.previous_stage(),
-                        _ => player.next_stage(),
+                    if by < 0 {
+                        player.previous_stage();
+                    } else {
+                        player.next_stage();
                     }
                 }
             }

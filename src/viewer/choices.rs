@@ -50,7 +50,7 @@ impl State {
         let machines = self.session.machines.iter().enumerate();
         let machines = machines.map(|(index, machine)| {
             let name = format!("Machine: {}", machine.title);
-            let command = Command::Episode(Episode::Machine(index));
+            let command = Episode::Machine(index).into();
             choice(name, "opens an episode of its usual size", command, None)
         });
         let failures = FAILURES.iter().enumerate();
@@ -60,22 +60,18 @@ impl State {
             let command = Command::Episode(Episode::Failure(Some(which)));
             Some(choice(name, failure.about, command, None))
         });
-        let shown = self.session.open.as_ref().map(|open| &open.shown.recording);
-        let heads = shown.into_iter().flat_map(|recording| {
-            (0..recording.trace.heads.len()).map(move |head| {
-                let kept = self.view.keeps(head);
-                let does = if kept { "Unpin" } else { "Select" };
-                let name = format!("{does} head {}", head_label(&recording.trace, head));
-                let help = if kept {
-                    "the most active head is selected instead"
-                } else {
-                    "its stages and numbers; stays selected"
-                };
-                Choice {
-                    key: keys::head_key(head).unwrap_or_default(),
-                    ..choice(name, help, Command::Look(Look::Focus(head)), None)
-                }
-            })
+        let heads = (0..self.heads()).zip(self.trace().into_iter().cycle());
+        let heads = heads.map(|(head, trace)| {
+            let (does, help) = if self.view.keeps(head) {
+                ("Unpin", "the most active head is selected instead")
+            } else {
+                ("Select", "its stages and numbers; stays selected")
+            };
+            let name = format!("{does} head {}", head_label(trace, head));
+            Choice {
+                key: keys::head_key(head).unwrap_or_default(),
+                ..choice(name, help, Look::Focus(head).into(), None)
+            }
         });
         let look = self.settings.look;
         let as_is = |on: bool| on.then_some("already in effect");

@@ -300,10 +300,11 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Result<
     };
     let left_alone = |to: &&Destination| !to.replaces && files.exists(&to.path);
     if let Some(to) = job.destination().filter(left_alone).cloned() {
-        return Ok(match job {
-            Job::SaveRun(run) => Outcome::RunIsThere(run.0.number, to),
-            _ => Outcome::IsThere(to),
-        });
+        let run = match job {
+            Job::SaveRun(run) => Some(run.0.number),
+            _ => None,
+        };
+        return Ok(Outcome::IsThere(to, run));
     }
     Ok(match job {
         Job::Record(inputs) => {

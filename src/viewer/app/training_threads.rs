@@ -49,9 +49,8 @@ impl TrainingThreads {
             }
             TrainingAction::Tell(number, order) => {
                 self.asked = f64::NEG_INFINITY;
-                if let Some(learner) = &mut self.learner {
-                    learner.send(number, &order);
-                }
+                let learner = self.learner.iter_mut();
+                learner.for_each(|learner| learner.send(number, &order));
             }
             TrainingAction::Choose(run) => {
                 (self.asked, self.chosen) = (f64::NEG_INFINITY, run);
@@ -80,22 +79,14 @@ impl TrainingThreads {
     /// Starts the threads, which build their runs themselves.
     fn begin(&mut self, starts: Vec<RunStart>) -> Result<(), String> {
         let count = starts.len().max(1);
-        let threads = if self.wake.is_none() {
-            1
-        } else {
-            learning_threads(count)
-        };
+        let wake = self.wake.as_ref();
+        let threads = wake.map_or(1, |_| learning_threads(count));
         let build = |start: RunStart| -> BuildRun {
-            let limit = Snapshots::LIMIT / count;
             Box::new(move || {
-                let RunStart {
-                    experiment: Experiment { task, training, .. },
-                    state,
-                    snapshots,
-                    begun: _,
-                } = start;
-                let snapshots = snapshots.unwrap_or_else(|| Snapshots::new(limit));
-                Run::new(task, training, state, threads, snapshots)
+                let Experiment { task, training, .. } = start.experiment;
+                let empty = || Snapshots::new(Snapshots::LIMIT / count);
+                let snapshots = start.snapshots.unwrap_or_else(empty);
+                Run::new(task, training, start.state, threads, snapshots)
             })
         };
         let runs = starts.into_iter().map(build).collect();
@@ -109,8 +100,7 @@ impl TrainingThreads {
 
     /// Returns the reason why a run could not be built.
     pub fn failure(&self) -> Option<String> {
-        let why = self.learner.as_ref()?.failure()?;
-        Some(no_thread(&why))
+        Some(no_thread(&self.learner.as_ref()?.failure()?))
     }
 
     /// Returns the news since; requests the next ones, where `wanted` and due: all runs after an order,

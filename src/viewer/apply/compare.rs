@@ -127,9 +127,9 @@ impl State {
             self.receive_other(Outcome::opened(path, opened));
             return;
         }
-        let screen = self.session.open.as_ref();
-        let tolerance = self.view.tolerance;
-        if let Some(sides) = screen.and_then(|screen| self.comparing.due(screen, tolerance)) {
+        if let Some(screen) = &self.session.open
+            && let Some(sides) = self.comparing.due(screen, &self.view)
+        {
             self.start(Job::Compare(sides));
         }
     }

@@ -95,12 +95,16 @@ impl State {
         self.toasts.add(Kind::Problem, sentence);
     }
 
-    /// Handles a folder that exists where the run with this number was to be written.
-    pub(super) fn run_is_there(&mut self, number: u64, to: &Destination) {
-        if self.finish_saving(number) {
-            self.ask_to_replace(to);
+    /// Handles a file or folder that exists where one was to be written: that of the run with this number.
+    pub(super) fn is_there(&mut self, run: Option<u64>, to: &Destination) {
+        let asks = run.is_none_or(|number| self.finish_saving(number)) && self.dialog.is_none();
+        if asks {
+            let text = to.path.display().to_string();
+            self.dialog = Some(Dialog::with_error(Subject::File(to.purpose), text));
         } else {
-            self.report_unchanged(to);
+            let path = to.path.display();
+            let text = format!("{path} already exists; it was not changed. Choose another name.");
+            self.toasts.add(Kind::Problem, text);
         }
     }
 

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::figure::chart::page::Charts;
 use crate::figure::{self, Format, Layout, Orientation, RowsShown};
 use crate::platform::{self, HAS_FILES};
-use crate::viewer::command::{Command, Compare, File, Learn, Subject};
+use crate::viewer::command::{Command, Compare, File, Learn};
 use crate::viewer::files::{FilePurpose, file_name};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::link::Link;
 use crate::viewer::state::State;
-use crate::viewer::state::dialog::Dialog;
 use crate::viewer::state::jobs::{Destination, Effect, Job, Page};
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::LiveTraining;
@@ -103,21 +102,6 @@ impl State {
         };
         self.effects.push(Effect::Copy(text));
         self.toasts.add(Kind::Done, said);
-    }
-
-    /// Asks whether to replace a file that exists where one is to be written.
-    pub(super) fn ask_to_replace(&mut self, to: &Destination) {
-        if self.dialog.is_some() {
-            return self.report_unchanged(to);
-        }
-        let text = to.path.display().to_string();
-        self.dialog = Some(Dialog::with_error(Subject::File(to.purpose), text));
-    }
-
-    pub(super) fn report_unchanged(&mut self, to: &Destination) {
-        let path = to.path.display();
-        let text = format!("{path} already exists; it was not changed. Choose another name.");
-        self.toasts.add(Kind::Problem, text);
     }
 
     fn save(&mut self, path: PathBuf, replaces: bool) {

@@ -46,8 +46,7 @@ impl State {
                 let of_it = runs.filter(|run| run.number == number);
                 of_it.for_each(|run| run.landmarks.clone_from(&levels));
             }
-            Outcome::IsThere(to) => self.ask_to_replace(&to),
-            Outcome::RunIsThere(run, to) => self.run_is_there(run, &to),
+            Outcome::IsThere(to, run) => self.is_there(run, &to),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
             Outcome::RunSaved(run, saved, sentence) => {
                 self.toasts.add(Kind::Notice, sentence);
@@ -271,8 +270,8 @@ mod tests {
         let why = || "no".to_owned();
         for other in [
             Outcome::Failed(why()),
-            Outcome::IsThere(destination(FilePurpose::Save)),
-            Outcome::RunIsThere(number + 1, destination(FilePurpose::Run)),
+            Outcome::IsThere(destination(FilePurpose::Save), None),
+            Outcome::IsThere(destination(FilePurpose::Run), Some(number + 1)),
             Outcome::RunNotSaved(number + 1, why()),
             Outcome::RunSaved(number + 1, Saved::default(), why()),
         ] {
@@ -349,7 +348,7 @@ mod tests {
         assert!(learning.saving.is_none() && state.ending.is_none());
         let (mut state, number) = saving();
         let to = destination(FilePurpose::Run);
-        handle_outcome(&mut state, Outcome::RunIsThere(number, to));
+        handle_outcome(&mut state, Outcome::IsThere(to, Some(number)));
         let learning = state.learning.as_ref().unwrap();
         assert!(learning.saving.is_none() && state.ending.is_some());
         assert!(state.dialog.as_ref().unwrap().doubted);

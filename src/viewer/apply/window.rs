@@ -23,12 +23,15 @@ impl State {
                 self.presenting = !self.presenting && self.session.open.is_some();
                 (self.welcome.shown, self.drawer) = (false, false);
             }
+            Window::ToggleWelcome if self.welcome.shown && self.session.open.is_some() => {
+                self.welcome.shown = false;
+            }
+            // Its pictures are recorded meanwhile.
             Window::ToggleWelcome => {
-                if self.welcome.shown && self.session.open.is_some() {
-                    self.welcome.shown = false;
-                } else {
-                    self.show_welcome();
-                }
+                self.player.pause();
+                (self.welcome.shown, self.presenting) = (true, false);
+                self.start(Job::Recent(self.settings.recent.clone()));
+                self.record_cards();
             }
             Window::NextTheme => {
                 let next = |dark| if dark { Theme::Light } else { Theme::Dark };
@@ -62,15 +65,6 @@ impl State {
         }
     }
 
-    /// Shows the start page, and records its pictures meanwhile.
-    fn show_welcome(&mut self) {
-        self.player.pause();
-        (self.welcome.shown, self.presenting) = (true, false);
-        let recent = self.settings.recent.clone();
-        self.start(Job::Recent(recent));
-        self.record_cards();
-    }
-
     /// Records the missing pictures of the start page. Machines that are not loaded are fetched one after the other, so
     /// that other requests do not wait for them.
     pub(super) fn record_cards(&mut self) {
@@ -79,20 +73,18 @@ impl State {
             |machine: &Arc<Machine>| machine.away && welcome.pictures.contains_key(&machine.name);
         let mut is_fetching = session.machines.iter().any(comes);
         let machines = session.machines.iter().enumerate();
-        let machines =
-            machines.map(|(index, machine)| (machine.name.clone(), session.first_inputs(index)));
-        let failures = FAILURES.iter().map(|failure| {
-            let request = failure.request(session);
-            (
-                failure.key(),
-                request.and_then(|request| session.inputs_for(request)),
-            )
+        let machines = machines.filter_map(|(index, machine)| {
+            Some((machine.name.clone(), session.first_inputs(index)?))
+        });
+        let failures = FAILURES.iter().filter_map(|failure| {
+            let inputs = session.inputs_for(failure.request(session)?)?;
+            Some((failure.key(), inputs))
         });
         for (name, inputs) in machines.chain(failures) {
-            let Some(inputs) = inputs.filter(|_| !welcome.pictures.contains_key(&name)) else {
-                continue;
-            };
             let machine = &inputs.machine;
+            if welcome.pictures.contains_key(&name) {
+                continue;
+            }
             if machine.away {
                 if is_fetching || welcome.out_of_reach.contains(&machine.name) {
                     continue;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::episode::Open;
+use super::view_state::ViewState;
 use crate::figure::facts::stages::{Column, StageRef, weighting_at};
 use crate::figure::facts::thresholds::ON_ROW;
 use crate::figure::page::compare::{Common, Comparison as Figure, Named};
@@ -68,8 +69,8 @@ impl Comparing {
     }
 
     /// Returns the pair to compare now, unless it is known or in progress.
-    pub fn due(&mut self, screen: &Open, tolerance: f64) -> Option<Sides> {
-        let pair = self.current(screen, tolerance, false)?;
+    pub fn due(&mut self, screen: &Open, view: &ViewState) -> Option<Sides> {
+        let pair = self.current(screen, view)?;
         if pair.found.is_some() {
             return None;
         }
@@ -77,15 +78,9 @@ impl Comparing {
         (self.asked.replace(sides.key) != Some(sides.key)).then_some(sides)
     }
 
-    /// Both, while there are two: up to which difference they count as the same, and whether it is shown. Until they are
-    /// compared, the last pair with the same baseline and as many steps.
-    pub fn pair<'a>(
-        &'a self,
-        screen: &'a Open,
-        tolerance: f64,
-        difference: bool,
-    ) -> Option<Pair<'a>> {
-        let now = self.current(screen, tolerance, difference)?;
+    /// Both, while there are two. Until they are compared, the last pair with the same baseline and as many steps.
+    pub fn pair<'a>(&'a self, screen: &'a Open, view: &ViewState) -> Option<Pair<'a>> {
+        let now = self.current(screen, view)?;
         let baseline = self.baseline.as_ref()?;
         let Some(found) = self.found.as_ref().filter(|_| now.found.is_none()) else {
             return Some(now);
@@ -107,32 +102,30 @@ impl Comparing {
     }
 
     /// Both, with their result if it is known.
-    fn current<'a>(
-        &'a self,
-        screen: &'a Open,
-        tolerance: f64,
-        difference: bool,
-    ) -> Option<Pair<'a>> {
-        let baseline = self.baseline.as_ref()?;
-        if baseline.open.is_same(screen) {
+    fn current<'a>(&'a self, screen: &'a Open, view: &ViewState) -> Option<Pair<'a>> {
+        let Baseline { open, is_a } = self.baseline.as_ref()?;
+        if open.is_same(screen) {
             return None;
         }
-        let (a, b) = if baseline.is_a {
-            (&baseline.open, screen)
+        let (a, b) = if *is_a {
+            (open, screen)
         } else {
-            (screen, &baseline.open)
+            (screen, open)
         };
-        let key = (a.serial, b.serial, tolerance.to_bits());
-        let found = self.found.as_ref();
-        let found = found.filter(|found| found.sides.key == key);
-        Some(Pair {
+        let pair = Pair {
             a,
             b,
             screen,
-            tolerance,
-            difference,
+            tolerance: view.tolerance,
+            difference: view.difference,
             is_old: false,
+            found: None,
+        };
+        let found = self.found.as_ref();
+        let found = found.filter(|found| found.sides.key == pair.key());
+        Some(Pair {
             found: found.map(|found| &found.result),
+            ..pair
         })
     }
 }
@@ -236,10 +229,14 @@ impl Pair<'_> {
         (self.a.serial << 32) | self.b.serial
     }
 
+    fn key(&self) -> Key {
+        (self.a.serial, self.b.serial, self.tolerance.to_bits())
+    }
+
     /// Returns the input of a comparison of both.
     pub fn sides(&self) -> Sides {
         Sides {
-            key: (self.a.serial, self.b.serial, self.tolerance.to_bits()),
+            key: self.key(),
             open: [self.a.clone(), self.b.clone()],
         }
     }
@@ -351,31 +348,29 @@ mod tests {
     #[test]
     fn pair_is_compared_once() {
         let (mut comparing, screen) = (Comparing::new(None), open(1));
-        let limit = TOLERANCES[1].0;
+        let limit = &ViewState::default();
+        let large = ViewState {
+            tolerance: 0.5,
+            ..ViewState::default()
+        };
         assert!(comparing.due(&screen, limit).is_none());
         comparing.keep(open(2), false);
         let sides = comparing.due(&screen, limit).unwrap();
         assert!(comparing.due(&screen, limit).is_none(), "it is under way");
-        assert!(comparing.due(&screen, 0.5).is_some());
+        assert!(comparing.due(&screen, &large).is_some());
         // The tolerance was asked for last.
         comparing.due(&screen, limit);
         comparing.found = Some(sides.compare());
         assert!(comparing.due(&screen, limit).is_none(), "it is known");
         let next = open(3);
         assert!(comparing.due(&next, limit).is_some());
-        let pair = comparing.pair(&next, limit, false).unwrap();
+        let pair = comparing.pair(&next, limit).unwrap();
         assert!(pair.is_old && pair.found.is_some() && pair.a.serial == 1);
         let other = Open {
             serial: 4,
             ..opened(config(), 2, 4)
         };
-        assert!(
-            comparing
-                .pair(&other, limit, false)
-                .unwrap()
-                .found
-                .is_none()
-        );
+        assert!(comparing.pair(&other, limit).unwrap().found.is_none());
         let baseline = comparing.baseline.clone();
         comparing.end();
         comparing.take_back(baseline);

@@ -309,10 +309,8 @@ pub enum Outcome {
     Prepared(SameArc<Vec<PreparedRun>>),
     /// The reference levels of the run with this number.
     Levels(u64, Vec<(f64, &'static str)>),
-    /// There is a file where one was to be written; it was left alone.
-    IsThere(Destination),
-    /// The same of the run with this number.
-    RunIsThere(u64, Destination),
+    /// There is a file where one was to be written, or the run with this number; it was left alone.
+    IsThere(Destination, Option<u64>),
     /// A file was written, as the sentence reports.
     Saved(String),
     /// The run with this number was written, to this extent; the sentence names the place.

@@ -219,8 +219,7 @@ impl State {
 
     /// Both episodes, while there are two.
     pub fn pair(&self) -> Option<Pair<'_>> {
-        let (open, view) = (self.session.open.as_ref()?, &self.view);
-        self.comparing.pair(open, view.tolerance, view.difference)
+        self.comparing.pair(self.session.open.as_ref()?, &self.view)
     }
 
     /// The pair of episodes, while the comparison is on screen.

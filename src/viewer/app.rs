@@ -66,7 +66,7 @@ impl App {
     pub fn new(ctx: &Context, options: Options) -> Self {
         theme::apply(ctx);
         let look = (options.settings.look, ViewSize::All);
-        appearance::apply_theme(look, ctx, (Appearance::default(), ViewSize::All));
+        appearance::apply_theme(look, ctx, Appearance::default());
         let wake = ctx.clone();
         let worker = Worker::new(options.files.clone(), move || wake.request_repaint());
         Self::with_worker(options, worker, TrainingThreads::new(Some(ctx.clone())))
@@ -193,7 +193,8 @@ impl App {
             self.state.toasts.add(Kind::Notice, text);
         }
         let look = (look, self.shown());
-        appearance::apply_theme(look, ctx, std::mem::replace(&mut self.applied, look));
+        let (before, _) = std::mem::replace(&mut self.applied, look);
+        appearance::apply_theme(look, ctx, before);
     }
 
     /// The sizes of the content on screen.
@@ -320,10 +321,8 @@ impl App {
     fn after_ui(&mut self, ctx: &Context) {
         let busy = self.worker.busy().then_some(BETWEEN_SHARES);
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
-        let updates = self
-            .state
-            .expects_news()
-            .then_some(training_threads::BETWEEN);
+        let news = self.state.expects_news();
+        let updates = news.then_some(training_threads::BETWEEN);
         let changes = [step, message, busy, updates];
         self.next_change = changes.into_iter().flatten().min_by(f64::total_cmp);
         let moves = step.is_some() && self.player.through() < 1.0;

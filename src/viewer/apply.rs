@@ -20,7 +20,7 @@ mod window;
 
 use super::command::{Command, Edit, Look, Play};
 use super::state::State;
-use super::state::jobs::{Effect, Job};
+use super::state::jobs::{Effect, Job, TrainingAction};
 use crate::figure::facts::numbers;
 
 /// The subject of messages about the speed.
@@ -60,6 +60,11 @@ impl State {
         self.effects.push(Effect::Start(job));
     }
 
+    /// Gives an order to the training threads.
+    fn train(&mut self, action: TrainingAction) {
+        self.effects.push(Effect::Train(action));
+    }
+
     fn act(&mut self, command: Command) {
         if !command.is_update() {
             self.take_over();
@@ -67,9 +72,8 @@ impl State {
         let usual = self.usual_speed();
         let (step, speed) = (self.player.step(), self.player.speed());
         let is_layout = command == Command::Look(Look::NextLayout);
-        let heard = self
-            .tour()
-            .and_then(|tour| tour::UserAction::of(tour, &command));
+        let tour = self.tour();
+        let heard = tour.and_then(|tour| tour::UserAction::of(tour, &command));
         match command {
             Command::Play(play) => self.play(play),
             Command::Look(look) => self.look(look),

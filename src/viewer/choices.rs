@@ -37,15 +37,15 @@ impl State {
             blocked,
         };
         // The list itself is not on the list.
-        let on_list =
-            |entry: &&keys::Entry| entry.command != Command::Ask(Ask::For(Subject::Commands));
-        let table = TABLE.iter().filter(on_list).map(|entry| {
-            let (command, blocked) = (entry.command.clone(), self.lacks(entry.need));
-            Choice {
-                key: entry.keys_text(),
-                also: entry.also,
-                ..choice(entry.name.to_owned(), entry.help, command, blocked)
-            }
+        let list = Command::Ask(Ask::For(Subject::Commands));
+        let table = TABLE.iter().filter(|entry| entry.command != list);
+        let table = table.map(|entry| Choice {
+            name: entry.name.to_owned(),
+            help: entry.help.to_owned(),
+            also: entry.also,
+            key: entry.keys_text(),
+            command: entry.command.clone(),
+            blocked: self.lacks(entry.need),
         });
         let machines = self.session.machines.iter().enumerate();
         let machines = machines.map(|(index, machine)| {
@@ -57,7 +57,7 @@ impl State {
         let failures = failures.filter_map(|(which, failure)| {
             failure.request(&self.session)?;
             let name = format!("Where machines fail: {}", failure.title.to_lowercase());
-            let command = Command::Episode(Episode::Failure(Some(which)));
+            let command = Episode::Failure(Some(which)).into();
             Some(choice(name, failure.about, command, None))
         });
         let heads = (0..self.heads()).zip(self.trace().into_iter().cycle());
@@ -87,10 +87,8 @@ impl State {
         });
         let terms = glossary::terms().map(|term| {
             let name = format!("Glossary: {}", term.title());
-            let command = match term.link {
-                Some(link) => Command::Episode(Episode::Link(link)),
-                None => Command::Ask(Ask::For(Subject::Glossary)),
-            };
+            let link = term.link.map(|link| Episode::Link(link).into());
+            let command = link.unwrap_or(Ask::For(Subject::Glossary).into());
             choice(name, term.meaning, command, None)
         });
         let all = table.chain(machines).chain(failures).chain(heads);

@@ -66,8 +66,8 @@ impl Files for Disk {
         if !HAS_FILES {
             return save_machine(folder, experiment, command, &run_state.state);
         }
-        let is_active = write_run(folder, experiment, &command, run_state, replaces)
-            .map_err(|error| error.to_string())?;
+        let written = write_run(folder, experiment, &command, run_state, replaces);
+        let is_active = written.map_err(|error| error.to_string())?;
         let eval = shell::command(&[OsStr::new("eval"), folder.as_os_str()]);
         let (resume, folder) = (shell::resume(folder), folder.display());
         Ok(if is_active {

@@ -222,15 +222,14 @@ fn step_card(open: &Open, step: usize) -> Card {
         }
     };
     let channels = output.iter().zip(target).enumerate();
-    let mut lines: Vec<_> = channels
-        .map(|(channel, (&p, &y))| {
-            let is_wrong = recording.is_wrong(step, channel);
-            let wrong = if is_wrong { ", wrong" } else { "" };
-            let scored = format!("target {}, {} bits{wrong}", n(y), n(bits(y, p)));
-            let sum = if asked { &scored } else { "not scored" };
-            line(&format!("y{channel}"), sum, p)
-        })
-        .collect();
+    let values = channels.map(|(channel, (&p, &y))| {
+        let is_wrong = recording.is_wrong(step, channel);
+        let wrong = if is_wrong { ", wrong" } else { "" };
+        let scored = format!("target {}, {} bits{wrong}", n(y), n(bits(y, p)));
+        let sum = if asked { &scored } else { "not scored" };
+        line(&format!("y{channel}"), sum, p)
+    });
+    let mut lines: Vec<_> = values.collect();
     let loss = recording.loss.get(step).copied().unwrap_or_default();
     lines.push(line("loss", "cross-entropy, bits", loss));
     let phase = narrate::phase_at(recording, step);

@@ -67,10 +67,12 @@ pub fn keeps(name: &str, held: [bool; 3]) -> bool {
     };
     let (control, key) = (pressed.modifiers.command, pressed.logical_key);
     // What is copied, cut and pasted comes from the browser.
-    let is_text = matches!(key, Key::C | Key::X | Key::V);
-    (control || key == Key::F1)
-        && !(control && is_text)
-        && TABLE.iter().flat_map(Entry::keys).any(|key| key == pressed)
+    let is_ours = if control {
+        !matches!(key, Key::C | Key::X | Key::V)
+    } else {
+        key == Key::F1
+    };
+    is_ours && TABLE.iter().flat_map(Entry::keys).any(|key| key == pressed)
 }
 
 /// True for a key, by its name in browsers, that the browser reserves: it is not handled here.
@@ -82,13 +84,8 @@ pub fn leaves(name: &str, held: [bool; 3]) -> bool {
 #[cfg(target_arch = "wasm32")]
 fn pressed(name: &str, [control, shift, alt]: [bool; 3]) -> Option<KeyboardShortcut> {
     let key = Key::from_name(&name.to_uppercase()).or_else(|| Key::from_name(name))?;
-    let held = [
-        (control, Modifiers::COMMAND),
-        (shift, Modifiers::SHIFT),
-        (alt, Modifiers::ALT),
-    ];
-    let held = held.into_iter().filter(|(is_held, _)| *is_held);
-    let modifiers = held.fold(Modifiers::NONE, |all, (_, one)| all | one);
+    let mut modifiers = Modifiers::NONE;
+    (modifiers.command, modifiers.shift, modifiers.alt) = (control, shift, alt);
     Some(KeyboardShortcut::new(modifiers, key))
 }
 
@@ -314,16 +311,13 @@ pub fn head_key(head: usize) -> Option<String> {
 
 /// The tooltip of a button: its name and its first key.
 pub fn tooltip(command: &Command) -> String {
-    let name = entry_of(command).map_or("", |entry| entry.name);
-    with_key(name, command)
+    with_key(entry_of(command).map_or("", |entry| entry.name), command)
 }
 
 /// Words with the first key of a command.
 pub fn with_key(words: &str, command: &Command) -> String {
-    match key_of(command) {
-        Some(key) => format!("{words}  ({key})"),
-        None => words.to_owned(),
-    }
+    let key = key_of(command).map(|key| format!("  ({key})"));
+    format!("{words}{}", key.unwrap_or_default())
 }
 
 /// The first key of a command, as people write it.
@@ -384,11 +378,8 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
     ctx.input_mut(|input| {
         if free {
             // The window system makes an event of its own of Ctrl+C.
-            let form = if input.modifiers.shift {
-                Form::NumPy
-            } else {
-                Form::Tsv
-            };
+            let forms = [Form::Tsv, Form::NumPy];
+            let form = forms[usize::from(input.modifiers.shift)];
             let copies = input.events.iter();
             let copies = copies.filter(|event| **event == egui::Event::Copy);
             commands.extend(copies.map(|_| Command::File(File::CopyTable(form))));
@@ -421,12 +412,9 @@ fn bound(held: Held) -> Vec<(KeyboardShortcut, Command)> {
 
 /// True for a command that is unavailable while the input is edited: it moves the play-head, or its key is taken.
 fn waits(entry: &Entry) -> bool {
-    let own = edit_keys();
+    let own = edit_keys().map(|(key, _)| key.logical_key);
     matches!(entry.group, Group::Play | Group::Time)
-        || entry.keys.iter().any(|key| {
-            own.iter()
-                .any(|(other, _)| other.logical_key == key.logical_key)
-        })
+        || (entry.keys.iter()).any(|key| own.contains(&key.logical_key))
 }
 
 /// The keys while the input is edited.

@@ -263,10 +263,8 @@ impl Link {
         }
         let begin = &self.begin;
         let (measure, size) = self.size.unzip();
-        let flips = begin
-            .flipped
-            .iter()
-            .map(|(step, bit)| format!("{step}.{bit}"));
+        let flips = begin.flipped.iter();
+        let flips = flips.map(|(step, bit)| format!("{step}.{bit}"));
         let flips = flips.collect::<Vec<_>>().join(",");
         let pairs = [
             ("machine", self.machine.clone()),
@@ -282,8 +280,8 @@ impl Link {
             ("layout", text(begin.layout.map(WindowLayout::name))),
         ];
         let said = pairs.into_iter();
-        said.filter_map(|(name, value)| Some((name, value?)))
-            .collect()
+        let said = said.filter_map(|(name, value)| Some((name, value?)));
+        said.collect()
     }
 }
 

@@ -49,9 +49,7 @@ pub fn step_meant(recording: &Recording, step: usize, text: &str) -> Option<usiz
         return (number <= last).then_some(number);
     }
     let text = text.to_lowercase();
-    let phases = &recording.episode.phases;
-    let named = phases
-        .iter()
-        .find(|phase| !text.is_empty() && phase.name.starts_with(&text));
+    let mut phases = recording.episode.phases.iter();
+    let named = phases.find(|phase| !text.is_empty() && phase.name.starts_with(&text));
     named.map(|phase| phase.start)
 }

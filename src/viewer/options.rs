@@ -59,11 +59,10 @@ impl Options {
         }
         let link = Link::parse(place)?;
         let first = link.first()?;
-        let machine = included_machine(first);
-        let begin = machine
-            .map(|machine| link.beginning(&machine))
-            .transpose()?;
-        Ok((first, begin.unwrap_or_default()))
+        Ok(match included_machine(first) {
+            Some(machine) => (first, link.beginning(&machine)?),
+            None => (first, StartOptions::default()),
+        })
     }
 
     /// Checks that the initial episode can be recorded and has the step, stage and head.
@@ -97,10 +96,8 @@ impl Options {
         let config = machine.ntm.config.with_rows(inputs.request.rows);
         let config = config.unwrap_or_else(|_| machine.ntm.config.clone());
         worker::check_recording(&config, steps).map_err(StartError::TooLarge)?;
-        let writes_first = config.order() == Order::WriteFirst;
-        Ok(self
-            .begin
-            .check(steps, &Trace::new(&config), writes_first)?)
+        let (heads, writes_first) = (Trace::new(&config), config.order() == Order::WriteFirst);
+        Ok(self.begin.check(steps, &heads, writes_first)?)
     }
 
     /// Moves the machine of this name before the others.

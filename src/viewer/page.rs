@@ -138,16 +138,16 @@ fn shown(state: &State) -> Object {
     let (session, player, request) = (&state.session, &state.player, &state.session.request);
     let open = session.open.as_ref();
     let machine = session.machine().map(|machine| machine.name.as_str());
-    let of_file = open.is_some_and(|open| open.is_of_a_file());
     let task = open.map(|open| open.shown.recording.task.name());
-    let trace = state
-        .trace()
-        .filter(|trace| state.view.focus < trace.heads.len());
+    let trace = state.trace().filter(|_| state.view.focus < state.heads());
     let head = trace.map(|trace| head_label(trace, state.view.focus));
     let pictures = state.welcome.pictures.values().flatten().count();
+    let message = state.toasts.history().next();
+    let message = message.map(|said| said.1.as_str());
+    let learning = state.learning.as_ref().map(|learning| learned(learning));
     object([
         ("title", session.title().into()),
-        ("machine", machine.filter(|_| !of_file).into()),
+        ("machine", machine.filter(|_| !state.shows_file()).into()),
         ("task", task.into()),
         ("size", (request.size as f64).into()),
         ("repeats", (request.repeats as f64).into()),
@@ -164,23 +164,8 @@ fn shown(state: &State) -> Object {
         ("pictures", (pictures as f64).into()),
         ("dialog", state.dialog.as_ref().map(name_of).into()),
         ("dark", state.frame.dark.into()),
-        (
-            "message",
-            state
-                .toasts
-                .history()
-                .next()
-                .map(|said| said.1.as_str())
-                .into(),
-        ),
-        (
-            "learning",
-            state
-                .learning
-                .as_ref()
-                .map(|learning| learned(learning))
-                .into(),
-        ),
+        ("message", message.into()),
+        ("learning", learning.into()),
     ])
 }
 
@@ -204,17 +189,13 @@ fn learned(learning: &LiveTraining) -> Object {
     let run = learning.run();
     let progress = run.progress.as_ref();
     let last = progress.and_then(|progress| progress.history.last());
+    let sequences = progress.map(|progress| progress.sequences as f64);
+    let bits = last.map(|point| point.validation.bits_per_sequence);
     object([
         ("goes", learning.is_training.into()),
-        (
-            "sequences",
-            progress.map(|progress| progress.sequences as f64).into(),
-        ),
+        ("sequences", sequences.into()),
         ("seconds", progress.map(|progress| progress.seconds).into()),
-        (
-            "bits",
-            last.map(|point| point.validation.bits_per_sequence).into(),
-        ),
+        ("bits", bits.into()),
         ("rate", run.rate.into()),
     ])
 }

@@ -46,9 +46,8 @@ impl RowZoom {
     /// Brings a row, by its place among those shown, to the middle.
     pub fn centre(&mut self, index: usize, rows: &Rows, room: f32) {
         let count = self.count(rows, room).unwrap_or(rows.shown());
-        self.first = index
-            .saturating_sub(count / 2)
-            .min(rows.shown() - count.min(rows.shown()));
+        let last = rows.shown().saturating_sub(count);
+        self.first = index.saturating_sub(count / 2).min(last);
     }
 
     /// Brings a row into the middle if it has left the middle third.

@@ -107,7 +107,7 @@ impl Worker {
     }
 
     /// Submits a job. A pending recording is cancelled for a newer one.
-    pub fn start(&mut self, job: Job) {
+    pub fn start(&mut self, mut job: Job) {
         self.waiting += 1;
         let under_way = Arc::new(PendingJob::new(&job));
         if under_way.is_recording {
@@ -117,9 +117,9 @@ impl Worker {
         }
         self.under_way.retain(|other| other.strong_count() > 0);
         self.under_way.push(Arc::downgrade(&under_way));
-        match job.away() {
-            Some(name) => self.fetch(&name, job, under_way),
-            None => self.hand_on(job, under_way),
+        match job.inputs().map(|inputs| inputs.machine.clone()) {
+            Some(machine) if machine.away => self.fetch(&machine.name, job, under_way),
+            _ => self.hand_on(job, under_way),
         }
     }
 
@@ -168,21 +168,21 @@ impl Worker {
 
     /// Goes on with the jobs that waited for this machine, or refuses them.
     fn fetched(&mut self, name: &str, fetched: &Result<Arc<Machine>, String>) {
-        let (here, others) = std::mem::take(&mut self.fetching)
-            .into_iter()
-            .partition(|(waits_for, ..)| waits_for == name);
-        self.fetching = others;
-        for (_, job, under_way) in here {
-            match (fetched, job) {
-                (Ok(machine), job) => self.hand_on(job.with_machine(machine), under_way),
-                (Err(why), Job::Record(inputs)) => {
-                    self.outbox
-                        .put(Outcome::Refused(inputs.request, why.clone()));
+        let here = self
+            .fetching
+            .extract_if(.., |(waits_for, ..)| waits_for == name);
+        for (_, job, under_way) in here.collect::<Vec<_>>() {
+            let outcome = match (fetched, job) {
+                (Ok(machine), mut job) => {
+                    let inputs = job.inputs().into_iter();
+                    inputs.for_each(|inputs| inputs.machine = machine.clone());
+                    self.hand_on(job, under_way);
+                    continue;
                 }
-                (Err(_), _) => {
-                    self.outbox.put(Outcome::Outdated);
-                }
-            }
+                (Err(why), Job::Record(inputs)) => Outcome::Refused(inputs.request, why.clone()),
+                (Err(_), _) => Outcome::Outdated,
+            };
+            self.outbox.put(outcome);
         }
     }
 
@@ -450,33 +450,27 @@ async fn sampled(
     let (mut samples, steps) = (Samples::default(), inputs.request.steps(&inputs.task));
     let bytes = Samples::bytes(count, steps, heads, rows);
     if bytes > LARGEST_RECORDING {
-        let size = bytes >> 30;
-        return Err(format!(
-            "{count} samples of {steps} steps on {rows} rows take {size} GB. Choose fewer samples or a shorter episode."
-        ));
+        let (size, advice) = (bytes >> 30, "Choose fewer samples or a shorter episode.");
+        let what = format!("{count} samples of {steps} steps on {rows} rows");
+        return Err(format!("{what} take {size} GB. {advice}"));
     }
+    let mut inputs = inputs.clone();
+    inputs.request.sampling = NoiseMode::Sampled;
     for sample in 0..count {
-        let mut inputs = inputs.clone();
-        inputs.request.sampling = NoiseMode::Sampled;
         inputs.request.sample = sample as u64;
         let progress = async |done, all| progress(sample * all + done, count * all).await;
         samples.add(record(&inputs, progress).await?.recording);
     }
-    samples
-        .spread()
-        .ok_or_else(|| "The number of samples is 0. Choose 1 or more.".to_owned())
+    let none = || "The number of samples is 0. Choose 1 or more.".to_owned();
+    samples.spread().ok_or_else(none)
 }
 
 /// Computes the gradients of an episode, or returns an error.
 fn derived(shown: &RecordedEpisode, of: Quantity) -> Result<Gradients, String> {
-    let machine = shown.machine.as_ref();
-    let machine =
-        machine.ok_or("A recorded trace has no weights, so gradients cannot be computed.")?;
+    let none = "A recorded trace has no weights, so gradients cannot be computed.";
+    let ntm = &shown.machine.as_ref().ok_or(none)?.ntm;
     let rows = shown.config.as_ref().map_or(0, |config| config.rows());
-    let machine = machine
-        .ntm
-        .with_rows(rows)
-        .map_err(|error| error.to_string())?;
+    let machine = ntm.with_rows(rows).map_err(|error| error.to_string())?;
     let found = Gradients::new(&machine, &shown.recording, of);
     found.ok_or_else(|| "This episode has no such output bit.".to_owned())
 }
@@ -520,7 +514,12 @@ pub fn check_training(experiment: &Experiment, count: usize) -> Result<(), Strin
 /// Prepares a run for training, one of `count` side by side.
 fn prepared(name: Option<String>, start: RunStart, count: usize) -> Result<PreparedRun, String> {
     check_training(&start.experiment, count)?;
-    let view = RunView::of(name, &start);
+    let machine = start.state.machine.clone();
+    let view = RunView {
+        begun: start.begun.clone(),
+        landmarks: landmarks(&start.experiment),
+        ..RunView::new(name, start.experiment.clone(), machine)
+    };
     Ok(PreparedRun { view, start })
 }
 
@@ -532,25 +531,19 @@ async fn play(
     mut progress: impl Progress,
 ) -> Option<Recording> {
     // By hand or not, the noise is that of the seed.
-    let drawn = Some(Draw {
-        sample: request.sample,
-        sampling: request.sampling,
-        ..Draw::of(request.seed, 0)
-    });
+    let mut drawn = Draw::of(request.seed, 0);
+    (drawn.sample, drawn.sampling) = (request.sample, request.sampling);
     let manual = !request.flipped.is_empty() || request.given.is_some();
-    let mut recorder = Recorder::new(machine, task, request.episode(task), drawn);
+    let mut recorder = Recorder::new(machine, task, request.episode(task), Some(drawn));
     while recorder.step() {
         let (done, all) = recorder.done();
         if progress(done, all).await.is_break() {
             return None;
         }
     }
-    let recording = recorder.into_recording();
-    let origin = recording.origin.filter(|_| !manual);
-    Some(Recording {
-        origin,
-        ..recording
-    })
+    let mut recording = recorder.into_recording();
+    recording.origin.take_if(|_| manual);
+    Some(recording)
 }
 
 #[cfg(test)]

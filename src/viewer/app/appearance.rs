@@ -47,11 +47,7 @@ pub fn limit(look: Appearance, ctx: &Context) -> Option<f32> {
 }
 
 /// Applies the theme, larger where the pictures have no panels; `before` is the previous one.
-pub fn apply_theme(
-    (look, shown): (Appearance, ViewSize),
-    ctx: &Context,
-    (before, _): (Appearance, ViewSize),
-) {
+pub fn apply_theme((look, shown): (Appearance, ViewSize), ctx: &Context, before: Appearance) {
     if before.theme != look.theme {
         ctx.set_theme(match look.theme {
             Theme::System => ThemePreference::System,

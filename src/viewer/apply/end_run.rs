@@ -7,7 +7,7 @@ use crate::viewer::command::Subject;
 use crate::viewer::files::FilePurpose;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
-use crate::viewer::state::jobs::{Destination, Effect, Saved, Saving, TrainingAction};
+use crate::viewer::state::jobs::{Destination, Saved, Saving, TrainingAction};
 use crate::viewer::state::learning::{EndRequest, Replacement};
 use crate::viewer::state::messages::Kind;
 
@@ -76,8 +76,7 @@ impl State {
             },
         };
         learning.saving = Some(saving.number);
-        self.effects
-            .push(Effect::Train(TrainingAction::Save(Box::new(saving))));
+        self.train(TrainingAction::Save(Box::new(saving)));
     }
 
     /// The run with this number is not being written any more; true where it was the one that is waited for.

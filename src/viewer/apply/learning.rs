@@ -137,8 +137,7 @@ impl State {
         change(learning);
         let run = learning.chosen;
         if (run, learning.snapshot_at) != before {
-            self.effects
-                .push(Effect::Train(TrainingAction::Choose(run)));
+            self.train(TrainingAction::Choose(run));
             self.show_learner();
             self.probe_next(run);
         }
@@ -211,8 +210,7 @@ impl State {
         self.show_learning(learning);
         self.player.pause();
         self.record();
-        self.effects
-            .push(Effect::Train(TrainingAction::Begin(starts)));
+        self.train(TrainingAction::Begin(starts));
         self.effects.push(goes);
     }
 
@@ -228,7 +226,7 @@ impl State {
 
     pub(super) fn leave_learning(&mut self) {
         if self.learning.take().is_some() {
-            self.effects.push(Effect::Train(TrainingAction::End));
+            self.train(TrainingAction::End);
         }
     }
 
@@ -266,35 +264,32 @@ impl State {
         let Some(learning) = &mut self.learning else {
             return;
         };
-        let (mut said, mut is_new) = (Vec::new(), false);
+        let mut is_new = false;
         for (place, news) in news {
             let Some(run) = learning.runs.get_mut(*place) else {
                 continue;
             };
-            if news.progress.end == Some(End::Finished)
-                && run.is_active()
-                && *place == learning.chosen
-            {
-                let (all, seconds) = (news.progress.sequences, news.progress.seconds);
-                let text = format!("Trained on all {all} sequences in {seconds:.1} s.");
-                said.push((Kind::Done, text));
+            let (progress, is_chosen) = (&news.progress, *place == learning.chosen);
+            match &progress.end {
+                Some(End::Finished) if is_chosen && run.is_active() => {
+                    let (all, seconds) = (progress.sequences, progress.seconds);
+                    let text = format!("Trained on all {all} sequences in {seconds:.1} s.");
+                    self.toasts.add(Kind::Done, text);
+                }
+                Some(End::Broken { .. }) if run.is_active() => {
+                    let found = progress.findings.last();
+                    let words = found.map_or("", |found| found.words.as_str());
+                    let text = format!("{}: {words}", run.label());
+                    self.toasts.add(Kind::Problem, text);
+                }
+                Some(End::Finished | End::Broken { .. } | End::Diverged(_)) | None => {}
             }
-            if let (Some(End::Broken { .. }), true) = (&news.progress.end, run.is_active()) {
-                let found = news.progress.findings.last();
-                let words = found.map_or("", |found| found.words.as_str());
-                said.push((Kind::Problem, format!("{}: {words}", run.label())));
-            }
-            is_new |= run.apply_update(news) && *place == learning.chosen;
+            is_new |= run.apply_update(news) && is_chosen;
         }
-        let is_now = learning.snapshot_at.is_none();
-        let last = news.last().map_or(0, |(place, _)| *place);
-        for (kind, text) in said {
-            self.toasts.add(kind, text);
-        }
-        if is_now && is_new {
+        if learning.snapshot_at.is_none() && is_new {
             self.show_learner();
         }
-        self.probe_next(last);
+        self.probe_next(news.last().map_or(0, |(place, _)| *place));
     }
 
     /// Shows the episode on screen with the selected machine, while the training is shown.

@@ -6,39 +6,34 @@ use std::sync::Arc;
 use crate::viewer::command::Learn;
 use crate::viewer::files::LoadedRun;
 use crate::viewer::state::State;
-use crate::viewer::state::jobs::{Effect, Job, TrainingAction};
+use crate::viewer::state::jobs::{Job, TrainingAction};
 use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun};
 use crate::viewer::state::messages::Kind;
 
 impl State {
     /// Shows a run with all its training snapshots.
     pub(super) fn show_loaded_run(&mut self, path: PathBuf, loaded: LoadedRun) {
-        self.effects.push(Effect::Train(TrainingAction::End));
+        self.train(TrainingAction::End);
         let machine = loaded.machine(&path);
         let size = *machine.task.size().end();
         let last = loaded.progress.snapshots.all().last();
-        let now = last
-            .map_or(&machine.ntm, |last| last.machine.as_ref())
-            .clone();
+        let now = last.map_or(&machine.ntm, |last| last.machine.as_ref());
+        let mut run = RunView::new(Some(loaded.name), loaded.experiment, now.clone());
         self.runs += 1;
-        let mut run = RunView {
-            number: self.runs,
-            ..RunView::new(Some(loaded.name), loaded.experiment, now)
-        };
+        run.number = self.runs;
         if let Ok(now) = run.begun.after(&loaded.progress.changes) {
             run.experiment = now;
         }
         self.start(Job::Levels(run.number, Box::new(run.experiment.clone())));
         run.progress = Some(Arc::new(loaded.progress));
-        let saved = SavedRun {
-            folder: path.clone(),
-            is_finished: loaded.is_finished,
-        };
         let place = self.session.add(machine);
         self.session.request.size = size;
         self.show_learning(LiveTraining {
             is_training: false,
-            read_only: Some(saved),
+            read_only: Some(SavedRun {
+                folder: path.clone(),
+                is_finished: loaded.is_finished,
+            }),
             ..LiveTraining::new(vec![run], place)
         });
         self.record_first();

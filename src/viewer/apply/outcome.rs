@@ -73,19 +73,19 @@ impl State {
 
     /// The spread of many samples of the requested episode.
     fn sampled(&mut self, request: &EpisodeRequest, spread: Arc<Spread>) {
-        let is_it = |open: &&mut Open| {
-            let own = open.request.as_ref();
-            own.is_some_and(|own| own.is_same_episode(request))
-        };
-        if let Some(open) = self.session.open.as_mut().filter(is_it) {
+        if let Some(open) = &mut self.session.open
+            && let Some(own) = &open.request
+            && own.is_same_episode(request)
+        {
             open.spread = Some(spread);
         }
     }
 
     /// The gradients of this episode.
     fn derived(&mut self, shown: &Arc<RecordedEpisode>, gradients: Arc<Gradients>) {
-        let fits = |open: &&mut Open| open.shown.is_of_the_same(shown);
-        if let Some(open) = self.session.open.as_mut().filter(fits) {
+        if let Some(open) = &mut self.session.open
+            && open.shown.is_of_the_same(shown)
+        {
             let (of, is_newest) = (gradients.of, Arc::ptr_eq(&open.shown, shown));
             open.gradients = Some(gradients);
             if !is_newest {

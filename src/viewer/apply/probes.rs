@@ -44,8 +44,7 @@ impl State {
             return;
         };
         learning.probing = None;
-        let place = learning.runs.iter().position(|run| run.number == number);
-        if let Some(place) = place {
+        if let Some(place) = learning.runs.iter().position(|run| run.number == number) {
             learning.runs[place].probe.open = open;
             self.probe_next(place);
         }

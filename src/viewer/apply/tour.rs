@@ -62,10 +62,7 @@ impl State {
     /// Leaves the tour or a failure; false where there is none.
     pub(super) fn leave_guide(&mut self) -> bool {
         let is_guided = matches!(self.mode, Mode::Tour(_) | Mode::Failure(_));
-        if is_guided {
-            self.enter(Mode::Free);
-        }
-        is_guided
+        is_guided.then(|| self.enter(Mode::Free)).is_some()
     }
 
     /// Leaves the tour for another episode, unless its step applies to any machine.
@@ -198,10 +195,8 @@ impl State {
         let Some((step, _)) = flipped.filter(|_| flips) else {
             return self.set_scene();
         };
-        if let Some(answer) = self
-            .answer_of(step)
-            .or_else(|| self.recording()?.episode.first_scored())
-        {
+        let first = || self.recording()?.episode.first_scored();
+        if let Some(answer) = self.answer_of(step).or_else(first) {
             self.player.show_whole_steps();
             self.player.seek(answer);
         }

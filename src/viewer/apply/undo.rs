@@ -1,6 +1,5 @@
 //! Undo and redo.
 
-use crate::viewer::row_zoom::RowZoom;
 use crate::viewer::state::State;
 use crate::viewer::state::view_state::ViewState;
 
@@ -34,10 +33,7 @@ impl State {
 
     fn restore_view(&mut self, view: ViewState) {
         let before = std::mem::replace(&mut self.view, view).row_zoom;
-        self.view.row_zoom = RowZoom {
-            first: before.first,
-            ..self.view.row_zoom
-        };
+        self.view.row_zoom.first = before.first;
         if before.height.is_none() {
             self.open_window();
         }

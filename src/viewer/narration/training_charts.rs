@@ -129,10 +129,8 @@ fn scale(run: &RunView, lines: &[Line], levels: &[(f64, String)], several: bool)
         return Axis::new(AxisKind::Linear, [0.9 * best, 1.1 * guessing]);
     }
     // One that diverges does not make all others a line at the bottom.
-    let most = guessing
-        .filter(|_| several)
-        .map_or(f64::INFINITY, |bits| BEYOND * bits);
-    over(lines, levels, most)
+    let most = guessing.filter(|_| several).map(|bits| BEYOND * bits);
+    over(lines, levels, most.unwrap_or(f64::INFINITY))
 }
 
 /// Returns the charts of the gradient norm and of wrong bits by size.

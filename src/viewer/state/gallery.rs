@@ -67,11 +67,9 @@ impl Failure {
 
     /// The episode, if there is the machine.
     pub fn request(&self, session: &Session) -> Option<EpisodeRequest> {
-        let machines = &session.machines;
-        let index = machines
-            .iter()
-            .position(|machine| machine.name == self.machine)?;
-        let own = EpisodeRequest::of(index, &machines[index], crate::train::UNSEEN_SEED);
+        let mut machines = session.machines.iter().enumerate();
+        let (index, machine) = machines.find(|(_, machine)| machine.name == self.machine)?;
+        let own = EpisodeRequest::of(index, machine, crate::train::UNSEEN_SEED);
         Some(EpisodeRequest {
             size: self.size,
             repeats: self.repeats,

@@ -57,18 +57,12 @@ impl History {
 
     /// Returns the state to undo or redo to; `now` is the current one.
     pub fn travel(&mut self, now: UndoState, redo: bool) -> Option<UndoState> {
-        let (from, to) = if redo {
-            (&mut self.future, &mut self.past)
-        } else {
-            (&mut self.past, &mut self.future)
-        };
+        let (mut from, mut to) = (&mut self.past, &mut self.future);
+        if redo {
+            (from, to) = (to, from);
+        }
         // What was refused since has left moments that are like this one.
-        let state = loop {
-            let state = from.pop()?;
-            if state != now {
-                break state;
-            }
-        };
+        let state = std::iter::from_fn(|| from.pop()).find(|state| *state != now)?;
         to.push(now);
         Some(state)
     }

@@ -196,24 +196,14 @@ impl Job {
         }
     }
 
-    /// The name of the machine whose weights are still to be fetched for it.
-    pub fn away(&self) -> Option<String> {
+    /// Returns the episode to record, with the machine, which may have to be fetched.
+    pub fn inputs(&mut self) -> Option<&mut RecordingInputs> {
         match self {
             Self::Record(inputs) | Self::Picture(_, inputs) | Self::Sample(inputs, _) => {
-                (inputs.machine.away).then(|| inputs.machine.name.clone())
+                Some(inputs)
             }
             _ => None,
         }
-    }
-
-    /// Sets the machine, which is now loaded.
-    #[must_use]
-    pub fn with_machine(mut self, machine: &Arc<Machine>) -> Self {
-        if let Self::Record(inputs) | Self::Picture(_, inputs) | Self::Sample(inputs, _) = &mut self
-        {
-            inputs.machine = machine.clone();
-        }
-        self
     }
 
     fn can_be_given_up(&self) -> bool {

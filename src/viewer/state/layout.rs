@@ -39,10 +39,9 @@ impl WindowLayout {
 
     /// Returns the layout in which an episode opens: the close-up for short ones.
     pub fn that_suits(open: &Open) -> Self {
-        if (1..=SHORT).contains(&open.shown.recording.trace.steps()) {
-            Self::CloseUp
-        } else {
-            Self::Debug
+        match open.shown.recording.trace.steps() {
+            1..=SHORT => Self::CloseUp,
+            _ => Self::Debug,
         }
     }
 
@@ -55,10 +54,7 @@ impl WindowLayout {
     /// shows values on their way from one stage to the next, of which there are no derivatives; of two episodes side by
     /// side each has its own.
     pub fn has_layers(self) -> bool {
-        match self {
-            Self::Debug | Self::Paper | Self::PaperDown | Self::Train => true,
-            Self::CloseUp | Self::Compare => false,
-        }
+        !matches!(self, Self::CloseUp | Self::Compare)
     }
 
     /// Returns the key in the settings.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::io::Experiment;
 use crate::io::preset::{WHOLE, ablations};
-use crate::io::{Experiment, RunStart};
 use crate::learn::{Finding, Pace, RunProgress, RunUpdate, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, State, chance, optimum};
@@ -448,16 +448,6 @@ impl RunView {
     pub fn label(&self) -> String {
         let by_seed = || format!("seed {}", self.begun.training.seed);
         self.name.clone().unwrap_or_else(by_seed)
-    }
-
-    /// A run that is about to start, with its reference levels. Plays many episodes: not for the thread that draws.
-    pub fn of(name: Option<String>, start: &RunStart) -> Self {
-        let machine = start.state.machine.clone();
-        Self {
-            begun: start.begun.clone(),
-            landmarks: landmarks(&start.experiment),
-            ..Self::new(name, start.experiment.clone(), machine)
-        }
     }
 
     /// A run of this machine, without a number and without reference levels.

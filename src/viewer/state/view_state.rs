@@ -67,15 +67,11 @@ impl ViewState {
     /// Returns the view with rows scrolled to the first, all steps on screen, and only a chosen head selected:
     /// automatic selection and scrolling are no changes to undo.
     pub fn unscrolled(&self) -> Self {
-        let row_zoom = RowZoom {
-            first: 0,
-            ..self.row_zoom
-        };
-        Self {
-            row_zoom,
-            focus: if self.chosen { self.focus } else { usize::MAX },
-            step_zoom: StepZoom::default(),
-            ..self.clone()
+        let mut view = self.clone();
+        (view.row_zoom.first, view.step_zoom) = (0, StepZoom::default());
+        if !view.chosen {
+            view.focus = usize::MAX;
         }
+        view
     }
 }

@@ -28,10 +28,8 @@ pub fn card(
 impl State {
     /// The line at the bottom: the current step in words.
     pub fn status(&self) -> String {
-        let open = self.session.open.as_ref();
-        open.map_or_else(String::new, |open| {
-            narration::status(open, &self.player, self.view.focus)
-        })
+        let told = |open: &Open| narration::status(open, &self.player, self.view.focus);
+        self.session.open.as_ref().map(told).unwrap_or_default()
     }
 
     /// Returns the card of the pinned value, if one is pinned.

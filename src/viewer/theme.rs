@@ -175,8 +175,8 @@ pub fn set_reach(ctx: &Context, by_finger: bool) {
 
 /// True where the screen is operated by a finger.
 pub fn is_by_finger(ctx: &Context) -> bool {
-    let set = ctx.data(|data| data.get_temp(Id::unique("by finger")));
-    set.unwrap_or(false)
+    ctx.data(|data| data.get_temp(Id::unique("by finger")))
+        .unwrap_or(false)
 }
 
 /// Lets things glide into place, or not.
@@ -191,19 +191,17 @@ fn fonts() -> FontDefinitions {
     let icons = include_bytes!("../../assets/fonts/Lucide-subset.ttf");
     let icons = FontData::from_static(icons).into();
     fonts.font_data.insert(ICONS.to_owned(), icons);
-    let fallback = fonts.families.get(&FontFamily::Proportional);
-    let fallback = fallback.cloned().unwrap_or_default();
-    let family = |first: &[&str]| -> Vec<String> {
+    let fallback = fonts.families[&FontFamily::Proportional].clone();
+    let family = |first: &[&str]| {
         let first = first.iter().map(|&name| name.to_owned());
         first.chain(fallback.iter().cloned()).collect()
     };
-    let families = [
+    fonts.families.extend([
         (FontFamily::Proportional, family(&["Inter"])),
         (FontFamily::Monospace, family(&["JetBrains Mono", "Inter"])),
         (semibold(), family(&["Inter SemiBold", "Inter"])),
         (FontFamily::Name(ICONS.into()), vec![ICONS.to_owned()]),
-    ];
-    fonts.families.extend(families);
+    ]);
     fonts
 }
 
@@ -240,8 +238,7 @@ fn space_out(style: &mut Style) {
 
 fn visuals(dark: bool) -> Visuals {
     let palette = Palette::for_theme(dark);
-    let base = if dark { Visuals::dark } else { Visuals::light };
-    let mut visuals = base();
+    let mut visuals = Theme::from_dark_mode(dark).default_visuals();
     visuals.panel_fill = palette.panel;
     visuals.window_fill = palette.panel;
     visuals.window_stroke = palette.hairline();

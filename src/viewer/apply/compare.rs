@@ -76,13 +76,12 @@ impl State {
 
     fn take_b(&mut self, path: &Path, open: Open, screen: &Open) {
         let (a, b) = (&screen.shown.recording, &open.shown.recording);
-        if self.refuses(path, &trace::obstacles(a, b)) {
-            return;
+        if !self.refuses(path, &trace::obstacles(a, b)) {
+            let open = self.session.numbered(open);
+            self.comparing.keep(open, false);
+            self.settings.opened(path.to_owned());
+            self.compare_now();
         }
-        let open = self.session.numbered(open);
-        self.comparing.keep(open, false);
-        self.settings.opened(path.to_owned());
-        self.compare_now();
     }
 
     /// Another machine runs on the episode on screen, which becomes A.
@@ -170,14 +169,11 @@ impl State {
     }
 
     fn go_to_first_difference(&mut self) {
-        let Some((step, stage, head)) = self.first_difference() else {
-            return;
-        };
-        self.player.pause();
-        self.player.seek(step);
-        self.player.seek_stage(stage);
-        if let Some(head) = head {
-            self.select_head(head);
+        if let Some((step, stage, head)) = self.first_difference() {
+            self.player.pause();
+            self.player.seek(step);
+            self.player.seek_stage(stage);
+            head.into_iter().for_each(|head| self.select_head(head));
         }
     }
 

@@ -93,12 +93,11 @@ impl State {
             let text = "Nothing was copied: a link can only show included machines, and traces next to the page.";
             return self.toasts.add(Kind::Problem, text);
         };
-        let (said, text) = match platform::address() {
-            Some(address) => ("Link to this step copied.", link.at(&address)),
-            None => {
-                let said = "Command copied: run it in a terminal to show this step.";
-                (said, link.command())
-            }
+        let (said, text) = if let Some(address) = platform::address() {
+            ("Link to this step copied.", link.at(&address))
+        } else {
+            let said = "Command copied: run it in a terminal to show this step.";
+            (said, link.command())
         };
         self.effects.push(Effect::Copy(text));
         self.toasts.add(Kind::Done, said);

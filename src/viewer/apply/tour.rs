@@ -265,9 +265,7 @@ impl State {
         if let Mode::Tour(tour) = &mut self.mode {
             (tour.before, tour.mark) = (before, mark.map(|step| (step, 0)));
         }
-        if let Some(head) = head {
-            self.select_head(head);
-        }
+        head.into_iter().for_each(|head| self.select_head(head));
         self.view.chosen = chosen.is_some();
     }
 

@@ -74,9 +74,9 @@ fn side_by_side(a: &Table, b: &Table) -> Table {
     let rows = a.rows.iter().zip(&b.rows).map(|(ours, theirs)| {
         let pairs = ours.iter().zip(theirs).skip(1);
         let values = pairs.flat_map(|(a, b)| [*a, *b, b - a]);
-        ours.first().copied().into_iter().chain(values).collect()
+        ours.iter().take(1).copied().chain(values).collect()
     });
-    let first = a.columns.first().cloned().into_iter();
+    let first = a.columns.iter().take(1).cloned();
     Table {
         columns: first.chain(names).collect(),
         rows: rows.collect(),
@@ -145,16 +145,14 @@ pub struct Names {
 
 /// Returns the names of A and B, once one is kept.
 pub fn names(baseline: &Baseline, open: &Open) -> Names {
-    let other = if baseline.open.is_same(open) {
-        "the next episode".to_owned()
-    } else {
-        open.name()
-    };
-    let kept = baseline.open.name();
-    let (names, screen) = if baseline.is_a {
-        ([kept, other], 1)
-    } else {
-        ([open.name(), kept], 0)
-    };
-    Names { names, screen }
+    let (kept, mut shown) = (baseline.open.name(), open.name());
+    if !baseline.is_a {
+        let names = [shown, kept];
+        return Names { names, screen: 0 };
+    }
+    if baseline.open.is_same(open) {
+        "the next episode".clone_into(&mut shown);
+    }
+    let names = [kept, shown];
+    Names { names, screen: 1 }
 }

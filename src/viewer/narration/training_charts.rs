@@ -71,7 +71,7 @@ pub fn loss(learning: &LiveTraining) -> Chart {
     if let Some(paper) = paper::figure(&run.experiment.model, &run.experiment.task) {
         match paper.bits.filter(|bits| *bits > 0.0) {
             Some(level) => levels.push((level, format!("paper: {}", paper.words))),
-            None => meaning += &format!(" Paper: {}.", paper.words),
+            None => meaning = format!("{meaning} Paper: {}.", paper.words),
         }
     }
     let across = sequences(&learning.runs);

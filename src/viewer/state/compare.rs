@@ -85,7 +85,7 @@ impl Comparing {
         let Some(found) = self.found.as_ref().filter(|_| now.found.is_none()) else {
             return Some(now);
         };
-        let [a, b] = &found.sides.open;
+        let [a, b] = &*found.sides.open;
         let (kept, other) = if baseline.is_a { (a, b) } else { (b, a) };
         let steps = [screen, other].map(|open| open.shown.recording.trace.steps());
         if found.result.is_err() || !kept.is_same(&baseline.open) || steps[0] != steps[1] {
@@ -137,7 +137,7 @@ type Key = (u64, u64, u64);
 #[derive(Clone, Debug)]
 pub struct Sides {
     key: Key,
-    open: [Open; 2],
+    open: Box<[Open; 2]>,
 }
 
 /// The result.
@@ -237,7 +237,7 @@ impl Pair<'_> {
     pub fn sides(&self) -> Sides {
         Sides {
             key: self.key(),
-            open: [self.a.clone(), self.b.clone()],
+            open: Box::new([self.a.clone(), self.b.clone()]),
         }
     }
 

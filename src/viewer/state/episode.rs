@@ -288,30 +288,23 @@ impl Open {
     /// Returns its name: its file, or its machine, length and seed.
     pub fn name(&self) -> String {
         let recording = &self.shown.recording;
-        match (&self.shown.file, &self.shown.machine) {
-            (Some(file), _) => file.clone(),
-            (None, Some(machine)) if let Some(count) = machine.task.held_out() => {
-                let place = |drawn: Draw| drawn.seed.wrapping_add(drawn.episode);
-                let place = recording.origin.map_or(0, place) % count.max(1) as u64;
-                format!("{}, held-out {place} of {count}", machine.title)
-            }
-            (None, Some(machine)) => format!(
-                "{}, {} {}, {}",
-                machine.title,
-                machine.task.measure().name(),
-                recording.episode.size,
-                drawn(recording, ["seed ", ", sample "], self.manual())
-            ),
-            (None, None) => task_name(&recording.task).to_owned(),
+        let Some(machine) = &self.shown.machine else {
+            let task = || task_name(&recording.task).to_owned();
+            return self.shown.file.clone().unwrap_or_else(task);
+        };
+        let title = &machine.title;
+        if let Some(count) = machine.task.held_out() {
+            let place = |drawn: Draw| drawn.seed.wrapping_add(drawn.episode);
+            let place = recording.origin.map_or(0, place) % count.max(1) as u64;
+            return format!("{title}, held-out {place} of {count}");
         }
-    }
-
-    /// Returns the words used instead of a seed.
-    fn manual(&self) -> &'static str {
-        match &self.request {
+        let manual = match &self.request {
             Some(request) if request.given.is_some() => "given input",
             _ => "edited bits",
-        }
+        };
+        let (measure, size) = (machine.task.measure().name(), recording.episode.size);
+        let seed = drawn(recording, ["seed ", ", sample "], manual);
+        format!("{title}, {measure} {size}, {seed}")
     }
 
     /// True when both are one episode of one machine, or of one file, though it may have been recorded twice.

@@ -370,39 +370,33 @@ impl Hyperparameter {
         let training = &experiment.training;
         let (OptimizerConfig::RmsProp { learning_rate, .. }
         | OptimizerConfig::Adam { learning_rate, .. }) = training.optimizer;
-        let set = |path: &str| [format!("{path}="), String::new()];
-        let real = |name: &str, value, path| Self {
+        let real = |name: &str, value, path: &str| Self {
             name: name.to_owned(),
             value,
             is_whole: false,
-            around: set(path),
+            around: [format!("{path}="), String::new()],
         };
-        let count = |name: String, value: usize, around| Self {
-            name,
+        let count = |name: &str, value: usize, around: [String; 2]| Self {
+            name: name.to_owned(),
             value: value as f64,
             is_whole: true,
             around,
         };
         let (name, sizes) = (experiment.task.measure().name(), experiment.task.size());
         let (least, most) = (*sizes.start(), *sizes.end());
-        let before = format!("task.{name}=[");
-        let least_of = [before.clone(), format!(",{most}]")];
-        let most_of = [format!("{before}{least},"), "]".to_owned()];
-        let clipping = match training.clip {
-            Clip::Elementwise(limit) | Clip::GlobalNorm(limit) => Some(limit),
-            Clip::None => None,
-        };
+        let rate = "training.optimizer.learning_rate";
+        let batch = ["training.batch=", ""].map(str::to_owned);
+        let least_of = [format!("task.{name}=["), format!(",{most}]")];
+        let most_of = [format!("task.{name}=[{least},"), "]".to_owned()];
         let mut all = vec![
-            real(
-                "Learning rate",
-                learning_rate,
-                "training.optimizer.learning_rate",
-            ),
-            count("Batch".to_owned(), training.batch, set("training.batch")),
-            count(format!("Smallest {name}"), least, least_of),
-            count(format!("Largest {name}"), most, most_of),
+            real("Learning rate", learning_rate, rate),
+            count("Batch", training.batch, batch),
+            count(&format!("Smallest {name}"), least, least_of),
+            count(&format!("Largest {name}"), most, most_of),
         ];
-        all.extend(clipping.map(|limit| real("Clipping", limit, "training.clip.limit")));
+        if let Clip::Elementwise(limit) | Clip::GlobalNorm(limit) = training.clip {
+            all.push(real("Clipping", limit, "training.clip.limit"));
+        }
         all
     }
 

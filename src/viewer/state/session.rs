@@ -179,16 +179,15 @@ impl Session {
         let Some(machine) = self.machine() else {
             return vec![self.request.rows];
         };
-        let own = machine.ntm.config.rows();
-        let least = ROWS[0].max(least_rows(&machine.ntm.config)).min(own);
+        let config = &machine.ntm.config;
+        let own = config.rows();
+        let least = ROWS[0].max(least_rows(config)).min(own);
         let steps = self.request.steps(&self.request.task(machine));
-        let fits = |rows: &usize| {
-            let config = machine.ntm.config.with_rows(*rows);
-            config.is_ok_and(|config| Demand::Recording.bytes(&config, steps) <= LARGEST_RECORDING)
-        };
+        let fits =
+            |config: ModelConfig| Demand::Recording.bytes(&config, steps) <= LARGEST_RECORDING;
         let mut stops = stops(least, ROWS[1].max(own));
-        if machine.ntm.config.runs_on_any_rows() {
-            stops.retain(|rows| fits(rows) || *rows == least);
+        if config.runs_on_any_rows() {
+            stops.retain(|&rows| rows == least || config.with_rows(rows).is_ok_and(fits));
         }
         stops
     }

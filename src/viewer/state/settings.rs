@@ -124,7 +124,7 @@ impl Default for Settings {
 impl Settings {
     /// Parses the text written by [`Self::lines`]; missing or invalid entries have their defaults.
     pub fn read(line: impl Fn(&str) -> Option<String>) -> Self {
-        let is = |key: &str| line(key).map(|value| value == "yes");
+        let is = |key: &str, usual| line(key).map_or(usual, |value| value == "yes");
         let theme = |name: String| Theme::ALL.into_iter().find(|one| one.name() == name);
         let map = |name: String| Map::ALL.into_iter().find(|one| one.name() == name);
         let scale = line("scale").and_then(|percent| percent.parse().ok());
@@ -136,17 +136,17 @@ impl Settings {
                 theme: line("theme").and_then(theme).unwrap_or_default(),
                 map: line("colours").and_then(map).unwrap_or_default(),
                 scale: scale.unwrap_or(100),
-                still: is("still").unwrap_or(false),
+                still: is("still", false),
             },
             panels: Panels {
-                left: is("left").unwrap_or(true),
-                numbers: is("numbers").unwrap_or(false),
-                timeline: is("timeline").unwrap_or(true),
+                left: is("left", true),
+                numbers: is("numbers", false),
+                timeline: is("timeline", true),
             },
             layout: line("layout").and_then(|name| WindowLayout::named(&name)),
             recent: paths.map(PathBuf::from).take(RECENT).collect(),
             stop: line("tour").and_then(|stop| stop.parse().ok()).unwrap_or(0),
-            greeted: is("greeted").unwrap_or(false),
+            greeted: is("greeted", false),
         }
     }
 

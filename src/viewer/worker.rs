@@ -343,7 +343,8 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Result<
         }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
         Job::Prepare(named) => {
-            let count = named.len();
+            let (count, mut experiments) = (named.len(), named.iter());
+            experiments.try_for_each(|(_, experiment)| check_training(experiment, count))?;
             let run = |(name, experiment): NamedExperiment| {
                 let state = State::new(experiment.model.clone(), &experiment.training);
                 let start = RunStart {
@@ -352,15 +353,15 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Result<
                     state,
                     snapshots: None,
                 };
-                prepared(name, start, count)
+                prepared(name, start)
             };
-            let runs: Result<_, String> = named.into_iter().map(run).collect();
-            Outcome::Prepared(SameArc::new(runs?))
+            Outcome::Prepared(SameArc::new(named.into_iter().map(run).collect()))
         }
         Job::Levels(run, experiment) => Outcome::Levels(run, landmarks(&experiment)),
         Job::Continue(folder) => {
             let start = files.saved_state(&folder)?;
-            let mut run = prepared(Some(file_name(&folder)), start, 1)?;
+            check_training(&start.experiment, 1)?;
+            let mut run = prepared(Some(file_name(&folder)), start);
             (run.view.saved, run.view.folder) = (Saved::of(&run.start.state), Some(folder));
             Outcome::Prepared(SameArc::new(vec![run]))
         }
@@ -511,16 +512,15 @@ pub fn check_training(experiment: &Experiment, count: usize) -> Result<(), Strin
     })
 }
 
-/// Prepares a run for training, one of `count` side by side.
-fn prepared(name: Option<String>, start: RunStart, count: usize) -> Result<PreparedRun, String> {
-    check_training(&start.experiment, count)?;
+/// Prepares a run for training.
+fn prepared(name: Option<String>, start: RunStart) -> PreparedRun {
     let machine = start.state.machine.clone();
     let view = RunView {
         begun: start.begun.clone(),
         landmarks: landmarks(&start.experiment),
         ..RunView::new(name, start.experiment.clone(), machine)
     };
-    Ok(PreparedRun { view, start })
+    PreparedRun { view, start }
 }
 
 /// Returns the episode of the seed, or the given or edited one; `None` if cancelled.

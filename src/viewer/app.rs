@@ -128,7 +128,7 @@ impl App {
 
     /// The value under the pointer, if there is one.
     pub fn readout(&self) -> Option<&Readout> {
-        self.drawn.readout.as_ref()
+        self.drawn.pointed.readout.as_ref()
     }
 
     /// True where closing the window would lose work: an unsaved run of some length, or a file being written.
@@ -370,7 +370,7 @@ impl App {
         }
         frame::over_ui(ui, &self.state, &self.drawn, &mut commands);
         dialogs_ui(&ctx, &self.state, &mut commands);
-        frame::drop_hint(&ctx, ui.visuals().dark_mode);
+        frame::drop_hint(&ctx);
         self.apply(&ctx, commands);
         self.after_ui(&ctx);
     }

@@ -13,7 +13,9 @@ use crate::player::{Loop, Player};
 use crate::viewer::command::{Ask, Command, Learn, Play, Subject};
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button, on_click};
+use crate::viewer::widget::button::{
+    focus_ring, icon_button, label, named_icon_button, on_click, spot,
+};
 use crate::viewer::widget::canvas::area;
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::property::{from_left, from_right, one_line};
@@ -50,12 +52,7 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     for place in &places {
         part_ui(ui, place, &places, view);
     }
-    loop_part(
-        ui,
-        columns,
-        Rangef::new(area.top() + 12.0, area.bottom() - 12.0),
-        view,
-    );
+    loop_part(ui, columns, area.y_range().shrink(12.0), view);
     if whole.height() > TIMELINE {
         let x = Rangef::new(columns.time.max + events::BESIDE, whole.right() - 12.0);
         let y = Rangef::new(area.bottom() - 2.0, whole.bottom() - 6.0);
@@ -112,46 +109,40 @@ fn loop_part(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let mut canvas = view.canvas(ui);
     canvas.rect(area(Rect::from_x_y_ranges(x, y)), wash);
     for (edge, inside) in [(x.min, x.min + 5.0), (x.max, x.max - 5.0)] {
-        let bracket = [
-            [inside, y.min],
-            [edge, y.min],
-            [edge, y.max],
-            [inside, y.max],
+        let corners = [
+            (inside, y.min),
+            (edge, y.min),
+            (edge, y.max),
+            (inside, y.max),
         ];
-        canvas.line(&bracket, accent, 2.0);
+        canvas.line(&corners.map(<[f32; 2]>::from), accent, 2.0);
     }
     let words = format!("loop from step {first} to step {last}");
     let band = Rect::from_x_y_ranges(x, Rangef::new(y.min - 8.0, y.min - 1.0));
-    let response = ui.interact(band, ui.scope_id().with("loop part"), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
+    label(ui, band, "loop part", &words);
 }
 
 /// The stages of this machine as a row of places to click, and the speed.
 fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
-    let width = (x.span() - SPEED - 20.0).max(60.0);
     let stages = view.player.stages();
-    let each = width / stages as f32;
-    let top = y.center() - 4.0;
-    scrub_stages(ui, Rangef::new(x.min, x.min + width), y, view);
+    let row = Rangef::new(x.min, x.min + (x.span() - SPEED - 20.0).max(60.0));
+    let each = row.span() / stages as f32;
+    scrub_stages(ui, row, y, view);
     for place in 0..stages {
-        let left = x.min + place as f32 * each;
+        let left = row.min + place as f32 * each;
         stage_ui(ui, Rangef::new(left, left + each), y, place, view);
     }
-    let name = if view.player.whole_steps() {
-        "whole step".to_owned()
-    } else {
-        view.stage_ref().name()
-    };
+    let name = view.stage().map(|stage| view.open.stages.at(stage).name());
+    let name = name.unwrap_or_else(|| "whole step".to_owned());
     let mut right = x.min - 6.0;
     for (words, font, ink) in [
         ("stage", theme::text(11.0), view.palette.subdued),
         (&name, theme::heading(11.0), view.palette.text),
     ] {
-        let (at, align) = (pos2(right + 6.0, top - 5.0), Align2::LEFT_BOTTOM);
+        let (at, align) = (pos2(right + 6.0, y.center() - 9.0), Align2::LEFT_BOTTOM);
         right = ui.painter().text(at, align, words, font, ink).right();
     }
-    let hint = Rangef::new(x.min, x.min + width);
-    stage_hint(ui, hint, y.center() + 6.0, view);
+    stage_hint(ui, row, y.center() + 6.0, view);
     speed_ui(ui, Rangef::new(x.max - SPEED, x.max), y, view);
 }
 
@@ -159,11 +150,10 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
     let (current, whole) = (view.player.stage(), view.player.whole_steps());
     let rect = Rect::from_x_y_ranges(x, y.expand(-8.0));
-    let response = ui.interact(rect, ui.scope_id().with(("stage", place)), Sense::click());
     let stage = view.open.stages.at(place).name();
-    let name = format!("Go to stage {stage}");
-    let selected = place == current && !whole;
-    response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &name));
+    let (name, selected) = (format!("Go to stage {stage}"), view.stage() == Some(place));
+    let info = WidgetInfo::selected(Role::Button, true, selected, name);
+    let response = spot(ui, rect, ("stage", place), Sense::click(), &info);
     let bar = Area::new(x.min + 1.0, y.center() - 4.0, x.span() - 2.0, 8.0);
     let (through, colours) = (view.player.through(), view.palette.data);
     let fill = if selected && through >= 1.0 {
@@ -181,7 +171,6 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
         let come = bar.left + bar.width() * through;
         canvas.rect(bar.across(bar.left, come), colours.accent);
     }
-    focus_ring(ui, &response);
     on_click(&response, Play::SeekStage(place), view.commands);
     let (number, count) = (place + 1, view.player.stages());
     response.on_hover_text(format!("{stage}: stage {number} of {count}  (. and ,)"));
@@ -190,13 +179,9 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
 /// Dragging along the row of stages goes to any moment of them.
 fn scrub_stages(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let rect = Rect::from_x_y_ranges(x, y.shrink(8.0));
-    let response = ui.interact(rect, ui.scope_id().with("stages"), Sense::DRAG);
-    let words = "Stages: drag to any point";
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
-    let Some(at) = response.interact_pointer_pos() else {
-        return;
-    };
-    if response.dragged() {
+    let info = WidgetInfo::labeled(Role::Label, true, "Stages: drag to any point");
+    let response = spot(ui, rect, "stages", Sense::DRAG, &info);
+    if let (Some(at), true) = (response.interact_pointer_pos(), response.dragged()) {
         let stages = view.player.stages();
         let along = ((at.x - x.min) / x.span()).clamp(0.0, 1.0) * stages as f32;
         let stage = (along as usize).min(stages - 1);
@@ -217,8 +202,7 @@ fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
     let corner = pos2(room.max - galley.size().x, below + 1.0);
     let rect = Rect::from_min_size(corner, galley.size());
     ui.painter().galley(rect.min, galley, ink);
-    let response = ui.interact(rect, ui.scope_id().with("stage hint"), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &text));
+    label(ui, rect, "stage hint", &text);
 }
 
 fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
@@ -239,11 +223,7 @@ pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     focus_ring(ui, &response);
     on_click(&response, Play::NormalSpeed, commands);
     let usual = numbers::speed(state.usual_speed());
-    let walks = if state.player.stage_by_stage() {
-        ", stage by stage"
-    } else {
-        ""
-    };
+    let walks = [", stage by stage", ""][usize::from(!state.player.stage_by_stage())];
     let hint = format!("Steps per second{walks}; click to reset to {usual}");
     response.on_hover_text(keys::with_key(&hint, &Play::NormalSpeed.into()));
     icon_button(ui, Icon::Plus, Play::Faster(1), false, commands);
@@ -254,8 +234,11 @@ pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let problems = state.toasts.problems;
     if problems > 0 {
         let plural = if problems == 1 { "" } else { "s" };
-        let words = RichText::new(format!("{problems} problem{plural}"));
-        let words = words.color(Palette::of(ui).warning);
+        let (words, ink) = (
+            format!("{problems} problem{plural}"),
+            Palette::of(ui).warning,
+        );
+        let words = RichText::new(words).color(ink);
         small_button(ui, words, Ask::For(Subject::Messages), commands);
     }
 }

@@ -1,6 +1,6 @@
 //! Cards that explain the figure. They take the place of the left panel, so that they cover no data.
 
-use egui::{Area, Color32, Context, Id, Order, Rect, Ui, pos2};
+use egui::{Area, Color32, Context, Id, Order, Rect, Response, Stroke, StrokeKind, Ui, pos2};
 
 use super::{TOP, left_width};
 use crate::viewer::theme::{self, Palette};
@@ -25,6 +25,17 @@ pub fn card_ui(ctx: &Context, name: &str, add: impl FnOnce(&mut Ui)) {
         });
 }
 
+/// The ground of a card to click, with a strong edge while it is the chosen one.
+pub fn ground_ui(ui: &Ui, response: &Response, is_chosen: bool) {
+    let (palette, rect) = (Palette::of(ui), response.rect);
+    let fills = [palette.panel, palette.hovered];
+    let edges = [palette.hairline(), Stroke::new(2.0, palette.accent)];
+    let (fill, radius) = (fills[usize::from(response.hovered())], theme::CARD_RADIUS);
+    ui.painter().rect_filled(rect, radius, fill);
+    let (edge, inside) = (edges[usize::from(is_chosen)], StrokeKind::Inside);
+    ui.painter().rect_stroke(rect, radius, edge, inside);
+}
+
 /// The words of a card: how far one is, a title, and what it tells.
 pub fn words_ui(ui: &mut Ui, count: String, title: &str, size: f32, told: &[(&str, Color32)]) {
     let palette = Palette::of(ui);
@@ -42,11 +53,11 @@ pub fn veil(ctx: &Context, spot: Rect, share: f32) {
     let layer = egui::LayerId::new(Order::Middle, Id::unique("veil"));
     let painter = ctx.layer_painter(layer);
     let spot = spot.intersect(window);
+    let beside = Rect::from_x_y_ranges(window.x_range(), spot.y_range());
     let (above, below) = (
         window.with_max_y(spot.top()),
         window.with_min_y(spot.bottom()),
     );
-    let beside = Rect::from_x_y_ranges(window.x_range(), spot.y_range());
     let (left, right) = (
         beside.with_max_x(spot.left()),
         beside.with_min_x(spot.right()),

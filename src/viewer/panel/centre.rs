@@ -12,7 +12,7 @@ use crate::figure::scene::paint::Draw;
 use crate::train::Recording;
 use crate::viewer::command::{Command, Edit, Rows, Steps};
 use crate::viewer::row_zoom::ON_SCREEN;
-use crate::viewer::widget::button::focus_ring;
+use crate::viewer::widget::button::spot;
 use crate::viewer::widget::canvas::area;
 
 /// Height of the rows where the pictures have this height.
@@ -29,19 +29,11 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let of = view.debug_page();
     let places = of.centre(&mut view.page_canvas(ui, all), &page, *columns, y.into());
     let bands = DebugPage::bands(view.trace(), y.into());
-    page_ui(
-        ui,
-        &places,
-        columns.is_part().then_some(columns.time.into()),
-        view,
-    );
+    let clip = columns.is_part().then_some(columns.time.into());
+    page_ui(ui, &places, clip, view);
+    let phases = Span::new(bands.ruler.min, bands.ruler.min + PHASES);
     clipped(ui, columns, |ui| {
-        ruler::loop_handles(
-            ui,
-            columns,
-            Span::new(bands.ruler.min, bands.ruler.min + PHASES),
-            view,
-        );
+        ruler::loop_handles(ui, columns, phases, view);
         edit_ui(ui, columns, bands.input.into(), view);
     });
     if view.has_heads() {
@@ -55,11 +47,8 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
 /// two fingers. Where it moves rows, it does so with Ctrl.
 fn wheel_in_time(ui: &Ui, columns: &Columns, y: Rangef, rows: Rangef, view: &mut View<'_>) {
     let rect = Rect::from_x_y_ranges(columns.time, y);
-    let Some(at) = ui
-        .ctx()
-        .pointer_hover_pos()
-        .filter(|_| ui.rect_contains_pointer(rect))
-    else {
+    let at = ui.ctx().pointer_hover_pos();
+    let Some(at) = at.filter(|_| ui.rect_contains_pointer(rect)) else {
         return;
     };
     let width = columns.whole.span() / view.steps().max(1) as f32;
@@ -106,11 +95,9 @@ fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     for edge in [whole, cell, cell.expand(1.0)] {
         canvas.frame(area(edge), accent);
     }
-    let id = ui.scope_id().with("edit input");
-    let response = ui.interact(whole, id, Sense::click_and_drag());
     let name = "Input bits: click to flip one, drag to paint";
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
-    focus_ring(ui, &response);
+    let info = WidgetInfo::labeled(Role::Button, true, name);
+    let response = spot(ui, whole, "edit input", Sense::click_and_drag(), &info);
     let here = response.interact_pointer_pos().map(|at| {
         let channel = ((at.y - y.min).max(0.0) / height.max(1.0)) as usize;
         (columns.step_at(at.x, steps), channel.min(channels - 1))

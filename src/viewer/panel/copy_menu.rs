@@ -1,6 +1,8 @@
 //! The numbers behind a picture, to be copied from its menu: a right click on a cell offers its value, its
 //! line, its column, and all of them, in every form.
 
+use std::iter;
+
 use egui::{Button, Response, RichText, Ui};
 
 use crate::viewer::command::{Command, File};
@@ -33,8 +35,9 @@ pub type More<'a> = (&'static str, &'a dyn Fn(usize, usize) -> Command);
 
 impl Sheet<'_> {
     fn column_name(&self, column: usize) -> String {
-        let named = self.names.get(column).map(|&name| name.to_owned());
-        named.unwrap_or_else(|| format!("{} {column}", self.columns.0))
+        let counted = || format!("{} {column}", self.columns.0);
+        let named = self.names.get(column);
+        named.map_or_else(counted, |&name| name.to_owned())
     }
 
     fn table(&self, part: CopyScope) -> Table {
@@ -48,23 +51,19 @@ impl Sheet<'_> {
             CopyScope::Column(_) => format!("{} {}", self.name, self.column_name(column)),
             _ => self.column_name(column),
         });
+        let names = iter::once(self.lines.0.to_owned()).chain(names).collect();
         let row = |line: usize| {
             let values = columns.clone().map(|column| (self.value)(line, column));
-            std::iter::once(line as f32).chain(values).collect()
+            iter::once(line as f32).chain(values).collect()
         };
         Table {
-            columns: std::iter::once(self.lines.0.to_owned())
-                .chain(names)
-                .collect(),
             rows: lines.map(row).collect(),
+            columns: names,
         }
     }
 
     fn words(&self, part: CopyScope) -> String {
-        let count = |n: usize| match n {
-            1 => "1 value".to_owned(),
-            n => format!("{n} values"),
-        };
+        let count = |n: usize| format!("{n} value{}", if n == 1 { "" } else { "s" });
         let (lines, columns) = (self.lines, self.columns);
         match part {
             CopyScope::Line(line) => format!("{} {line}: {}", lines.0, count(columns.1)),
@@ -75,18 +74,8 @@ impl Sheet<'_> {
         }
     }
 
-    /// The menu of a picture; `cell` is the line and the column under the pointer.
+    /// The menu of a picture; `cell` is the line and the column under the pointer, `more` is to be done with a cell, too.
     pub fn menu(
-        &self,
-        response: &Response,
-        cell: Option<(usize, usize)>,
-        commands: &mut Vec<Command>,
-    ) {
-        self.menu_with(response, cell, None, commands);
-    }
-
-    /// The same, with something more to be done with a cell.
-    pub fn menu_with(
         &self,
         response: &Response,
         cell: Option<(usize, usize)>,
@@ -98,18 +87,11 @@ impl Sheet<'_> {
         if let (true, Some(cell)) = (response.secondary_clicked(), cell) {
             response.ctx.data_mut(|data| data.insert_temp(id, cell));
         }
-        if !(response.secondary_clicked() || response.context_menu_opened()) {
-            return;
-        }
-        let clicked: Option<(usize, usize)> = response
-            .ctx
-            .data(|data| data.get_temp::<(usize, usize)>(id));
-        let Some((line, column)) = clicked else {
+        let clicked = response.ctx.data(|data| data.get_temp(id));
+        let is_here = |&(line, column): &_| line < self.lines.1 && column < self.columns.1;
+        let Some((line, column)) = clicked.filter(is_here) else {
             return;
         };
-        if line >= self.lines.1 || column >= self.columns.1 {
-            return;
-        }
         response.context_menu(|ui| {
             self.menu_ui(ui, (line, column), commands);
             if let Some((words, command)) = more {
@@ -131,11 +113,8 @@ impl Sheet<'_> {
         }
         ui.separator();
         egui::Grid::new("parts").num_columns(4).show(ui, |ui| {
-            for part in [
-                CopyScope::Line(line),
-                CopyScope::Column(column),
-                CopyScope::All,
-            ] {
+            let [line, column] = [CopyScope::Line(line), CopyScope::Column(column)];
+            for part in [line, column, CopyScope::All] {
                 let words = self.words(part);
                 ui.label(format!("Copy {words} as"));
                 for form in Form::ALL {

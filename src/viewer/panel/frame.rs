@@ -1,31 +1,30 @@
 //! The panels of the window: their choice, positions and overlays.
 
-use egui::{Align2, CentralPanel, Context, Frame, Panel, Pos2, Rect, RichText, Ui, pos2, vec2};
+use egui::{
+    Align2, CentralPanel, Context, Frame, Margin, Panel, Pos2, Rect, RichText, Ui, pos2, vec2,
+};
 
-use super::closeup::close_up_ui;
 use super::compare::compare_ui;
 use super::failure::{self, failure_ui};
-use super::paper::paper_ui;
-use super::phone;
-use super::present;
+use super::paper::{close_up_ui, paper_ui};
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{
-    Memos, STATUS, TOP, View, bottom, centre, gradients, learn, left, right, tour, transport_height,
+    BUTTONS, Memos, Pointed, RIGHT, TOP, View, bottom, centre, gradients, learn, left, left_width,
+    panel_frame, phone, present, right, tour,
 };
 use crate::figure::facts::rows::Span;
-use crate::figure::head_label;
 use crate::figure::page::compare::page_columns;
 use crate::figure::page::debug::geometry::Columns;
+use crate::figure::page::debug::timeline::{TIMELINE, scalars_height};
 use crate::viewer::command::Command;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::LiveTraining;
-use crate::viewer::state::settings::Panels;
 use crate::viewer::state::{NARROW, State};
-use crate::viewer::theme::{self, Palette, Scale};
+use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::canvas::Textures;
-use crate::viewer::widget::readout::{Readout, readout_ui};
+use crate::viewer::widget::readout::readout_ui;
 use crate::viewer::widget::toast::toasts_ui;
 
 /// State of the last frame: cached pictures, and the target of the pointer.
@@ -33,14 +32,18 @@ use crate::viewer::widget::toast::toasts_ui;
 pub struct FrameCache {
     /// Pictures.
     pub textures: Textures,
-    /// The value under the pointer.
-    pub readout: Option<Readout>,
-    row: Option<usize>,
-    unit: Option<(usize, usize)>,
+    /// What the pointer is over.
+    pub pointed: Pointed,
     /// The facts of the last frames.
     pub memos: Memos,
 }
 
+/// Height of the status line.
+const STATUS: f32 = 26.0;
+/// Width of the line between two panels.
+const EDGE: f32 = 1.0;
+/// Inside of a panel of a line.
+const BAR: Margin = Margin::symmetric(12, 0);
 /// Height of the timeline at the lower edge of the close-up.
 const STRIP: f32 = 64.0;
 
@@ -62,15 +65,21 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
 fn below(state: &State, window: f32) -> f32 {
     let height = learn::height(state.is_on_phone());
     let learn = if state.shows_learner() { height } else { 0.0 };
-    learn + transport(state, window, state.panels())
+    learn + transport(state, window)
 }
 
-/// Height of the transport.
-fn transport(state: &State, window: f32, shown: Panels) -> f32 {
+/// Height of transport and timeline in a window of this height.
+fn transport(state: &State, window: f32) -> f32 {
+    let panels = state.panels();
     if state.is_on_phone() {
         return phone::transport_height(state);
     }
-    transport_height(window, state.lines(), shown)
+    if !panels.timeline {
+        return BUTTONS;
+    }
+    let buttons = if panels.left { 0.0 } else { BUTTONS };
+    let scalars = scalars_height(state.lines(), window - TOP - STATUS);
+    TIMELINE + buttons + scalars + EDGE
 }
 
 /// Height of the status line; on a phone there is no room for one.
@@ -85,14 +94,10 @@ fn shows_numbers(state: &State, width: f32) -> bool {
 
 fn columns_of(state: &State, width: f32) -> Columns {
     let pinned = state.view.pinned.is_some() && !state.view.all_heads;
-    let has_left = state.panels().left;
-    let left = if has_left {
-        super::left_width(width)
-    } else {
-        0.0
-    };
-    let numbers = shows_numbers(state, width);
-    let x = Span::new(left, width - if numbers { super::RIGHT } else { 0.0 });
+    let (panels, numbers) = (state.panels(), shows_numbers(state, width));
+    let left = if panels.left { left_width(width) } else { 0.0 };
+    let right = if numbers { RIGHT } else { 0.0 };
+    let x = Span::new(left, width - right);
     if state.layout() == WindowLayout::Compare {
         return of_two(x);
     }
@@ -128,22 +133,31 @@ fn message_corner(state: &State, window: Rect) -> (Align2, Pos2) {
         let at = pos2(window.center().x, window.top() + TOP + 8.0);
         return (Align2::CENTER_TOP, at);
     }
-    let below = below(state, window.height());
-    let below = if state.welcome.shown { 0.0 } else { below };
-    let is_alone = state.session.open.is_none() || state.welcome.shown;
+    let (on_start, width) = (state.welcome.shown, window.width());
+    let is_alone = state.session.open.is_none() || on_start;
     let is_near = state.layout() == WindowLayout::CloseUp && !is_alone;
-    let strip = if is_near { STRIP } else { 0.0 };
-    let bottom = window.bottom() - below - status(state) - strip - 12.0;
+    let mut bottom = window.bottom() - status(state) - 12.0;
+    if !on_start {
+        bottom -= below(state, window.height());
+    }
+    if is_near {
+        bottom -= STRIP;
+    }
     if is_near && state.panels().left {
         return (Align2::LEFT_BOTTOM, pos2(window.left() + 4.0, bottom));
     }
-    let numbers = shows_numbers(state, window.width());
-    let right = if numbers || is_alone {
+    let right = if is_alone || shows_numbers(state, width) {
         window.right() - 12.0
     } else {
-        columns_of(state, window.width()).stages.max - 22.0
+        columns_of(state, width).stages.max - 22.0
     };
     (Align2::RIGHT_BOTTOM, pos2(right, bottom))
+}
+
+/// A panel of this size.
+fn fixed(ui: &Ui, panel: Panel, size: f32, margin: impl Into<Margin>) -> Panel {
+    let panel = panel.exact_size(size).resizable(false);
+    panel.frame(panel_frame(ui, margin))
 }
 
 /// All panels.
@@ -154,104 +168,59 @@ pub fn panels_ui(
     drawn: &mut FrameCache,
     commands: &mut Vec<Command>,
 ) {
-    let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
-    let width = ui.ctx().content_rect().width();
-    let numbers = shows_numbers(state, width);
+    let numbers = shows_numbers(state, ui.ctx().content_rect().width());
     let drawer = state.drawer && state.is_narrow() && !state.is_on_phone();
-    let shown = Panels {
-        numbers,
-        ..state.panels()
-    };
-    let frames = PanelFrames::of(palette);
     if !state.is_folded() {
-        Panel::top("top")
-            .exact_size(TOP)
-            .resizable(false)
-            .frame(frames.slim)
-            .show(ui, |ui| {
-                if state.is_on_phone() {
-                    phone::top_ui(ui, state, under_way, commands);
-                } else {
-                    top_ui(ui, state, numbers || drawer, under_way, commands);
-                }
-            });
+        fixed(ui, Panel::top("top"), TOP, BAR).show(ui, |ui| {
+            if state.is_on_phone() {
+                phone::top_ui(ui, state, under_way, commands);
+            } else {
+                top_ui(ui, state, numbers || drawer, under_way, commands);
+            }
+        });
     }
+    let before = std::mem::take(&mut drawn.pointed);
     let (Some(open), Some((whole, rows)), false) =
         (&state.session.open, state.rows(), state.welcome.shown)
     else {
-        drawn.readout = None;
-        return start_ui(
-            ui,
-            state,
-            (palette, under_way),
-            &mut drawn.textures,
-            commands,
-        );
+        return start_ui(ui, state, under_way, &mut drawn.textures, commands);
     };
-    let view = &state.view;
-    let (mut row, mut unit, mut readout) = (None, None, None);
     let mut view = View {
         state,
         open,
         player: &state.player,
-        focus: view.focus,
+        focus: state.view.focus,
         rows: &rows,
         whole: &whole,
-        weighting_scale: if view.log_scale {
-            Scale::LogWeighting
-        } else {
-            Scale::Weighting
-        },
-        palette,
+        palette: Palette::with_map(ui.visuals().dark_mode, state.settings.look.map),
         textures: &mut drawn.textures,
         commands,
-        readout: &mut readout,
-        row_before: drawn.row,
-        row: &mut row,
-        unit_before: drawn.unit,
-        unit: &mut unit,
+        pointed: Pointed::default(),
+        before,
         answer: None,
         memos: &drawn.memos,
         pair: state.pair_on_screen(),
     };
-    let columns = columns_of(state, width);
-    episode_panels_ui(ui, &columns, shown, &frames, &mut view);
+    episode_panels_ui(ui, &mut view);
     if drawer {
-        drawer_ui(ui.ctx(), frames.padded, &mut view);
+        drawer_ui(ui, &mut view);
     }
-    (drawn.row, drawn.unit, drawn.readout) = (row, unit, readout);
-}
-
-/// Returns the fill and margins of panels.
-struct PanelFrames {
-    plain: Frame,
-    padded: Frame,
-    slim: Frame,
-}
-
-impl PanelFrames {
-    fn of(palette: &Palette) -> Self {
-        let plain = Frame::new().fill(palette.panel);
-        Self {
-            plain,
-            padded: plain.inner_margin(theme::PADDING),
-            slim: plain.inner_margin(egui::Margin::symmetric(12, 0)),
-        }
-    }
+    drawn.pointed = view.pointed;
 }
 
 /// The start page; or nothing yet.
 fn start_ui(
     ui: &mut Ui,
     state: &State,
-    (palette, under_way): (&'static Palette, Option<&PendingJob>),
+    under_way: Option<&PendingJob>,
     textures: &mut Textures,
     commands: &mut Vec<Command>,
 ) {
+    let palette = Palette::of(ui);
     let frame = Frame::new().fill(palette.background);
     CentralPanel::default().frame(frame).show(ui, |ui| {
         if state.welcome.shown {
-            return welcome_ui(ui, state, palette, textures, commands);
+            return welcome_ui(ui, state, textures, commands);
         }
         let Some(job) = under_way else { return };
         ui.vertical_centered(|ui| {
@@ -266,49 +235,28 @@ fn start_ui(
 
 /// Shows the overlays: readout at the pointer, notifications, tour.
 pub fn over_ui(ui: &Ui, state: &State, drawn: &FrameCache, commands: &mut Vec<Command>) {
-    let (ctx, dark) = (ui.ctx(), ui.visuals().dark_mode);
+    let ctx = ui.ctx();
     let covered = state.dialog.is_some() || egui::Popup::is_any_open(ctx) || rests(ctx, state);
-    if let (Some(readout), false) = (&drawn.readout, covered) {
-        readout_ui(ctx, readout, dark);
+    if let (Some(readout), false) = (&drawn.pointed.readout, covered) {
+        readout_ui(ctx, readout);
     }
     let corner = message_corner(state, ctx.content_rect());
     toasts_ui(&state.toasts, ctx, corner, commands);
-    let (Some(open), false, None) = (&state.session.open, state.welcome.shown, &state.dialog)
-    else {
+    if state.session.open.is_none() || state.welcome.shown || state.dialog.is_some() {
         return;
-    };
+    }
     present::floating_ui(ctx, state, commands);
     if let Some(tour) = state.tour() {
-        let label = head_label(&open.shown.recording.trace, state.view.focus);
-        if state.is_on_phone() {
-            return tour::ring_ui(ctx, tour, &label);
-        }
-        let description = if tour.met {
-            state.describe(tour)
-        } else {
-            String::new()
-        };
-        tour::tour_ui(ctx, tour, &label, &description, commands);
+        tour::tour_ui(ctx, state, tour, commands);
     } else if let Some(failing) = state.failing().filter(|_| !state.is_on_phone()) {
         let columns = columns_of(state, ctx.content_rect().width());
         failure_ui(ctx, state, failing, &columns, commands);
     }
 }
 
-/// Shows the training bar, under the machine in training.
-fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &PanelFrames, commands: &mut Vec<Command>) {
-    if let Some(learning) = state.learning.as_ref().filter(|_| state.shows_learner()) {
-        Panel::bottom("learn")
-            .exact_size(learn::height(state.is_on_phone()))
-            .resizable(false)
-            .frame(frames.slim)
-            .show(ui, |ui| learn::bar_ui(ui, learning, commands));
-    }
-}
-
 /// Shows the tour or a failure on a phone: below the pictures, or beside them in landscape; there it covers
 /// nothing.
-fn failure_panel_ui(ui: &mut Ui, frames: &PanelFrames, view: &mut View<'_>) {
+fn failure_panel_ui(ui: &mut Ui, view: &mut View<'_>) {
     /// The width of the panel next to the pictures.
     const BESIDE: f32 = 350.0;
     let state = view.state;
@@ -323,20 +271,14 @@ fn failure_panel_ui(ui: &mut Ui, frames: &PanelFrames, view: &mut View<'_>) {
         Panel::right("said").exact_size(BESIDE).resizable(false)
     };
     let add = |ui: &mut Ui| match (state.tour(), failing) {
-        (Some(tour), _) => {
-            let description = if tour.met {
-                state.describe(tour)
-            } else {
-                String::new()
-            };
-            tour::stop_ui(ui, tour, &description, view.commands);
-        }
+        (Some(tour), _) => tour::stop_ui(ui, state, tour, view.commands),
         (None, Some(failing)) => {
             failure::failure_text_ui(ui, failing, view.recording(), false, view.commands);
         }
         (None, None) => {}
     };
-    panel.frame(frames.padded).show(ui, |ui| {
+    let frame = panel_frame(ui, theme::PADDING);
+    panel.frame(frame).show(ui, |ui| {
         let most = 0.6 * window.height();
         egui::ScrollArea::vertical()
             .min_scrolled_height(most)
@@ -355,98 +297,76 @@ fn rests(ctx: &Context, state: &State) -> bool {
 }
 
 /// Bottom, left, right, centre: everything that needs an episode.
-fn episode_panels_ui(
-    ui: &mut Ui,
-    columns: &Columns,
-    shown: Panels,
-    frames: &PanelFrames,
-    view: &mut View<'_>,
-) {
-    if view.state.is_folded() {
-        present::words_ui(ui, frames.plain, view);
+fn episode_panels_ui(ui: &mut Ui, view: &mut View<'_>) {
+    let (state, window) = (view.state, ui.ctx().content_rect().size());
+    let columns = &columns_of(state, window.x);
+    if state.is_folded() {
+        present::words_ui(ui, view);
         return centre_panel_ui(ui, columns, view);
     }
-    let window = ui.ctx().content_rect().size();
-    if status(view.state) > 0.0 {
-        Panel::bottom("status")
-            .exact_size(STATUS)
-            .resizable(false)
-            .frame(frames.slim)
-            .show(ui, |ui| bottom::status_ui(ui, view));
+    if status(state) > 0.0 {
+        let panel = fixed(ui, Panel::bottom("status"), STATUS, BAR);
+        panel.show(ui, |ui| bottom::status_ui(ui, view));
     }
-    Panel::bottom("transport")
-        .exact_size(transport(view.state, window.y, shown))
-        .resizable(false)
-        .frame(frames.plain)
-        .show(ui, |ui| {
-            if view.state.is_on_phone() {
-                phone::transport_ui(ui, view);
-            } else {
-                bottom::transport_ui(ui, columns, view);
-            }
-        });
-    learn_panel_ui(ui, view.state, frames, view.commands);
-    if view.state.is_on_phone() {
-        failure_panel_ui(ui, frames, view);
+    let height = transport(state, window.y);
+    fixed(ui, Panel::bottom("transport"), height, 0).show(ui, |ui| {
+        if state.is_on_phone() {
+            phone::transport_ui(ui, view);
+        } else {
+            bottom::transport_ui(ui, columns, view);
+        }
+    });
+    if let Some(learning) = state.learning.as_ref().filter(|_| state.shows_learner()) {
+        let height = learn::height(state.is_on_phone());
+        let panel = fixed(ui, Panel::bottom("learn"), height, BAR);
+        panel.show(ui, |ui| learn::bar_ui(ui, learning, view.commands));
     }
-    if let Some(by) = view.state.layer().gradients() {
-        Panel::top("mattered")
-            .exact_size(gradients::HEIGHT)
-            .resizable(false)
-            .frame(frames.slim)
-            .show(ui, |ui| gradients::gradients_ui(ui, by, view));
+    if state.is_on_phone() {
+        failure_panel_ui(ui, view);
     }
-    if shown.left {
-        Panel::left("left")
-            .exact_size(super::left_width(window.x))
-            .resizable(false)
-            .frame(frames.padded)
-            .show(ui, |ui| left_ui(ui, view));
+    if let Some(by) = state.layer().gradients() {
+        let panel = fixed(ui, Panel::top("mattered"), gradients::HEIGHT, BAR);
+        panel.show(ui, |ui| gradients::gradients_ui(ui, by, view));
     }
-    if shown.numbers {
-        Panel::right("right")
-            .exact_size(super::RIGHT)
-            .resizable(false)
-            .frame(frames.padded)
-            .show(ui, |ui| {
-                numbers_ui(ui, view);
-            });
+    if state.panels().left {
+        let width = left_width(window.x);
+        let panel = fixed(ui, Panel::left("left"), width, theme::PADDING);
+        panel.show(ui, |ui| left_ui(ui, view));
+    }
+    if shows_numbers(state, window.x) {
+        let panel = fixed(ui, Panel::right("right"), RIGHT, theme::PADDING);
+        panel.show(ui, |ui| numbers_ui(ui, view));
     }
     centre_panel_ui(ui, columns, view);
 }
 
 /// The pictures.
 fn centre_panel_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
-    CentralPanel::default()
-        .frame(Frame::new().fill(view.palette.background))
-        .show(ui, |ui| pictures_ui(ui, columns, view));
-}
-
-fn pictures_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
-    match view.state.layout() {
+    let frame = Frame::new().fill(view.palette.background);
+    let panel = CentralPanel::default().frame(frame);
+    panel.show(ui, |ui| match view.state.layout() {
         WindowLayout::CloseUp => close_up_ui(ui, view),
         WindowLayout::Debug => centre::centre_ui(ui, columns, view),
         WindowLayout::Compare => compare_ui(ui, columns, view),
         WindowLayout::Paper | WindowLayout::PaperDown => paper_ui(ui, view),
         WindowLayout::Train => learn::train_ui(ui, view),
-    }
+    });
 }
 
 /// The panel of numbers over the pictures: for windows too narrow to have it beside them.
-fn drawer_ui(ctx: &Context, frame: Frame, view: &mut View<'_>) {
-    let window = ctx.content_rect();
-    let (above, below) = if view.state.is_folded() {
+fn drawer_ui(ui: &Ui, view: &mut View<'_>) {
+    let (window, state) = (ui.ctx().content_rect(), view.state);
+    let (above, below) = if state.is_folded() {
         (0.0, 0.0)
     } else {
-        (TOP, below(view.state, window.height()) + status(view.state))
+        (TOP, below(state, window.height()) + status(state))
     };
-    let size = vec2(super::RIGHT, window.height() - above - below);
-    let corner = pos2(window.right() - size.x, above);
+    let size = vec2(RIGHT, window.height() - above - below);
+    let frame = panel_frame(ui, theme::PADDING).stroke(view.palette.hairline());
     egui::Area::new(egui::Id::unique("drawer"))
         .order(egui::Order::Middle)
-        .fixed_pos(corner)
-        .show(ctx, |ui| {
-            let frame = frame.stroke(view.palette.hairline());
+        .fixed_pos(pos2(window.right() - size.x, above))
+        .show(ui.ctx(), |ui| {
             frame.show(ui, |ui| {
                 let inside = size - egui::Vec2::splat(2.0 * theme::PADDING + 2.0);
                 ui.set_min_size(inside);
@@ -475,22 +395,22 @@ fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
 }
 
 /// Draws a veil that announces the effect of dropping a file.
-pub fn drop_hint(ctx: &Context, dark: bool) {
+pub fn drop_hint(ctx: &Context) {
     if ctx.input(|input| input.raw.hovered_files.is_empty()) {
         return;
     }
-    let palette = Palette::for_theme(dark);
+    let (palette, rect) = (Palette::on(ctx), ctx.content_rect());
     let layer = egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop"));
     let painter = ctx.layer_painter(layer);
-    let rect = ctx.content_rect();
     painter.rect_filled(rect, 0.0, palette.veil);
     let card = Rect::from_center_size(rect.center(), vec2(320.0, 72.0));
     painter.rect_filled(card, theme::CARD_RADIUS, palette.panel);
+    let (words, font) = ("Drop a trace, weights or run folder", theme::heading(16.0));
     painter.text(
         card.center(),
-        egui::Align2::CENTER_CENTER,
-        "Drop a trace, weights or run folder",
-        theme::heading(16.0),
+        Align2::CENTER_CENTER,
+        words,
+        font,
         palette.strong,
     );
 }

@@ -34,14 +34,15 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
         names: &["loss"],
         value: &|t, _| loss[t],
     };
-    sheet.menu(&response, step.map(|step| (step, 0)), view.commands);
+    let cell = step.map(|step| (step, 0));
+    sheet.menu(&response, cell, None, view.commands);
     if let Some(step) = step {
         let (loss, phase) = (loss[step], narrate::phase_at(view.recording(), step));
         let mut events = view.open.events.iter();
         let here = events.find(|event| event.step == step);
         let here = here.map_or("", |event| &event.words);
         let unit = if is_absent(loss) { "" } else { " bits" };
-        *view.readout = Some(Readout {
+        view.pointed.readout = Some(Readout {
             place: format!("step {step}"),
             value: numbers::exact(loss) + unit,
             meaning: format!("{phase}: cross-entropy of this step\n{here}"),
@@ -55,11 +56,9 @@ pub fn ribbon_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<
     let Some(step) = step else { return };
     let mut stretches = view.open.heads[head].stretches.iter();
     let here = stretches.find(|stretch| (stretch.start..stretch.end).contains(&step));
-    let (label, range) = (
-        head_label(view.trace(), head),
-        reach(&view.trace().heads[head]),
-    );
-    *view.readout = here.map(|stretch| Readout {
+    let (trace, label) = (view.trace(), head_label(view.trace(), head));
+    let range = reach(&trace.heads[head]);
+    view.pointed.readout = here.map(|stretch| Readout {
         place: format!("{label}  steps {} to {}", stretch.start, stretch.end - 1),
         value: stretch.words(range),
         meaning: "rows by which its peak moves per step".to_owned(),
@@ -80,7 +79,7 @@ pub fn line_ui(ui: &Ui, place: &PlacedPanel<'_>, id: PanelId, view: &mut View<'_
             menu(&response, &name, step.zip(Some(index)), &scalars, view);
             if let (Some(step), Some(scalar)) = (step, scalars.get(index)) {
                 let whose = &place.panel.whose;
-                *view.readout = Some(Readout {
+                view.pointed.readout = Some(Readout {
                     place: format!("{whose}  step {step}  {}", scalar.of.symbol),
                     value: numbers::exact(scalar.values[step]),
                     meaning: place.panel.note.clone(),
@@ -106,7 +105,7 @@ fn menu(
         names: &names,
         value: &|t, index| lines[index].values[t],
     };
-    sheet.menu(response, cell, view.commands);
+    sheet.menu(response, cell, None, view.commands);
 }
 
 /// The penalty over time of the heads of the selected head's kind.
@@ -116,16 +115,11 @@ fn redundancy_ui(response: &Response, step: Option<usize>, view: &mut View<'_>) 
     let Some(of) = all.like(is_write) else { return };
     let own = all.0.iter().position(|other| other.who == of.who);
     let lines: Vec<_> = all.0.iter().map(|of| of.line.clone()).collect();
-    menu(
-        response,
-        "redundancy over time",
-        step.zip(own),
-        &lines,
-        view,
-    );
-    *view.readout = step
-        .map(|step| penalty(of, view.trace(), step))
-        .or(view.readout.take());
+    let name = "redundancy over time";
+    menu(response, name, step.zip(own), &lines, view);
+    if let Some(step) = step {
+        view.pointed.readout = Some(penalty(of, view.trace(), step));
+    }
 }
 
 /// The epistemic uncertainty of many samples over time.
@@ -141,7 +135,7 @@ fn uncertainty_ui(response: &Response, step: Option<usize>, view: &mut View<'_>)
         let value = numbers::exact(line.values[step]);
         format!("{} {value}  {}", line.of.symbol, line.of.words)
     });
-    *view.readout = Some(Readout {
+    view.pointed.readout = Some(Readout {
         place: format!("{} samples  step {step}  I", spread.samples),
         value: numbers::exact(lines[2].values[step]),
         meaning: match spread.step(step) {

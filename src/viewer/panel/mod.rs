@@ -5,7 +5,6 @@ pub mod about;
 pub mod bottom;
 mod card;
 pub mod centre;
-pub mod closeup;
 pub mod command_palette;
 pub mod compare;
 pub mod copy_menu;
@@ -36,7 +35,10 @@ pub mod welcome;
 
 use std::sync::Arc;
 
-use egui::{Color32, Id, Pos2, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
+use egui::{
+    AsIdSalt, Color32, Frame, Margin, Pos2, Rangef, Rect, Response, Role, Sense, Ui, UiBuilder,
+    WidgetInfo,
+};
 
 use super::command::{Command, Play};
 use super::inspect::Card;
@@ -44,22 +46,20 @@ use super::memo::Memo;
 use super::row_zoom::Rows;
 use super::state::compare::Pair;
 use super::state::episode::Open;
-use super::state::settings::Panels;
 use super::state::target::Target;
 use super::state::{NARROW, State};
 use super::theme::{Palette, Scale};
-use super::widget::button::focus_ring;
+use super::widget::button::spot;
 use super::widget::canvas::{Canvas, Textures, area, rect};
 use super::widget::named_rects;
 use super::widget::readout::Readout;
+use crate::figure::facts::equations::InStep;
 use crate::figure::facts::signal_path::SignalPath;
-use crate::figure::facts::stages::StageRef;
 use crate::figure::page::debug::DebugPage;
 use crate::figure::page::debug::geometry::step_at;
-use crate::figure::page::debug::timeline::{TIMELINE, scalars_height};
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, TO_COME};
-use crate::figure::{HeadName, Layer, PlacedPanel};
+use crate::figure::{HeadName, Layer, Options, PlacedPanel};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::train::Recording;
@@ -76,21 +76,6 @@ pub const TOP: f32 = 44.0;
 /// The buttons of the transport have a row of their own where there is no left panel over them, or no timeline.
 pub const BUTTONS: f32 = 36.0;
 
-/// Width of the line between two panels.
-const EDGE: f32 = 1.0;
-
-/// Height of transport and timeline in a window of this height, for `lines` lines of numbers.
-pub fn transport_height(window: f32, lines: usize, panels: Panels) -> f32 {
-    if !panels.timeline {
-        return BUTTONS;
-    }
-    let buttons = if panels.left { 0.0 } else { BUTTONS };
-    let scalars = scalars_height(lines, window - TOP - STATUS);
-    TIMELINE + buttons + scalars + EDGE
-}
-/// Height of the status line.
-pub const STATUS: f32 = 26.0;
-
 /// The step and the channel of an answer, and where it comes from, if it is asked for.
 pub type Answer = ((usize, usize), Option<SignalPath>);
 
@@ -103,6 +88,17 @@ pub struct Memos {
     pub cards: Memo<CardKey, Option<Arc<Card>>, 4>,
 }
 type CardKey = (Target, [u64; 2], usize, usize, usize);
+
+/// What the pointer is over.
+#[derive(Debug, Default)]
+pub struct Pointed {
+    /// The value.
+    pub readout: Option<Readout>,
+    /// The row.
+    pub row: Option<usize>,
+    /// Layer and unit.
+    pub unit: Option<(usize, usize)>,
+}
 
 /// The view of a panel on an open episode, with its list of commands.
 pub struct View<'a> {
@@ -118,24 +114,16 @@ pub struct View<'a> {
     pub rows: &'a Rows,
     /// All rows that scrolling brings on screen.
     pub whole: &'a Rows,
-    /// The colour scale of weightings.
-    pub weighting_scale: Scale,
     /// Colours.
     pub palette: &'static Palette,
     /// Pictures.
     pub textures: &'a mut Textures,
     /// Wishes.
     pub commands: &'a mut Vec<Command>,
-    /// The value under the pointer.
-    pub readout: &'a mut Option<Readout>,
-    /// The row under the pointer in the frame before.
-    pub row_before: Option<usize>,
-    /// The row under the pointer.
-    pub row: &'a mut Option<usize>,
-    /// Layer and unit under the pointer in the frame before.
-    pub unit_before: Option<(usize, usize)>,
-    /// Layer and unit under the pointer.
-    pub unit: &'a mut Option<(usize, usize)>,
+    /// What the pointer is over.
+    pub pointed: Pointed,
+    /// The same in the frame before.
+    pub before: Pointed,
     /// The step of the answer under the pointer, and where that comes from, if it is asked for.
     pub answer: Option<Answer>,
     /// The facts of the last frames.
@@ -170,9 +158,9 @@ impl<'a> View<'a> {
         !self.trace().heads.is_empty()
     }
 
-    /// The stage that the step has come to.
-    pub fn stage_ref(&self) -> StageRef {
-        self.open.stages.at(self.player.stage())
+    /// The stage that the step has come to, unless steps are looked at as a whole.
+    pub fn stage(&self) -> Option<usize> {
+        (!self.player.whole_steps()).then(|| self.player.stage())
     }
 
     /// The rows that a line through all pictures marks, and how strongly: the one under the pointer in the
@@ -181,22 +169,29 @@ impl<'a> View<'a> {
         let kept = self.state.view.selected.and_then(Target::rows);
         let shown = self.rows.numbers().iter().copied();
         let kept = shown.filter(|row| kept.as_ref().is_some_and(|kept| kept.contains(row)));
-        let pointed = self.row_before.map(|row| (row, 0.10));
+        let pointed = self.before.row.map(|row| (row, 0.10));
         pointed
             .into_iter()
             .chain(kept.map(|row| (row, 0.18)))
             .collect()
     }
 
+    /// A head in this step, as its equations see it.
+    pub fn in_step(&self, head: usize) -> Option<InStep<'a>> {
+        InStep::of(self.trace(), self.open.writes_first(), head, self.step())
+    }
+
     /// The pictures of the episode at this moment, on the rows that are shown.
     pub fn catalogue(&self) -> Catalogue<'a> {
+        let scales = [Scale::Weighting, Scale::LogWeighting];
+        let weightings = scales[usize::from(self.state.view.log_scale)];
         Catalogue {
             recording: self.recording(),
             stages: &self.open.stages,
             scales: &self.open.scales,
             written: &self.open.written,
             redundancies: &self.open.redundancies,
-            shades: [Scale::Bits, self.weighting_scale],
+            shades: [Scale::Bits, weightings],
             rows: self.rows,
             spread: self.open.spread.as_deref(),
             layer: self.state.layer(),
@@ -209,15 +204,9 @@ impl<'a> View<'a> {
 
     /// The same on all rows, as figures have it: a step that is looked at as a whole is over.
     pub fn as_figure(&self) -> Catalogue<'a> {
-        let whole = self.player.whole_steps();
-        let stage = if whole {
-            usize::MAX
-        } else {
-            self.player.stage()
-        };
         Catalogue {
             rows: &self.open.all,
-            moment: (self.step(), stage),
+            moment: (self.step(), self.stage().unwrap_or(usize::MAX)),
             ..self.catalogue()
         }
     }
@@ -236,7 +225,7 @@ impl<'a> View<'a> {
     pub fn page(&self, density: f32) -> Page<'static> {
         Page {
             step: Some(self.step()),
-            stage: (!self.player.whole_steps()).then(|| self.player.stage()),
+            stage: self.stage(),
             through: self.player.through(),
             hides_future: self.player.playing(),
             to_come: TO_COME,
@@ -248,13 +237,23 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The options of the figure on screen, at this step.
+    pub fn figure(&self, ui: &Ui) -> Options {
+        Options {
+            density: ui.pixels_per_point(),
+            step: Some(self.step()),
+            hides_future: self.player.playing(),
+            ..self.state.figure()
+        }
+    }
+
     /// The main layout at this moment.
     pub fn debug_page(&self) -> DebugPage<'a> {
         let view = &self.state.view;
         DebugPage {
             seen: Catalogue {
-                moment: self.as_figure().moment,
-                ..self.catalogue()
+                rows: self.rows,
+                ..self.as_figure()
             },
             whole: self.whole,
             lines: &self.open.heads,
@@ -278,21 +277,28 @@ impl<'a> View<'a> {
     }
 }
 
-/// Makes something that is there once under its name respond to clicks and drags, and be read aloud.
-pub fn interact(ui: &Ui, rect: Rect, name: &str, description: &str) -> Response {
-    interact_as(ui, ui.scope_id().with(name), rect, name, description)
+/// The fill of a panel, with this room around its contents.
+fn panel_frame(ui: &Ui, margin: impl Into<Margin>) -> Frame {
+    let fill = Palette::of(ui).panel;
+    Frame::new().fill(fill).inner_margin(margin)
 }
 
-/// The same for one of several of a name, told apart by their ids.
-pub fn interact_as(ui: &Ui, id: Id, rect: Rect, name: &str, description: &str) -> Response {
-    let response = ui.interact(rect, id, Sense::click_and_drag());
+/// Shows something in a part of the panel, and nowhere else.
+fn within(ui: &mut Ui, part: Rect, add: impl FnOnce(&mut Ui)) {
+    let mut child = ui.new_child(UiBuilder::new().max_rect(part));
+    child.set_clip_rect(part);
+    add(&mut child);
+}
+
+/// Makes a named part of the window respond to clicks and drags, and be read aloud.
+pub fn interact(ui: &Ui, id: impl AsIdSalt, rect: Rect, name: &str, description: &str) -> Response {
     let label = if description.is_empty() {
         name.to_owned()
     } else {
         format!("{name}: {description}")
     };
-    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &label));
-    focus_ring(ui, &response);
+    let info = WidgetInfo::labeled(Role::Image, true, label);
+    let response = spot(ui, rect, id, Sense::click_and_drag(), &info);
     named_rects::mark(ui.ctx(), name, rect);
     response
 }
@@ -304,17 +310,14 @@ pub fn part(ui: &Ui, place: &PlacedPanel<'_>) -> Response {
 
 /// The same with another description.
 pub fn part_told(ui: &Ui, place: &PlacedPanel<'_>, description: &str) -> Response {
-    let id = ui.scope_id().with(place.slot());
-    interact_as(ui, id, rect(&place.area), &place.panel.name, description)
+    let (area, name) = (rect(&place.area), &place.panel.name);
+    interact(ui, place.slot(), area, name, description)
 }
 
 /// The pointer, when it is over this picture and nothing is in between.
 pub fn pointer(response: &Response) -> Option<Pos2> {
-    if response.contains_pointer() || response.dragged() {
-        response.ctx.pointer_latest_pos()
-    } else {
-        None
-    }
+    let is_over = response.contains_pointer() || response.dragged();
+    response.ctx.pointer_latest_pos().filter(|_| is_over)
 }
 
 /// Clicking or dragging in a picture over time moves the play-head.

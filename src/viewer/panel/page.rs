@@ -1,8 +1,8 @@
 //! A page on screen: each of its parts responds to the pointer by its slot.
 
-use egui::{Rangef, Rect, Role, Sense, Ui, WidgetInfo};
+use egui::{Rangef, Rect, Ui};
 
-use super::parts::{self, choose, row_line};
+use super::parts::{self, button, choose, row_line};
 use super::picture::{has_rows, hover_ui, is_of_units, point_ui};
 use super::{View, lines, ruler, signal_path};
 use crate::figure::narrate::Moment;
@@ -10,7 +10,7 @@ use crate::figure::scene::paint::Draw;
 use crate::figure::{PlacedPanel, Slot};
 use crate::viewer::command::Play;
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::button::{focus_ring, on_click};
+use crate::viewer::widget::button::on_click;
 use crate::viewer::widget::canvas::rect;
 use crate::viewer::widget::readout::Readout;
 
@@ -18,9 +18,12 @@ use crate::viewer::widget::readout::Readout;
 pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], clip: Option<Rangef>, view: &mut View<'_>) {
     let lit = view.rows_lit();
     let before = ui.clip_rect();
+    let clipped = clip.map_or(before, |clip| {
+        Rect::from_x_y_ranges(clip, before.y_range()).intersect(before)
+    });
     for place in places {
-        if let (Some(_), Some(clip)) = (place.steps(), clip) {
-            ui.set_clip_rect(Rect::from_x_y_ranges(clip, before.y_range()).intersect(before));
+        if place.steps().is_some() {
+            ui.set_clip_rect(clipped);
         }
         // A faint line at the row under the pointer and at the pinned row.
         for &(row, strength) in lit.iter().filter(|_| has_rows(place.panel.id)) {
@@ -32,9 +35,7 @@ pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], clip: Option<Rangef>, vi
         part_ui(ui, place, places, view);
         ui.set_clip_rect(before);
     }
-    if let Some(clip) = clip {
-        ui.set_clip_rect(Rect::from_x_y_ranges(clip, before.y_range()).intersect(before));
-    }
+    ui.set_clip_rect(clipped);
     signal_path::on_page_ui(ui, places, view);
     ui.set_clip_rect(before);
 }
@@ -49,7 +50,7 @@ fn unit_lines(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
         Some(Target::Unit { layer, unit }) => Some((layer, unit, 0.25)),
         _ => None,
     };
-    let pointed = view.unit_before.map(|(layer, unit)| (layer, unit, 0.12));
+    let pointed = view.before.unit.map(|(layer, unit)| (layer, unit, 0.12));
     for (layer, unit, strength) in pinned.into_iter().chain(pointed) {
         if let (true, Some(span)) = (layer == own, place.axis.place_of(unit)) {
             row_line(ui, &place.area, span, strength, view);
@@ -114,10 +115,7 @@ enum Sign {
 
 /// A stage or a head: a click goes there.
 fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
-    let (name, id) = (&place.panel.name, ui.scope_id().with(place.slot()));
-    let response = ui.interact(rect(&place.area), id, Sense::click());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
-    focus_ring(ui, &response);
+    let response = button(ui, place);
     match sign {
         Sign::Head(head) => choose(ui, &response, head, view),
         Sign::Stage(stage) => on_click(&response, Play::SeekStage(stage), view.commands),
@@ -137,9 +135,9 @@ fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
             has_come.then(description).unwrap_or_default()
         }
     };
-    *view.readout = Some(Readout {
-        place: name.clone(),
-        value: String::new(),
+    view.pointed.readout = Some(Readout {
+        place: place.panel.name.clone(),
         meaning,
+        ..Readout::default()
     });
 }

@@ -1,27 +1,38 @@
-//! The figure of the paper in place of the pictures: the same figure on screen and in exports.
+//! The close-up or the figure of the paper in place of the pictures: the same figures on screen and in exports.
 
-use egui::Ui;
+use egui::{Ui, vec2};
 
 use super::View;
 use super::page::page_ui;
+use super::phone::strip_ui;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::{Figure, Options};
 use crate::viewer::widget::canvas::area;
 
-/// The figure, with the play-head through it.
-pub fn paper_ui(ui: &mut Ui, view: &mut View<'_>) {
-    let rect = ui.max_rect().shrink2(egui::vec2(2.0, 4.0));
+/// One head, or two, at the rows about where it looks.
+pub fn close_up_ui(ui: &mut Ui, view: &mut View<'_>) {
     let options = Options {
-        density: ui.pixels_per_point(),
-        step: Some(view.step()),
-        hides_future: view.player.playing(),
-        ..view.state.figure()
+        hides_future: false,
+        ..view.figure(ui)
     };
+    figure_ui(ui, view.as_figure(), options, view);
+}
+
+/// The figure of the paper, with the play-head through it.
+pub fn paper_ui(ui: &mut Ui, view: &mut View<'_>) {
     let seen = Catalogue {
         rows: view.whole,
         ..view.catalogue()
     };
+    figure_ui(ui, seen, view.figure(ui), view);
+}
+
+fn figure_ui(ui: &mut Ui, seen: Catalogue<'_>, options: Options, view: &mut View<'_>) {
+    let rect = ui.max_rect().shrink2(vec2(2.0, 4.0));
     let figure = Figure::of(seen, options);
     let places = figure.paint(&mut view.page_canvas(ui, rect), area(rect));
     page_ui(ui, &places, None, view);
+    if view.state.is_on_phone() {
+        strip_ui(ui, &places, view);
+    }
 }

@@ -7,7 +7,7 @@ use super::picture::{picture_ui, weightings_menu};
 use super::{View, part, part_told, pointer};
 use crate::figure::facts::links;
 use crate::figure::facts::rows::Span;
-use crate::figure::facts::stages::{COLUMNS, Column};
+use crate::figure::facts::stages::{COLUMNS, columns_of};
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::legends::{legends, legends_size, overlap_size};
 use crate::figure::page::debug::table::{emitted_value, table_cells};
@@ -15,13 +15,13 @@ use crate::figure::page::debug::table::{emitted_value, table_cells};
 use crate::figure::scene::overlap::Redundant;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{
-    Area, EMITTED, Ink, PanelId, Picture, PlacedPanel, facts::numbers, head_label,
+    Area, EMITTED, Ink, PanelId, Picture, PlacedPanel, Stage, facts::numbers, head_label,
 };
 use crate::model::Trace;
 use crate::train::is_absent;
 use crate::viewer::command::{Command, Look, Play, Rows};
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::button::{focus_ring, on_click};
+use crate::viewer::widget::button::{label, on_click, spot};
 use crate::viewer::widget::canvas::{area, rect};
 use crate::viewer::widget::readout::Readout;
 
@@ -40,20 +40,20 @@ pub fn clipped<T>(ui: &mut Ui, columns: &Columns, add: impl FnOnce(&mut Ui) -> T
 /// A quiet text, also for screen readers.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
     let ink = view.palette.subdued;
-    let rect = ui.painter().text(at, align, text, font, ink);
-    let response = ui.interact(rect, ui.scope_id().with(text), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
+    label(
+        ui,
+        ui.painter().text(at, align, text, font, ink),
+        text,
+        text,
+    );
 }
 
 /// A click looks at a head, with Shift it is pinned.
 pub fn choose(ui: &Ui, response: &Response, head: usize, view: &mut View<'_>) {
     if response.clicked() {
         let pin = ui.input(|input| input.modifiers.shift);
-        view.commands.push(if pin {
-            Command::Look(Look::Pin(head))
-        } else {
-            Command::Look(Look::Focus(head))
-        });
+        let look = if pin { Look::Pin } else { Look::Focus };
+        view.commands.push(Command::Look(look(head)));
     }
 }
 
@@ -65,20 +65,15 @@ pub fn row_line(ui: &Ui, across: &Area, row: Span, strength: f32, view: &mut Vie
 }
 
 /// A part to click, with its name.
-fn button(ui: &Ui, place: &PlacedPanel<'_>) -> Response {
-    let id = ui.scope_id().with(place.slot());
-    let response = ui.interact(rect(&place.area), id, Sense::click());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &place.panel.name));
-    focus_ring(ui, &response);
-    response
+pub fn button(ui: &Ui, place: &PlacedPanel<'_>) -> Response {
+    let info = WidgetInfo::labeled(Role::Button, true, &place.panel.name);
+    spot(ui, rect(&place.area), place.slot(), Sense::click(), &info)
 }
 
 /// The same for one of several to choose from.
 fn choice(ui: &Ui, place: &PlacedPanel<'_>, is_on: bool) -> Response {
-    let response = button(ui, place);
-    let name = &place.panel.name;
-    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_on, name));
-    response
+    let info = WidgetInfo::selected(Role::Button, true, is_on, &place.panel.name);
+    spot(ui, rect(&place.area), place.slot(), Sense::click(), &info)
 }
 
 const CHOOSE: &str = "Shift+click adds it as the second";
@@ -104,14 +99,10 @@ pub fn title_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'
     response.on_hover_text(place.panel.name.as_str());
 }
 
-/// The column of the addressing with this identity.
-fn column_of(id: PanelId) -> Option<&'static Column> {
-    COLUMNS.get(id.part?)
-}
-
 /// The words over a column: a click goes to its stage.
 pub fn column_word_ui(ui: &Ui, place: &PlacedPanel<'_>, id: PanelId, view: &mut View<'_>) {
-    let (Some(column), Some(head)) = (column_of(id), id.of) else {
+    let column = id.part.and_then(|part| COLUMNS.get(part));
+    let (Some(column), Some(head)) = (column, id.of) else {
         return;
     };
     let response = button(ui, place);
@@ -127,24 +118,19 @@ pub fn column_word_ui(ui: &Ui, place: &PlacedPanel<'_>, id: PanelId, view: &mut 
 
 /// Words that are read aloud, in full where they are cut.
 pub fn text_ui(ui: &Ui, place: &PlacedPanel<'_>) {
-    let id = ui.scope_id().with(place.slot());
-    let response = ui.interact(rect(&place.area), id, Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &place.panel.name));
-    if !place.panel.note.is_empty() {
-        response.on_hover_text(place.panel.note.as_str());
+    let panel = &place.panel;
+    let response = label(ui, rect(&place.area), place.slot(), &panel.name);
+    if !panel.note.is_empty() {
+        response.on_hover_text(panel.note.as_str());
     }
 }
 
 /// The lines of a shift: which row moves to which.
 pub fn moves_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
     let (trace, step) = (&view.trace().heads[head], view.step());
-    let mut columns = crate::figure::facts::stages::columns_of(trace);
-    let Some(before) = columns
-        .position(|column| column.stage == crate::figure::Stage::Shift)
-        .and_then(|place| {
-            crate::figure::facts::stages::columns_of(trace).nth(place.checked_sub(1)?)
-        })
-    else {
+    let columns: Vec<_> = columns_of(trace).collect();
+    let mut pairs = columns.windows(2);
+    let Some([before, _]) = pairs.find(|pair| pair[1].stage == Stage::Shift) else {
         return;
     };
     let moves = links::shifted(trace, step, before.values(trace, step));
@@ -152,7 +138,7 @@ pub fn moves_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'
     let response = part_told(ui, place, &moves.replace('\n', "; "));
     if pointer(&response).is_some() {
         let label = head_label(view.trace(), head);
-        *view.readout = Some(Readout {
+        view.pointed.readout = Some(Readout {
             place: format!("{label}  step {step}"),
             value: format!("{} → w\u{303}", before.symbol),
             meaning: moves,
@@ -184,7 +170,7 @@ pub fn table_line_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut V
         names: &names,
         value: &value,
     };
-    sheet.menu(&response, cell, view.commands);
+    sheet.menu(&response, cell, None, view.commands);
     response.on_hover_text(format!("Click to select this head; {CHOOSE}"));
 }
 
@@ -195,12 +181,10 @@ pub fn penalty_ui(ui: &Ui, place: &PlacedPanel<'_>, who: &str, view: &mut View<'
         return;
     };
     let description = penalty(of, view.trace(), view.step());
-    let id = ui.scope_id().with(place.slot());
-    let response = ui.interact(rect(&place.area), id, Sense::hover());
     let name = format!("redundancy of heads, {who}: {}", description.value);
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
+    let response = label(ui, rect(&place.area), place.slot(), &name);
     if response.hovered() {
-        *view.readout = Some(description);
+        view.pointed.readout = Some(description);
     }
 }
 
@@ -211,13 +195,11 @@ pub fn penalty(of: &Redundant, trace: &Trace, step: usize) -> Readout {
         "weightings not recorded".to_owned()
     } else {
         let [own, pairs] = of.terms(trace, step);
-        let short = |value: f32| numbers::short(value, 4);
+        let [spread, shared, mean] =
+            [spread, shared, of.mean].map(|value| numbers::short(value, 4));
         format!(
-            "redundancy P = ‖A·A′ − I‖², 0 when each head is on a separate row\nspread {} = {own}\nshared {} = \
-             {pairs}\ntraining adds the mean over the steps, {}",
-            short(spread),
-            short(shared),
-            short(of.mean),
+            "redundancy P = ‖A·A′ − I‖², 0 when each head is on a separate row\nspread {spread} = {own}\nshared \
+             {shared} = {pairs}\ntraining adds the mean over the steps, {mean}"
         )
     };
     Readout {
@@ -258,10 +240,8 @@ pub fn no_overlap_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     on_demand(ui, place, overlap_size(heads), |ui, rect| {
         let panel = view.catalogue().panel(PanelId::new(Picture::Overlap));
         if let Some(panel) = panel {
-            let room = rect.shrink2(vec2(4.0, 2.0));
-            let room = room
-                .with_min_x(room.left() + 28.0)
-                .with_min_y(room.top() + 14.0);
+            let corner = rect.min + vec2(32.0, 16.0);
+            let room = Rect::from_min_max(corner, rect.max - vec2(4.0, 2.0));
             picture_ui(ui, &panel.at(area(room)), view);
         }
     });

@@ -78,10 +78,8 @@ pub fn top_ui(
             };
             sheet(ui, Icon::More, "More", Subject::More);
             if page {
-                let heading = theme::heading(16.0);
-                from_left(ui, |ui| {
-                    words(ui, "Tapescope", heading, Palette::of(ui).strong)
-                });
+                let (heading, ink) = (theme::heading(16.0), Palette::of(ui).strong);
+                from_left(ui, |ui| words(ui, "Tapescope", heading, ink));
                 return;
             }
             sheet(ui, Icon::Sliders, "Episode", Subject::Episode);
@@ -122,12 +120,8 @@ fn shows_stages(state: &State) -> bool {
 /// Height of the transport; upright the buttons of the stages have a line of their own.
 pub fn transport_height(state: &State) -> f32 {
     let is_upright = state.frame.height > state.frame.width;
-    let lines = if is_upright && shows_stages(state) {
-        2.0
-    } else {
-        1.0
-    };
-    lines * TRANSPORT
+    let has_two = is_upright && shows_stages(state);
+    if has_two { 2.0 * TRANSPORT } else { TRANSPORT }
 }
 
 /// The transport, and the buttons of the stages above it or beside it.
@@ -163,10 +157,8 @@ fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
     // The mark is in the step on screen.
     let mark = |by| {
         let (marked, _) = state.mark()?;
-        Some(Edit::MoveMark(
-            step.cast_signed() - marked.cast_signed(),
-            by,
-        ))
+        let steps = step.cast_signed() - marked.cast_signed();
+        Some(Edit::MoveMark(steps, by))
     };
     let (what, said) = match (state.mark(), view.card()) {
         (Some((_, channel)), _) => {
@@ -216,19 +208,16 @@ pub fn strip_ui(ui: &Ui, places: &[PlacedPanel<'_>], view: &mut View<'_>) {
     if let (Some(place), Some((_, channel))) = (input, view.state.mark())
         && let Some(row) = place.axis.place_of(channel)
     {
-        let (cell, kind) = (
-            rect(&place.area.down(row.min, row.max)),
-            StrokeKind::Outside,
-        );
-        ui.painter()
-            .rect_stroke(cell, 0.0, Stroke::new(2.0, view.palette.accent), kind);
+        let cell = rect(&place.area.down(row.min, row.max));
+        let (edge, kind) = (Stroke::new(2.0, view.palette.accent), StrokeKind::Outside);
+        ui.painter().rect_stroke(cell, 0.0, edge, kind);
     }
     let over_time = places.iter().filter(|place| place.steps().is_some());
     let Some(strip) = over_time.map(|place| rect(&place.area)).reduce(Rect::union) else {
         return;
     };
     let whole = strip.expand2(vec2(0.0, ((theme::FINGER - strip.height()) / 2.0).max(0.0)));
-    let response = interact(ui, whole, "Time", "drag to move in time");
+    let response = interact(ui, "Time", whole, "Time", "drag to move in time");
     scrub_by_finger(&response, strip.x_range(), view);
 }
 
@@ -249,11 +238,8 @@ pub fn episode_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             let (label, kept) = (head_label(&recording.trace, head), state.view.keeps(head));
             let (is_on, command) = (head == state.view.focus, Look::Focus(head));
             let button = choice(ui, is_on, &label, command, commands);
-            let name = if kept {
-                format!("Unpin head {label}")
-            } else {
-                format!("Select head {label}")
-            };
+            let verb = if kept { "Unpin" } else { "Select" };
+            let name = format!("{verb} head {label}");
             button.widget_info(|| WidgetInfo::selected(Role::Button, true, kept, &name));
         }
     });

@@ -10,7 +10,6 @@ use egui::{Response, Ui};
 use super::copy_menu::{More, Sheet};
 use super::{View, part, pointer, scrub, signal_path};
 use crate::figure::facts::episode::MemoryAt;
-use crate::figure::facts::equations::InStep;
 use crate::figure::facts::stages::{Column, columns_of};
 use crate::figure::page::compare::SIDES;
 use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
@@ -30,23 +29,24 @@ use crate::viewer::widget::readout::Readout;
 
 /// True for pictures whose rows are the units of a layer.
 pub fn is_of_units(id: PanelId) -> bool {
-    let of_units = [Picture::Cells, Picture::Hidden, Picture::Units];
-    of_units.contains(&id.picture)
-}
-
-/// The place in a vector: at one step it lies or stands.
-fn channel(id: PanelId, at: Hit) -> usize {
-    if id.now {
-        at.row.max(at.column)
-    } else {
-        at.row
-    }
+    matches!(
+        id.picture,
+        Picture::Cells | Picture::Hidden | Picture::Units
+    )
 }
 
 /// True for pictures whose rows are those of the memory.
 pub fn has_rows(id: PanelId) -> bool {
-    let of_rows = [Picture::Weightings, Picture::Memory, Picture::Stages];
-    of_rows.contains(&id.picture)
+    matches!(
+        id.picture,
+        Picture::Weightings | Picture::Memory | Picture::Stages
+    )
+}
+
+/// The place in a vector: at one step it lies or stands.
+fn channel(id: PanelId, at: Hit) -> usize {
+    let length = at.row.max(at.column);
+    if id.now { length } else { at.row }
 }
 
 /// Paints a picture at its place in the window, and lets it be pointed at.
@@ -98,51 +98,52 @@ pub fn hover_ui(
         return (response, None);
     };
     if has_rows(id) {
-        *view.row = Some(at.row);
+        view.pointed.row = Some(at.row);
     }
     if let (true, Some(layer)) = (is_of_units(id), id.of) {
-        *view.unit = Some((layer, at.row));
+        view.pointed.unit = Some((layer, at.row));
     }
-    let answers = [Picture::Output, Picture::Target, Picture::Error];
-    if answers.contains(&id.picture) && id.side.is_none() {
+    let is_answer = matches!(
+        id.picture,
+        Picture::Output | Picture::Target | Picture::Error
+    );
+    if is_answer && id.side.is_none() {
         let step = if id.now { view.step() } else { at.column };
         let path = signal_path::signal_path(step, view);
         view.answer = Some(((step, channel(id, at)), path));
     }
-    *view.readout = Some(readout(place, at, others, view));
+    view.pointed.readout = Some(readout(place, at, others, view));
     (response, hit)
 }
 
 /// Returns the values of a cell on both sides of a comparison.
 fn values_of(places: &[PlacedPanel<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
     id.side?;
-    let value = |side: usize| {
-        let mut places = places.iter();
-        let place = places.find(|place| place.panel.id == id.on(side))?;
-        place.cells()?.value(at.column, at.row)
+    let value = |side| {
+        let place = places.iter().find(|place| place.panel.id == id.on(side));
+        place?.cells()?.value(at.column, at.row)
     };
     Some([value(0)?, value(1)?])
 }
 
 /// The value by which a picture shows a derivative.
 fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
-    let (layer, id) = (Layer::Values, place.panel.id);
+    let id = place.panel.id;
     // What the machine does not compute is shown as it is.
     let gradients = view.state.layer().gradients()?;
     if !gradients.shows(id, view.step()) {
         return None;
     }
     let seen = Catalogue {
-        layer,
+        layer: Layer::Values,
         ..view.catalogue()
     };
     let values = seen.panel(id).filter(|_| id.side.is_none())?;
-    let of = match &values.content {
-        Content::Cells(cells) => cells,
-        Content::Bars(bars) => &bars.cells,
-        _ => return None,
-    };
-    of.value(at.column, at.row)
+    match &values.content {
+        Content::Cells(cells) => cells.value(at.column, at.row),
+        Content::Bars(bars) => bars.cells.value(at.column, at.row),
+        _ => None,
+    }
 }
 
 /// Returns the text about a value under the pointer.
@@ -179,9 +180,10 @@ fn readout(
             let learned =
                 learned.and_then(|(head, part)| learned_of(&view.trace().heads[head], part));
             let [down, across] = learned.map_or(["", "column"], |(spec, _)| learned_axes(spec));
-            let down = match down {
-                "" => String::new(),
-                down => format!("  {down} {row}"),
+            let down = if down.is_empty() {
+                down
+            } else {
+                &format!("  {down} {row}")
             };
             format!("{} {}{down}  {across} {column}", panel.name, panel.title)
         }
@@ -192,28 +194,20 @@ fn readout(
     };
     let shown = place.steps().map_or(step, |_| column);
     let hides = view.player.playing() || view.state.layout() == WindowLayout::CloseUp;
-    if hides && id.side.is_none() && shown >= panel.done {
-        return Readout {
-            place: said,
-            value: "not yet".to_owned(),
-            meaning: panel.note.clone(),
-        };
-    }
-    if let Some([a, b]) = values_of(others, id, at) {
-        return Readout {
-            place: said,
-            value: format!("{} {}", SIDES[2], numbers::exact(b - a)),
-            meaning: value_text([a, b]),
-        };
-    }
-    let of = value_of(place, at, view);
-    let meaning = of.map_or_else(
-        || meaning(place, at, view),
-        |of| format!("{}\nof the value {}", panel.note, numbers::exact(of)),
-    );
+    let (value, meaning) = if hides && id.side.is_none() && shown >= panel.done {
+        ("not yet".to_owned(), panel.note.clone())
+    } else if let Some([a, b]) = values_of(others, id, at) {
+        let difference = format!("{} {}", SIDES[2], numbers::exact(b - a));
+        (difference, value_text([a, b]))
+    } else if let Some(of) = value_of(place, at, view) {
+        let of = format!("{}\nof the value {}", panel.note, numbers::exact(of));
+        (numbers::exact(value), of)
+    } else {
+        (numbers::exact(value), meaning(place, at, view))
+    };
     Readout {
         place: said,
-        value: numbers::exact(value),
+        value,
         meaning,
     }
 }
@@ -223,13 +217,10 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
     let (panel, id, step) = (&place.panel, place.panel.id, view.step());
     match &panel.content {
         Content::Bars(bars) => {
-            let of = InStep::of(view.trace(), view.open.writes_first(), bars.head, step);
+            let of = view.in_step(bars.head);
             let sum = of.map_or_else(String::new, |of| bars.column.sum(&of, at.row));
-            let unwritten = if bars.is_unwritten(at.row) {
-                "\nno head has written this row yet"
-            } else {
-                ""
-            };
+            let unwritten = ["", "\nno head has written this row yet"];
+            let unwritten = unwritten[usize::from(bars.is_unwritten(at.row))];
             let spread = bars.spread.as_ref().map_or_else(String::new, |band| {
                 let [mean, low, high] = [band.mean, band.low, band.high]
                     .map(|values| numbers::short(values.get(at.row).copied().unwrap_or(0.0), 4));
@@ -242,10 +233,9 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
             inspect::vector::overlap_told(view.trace(), step, [at.row, at.column])
         }
         _ if id.picture == Picture::Memory && id.side.is_none() => {
-            let now = (view.trace(), &view.open.stages, step);
-            MemoryAt::new(now.0, now.1, now.2, view.player.stage())
-                .words()
-                .to_owned()
+            let (trace, stages, stage) = (view.trace(), &view.open.stages, view.player.stage());
+            let memory = MemoryAt::new(trace, stages, step, stage);
+            memory.words().to_owned()
         }
         _ if id.picture == Picture::Units => {
             let card = view.card_of(target(id, at), None);
@@ -263,11 +253,8 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
         }
         _ => match view.answer {
             Some(((step, _), Some(path))) => {
-                format!(
-                    "{}\n{}",
-                    panel.note,
-                    narrate::signal_path(view.trace(), step, path)
-                )
+                let path = narrate::signal_path(view.trace(), step, path);
+                format!("{}\n{path}", panel.note)
             }
             _ => panel.note.clone(),
         },
@@ -346,24 +333,25 @@ fn menu(
         return weightings_menu(response, bars.head, Some(bars.column), row, view);
     }
     let value = |column, row| cells.value(column, row).unwrap_or(ABSENT);
-    let row = match panel.down.label {
-        "" => "line",
-        label => label,
-    };
-    let over_time = Sheet {
-        name: &panel.name,
-        lines: ("step", cells.columns),
-        columns: (row, cells.rows),
+    let by_row = |row, column| value(column, row);
+    let (id, row) = (panel.id, panel.down.label);
+    let row = if row.is_empty() { "line" } else { row };
+    let has_own_name = id.side.is_some() || id.picture == Picture::Learned;
+    let of_a_step = Sheet {
+        name: if has_own_name {
+            &panel.name
+        } else {
+            &panel.whose
+        },
+        lines: (row, cells.rows),
+        columns: ("column", cells.columns),
         names: &[],
-        value: &value,
+        value: &by_row,
     };
-    let steps = view.steps();
-    if panel.id.picture == Picture::Units {
-        let names: Vec<_> = others
-            .iter()
-            .map(|place| place.panel.note.as_str())
-            .collect();
-        let is_it = |other: &PlacedPanel<'_>| other.panel.id == panel.id;
+    let cell = hit.map(|hit| (hit.row, hit.column));
+    if id.picture == Picture::Units {
+        let names = others.iter().map(|place| place.panel.note.as_str());
+        let names: Vec<_> = names.collect();
         let value = |unit, of: usize| others[of].cells().and_then(|cells| cells.value(0, unit));
         let sheet = Sheet {
             name: &format!("{} at step {}", panel.whose, view.step()),
@@ -372,59 +360,49 @@ fn menu(
             names: &names,
             value: &|unit, of| value(unit, of).unwrap_or(ABSENT),
         };
-        let cell = hit.map(|hit| hit.row).zip(others.iter().position(is_it));
-        sheet.menu(response, cell, view.commands);
+        let place = others.iter().position(|other| other.panel.id == id);
+        let cell = hit.map(|hit| hit.row).zip(place);
+        sheet.menu(response, cell, None, view.commands);
     } else if place.steps().is_some() {
-        let cell = hit.map(|hit| (hit.column, hit.row));
+        let sheet = Sheet {
+            name: &panel.name,
+            lines: ("step", cells.columns),
+            columns: (row, cells.rows),
+            value: &value,
+            ..of_a_step
+        };
         let gradients =
             |step, channel| Command::Episode(Episode::Gradients(Quantity::Bit { step, channel }));
-        let is_known = panel.id.picture == Picture::Output
-            && panel.id.side.is_none()
-            && view.open.shown.machine.is_some();
+        let is_known =
+            id.picture == Picture::Output && id.side.is_none() && view.open.shown.machine.is_some();
         let more: Option<More<'_>> = is_known.then_some(("Show gradients of this bit", &gradients));
-        over_time.menu_with(response, cell, more, view.commands);
-    } else if panel.id.now {
-        let all = view.catalogue().panel(PanelId {
-            now: false,
-            ..panel.id
-        });
+        let cell = hit.map(|hit| (hit.column, hit.row));
+        sheet.menu(response, cell, more, view.commands);
+    } else if id.now {
+        let all = view.catalogue().panel(PanelId { now: false, ..id });
         let Some(Content::Cells(all)) = all.map(|panel| panel.content) else {
             return;
         };
         let sheet = Sheet {
-            lines: ("step", steps),
+            name: &panel.name,
+            lines: ("step", view.steps()),
             columns: ("column", cells.columns.max(cells.rows)),
             value: &|t, column| all.value(t, column).unwrap_or(ABSENT),
-            ..over_time
+            ..of_a_step
         };
-        let cell = hit.map(|hit| (view.step(), channel(panel.id, hit)));
-        sheet.menu(response, cell, view.commands);
+        let cell = hit.map(|hit| (view.step(), channel(id, hit)));
+        sheet.menu(response, cell, None, view.commands);
     } else if let Content::Overlap(overlap) = &panel.content {
         let names: Vec<_> = overlap.names.iter().map(ToString::to_string).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
         let sheet = Sheet {
-            name: &panel.whose,
             columns: (row, cells.columns),
-            lines: (row, cells.rows),
             names: &names,
-            value: &|row, column| value(column, row),
+            ..of_a_step
         };
-        let cell = hit.map(|hit| (hit.row, hit.column));
-        sheet.menu(response, cell, view.commands);
+        sheet.menu(response, cell, None, view.commands);
     } else {
-        let sheet = Sheet {
-            name: if panel.id.side.is_some() || panel.id.picture == Picture::Learned {
-                &panel.name
-            } else {
-                &panel.whose
-            },
-            lines: (row, cells.rows),
-            columns: ("column", cells.columns),
-            value: &|row, column| value(column, row),
-            ..over_time
-        };
-        let cell = hit.map(|hit| (hit.row, hit.column));
-        sheet.menu(response, cell, view.commands);
+        of_a_step.menu(response, cell, None, view.commands);
     }
 }
 
@@ -439,10 +417,8 @@ pub fn weightings_menu(
     let (head, step) = (&view.trace().heads[index], view.step());
     let columns: Vec<_> = columns_of(head).collect();
     let is_it = |other: &&Column| column.is_some_and(|column| std::ptr::eq(*other, column));
-    let place = columns
-        .iter()
-        .position(is_it)
-        .or(columns.len().checked_sub(1));
+    let place = columns.iter().position(is_it);
+    let place = place.or(columns.len().checked_sub(1));
     let names: Vec<_> = columns.iter().map(|column| column.array.name).collect();
     let label = head_label(view.trace(), index);
     let gradients = view.state.layer().gradients();
@@ -462,5 +438,5 @@ pub fn weightings_menu(
         names: &names,
         value: &value,
     };
-    sheet.menu(response, row.zip(place), view.commands);
+    sheet.menu(response, row.zip(place), None, view.commands);
 }

@@ -3,8 +3,8 @@
 
 use egui::{Align2, Area, Context, Frame, Id, Margin, Order, Panel, Ui, vec2};
 
-use super::View;
 use super::bottom::{keys_ui, paces_ui};
+use super::{View, panel_frame};
 use crate::figure::HeadName;
 use crate::figure::narrate::Sentence;
 use crate::viewer::command::{Command, Window};
@@ -52,7 +52,7 @@ pub fn words_height(state: &State) -> f32 {
 }
 
 /// Shows one line per head with its sign.
-pub fn words_ui(ui: &mut Ui, frame: Frame, view: &mut View<'_>) {
+pub fn words_ui(ui: &mut Ui, view: &mut View<'_>) {
     let height = words_height(view.state);
     if height == 0.0 {
         return;
@@ -63,7 +63,7 @@ pub fn words_ui(ui: &mut Ui, frame: Frame, view: &mut View<'_>) {
     } else {
         Panel::top("words")
     };
-    let frame = frame.inner_margin(Margin::symmetric(16, 6));
+    let frame = panel_frame(ui, Margin::symmetric(16, 6));
     let panel = panel.exact_size(height).resizable(false).frame(frame);
     panel.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;

@@ -4,7 +4,7 @@ use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::picture::{hover_ui, paint_ui};
-use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::equations;
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::columns_of;
 use crate::figure::narrate::mechanism;
@@ -67,13 +67,9 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
 
 /// Shows the values of the head's mechanism in this step, besides weightings.
 fn facts_ui(ui: &mut Ui, view: &View<'_>) {
-    let at = InStep::of(
-        view.trace(),
-        view.open.writes_first(),
-        view.focus,
-        view.step(),
-    );
-    let Some(at) = at else { return };
+    let Some(at) = view.in_step(view.focus) else {
+        return;
+    };
     let facts = equations::facts(&at);
     if facts.is_empty() {
         return;

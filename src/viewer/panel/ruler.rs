@@ -1,7 +1,5 @@
 //! The ruler of the time axis: clicks and drags move the play-head, or mark the part to loop.
 
-use std::hash::Hash;
-
 use egui::{Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::{View, part, scrub, step_at};
@@ -11,7 +9,7 @@ use crate::figure::scene::paint::Draw;
 use crate::figure::{Ink, PlacedPanel, narrate};
 use crate::viewer::command::{Command, Look, Play};
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::button::focus_ring;
+use crate::viewer::widget::button::spot;
 use crate::viewer::widget::canvas::area;
 use crate::viewer::widget::readout::Readout;
 
@@ -35,19 +33,12 @@ pub fn ruler_ui(ui: &Ui, place: &PlacedPanel<'_>, time: Rangef, view: &mut View<
             let step = Look::Select(Target::Step);
             view.commands.push(Command::Look(step));
         }
-        *view.readout = Some(Readout {
+        view.pointed.readout = Some(Readout {
             place: format!("step {step}"),
             value: narrate::phase_at(view.recording(), step).to_owned(),
-            meaning: String::new(),
+            ..Readout::default()
         });
     }
-}
-
-/// An end of the part to loop.
-#[derive(Clone, Copy, Debug, Hash)]
-enum LoopEnd {
-    Start,
-    End,
 }
 
 /// The part to loop on the ruler, with a handle at each end to drag.
@@ -61,27 +52,24 @@ pub fn loop_handles(ui: &Ui, columns: &Columns, y: Span, view: &mut View<'_>) {
     let part = area(Rect::from_x_y_ranges(x, y));
     let wash = Ink::from(colours.accent).faded(0.25);
     view.canvas(ui).rect(part, wash);
-    for (end, name, edge) in [
-        (LoopEnd::Start, "Loop start", x.min),
-        (LoopEnd::End, "Loop end", x.max),
-    ] {
+    for (name, edge) in [("Loop start", x.min), ("Loop end", x.max)] {
         let grip = Rect::from_center_size(pos2(edge, y.center()), vec2(7.0, y.span()));
         let mut canvas = view.canvas(ui);
         canvas.rect(area(grip), colours.accent);
         let line = [[edge, y.min + 5.0], [edge, y.max - 5.0]];
         canvas.line(&line, colours.on_accent, 1.0);
-        let response = ui.interact(grip.expand(3.0), ui.scope_id().with(end), Sense::drag());
-        response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, name));
+        let info = WidgetInfo::labeled(Role::Slider, true, name);
+        let response = spot(ui, grip.expand(3.0), name, Sense::drag(), &info);
         if let (true, Some(at)) = (response.dragged(), response.interact_pointer_pos()) {
             let step = columns.step_at(at.x, steps);
-            let range = match end {
-                LoopEnd::Start => (step.min(last), last),
-                LoopEnd::End => (first, step.max(first)),
+            let range = if edge == x.min {
+                (step.min(last), last)
+            } else {
+                (first, step.max(first))
             };
             let range = Play::LoopRange(Some(range));
             view.commands.push(Command::Play(range));
         }
-        focus_ring(ui, &response);
         response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
     }
 }

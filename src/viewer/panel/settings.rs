@@ -1,6 +1,6 @@
 //! The settings of appearance and motion.
 
-use egui::{Rect, Response, Role, Ui, WidgetInfo, pos2, vec2};
+use egui::{Rect, Response, Role, Ui, WidgetInfo, vec2};
 
 use crate::figure::HeadName;
 use crate::viewer::command::{Command, Window};
@@ -25,8 +25,10 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
         let line = map_ui(ui, map, look.map == map);
         on_click(&line, Window::Colors(map), commands);
     }
-    let words = "Cividis stays readable with red–green colour blindness.";
-    note(ui, words);
+    note(
+        ui,
+        "Cividis stays readable with red–green colour blindness.",
+    );
     // A phone has room for one size.
     if !theme::is_by_finger(ui.ctx()) {
         sizes_ui(ui, look.scale, commands);
@@ -48,8 +50,7 @@ fn sizes_ui(ui: &mut Ui, scale: u16, commands: &mut Vec<Command>) {
     next_section(ui, "Size");
     ui.horizontal_wrapped(|ui| {
         for percent in SCALES {
-            let name = format!("{percent} %");
-            let is_on = scale == percent;
+            let (is_on, name) = (scale == percent, format!("{percent} %"));
             choice(ui, is_on, &name, Window::Scale(percent), commands);
         }
     });
@@ -71,15 +72,12 @@ fn map_ui(ui: &mut Ui, map: Map, on: bool) -> Response {
     let ink = if on { own.strong } else { own.text };
     line.left(8.0, name, theme::text(13.0), ink);
     let (rect, painter) = (line.rect, line.ui.painter());
-    let bar = Rect::from_min_max(
-        pos2(rect.left() + 100.0, rect.top() + 6.0),
-        pos2(rect.right() - 8.0, rect.bottom() - 6.0),
-    );
+    let bar = rect.shrink2(vec2(8.0, 6.0)).with_min_x(rect.left() + 100.0);
     let parts = 64;
     let width = bar.width() / parts as f32;
     for part in 0..parts {
         let left = bar.left() + part as f32 * width;
-        let cell = Rect::from_min_size(pos2(left, bar.top()), vec2(width + 0.5, bar.height()));
+        let cell = Rect::from_x_y_ranges(left..=left + width + 0.5, bar.y_range());
         // Where each head has its own: that of one that reads, then that of one that writes.
         let turns = if map == Map::Heads { 2 } else { 1 };
         let each = parts / turns;

@@ -29,6 +29,7 @@ pub fn top_ui(
     let session = &state.session;
     let both = state.comparing.baseline.as_ref().zip(session.open.as_ref());
     let two = both.map(|(kept, open)| comparison::names(kept, open));
+    let has_tour = state.heads() > 0 && state.tour().is_none();
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
         let cards = Window::ToggleWelcome;
@@ -53,24 +54,17 @@ pub fn top_ui(
             icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false, commands);
             if state.welcome.shown {
                 problems_ui(ui, state, commands);
-            } else if state.heads() > 0
-                && state.tour().is_none()
-                && two.is_none()
-                && !invites(state)
-            {
+            } else if has_tour && two.is_none() && !invites(state) {
                 let about = "Learn in small steps how a machine finds a row of its memory";
                 text_button(ui, "Start tour", Tour::Start, commands).on_hover_text(about);
             }
             let panel = Window::ToggleNumbers;
             icon_button(ui, Icon::Panel, panel, numbers, commands);
             icon_button(ui, Icon::Theme, Window::NextTheme, false, commands);
-            for (icon, purpose) in [
-                (Icon::Save, FilePurpose::Save),
-                (Icon::Open, FilePurpose::Open),
-            ] {
-                let ask = Ask::For(Subject::File(purpose));
-                icon_button(ui, icon, ask, false, commands);
-            }
+            let [save, open] = [FilePurpose::Save, FilePurpose::Open]
+                .map(|purpose| Ask::For(Subject::File(purpose)));
+            icon_button(ui, Icon::Save, save, false, commands);
+            icon_button(ui, Icon::Open, open, false, commands);
             ui.add_space(8.0);
             match &two {
                 Some(two) => two_ui(ui, two, commands),
@@ -158,11 +152,8 @@ fn fitting(names: &[String; 2], fits: impl Fn(&[String; 2]) -> bool) -> [String;
 
 /// Divides space between two parts: each may take the part that the other does not need.
 fn shared([a, b]: [f32; 2], room: f32) -> [f32; 2] {
-    let half = 0.5 * room.max(80.0);
-    [
-        a.min((2.0 * half - b).max(half)),
-        b.min((2.0 * half - a).max(half)),
-    ]
+    let room = room.max(80.0);
+    [(a, b), (b, a)].map(|(own, other)| own.min((room - other).max(0.5 * room)))
 }
 
 /// A and B; a click on either swaps them.
@@ -186,11 +177,8 @@ fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
         let button = egui::Button::selectable(two.screen == side, text);
         let response = ui.add_sized(egui::vec2(widths[side], theme::ROW), button.truncate());
         on_click(&response, Compare::Swap, commands);
-        let place = if two.screen == side {
-            "shown in all layouts"
-        } else {
-            "compared with the other"
-        };
+        let places = ["compared with the other", "shown in all layouts"];
+        let place = places[usize::from(two.screen == side)];
         let keys = tooltip(&Compare::Swap.into());
         response.on_hover_text(format!("{letter}: {name}\n{place}\n{keys}"));
     }

@@ -3,11 +3,10 @@
 use egui::{Context, Key, Rect, Ui, vec2};
 
 use super::card::{card_ui, veil, words_ui};
-use crate::figure::Stage;
+use crate::figure::{Stage, head_label};
 use crate::viewer::command::{Command, Edit, Play, Tour as About, Window};
 use crate::viewer::keys;
 use crate::viewer::state::State;
-use crate::viewer::state::mode::Mode;
 use crate::viewer::state::tour::{TOUR_STEPS, Tour, TourTarget, Wait};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{on_click, primary_button, text_button};
@@ -40,14 +39,11 @@ fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-fn found(ctx: &Context, names: &[String]) -> Option<Rect> {
-    let found = names.iter().filter_map(|name| named_rects::find(ctx, name));
-    found.reduce(Rect::union)
-}
-
 /// Returns the rectangle that a tour step points at.
 fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
-    let found = found(ctx, &names(tour, head, theme::is_by_finger(ctx)))?;
+    let names = names(tour, head, theme::is_by_finger(ctx)).into_iter();
+    let found = names.filter_map(|name| named_rects::find(ctx, &name));
+    let found = found.reduce(Rect::union)?;
     let room = match tour.at().place {
         // The name and the parameter over the column and the number below it belong to it.
         TourTarget::Stage => found
@@ -58,26 +54,18 @@ fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
     Some(room.expand(5.0))
 }
 
-/// The tour at its present stop; `told` is the text once it is done.
-pub fn tour_ui(
-    ctx: &Context,
-    tour: &Tour,
-    head: &str,
-    description: &str,
-    commands: &mut Vec<Command>,
-) {
-    let spot = spot(ctx, tour, head);
-    if let Some(spot) = spot {
+/// The tour at its present stop; a phone has its text in a panel.
+pub fn tour_ui(ctx: &Context, state: &State, tour: &Tour, commands: &mut Vec<Command>) {
+    let on_phone = state.is_on_phone();
+    let head = state.trace();
+    let head = head.map_or(String::new(), |trace| head_label(trace, state.view.focus));
+    if let Some(spot) = spot(ctx, tour, &head) {
         // Once it is done there is something to see all over.
-        veil(ctx, spot, if tour.met { 0.25 } else { 0.6 });
+        let share = if tour.met { 0.25 } else { 0.6 };
+        veil(ctx, spot, if on_phone { 0.0 } else { share });
     }
-    card_ui(ctx, "tour", |ui| stop_ui(ui, tour, description, commands));
-}
-
-/// Draws a ring around the subject of a tour step.
-pub fn ring_ui(ctx: &Context, tour: &Tour, head: &str) {
-    if let Some(spot) = spot(ctx, tour, head) {
-        veil(ctx, spot, 0.0);
+    if !on_phone {
+        card_ui(ctx, "tour", |ui| stop_ui(ui, state, tour, commands));
     }
 }
 
@@ -92,22 +80,18 @@ fn touched(wait: Wait) -> Option<Command> {
 }
 
 /// Shows the text of a tour step, and its buttons.
-pub fn stop_ui(ui: &mut Ui, tour: &Tour, description: &str, commands: &mut Vec<Command>) {
+pub fn stop_ui(ui: &mut Ui, state: &State, tour: &Tour, commands: &mut Vec<Command>) {
     let (palette, by_finger) = (Palette::of(ui), theme::is_by_finger(ui.ctx()));
     let size = if by_finger { 15.0 } else { 13.0 };
     let (stop, number) = (tour.at(), tour.stop + 1);
     let count = format!("{number} of {}", TOUR_STEPS.len());
-    let ask = format!(
-        "{} {}",
-        stop.why,
-        if by_finger { stop.touch } else { stop.keys }
-    );
-    let told = if tour.met {
-        (description, palette.strong)
+    let (told, ink) = if tour.met {
+        (state.describe(tour), palette.strong)
     } else {
-        (ask.as_str(), palette.text)
+        let how = if by_finger { stop.touch } else { stop.keys };
+        (format!("{} {how}", stop.why), palette.text)
     };
-    words_ui(ui, count, stop.title, size, &[told]);
+    words_ui(ui, count, stop.title, size, &[(&told, ink)]);
     // Nothing else waits for these keys then.
     let pressed = |ui: &Ui, key| {
         ui.input(|input| input.key_pressed(key)) && ui.memory(|memory| memory.focused().is_none())
@@ -118,9 +102,9 @@ pub fn stop_ui(ui: &mut Ui, tour: &Tour, description: &str, commands: &mut Vec<C
         on_click(&primary_button(ui, name), command, commands);
     }
     ui.horizontal_wrapped(|ui| {
-        let last = number == TOUR_STEPS.len();
-        let next = if last { "Finish" } else { "Next" };
         if tour.met {
+            let last = number == TOUR_STEPS.len();
+            let next = if last { "Finish" } else { "Next" };
             if primary_button(ui, next).clicked() || pressed(ui, Key::Enter) {
                 commands.push(About::Next.into());
             }
@@ -141,13 +125,9 @@ pub fn stop_ui(ui: &mut Ui, tour: &Tour, description: &str, commands: &mut Vec<C
 /// True while the tour is offered to someone who is here for the first time.
 pub fn invites(state: &State) -> bool {
     let pictures = state.session.open.is_some() && !state.welcome.shown;
-    let guided = matches!(
-        state.mode,
-        Mode::Opening(_) | Mode::Tour(_) | Mode::Failure(_)
-    );
-    let alone = !guided && state.comparing.baseline.is_none();
-    let alone = alone && state.learning.is_none();
-    pictures && alone && !state.settings.greeted
+    let guided = state.is_opening() || state.tour().is_some() || state.failing().is_some();
+    let alone = state.comparing.baseline.is_none() && state.learning.is_none();
+    pictures && alone && !guided && !state.settings.greeted
 }
 
 /// The offer, in a line: nothing that is to be seen is covered by it.

@@ -1,11 +1,11 @@
 //! The start page: an introduction, and a card for every machine with an episode of its own.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use egui::{Align2, Galley, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, vec2};
+use egui::{Align2, Galley, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, Vec2, WidgetInfo, vec2};
 
+use super::card::ground_ui;
 use crate::figure::narrate::failure::first_wrong;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::paint::Page;
@@ -19,15 +19,16 @@ use crate::viewer::keys;
 use crate::viewer::row_zoom::{Rows, WITHOUT_GAPS};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
-use crate::viewer::state::gallery::{FAILURES, Failure};
+use crate::viewer::state::gallery::FAILURES;
 use crate::viewer::state::session::Session;
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::button::{
     focus_ring, named_button, on_click, primary_button, text_button,
 };
 use crate::viewer::widget::canvas::{Canvas, Textures, area};
+use crate::viewer::widget::icon::mark;
 use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{capitalised, note, section, words};
+use crate::viewer::widget::property::{capitalised, note, or_pointer, section, words};
 
 /// Most of the window that the page takes, in points.
 const WIDTH: f32 = 1080.0;
@@ -50,22 +51,32 @@ const ANSWER: f32 = 0.28;
 const SENTENCES: &str = "A Neural Turing Machine is a neural network with an external memory. Its heads find a row by \
      content or by location, and read or write it. Watch how, step by step, forwards and backwards.";
 
+/// What the start page shows and changes.
+struct Start<'a> {
+    state: &'a State,
+    palette: &'static Palette,
+    textures: &'a mut Textures,
+    commands: &'a mut Vec<Command>,
+}
+
 /// The start page.
 pub fn welcome_ui(
     ui: &mut Ui,
     state: &State,
-    palette: &'static Palette,
     textures: &mut Textures,
     commands: &mut Vec<Command>,
 ) {
+    let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
+    let mut page = Start {
+        state,
+        palette,
+        textures,
+        commands,
+    };
     let scrolled = ScrollArea::vertical().auto_shrink([false, false]);
     scrolled.show(ui, |ui| {
         let all = ui.available_width();
-        let margin = if theme::is_by_finger(ui.ctx()) {
-            16.0
-        } else {
-            24.0
-        };
+        let margin = or_pointer(ui.ctx(), 16.0, 24.0);
         let width = WIDTH.min(all - 2.0 * margin).max(0.0);
         let side = ((all - width) / 2.0).max(0.0);
         let top = ((ui.ctx().content_rect().height() - 760.0) / 3.0).clamp(14.0, 80.0);
@@ -76,11 +87,11 @@ pub fn welcome_ui(
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.x = 8.0;
                 ui.set_width(width);
-                words_ui(ui, &state.session, commands);
+                words_ui(ui, &state.session, page.commands);
                 ui.add_space(GAP);
-                cards_ui(ui, state, palette, textures, commands);
+                cards_ui(ui, &mut page);
                 ui.add_space(GAP);
-                files_ui(ui, &state.welcome.recent, commands);
+                files_ui(ui, &state.welcome.recent, page.commands);
                 ui.add_space(GAP);
             });
         });
@@ -113,58 +124,53 @@ fn words_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
 }
 
 /// A card of the start page.
-struct Card {
+struct Card<'a> {
     /// The key of its picture.
     key: String,
-    title: String,
+    title: &'a str,
     about: String,
-    /// True where it goes wrong, which is marked.
-    fails: bool,
     command: Episode,
+    open: Option<&'a Open>,
 }
 
-impl Card {
-    fn of_machine(index: usize, machine: &Machine) -> Self {
-        let other = machine.other_way.as_deref();
+impl<'a> Card<'a> {
+    fn new(state: &'a State, key: &str, title: &'a str, about: &str, command: Episode) -> Self {
+        let open = state.welcome.pictures.get(key).and_then(Option::as_ref);
+        let verdict = open.map(|open| narrate::verdict(&open.shown.recording));
+        let verdict = verdict.map_or(String::new(), |words| format!(" {}.", capitalised(&words)));
         Self {
-            key: machine.name.clone(),
-            title: machine.title.clone(),
-            about: other.unwrap_or_else(|| about(machine)).to_owned(),
-            fails: false,
-            command: Episode::Machine(index),
+            key: key.to_owned(),
+            title,
+            about: format!("{about}{verdict}"),
+            command,
+            open,
         }
-    }
-
-    /// Cards of the failures for which machines are included.
-    fn of_failures(session: &Session) -> Vec<Self> {
-        let failures = FAILURES.iter().enumerate();
-        let failures = failures.filter(|(_, failure)| failure.request(session).is_some());
-        let card = |(which, failure): (usize, &Failure)| Self {
-            key: failure.key(),
-            title: failure.title.to_owned(),
-            about: failure.about.to_owned(),
-            fails: true,
-            command: Episode::Failure(Some(which)),
-        };
-        failures.map(card).collect()
     }
 }
 
 /// The cards, section after section.
-fn cards_ui(
-    ui: &mut Ui,
-    state: &State,
-    palette: &'static Palette,
-    textures: &mut Textures,
-    commands: &mut Vec<Command>,
-) {
-    let session = &state.session;
-    let machines = |is_other: bool| -> Vec<Card> {
+fn cards_ui(ui: &mut Ui, page: &mut Start<'_>) {
+    let (state, session) = (page.state, &page.state.session);
+    let machines = |is_other: bool| -> Vec<Card<'_>> {
         let machines = session.machines.iter().enumerate();
         let machines = machines.filter(|(_, machine)| machine.other_way.is_some() == is_other);
-        let card = machines.map(|(index, machine)| Card::of_machine(index, machine));
-        card.collect()
+        let cards = machines.map(|(index, machine)| {
+            let about = machine
+                .other_way
+                .as_deref()
+                .unwrap_or_else(|| about(machine));
+            let command = Episode::Machine(index);
+            Card::new(state, &machine.name, &machine.title, about, command)
+        });
+        cards.collect()
     };
+    // Those for which machines are included.
+    let failures = FAILURES.iter().enumerate();
+    let failures = failures.filter(|(_, failure)| failure.request(session).is_some());
+    let failures = failures.map(|(which, failure)| {
+        let command = Episode::Failure(Some(which));
+        Card::new(state, &failure.key(), failure.title, failure.about, command)
+    });
     let words = "Each picture: output over time (top); weights of each head on memory rows in the colour of the head, or \
          hidden units without a memory (bottom). Strong colour: large value.";
     note(ui, words);
@@ -172,7 +178,7 @@ fn cards_ui(
     let fails = "Each plays up to its first wrong bit, at the mark, and explains it.";
     let sections = [
         ("", "", machines(false)),
-        ("Where machines fail", fails, Card::of_failures(session)),
+        ("Where machines fail", fails, failures.collect()),
         (preset::OTHER_WAYS, "", machines(true)),
     ];
     for (title, words, cards) in sections {
@@ -186,20 +192,12 @@ fn cards_ui(
             note(ui, words);
             ui.add_space(2.0);
         }
-        let pictures = &state.welcome.pictures;
-        let more = if title.is_empty() { 0.0 } else { LINE };
-        section_ui(ui, (&cards, more), pictures, (palette, textures), commands);
+        section_ui(ui, &cards, if title.is_empty() { 0.0 } else { LINE }, page);
     }
 }
 
 /// Cards, as many beside each other as there is room for, so much taller than usual.
-fn section_ui(
-    ui: &mut Ui,
-    (cards, more): (&[Card], f32),
-    pictures: &HashMap<String, Option<Open>>,
-    (palette, textures): (&'static Palette, &mut Textures),
-    commands: &mut Vec<Command>,
-) {
+fn section_ui(ui: &mut Ui, cards: &[Card<'_>], more: f32, page: &mut Start<'_>) {
     let all = ui.available_width();
     let across = |least: f32, most: f32| ((all + GAP) / (least + GAP)).floor().clamp(1.0, most);
     // Four in a line rather than one alone in the next.
@@ -212,79 +210,57 @@ fn section_ui(
     let narrow = width < NARROW_CARD.0;
     let least = if narrow { NARROW_CARD.1 } else { CARD } + more;
     for line in cards.chunks(across as usize) {
-        let description = line.iter().map(|card| {
-            let open = pictures.get(&card.key).and_then(Option::as_ref);
-            describe(ui, card, open, width - 2.0 * INSIDE)
-        });
-        let description: Vec<_> = description.collect();
-        let taller = description.iter().map(|description| {
-            let words = description[0].size().y + BETWEEN + description[1].size().y;
+        let words = line
+            .iter()
+            .map(|card| words_of(ui, card, width - 2.0 * INSIDE));
+        let words: Vec<_> = words.collect();
+        let taller = words.iter().map(|[title, about]| {
+            let words = title.size().y + BETWEEN + about.size().y;
             2.0 * INSIDE + PICTURE + ABOVE + words
         });
         let height = taller.fold(least, f32::max).ceil();
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = GAP;
-            for (card, description) in line.iter().zip(description) {
-                let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
-                let name = format!("Show {}", card.title);
-                response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-                let hovered = response.hovered();
-                let fill = if hovered {
-                    palette.hovered
-                } else {
-                    palette.panel
-                };
-                let (painter, edge) = (ui.painter(), palette.hairline());
-                painter.rect_filled(rect, theme::CARD_RADIUS, fill);
-                painter.rect_stroke(rect, theme::CARD_RADIUS, edge, StrokeKind::Inside);
-                let open = pictures.get(&card.key).and_then(Option::as_ref);
-                let inside = rect.shrink(INSIDE);
-                card_ui(ui, inside, (card, description), open, palette, textures);
-                if let (Some(share), Some(_)) = (played(ui, &response), open) {
-                    to_come_ui(ui, inside.with_max_y(inside.top() + PICTURE), share);
-                }
-                focus_ring(ui, &response);
-                on_click(&response, card.command, commands);
+            for (card, words) in line.iter().zip(words) {
+                card_ui(ui, vec2(width, height), card, words, page);
             }
         });
         ui.add_space(GAP - ui.spacing().item_spacing.y);
     }
 }
 
-/// Draws the title, the task and the result.
-fn describe(ui: &Ui, card: &Card, open: Option<&Open>, width: f32) -> [Arc<Galley>; 2] {
-    let palette = Palette::of(ui);
-    let [title, text] = if theme::is_by_finger(ui.ctx()) {
-        [16.0, 14.0]
-    } else {
-        [13.0, 12.0]
-    };
-    let (painter, name) = (ui.painter(), card.title.clone());
-    let verdict = open.map(|open| narrate::verdict(&open.shown.recording));
-    let verdict = verdict.map_or(String::new(), |words| format!(" {}.", capitalised(&words)));
-    let about = card.about.clone() + &verdict;
+/// Lays out the title, and below it the task and the result.
+fn words_of(ui: &Ui, card: &Card<'_>, width: f32) -> [Arc<Galley>; 2] {
+    let (palette, painter) = (Palette::of(ui), ui.painter());
+    let title = theme::heading(or_pointer(ui.ctx(), 16.0, 13.0));
+    let about = theme::text(or_pointer(ui.ctx(), 14.0, 12.0));
     [
-        painter.layout(name, theme::heading(title), palette.strong, width),
-        painter.layout(about, theme::text(text), palette.subdued, width),
+        painter.layout(card.title.to_owned(), title, palette.strong, width),
+        painter.layout(card.about.clone(), about, palette.subdued, width),
     ]
 }
 
-/// Shows picture, title, task and result.
+/// Shows picture, title, task and result; while the pointer is over it, the episode plays.
 fn card_ui(
-    ui: &Ui,
-    rect: Rect,
-    (card, [title, about]): (&Card, [Arc<Galley>; 2]),
-    open: Option<&Open>,
-    palette: &'static Palette,
-    textures: &mut Textures,
+    ui: &mut Ui,
+    size: Vec2,
+    card: &Card<'_>,
+    [title, about]: [Arc<Galley>; 2],
+    page: &mut Start<'_>,
 ) {
-    let (picture, words) = rect.split_top_bottom_at_y(rect.top() + PICTURE);
-    let painter = ui.painter();
-    if let Some(open) = open {
-        picture_ui(ui, picture, &card.key, open, palette, textures);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let name = format!("Show {}", card.title);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+    ground_ui(ui, &response, false);
+    let inside = rect.shrink(INSIDE);
+    let (picture, words) = inside.split_top_bottom_at_y(inside.top() + PICTURE);
+    let (painter, palette) = (ui.painter(), page.palette);
+    let played = played(ui, &response);
+    if let Some(open) = card.open {
+        picture_ui(ui, picture, &card.key, open, palette, page.textures);
         let recording = &open.shown.recording;
-        let wrong = first_wrong(recording).filter(|_| card.fails);
-        if let Some((step, _)) = wrong {
+        let fails = matches!(card.command, Episode::Failure(_));
+        if let Some((step, _)) = first_wrong(recording).filter(|_| fails) {
             mark_ui(ui, picture, step, recording.trace.steps());
         }
     } else {
@@ -297,6 +273,11 @@ fn card_ui(
     let below = at + vec2(0.0, title.size().y + BETWEEN);
     painter.galley(at, title, palette.strong);
     painter.galley(below, about, palette.subdued);
+    if let Some(share) = played.filter(|_| card.open.is_some()) {
+        to_come_ui(ui, picture, share);
+    }
+    focus_ring(ui, &response);
+    on_click(&response, card.command, page.commands);
 }
 
 /// Durations of playing an episode on its card and resting at its end, in seconds.
@@ -325,8 +306,7 @@ fn to_come_ui(ui: &Ui, rect: Rect, share: f32) {
     let x = rect.left() + share * rect.width();
     let painter = ui.painter();
     painter.rect_filled(rect.with_min_x(x), 0.0, palette.hovered);
-    let stroke = egui::Stroke::new(1.5, palette.accent);
-    painter.vline(x, rect.y_range(), stroke);
+    painter.vline(x, rect.y_range(), (1.5, palette.accent));
 }
 
 /// Marks the first wrong bit of an episode.
@@ -335,13 +315,10 @@ fn mark_ui(ui: &Ui, rect: Rect, step: usize, steps: usize) {
     let x = rect.left() + rect.width() * (step as f32 + 0.5) / steps.max(1) as f32;
     let painter = ui.painter();
     for (width, ink) in [(4.0, palette.panel), (2.0, palette.warning)] {
-        let stroke = egui::Stroke::new(width, ink);
-        painter.vline(x, rect.y_range().expand(3.0), stroke);
+        painter.vline(x, rect.y_range().expand(3.0), (width, ink));
     }
     let tip = egui::pos2(x, rect.top() + 1.0);
-    let corners = [tip, tip + vec2(-5.0, -7.0), tip + vec2(5.0, -7.0)];
-    let shape = egui::Shape::convex_polygon(corners.to_vec(), palette.warning, egui::Stroke::NONE);
-    painter.add(shape);
+    mark(painter, tip, [10.0, 7.0], palette.warning);
 }
 
 /// Returns one sentence on the task of a machine.
@@ -423,8 +400,7 @@ fn files_ui(ui: &mut Ui, recent: &[(PathBuf, bool)], commands: &mut Vec<Command>
         let height = ui.spacing().interact_size.y;
         let line = Line::to_press(ui, height, &info);
         let palette = Palette::of(line.ui);
-        let inks = [palette.subdued, palette.text];
-        let ink = inks[usize::from(*there)];
+        let ink = [palette.subdued, palette.text][usize::from(*there)];
         line.left(6.0, words, theme::text(12.5), ink);
         if *there {
             on_click(&line.response, File::Open(path.clone()), commands);

@@ -1,6 +1,6 @@
 //! Buttons: flat, of one height, with a name for everyone who cannot see the icon.
 
-use egui::{Response, Role, Ui, WidgetInfo};
+use egui::{AsIdSalt, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::super::command::Command;
 use super::super::keys;
@@ -17,8 +17,7 @@ pub fn icon_button(
     commands: &mut Vec<Command>,
 ) -> Response {
     let command = command.into();
-    let name = keys::entry_of(&command).map_or("", |entry| entry.name);
-    let response = named_icon_button(ui, icon, name, selected, false);
+    let response = named_icon_button(ui, icon, name_of(&command), selected, false);
     let tooltip = keys::tooltip(&command);
     on_click(&response, command, commands);
     response.on_hover_text(tooltip)
@@ -78,12 +77,26 @@ pub fn text_button(
     response
 }
 
+/// The same with the keys of the command as a tooltip.
+pub fn key_button(
+    ui: &mut Ui,
+    text: &str,
+    command: impl Into<Command>,
+    commands: &mut Vec<Command>,
+) -> Response {
+    let command = command.into();
+    let tooltip = keys::tooltip(&command);
+    text_button(ui, text, command, commands).on_hover_text(tooltip)
+}
+
 /// A button with the name of its command, and its keys as a tooltip.
 pub fn named_button(ui: &mut Ui, command: impl Into<Command>, commands: &mut Vec<Command>) {
     let command = command.into();
-    let name = keys::entry_of(&command).map_or("", |entry| entry.name);
-    let tooltip = keys::tooltip(&command);
-    text_button(ui, name, command, commands).on_hover_text(tooltip);
+    key_button(ui, name_of(&command), command, commands);
+}
+
+fn name_of(command: &Command) -> &'static str {
+    keys::entry_of(command).map_or("", |entry| entry.name)
 }
 
 /// One of several choices, which carries a command.
@@ -150,14 +163,24 @@ pub fn primary_button(ui: &mut Ui, text: &str) -> Response {
 /// A halo about the widget that has the keyboard.
 pub fn focus_ring(ui: &Ui, response: &Response) {
     if response.has_focus() {
-        let palette = Palette::of(ui);
-        ui.painter().rect_stroke(
-            response.rect.expand(1.0),
-            theme::RADIUS,
-            egui::Stroke::new(1.5, palette.accent),
-            egui::StrokeKind::Outside,
-        );
+        let ring = egui::Stroke::new(1.5, Palette::of(ui).accent);
+        let (rect, outside) = (response.rect.expand(1.0), egui::StrokeKind::Outside);
+        ui.painter().rect_stroke(rect, theme::RADIUS, ring, outside);
     }
+}
+
+/// A place that responds to the pointer and is read aloud, with a halo while it has the keyboard.
+pub fn spot(ui: &Ui, rect: Rect, id: impl AsIdSalt, sense: Sense, info: &WidgetInfo) -> Response {
+    let response = ui.interact(rect, ui.scope_id().with(id), sense);
+    response.widget_info(|| info.clone());
+    focus_ring(ui, &response);
+    response
+}
+
+/// Painted words, for screen readers.
+pub fn label(ui: &Ui, rect: Rect, id: impl AsIdSalt, text: &str) -> Response {
+    let info = WidgetInfo::labeled(Role::Label, true, text);
+    spot(ui, rect, id, Sense::hover(), &info)
 }
 
 /// Something to type into: while it has the keyboard its frame is the halo.

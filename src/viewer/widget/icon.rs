@@ -52,6 +52,13 @@ impl Icon {
     }
 }
 
+/// A triangle that points down at its tip.
+pub fn mark(painter: &Painter, tip: Pos2, [width, height]: [f32; 2], fill: Color32) {
+    let corners = [(0.0, 0.0), (-0.5, -height), (0.5, -height)];
+    let corners = corners.map(|(x, y)| tip + vec2(x * width, y)).to_vec();
+    painter.add(Shape::convex_polygon(corners, fill, Stroke::NONE));
+}
+
 /// The sign of a head, at a given place and size: the tip of a filled triangle points up for a write head, that of a
 /// hollow one down for a read head.
 pub fn head_sign(painter: &Painter, center: Pos2, size: f32, write: bool, color: Color32) {

@@ -1,6 +1,6 @@
 //! Rows of a panel: a label at the left, a value at the right, all of one height.
 
-use egui::{Align, Color32, FontId, Layout, Response, RichText, Ui, vec2};
+use egui::{Align, Color32, Context, FontId, Layout, Response, RichText, Ui, vec2};
 
 use super::super::glossary;
 use super::super::theme::{self, Palette};
@@ -100,6 +100,11 @@ pub fn warning(ui: &mut Ui, text: &str) {
 }
 
 fn small(ui: &Ui) -> FontId {
-    let by_finger = theme::is_by_finger(ui.ctx());
-    theme::text(if by_finger { 13.0 } else { 11.5 })
+    theme::text(or_pointer(ui.ctx(), 13.0, 11.5))
+}
+
+/// Returns the size for a finger, or the one for a pointer.
+pub fn or_pointer(ctx: &Context, finger: f32, pointer: f32) -> f32 {
+    let by_finger = theme::is_by_finger(ctx);
+    if by_finger { finger } else { pointer }
 }

@@ -32,16 +32,15 @@ impl Readout {
 }
 
 /// Shows the card.
-pub fn readout_ui(ctx: &Context, readout: &Readout, dark: bool) {
+pub fn readout_ui(ctx: &Context, readout: &Readout) {
     let Some(pointer) = ctx.pointer_latest_pos() else {
         return;
     };
-    let palette = Palette::for_theme(dark);
-    let right = pointer.x > ctx.content_rect().center().x;
-    let (pivot, offset) = if right {
-        (Align2::RIGHT_BOTTOM, vec2(-14.0, -10.0))
+    let palette = Palette::on(ctx);
+    let (pivot, dx) = if pointer.x > ctx.content_rect().center().x {
+        (Align2::RIGHT_BOTTOM, -14.0)
     } else {
-        (Align2::LEFT_BOTTOM, vec2(14.0, -10.0))
+        (Align2::LEFT_BOTTOM, 14.0)
     };
     Area::new(Id::unique("readout"))
         // Below messages and the card of the tour, which ask for something.
@@ -49,7 +48,7 @@ pub fn readout_ui(ctx: &Context, readout: &Readout, dark: bool) {
         .interactable(false)
         .fade_in(false)
         .pivot(pivot)
-        .fixed_pos(pointer + offset)
+        .fixed_pos(pointer + vec2(dx, -10.0))
         .constrain_to(ctx.content_rect())
         .show(ctx, |ui| {
             egui::Frame::popup(ui.style()).show(ui, |ui| {

@@ -7,7 +7,7 @@ use super::super::state::messages::{Kind, Toast, Toasts};
 use super::super::theme::{self, Palette};
 use super::button::{named_icon_button, on_click, text_button};
 use super::icon::Icon;
-use super::property::words;
+use super::property::{or_pointer, words};
 
 /// Width of a message: it fits into the right panel.
 const WIDTH: f32 = 244.0;
@@ -30,11 +30,8 @@ pub fn toasts_ui(
         .fixed_pos(at)
         .constrain_to(ctx.content_rect())
         .show(ctx, |ui| {
-            let width = if theme::is_by_finger(ctx) {
-                (ctx.content_rect().width() - 16.0).min(WIDE)
-            } else {
-                WIDTH
-            };
+            let wide = (ctx.content_rect().width() - 16.0).min(WIDE);
+            let width = or_pointer(ctx, wide, WIDTH);
             ui.set_max_width(width);
             for toast in &toasts.shown {
                 toast_ui(ui, width, toast, commands);

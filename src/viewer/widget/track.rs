@@ -6,6 +6,7 @@ use egui::{Response, Slider, Ui, WidgetInfo};
 use super::super::keys::{ARROWS, leave_to_widget};
 use super::super::theme;
 use super::button::focus_ring;
+use super::property::or_pointer;
 
 /// Height of the slider under a pointer, in points.
 const HEIGHT: f32 = 12.0;
@@ -21,10 +22,8 @@ pub fn track_ui(
     let here = stops.partition_point(|&stop| stop < value).min(last);
     let mut place = here;
     let slide = |ui: &mut Ui| {
-        let by_finger = theme::is_by_finger(ui.ctx());
-        let height = if by_finger { theme::FINGER } else { HEIGHT };
         ui.spacing_mut().slider_width = ui.available_width();
-        ui.spacing_mut().interact_size.y = height;
+        ui.spacing_mut().interact_size.y = or_pointer(ui.ctx(), theme::FINGER, HEIGHT);
         let slider = Slider::new(&mut place, 0..=last).show_value(false);
         let circle = egui::style::HandleShape::Circle;
         ui.add(slider.trailing_fill(true).handle_shape(circle))

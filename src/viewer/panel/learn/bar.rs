@@ -11,8 +11,9 @@ use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{icon_button, on_click, or_short, primary_button, text_button};
+use crate::viewer::widget::button::{icon_button, key_button, on_click, or_short, primary_button};
 use crate::viewer::widget::icon::Icon;
+use crate::viewer::widget::property::{one_line, words};
 
 /// Room for the speed on a phone.
 const SPEED: f32 = 104.0;
@@ -27,12 +28,9 @@ const AROUND: f32 = 6.0;
 
 /// Height of the bar, in points.
 pub fn height(on_phone: bool) -> f32 {
-    AROUND
-        + if on_phone {
-            theme::FINGER + WORDS + timeline::HEIGHT_BY_FINGER
-        } else {
-            LINE + timeline::HEIGHT
-        }
+    let by_finger = theme::FINGER + WORDS + timeline::HEIGHT_BY_FINGER;
+    let height = LINE + timeline::HEIGHT;
+    AROUND + if on_phone { by_finger } else { height }
 }
 
 /// The bar.
@@ -47,11 +45,11 @@ pub fn bar_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>)
         ui.set_height(LINE);
         buttons_ui(ui, learning, commands);
         ui.add_space(10.0);
-        let name = RichText::new(format!("{}, {}", run.experiment.title, run.label()));
-        ui.label(name.font(theme::heading(13.0)).color(palette.strong));
+        let name = format!("{}, {}", run.experiment.title, run.label());
+        words(ui, name, theme::heading(13.0), palette.strong);
         ui.add_space(10.0);
-        let far = RichText::new(far(learning, run)).font(theme::text(12.0));
-        ui.add(egui::Label::new(far.color(palette.text)).truncate());
+        let far = far(learning, run);
+        one_line(ui, far, theme::text(12.0), palette.text);
     });
     timeline_ui(ui, learning, commands);
 }
@@ -77,14 +75,18 @@ fn phone_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
 }
 
 fn buttons_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
-    match &learning.read_only {
-        None => pace_ui(ui, learning, commands),
-        Some(saved) => continue_ui(ui, saved, commands),
+    if let Some(saved) = &learning.read_only {
+        continue_ui(ui, saved, commands);
+    } else {
+        toggle_ui(ui, learning, TOGGLE, commands);
+        icon_button(ui, Icon::Next, Learn::Once, false, commands);
+        icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
+        speed_ui(ui, learning, commands);
+        icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
     }
     icon_button(ui, Icon::Again, Replacement::Again, false, commands);
     let text = or_short(ui, ["Train next seed", "Next seed"]);
-    text_button(ui, text, Replacement::NextSeed, commands)
-        .on_hover_text(tooltip(&Replacement::NextSeed.into()));
+    key_button(ui, text, Replacement::NextSeed, commands);
     if learning.read_only.is_none() {
         if learning.runs.len() == 1 && learning.run().is_active() {
             hyperparameters_ui(ui, learning, commands);
@@ -93,18 +95,7 @@ fn buttons_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>)
         icon_button(ui, Icon::Save, save, false, commands);
     }
     let text = or_short(ui, ["Stop training", "Stop"]);
-    text_button(ui, text, Replacement::Nothing, commands)
-        .accessible_name("Stop training")
-        .on_hover_text(tooltip(&Replacement::Nothing.into()));
-}
-
-/// Training goes on, waits, does one update, and how fast.
-fn pace_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
-    toggle_ui(ui, learning, TOGGLE, commands);
-    icon_button(ui, Icon::Next, Learn::Once, false, commands);
-    icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
-    speed_ui(ui, learning, commands);
-    icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
+    key_button(ui, text, Replacement::Nothing, commands).accessible_name("Stop training");
 }
 
 /// Shows the button that continues a saved run.
@@ -139,8 +130,7 @@ fn speed_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
         Pace::Full => "full speed".to_owned(),
         Pace::Updates(per_second) => format!("{per_second} updates/s"),
     };
-    text_button(ui, &pace, Learn::SlowOrFull, commands)
-        .on_hover_text(tooltip(&Learn::SlowOrFull.into()));
+    key_button(ui, &pace, Learn::SlowOrFull, commands);
 }
 
 /// Returns the progress and the time, as text.

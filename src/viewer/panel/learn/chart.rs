@@ -8,6 +8,7 @@ use crate::figure::chart::plot::{self, Plot};
 use crate::figure::facts::ticks::Axis;
 use crate::viewer::panel::View;
 use crate::viewer::theme;
+use crate::viewer::widget::button::label;
 use crate::viewer::widget::canvas::{Canvas, area};
 
 /// Distance from which an event is shown in the tooltip, as a share of the axis.
@@ -31,13 +32,13 @@ pub fn chart_ui(ui: &Ui, rect: Rect, chart: &Chart, moment: Option<f64>, view: &
         ("meaning", &chart.meaning, name..=top),
     ] {
         let rect = Rect::from_x_y_ranges(rect.x_range(), y);
-        let label = ui.interact(rect, id(ui, chart, part), Sense::hover());
-        label.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
+        label(ui, rect, (&chart.name, part), words);
     }
     let bottom = (rect.bottom() - plot::BELOW).max(top + LEAST);
     let x = rect.left() + plot::LEFT..=rect.right() - plot::RIGHT;
     let frame = Rect::from_x_y_ranges(x, top..=bottom);
-    let response = ui.interact(frame, id(ui, chart, "plot"), Sense::click_and_drag());
+    let id = ui.scope_id().with((&chart.name, "plot"));
+    let response = ui.interact(frame, id, Sense::click_and_drag());
     let description = || format!("{}: {}", chart.name, last(chart));
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, description()));
     let across = part(ui, chart.across, &response);
@@ -55,11 +56,6 @@ pub fn chart_ui(ui: &Ui, rect: Rect, chart: &Chart, moment: Option<f64>, view: &
         let ink = view.palette.subdued;
         inside.vline(plot.x(value), frame.y_range(), (1.0, ink));
     }
-}
-
-/// The id of a part of a chart.
-fn id(ui: &Ui, chart: &Chart, part: &str) -> Id {
-    ui.scope_id().with((&chart.name, part))
 }
 
 /// The last value of every line, in words.

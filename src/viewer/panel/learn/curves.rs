@@ -9,7 +9,7 @@ use crate::viewer::command::Learn;
 use crate::viewer::narration::training_charts;
 use crate::viewer::panel::View;
 use crate::viewer::state::learning::LiveTraining;
-use crate::viewer::widget::button::on_click;
+use crate::viewer::widget::button::choice;
 
 /// From this size on everything is on screen.
 const ROOMY: egui::Vec2 = vec2(480.0, 520.0);
@@ -25,22 +25,19 @@ pub fn curves_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
     let roomy = whole.width() >= ROOMY.x && whole.height() >= ROOMY.y;
     let share = LOSS[usize::from(!roomy)];
     let middle = (whole.top() + share * whole.height()).round();
-    let above = Rect::from_x_y_ranges(whole.x_range(), whole.top()..=middle - APART);
-    let below = Rect::from_x_y_ranges(whole.x_range(), middle..=whole.bottom());
+    let (above, below) = whole.split_top_bottom_at_y(middle);
     if learning.read_only.is_some() {
         // Of a run that was not watched here nothing else is known.
         loss_ui(ui, whole, learning, view);
         return;
     }
-    loss_ui(ui, above, learning, view);
+    loss_ui(ui, above.with_max_y(middle - APART), learning, view);
     let measured = &training_charts::measured(learning, run);
     let heads = &training_charts::heads(run);
     if roomy && !heads.is_empty() {
-        let half = f32::midpoint(below.left(), below.right());
-        let left = Rect::from_min_max(below.min, pos2(half - APART, below.bottom()));
-        let right = Rect::from_min_max(pos2(half + APART, below.top()), below.max);
-        column_ui(ui, left, measured, view);
-        column_ui(ui, right, heads, view);
+        let (left, right) = below.split_left_right_at_fraction(0.5);
+        column_ui(ui, left.with_max_x(left.right() - APART), measured, view);
+        column_ui(ui, right.with_min_x(right.left() + APART), heads, view);
     } else if roomy {
         column_ui(ui, below, measured, view);
     } else {
@@ -78,16 +75,16 @@ fn one_ui(ui: &mut Ui, rect: Rect, charts: &[&Chart], view: &mut View<'_>) {
     let Some(chart) = charts.get(below) else {
         return;
     };
-    let tabs = Rect::from_min_size(rect.min, vec2(rect.width(), TABS));
+    let (tabs, rest) = rect.split_top_bottom_at_y(rect.top() + TABS);
     let mut child = ui.new_child(UiBuilder::new().max_rect(tabs));
     child.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         ui.spacing_mut().button_padding.x = 5.0;
         for (index, chart) in charts.iter().enumerate() {
-            let tab = ui.selectable_label(index == below, &chart.name);
-            on_click(&tab, Learn::Below(index), view.commands);
+            let (is_on, command) = (index == below, Learn::Below(index));
+            choice(ui, is_on, &chart.name, command, view.commands);
         }
     });
-    let rest = rect.with_min_y(rect.top() + TABS + 2.0);
+    let rest = rest.with_min_y(rest.top() + 2.0);
     column_ui(ui, rest, std::slice::from_ref(*chart), view);
 }

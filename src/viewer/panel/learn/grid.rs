@@ -17,6 +17,7 @@ use crate::viewer::command::{Command, Learn};
 use crate::viewer::keys::{ARROWS, leave_to_widget};
 use crate::viewer::narration::training_charts;
 use crate::viewer::panel::View;
+use crate::viewer::panel::card::ground_ui;
 use crate::viewer::panel::welcome::picture_ui;
 use crate::viewer::state::learning::{LiveTraining, RunView};
 use crate::viewer::theme::{self, Palette};
@@ -123,7 +124,7 @@ fn card_ui(
     if !ui.is_rect_visible(rect) {
         return;
     }
-    ground(ui.painter(), &response, is_chosen, view.palette);
+    ground_ui(ui, &response, is_chosen);
     let inside = rect.shrink(INSIDE);
     let (words, pictures) = inside.split_top_bottom_at_y(inside.top() + WORDS);
     words_ui(ui, words, run, view.palette);
@@ -157,23 +158,6 @@ fn choose(
     }
 }
 
-/// Paints the background of a card.
-fn ground(painter: &Painter, response: &Response, is_chosen: bool, palette: &Palette) {
-    let fill = if response.hovered() {
-        palette.hovered
-    } else {
-        palette.panel
-    };
-    let edge = if is_chosen {
-        Stroke::new(2.0, palette.accent)
-    } else {
-        palette.hairline()
-    };
-    let rect = response.rect;
-    painter.rect_filled(rect, theme::CARD_RADIUS, fill);
-    painter.rect_stroke(rect, theme::CARD_RADIUS, edge, StrokeKind::Inside);
-}
-
 /// Returns the episode of a run: for the selected run the one on screen.
 fn probe_ui(ui: &Ui, rect: Rect, index: usize, learning: &LiveTraining, view: &mut View<'_>) {
     let open = if index == learning.chosen {
@@ -193,13 +177,8 @@ fn probe_ui(ui: &Ui, rect: Rect, index: usize, learning: &LiveTraining, view: &m
 fn words_ui(ui: &Ui, rect: Rect, run: &RunView, palette: &Palette) {
     let painter = ui.painter();
     let middle = rect.center().y - 2.0;
-    let name = painter.text(
-        pos2(rect.left(), middle),
-        Align2::LEFT_CENTER,
-        run.label(),
-        theme::heading(12.0),
-        palette.strong,
-    );
+    let (at, font) = (pos2(rect.left(), middle), theme::heading(12.0));
+    let name = painter.text(at, Align2::LEFT_CENTER, run.label(), font, palette.strong);
     let Some(progress) = run.progress.as_deref() else {
         return;
     };

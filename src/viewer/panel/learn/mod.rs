@@ -12,10 +12,10 @@ mod timeline;
 
 pub use bar::{bar_ui, height};
 
-use egui::{Rangef, Rect, Ui, UiBuilder};
+use egui::{Ui, vec2};
 
-use super::View;
 use super::paper::paper_ui;
+use super::{View, within};
 
 /// Share of the pictures that the curves have.
 const CURVES: f32 = 0.48;
@@ -29,30 +29,22 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
     }
     let whole = ui.max_rect();
     let middle = (whole.left() + CURVES * whole.width()).round();
-    let mut within = |x: Rangef, y: Rangef, add: &mut dyn FnMut(&mut Ui)| {
-        let part = Rect::from_x_y_ranges(x, y);
-        let mut child = ui.new_child(UiBuilder::new().max_rect(part));
-        child.set_clip_rect(part);
-        add(&mut child);
-    };
-    let right = Rangef::new(middle, whole.right());
-    let below = whole.bottom() - finding::HEIGHT;
+    let (left, right) = whole.split_left_right_at_x(middle);
+    let (right, below) = right.split_top_bottom_at_y(whole.bottom() - finding::HEIGHT);
     if let Some(learning) = &view.state.learning {
-        let left = Rangef::new(whole.left() + APART, middle - APART);
-        let y = Rangef::new(whole.top() + 6.0, whole.bottom());
-        within(left, y, &mut |ui| {
+        let left = left.shrink2(vec2(APART, 0.0)).with_min_y(whole.top() + 6.0);
+        within(ui, left, |ui| {
             if learning.runs.len() > 1 {
                 grid::several_ui(ui, learning, view);
             } else {
                 curves::curves_ui(ui, learning, view);
             }
         });
-        let words = Rangef::new(right.min, right.max - APART);
-        let y = Rangef::new(below, whole.bottom());
-        within(words, y, &mut |ui| {
+        let words = below.with_max_x(below.right() - APART);
+        within(ui, words, |ui| {
             finding::finding_ui(ui, learning, view.commands);
         });
     }
-    let y = Rangef::new(whole.top(), below - 4.0);
-    within(right, y, &mut |ui| paper_ui(ui, view));
+    let right = right.with_max_y(right.bottom() - 4.0);
+    within(ui, right, |ui| paper_ui(ui, view));
 }

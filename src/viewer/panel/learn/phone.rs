@@ -1,13 +1,13 @@
 //! Live training on a phone, in one column: findings, loss and current answer; in landscape the loss is at
 //! the left.
 
-use egui::{Align2, Rect, Ui, UiBuilder, pos2, vec2};
+use egui::{Align2, Rect, Ui, pos2, vec2};
 
 use super::{curves, finding};
 use crate::figure::scene::axes::play_head;
 use crate::figure::{PanelId, Picture, head_label};
 use crate::viewer::panel::phone::strip_ui;
-use crate::viewer::panel::{View, picture};
+use crate::viewer::panel::{View, picture, within};
 use crate::viewer::theme;
 use crate::viewer::widget::canvas::area;
 
@@ -29,28 +29,22 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
     };
     let whole = ui.max_rect().shrink(APART);
     let is_upright = whole.height() > whole.width();
-    let (words, loss, answer) = if is_upright {
+    let (words, (loss, answer)) = if is_upright {
         let (words, rest) = whole.split_top_bottom_at_y(whole.top() + finding::HEIGHT_ON_PHONE);
-        let (loss, answer) = rest.split_top_bottom_at_fraction(LOSS);
-        (words, loss, answer)
+        (words, rest.split_top_bottom_at_fraction(LOSS))
     } else {
         let (loss, rest) = whole.split_left_right_at_fraction(0.5);
         let rest = rest.with_min_x(rest.left() + APART);
         let (words, answer) = rest.split_top_bottom_at_fraction(0.6);
-        (words, loss, answer)
+        (words, (loss, answer))
     };
-    let mut within = |part: Rect, add: &mut dyn FnMut(&mut Ui)| {
-        let mut child = ui.new_child(UiBuilder::new().max_rect(part));
-        child.set_clip_rect(part);
-        add(&mut child);
-    };
-    within(words, &mut |ui| {
+    within(ui, words, |ui| {
         finding::finding_ui(ui, learning, view.commands);
     });
-    within(loss, &mut |ui| {
+    within(ui, loss, |ui| {
         curves::loss_ui(ui, ui.max_rect(), learning, view);
     });
-    within(answer, &mut |ui| answer_ui(ui, view));
+    within(ui, answer, |ui| answer_ui(ui, view));
 }
 
 /// Shows the target, the current output and the rows of the selected head.

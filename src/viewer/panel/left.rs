@@ -13,6 +13,7 @@ use crate::figure::{self, TOUCHED, facts::numbers, head_label, narrate};
 use crate::model::NoiseMode;
 use crate::task::{Measure, Task};
 use crate::viewer::command::{Command, Edit, Episode, Rows};
+use crate::viewer::files::Machine;
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::episode::{self, EpisodeRequest, Open};
 use crate::viewer::state::session::{self, Session, stops};
@@ -36,10 +37,8 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
     let Some(machine) = session.machine() else {
         section(ui, "Episode");
-        return note(
-            ui,
-            &format!("No machine is loaded. {}", keys::how_to_open()),
-        );
+        let words = format!("No machine is loaded. {}", keys::how_to_open());
+        return note(ui, &words);
     };
     section(ui, "Episode");
     let request = &session.request;
@@ -57,9 +56,11 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     if session.draws() {
         draw_ui(ui, session, commands);
     }
-    rows_ui(ui, session, commands);
+    if machine.ntm.config.heads() > 0 {
+        rows_ui(ui, session, machine, commands);
+    }
     wrap_around_ui(ui, session);
-    trained(ui, session);
+    trained(ui, machine, request);
     // The input is edited in a picture that has no room on a phone.
     if machine.task.held_out().is_none() && !theme::is_by_finger(ui.ctx()) {
         edit_ui(ui, session, commands);
@@ -94,8 +95,8 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
         control(ui, label, |ui| {
             let name = format!("{label} {value}, as recorded");
             // A name of any length keeps the panel where it is.
-            ui.add(egui::Label::new(value).truncate())
-                .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &name));
+            let fact = ui.add(egui::Label::new(value).truncate());
+            fact.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
         });
     };
     fact("Task", episode::task_name(&recording.task));
@@ -104,22 +105,16 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
     if recording.task.repeats().is_some() {
         fact("Repeats", &recording.episode.repeats.to_string());
     }
-    match recording.origin {
-        Some(drawn) => {
-            fact("Seed", &drawn.seed.to_string());
-            if drawn.episode > 0 {
-                fact("Episode", &drawn.episode.to_string());
-            }
-        }
-        None => fact("Seed", "not recorded"),
+    let origin = recording.origin;
+    let seed = origin.map(|drawn| drawn.seed.to_string());
+    fact("Seed", seed.as_deref().unwrap_or("not recorded"));
+    if let Some(drawn) = origin.filter(|drawn| drawn.episode > 0) {
+        fact("Episode", &drawn.episode.to_string());
     }
     if let Some(said) = mechanism::sampling(&recording.trace) {
         fact("Sampling", said);
-        let drawn = recording
-            .origin
-            .filter(|draw| draw.sampling != NoiseMode::Mean);
-        if let Some(draw) = drawn {
-            fact("Sample", &draw.sample.to_string());
+        if let Some(drawn) = origin.filter(|drawn| drawn.sampling != NoiseMode::Mean) {
+            fact("Sample", &drawn.sample.to_string());
         }
     }
     if open.all.total() > 0 {
@@ -141,10 +136,8 @@ fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let hint = "Change bits of the input";
     let height = ui.spacing().interact_size.y;
     wide_button(ui, ("Edit input", height, hint), Edit::Toggle, commands);
-    let words = match (
-        session.request.flipped.len(),
-        session.request.given.is_some(),
-    ) {
+    let request = &session.request;
+    let words = match (request.flipped.len(), request.given.is_some()) {
         (0, true) => "input of the other episode",
         (0, false) => return,
         (n, true) => &format!("{n} bits differ from the other episode"),
@@ -159,13 +152,13 @@ fn absent_ui(ui: &mut Ui, absent: &[String], words: &str, say: fn(&mut Ui, &str)
     if absent.is_empty() {
         return;
     }
-    let arrays = if absent.len() == 1 { "array" } else { "arrays" };
-    say(ui, &format!("{} {arrays} {words}", absent.len()));
-    let more = match absent.len() {
-        0..=4 => String::new(),
-        n => format!(" and {} more", n - 4),
-    };
-    let list = absent[..absent.len().min(4)].join(", ") + &more;
+    let (count, shown) = (absent.len(), absent.len().min(4));
+    let arrays = if count == 1 { "array" } else { "arrays" };
+    say(ui, &format!("{count} {arrays} {words}"));
+    let mut list = absent[..shown].join(", ");
+    if count > shown {
+        list += &format!(" and {} more", count - shown);
+    }
     let list = egui::RichText::new(list).font(theme::mono(11.0));
     ui.label(list).on_hover_text(absent.join("\n"));
 }
@@ -185,12 +178,12 @@ fn number_field<N: egui::emath::Numeric>(number: &mut N, speed: f64, width: f32)
         .min_size(vec2(width, theme::ROW))
 }
 
-/// The same for a number from 0; returns another one, if it was given.
+/// The same for a number of the episode; returns another one, if it was given.
 fn number_ui<N: egui::emath::Numeric>(ui: &mut Ui, name: &str, value: N, width: f32) -> Option<N> {
     let mut changed = value;
     let number = number_field(&mut changed, 0.1, width);
     field(ui, true, number).accessible_name(name);
-    Some(changed).filter(|&changed| changed != value)
+    (changed != value).then_some(changed)
 }
 
 /// A whole number with buttons for less and more; typing, dragging and the track under it work too.
@@ -217,7 +210,7 @@ fn integer_field(
             // A drag stops at the ends; whoever types beyond them is told.
             changed = changed.clamp(least, most);
         }
-        Some(changed).filter(|&changed| changed != value)
+        (changed != value).then_some(changed)
     });
     ui.add_space(TOGETHER);
     let name = format!("Slide {}", label.to_lowercase());
@@ -250,23 +243,25 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let request = &session.request;
     let config = session.machine().map(|machine| &machine.ntm.config);
     let hard = config.is_some_and(|config| config.is_hard());
-    let mean = if hard { "most likely" } else { "mean" };
-    let sampled = ("sampled", NoiseMode::Sampled);
-    let expected = hard.then_some(("expected", NoiseMode::Expected));
-    let choices = [(mean, NoiseMode::Mean), sampled];
+    let likely = "Use the most likely row of every hard head and the mean of random weights";
+    let mean = if hard {
+        (NoiseMode::Mean, "most likely", likely)
+    } else {
+        (
+            NoiseMode::Mean,
+            "mean",
+            "Use the mean of the random weights",
+        )
+    };
+    let (sampled, hint) = (NoiseMode::Sampled, "Sample rows and weights at random");
+    let expected = "A hard head attends to all rows by their probability";
+    let expected = hard.then_some((NoiseMode::Expected, "expected", expected));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
-        for (word, sampling) in choices.into_iter().chain(expected) {
+        let choices = [mean, (sampled, "sampled", hint)].into_iter();
+        for (sampling, word, hint) in choices.chain(expected) {
             let (is_on, command) = (request.sampling == sampling, Episode::Sampling(sampling));
-            let button = choice(ui, is_on, word, command, commands);
-            button.on_hover_text(match sampling {
-                NoiseMode::Sampled => "Sample rows and weights at random",
-                NoiseMode::Expected => "A hard head attends to all rows by their probability",
-                NoiseMode::Mean if hard => {
-                    "Use the most likely row of every hard head and the mean of random weights"
-                }
-                NoiseMode::Mean => "Use the mean of the random weights",
-            });
+            choice(ui, is_on, word, command, commands).on_hover_text(hint);
         }
     });
     control(ui, "Sample", |ui| {
@@ -286,14 +281,8 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
 }
 
-fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-    let Some(machine) = session.machine() else {
-        return;
-    };
+fn rows_ui(ui: &mut Ui, session: &Session, machine: &Machine, commands: &mut Vec<Command>) {
     let config = &machine.ntm.config;
-    if config.heads() == 0 {
-        return;
-    }
     let (rows, free) = (session.request.rows, config.runs_on_any_rows());
     let why =
         "The number of rows is fixed: the initial memory or weighting of this machine is learned.";
@@ -302,7 +291,7 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         let number = number_field(&mut changed, 0.5, 96.0).suffix(" rows");
         let response = field(ui, free, number).accessible_name("Memory rows");
         response.on_disabled_hover_text(why);
-        Some(changed).filter(|&changed| changed != rows)
+        (changed != rows).then_some(changed)
     });
     ui.add_space(TOGETHER);
     let stops = session.rows_on_offer();
@@ -328,43 +317,32 @@ fn wrap_around_ui(ui: &mut Ui, session: &Session) {
 }
 
 /// Shows the training range of the machine, and whether the request exceeds it.
-fn trained(ui: &mut Ui, session: &Session) {
-    let Some(machine) = session.machine() else {
-        return;
-    };
+fn trained(ui: &mut Ui, machine: &Machine, request: &EpisodeRequest) {
     if !machine.is_trained() {
         note(ui, "not trained: random weights");
         return;
     }
-    let (request, task) = (&session.request, &machine.task);
+    let task = &machine.task;
     if let Task::Episodes(task) = task {
         let (learned, held_out) = task.counts();
-        let words =
-            format!("trained on {learned} other episodes of its file; {held_out} are held out");
-        return note(ui, &words);
+        let other = format!("trained on {learned} other episodes of its file");
+        return note(ui, &format!("{other}; {held_out} are held out"));
     }
-    let size = task.size();
-    let sizes = if size.start() == size.end() {
-        size.end().to_string()
-    } else {
-        format!("{} to {}", size.start(), size.end())
-    };
+    let (size, repeats) = (task.size(), task.repeats());
+    let (least, most) = (size.start(), size.end());
     let mut text = match task.measure() {
-        Measure::Length if size.start() == size.end() => format!("trained on length {sizes}"),
-        Measure::Length => format!("trained on lengths {sizes}"),
-        Measure::Items => format!("trained on {sizes} items"),
+        Measure::Length if least == most => format!("trained on length {most}"),
+        Measure::Length => format!("trained on lengths {least} to {most}"),
+        Measure::Items if least == most => format!("trained on {most} items"),
+        Measure::Items => format!("trained on {least} to {most} items"),
     };
-    if let Some(repeats) = task.repeats() {
-        text = format!("{text}, repeats {} to {}", repeats.start(), repeats.end());
+    let mut beyond = !size.contains(&request.size);
+    if let Some(repeats) = repeats {
+        text += &format!(", repeats {} to {}", repeats.start(), repeats.end());
+        beyond |= !repeats.contains(&request.repeats);
     }
-    let beyond = !size.contains(&request.size)
-        || task
-            .repeats()
-            .is_some_and(|range| !range.contains(&request.repeats));
-    if beyond {
-        text = format!("beyond training: {text}");
-    }
-    note(ui, &text);
+    let beyond = if beyond { "beyond training: " } else { "" };
+    note(ui, &format!("{beyond}{text}"));
 }
 
 /// The list of heads, with the peak of each at the current step.
@@ -378,8 +356,7 @@ pub fn heads_ui(ui: &mut Ui, view: &mut View<'_>) {
     let (font, ink) = (theme::text(10.5), view.palette.subdued);
     let align = egui::Align2::RIGHT_BOTTOM;
     ui.painter().text(at, align, "row weight", font, ink);
-    let many = view.trace().heads.len() > 8;
-    ui.spacing_mut().item_spacing.y = if many { 0.0 } else { 2.0 };
+    ui.spacing_mut().item_spacing.y = if are_many(view) { 0.0 } else { 2.0 };
     for head in 0..view.trace().heads.len() {
         head_ui(ui, head, view);
     }
@@ -391,11 +368,8 @@ fn network_ui(ui: &mut Ui, view: &View<'_>) {
     section(ui, "Network");
     let layers = &view.trace().layers;
     for (index, layer) in layers.iter().enumerate().take(8) {
-        let kind = if layer.cell.width() > 0 {
-            "LSTM"
-        } else {
-            "feedforward"
-        };
+        let is_lstm = layer.cell.width() > 0;
+        let kind = if is_lstm { "LSTM" } else { "feedforward" };
         control(ui, &format!("Layer {index}"), |ui| {
             ui.label(format!("{kind}, {} units", layer.hidden.width()));
         });
@@ -403,20 +377,17 @@ fn network_ui(ui: &mut Ui, view: &View<'_>) {
     note(ui, "controller only, without external memory: a baseline");
 }
 
-/// Height of a head in the list: many heads move together.
-fn head_row(view: &View<'_>) -> f32 {
-    if view.trace().heads.len() > 8 {
-        18.0
-    } else {
-        theme::ROW + 2.0
-    }
+/// True for heads that move together in the list.
+fn are_many(view: &View<'_>) -> bool {
+    view.trace().heads.len() > 8
 }
 
 fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
     let label = head_label(view.trace(), head);
     let focused = head == view.focus || view.state.view.pinned == Some(head);
     let info = WidgetInfo::selected(Role::Button, true, focused, format!("Head {label}"));
-    let line = Line::to_press(ui, head_row(view), &info);
+    let (many, row) = (are_many(view), theme::ROW + 2.0);
+    let line = Line::to_press(ui, if many { 18.0 } else { row }, &info);
     head_line(&line, head, &label, view);
     let response = line.response;
     choose(ui, &response, head, view);
@@ -442,11 +413,7 @@ fn head_line(line: &Line<'_>, head: usize, label: &str, view: &mut View<'_>) {
     let ends = [left + 20.0, left + 36.0].map(|x| [x, rect.bottom() - 1.0]);
     let (of, data) = (view.trace(), palette.data);
     head_dash(&mut view.canvas(line.ui), of, head, ends, data);
-    let ink = if head == view.focus {
-        palette.strong
-    } else {
-        palette.text
-    };
+    let ink = [palette.text, palette.strong][usize::from(head == view.focus)];
     line.left(28.0, label, theme::heading(13.0), ink);
     // As much room for the row as the last one takes: nothing moves while time does.
     let digits = view.rows.total().saturating_sub(1).to_string().len();
@@ -460,7 +427,7 @@ fn head_line(line: &Line<'_>, head: usize, label: &str, view: &mut View<'_>) {
     let painter = line.ui.painter();
     let verb = painter.layout_no_wrap(verb.to_owned(), font, palette.subdued);
     let at = pos2(left + 46.0, rect.center().y - verb.size().y / 2.0);
-    if view.trace().heads.len() <= 8 && at.x + verb.size().x + 4.0 < used.left() {
+    if !are_many(view) && at.x + verb.size().x + 4.0 < used.left() {
         painter.galley(at, verb, palette.subdued);
     }
 }
@@ -470,17 +437,18 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
     section(ui, "Rows");
     let shown = &view.state.view;
     let count = format!("{}/{}", view.whole.shown(), view.rows.total());
+    let ink = view.palette.subdued;
+    let mut tick = |ui: &mut Ui, is_on, words, toggle: Rows| {
+        let tick = check_box(ui, is_on, words, toggle, view.commands);
+        name_of(tick, &toggle.into());
+    };
     ui.horizontal(|ui| {
-        let (on, toggle) = (shown.touched_only, Rows::ToggleTouched);
-        let touched = check_box(ui, on, "Touched only", toggle, view.commands);
-        name_of(touched, &toggle.into());
-        let ink = view.palette.subdued;
+        tick(ui, shown.touched_only, "Touched only", Rows::ToggleTouched);
         from_right(ui, |ui| words(ui, count, theme::mono(11.0), ink));
     });
-    if view.state.lacks(Precondition::LowRows).is_none() || shown.row_zoom.follow {
-        let (on, toggle) = (shown.row_zoom.follow, Rows::ToggleFollow);
-        let follow = check_box(ui, on, "Follow head", toggle, view.commands);
-        name_of(follow, &toggle.into());
+    let follows = shown.row_zoom.follow;
+    if follows || view.state.lacks(Precondition::LowRows).is_none() {
+        tick(ui, follows, "Follow head", Rows::ToggleFollow);
     }
     note(ui, &format!("touched: weight of {TOUCHED} or more"));
 }
@@ -496,13 +464,8 @@ fn name_of(response: Response, command: &Command) {
 /// Shows the result: wrong bits and loss.
 pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
     section(ui, "Answer");
-    let recording = view.recording();
-    words(
-        ui,
-        narrate::verdict(recording),
-        theme::text(13.0),
-        view.palette.text,
-    );
+    let (recording, ink) = (view.recording(), view.palette.text);
+    words(ui, narrate::verdict(recording), theme::text(13.0), ink);
     note(ui, &narrate::loss(recording));
     if view.open.non_finite > 0 {
         let text = narration::not_finite(view.open.non_finite);

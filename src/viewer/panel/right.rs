@@ -1,5 +1,7 @@
 //! The right panel: the pinned value and the selected head, in the numbers of this step.
 
+use std::iter;
+
 use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
@@ -96,15 +98,11 @@ fn learned_ui(ui: &mut Ui, view: &mut View<'_>) {
         let Content::Cells(cells) = &panel.content else {
             continue;
         };
-        let (size, scale) = ([cells.rows, cells.columns], cells.scale.ends().1);
+        let (rows, columns, scale) = (cells.rows, cells.columns, cells.scale.ends().1);
         let most = numbers::short(scale, 2);
-        number(
-            ui,
-            &panel.title,
-            "",
-            &format!("{} × {}, ±{most}", size[0], size[1]),
-        );
-        let height = (size[0] as f32 * 5.0).clamp(8.0, 60.0);
+        let said = format!("{rows} × {columns}, ±{most}");
+        number(ui, &panel.title, "", &said);
+        let height = (rows as f32 * 5.0).clamp(8.0, 60.0);
         let room = vec2(ui.available_width(), height);
         let (rect, _) = ui.allocate_exact_size(room, Sense::hover());
         if ui.is_rect_visible(rect) {
@@ -143,39 +141,30 @@ fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
     let line = Line::new(ui, theme::ROW, Sense::hover());
     let (palette, write) = (view.palette, head.is_write());
     let sign = pos2(line.rect.left() + 8.0, line.rect.center().y);
-    head_sign(
-        line.ui.painter(),
-        sign,
-        16.0,
-        write,
-        view.head_color(view.focus),
-    );
+    let (painter, hue) = (line.ui.painter(), view.head_color(view.focus));
+    head_sign(painter, sign, 16.0, write, hue);
     line.left(24.0, &label, theme::heading(16.0), palette.strong);
     let kind = if write { "write head" } else { "read head" };
     // On the line that the label stands on.
     let at = pos2(line.rect.left() + 56.0, sign.y + 1.0);
     let (font, ink) = (theme::text(12.0), palette.subdued);
-    line.ui
-        .painter()
-        .text(at, Align2::LEFT_CENTER, kind, font, ink);
+    painter.text(at, Align2::LEFT_CENTER, kind, font, ink);
     let step = format!("step {:>3}", view.step());
     line.right(0.0, step, theme::mono(12.0), palette.text);
 }
 
 /// An equation of the paper with its number.
 fn equation(ui: &mut Ui, view: &View<'_>, text: &str, reference: &str) {
-    let font = theme::text(12.0);
-    let words = ui
-        .painter()
-        .layout_no_wrap(text.to_owned(), font.clone(), view.palette.subdued);
-    let source = theme::text(10.5);
-    let number =
-        ui.painter()
-            .layout_no_wrap(reference.to_owned(), source.clone(), view.palette.subdued);
-    if words.size().x + number.size().x + 6.0 <= ui.available_width() {
+    let (painter, ink) = (ui.painter(), view.palette.subdued);
+    let [font, small] = [12.0, 10.5].map(theme::text);
+    let width = [(text, &font), (reference, &small)].map(|(words, font)| {
+        let words = painter.layout_no_wrap(words.to_owned(), font.clone(), ink);
+        words.size().x
+    });
+    if width[0] + width[1] + 6.0 <= ui.available_width() {
         let line = Line::to_read(ui, 18.0, text);
-        line.left(0.0, text, font, view.palette.subdued);
-        line.right(0.0, reference, source, view.palette.subdued);
+        line.left(0.0, text, font, ink);
+        line.right(0.0, reference, small, ink);
     } else {
         note(ui, &format!("{text}  {reference}"));
     }
@@ -232,7 +221,7 @@ fn widths(head: &HeadTrace<f32>, view: &View<'_>) -> Vec<usize> {
     });
     let columns = columns.map(|widest| numbers::cell(widest).chars().count());
     let rows = view.rows.total().to_string().len().max(3);
-    let all = std::iter::once(rows).chain(columns);
+    let all = iter::once(rows).chain(columns);
     all.map(|letters| letters + 1).collect()
 }
 
@@ -304,29 +293,25 @@ fn copy_ui(ui: &mut Ui, what: &str, view: &mut View<'_>) {
 fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     let weighting = head.weighting.row(view.step());
     let columns: Vec<_> = columns_of(head).collect();
-    let titles = std::iter::once("row").chain(columns.iter().map(|column| column.symbol));
-    let titles: Vec<_> = titles.map(str::to_owned).collect();
+    let titles = columns.iter().map(|column| column.symbol);
+    let titles: Vec<_> = iter::once("row").chain(titles).map(str::to_owned).collect();
     let widths = widths(head, view);
-    let line = Line::new(ui, 18.0, Sense::hover());
-    cells(&line, &titles, &widths, view);
-    let columns: Vec<_> = columns
+    let kept = view.state.view.selected.and_then(Target::rows);
+    cells(&Line::new(ui, 18.0, Sense::hover()), &titles, &widths, view);
+    let columns = columns
         .iter()
-        .map(|column| column.values(head, view.step()))
-        .collect();
+        .map(|column| column.values(head, view.step()));
+    let columns: Vec<_> = columns.collect();
     for row in inspect::heaviest(head, view.step(), ROWS) {
         let weights = columns.iter().map(|weights| numbers::cell(weights[row]));
-        let values: Vec<_> = std::iter::once(row.to_string()).chain(weights).collect();
-        let kept = view.state.view.selected.and_then(Target::rows);
-        let kept = kept.is_some_and(|rows| rows.contains(&row));
+        let values: Vec<_> = iter::once(row.to_string()).chain(weights).collect();
+        let kept = kept.as_ref().is_some_and(|rows| rows.contains(&row));
         let name = format!("Row {row}: {}", values[1..].join(" "));
         let info = WidgetInfo::selected(Role::Button, true, kept, name);
         let line = Line::to_press(ui, 18.0, &info);
         cells(&line, &values, &widths, view);
-        on_click(
-            &line.response,
-            Look::Select(Target::Row(row)),
-            view.commands,
-        );
+        let select = Look::Select(Target::Row(row));
+        on_click(&line.response, select, view.commands);
         let hint = "Click to pin this row, with its equations";
         line.response.on_hover_text(hint);
     }
@@ -347,8 +332,6 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     ui.add_space(4.0);
     let rows = weighting.len();
     let most = (100.0 * (rows as f32).log2()).round() / 100.0;
-    note(
-        ui,
-        &format!("0: a single row · {most}: even over all {rows} rows"),
-    );
+    let scale = format!("0: a single row · {most}: even over all {rows} rows");
+    note(ui, &scale);
 }

@@ -148,12 +148,12 @@ impl App {
 
     /// Bytes of textures uploaded so far.
     pub fn uploaded_bytes(&self) -> usize {
-        self.drawn.textures.bytes()
+        self.drawn.textures.bytes
     }
 
     /// Textures uploaded so far.
     pub fn uploads(&self) -> usize {
-        self.drawn.textures.uploads()
+        self.drawn.textures.uploads
     }
 
     /// Returns the number of cards and facts about pictures computed so far.

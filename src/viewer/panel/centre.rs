@@ -3,7 +3,6 @@
 use egui::{Rangef, Rect, Role, Sense, Ui, WidgetInfo};
 
 use super::page::page_ui;
-use super::parts::clipped;
 use super::{View, ruler};
 use crate::figure::facts::rows::Span;
 use crate::figure::page::debug::DebugPage;
@@ -32,10 +31,14 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let clip = columns.is_part().then_some(columns.time.into());
     page_ui(ui, &places, clip, view);
     let phases = Span::new(bands.ruler.min, bands.ruler.min + PHASES);
-    clipped(ui, columns, |ui| {
-        ruler::loop_handles(ui, columns, phases, view);
-        edit_ui(ui, columns, bands.input.into(), view);
-    });
+    let before = ui.clip_rect();
+    if columns.is_part() {
+        let x = Rangef::from(columns.time).expand(1.0);
+        ui.shrink_clip_rect(Rect::from_x_y_ranges(x, before.y_range()));
+    }
+    ruler::loop_handles(ui, columns, phases, view);
+    edit_ui(ui, columns, bands.input.into(), view);
+    ui.set_clip_rect(before);
     if view.has_heads() {
         wheel(ui, columns, &bands, view);
     }

@@ -66,10 +66,9 @@ fn step_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
     let line = ("12, +5, −1 or answer", "Step");
     let (text, mut entered) = field_ui(ui, dialog, line, commands);
     if dialog.doubted {
-        error_ui(
-            ui,
-            "This episode has no such step or phase. Type a step number, +5, −1 or a phase.",
-        );
+        let words =
+            "This episode has no such step or phase. Type a step number, +5, −1 or a phase.";
+        error_ui(ui, words);
     }
     ui.add_space(8.0);
     entered |= primary_button(ui, "Go").clicked();
@@ -139,27 +138,33 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
         return;
     };
     let (lost, line) = if HAS_FILES {
-        let lost = "The run is lost unless you save it into a folder, with all training snapshots.";
-        (lost, ("run folder", "Folder"))
+        (
+            "it into a folder, with all training snapshots",
+            ("run folder", "Folder"),
+        )
     } else {
-        let lost =
-            "The run is lost unless you save the weights, with the learning curve (.safetensors).";
-        (lost, ("file name", "Path"))
+        (
+            "the weights, with the learning curve (.safetensors)",
+            ("file name", "Path"),
+        )
     };
     let run = learning.run();
     let others = match learning.runs.len() {
         1 => String::new(),
-        count => format!(
-            " Of the {count} runs this saves the one on screen, {}.",
-            run.label()
-        ),
+        count => {
+            let label = run.label();
+            format!(" Of the {count} runs this saves the one on screen, {label}.")
+        }
     };
     let then = match run.is_active() {
         _ if !HAS_FILES => "",
         true => " Resume it from there, to the same bits:",
         false => " Open it again from there:",
     };
-    note(ui, &format!("{lost}{others}{then}"));
+    note(
+        ui,
+        &format!("The run is lost unless you save {lost}.{others}{then}"),
+    );
     let (text, entered) = field_ui(ui, dialog, line, commands);
     folder_ui(ui, state, &text);
     let folder = text.trim();
@@ -178,11 +183,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
         Replacement::LookBack(..) => ("Save and open", "Open without saving"),
         _ => ("Save and restart", "Restart without saving"),
     };
-    let stay = if learning.expects_news() {
-        "Continue training"
-    } else {
-        "Go back"
-    };
+    let stay = ["Go back", "Continue training"][usize::from(learning.expects_news())];
     ui.horizontal_wrapped(|ui| {
         let saves = primary_button(ui, save).clicked() || entered;
         if saves && !folder.is_empty() {
@@ -203,20 +204,20 @@ fn path_ui(
     note(ui, what);
     ui.add_space(4.0);
     let hint = if HAS_FILES { "file path" } else { "file name" };
-    let line = (hint, "Path");
-    let (text, entered) = field_ui(ui, dialog, line, commands);
+    let (text, entered) = field_ui(ui, dialog, (hint, "Path"), commands);
     if purpose.is_to_save() {
         folder_ui(ui, state, &text);
     }
-    let (replace, exists) = if HAS_FILES && purpose == FilePurpose::Run {
-        ("Replace folder", "Folder already exists.")
-    } else {
-        ("Replace file", "File already exists.")
-    };
+    let is_folder = HAS_FILES && purpose == FilePurpose::Run;
     // What is there is replaced by whoever presses the button that says so.
     let mut entered = entered && !dialog.doubted;
     ui.add_space(8.0);
     ui.horizontal(|ui| {
+        let replace = if is_folder {
+            "Replace folder"
+        } else {
+            "Replace file"
+        };
         let action = if dialog.doubted { replace } else { action };
         entered |= primary_button(ui, action).clicked();
         if HAS_FILES {
@@ -228,6 +229,7 @@ fn path_ui(
         commands.push(File::Chosen(purpose, path).into());
     }
     if dialog.doubted {
-        error_ui(ui, exists);
+        let what = if is_folder { "Folder" } else { "File" };
+        error_ui(ui, &format!("{what} already exists."));
     }
 }

@@ -58,11 +58,8 @@ fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) 
     let palette = view.palette;
     let number = rect.width() - STEP;
     line.right(number, event.step, theme::mono(11.0), palette.subdued);
-    let ink = if event.step <= view.step() {
-        palette.text
-    } else {
-        palette.subdued
-    };
+    let has_come = event.step <= view.step();
+    let ink = [palette.subdued, palette.text][usize::from(has_come)];
     let x = rect.left() + STEP + 10.0..=rect.right() - 6.0;
     let room = Rect::from_x_y_ranges(x, rect.y_range());
     let elided = line.within(room, &event.words, theme::text(11.5), ink);

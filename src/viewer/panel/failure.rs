@@ -49,17 +49,12 @@ pub fn failure_text_ui(
 ) {
     let palette = Palette::of(ui);
     let size = if narrow { 12.0 } else { 13.0 };
-    let count = format!("{} of {}", failing.which + 1, FAILURES.len());
-    let count = if narrow {
-        count
-    } else {
-        format!("Where machines fail: {count}")
-    };
+    let title = if narrow { "" } else { "Where machines fail: " };
+    let count = format!("{title}{} of {}", failing.which + 1, FAILURES.len());
     let wrong = failing.wrong.filter(|_| failing.met);
     let why = wrong.map(|wrong| describe(recording, wrong));
-    let why = why.as_deref().map(|why| (why, palette.strong));
-    let about = (failing.of().about, palette.text);
-    let told: Vec<_> = [about].into_iter().chain(why).collect();
+    let mut told = vec![(failing.of().about, palette.text)];
+    told.extend(why.as_deref().map(|why| (why, palette.strong)));
     words_ui(ui, count, failing.of().title, size, &told);
     ui.horizontal_wrapped(|ui| {
         if failing.met {

@@ -28,7 +28,7 @@ use crate::viewer::widget::readout::readout_ui;
 use crate::viewer::widget::toast::toasts_ui;
 
 /// State of the last frame: cached pictures, and the target of the pointer.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct FrameCache {
     /// Pictures.
     pub textures: Textures,

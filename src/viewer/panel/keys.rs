@@ -61,11 +61,8 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
 fn list_ui(ui: &mut Ui) {
     scrolled_ui(ui, 150.0, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        let count = if ui.available_width() < ROOMY {
-            1
-        } else {
-            COLUMNS.len()
-        };
+        let is_roomy = ui.available_width() >= ROOMY;
+        let count = if is_roomy { COLUMNS.len() } else { 1 };
         ui.columns(count, |columns| {
             for (index, (groups, width)) in COLUMNS.into_iter().enumerate() {
                 let ui = &mut columns[index % count];
@@ -96,12 +93,12 @@ fn group_ui(ui: &mut Ui, group: Group, width: f32) {
 fn line_ui(ui: &mut Ui, (keys, width): (&str, f32), name: &str, help: &str) {
     let palette = Palette::of(ui);
     ui.horizontal_top(|ui| {
-        let keys = RichText::new(keys).font(theme::mono(11.5));
-        let keys =
-            egui::Label::new(keys.color(palette.accent)).wrap_mode(egui::TextWrapMode::Extend);
+        let keys = RichText::new(keys)
+            .font(theme::mono(11.5))
+            .color(palette.accent);
         ui.allocate_ui(vec2(width, 16.0), |ui| {
             ui.set_width(width);
-            ui.add(keys);
+            ui.add(egui::Label::new(keys).extend());
         });
         let mut job = LayoutJob::default();
         let size = theme::text(12.0);

@@ -12,7 +12,6 @@ use crate::figure::{PanelId, Picture, PlacedPanel, facts::numbers, head_label, n
 use crate::model::HeadTrace;
 use crate::train::is_absent;
 use crate::viewer::widget::canvas::rect;
-use crate::viewer::widget::readout::Readout;
 
 /// A part of the page with a time axis: dragging moves the play-head; returns the step under the pointer.
 fn over_time(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) -> (Response, Option<usize>) {
@@ -42,11 +41,8 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
         let here = events.find(|event| event.step == step);
         let here = here.map_or("", |event| &event.words);
         let unit = if is_absent(loss) { "" } else { " bits" };
-        view.pointed.readout = Some(Readout {
-            place: format!("step {step}"),
-            value: numbers::exact(loss) + unit,
-            meaning: format!("{phase}: cross-entropy of this step\n{here}"),
-        });
+        let meaning = format!("{phase}: cross-entropy of this step\n{here}");
+        view.tell(format!("step {step}"), numbers::exact(loss) + unit, meaning);
     }
 }
 
@@ -58,11 +54,11 @@ pub fn ribbon_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<
     let here = stretches.find(|stretch| (stretch.start..stretch.end).contains(&step));
     let (trace, label) = (view.trace(), head_label(view.trace(), head));
     let range = reach(&trace.heads[head]);
-    view.pointed.readout = here.map(|stretch| Readout {
-        place: format!("{label}  steps {} to {}", stretch.start, stretch.end - 1),
-        value: stretch.words(range),
-        meaning: "rows by which its peak moves per step".to_owned(),
-    });
+    if let Some(stretch) = here {
+        let place = format!("{label}  steps {} to {}", stretch.start, stretch.end - 1);
+        let meaning = "rows by which its peak moves per step";
+        view.tell(place, stretch.words(range), meaning);
+    }
 }
 
 /// A number over time, with those beside it in the menu.
@@ -78,12 +74,9 @@ pub fn line_ui(ui: &Ui, place: &PlacedPanel<'_>, id: PanelId, view: &mut View<'_
             let name = format!("{} over time", head_label(view.trace(), view.focus));
             menu(&response, &name, step.zip(Some(index)), &scalars, view);
             if let (Some(step), Some(scalar)) = (step, scalars.get(index)) {
-                let whose = &place.panel.whose;
-                view.pointed.readout = Some(Readout {
-                    place: format!("{whose}  step {step}  {}", scalar.of.symbol),
-                    value: numbers::exact(scalar.values[step]),
-                    meaning: place.panel.note.clone(),
-                });
+                let (panel, value) = (&place.panel, numbers::exact(scalar.values[step]));
+                let place = format!("{}  step {step}  {}", panel.whose, scalar.of.symbol);
+                view.tell(place, value, &panel.note);
             }
         }
     }
@@ -135,12 +128,10 @@ fn uncertainty_ui(response: &Response, step: Option<usize>, view: &mut View<'_>)
         let value = numbers::exact(line.values[step]);
         format!("{} {value}  {}", line.of.symbol, line.of.words)
     });
-    view.pointed.readout = Some(Readout {
-        place: format!("{} samples  step {step}  I", spread.samples),
-        value: numbers::exact(lines[2].values[step]),
-        meaning: match spread.step(step) {
-            Some(_) => format!("{}\n{}", description.join("\n"), mechanism::UNCERTAIN),
-            None => "no output is scored in this step".to_owned(),
-        },
-    });
+    let place = format!("{} samples  step {step}  I", spread.samples);
+    let meaning = match spread.step(step) {
+        Some(_) => format!("{}\n{}", description.join("\n"), mechanism::UNCERTAIN),
+        None => "no output is scored in this step".to_owned(),
+    };
+    view.tell(place, numbers::exact(lines[2].values[step]), meaning);
 }

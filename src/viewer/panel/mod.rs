@@ -266,6 +266,16 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Tells what is under the pointer: its place, its value and what that means.
+    pub fn tell(&mut self, place: String, value: impl Into<String>, meaning: impl Into<String>) {
+        let (value, meaning) = (value.into(), meaning.into());
+        self.pointed.readout = Some(Readout {
+            place,
+            value,
+            meaning,
+        });
+    }
+
     /// The hue of a head of the machine on screen.
     pub fn head_color(&self, head: usize) -> Color32 {
         self.palette.head(HeadName::of(self.trace(), head))

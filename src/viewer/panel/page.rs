@@ -12,7 +12,6 @@ use crate::viewer::command::Play;
 use crate::viewer::state::target::Target;
 use crate::viewer::widget::button::on_click;
 use crate::viewer::widget::canvas::rect;
-use crate::viewer::widget::readout::Readout;
 
 /// All parts of a page: where the pointer is, and what a click does. Pictures over time are clipped to these edges.
 pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], clip: Option<Rangef>, view: &mut View<'_>) {
@@ -135,9 +134,5 @@ fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
             has_come.then(description).unwrap_or_default()
         }
     };
-    view.pointed.readout = Some(Readout {
-        place: place.panel.name.clone(),
-        meaning,
-        ..Readout::default()
-    });
+    view.tell(place.panel.name.clone(), "", meaning);
 }

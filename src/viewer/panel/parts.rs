@@ -8,7 +8,6 @@ use super::{View, part, part_told, pointer};
 use crate::figure::facts::links;
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::stages::{COLUMNS, columns_of};
-use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::legends::{legends, legends_size, overlap_size};
 use crate::figure::page::debug::table::{emitted_value, table_cells};
 
@@ -24,18 +23,6 @@ use crate::viewer::state::target::Target;
 use crate::viewer::widget::button::{label, on_click, spot};
 use crate::viewer::widget::canvas::{area, rect};
 use crate::viewer::widget::readout::Readout;
-
-/// Clips to the steps on screen.
-pub fn clipped<T>(ui: &mut Ui, columns: &Columns, add: impl FnOnce(&mut Ui) -> T) -> T {
-    let before = ui.clip_rect();
-    if columns.is_part() {
-        let x = egui::Rangef::from(columns.time).expand(1.0);
-        ui.set_clip_rect(before.intersect(Rect::from_x_y_ranges(x, before.y_range())));
-    }
-    let added = add(ui);
-    ui.set_clip_rect(before);
-    added
-}
 
 /// A quiet text, also for screen readers.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
@@ -137,12 +124,8 @@ pub fn moves_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'
     let moves = links::describe(&moves, view.rows.total());
     let response = part_told(ui, place, &moves.replace('\n', "; "));
     if pointer(&response).is_some() {
-        let label = head_label(view.trace(), head);
-        view.pointed.readout = Some(Readout {
-            place: format!("{label}  step {step}"),
-            value: format!("{} → w\u{303}", before.symbol),
-            meaning: moves,
-        });
+        let place = format!("{}  step {step}", head_label(view.trace(), head));
+        view.tell(place, format!("{} → w\u{303}", before.symbol), moves);
     }
 }
 

@@ -24,8 +24,7 @@ const STAYS: [f32; 2] = [2.0, 0.3];
 
 /// Returns the described heads; in the close-up the picture itself describes the first.
 fn narrated_heads(state: &State) -> impl Iterator<Item = usize> + use<> {
-    let near = is_near(state);
-    let focus = state.view.focus;
+    let (near, focus) = (is_near(state), state.view.focus);
     let heads = if state.presenting { state.heads() } else { 0 };
     // The one looked at is always among them.
     let first = TOLD - usize::from(focus >= TOLD);
@@ -104,22 +103,16 @@ pub fn floating_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         return;
     }
     let shown = opacity(ctx, id);
-    let order = Order::Middle;
-    let area = Area::new(id).order(order).fade_in(false);
-    let above = if is_near(state) {
-        words_height(state)
-    } else {
-        0.0
-    };
-    let above = above + if state.presenting { 8.0 } else { 1.0 };
+    let area = Area::new(id).order(Order::Middle).fade_in(false);
+    let mut above = if state.presenting { 8.0 } else { 1.0 };
+    if is_near(state) {
+        above += words_height(state);
+    }
     area.anchor(Align2::CENTER_BOTTOM, vec2(0.0, -above))
         .show(ctx, |ui| {
             if !state.presenting {
-                let (said, ink) = (
-                    "press any key or click to take over",
-                    Palette::of(ui).subdued,
-                );
-                words(ui, said, theme::text(11.0), ink);
+                let said = "press any key or click to take over";
+                words(ui, said, theme::text(11.0), Palette::of(ui).subdued);
                 return;
             }
             ui.set_opacity(shown);

@@ -11,7 +11,6 @@ use crate::viewer::command::{Command, Look, Play};
 use crate::viewer::state::target::Target;
 use crate::viewer::widget::button::spot;
 use crate::viewer::widget::canvas::area;
-use crate::viewer::widget::readout::Readout;
 
 /// The ruler: a click or a drag moves the play-head; from the phases, or with Shift, a drag marks the part to loop.
 pub fn ruler_ui(ui: &Ui, place: &PlacedPanel<'_>, time: Rangef, view: &mut View<'_>) {
@@ -33,11 +32,8 @@ pub fn ruler_ui(ui: &Ui, place: &PlacedPanel<'_>, time: Rangef, view: &mut View<
             let step = Look::Select(Target::Step);
             view.commands.push(Command::Look(step));
         }
-        view.pointed.readout = Some(Readout {
-            place: format!("step {step}"),
-            value: narrate::phase_at(view.recording(), step).to_owned(),
-            ..Readout::default()
-        });
+        let phase = narrate::phase_at(view.recording(), step);
+        view.tell(format!("step {step}"), phase, "");
     }
 }
 

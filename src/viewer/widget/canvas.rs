@@ -30,8 +30,10 @@ pub struct Textures {
     odd: Memo<u64, [bool; 2], 64>,
     /// The outlined cells of pictures.
     outlined: Memo<u64, Vec<(usize, usize)>, 16>,
-    uploads: usize,
-    bytes: usize,
+    /// Images uploaded to the graphics card so far.
+    pub uploads: usize,
+    /// Bytes of them.
+    pub bytes: usize,
     /// The page on screen, while it is recorded.
     pub recorded: Option<Vec<RecordedPart>>,
 }
@@ -41,12 +43,6 @@ pub type RecordedPart = (Area, Vec<Mark>);
 
 /// A texture that no pass of the last ones has drawn is freed.
 const PASSES: u64 = 16;
-
-impl std::fmt::Debug for Textures {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} textures", self.kept.len())
-    }
-}
 
 fn hash(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -73,16 +69,16 @@ impl Textures {
             *last = pass;
             return handle.id();
         }
-        let image = image();
+        let Image {
+            columns,
+            rows,
+            pixels,
+        } = image();
         self.uploads += 1;
-        self.bytes += 4 * image.pixels.len();
-        let (image, options) = (color_image(&image), TextureOptions::NEAREST);
-        if let Some((kept, handle, last)) = self.kept.get_mut(&picture) {
-            (*kept, *last) = (version, pass);
-            handle.set(image, options);
-            return handle.id();
-        }
-        let handle = ctx.load_texture("picture", image, options);
+        self.bytes += 4 * pixels.len();
+        let pixels = pixels.into_iter().map(theme::color).collect();
+        let image = ColorImage::new([columns, rows], pixels);
+        let handle = ctx.load_texture("picture", image, TextureOptions::NEAREST);
         let id = handle.id();
         self.kept.insert(picture, (version, handle, pass));
         id
@@ -92,22 +88,6 @@ impl Textures {
     pub fn computed(&self) -> usize {
         self.odd.computed() + self.outlined.computed()
     }
-
-    /// Returns the number of bytes uploaded to the graphics card so far.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Returns the number of images uploaded to the graphics card so far.
-    pub fn uploads(&self) -> usize {
-        self.uploads
-    }
-}
-
-/// Pixels for the graphics card.
-fn color_image(image: &Image) -> ColorImage {
-    let pixels = image.pixels.iter().map(|&pixel| theme::color(pixel));
-    ColorImage::new([image.columns, image.rows], pixels.collect())
 }
 
 /// A part of the window.
@@ -154,14 +134,10 @@ impl<'a> Canvas<'a> {
 
     /// The same for one of several episodes on screen.
     pub fn of(self, whose: &str) -> Self {
-        Self {
-            whose: hash(whose),
-            ..self
-        }
+        let whose = hash(whose);
+        Self { whose, ..self }
     }
-}
 
-impl Canvas<'_> {
     /// Distinguishes the cells of a picture from all others.
     fn key(&self, cells: &Cells<'_>, picture: PanelId) -> u64 {
         hash((self.whose, picture, self.episode, cells.version))
@@ -179,7 +155,9 @@ impl Paint for Canvas<'_> {
         let content = hash(&image.pixels);
         let ctx = self.painter.ctx().clone();
         let texture = self.textures.get(&ctx, content, content, || image.clone());
-        paint_image(&self.painter, rect(area), texture);
+        let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+        self.painter
+            .image(texture, rect(area), whole, theme::UNTINTED);
     }
 
     fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &paint::Page<'_>, opacity: f32) {
@@ -208,18 +186,16 @@ impl Paint for Canvas<'_> {
             let rows: Vec<usize> = at.axis.all().map(|(row, _)| row).collect();
             cells.image(&rows, most, page.colours)
         };
-        let texture = self
-            .textures
-            .get(&ctx, hash((self.whose, at.id)), hash(version), image);
+        let picture = hash((self.whose, at.id));
+        let texture = self.textures.get(&ctx, picture, hash(version), image);
         let tint = theme::UNTINTED.gamma_multiply(opacity);
         let x = Rangef::new(at.area.left, at.area.right);
         let (mut before, all) = (0, at.axis.count().max(1) as f32);
         for (rows, place) in &at.axis.runs {
             let v = |index: usize| index as f32 / all;
             let uv = Rect::from_x_y_ranges(0.0..=1.0, v(before)..=v(before + rows.len()));
-            let y = Rangef::new(place.min, place.max);
-            self.painter
-                .image(texture, Rect::from_x_y_ranges(x, y), uv, tint);
+            let rect = Rect::from_x_y_ranges(x, *place);
+            self.painter.image(texture, rect, uv, tint);
             before += rows.len();
         }
     }
@@ -239,11 +215,6 @@ impl Paint for Canvas<'_> {
         let key = hash((self.key(cells, picture), width.to_bits()));
         self.textures.outlined.get(key, || cells.outlined(width))
     }
-}
-
-fn paint_image(painter: &Painter, rect: Rect, texture: TextureId) {
-    let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
-    painter.image(texture, rect, whole, theme::UNTINTED);
 }
 
 impl From<Rangef> for Span {
@@ -281,11 +252,8 @@ fn paint_mark(painter: &Painter, mark: &Mark) {
             painter.rect_filled(rect(area), 0.0, color(*fill));
         }
         Mark::Edge { area, ink, inside } => {
-            let kind = if *inside {
-                StrokeKind::Inside
-            } else {
-                StrokeKind::Outside
-            };
+            let kinds = [StrokeKind::Outside, StrokeKind::Inside];
+            let kind = kinds[usize::from(*inside)];
             let stroke = Stroke::new(1.0, color(*ink));
             painter.rect_stroke(rect(area), 0.0, stroke, kind);
         }

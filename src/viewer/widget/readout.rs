@@ -20,17 +20,6 @@ pub struct Readout {
 /// Smaller values are shown as ≈ 0, and exactly with Alt.
 const LEAST: f32 = 1e-9;
 
-impl Readout {
-    fn number(&self) -> Option<f32> {
-        self.value.replace('−', "-").parse().ok()
-    }
-
-    /// The bits of the value, such that the shown text reads back exactly.
-    fn bits(&self) -> Option<String> {
-        Some(format!("f32 bits 0x{:08X}", self.number()?.to_bits()))
-    }
-}
-
 /// Shows the card.
 pub fn readout_ui(ctx: &Context, readout: &Readout) {
     let Some(pointer) = ctx.pointer_latest_pos() else {
@@ -54,15 +43,18 @@ pub fn readout_ui(ctx: &Context, readout: &Readout) {
             egui::Frame::popup(ui.style()).show(ui, |ui| {
                 ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
                 ui.spacing_mut().item_spacing.y = 3.0;
+                let number = readout.value.replace('−', "-").parse::<f32>().ok();
                 let exactly = ui.input(|input| input.modifiers.alt);
                 ui.horizontal(|ui| {
                     words(ui, &readout.place, theme::mono(12.0), palette.subdued);
-                    let number = readout.number().filter(|_| !exactly);
                     let is_tiny = number.is_some_and(|x| x != 0.0 && x.abs() < LEAST);
-                    let value = if is_tiny { "≈ 0" } else { &readout.value };
+                    let is_short = is_tiny && !exactly;
+                    let value = if is_short { "≈ 0" } else { &readout.value };
                     words(ui, value, theme::mono(13.0), palette.strong);
                 });
-                if let (true, Some(bits)) = (exactly, readout.bits()) {
+                // The shown text reads back exactly as this value.
+                if let (true, Some(number)) = (exactly, number) {
+                    let bits = format!("f32 bits 0x{:08X}", number.to_bits());
                     words(ui, bits, theme::mono(11.5), palette.subdued);
                 }
                 for line in readout.meaning.lines() {

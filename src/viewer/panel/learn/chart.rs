@@ -97,10 +97,8 @@ fn part(ui: &Ui, whole: Axis, response: &Response) -> Axis {
 
 /// Tells the values under the pointer; returns the value there, or that of another chart over sequences.
 fn pointed(ui: &Ui, chart: &Chart, across: Axis, response: &Response) -> Option<f64> {
-    let (id, pass) = (
-        Id::unique("pointed sequences"),
-        ui.ctx().cumulative_pass_nr(),
-    );
+    let id = Id::unique("pointed sequences");
+    let pass = ui.ctx().cumulative_pass_nr();
     let Some(at) = response.hover_pos() else {
         let seen = ui.data(|data| data.get_temp::<(f64, u64)>(id));
         let recent = seen.filter(|(_, last)| across.is_log() && last + 1 >= pass);

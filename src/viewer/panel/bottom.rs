@@ -31,20 +31,20 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let mut whole = ui.max_rect();
     let (above, columns) = (columns, &columns.of_all());
     if !view.state.panels().timeline {
-        let (left, right) = (12.0, whole.right() - 12.0);
-        buttons_ui(ui, Rangef::new(left, right), whole.y_range(), view);
-        return speed_ui(ui, Rangef::new(right - SPEED, right), whole.y_range(), view);
+        let row = whole.shrink2(vec2(12.0, 0.0));
+        buttons_ui(ui, row, view);
+        return speed_ui(ui, row, view);
     }
+    let mut buttons = whole.with_min_x(12.0);
     // The buttons stand beside the timeline where the left panel is over them.
     if columns.gutter.min > 100.0 {
-        let y = Rangef::new(whole.top(), whole.top() + TIMELINE);
-        buttons_ui(ui, Rangef::new(12.0, columns.gutter.min + 40.0), y, view);
+        buttons.max = pos2(columns.gutter.min + 40.0, whole.top() + TIMELINE);
     } else {
-        let y = Rangef::new(whole.bottom() - BUTTONS, whole.bottom());
-        buttons_ui(ui, Rangef::new(12.0, whole.right()), y, view);
-        whole.max.y = y.min;
+        whole.max.y -= BUTTONS;
+        buttons.min.y = whole.max.y;
     }
-    let area = whole.with_max_y(whole.top() + TIMELINE);
+    buttons_ui(ui, buttons, view);
+    let line = whole.with_max_y(whole.top() + TIMELINE);
     let page = view.page(ui.pixels_per_point());
     let of = view.debug_page();
     let y = whole.y_range().into();
@@ -52,27 +52,26 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     for place in &places {
         part_ui(ui, place, &places, view);
     }
-    loop_part(ui, columns, area.y_range().shrink(12.0), view);
+    loop_part(ui, columns, line.y_range().shrink(12.0), view);
+    let right = whole.right() - 12.0;
     if whole.height() > TIMELINE {
-        let x = Rangef::new(columns.time.max + events::BESIDE, whole.right() - 12.0);
-        let y = Rangef::new(area.bottom() - 2.0, whole.bottom() - 6.0);
+        let x = Rangef::new(columns.time.max + events::BESIDE, right);
+        let y = Rangef::new(line.bottom() - 2.0, whole.bottom() - 6.0);
         events::events_ui(ui, x, y, view);
     }
-    let right = Rangef::new(columns.stages.min, area.right() - 12.0);
-    let x = Rangef::new(right.min, columns.marks.max.min(right.max));
-    stages_ui(ui, x, area.y_range(), view);
+    let x = Rangef::new(columns.stages.min, columns.marks.max.min(right));
+    stages_ui(ui, Rect::from_x_y_ranges(x, line.y_range()), view);
 }
 
 /// A line of the bar, from its left end.
-pub fn child(ui: &mut Ui, x: Rangef, y: Rangef, add: impl FnOnce(&mut Ui)) {
-    let rect = Rect::from_x_y_ranges(x, y);
+pub fn child(ui: &mut Ui, rect: Rect, add: impl FnOnce(&mut Ui)) {
     let layout = egui::Layout::left_to_right(egui::Align::Center);
     let mut child = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
     add(&mut child);
 }
 
-fn buttons_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
-    child(ui, x, y, |ui| {
+fn buttons_ui(ui: &mut Ui, rect: Rect, view: &mut View<'_>) {
+    child(ui, rect, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         keys_ui(ui, view.player, view.commands);
         ui.add_space(4.0);
@@ -123,27 +122,28 @@ fn loop_part(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
 }
 
 /// The stages of this machine as a row of places to click, and the speed.
-fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
-    let stages = view.player.stages();
-    let row = Rangef::new(x.min, x.min + (x.span() - SPEED - 20.0).max(60.0));
-    let each = row.span() / stages as f32;
-    scrub_stages(ui, row, y, view);
+fn stages_ui(ui: &mut Ui, rect: Rect, view: &mut View<'_>) {
+    let (stages, middle) = (view.player.stages(), rect.center().y);
+    let width = (rect.width() - SPEED - 20.0).max(60.0);
+    let row = Rect::from_min_size(rect.min, vec2(width, rect.height()));
+    scrub_stages(ui, row.x_range(), row.y_range(), view);
     for place in 0..stages {
-        let left = row.min + place as f32 * each;
-        stage_ui(ui, Rangef::new(left, left + each), y, place, view);
+        let [left, right] = [place, place + 1].map(|end| end as f32 * width / stages as f32);
+        let x = Rangef::new(row.left() + left, row.left() + right);
+        stage_ui(ui, x, row.y_range(), place, view);
     }
     let name = view.stage().map(|stage| view.open.stages.at(stage).name());
     let name = name.unwrap_or_else(|| "whole step".to_owned());
-    let mut right = x.min - 6.0;
+    let mut right = row.left() - 6.0;
     for (words, font, ink) in [
         ("stage", theme::text(11.0), view.palette.subdued),
         (&name, theme::heading(11.0), view.palette.text),
     ] {
-        let (at, align) = (pos2(right + 6.0, y.center() - 9.0), Align2::LEFT_BOTTOM);
+        let (at, align) = (pos2(right + 6.0, middle - 9.0), Align2::LEFT_BOTTOM);
         right = ui.painter().text(at, align, words, font, ink).right();
     }
-    stage_hint(ui, row, y.center() + 6.0, view);
-    speed_ui(ui, Rangef::new(x.max - SPEED, x.max), y, view);
+    stage_hint(ui, row.x_range(), middle + 6.0, view);
+    speed_ui(ui, rect, view);
 }
 
 /// A place to click for one stage.
@@ -205,8 +205,10 @@ fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
     label(ui, rect, "stage hint", &text);
 }
 
-fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
-    child(ui, x, y, |ui| paces_ui(ui, view.state, view.commands));
+/// The speed, at the right end.
+fn speed_ui(ui: &mut Ui, rect: Rect, view: &mut View<'_>) {
+    let rect = rect.with_min_x(rect.right() - SPEED);
+    child(ui, rect, |ui| paces_ui(ui, view.state, view.commands));
 }
 
 /// The speed, and buttons that change it.

@@ -1,7 +1,8 @@
 //! The panels of the window: their choice, positions and overlays.
 
 use egui::{
-    Align2, CentralPanel, Context, Frame, Margin, Panel, Pos2, Rect, RichText, Ui, pos2, vec2,
+    Align2, CentralPanel, Context, Frame, Margin, Panel, Pos2, Rect, RichText, ScrollArea, Ui,
+    pos2, vec2,
 };
 
 use super::compare::compare_ui;
@@ -18,10 +19,10 @@ use crate::figure::page::compare::page_columns;
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::timeline::{TIMELINE, scalars_height};
 use crate::viewer::command::Command;
+use crate::viewer::state::State;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::LiveTraining;
-use crate::viewer::state::{NARROW, State};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::canvas::Textures;
 use crate::viewer::widget::readout::readout_ui;
@@ -53,7 +54,7 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
         present::words_height(state)
     } else {
         let mark = state.layer().gradients().map_or(0.0, |_| gradients::HEIGHT);
-        TOP + status(state) + mark + below(state, window.y)
+        TOP + mark + below(state, window.y)
     };
     let open = state.session.open.as_ref();
     open.map_or(state.frame.room, |open| {
@@ -61,11 +62,11 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
     })
 }
 
-/// Height of the transport and of the training bar, in a window of this height.
+/// Height of status line, transport and training bar, in a window of this height.
 fn below(state: &State, window: f32) -> f32 {
     let height = learn::height(state.is_on_phone());
     let learn = if state.shows_learner() { height } else { 0.0 };
-    learn + transport(state, window)
+    status(state) + learn + transport(state, window)
 }
 
 /// Height of transport and timeline in a window of this height.
@@ -87,15 +88,14 @@ fn status(state: &State) -> f32 {
     if state.is_on_phone() { 0.0 } else { STATUS }
 }
 
-fn shows_numbers(state: &State, width: f32) -> bool {
-    let beside = width >= NARROW && !state.is_narrow();
-    state.panels().numbers && beside && state.session.open.is_some()
+fn shows_numbers(state: &State) -> bool {
+    state.panels().numbers && !state.is_narrow() && state.session.open.is_some()
 }
 
 fn columns_of(state: &State, width: f32) -> Columns {
     let pinned = state.view.pinned.is_some() && !state.view.all_heads;
-    let (panels, numbers) = (state.panels(), shows_numbers(state, width));
-    let left = if panels.left { left_width(width) } else { 0.0 };
+    let (has_left, numbers) = (state.panels().left, shows_numbers(state));
+    let left = if has_left { left_width(width) } else { 0.0 };
     let right = if numbers { RIGHT } else { 0.0 };
     let x = Span::new(left, width - right);
     if state.layout() == WindowLayout::Compare {
@@ -136,17 +136,14 @@ fn message_corner(state: &State, window: Rect) -> (Align2, Pos2) {
     let (on_start, width) = (state.welcome.shown, window.width());
     let is_alone = state.session.open.is_none() || on_start;
     let is_near = state.layout() == WindowLayout::CloseUp && !is_alone;
-    let mut bottom = window.bottom() - status(state) - 12.0;
-    if !on_start {
-        bottom -= below(state, window.height());
-    }
-    if is_near {
-        bottom -= STRIP;
-    }
+    let below = below(state, window.height());
+    let below = if on_start { STATUS } else { below };
+    let strip = if is_near { STRIP } else { 0.0 };
+    let bottom = window.bottom() - below - strip - 12.0;
     if is_near && state.panels().left {
         return (Align2::LEFT_BOTTOM, pos2(window.left() + 4.0, bottom));
     }
-    let right = if is_alone || shows_numbers(state, width) {
+    let right = if is_alone || shows_numbers(state) {
         window.right() - 12.0
     } else {
         columns_of(state, width).stages.max - 22.0
@@ -168,7 +165,7 @@ pub fn panels_ui(
     drawn: &mut FrameCache,
     commands: &mut Vec<Command>,
 ) {
-    let numbers = shows_numbers(state, ui.ctx().content_rect().width());
+    let numbers = shows_numbers(state);
     let drawer = state.drawer && state.is_narrow() && !state.is_on_phone();
     if !state.is_folded() {
         fixed(ui, Panel::top("top"), TOP, BAR).show(ui, |ui| {
@@ -270,19 +267,17 @@ fn failure_panel_ui(ui: &mut Ui, view: &mut View<'_>) {
     } else {
         Panel::right("said").exact_size(BESIDE).resizable(false)
     };
-    let add = |ui: &mut Ui| match (state.tour(), failing) {
-        (Some(tour), _) => tour::stop_ui(ui, state, tour, view.commands),
-        (None, Some(failing)) => {
-            failure::failure_text_ui(ui, failing, view.recording(), false, view.commands);
-        }
-        (None, None) => {}
-    };
     let frame = panel_frame(ui, theme::PADDING);
     panel.frame(frame).show(ui, |ui| {
-        let most = 0.6 * window.height();
-        egui::ScrollArea::vertical()
-            .min_scrolled_height(most)
-            .show(ui, add);
+        let scrolled = ScrollArea::vertical().min_scrolled_height(0.6 * window.height());
+        scrolled.show(ui, |ui| {
+            if let Some(tour) = state.tour() {
+                tour::stop_ui(ui, state, tour, view.commands);
+            } else if let Some(failing) = failing {
+                let recording = view.recording();
+                failure::failure_text_ui(ui, failing, recording, false, view.commands);
+            }
+        });
     });
 }
 
@@ -333,7 +328,7 @@ fn episode_panels_ui(ui: &mut Ui, view: &mut View<'_>) {
         let panel = fixed(ui, Panel::left("left"), width, theme::PADDING);
         panel.show(ui, |ui| left_ui(ui, view));
     }
-    if shows_numbers(state, window.x) {
+    if shows_numbers(state) {
         let panel = fixed(ui, Panel::right("right"), RIGHT, theme::PADDING);
         panel.show(ui, |ui| numbers_ui(ui, view));
     }
@@ -359,7 +354,7 @@ fn drawer_ui(ui: &Ui, view: &mut View<'_>) {
     let (above, below) = if state.is_folded() {
         (0.0, 0.0)
     } else {
-        (TOP, below(state, window.height()) + status(state))
+        (TOP, below(state, window.height()))
     };
     let size = vec2(RIGHT, window.height() - above - below);
     let frame = panel_frame(ui, theme::PADDING).stroke(view.palette.hairline());
@@ -377,7 +372,7 @@ fn drawer_ui(ui: &Ui, view: &mut View<'_>) {
 }
 
 fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
-    egui::ScrollArea::vertical().show(ui, |ui| {
+    ScrollArea::vertical().show(ui, |ui| {
         let session = &view.state.session;
         left::episode_ui(ui, session, view.commands);
         ui.add_space(theme::SECTION);
@@ -418,5 +413,5 @@ pub fn drop_hint(ctx: &Context) {
 /// The numbers, and beside them a bar where there are more than fit: it hides no last digit.
 fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     ui.spacing_mut().scroll.floating_allocated_width = theme::SCROLL_BAR;
-    egui::ScrollArea::vertical().show(ui, |ui| right::numbers_ui(ui, view));
+    ScrollArea::vertical().show(ui, |ui| right::numbers_ui(ui, view));
 }

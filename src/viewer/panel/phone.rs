@@ -11,7 +11,6 @@ use crate::viewer::command::{
     Ask, Command, Edit, File, Learn, Look, Play, Replacement, Subject, Tour, Window,
 };
 use crate::viewer::files::FilePurpose;
-use crate::viewer::inspect;
 use crate::viewer::keys;
 use crate::viewer::state::State;
 use crate::viewer::state::jobs::PendingJob;
@@ -98,17 +97,14 @@ pub fn top_ui(
 /// True for a job that runs long enough to be shown.
 fn takes_long(ui: &Ui, under_way: Option<&PendingJob>) -> bool {
     let (id, now) = (Id::unique("in progress"), ui.input(|input| input.time));
-    let Some(job) = under_way else {
-        ui.data_mut(|data| data.remove::<(String, f64)>(id));
-        return false;
-    };
-    let new = || (job.words.clone(), now);
-    let mut since = ui.data_mut(|data| data.get_temp_mut_or_insert_with(id, new).clone());
-    if since.0 != job.words {
-        since = new();
-        ui.data_mut(|data| data.insert_temp(id, since.clone()));
-    }
-    now - since.1 > LONG
+    let words = under_way.map(|job| job.words.clone());
+    ui.data_mut(|data| {
+        let since = data.get_temp_mut_or_insert_with(id, || (None, now));
+        if since.0 != words {
+            *since = (words, now);
+        }
+        since.0.is_some() && now - since.1 > LONG
+    })
 }
 
 /// True where stages and input bits can be stepped through.
@@ -135,14 +131,12 @@ pub fn transport_ui(ui: &mut Ui, view: &mut View<'_>) {
         (Rect::NOTHING, all)
     };
     if stages.is_positive() {
-        bottom::child(ui, stages.x_range(), stages.y_range(), |ui| {
-            stages_ui(ui, view);
-        });
+        bottom::child(ui, stages, |ui| stages_ui(ui, view));
     }
-    let x = area.x_range();
-    let each = ((x.span() - PACE) / BUTTONS).min(1.5 * theme::FINGER);
-    let side = (x.span() - PACE - each * BUTTONS) / 2.0;
-    bottom::child(ui, x.shrink(side.max(0.0)), area.y_range(), |ui| {
+    let room = area.width() - PACE;
+    let each = (room / BUTTONS).min(1.5 * theme::FINGER);
+    let side = ((room - each * BUTTONS) / 2.0).max(0.0);
+    bottom::child(ui, area.shrink2(vec2(side, 0.0)), |ui| {
         ui.spacing_mut().interact_size.x = each;
         ui.spacing_mut().item_spacing.x = 0.0;
         keys_ui(ui, view.player, view.commands);
@@ -160,17 +154,15 @@ fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
         let steps = step.cast_signed() - marked.cast_signed();
         Some(Edit::MoveMark(steps, by))
     };
-    let (what, said) = match (state.mark(), view.card()) {
-        (Some((_, channel)), _) => {
-            let bit = view.trace().input.row(step)[channel];
-            ("bit", format!("bit {channel} of step {step} is {bit}"))
-        }
-        (None, Some(card)) => {
-            let add =
-                |said, line: &inspect::Line| format!("{said} · {} {}", line.symbol, line.value);
-            ("stage", card.lines.iter().fold(card.title.clone(), add))
-        }
-        (None, None) => ("stage", "Touch a value to read it.".to_owned()),
+    let (what, said) = if let Some((_, channel)) = state.mark() {
+        let bit = view.trace().input.row(step)[channel];
+        ("bit", format!("bit {channel} of step {step} is {bit}"))
+    } else if let Some(card) = view.card() {
+        let lines = card.lines.iter();
+        let lines = lines.map(|line| format!(" · {} {}", line.symbol, line.value));
+        ("stage", card.title.clone() + &lines.collect::<String>())
+    } else {
+        ("stage", "Touch a value to read it.".to_owned())
     };
     for (by, text, way) in [
         (-1, format!("← {what}"), "previous"),

@@ -29,7 +29,7 @@ pub fn top_ui(
     let session = &state.session;
     let both = state.comparing.baseline.as_ref().zip(session.open.as_ref());
     let two = both.map(|(kept, open)| comparison::names(kept, open));
-    let has_tour = state.heads() > 0 && state.tour().is_none();
+    let (has_tour, is_new) = (state.heads() > 0 && state.tour().is_none(), invites(state));
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
         let cards = Window::ToggleWelcome;
@@ -40,13 +40,13 @@ pub fn top_ui(
         machine_ui(ui, width, state, commands);
         if let (Some(job), true) = (job_to_show(state, under_way), session.open.is_some()) {
             let room = (ui.available_width() - BUTTONS - SHARE).max(60.0);
+            let text = format!("{} …", job.words);
             ui.scope(|ui| {
                 ui.set_max_width(room);
-                let text = format!("{} …", job.words);
                 one_line(ui, text, theme::text(13.0), palette.subdued);
             });
             under_way_ui(ui, job, SHARE / 2.0, commands);
-        } else if invites(state) {
+        } else if is_new {
             invitation_ui(ui, commands);
         }
         from_right(ui, |ui| {
@@ -54,7 +54,7 @@ pub fn top_ui(
             icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false, commands);
             if state.welcome.shown {
                 problems_ui(ui, state, commands);
-            } else if has_tour && two.is_none() && !invites(state) {
+            } else if has_tour && two.is_none() && !is_new {
                 let about = "Learn in small steps how a machine finds a row of its memory";
                 text_button(ui, "Start tour", Tour::Start, commands).on_hover_text(about);
             }
@@ -68,8 +68,7 @@ pub fn top_ui(
             ui.add_space(8.0);
             match &two {
                 Some(two) => two_ui(ui, two, commands),
-                None if ui.available_width() > 120.0 => source(ui, session),
-                None => {}
+                None => source(ui, session),
             }
         });
     });
@@ -127,9 +126,8 @@ pub fn machine_ui(ui: &mut Ui, width: f32, state: &State, commands: &mut Vec<Com
 
 /// Two names without the words, or parts of a name, that they begin and end with alike; something is left of each.
 fn unlike(names: &[String; 2], apart: &str) -> [String; 2] {
-    let [a, b] = names
-        .each_ref()
-        .map(|name| name.split(apart).collect::<Vec<_>>());
+    let [a, b] = names.each_ref();
+    let [a, b] = [a, b].map(|name| name.split(apart).collect::<Vec<_>>());
     let most = a.len().min(b.len()) - 1;
     let ends = a.iter().rev().zip(b.iter().rev());
     let end = ends.take(most).take_while(|(a, b)| a == b).count();
@@ -143,11 +141,9 @@ fn unlike(names: &[String; 2], apart: &str) -> [String; 2] {
 
 /// Two names that fit, shortened where they agree.
 fn fitting(names: &[String; 2], fits: impl Fn(&[String; 2]) -> bool) -> [String; 2] {
-    let shorter = [", ", " "].map(|apart| unlike(names, apart));
-    let all = [names.clone()].into_iter().chain(shorter.clone());
-    let mut all = all.filter(fits);
-    let [_, shortest] = shorter;
-    all.next().unwrap_or(shortest)
+    let [parts, words] = [", ", " "].map(|apart| unlike(names, apart));
+    let mut longer = [names.clone(), parts].into_iter();
+    longer.find(fits).unwrap_or(words)
 }
 
 /// Divides space between two parts: each may take the part that the other does not need.
@@ -184,10 +180,13 @@ fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
     }
 }
 
-/// Shows the file of the episode on screen, if it has one.
+/// Shows the file of the episode on screen, if it has one and there is room.
 fn source(ui: &mut Ui, session: &Session) {
     let palette = Palette::of(ui);
-    let open = session.open.as_ref();
+    let open = session
+        .open
+        .as_ref()
+        .filter(|_| ui.available_width() > 120.0);
     if let Some(file) = open.and_then(|open| open.shown.file.as_ref()) {
         let text = format!("{file}, as recorded");
         one_line(ui, text, theme::text(13.0), palette.accent);

@@ -3,8 +3,7 @@
 use egui::Ui;
 
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::dialog::scrolled_ui;
-use crate::viewer::widget::property::{note, section, words};
+use crate::viewer::widget::{note, scrolled_ui, section, words};
 
 const LICENCES: [(&str, &str); 5] = [
     ("MIT licence", include_str!("../../../LICENSE-MIT")),

@@ -13,12 +13,10 @@ use crate::player::{Loop, Player};
 use crate::viewer::command::{Ask, Command, Learn, Play, Subject};
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{
-    focus_ring, icon_button, label, named_icon_button, on_click, spot,
+use crate::viewer::widget::{
+    Icon, area, focus_ring, from_left, from_right, icon_button, label, named_icon_button, on_click,
+    one_line, spot,
 };
-use crate::viewer::widget::canvas::area;
-use crate::viewer::widget::icon::Icon;
-use crate::viewer::widget::property::{from_left, from_right, one_line};
 use crate::viewer::{keys, narration};
 
 /// Width of the speed.

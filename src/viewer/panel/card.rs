@@ -4,7 +4,7 @@ use egui::{Area, Color32, Context, Id, Order, Rect, Response, Stroke, StrokeKind
 
 use super::{TOP, left_width};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::property::words;
+use crate::viewer::widget::words;
 
 const MARGIN: f32 = 10.0;
 

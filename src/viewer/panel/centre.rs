@@ -11,8 +11,7 @@ use crate::figure::scene::paint::Draw;
 use crate::train::Recording;
 use crate::viewer::command::{Command, Edit, Rows, Steps};
 use crate::viewer::row_zoom::ON_SCREEN;
-use crate::viewer::widget::button::spot;
-use crate::viewer::widget::canvas::area;
+use crate::viewer::widget::{area, spot};
 
 /// Height of the rows where the pictures have this height.
 pub fn rows_room(height: f32, recording: &Recording) -> f32 {

@@ -1,16 +1,14 @@
 //! Every command by its name: typing narrows the list, the arrow keys choose, Enter does it.
 
 use egui::{
-    Align2, Context, Key, Margin, Modifiers, Rect, Response, Role, ScrollArea, Ui, WidgetInfo, vec2,
+    Align2, Context, Key, Margin, Modifiers, Response, Role, ScrollArea, Ui, WidgetInfo, vec2,
 };
 
 use crate::viewer::choices::Choice;
 use crate::viewer::command::{Ask, Command};
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::dialog::{field_ui, modal};
-use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::note;
+use crate::viewer::widget::{Line, field_ui, modal, note};
 
 const WIDTH: f32 = 600.0;
 const LINE: f32 = 28.0;
@@ -19,21 +17,17 @@ const PAGE: usize = 8;
 /// Returns the distance of a name from the typed text: 0 is best; `None` without a match.
 fn distance(choice: &Choice, word: &str) -> Option<usize> {
     let (name, help) = (choice.name.to_lowercase(), choice.help.to_lowercase());
-    if name.starts_with(word) {
-        return Some(0);
-    }
-    if name.split_whitespace().any(|part| part.starts_with(word)) {
-        return Some(1);
-    }
-    let mut others = choice.also.split(' ');
-    if name.contains(word) || others.any(|other| other.starts_with(word)) {
-        return Some(2);
-    }
+    let starts = |text: &str| text.starts_with(word);
     let mut letters = name.chars();
-    if word.chars().all(|typed| letters.any(|c| c == typed)) {
-        return Some(4);
-    }
-    help.contains(word).then_some(3)
+    let in_letters = word.chars().all(|typed| letters.any(|c| c == typed));
+    let fits = [
+        starts(&name),
+        name.split_whitespace().any(starts),
+        name.contains(word) || choice.also.split(' ').any(starts),
+        help.contains(word) && !in_letters,
+        in_letters,
+    ];
+    fits.iter().position(|&fits| fits)
 }
 
 /// The lines that fit every word typed, the nearest first.
@@ -61,17 +55,15 @@ pub fn command_palette_ui(
     let (moved, entered) = take_moves(ctx);
     // It stays where it is while the list gets shorter.
     let top = vec2(0.0, (window.height() * 0.1).round());
-    let place = (Align2::CENTER_TOP, top);
-    let modal = modal(ctx, "commands", place, Margin::same(12));
+    let modal = modal(ctx, "commands", (Align2::CENTER_TOP, top), Margin::same(12));
     let shown = modal.show(ctx, |ui| {
         ui.set_width(width);
-        let line = ("type a command", "Command");
-        let (text, _) = field_ui(ui, search, line, commands);
+        let (text, _) = field_ui(ui, search, ("type a command", "Command"), commands);
         ui.add_space(6.0);
         let found = matching(choices, &text);
         let last = found.len().saturating_sub(1);
-        let same = text == search.text;
-        let chosen = if same { search.chosen } else { 0 };
+        let is_same = text == search.text;
+        let chosen = if is_same { search.chosen } else { 0 };
         let line = chosen.saturating_add_signed(moved).min(last);
         if line != chosen {
             commands.push(Ask::Chosen(line).into());
@@ -79,8 +71,7 @@ pub fn command_palette_ui(
         let most = (window.height() * 0.8 - 120.0).clamp(LINE, 13.0 * LINE);
         list_ui(ui, most, &found, (line, moved != 0), entered)
     });
-    let left = shown.should_close() || shown.inner.is_some();
-    if left {
+    if shown.should_close() || shown.inner.is_some() {
         commands.push(Ask::Leave.into());
     }
     commands.extend(shown.inner);
@@ -142,8 +133,7 @@ fn line_ui(ui: &mut Ui, choice: &Choice, chosen: bool) -> Response {
     let not_now = choice.blocked.map(|why| format!("unavailable: {why}"));
     let words = not_now.as_ref().unwrap_or(&choice.help);
     let x = name.right() + 12.0..=key.left() - 12.0;
-    let room = Rect::from_x_y_ranges(x, line.rect.y_range());
-    line.within(room, words, theme::text(11.5), palette.subdued);
+    line.within(x, words, theme::text(11.5), palette.subdued);
     line.response
 }
 

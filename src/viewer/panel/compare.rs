@@ -11,9 +11,7 @@ use crate::viewer::command::Compare;
 use crate::viewer::narration::comparison;
 use crate::viewer::state::compare::{Differences, Pair, TOLERANCES};
 use crate::viewer::theme;
-use crate::viewer::widget::button::{choice, key_button, text_button};
-use crate::viewer::widget::canvas::{Canvas, area};
-use crate::viewer::widget::property::{note, one_line, words};
+use crate::viewer::widget::{Canvas, area, choice, key_button, note, one_line, text_button, words};
 
 /// Height below which the text has few lines.
 const LOW: f32 = 220.0;

@@ -18,9 +18,7 @@ use crate::viewer::files::FilePurpose;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{primary_button, text_button};
-use crate::viewer::widget::dialog::{dialog_ui, field_ui};
-use crate::viewer::widget::property::{note, words};
+use crate::viewer::widget::{dialog_ui, field_ui, note, primary_button, text_button, words};
 
 /// Shows the open dialog, if there is one.
 pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {

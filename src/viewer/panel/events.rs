@@ -7,8 +7,7 @@ use super::parts::quiet_text;
 use crate::viewer::command::Play;
 use crate::viewer::keys;
 use crate::viewer::theme;
-use crate::viewer::widget::button::on_click;
-use crate::viewer::widget::line::Line;
+use crate::viewer::widget::{Line, on_click};
 
 /// Room for the numbers and words of the lines over time, left of the list, in points.
 pub const BESIDE: f32 = 240.0;
@@ -28,9 +27,8 @@ pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     }
     let passed = open.events.partition_point(|event| event.step <= step);
     let title = format!("EVENTS  {passed} of {count}");
-    let top = pos2(x.min + 6.0, y.min + 6.0);
-    let (left, font) = (Align2::LEFT_CENTER, theme::heading(11.0));
-    quiet_text(ui, top, left, &title, font, view);
+    let (at, font) = (pos2(x.min + 6.0, y.min + 6.0), theme::heading(11.0));
+    quiet_text(ui, at, Align2::LEFT_CENTER, &title, font, view);
     let [back, on] = [-1, 1].map(|by| keys::key_of(&Play::Event(by).into()).unwrap_or_default());
     let hint = format!("{back} and {on} go to the previous and next event");
     if x.span() > 420.0 {
@@ -38,9 +36,8 @@ pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         quiet_text(ui, at, Align2::RIGHT_CENTER, &hint, theme::text(11.0), view);
     }
     let fits = ((y.span() - LINE) / LINE) as usize;
-    let first = passed
-        .saturating_sub(fits.div_ceil(2))
-        .min(count.saturating_sub(fits));
+    let first = passed.saturating_sub(fits.div_ceil(2));
+    let first = first.min(count.saturating_sub(fits));
     for index in first..(first + fits).min(count) {
         let top = y.min + LINE * (1 + index - first) as f32;
         let rect = Rect::from_x_y_ranges(x, Rangef::new(top, top + LINE));
@@ -61,8 +58,7 @@ fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) 
     let has_come = event.step <= view.step();
     let ink = [palette.subdued, palette.text][usize::from(has_come)];
     let x = rect.left() + STEP + 10.0..=rect.right() - 6.0;
-    let room = Rect::from_x_y_ranges(x, rect.y_range());
-    let elided = line.within(room, &event.words, theme::text(11.5), ink);
+    let elided = line.within(x, &event.words, theme::text(11.5), ink);
     on_click(&line.response, Play::Seek(event.step), view.commands);
     if elided {
         line.response.on_hover_text(&event.words);

@@ -10,8 +10,7 @@ use crate::viewer::command::{Command, Episode, Window};
 use crate::viewer::state::gallery::{FAILURES, Failing};
 use crate::viewer::state::{NARROW, State};
 use crate::viewer::theme::Palette;
-use crate::viewer::widget::button::{on_click, primary_button, text_button};
-use crate::viewer::widget::named_rects;
+use crate::viewer::widget::{named_rects, on_click, primary_button, text_button};
 
 /// The card of the failure that is shown.
 pub fn failure_ui(

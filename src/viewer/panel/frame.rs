@@ -24,9 +24,7 @@ use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::LiveTraining;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::canvas::Textures;
-use crate::viewer::widget::readout::readout_ui;
-use crate::viewer::widget::toast::toasts_ui;
+use crate::viewer::widget::{Textures, readout_ui, toasts_ui};
 
 /// State of the last frame: cached pictures, and the target of the pointer.
 #[derive(Default)]

@@ -6,9 +6,7 @@ use crate::viewer::command::{Command, Episode};
 use crate::viewer::glossary::terms;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::text_button;
-use crate::viewer::widget::dialog::{field_ui, scrolled_ui};
-use crate::viewer::widget::property::{note, words};
+use crate::viewer::widget::{field_ui, note, scrolled_ui, text_button, words};
 
 /// Shows the terms that contain what is typed.
 pub fn glossary_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {

@@ -6,8 +6,7 @@ use super::View;
 use crate::figure::Gradients;
 use crate::train::Quantity;
 use crate::viewer::command::{Episode, Play};
-use crate::viewer::widget::button::text_button;
-use crate::viewer::widget::property::{capitalised, from_left, from_right, one_line, words};
+use crate::viewer::widget::{capitalised, from_left, from_right, one_line, text_button, words};
 use crate::viewer::{keys, theme};
 
 /// Height of the line.

@@ -8,9 +8,7 @@ use crate::viewer::command::{Ask, Command, Subject, Tour};
 use crate::viewer::keys::{Group, TABLE};
 use crate::viewer::state::tour::TOUR_STEPS;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{named_button, text_button};
-use crate::viewer::widget::dialog::scrolled_ui;
-use crate::viewer::widget::property::section;
+use crate::viewer::widget::{named_button, scrolled_ui, section, text_button};
 
 /// The groups of each column, and the room for the keys of their commands.
 const COLUMNS: [(&[Group], f32); 3] = [

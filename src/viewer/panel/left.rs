@@ -17,13 +17,10 @@ use crate::viewer::files::Machine;
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::episode::{self, EpisodeRequest, Open};
 use crate::viewer::state::session::{self, Session, stops};
-use crate::viewer::widget::button::{
-    check_box, choice, field, icon_button, named_icon_button, text_button, wide_button,
+use crate::viewer::widget::{
+    Icon, Line, check_box, choice, control, field, from_right, head_sign, icon_button,
+    named_icon_button, note, section, text_button, track_ui, warning, wide_button, words,
 };
-use crate::viewer::widget::icon::{Icon, head_sign};
-use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{control, from_right, note, section, warning, words};
-use crate::viewer::widget::track::track_ui;
 use crate::viewer::{keys, narration, theme};
 
 /// A track belongs to the number above it, in points.

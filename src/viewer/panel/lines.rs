@@ -11,7 +11,7 @@ use crate::figure::narrate::mechanism;
 use crate::figure::{PanelId, Picture, PlacedPanel, facts::numbers, head_label, narrate};
 use crate::model::HeadTrace;
 use crate::train::is_absent;
-use crate::viewer::widget::canvas::rect;
+use crate::viewer::widget::rect;
 
 /// A part of the page with a time axis: dragging moves the play-head; returns the step under the pointer.
 fn over_time(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) -> (Response, Option<usize>) {

@@ -5,9 +5,7 @@ use egui::Ui;
 use crate::viewer::command::{Command, File};
 use crate::viewer::state::messages::{Kind, Toasts};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::text_button;
-use crate::viewer::widget::dialog::scrolled_ui;
-use crate::viewer::widget::property::{note, words};
+use crate::viewer::widget::{note, scrolled_ui, text_button, words};
 
 /// All messages, the newest first.
 pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {

@@ -10,8 +10,7 @@ use crate::figure::scene::paint::Draw;
 use crate::figure::{PlacedPanel, Slot};
 use crate::viewer::command::Play;
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::button::on_click;
-use crate::viewer::widget::canvas::rect;
+use crate::viewer::widget::{on_click, rect};
 
 /// All parts of a page: where the pointer is, and what a click does. Pictures over time are clipped to these edges.
 pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], clip: Option<Rangef>, view: &mut View<'_>) {

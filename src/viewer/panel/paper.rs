@@ -7,7 +7,7 @@ use super::page::page_ui;
 use super::phone::strip_ui;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::{Figure, Options};
-use crate::viewer::widget::canvas::area;
+use crate::viewer::widget::area;
 
 /// One head, or two, at the rows about where it looks.
 pub fn close_up_ui(ui: &mut Ui, view: &mut View<'_>) {

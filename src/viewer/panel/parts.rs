@@ -20,9 +20,7 @@ use crate::model::Trace;
 use crate::train::is_absent;
 use crate::viewer::command::{Command, Look, Play, Rows};
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::button::{label, on_click, spot};
-use crate::viewer::widget::canvas::{area, rect};
-use crate::viewer::widget::readout::Readout;
+use crate::viewer::widget::{Readout, area, label, on_click, rect, spot};
 
 /// A quiet text, also for screen readers.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {

@@ -16,13 +16,10 @@ use crate::viewer::state::State;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{
-    choice, icon_button, named_icon_button, on_click, primary_button, text_button,
+use crate::viewer::widget::{
+    Icon, Line, choice, from_left, from_right, icon_button, named_icon_button, on_click,
+    primary_button, rect, section, text_button, words,
 };
-use crate::viewer::widget::canvas::rect;
-use crate::viewer::widget::icon::Icon;
-use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{from_left, from_right, section, words};
 
 /// Height of the transport.
 const TRANSPORT: f32 = theme::FINGER + 8.0;
@@ -250,8 +247,12 @@ pub fn more_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let (align, font) = (egui::Align2::LEFT_BOTTOM, theme::text(15.0));
         let painter = line.ui.painter();
         painter.text(at, align, entry.name, font, palette.strong);
-        let below = below.shrink2(vec2(4.0, 0.0)).with_max_y(below.top() + 16.0);
-        line.within(below, entry.help, theme::text(11.5), palette.subdued);
+        let (x, rect) = (
+            below.x_range().shrink(4.0),
+            below.with_max_y(below.top() + 16.0),
+        );
+        let line = Line { rect, ..line };
+        line.within(x, entry.help, theme::text(11.5), palette.subdued);
         if line.response.clicked() {
             commands.extend([Ask::Leave.into(), entry.command.clone()]);
         }

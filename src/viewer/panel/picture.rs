@@ -24,8 +24,7 @@ use crate::viewer::state::compare::Pair;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::target::Target;
 use crate::viewer::status_text;
-use crate::viewer::widget::canvas::rect;
-use crate::viewer::widget::readout::Readout;
+use crate::viewer::widget::{Readout, rect};
 
 /// True for pictures whose rows are the units of a layer.
 pub fn is_of_units(id: PanelId) -> bool {

@@ -11,9 +11,7 @@ use crate::viewer::command::{Command, Window};
 use crate::viewer::state::State;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::icon_button;
-use crate::viewer::widget::icon::{Icon, head_sign};
-use crate::viewer::widget::property::{one_line, words};
+use crate::viewer::widget::{Icon, head_sign, icon_button, one_line, words};
 
 /// Largest number of heads that are described.
 const TOLD: usize = 4;

@@ -18,12 +18,9 @@ use crate::train::is_absent;
 use crate::viewer::command::{Ask, File, Look};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::button::{named_icon_button, on_click, text_button};
-use crate::viewer::widget::canvas::area;
-use crate::viewer::widget::icon::{Icon, head_sign};
-use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{
-    capitalised, from_right, note, number, section, warning, words,
+use crate::viewer::widget::{
+    Icon, Line, area, capitalised, from_right, head_sign, named_icon_button, note, number,
+    on_click, section, text_button, warning, words,
 };
 use crate::viewer::{keys, theme};
 

@@ -9,8 +9,7 @@ use crate::figure::scene::paint::Draw;
 use crate::figure::{Ink, PlacedPanel, narrate};
 use crate::viewer::command::{Command, Look, Play};
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::button::spot;
-use crate::viewer::widget::canvas::area;
+use crate::viewer::widget::{area, spot};
 
 /// The ruler: a click or a drag moves the play-head; from the phases, or with Shift, a drag marks the part to loop.
 pub fn ruler_ui(ui: &Ui, place: &PlacedPanel<'_>, time: Rangef, view: &mut View<'_>) {

@@ -6,9 +6,7 @@ use crate::figure::HeadName;
 use crate::viewer::command::{Command, Window};
 use crate::viewer::state::settings::{SCALES, Settings, Theme};
 use crate::viewer::theme::{self, Map, Palette, Scale};
-use crate::viewer::widget::button::{check_box, choice, on_click, text_button};
-use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{note, section};
+use crate::viewer::widget::{Line, check_box, choice, note, on_click, section, text_button};
 
 /// All settings; each takes effect at once.
 pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>) {

@@ -9,7 +9,7 @@ use crate::figure::scene::paint::{Draw, Page};
 use crate::figure::{HeadName, PanelId, Picture, PlacedPanel, Rgb, Style};
 use crate::viewer::row_zoom::{Axis, Span};
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::canvas::Canvas;
+use crate::viewer::widget::Canvas;
 
 /// Radius of the corners.
 const CORNER: f32 = 9.0;
@@ -59,10 +59,8 @@ pub fn on_page_ui(ui: &Ui, places: &[PlacedPanel<'_>], view: &mut View<'_>) {
             let row = pos2(memory.area.right, row_y(&memory.axis, path.row));
             // The bits stand one below the other.
             let share = (channel as f32 + 0.5) / view.trace().output.width().max(1) as f32;
-            [
-                pos2(now.area.left, now.area.top + share * now.area.height()),
-                row,
-            ]
+            let bit = now.area.top + share * now.area.height();
+            [pos2(now.area.left, bit), row]
         }
         (Some((output, read)), _) => {
             let row = pos2(x(read, path.at), row_y(&read.axis, path.row));
@@ -87,9 +85,8 @@ fn line_ui(
     let page = view.page(ui.pixels_per_point());
     let hue = |head| page.colours.head(HeadName::of(view.trace(), head));
     let reader = hue(path.reader);
-    let origin = path
-        .origin
-        .map(|origin| (input(origin.step), hue(origin.writer)));
+    let origin = path.origin;
+    let origin = origin.map(|origin| (input(origin.step), hue(origin.writer)));
     let mut canvas = view.canvas(ui);
     dotted(&mut canvas, &[answer, read], reader, &page);
     // The tip of the line at the answer.
@@ -99,12 +96,8 @@ fn line_ui(
     let Some((input, writer)) = origin else {
         return;
     };
-    dotted(
-        &mut canvas,
-        &rounded(input, pos2(input.x, read.y), read),
-        writer,
-        &page,
-    );
+    let bent = rounded(input, pos2(input.x, read.y), read);
+    dotted(&mut canvas, &bent, writer, &page);
     for end in [input, read] {
         axes::dot(&mut canvas, end.into(), 3.5, writer);
     }

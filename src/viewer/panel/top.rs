@@ -14,9 +14,9 @@ use crate::viewer::state::episode::Open;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::session::Session;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{choice, icon_button, named_button, on_click, text_button};
-use crate::viewer::widget::icon::Icon;
-use crate::viewer::widget::property::{from_right, one_line, words};
+use crate::viewer::widget::{
+    Icon, choice, from_right, icon_button, named_button, on_click, one_line, text_button, words,
+};
 
 /// The top bar; `numbers` while their panel is open, `under_way` is the running job.
 pub fn top_ui(

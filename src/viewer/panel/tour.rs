@@ -9,9 +9,7 @@ use crate::viewer::keys;
 use crate::viewer::state::State;
 use crate::viewer::state::tour::{TOUR_STEPS, Tour, TourTarget, Wait};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{on_click, primary_button, text_button};
-use crate::viewer::widget::named_rects;
-use crate::viewer::widget::property::words;
+use crate::viewer::widget::{named_rects, on_click, primary_button, text_button, words};
 
 /// Returns the names of the widgets that a tour step points at.
 fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {

@@ -22,13 +22,10 @@ use crate::viewer::state::episode::Open;
 use crate::viewer::state::gallery::FAILURES;
 use crate::viewer::state::session::Session;
 use crate::viewer::theme::{self, Palette, Scale};
-use crate::viewer::widget::button::{
-    focus_ring, named_button, on_click, primary_button, text_button,
+use crate::viewer::widget::{
+    Canvas, Line, Textures, area, capitalised, focus_ring, mark, named_button, note, on_click,
+    or_pointer, primary_button, section, text_button, words,
 };
-use crate::viewer::widget::canvas::{Canvas, Textures, area};
-use crate::viewer::widget::icon::mark;
-use crate::viewer::widget::line::Line;
-use crate::viewer::widget::property::{capitalised, note, or_pointer, section, words};
 
 /// Most of the window that the page takes, in points.
 const WIDTH: f32 = 1080.0;

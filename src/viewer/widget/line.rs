@@ -1,7 +1,9 @@
 //! A line of a panel or a list: words from its ends, perhaps something to press.
 
 use egui::text::{LayoutJob, TextWrapping};
-use egui::{Align2, FontId, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    Align2, Color32, FontId, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2,
+};
 
 use super::super::theme::{self, Palette};
 use super::button::focus_ring;
@@ -36,12 +38,9 @@ impl<'a> Line<'a> {
     pub fn pressed(ui: &'a Ui, response: Response, info: &WidgetInfo) -> Self {
         let (rect, palette) = (response.rect, Palette::of(ui));
         response.widget_info(|| info.clone());
-        let fill = match (info.selected, response.hovered()) {
-            (Some(true), _) => Some(palette.hovered),
-            (_, true) => Some(palette.raised),
-            (_, false) => None,
-        };
-        if let Some(fill) = fill {
+        if info.selected == Some(true) || response.hovered() {
+            let fills = [palette.raised, palette.hovered];
+            let fill = fills[usize::from(info.selected == Some(true))];
             ui.painter().rect_filled(rect, theme::RADIUS, fill);
         }
         focus_ring(ui, &response);
@@ -56,32 +55,28 @@ impl<'a> Line<'a> {
         Self { rect, response, ui }
     }
 
-    /// Words in this room on it, cut with dots where they are too long; true if they are.
-    pub fn within(&self, room: Rect, text: &str, font: FontId, ink: egui::Color32) -> bool {
+    /// Words in this part of it, cut with dots where they are too long; true if they are.
+    pub fn within(&self, x: impl Into<Rangef>, text: &str, font: FontId, ink: Color32) -> bool {
+        let (x, painter) = (x.into(), self.ui.painter());
         let mut job = LayoutJob::simple_singleline(text.to_owned(), font, ink);
-        job.wrap = TextWrapping::truncate_at_width(room.width().max(0.0));
-        let galley = self.ui.painter().layout_job(job);
-        let top = room.center().y - galley.size().y / 2.0;
-        let is_cut = galley.elided;
-        self.ui
-            .painter()
-            .galley(pos2(room.left(), top), galley, ink);
+        job.wrap = TextWrapping::truncate_at_width(x.span().max(0.0));
+        let galley = painter.layout_job(job);
+        let (top, is_cut) = (self.rect.center().y - galley.size().y / 2.0, galley.elided);
+        painter.galley(pos2(x.min, top), galley, ink);
         is_cut
     }
 
     /// Words so far from its left end; the place they take comes back.
-    pub fn left(&self, x: f32, text: impl ToString, font: FontId, ink: egui::Color32) -> Rect {
+    pub fn left(&self, x: f32, text: impl ToString, font: FontId, ink: Color32) -> Rect {
         let at = pos2(self.rect.left() + x, self.rect.center().y);
-        self.ui
-            .painter()
-            .text(at, Align2::LEFT_CENTER, text, font, ink)
+        let painter = self.ui.painter();
+        painter.text(at, Align2::LEFT_CENTER, text, font, ink)
     }
 
     /// Words that end so far from its right end; the place they take comes back.
-    pub fn right(&self, x: f32, text: impl ToString, font: FontId, ink: egui::Color32) -> Rect {
+    pub fn right(&self, x: f32, text: impl ToString, font: FontId, ink: Color32) -> Rect {
         let at = pos2(self.rect.right() - x, self.rect.center().y);
-        self.ui
-            .painter()
-            .text(at, Align2::RIGHT_CENTER, text, font, ink)
+        let painter = self.ui.painter();
+        painter.text(at, Align2::RIGHT_CENTER, text, font, ink)
     }
 }

@@ -11,3 +11,19 @@ pub mod property;
 pub mod readout;
 pub mod toast;
 pub mod track;
+
+pub use button::{
+    check_box, choice, field, focus_ring, icon_button, key_button, label, named_button,
+    named_icon_button, on_click, or_short, primary_button, spot, text_button, wide_button,
+};
+pub use canvas::{Canvas, Textures, area, rect};
+pub use dialog::{dialog_ui, field_ui, modal, scrolled_ui};
+pub use icon::{Icon, head_sign, mark};
+pub use line::Line;
+pub use property::{
+    capitalised, control, from_left, from_right, note, number, one_line, or_pointer, section,
+    warning, words,
+};
+pub use readout::{Readout, readout_ui};
+pub use toast::toasts_ui;
+pub use track::track_ui;

@@ -11,9 +11,9 @@ use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{icon_button, key_button, on_click, or_short, primary_button};
-use crate::viewer::widget::icon::Icon;
-use crate::viewer::widget::property::{one_line, words};
+use crate::viewer::widget::{
+    Icon, icon_button, key_button, on_click, one_line, or_short, primary_button, words,
+};
 
 /// Room for the speed on a phone.
 const SPEED: f32 = 104.0;

@@ -8,8 +8,7 @@ use crate::figure::chart::plot::{self, Plot};
 use crate::figure::facts::ticks::Axis;
 use crate::viewer::panel::View;
 use crate::viewer::theme;
-use crate::viewer::widget::button::label;
-use crate::viewer::widget::canvas::{Canvas, area};
+use crate::viewer::widget::{Canvas, area, label};
 
 /// Distance from which an event is shown in the tooltip, as a share of the axis.
 const NEAR: f64 = 0.01;

@@ -9,7 +9,7 @@ use crate::viewer::command::Learn;
 use crate::viewer::narration::training_charts;
 use crate::viewer::panel::View;
 use crate::viewer::state::learning::LiveTraining;
-use crate::viewer::widget::button::choice;
+use crate::viewer::widget::choice;
 
 /// From this size on everything is on screen.
 const ROOMY: egui::Vec2 = vec2(480.0, 520.0);

@@ -6,9 +6,7 @@ use crate::learn::Finding;
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::LiveTraining;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::icon_button;
-use crate::viewer::widget::icon::Icon;
-use crate::viewer::widget::property::{capitalised, from_right, or_pointer, words};
+use crate::viewer::widget::{Icon, capitalised, from_right, icon_button, or_pointer, words};
 
 /// Height of the words, in points: two lines of a wide window, four of a phone.
 pub const HEIGHT: f32 = 84.0;

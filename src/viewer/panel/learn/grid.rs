@@ -21,8 +21,7 @@ use crate::viewer::panel::card::ground_ui;
 use crate::viewer::panel::welcome::picture_ui;
 use crate::viewer::state::learning::{LiveTraining, RunView};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::focus_ring;
-use crate::viewer::widget::canvas::{Canvas, area};
+use crate::viewer::widget::{Canvas, area, focus_ring};
 
 /// Share of the height that the plot of all curves has.
 const PLOT: f32 = 0.36;
@@ -60,9 +59,8 @@ fn layout(count: usize, room: Vec2) -> (usize, Vec2) {
     };
     let fits = |size: Vec2| size.x >= LEAST.x && size.y >= LEAST.y;
     let all = (1..=count.max(1)).map(|across| (across, with(across)));
-    let best = all
-        .filter(|(_, size)| fits(*size))
-        .max_by(|a, b| a.1.min_elem().total_cmp(&b.1.min_elem()));
+    let all = all.filter(|(_, size)| fits(*size));
+    let best = all.max_by(|a, b| a.1.min_elem().total_cmp(&b.1.min_elem()));
     best.unwrap_or_else(|| {
         // The rest is scrolled to.
         let across = (((room.x + GAP) / (LEAST.x + GAP)) as usize).clamp(1, count.max(1));
@@ -77,20 +75,18 @@ fn cards_ui(ui: &mut Ui, learning: &LiveTraining, loss: &Chart, view: &mut View<
     let is_scrolled = lines * (size.y + GAP) - GAP > room.y + 0.5;
     let bar = if is_scrolled { theme::SCROLL_BAR } else { 0.0 };
     let size = size - vec2(bar / across as f32, 0.0);
-    ScrollArea::vertical()
-        .id_salt("runs")
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing = vec2(GAP, GAP);
-            for line in 0..lines as usize {
-                ui.horizontal_top(|ui| {
-                    let runs = (line * across)..((line + 1) * across).min(learning.runs.len());
-                    for run in runs {
-                        card_ui(ui, (run, across), size, (learning, loss), view);
-                    }
-                });
-            }
-        });
+    let scrolled = ScrollArea::vertical().id_salt("runs");
+    scrolled.auto_shrink([false, false]).show(ui, |ui| {
+        ui.spacing_mut().item_spacing = vec2(GAP, GAP);
+        for line in 0..lines as usize {
+            ui.horizontal_top(|ui| {
+                let runs = (line * across)..((line + 1) * across).min(learning.runs.len());
+                for run in runs {
+                    card_ui(ui, (run, across), size, (learning, loss), view);
+                }
+            });
+        }
+    });
 }
 
 fn status(run: &RunView, progress: &RunProgress) -> TrainingStatus {
@@ -252,10 +248,8 @@ fn moved(ui: &Ui, response: &Response, across: usize) -> isize {
         ..EventFilter::default()
     };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-    let count = |key| {
-        let asked = ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
-        asked.cast_signed()
-    };
+    let pressed = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+    let count = |key| pressed(key).cast_signed();
     let across = across.cast_signed();
     count(Key::ArrowRight) - count(Key::ArrowLeft)
         + across * (count(Key::ArrowDown) - count(Key::ArrowUp))

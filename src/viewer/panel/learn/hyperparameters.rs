@@ -8,8 +8,7 @@ use crate::train::Change;
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::{Hyperparameter, LiveTraining};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{on_click, or_short};
-use crate::viewer::widget::property::note;
+use crate::viewer::widget::{note, on_click, or_short};
 
 /// Width of the menu and of a value in it, in points.
 const WIDTH: f32 = 320.0;

@@ -9,7 +9,7 @@ use crate::figure::{PanelId, Picture, head_label};
 use crate::viewer::panel::phone::strip_ui;
 use crate::viewer::panel::{View, picture, within};
 use crate::viewer::theme;
-use crate::viewer::widget::canvas::area;
+use crate::viewer::widget::area;
 
 /// Around and between the parts.
 const APART: f32 = 8.0;

@@ -10,9 +10,7 @@ use crate::learn::{Finding, Snapshot};
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::LiveTraining;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::focus_ring;
-use crate::viewer::widget::icon::mark;
-use crate::viewer::widget::property::or_pointer;
+use crate::viewer::widget::{focus_ring, mark, or_pointer};
 
 /// Height, in points, and where a finger drags along it.
 pub const HEIGHT: f32 = 30.0;

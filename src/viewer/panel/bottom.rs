@@ -106,13 +106,9 @@ fn loop_part(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let mut canvas = view.canvas(ui);
     canvas.rect(area(Rect::from_x_y_ranges(x, y)), wash);
     for (edge, inside) in [(x.min, x.min + 5.0), (x.max, x.max - 5.0)] {
-        let corners = [
-            (inside, y.min),
-            (edge, y.min),
-            (edge, y.max),
-            (inside, y.max),
-        ];
-        canvas.line(&corners.map(<[f32; 2]>::from), accent, 2.0);
+        let [from, to] = [y.min, y.max];
+        let bracket = [[inside, from], [edge, from], [edge, to], [inside, to]];
+        canvas.line(&bracket, accent, 2.0);
     }
     let words = format!("loop from step {first} to step {last}");
     let band = Rect::from_x_y_ranges(x, Rangef::new(y.min - 8.0, y.min - 1.0));
@@ -234,11 +230,8 @@ pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let problems = state.toasts.problems;
     if problems > 0 {
         let plural = if problems == 1 { "" } else { "s" };
-        let (words, ink) = (
-            format!("{problems} problem{plural}"),
-            Palette::of(ui).warning,
-        );
-        let words = RichText::new(words).color(ink);
+        let words = RichText::new(format!("{problems} problem{plural}"));
+        let words = words.color(Palette::of(ui).warning);
         small_button(ui, words, Ask::For(Subject::Messages), commands);
     }
 }

@@ -53,16 +53,10 @@ pub fn veil(ctx: &Context, spot: Rect, share: f32) {
     let layer = egui::LayerId::new(Order::Middle, Id::unique("veil"));
     let painter = ctx.layer_painter(layer);
     let spot = spot.intersect(window);
-    let beside = Rect::from_x_y_ranges(window.x_range(), spot.y_range());
-    let (above, below) = (
-        window.with_max_y(spot.top()),
-        window.with_min_y(spot.bottom()),
-    );
-    let (left, right) = (
-        beside.with_max_x(spot.left()),
-        beside.with_min_x(spot.right()),
-    );
-    for part in [above, below, left, right] {
+    let (above, rest) = window.split_top_bottom_at_y(spot.top());
+    let (beside, below) = rest.split_top_bottom_at_y(spot.bottom());
+    let left = beside.with_max_x(spot.left());
+    for part in [above, below, left, beside.with_min_x(spot.right())] {
         painter.rect_filled(part, 0.0, palette.veil.gamma_multiply(share));
     }
     let ring = egui::Stroke::new(2.0, palette.accent);

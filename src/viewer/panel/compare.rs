@@ -67,16 +67,18 @@ fn outcome_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut View
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = if is_low { 2.0 } else { 4.0 };
         let [ink, quiet] = [view.palette.text, view.palette.subdued];
-        words(ui, comparison::verdicts(pair), theme::text(12.0), ink);
-        words(
-            ui,
-            comparison::largest(&found.values),
-            theme::text(12.0),
-            ink,
+        let (first, values) = (
+            comparison::first_difference(pair, &found.values),
+            &found.values,
         );
-        let first = comparison::first_difference(pair, &found.values);
-        if !first.is_empty() {
-            words(ui, first, theme::text(12.0), ink);
+        for told in [
+            comparison::verdicts(pair),
+            comparison::largest(values),
+            first,
+        ] {
+            if !told.is_empty() {
+                words(ui, told, theme::text(12.0), ink);
+            }
         }
         controls_ui(ui, found, pair, view);
         for line in found.values.not_compared() {

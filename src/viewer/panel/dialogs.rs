@@ -135,16 +135,12 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
     let (Some(learning), Some(ending)) = (&state.learning, &state.ending) else {
         return;
     };
-    let (lost, line) = if HAS_FILES {
-        (
-            "it into a folder, with all training snapshots",
-            ("run folder", "Folder"),
-        )
+    let (lost, hint, name) = if HAS_FILES {
+        let lost = "it into a folder, with all training snapshots";
+        (lost, "run folder", "Folder")
     } else {
-        (
-            "the weights, with the learning curve (.safetensors)",
-            ("file name", "Path"),
-        )
+        let lost = "the weights, with the learning curve (.safetensors)";
+        (lost, "file name", "Path")
     };
     let run = learning.run();
     let others = match learning.runs.len() {
@@ -159,11 +155,9 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
         true => " Resume it from there, to the same bits:",
         false => " Open it again from there:",
     };
-    note(
-        ui,
-        &format!("The run is lost unless you save {lost}.{others}{then}"),
-    );
-    let (text, entered) = field_ui(ui, dialog, line, commands);
+    let lost = format!("The run is lost unless you save {lost}.{others}{then}");
+    note(ui, &lost);
+    let (text, entered) = field_ui(ui, dialog, (hint, name), commands);
     folder_ui(ui, state, &text);
     let folder = text.trim();
     if HAS_FILES {

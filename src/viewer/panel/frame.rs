@@ -398,14 +398,9 @@ pub fn drop_hint(ctx: &Context) {
     painter.rect_filled(rect, 0.0, palette.veil);
     let card = Rect::from_center_size(rect.center(), vec2(320.0, 72.0));
     painter.rect_filled(card, theme::CARD_RADIUS, palette.panel);
-    let (words, font) = ("Drop a trace, weights or run folder", theme::heading(16.0));
-    painter.text(
-        card.center(),
-        Align2::CENTER_CENTER,
-        words,
-        font,
-        palette.strong,
-    );
+    let words = "Drop a trace, weights or run folder";
+    let (at, font, ink) = (card.center(), theme::heading(16.0), palette.strong);
+    painter.text(at, Align2::CENTER_CENTER, words, font, ink);
 }
 
 /// The numbers, and beside them a bar where there are more than fit: it hides no last digit.

@@ -29,10 +29,8 @@ pub fn gradients_ui(ui: &mut Ui, by: &Gradients, view: &mut View<'_>) {
             words(ui, description, theme::heading(12.5), ink);
             let trace = view.trace();
             let write = by.heaviest.map(|write| by.write_in_words(&write, trace));
-            let write = write.map_or_else(
-                || by.heaviest_in_words(trace),
-                |write| format!("Largest gradient of a write: {write}"),
-            );
+            let write = write.map(|write| format!("Largest gradient of a write: {write}"));
+            let write = write.unwrap_or_else(|| by.heaviest_in_words(trace));
             one_line(ui, write, theme::text(12.5), quiet);
         });
     });

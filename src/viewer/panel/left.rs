@@ -240,23 +240,20 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let request = &session.request;
     let config = session.machine().map(|machine| &machine.ntm.config);
     let hard = config.is_some_and(|config| config.is_hard());
-    let likely = "Use the most likely row of every hard head and the mean of random weights";
-    let mean = if hard {
-        (NoiseMode::Mean, "most likely", likely)
+    let (word, hint) = if hard {
+        let likely = "Use the most likely row of every hard head and the mean of random weights";
+        ("most likely", likely)
     } else {
-        (
-            NoiseMode::Mean,
-            "mean",
-            "Use the mean of the random weights",
-        )
+        ("mean", "Use the mean of the random weights")
     };
-    let (sampled, hint) = (NoiseMode::Sampled, "Sample rows and weights at random");
+    let mean = (NoiseMode::Mean, word, hint);
+    let sampled = "Sample rows and weights at random";
+    let sampled = (NoiseMode::Sampled, "sampled", sampled);
     let expected = "A hard head attends to all rows by their probability";
     let expected = hard.then_some((NoiseMode::Expected, "expected", expected));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
-        let choices = [mean, (sampled, "sampled", hint)].into_iter();
-        for (sampling, word, hint) in choices.chain(expected) {
+        for (sampling, word, hint) in [mean, sampled].into_iter().chain(expected) {
             let (is_on, command) = (request.sampling == sampling, Episode::Sampling(sampling));
             choice(ui, is_on, word, command, commands).on_hover_text(hint);
         }

@@ -25,12 +25,8 @@ use crate::viewer::widget::{Readout, area, label, on_click, rect, spot};
 /// A quiet text, also for screen readers.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
     let ink = view.palette.subdued;
-    label(
-        ui,
-        ui.painter().text(at, align, text, font, ink),
-        text,
-        text,
-    );
+    let rect = ui.painter().text(at, align, text, font, ink);
+    label(ui, rect, text, text);
 }
 
 /// A click looks at a head, with Shift it is pinned.

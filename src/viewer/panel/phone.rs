@@ -161,10 +161,8 @@ fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
     } else {
         ("stage", "Touch a value to read it.".to_owned())
     };
-    for (by, text, way) in [
-        (-1, format!("← {what}"), "previous"),
-        (1, format!("{what} →"), "next"),
-    ] {
+    let [back, on] = [format!("← {what}"), format!("{what} →")];
+    for (by, text, way) in [(-1, back, "previous"), (1, on, "next")] {
         let command = mark(by).map_or(Play::Stage(by).into(), Command::from);
         let button = text_button(ui, &text, command, view.commands);
         button.accessible_name(format!("Go to {way} {what}"));
@@ -247,12 +245,14 @@ pub fn more_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let (align, font) = (egui::Align2::LEFT_BOTTOM, theme::text(15.0));
         let painter = line.ui.painter();
         painter.text(at, align, entry.name, font, palette.strong);
-        let (x, rect) = (
-            below.x_range().shrink(4.0),
-            below.with_max_y(below.top() + 16.0),
-        );
+        let rect = below.with_max_y(below.top() + 16.0);
         let line = Line { rect, ..line };
-        line.within(x, entry.help, theme::text(11.5), palette.subdued);
+        line.within(
+            below.x_range().shrink(4.0),
+            entry.help,
+            theme::text(11.5),
+            palette.subdued,
+        );
         if line.response.clicked() {
             commands.extend([Ask::Leave.into(), entry.command.clone()]);
         }

@@ -28,18 +28,14 @@ use crate::viewer::widget::{Readout, rect};
 
 /// True for pictures whose rows are the units of a layer.
 pub fn is_of_units(id: PanelId) -> bool {
-    matches!(
-        id.picture,
-        Picture::Cells | Picture::Hidden | Picture::Units
-    )
+    let of_units = [Picture::Cells, Picture::Hidden, Picture::Units];
+    of_units.contains(&id.picture)
 }
 
 /// True for pictures whose rows are those of the memory.
 pub fn has_rows(id: PanelId) -> bool {
-    matches!(
-        id.picture,
-        Picture::Weightings | Picture::Memory | Picture::Stages
-    )
+    let of_rows = [Picture::Weightings, Picture::Memory, Picture::Stages];
+    of_rows.contains(&id.picture)
 }
 
 /// The place in a vector: at one step it lies or stands.
@@ -102,11 +98,8 @@ pub fn hover_ui(
     if let (true, Some(layer)) = (is_of_units(id), id.of) {
         view.pointed.unit = Some((layer, at.row));
     }
-    let is_answer = matches!(
-        id.picture,
-        Picture::Output | Picture::Target | Picture::Error
-    );
-    if is_answer && id.side.is_none() {
+    let answers = [Picture::Output, Picture::Target, Picture::Error];
+    if answers.contains(&id.picture) && id.side.is_none() {
         let step = if id.now { view.step() } else { at.column };
         let path = signal_path::signal_path(step, view);
         view.answer = Some(((step, channel(id, at)), path));
@@ -175,15 +168,12 @@ fn readout(
         }
         (_, Picture::Memory) if id.side.is_none() => format!("{whose}  row {row}  column {column}"),
         (_, Picture::Learned) => {
-            let learned = id.of.zip(id.part);
-            let learned =
-                learned.and_then(|(head, part)| learned_of(&view.trace().heads[head], part));
+            let head = id.of.map(|head| &view.trace().heads[head]);
+            let learned = head.zip(id.part);
+            let learned = learned.and_then(|(head, part)| learned_of(head, part));
             let [down, across] = learned.map_or(["", "column"], |(spec, _)| learned_axes(spec));
-            let down = if down.is_empty() {
-                down
-            } else {
-                &format!("  {down} {row}")
-            };
+            let row = format!("  {down} {row}");
+            let down = if down.is_empty() { "" } else { &row };
             format!("{} {}{down}  {across} {column}", panel.name, panel.title)
         }
         _ if id.now && id.of.is_none() => format!("{whose}  step {step}  {which}"),
@@ -241,10 +231,8 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
             let mut lines = card.iter().flat_map(|card| &card.lines);
             let symbol = id.part.and_then(|part| QUANTITIES.get(part));
             let line = lines.find(|line| Some(&line.symbol.as_str()) == symbol);
-            line.map_or_else(
-                || panel.note.clone(),
-                |line| format!("{} = {}", line.symbol, line.sum),
-            )
+            let sum = line.map(|line| format!("{} = {}", line.symbol, line.sum));
+            sum.unwrap_or_else(|| panel.note.clone())
         }
         _ if id.now && id.of.is_some() => {
             let card = view.card_of(target(id, at), None);
@@ -335,13 +323,10 @@ fn menu(
     let by_row = |row, column| value(column, row);
     let (id, row) = (panel.id, panel.down.label);
     let row = if row.is_empty() { "line" } else { row };
-    let has_own_name = id.side.is_some() || id.picture == Picture::Learned;
+    let is_named = id.side.is_some() || id.picture == Picture::Learned;
+    let (name, whose) = (&panel.name, &panel.whose);
     let of_a_step = Sheet {
-        name: if has_own_name {
-            &panel.name
-        } else {
-            &panel.whose
-        },
+        name: if is_named { name } else { whose },
         lines: (row, cells.rows),
         columns: ("column", cells.columns),
         names: &[],
@@ -364,7 +349,7 @@ fn menu(
         sheet.menu(response, cell, None, view.commands);
     } else if place.steps().is_some() {
         let sheet = Sheet {
-            name: &panel.name,
+            name,
             lines: ("step", cells.columns),
             columns: (row, cells.rows),
             value: &value,
@@ -383,7 +368,7 @@ fn menu(
             return;
         };
         let sheet = Sheet {
-            name: &panel.name,
+            name,
             lines: ("step", view.steps()),
             columns: ("column", cells.columns.max(cells.rows)),
             value: &|t, column| all.value(t, column).unwrap_or(ABSENT),

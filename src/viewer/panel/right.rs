@@ -295,12 +295,10 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     let widths = widths(head, view);
     let kept = view.state.view.selected.and_then(Target::rows);
     cells(&Line::new(ui, 18.0, Sense::hover()), &titles, &widths, view);
-    let columns = columns
-        .iter()
-        .map(|column| column.values(head, view.step()));
-    let columns: Vec<_> = columns.collect();
-    for row in inspect::heaviest(head, view.step(), ROWS) {
-        let weights = columns.iter().map(|weights| numbers::cell(weights[row]));
+    let step = view.step();
+    for row in inspect::heaviest(head, step, ROWS) {
+        let weights = columns.iter().map(|column| column.values(head, step)[row]);
+        let weights = weights.map(numbers::cell);
         let values: Vec<_> = iter::once(row.to_string()).chain(weights).collect();
         let kept = kept.as_ref().is_some_and(|rows| rows.contains(&row));
         let name = format!("Row {row}: {}", values[1..].join(" "));

@@ -23,10 +23,8 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
         let line = map_ui(ui, map, look.map == map);
         on_click(&line, Window::Colors(map), commands);
     }
-    note(
-        ui,
-        "Cividis stays readable with red–green colour blindness.",
-    );
+    let words = "Cividis stays readable with red–green colour blindness.";
+    note(ui, words);
     // A phone has room for one size.
     if !theme::is_by_finger(ui.ctx()) {
         sizes_ui(ui, look.scale, commands);

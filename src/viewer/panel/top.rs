@@ -1,7 +1,7 @@
 //! The top bar: the open machine or file, and its commands.
 
 use super::bottom::problems_ui;
-use super::tour::{invitation_ui, invites};
+use super::tour::{ABOUT, invitation_ui, invites};
 use egui::{ComboBox, Ui};
 
 use crate::figure::facts::numbers::percent;
@@ -55,8 +55,7 @@ pub fn top_ui(
             if state.welcome.shown {
                 problems_ui(ui, state, commands);
             } else if has_tour && two.is_none() && !is_new {
-                let about = "Learn in small steps how a machine finds a row of its memory";
-                text_button(ui, "Start tour", Tour::Start, commands).on_hover_text(about);
+                text_button(ui, "Start tour", Tour::Start, commands).on_hover_text(ABOUT);
             }
             let panel = Window::ToggleNumbers;
             icon_button(ui, Icon::Panel, panel, numbers, commands);
@@ -155,10 +154,8 @@ fn shared([a, b]: [f32; 2], room: f32) -> [f32; 2] {
 /// A and B; a click on either swaps them.
 fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Close, Compare::End, false, commands);
-    let (room, padding) = (
-        ui.available_width() - 16.0,
-        2.0 * ui.spacing().button_padding.x,
-    );
+    let room = ui.available_width() - 16.0;
+    let padding = 2.0 * ui.spacing().button_padding.x;
     let font = egui::TextStyle::Button.resolve(ui.style());
     let width = |name: &String| {
         let (text, ink) = (format!("A  {name}"), ui.visuals().text_color());
@@ -183,11 +180,9 @@ fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
 /// Shows the file of the episode on screen, if it has one and there is room.
 fn source(ui: &mut Ui, session: &Session) {
     let palette = Palette::of(ui);
-    let open = session
-        .open
-        .as_ref()
-        .filter(|_| ui.available_width() > 120.0);
-    if let Some(file) = open.and_then(|open| open.shown.file.as_ref()) {
+    let open = session.open.as_ref();
+    let file = open.and_then(|open| open.shown.file.as_ref());
+    if let Some(file) = file.filter(|_| ui.available_width() > 120.0) {
         let text = format!("{file}, as recorded");
         one_line(ui, text, theme::text(13.0), palette.accent);
     }

@@ -128,13 +128,15 @@ pub fn invites(state: &State) -> bool {
     pictures && alone && !guided && !state.settings.greeted
 }
 
+/// What the tour is about.
+pub const ABOUT: &str = "Learn in small steps how a machine finds a row of its memory";
+
 /// The offer, in a line: nothing that is to be seen is covered by it.
 pub fn invitation_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
-    let about =
-        "Learn in small steps how a machine finds a row of its memory, by location and by content.";
+    let about = format!("{ABOUT}, by location and by content.");
     let palette = Palette::of(ui);
     ui.add_space(8.0);
-    words(ui, "New here?", theme::heading(13.0), palette.strong).on_hover_text(about);
+    words(ui, "New here?", theme::heading(13.0), palette.strong).on_hover_text(&about);
     let take = primary_button(ui, "Start tour").on_hover_text(about);
     on_click(&take, About::Start, commands);
     text_button(ui, "Not now", About::Greet, commands);

@@ -152,10 +152,8 @@ fn cards_ui(ui: &mut Ui, page: &mut Start<'_>) {
         let machines = session.machines.iter().enumerate();
         let machines = machines.filter(|(_, machine)| machine.other_way.is_some() == is_other);
         let cards = machines.map(|(index, machine)| {
-            let about = machine
-                .other_way
-                .as_deref()
-                .unwrap_or_else(|| about(machine));
+            let other = machine.other_way.as_deref();
+            let about = other.unwrap_or_else(|| about(machine));
             let command = Episode::Machine(index);
             Card::new(state, &machine.name, &machine.title, about, command)
         });
@@ -207,10 +205,8 @@ fn section_ui(ui: &mut Ui, cards: &[Card<'_>], more: f32, page: &mut Start<'_>) 
     let narrow = width < NARROW_CARD.0;
     let least = if narrow { NARROW_CARD.1 } else { CARD } + more;
     for line in cards.chunks(across as usize) {
-        let words = line
-            .iter()
-            .map(|card| words_of(ui, card, width - 2.0 * INSIDE));
-        let words: Vec<_> = words.collect();
+        let inside = width - 2.0 * INSIDE;
+        let words: Vec<_> = line.iter().map(|card| words_of(ui, card, inside)).collect();
         let taller = words.iter().map(|[title, about]| {
             let words = title.size().y + BETWEEN + about.size().y;
             2.0 * INSIDE + PICTURE + ABOVE + words

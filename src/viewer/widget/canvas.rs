@@ -245,8 +245,7 @@ fn color(ink: Ink) -> Color32 {
 }
 
 fn paint_mark(painter: &Painter, mark: &Mark) {
-    let points =
-        |points: &[[f32; 2]]| -> Vec<Pos2> { points.iter().map(|&[x, y]| pos2(x, y)).collect() };
+    let points = |points: &[[f32; 2]]| points.iter().map(|&at| at.into()).collect::<Vec<Pos2>>();
     match mark {
         Mark::Rect { area, fill } => {
             painter.rect_filled(rect(area), 0.0, color(*fill));

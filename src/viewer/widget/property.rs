@@ -25,21 +25,20 @@ pub fn section(ui: &mut Ui, title: &str) {
 /// A labelled control.
 pub fn control<R>(ui: &mut Ui, label: &str, add: impl FnOnce(&mut Ui) -> R) -> R {
     let row = ui.spacing().interact_size.y;
-    ui.allocate_ui_with_layout(
+    let (size, layout) = (
         vec2(ui.available_width(), row),
         Layout::left_to_right(Align::Center),
-        |ui| {
-            let palette = Palette::of(ui);
-            let label = RichText::new(label).color(palette.subdued);
-            ui.allocate_ui(vec2(LABEL, row), |ui| {
-                ui.set_width(LABEL);
-                ui.label(label);
-            });
-            ui.spacing_mut().item_spacing.x = 2.0;
-            from_right(ui, add)
-        },
-    )
-    .inner
+    );
+    let line = ui.allocate_ui_with_layout(size, layout, |ui| {
+        let label = RichText::new(label).color(Palette::of(ui).subdued);
+        ui.allocate_ui(vec2(LABEL, row), |ui| {
+            ui.set_width(LABEL);
+            ui.label(label);
+        });
+        ui.spacing_mut().item_spacing.x = 2.0;
+        from_right(ui, add)
+    });
+    line.inner
 }
 
 /// A labelled number in the fixed-width face, right-aligned.

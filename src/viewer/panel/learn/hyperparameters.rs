@@ -14,6 +14,8 @@ use crate::viewer::widget::{note, on_click, or_short};
 const WIDTH: f32 = 320.0;
 const VALUE: f32 = 84.0;
 
+const ABOUT: &str = "Changes apply from the next update. Click a value to type another. The curves and the run's log mark the change.";
+
 /// A button, and behind it all that may be changed.
 pub fn hyperparameters_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
     let stays = PopupCloseBehavior::CloseOnClickOutside;
@@ -21,10 +23,7 @@ pub fn hyperparameters_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut V
     let menu = menu.config(MenuConfig::new().close_behavior(stays));
     let (button, _) = menu.ui(ui, |ui| {
         ui.set_width(WIDTH);
-        note(
-            ui,
-            "Changes apply from the next update. Click a value to type another. The curves and the run's log mark the change.",
-        );
+        note(ui, ABOUT);
         ui.add_space(6.0);
         let experiment = &learning.run().experiment;
         Grid::new("knobs").num_columns(4).show(ui, |ui| {
@@ -45,18 +44,16 @@ pub fn hyperparameters_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut V
 
 /// The name of a value, and the value, to be typed over.
 fn value_ui(ui: &mut Ui, knob: &Hyperparameter, commands: &mut Vec<Command>) {
-    let palette = Palette::of(ui);
-    let name = ui.label(RichText::new(&knob.name).color(palette.text));
+    let ink = Palette::of(ui).text;
+    let name = ui.label(RichText::new(&knob.name).color(ink));
     let mut value = knob.value;
     // Typed, never dragged: every change enters the log.
     let entry = DragValue::new(&mut value)
         .speed(0.0)
         .update_while_editing(false)
         .custom_formatter(|value, _| knob.describe(value));
-    let entry = ui
-        .add_sized([VALUE, theme::ROW], entry)
-        .labelled_by(name.id);
-    if entry.changed() && value != knob.value {
+    let entry = ui.add_sized([VALUE, theme::ROW], entry);
+    if entry.labelled_by(name.id).changed() && value != knob.value {
         commands.push(Learn::Change(vec![knob.set(value)]).into());
     }
 }
@@ -69,10 +66,8 @@ fn set_ui(
     experiment: &Experiment,
     commands: &mut Vec<Command>,
 ) {
-    let change = Change {
-        sequences: 0,
-        set: vec![set],
-    };
+    let (sequences, set) = (0, vec![set]);
+    let change = Change { sequences, set };
     let refused = experiment.changed_by(&change).err();
     let button = ui.add_enabled(refused.is_none(), Button::new(text));
     button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, refused.is_none(), name));

@@ -60,10 +60,8 @@ fn answer_ui(ui: &mut Ui, view: &mut View<'_>) {
     ];
     // Where the window is turned there is room for one of them.
     let all = whole.height() >= LOW;
-    let parts = ids.into_iter().zip(SHARES);
-    let parts: Vec<_> = parts
-        .filter(|((_, id), _)| all || id.picture == Picture::Output)
-        .collect();
+    let mut parts: Vec<_> = ids.into_iter().zip(SHARES).collect();
+    parts.retain(|((_, id), _)| all || id.picture == Picture::Output);
     let shares: f32 = parts.iter().map(|(_, share)| share).sum();
     let room = (whole.height() - parts.len() as f32 * WORDS) / shares;
     let (catalogue, mut top) = (view.catalogue(), whole.top());

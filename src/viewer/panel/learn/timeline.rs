@@ -158,8 +158,6 @@ fn describe(snapshot: &Snapshot) -> String {
     let bits = snapshot.bits.map(|bits| format!(", {bits:.2} bits"));
     let bits = bits.unwrap_or_default();
     let best = [", the best so far", ""][usize::from(!snapshot.is_best)];
-    format!(
-        "after {} sequences, {:.1} s{bits}{best}",
-        snapshot.sequences, snapshot.seconds
-    )
+    let (sequences, seconds) = (snapshot.sequences, snapshot.seconds);
+    format!("after {sequences} sequences, {seconds:.1} s{bits}{best}")
 }

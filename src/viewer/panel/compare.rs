@@ -20,7 +20,9 @@ const NAME: f32 = 26.0;
 
 /// Everything about two episodes.
 pub fn compare_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
-    let Some(pair) = view.pair else { return };
+    let Some(pair) = view.state.pair() else {
+        return;
+    };
     let found = match pair.found {
         None => return message_ui(ui, "Comparing …", &[]),
         Some(Err(sizes)) => return message_ui(ui, "A and B cannot be compared.", sizes),

@@ -91,44 +91,27 @@ fn error_ui(ui: &mut Ui, sentence: &str) {
 /// Returns the title of a dialog, its question, and its button.
 fn file_words(purpose: FilePurpose) -> (&'static str, &'static str, &'static str) {
     match purpose {
-        FilePurpose::Open => (
-            "Open file",
-            "A trace (.json, .json.gz or .npz), weights (.safetensors) or a run folder. You can also drop it on the window.",
-            "Open",
-        ),
-        FilePurpose::Compare => (
-            "Compare with file",
-            "The episode on screen is A, the trace becomes B. Weights record the same episode again as B.",
-            "Open",
-        ),
-        FilePurpose::Save => (
-            "Save trace",
-            "The episode on screen with every stage of every step, as .json, .json.gz or .npz.",
-            "Save file",
-        ),
-        FilePurpose::Motion => (
-            "Save animation",
-            "The close-up in motion, for the marked part or about eight steps around this one: .gif, or .png for an animated PNG.",
-            "Save file",
-        ),
-        FilePurpose::Run => (
-            "Save run",
-            if HAS_FILES { RUN } else { MACHINE },
-            "Save run",
-        ),
-        FilePurpose::Figure(_) => (
-            "Save figure",
-            "The pictures in the centre: .svg, .png, or .gif with every step.",
-            "Save file",
-        ),
+        FilePurpose::Open => ("Open file", OPEN, "Open"),
+        FilePurpose::Compare => ("Compare with file", COMPARE, "Open"),
+        FilePurpose::Save => ("Save trace", SAVE, "Save file"),
+        FilePurpose::Motion => ("Save animation", MOTION, "Save file"),
+        FilePurpose::Run if HAS_FILES => ("Save run", RUN, "Save run"),
+        FilePurpose::Run => ("Save run", MACHINE, "Save run"),
+        FilePurpose::Figure(_) => ("Save figure", FIGURE, "Save file"),
     }
 }
 
-/// The explanation of a saved run.
+/// The questions.
+const OPEN: &str = "A trace (.json, .json.gz or .npz), weights (.safetensors) or a run folder. You can also drop it on the window.";
+const COMPARE: &str =
+    "The episode on screen is A, the trace becomes B. Weights record the same episode again as B.";
+const SAVE: &str =
+    "The episode on screen with every stage of every step, as .json, .json.gz or .npz.";
+const MOTION: &str = "The close-up in motion, for the marked part or about eight steps around this one: .gif, or .png for an animated PNG.";
 const RUN: &str = "A run folder: weights, learning curve and checkpoint. `tapescope train --resume` with it continues to the same bits.";
-/// The explanation of a saved run without folders.
 const MACHINE: &str =
     "The current weights with the learning curve (.safetensors), to open here or with the program.";
+const FIGURE: &str = "The pictures in the centre: .svg, .png, or .gif with every step.";
 
 /// Shows the dialog that ends training.
 fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Command>) {

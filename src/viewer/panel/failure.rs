@@ -57,9 +57,8 @@ pub fn failure_text_ui(
     words_ui(ui, count, failing.of().title, size, &told);
     ui.horizontal_wrapped(|ui| {
         if failing.met {
-            let next = primary_button(ui, "Go to next failure");
-            let following = (failing.which + 1) % FAILURES.len();
-            on_click(&next, Episode::Failure(Some(following)), commands);
+            let next = Episode::Failure(Some((failing.which + 1) % FAILURES.len()));
+            on_click(&primary_button(ui, "Go to next failure"), next, commands);
             text_button(ui, "Open start page", Window::ToggleWelcome, commands);
         }
         text_button(ui, "Close", Episode::Failure(None), commands);

@@ -194,7 +194,6 @@ pub fn panels_ui(
         before,
         answer: None,
         memos: &drawn.memos,
-        pair: state.pair_on_screen(),
     };
     episode_panels_ui(ui, &mut view);
     if drawer {

@@ -44,7 +44,6 @@ use super::command::{Command, Play};
 use super::inspect::Card;
 use super::memo::Memo;
 use super::row_zoom::Rows;
-use super::state::compare::Pair;
 use super::state::episode::Open;
 use super::state::target::Target;
 use super::state::{NARROW, State};
@@ -125,8 +124,6 @@ pub struct View<'a> {
     pub answer: Option<Answer>,
     /// The facts of the last frames.
     pub memos: &'a Memos,
-    /// Both episodes, while two are on screen.
-    pub pair: Option<Pair<'a>>,
 }
 
 impl<'a> View<'a> {
@@ -166,11 +163,8 @@ impl<'a> View<'a> {
         let kept = self.state.view.selected.and_then(Target::rows);
         let shown = self.rows.numbers().iter().copied();
         let kept = shown.filter(|row| kept.as_ref().is_some_and(|kept| kept.contains(row)));
-        let pointed = self.before.row.map(|row| (row, 0.10));
-        pointed
-            .into_iter()
-            .chain(kept.map(|row| (row, 0.18)))
-            .collect()
+        let pointed = self.before.row.map(|row| (row, 0.10)).into_iter();
+        pointed.chain(kept.map(|row| (row, 0.18))).collect()
     }
 
     /// A head in this step, as its equations see it.
@@ -293,7 +287,7 @@ fn panel_frame(ui: &Ui, margin: impl Into<Margin>) -> Frame {
 /// Shows something in a part of the panel, and nowhere else.
 fn within(ui: &mut Ui, part: Rect, add: impl FnOnce(&mut Ui)) {
     let mut child = ui.new_child(UiBuilder::new().max_rect(part));
-    child.set_clip_rect(part);
+    child.shrink_clip_rect(part);
     add(&mut child);
 }
 

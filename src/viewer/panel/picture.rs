@@ -251,7 +251,8 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
 impl View<'_> {
     /// Returns the card of the pinned value, if one is pinned.
     pub fn card(&self) -> Option<Arc<Card>> {
-        self.card_of(self.state.view.selected?, self.pair.as_ref())
+        let pair = self.state.pair_on_screen();
+        self.card_of(self.state.view.selected?, pair.as_ref())
     }
 
     /// Returns the card of a target at the current step: of both sides in a comparison.

@@ -13,43 +13,36 @@ use crate::viewer::widget::{named_rects, on_click, primary_button, text_button, 
 
 /// Returns the names of the widgets that a tour step points at.
 fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
-    let names: &[&str] = match tour.at().place {
-        TourTarget::Play => &["Play", "Pause"],
-        TourTarget::Step => &["Go to next step"],
-        TourTarget::Memory => &["memory"],
+    let about = tour.at().about().unwrap_or(Stage::Content);
+    let (of, names): (&str, &[&str]) = match tour.at().place {
+        TourTarget::Play => ("", &["Play", "Pause"]),
+        TourTarget::Step => ("", &["Go to next step"]),
+        TourTarget::Memory => ("", &["memory"]),
         // What has become of it.
-        TourTarget::Input if tour.met && tour.at().wait == Wait::Flip => &["output"],
-        TourTarget::Input => &["input"],
-        TourTarget::Output => &["output"],
+        TourTarget::Input if tour.met && tour.at().wait == Wait::Flip => ("", &["output"]),
+        TourTarget::Input => ("", &["input"]),
+        TourTarget::Output => ("", &["output"]),
         // On a phone there is no picture of it over time.
-        TourTarget::Weighting if on_phone => return vec![format!("{head} sharpen")],
-        TourTarget::Weighting => return vec![format!("weighting of {head}")],
-        TourTarget::Stage => {
-            let about = tour.at().about().unwrap_or(Stage::Content);
-            let columns = match about {
-                Stage::Content => vec!["match", about.word()],
-                _ => vec![about.word()],
-            };
-            let columns = columns.into_iter().map(|column| format!("{head} {column}"));
-            return columns.collect();
-        }
+        TourTarget::Weighting if on_phone => (head, &["sharpen"]),
+        TourTarget::Weighting => ("weighting of", &[head]),
+        TourTarget::Stage if about == Stage::Content => (head, &["match", about.word()]),
+        TourTarget::Stage => (head, &[about.word()]),
     };
-    names.iter().map(|name| (*name).to_owned()).collect()
+    let named = names.iter().map(|name| format!("{of} {name}"));
+    named.map(|name| name.trim_start().to_owned()).collect()
 }
 
 /// Returns the rectangle that a tour step points at.
 fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
     let names = names(tour, head, theme::is_by_finger(ctx)).into_iter();
     let found = names.filter_map(|name| named_rects::find(ctx, &name));
-    let found = found.reduce(Rect::union)?;
-    let room = match tour.at().place {
+    let mut found = found.reduce(Rect::union)?;
+    if tour.at().place == TourTarget::Stage {
         // The name and the parameter over the column and the number below it belong to it.
-        TourTarget::Stage => found
-            .expand2(vec2(6.0, 14.0))
-            .with_min_y(found.top() - 60.0),
-        _ => found,
-    };
-    Some(room.expand(5.0))
+        let top = found.top() - 60.0;
+        found = found.expand2(vec2(6.0, 14.0)).with_min_y(top);
+    }
+    Some(found.expand(5.0))
 }
 
 /// The tour at its present stop; a phone has its text in a panel.

@@ -1,6 +1,8 @@
 //! The bottom: transport, the scrub timeline, the stages of the step, and the status line.
 
-use egui::{Align2, Rangef, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};
+use egui::{
+    Align2, Button, Rangef, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2,
+};
 
 use super::page::part_ui;
 use super::{BUTTONS, View, events};
@@ -231,20 +233,10 @@ pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if problems > 0 {
         let plural = if problems == 1 { "" } else { "s" };
         let words = RichText::new(format!("{problems} problem{plural}"));
-        let words = words.color(Palette::of(ui).warning);
-        small_button(ui, words, Ask::For(Subject::Messages), commands);
+        let words = words.color(Palette::of(ui).warning).size(11.5);
+        let button = ui.add(Button::new(words).small());
+        on_click(&button, Ask::For(Subject::Messages), commands);
     }
-}
-
-/// A button on the status line.
-fn small_button(
-    ui: &mut Ui,
-    words: RichText,
-    command: impl Into<Command>,
-    commands: &mut Vec<Command>,
-) {
-    let button = ui.add(egui::Button::new(words.size(11.5)).small());
-    on_click(&button, command, commands);
 }
 
 /// Shows the current step as one line of text.
@@ -258,8 +250,9 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     from_right(ui, |ui| {
         problems_ui(ui, view.state, view.commands);
         if view.state.learning.is_some() && !view.state.shows_learner() {
-            let words = RichText::new("Show live training");
-            small_button(ui, words, Learn::Toggle, view.commands);
+            let words = RichText::new("Show live training").size(11.5);
+            let button = ui.add(Button::new(words).small());
+            on_click(&button, Learn::Toggle, view.commands);
         }
         from_left(ui, |ui| {
             one_line(ui, text, theme::mono(11.5), view.palette.text)

@@ -5,53 +5,46 @@ use egui::{Context, Rect, Ui};
 use super::card::{card_ui, veil, words_ui};
 use crate::figure::narrate::failure::describe;
 use crate::figure::page::debug::geometry::Columns;
-use crate::train::Recording;
 use crate::viewer::command::{Command, Episode, Window};
-use crate::viewer::state::gallery::{FAILURES, Failing};
+use crate::viewer::state::gallery::FAILURES;
 use crate::viewer::state::{NARROW, State};
 use crate::viewer::theme::Palette;
 use crate::viewer::widget::{named_rects, on_click, primary_button, text_button};
 
 /// The card of the failure that is shown.
-pub fn failure_ui(
-    ctx: &Context,
-    state: &State,
-    failing: Failing,
-    columns: &Columns,
-    commands: &mut Vec<Command>,
-) {
-    let (Some(open), Some(wrong)) = (&state.session.open, failing.wrong) else {
+pub fn failure_ui(ctx: &Context, state: &State, columns: &Columns, commands: &mut Vec<Command>) {
+    let wrong = state
+        .failing()
+        .and_then(|failing| failing.wrong.zip(Some(failing.met)));
+    let Some(((step, _), is_met)) = wrong else {
         return;
     };
     let answers = ["target", "output"].map(|name| named_rects::find(ctx, name));
-    let spot = answers.into_iter().flatten().reduce(Rect::union);
-    let spot = spot.map(|answers| {
-        let step = columns.step(wrong.0, open.shown.recording.trace.steps());
-        Rect::from_x_y_ranges(step, answers.y_range()).expand(4.0)
-    });
-    if let (Some(spot), true) = (spot, failing.met) {
+    let answers = answers.into_iter().flatten().reduce(Rect::union);
+    if let (Some(answers), true) = (answers, is_met) {
+        let step = columns.step(step, state.player.steps());
+        let spot = Rect::from_x_y_ranges(step, answers.y_range()).expand(4.0);
         veil(ctx, spot, 0.0);
     }
-    let narrow = ctx.content_rect().width() < NARROW;
-    card_ui(ctx, "failure", |ui| {
-        failure_text_ui(ui, failing, &open.shown.recording, narrow, commands);
-    });
+    card_ui(ctx, "failure", |ui| failure_text_ui(ui, state, commands));
 }
 
 /// Shows the task; after the first wrong bit, where and why it is wrong; and the next commands.
-pub fn failure_text_ui(
-    ui: &mut Ui,
-    failing: Failing,
-    recording: &Recording,
-    narrow: bool,
-    commands: &mut Vec<Command>,
-) {
+pub fn failure_text_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let (Some(open), Some(failing)) = (&state.session.open, state.failing()) else {
+        return;
+    };
     let palette = Palette::of(ui);
-    let size = if narrow { 12.0 } else { 13.0 };
-    let title = if narrow { "" } else { "Where machines fail: " };
+    let is_narrow = state.frame.width < NARROW && !state.is_on_phone();
+    let size = if is_narrow { 12.0 } else { 13.0 };
+    let title = if is_narrow {
+        ""
+    } else {
+        "Where machines fail: "
+    };
     let count = format!("{title}{} of {}", failing.which + 1, FAILURES.len());
     let wrong = failing.wrong.filter(|_| failing.met);
-    let why = wrong.map(|wrong| describe(recording, wrong));
+    let why = wrong.map(|wrong| describe(&open.shown.recording, wrong));
     let mut told = vec![(failing.of().about, palette.text)];
     told.extend(why.as_deref().map(|why| (why, palette.strong)));
     words_ui(ui, count, failing.of().title, size, &told);

@@ -6,13 +6,13 @@ use egui::{
 };
 
 use super::compare::compare_ui;
-use super::failure::{self, failure_ui};
+use super::failure::{failure_text_ui, failure_ui};
 use super::paper::{close_up_ui, paper_ui};
 use super::top::{top_ui, under_way_ui};
-use super::welcome::welcome_ui;
+use super::welcome::{Start, welcome_ui};
 use super::{
     BUTTONS, Memos, Pointed, RIGHT, TOP, View, bottom, centre, gradients, learn, left, left_width,
-    panel_frame, phone, present, right, tour,
+    panel_frame, phone, present, right, shows_drawer, shows_numbers, tour,
 };
 use crate::figure::facts::rows::Span;
 use crate::figure::page::compare::page_columns;
@@ -86,10 +86,6 @@ fn status(state: &State) -> f32 {
     if state.is_on_phone() { 0.0 } else { STATUS }
 }
 
-fn shows_numbers(state: &State) -> bool {
-    state.panels().numbers && !state.is_narrow() && state.session.open.is_some()
-}
-
 fn columns_of(state: &State, width: f32) -> Columns {
     let pinned = state.view.pinned.is_some() && !state.view.all_heads;
     let (has_left, numbers) = (state.panels().left, shows_numbers(state));
@@ -159,26 +155,32 @@ fn fixed(ui: &Ui, panel: Panel, size: f32, margin: impl Into<Margin>) -> Panel {
 pub fn panels_ui(
     ui: &mut Ui,
     state: &State,
-    under_way: Option<&PendingJob>,
+    job: Option<&PendingJob>,
     drawn: &mut FrameCache,
     commands: &mut Vec<Command>,
 ) {
-    let numbers = shows_numbers(state);
-    let drawer = state.drawer && state.is_narrow() && !state.is_on_phone();
     if !state.is_folded() {
         fixed(ui, Panel::top("top"), TOP, BAR).show(ui, |ui| {
             if state.is_on_phone() {
-                phone::top_ui(ui, state, under_way, commands);
+                phone::top_ui(ui, state, job, commands);
             } else {
-                top_ui(ui, state, numbers || drawer, under_way, commands);
+                top_ui(ui, state, job, commands);
             }
         });
     }
+    let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
     let before = std::mem::take(&mut drawn.pointed);
     let (Some(open), Some((whole, rows)), false) =
         (&state.session.open, state.rows(), state.welcome.shown)
     else {
-        return start_ui(ui, state, under_way, &mut drawn.textures, commands);
+        let textures = &mut drawn.textures;
+        let start = Start {
+            state,
+            palette,
+            textures,
+            commands,
+        };
+        return start_ui(ui, start, job);
     };
     let mut view = View {
         state,
@@ -187,7 +189,7 @@ pub fn panels_ui(
         focus: state.view.focus,
         rows: &rows,
         whole: &whole,
-        palette: Palette::with_map(ui.visuals().dark_mode, state.settings.look.map),
+        palette,
         textures: &mut drawn.textures,
         commands,
         pointed: Pointed::default(),
@@ -196,33 +198,26 @@ pub fn panels_ui(
         memos: &drawn.memos,
     };
     episode_panels_ui(ui, &mut view);
-    if drawer {
+    if shows_drawer(state) {
         drawer_ui(ui, &mut view);
     }
     drawn.pointed = view.pointed;
 }
 
 /// The start page; or nothing yet.
-fn start_ui(
-    ui: &mut Ui,
-    state: &State,
-    under_way: Option<&PendingJob>,
-    textures: &mut Textures,
-    commands: &mut Vec<Command>,
-) {
-    let palette = Palette::of(ui);
-    let frame = Frame::new().fill(palette.background);
+fn start_ui(ui: &mut Ui, start: Start<'_>, job: Option<&PendingJob>) {
+    let frame = Frame::new().fill(start.palette.background);
     CentralPanel::default().frame(frame).show(ui, |ui| {
-        if state.welcome.shown {
-            return welcome_ui(ui, state, textures, commands);
+        if start.state.welcome.shown {
+            return welcome_ui(ui, start);
         }
-        let Some(job) = under_way else { return };
+        let Some(job) = job else { return };
         ui.vertical_centered(|ui| {
             ui.add_space(0.4 * ui.available_height());
             let text = RichText::new(format!("{} …", job.words)).size(14.0);
-            ui.label(text.color(palette.subdued));
+            ui.label(text.color(start.palette.subdued));
             ui.add_space(8.0);
-            under_way_ui(ui, job, 240.0, commands);
+            under_way_ui(ui, job, 240.0, start.commands);
         });
     });
 }
@@ -242,9 +237,9 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &FrameCache, commands: &mut Vec<Co
     present::floating_ui(ctx, state, commands);
     if let Some(tour) = state.tour() {
         tour::tour_ui(ctx, state, tour, commands);
-    } else if let Some(failing) = state.failing().filter(|_| !state.is_on_phone()) {
+    } else if state.failing().is_some() && !state.is_on_phone() {
         let columns = columns_of(state, ctx.content_rect().width());
-        failure_ui(ctx, state, failing, &columns, commands);
+        failure_ui(ctx, state, &columns, commands);
     }
 }
 
@@ -254,7 +249,7 @@ fn failure_panel_ui(ui: &mut Ui, view: &mut View<'_>) {
     /// The width of the panel next to the pictures.
     const BESIDE: f32 = 350.0;
     let state = view.state;
-    let failing = state.failing().filter(|failing| failing.wrong.is_some());
+    let failing = state.failing().and_then(|failing| failing.wrong);
     if state.tour().is_none() && failing.is_none() {
         return;
     }
@@ -270,9 +265,8 @@ fn failure_panel_ui(ui: &mut Ui, view: &mut View<'_>) {
         scrolled.show(ui, |ui| {
             if let Some(tour) = state.tour() {
                 tour::stop_ui(ui, state, tour, view.commands);
-            } else if let Some(failing) = failing {
-                let recording = view.recording();
-                failure::failure_text_ui(ui, failing, recording, false, view.commands);
+            } else {
+                failure_text_ui(ui, state, view.commands);
             }
         });
     });

@@ -65,6 +65,16 @@ pub fn left_width(window: f32) -> f32 {
     if window < NARROW { 188.0 } else { 216.0 }
 }
 
+/// True while the numbers have a panel beside the pictures.
+fn shows_numbers(state: &State) -> bool {
+    state.panels().numbers && !state.is_narrow() && state.session.open.is_some()
+}
+
+/// True while they lie over the pictures.
+fn shows_drawer(state: &State) -> bool {
+    state.drawer && state.is_narrow() && !state.is_on_phone()
+}
+
 /// Width of the right panel.
 pub const RIGHT: f32 = 268.0;
 /// Height of the top bar.

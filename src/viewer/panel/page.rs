@@ -57,21 +57,16 @@ fn unit_lines(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
 }
 
 /// Lets a part of a page be pointed at.
-pub fn part_ui(
-    ui: &mut Ui,
-    place: &PlacedPanel<'_>,
-    places: &[PlacedPanel<'_>],
-    view: &mut View<'_>,
-) {
+pub fn part_ui(ui: &mut Ui, place: &PlacedPanel<'_>, all: &[PlacedPanel<'_>], view: &mut View<'_>) {
     match place.slot() {
         Slot::Picture(id) if id.is_thumbnail() => thumbnail_ui(ui, place, view),
-        Slot::Picture(_) => point_ui(ui, place, places, view),
+        Slot::Picture(_) => point_ui(ui, place, all, view),
         _ if view.state.is_on_phone() => {}
         Slot::Head { head, .. } => sign_ui(ui, place, Sign::Head(head), view),
         Slot::Stage(stage) => sign_ui(ui, place, Sign::Stage(stage), view),
         Slot::Controller => sign_ui(ui, place, Sign::Stage(0), view),
         Slot::Ruler => {
-            let input = places.iter().find(|place| place.steps().is_some());
+            let input = all.iter().find(|place| place.steps().is_some());
             let time = rect(&input.unwrap_or(place).area).x_range();
             ruler::ruler_ui(ui, place, time, view);
         }

@@ -54,15 +54,10 @@ static MORE: [Command; 18] = [
     Command::Ask(Ask::For(Subject::About)),
 ];
 
-/// Shows the bar above: machine, episode, and list of commands; `under_way` is the running job.
-pub fn top_ui(
-    ui: &mut Ui,
-    state: &State,
-    under_way: Option<&PendingJob>,
-    commands: &mut Vec<Command>,
-) {
-    let under_way = top::job_to_show(state, under_way);
-    let takes_long = takes_long(ui, under_way);
+/// Shows the bar above: machine, episode, and list of commands; `job` is the one in progress.
+pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>, commands: &mut Vec<Command>) {
+    let job = top::job_to_show(state, job);
+    let takes_long = takes_long(ui, job);
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         let (cards, page) = (Window::ToggleWelcome, state.welcome.shown);
@@ -79,7 +74,7 @@ pub fn top_ui(
                 return;
             }
             sheet(ui, Icon::Sliders, "Episode", Subject::Episode);
-            match under_way.filter(|_| takes_long) {
+            match job.filter(|_| takes_long) {
                 Some(job) => {
                     ui.spacing_mut().item_spacing.x = 8.0;
                     top::under_way_ui(ui, job, ui.available_width() / 4.0, commands);
@@ -92,9 +87,9 @@ pub fn top_ui(
 }
 
 /// True for a job that runs long enough to be shown.
-fn takes_long(ui: &Ui, under_way: Option<&PendingJob>) -> bool {
+fn takes_long(ui: &Ui, job: Option<&PendingJob>) -> bool {
     let (id, now) = (Id::unique("in progress"), ui.input(|input| input.time));
-    let words = under_way.map(|job| job.words.clone());
+    let words = job.map(|job| job.words.clone());
     ui.data_mut(|data| {
         let since = data.get_temp_mut_or_insert_with(id, || (None, now));
         if since.0 != words {

@@ -56,14 +56,14 @@ pub fn paint_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     place.paint(&mut view.canvas(ui), &page);
 }
 
-/// Handles interaction with a picture; `others` are those beside it on its page.
+/// Handles interaction with a picture; `all` are the parts of its page.
 pub fn point_ui(
     ui: &mut Ui,
     place: &PlacedPanel<'_>,
-    others: &[PlacedPanel<'_>],
+    all: &[PlacedPanel<'_>],
     view: &mut View<'_>,
 ) {
-    let (response, hit) = hover_ui(ui, place, others, view);
+    let (response, hit) = hover_ui(ui, place, all, view);
     if place.steps().is_some() {
         scrub(&response, rect(&place.area).x_range(), view);
     }
@@ -81,14 +81,14 @@ pub fn point_ui(
 pub fn hover_ui(
     ui: &Ui,
     place: &PlacedPanel<'_>,
-    others: &[PlacedPanel<'_>],
+    all: &[PlacedPanel<'_>],
     view: &mut View<'_>,
 ) -> (Response, Option<Hit>) {
     let id = place.panel.id;
     let response = part(ui, place);
     let at = pointer(&response);
     let hit = at.and_then(|at| place.hit(at.x, at.y));
-    menu(&response, place, hit, others, view);
+    menu(&response, place, hit, all, view);
     let Some(at) = hit else {
         return (response, None);
     };
@@ -104,7 +104,7 @@ pub fn hover_ui(
         let path = signal_path::signal_path(step, view);
         view.answer = Some(((step, channel(id, at)), path));
     }
-    view.pointed.readout = Some(readout(place, at, others, view));
+    view.pointed.readout = Some(readout(place, at, all, view));
     (response, hit)
 }
 
@@ -139,12 +139,7 @@ fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
 }
 
 /// Returns the text about a value under the pointer.
-fn readout(
-    place: &PlacedPanel<'_>,
-    at: Hit,
-    others: &[PlacedPanel<'_>],
-    view: &View<'_>,
-) -> Readout {
+fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &View<'_>) -> Readout {
     let (panel, step) = (&place.panel, view.step());
     let (id, whose, row_name) = (panel.id, &panel.whose, panel.down.label);
     let Hit { column, row, value } = at;
@@ -185,7 +180,7 @@ fn readout(
     let hides = view.player.playing() || view.state.layout() == WindowLayout::CloseUp;
     let (value, meaning) = if hides && id.side.is_none() && shown >= panel.done {
         ("not yet".to_owned(), panel.note.clone())
-    } else if let Some([a, b]) = values_of(others, id, at) {
+    } else if let Some([a, b]) = values_of(all, id, at) {
         let difference = format!("{} {}", SIDES[2], numbers::exact(b - a));
         (difference, value_text([a, b]))
     } else if let Some(of) = value_of(place, at, view) {
@@ -307,7 +302,7 @@ fn menu(
     response: &Response,
     place: &PlacedPanel<'_>,
     hit: Option<Hit>,
-    others: &[PlacedPanel<'_>],
+    all: &[PlacedPanel<'_>],
     view: &mut View<'_>,
 ) {
     let (panel, Some(cells)) = (&place.panel, place.cells()) else {
@@ -335,9 +330,9 @@ fn menu(
     };
     let cell = hit.map(|hit| (hit.row, hit.column));
     if id.picture == Picture::Units {
-        let names = others.iter().map(|place| place.panel.note.as_str());
+        let names = all.iter().map(|place| place.panel.note.as_str());
         let names: Vec<_> = names.collect();
-        let value = |unit, of: usize| others[of].cells().and_then(|cells| cells.value(0, unit));
+        let value = |unit, of: usize| all[of].cells().and_then(|cells| cells.value(0, unit));
         let sheet = Sheet {
             name: &format!("{} at step {}", panel.whose, view.step()),
             lines: ("unit", cells.rows),
@@ -345,7 +340,7 @@ fn menu(
             names: &names,
             value: &|unit, of| value(unit, of).unwrap_or(ABSENT),
         };
-        let place = others.iter().position(|other| other.panel.id == id);
+        let place = all.iter().position(|other| other.panel.id == id);
         let cell = hit.map(|hit| hit.row).zip(place);
         sheet.menu(response, cell, None, view.commands);
     } else if place.steps().is_some() {

@@ -87,11 +87,11 @@ fn learned_ui(ui: &mut Ui, view: &mut View<'_>) {
     let catalogue = view.catalogue();
     let arrays = (0..).map(|part| PanelId::of(Picture::Learned, view.focus).part(part));
     let panels: Vec<_> = arrays.map_while(|id| catalogue.panel(id)).collect();
-    for (index, panel) in panels.into_iter().enumerate() {
-        if index == 0 {
-            ui.add_space(8.0);
-            section(ui, "Learned parameters");
-        }
+    if !panels.is_empty() {
+        ui.add_space(8.0);
+        section(ui, "Learned parameters");
+    }
+    for panel in panels {
         let Content::Cells(cells) = &panel.content else {
             continue;
         };

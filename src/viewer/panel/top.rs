@@ -2,6 +2,7 @@
 
 use super::bottom::problems_ui;
 use super::tour::{ABOUT, invitation_ui, invites};
+use super::{shows_drawer, shows_numbers};
 use egui::{ComboBox, Ui};
 
 use crate::figure::facts::numbers::percent;
@@ -18,14 +19,8 @@ use crate::viewer::widget::{
     Icon, choice, from_right, icon_button, named_button, on_click, one_line, text_button, words,
 };
 
-/// The top bar; `numbers` while their panel is open, `under_way` is the running job.
-pub fn top_ui(
-    ui: &mut Ui,
-    state: &State,
-    numbers: bool,
-    under_way: Option<&PendingJob>,
-    commands: &mut Vec<Command>,
-) {
+/// The top bar; `job` is the one in progress.
+pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>, commands: &mut Vec<Command>) {
     let session = &state.session;
     let both = state.comparing.baseline.as_ref().zip(session.open.as_ref());
     let two = both.map(|(kept, open)| comparison::names(kept, open));
@@ -38,7 +33,7 @@ pub fn top_ui(
         ui.add_space(8.0);
         let width = (ui.available_width() * 0.4).clamp(80.0, 340.0);
         machine_ui(ui, width, state, commands);
-        if let (Some(job), true) = (job_to_show(state, under_way), session.open.is_some()) {
+        if let (Some(job), true) = (job_to_show(state, job), session.open.is_some()) {
             let room = (ui.available_width() - BUTTONS - SHARE).max(60.0);
             let text = format!("{} …", job.words);
             ui.scope(|ui| {
@@ -57,8 +52,11 @@ pub fn top_ui(
             } else if has_tour && two.is_none() && !is_new {
                 text_button(ui, "Start tour", Tour::Start, commands).on_hover_text(ABOUT);
             }
-            let panel = Window::ToggleNumbers;
-            icon_button(ui, Icon::Panel, panel, numbers, commands);
+            let (toggle, is_on) = (
+                Window::ToggleNumbers,
+                shows_numbers(state) || shows_drawer(state),
+            );
+            icon_button(ui, Icon::Panel, toggle, is_on, commands);
             icon_button(ui, Icon::Theme, Window::NextTheme, false, commands);
             let [save, open] = [FilePurpose::Save, FilePurpose::Open]
                 .map(|purpose| Ask::For(Subject::File(purpose)));
@@ -74,8 +72,8 @@ pub fn top_ui(
 }
 
 /// Returns the job in progress that is worth showing: not the repeated recording of live training.
-pub fn job_to_show<'a>(state: &State, under_way: Option<&'a PendingJob>) -> Option<&'a PendingJob> {
-    under_way.filter(|job| !(job.is_recording && state.shows_learner()))
+pub fn job_to_show<'a>(state: &State, job: Option<&'a PendingJob>) -> Option<&'a PendingJob> {
+    job.filter(|job| !(job.is_recording && state.shows_learner()))
 }
 
 /// Room for the buttons at the right.

@@ -49,27 +49,20 @@ const SENTENCES: &str = "A Neural Turing Machine is a neural network with an ext
      content or by location, and read or write it. Watch how, step by step, forwards and backwards.";
 
 /// What the start page shows and changes.
-struct Start<'a> {
-    state: &'a State,
-    palette: &'static Palette,
-    textures: &'a mut Textures,
-    commands: &'a mut Vec<Command>,
+pub struct Start<'a> {
+    /// All that the window knows.
+    pub state: &'a State,
+    /// Colours.
+    pub palette: &'static Palette,
+    /// Pictures.
+    pub textures: &'a mut Textures,
+    /// Wishes.
+    pub commands: &'a mut Vec<Command>,
 }
 
 /// The start page.
-pub fn welcome_ui(
-    ui: &mut Ui,
-    state: &State,
-    textures: &mut Textures,
-    commands: &mut Vec<Command>,
-) {
-    let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
-    let mut page = Start {
-        state,
-        palette,
-        textures,
-        commands,
-    };
+pub fn welcome_ui(ui: &mut Ui, mut page: Start<'_>) {
+    let state = page.state;
     let scrolled = ScrollArea::vertical().auto_shrink([false, false]);
     scrolled.show(ui, |ui| {
         let all = ui.available_width();

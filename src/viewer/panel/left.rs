@@ -154,7 +154,7 @@ fn absent_ui(ui: &mut Ui, absent: &[String], words: &str, say: fn(&mut Ui, &str)
     say(ui, &format!("{count} {arrays} {words}"));
     let mut list = absent[..shown].join(", ");
     if count > shown {
-        list += &format!(" and {} more", count - shown);
+        list = format!("{list} and {} more", count - shown);
     }
     let list = egui::RichText::new(list).font(theme::mono(11.0));
     ui.label(list).on_hover_text(absent.join("\n"));
@@ -332,7 +332,7 @@ fn trained(ui: &mut Ui, machine: &Machine, request: &EpisodeRequest) {
     };
     let mut beyond = !size.contains(&request.size);
     if let Some(repeats) = repeats {
-        text += &format!(", repeats {} to {}", repeats.start(), repeats.end());
+        text = format!("{text}, repeats {} to {}", repeats.start(), repeats.end());
         beyond |= !repeats.contains(&request.repeats);
     }
     let beyond = if beyond { "beyond training: " } else { "" };

@@ -11,8 +11,8 @@ use super::paper::{close_up_ui, paper_ui};
 use super::top::{top_ui, under_way_ui};
 use super::welcome::{Start, welcome_ui};
 use super::{
-    BUTTONS, Memos, Pointed, RIGHT, TOP, View, bottom, centre, gradients, learn, left, left_width,
-    panel_frame, phone, present, right, shows_drawer, shows_numbers, tour,
+    BUTTONS, Memos, Pointed, RIGHT, TOP, View, bottom, centre, fixed, gradients, learn, left,
+    left_width, panel_frame, phone, present, right, shows_drawer, shows_numbers, tour,
 };
 use crate::figure::facts::rows::Span;
 use crate::figure::page::compare::page_columns;
@@ -143,12 +143,6 @@ fn message_corner(state: &State, window: Rect) -> (Align2, Pos2) {
         columns_of(state, width).stages.max - 22.0
     };
     (Align2::RIGHT_BOTTOM, pos2(right, bottom))
-}
-
-/// A panel of this size.
-fn fixed(ui: &Ui, panel: Panel, size: f32, margin: impl Into<Margin>) -> Panel {
-    let panel = panel.exact_size(size).resizable(false);
-    panel.frame(panel_frame(ui, margin))
 }
 
 /// All panels.

@@ -36,8 +36,8 @@ pub mod welcome;
 use std::sync::Arc;
 
 use egui::{
-    AsIdSalt, Color32, Frame, Margin, Pos2, Rangef, Rect, Response, Role, Sense, Ui, UiBuilder,
-    WidgetInfo,
+    AsIdSalt, Color32, Frame, Margin, Panel, Pos2, Rangef, Rect, Response, Role, Sense, Ui,
+    UiBuilder, WidgetInfo,
 };
 
 use super::command::{Command, Play};
@@ -292,6 +292,12 @@ impl<'a> View<'a> {
 fn panel_frame(ui: &Ui, margin: impl Into<Margin>) -> Frame {
     let fill = Palette::of(ui).panel;
     Frame::new().fill(fill).inner_margin(margin)
+}
+
+/// A panel of this size.
+fn fixed(ui: &Ui, panel: Panel, size: f32, margin: impl Into<Margin>) -> Panel {
+    let panel = panel.exact_size(size).resizable(false);
+    panel.frame(panel_frame(ui, margin))
 }
 
 /// Shows something in a part of the panel, and nowhere else.

@@ -18,7 +18,7 @@ use crate::figure::{
 };
 use crate::model::Trace;
 use crate::train::is_absent;
-use crate::viewer::command::{Command, Look, Play, Rows};
+use crate::viewer::command::{Look, Play, Rows};
 use crate::viewer::state::target::Target;
 use crate::viewer::widget::{Readout, area, label, on_click, rect, spot};
 
@@ -34,7 +34,7 @@ pub fn choose(ui: &Ui, response: &Response, head: usize, view: &mut View<'_>) {
     if response.clicked() {
         let pin = ui.input(|input| input.modifiers.shift);
         let look = if pin { Look::Pin } else { Look::Focus };
-        view.commands.push(Command::Look(look(head)));
+        view.commands.push(look(head).into());
     }
 }
 
@@ -234,7 +234,6 @@ pub fn minimap_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     weightings_menu(&response, view.focus, None, at.copied(), view);
     let down = response.dragged() || response.clicked();
     if let (true, Some(at)) = (down, response.interact_pointer_pos()) {
-        let centre = Rows::Centre(index(at.y));
-        view.commands.push(Command::Rows(centre));
+        view.commands.push(Rows::Centre(index(at.y)).into());
     }
 }

@@ -4,7 +4,7 @@
 use egui::{Align2, Area, Context, Frame, Id, Margin, Order, Panel, Ui, vec2};
 
 use super::bottom::{keys_ui, paces_ui};
-use super::{View, panel_frame};
+use super::{View, fixed};
 use crate::figure::HeadName;
 use crate::figure::narrate::Sentence;
 use crate::viewer::command::{Command, Window};
@@ -60,8 +60,7 @@ pub fn words_ui(ui: &mut Ui, view: &mut View<'_>) {
     } else {
         Panel::top("words")
     };
-    let frame = panel_frame(ui, Margin::symmetric(16, 6));
-    let panel = panel.exact_size(height).resizable(false).frame(frame);
+    let panel = fixed(ui, panel, height, Margin::symmetric(16, 6));
     panel.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         let moment = view.open.moment(view.player);

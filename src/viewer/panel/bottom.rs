@@ -5,6 +5,7 @@ use egui::{
 };
 
 use super::page::part_ui;
+use super::parts::quiet_text;
 use super::{BUTTONS, View, events};
 use crate::figure::facts::numbers;
 use crate::figure::page::debug::geometry::Columns;
@@ -191,14 +192,11 @@ fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
     let [back, on] = [-1, 1].map(|by| keys::key_of(&Play::Stage(by).into()).unwrap_or_default());
     let text = format!("Press {back} and {on} to step through the stages");
     let (font, ink) = (theme::text(10.5), view.palette.subdued);
-    let galley = ui.painter().layout_no_wrap(text.clone(), font, ink);
-    if galley.size().x > room.span() {
-        return;
+    let galley = ui.painter().layout_no_wrap(text.clone(), font.clone(), ink);
+    if galley.size().x <= room.span() {
+        let at = pos2(room.max, below + 1.0);
+        quiet_text(ui, at, Align2::RIGHT_TOP, &text, font, view);
     }
-    let corner = pos2(room.max - galley.size().x, below + 1.0);
-    let rect = Rect::from_min_size(corner, galley.size());
-    ui.painter().galley(rect.min, galley, ink);
-    label(ui, rect, "stage hint", &text);
 }
 
 /// The speed, at the right end.

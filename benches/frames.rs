@@ -235,7 +235,7 @@ fn measure_learning() {
             };
             let frames = with_news(&ctx, &mut app, count, (&run, &mut progress));
             if !what.is_empty() {
-                assert!(app.layer().gradients().is_some(), "{what}");
+                assert!(app.layer().is_some(), "{what}");
                 report(&name(&format!("{what}, gradients, news")), &frames);
             }
             app.apply(&ctx, vec![Command::Look(Look::NextLayout)]);

@@ -19,8 +19,8 @@ use super::message::note;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::page::compare::{Common, Comparison, Named};
 use crate::figure::{
-    Drawing, Figure, Format, Gradients, Layer, Layout, Motion, Options, Orientation, Pages,
-    Picture, RowsShown, Walk, duration, estimated_bytes, find_head, to_bytes,
+    Drawing, Figure, Format, Gradients, Layout, Motion, Options, Orientation, Pages, Picture,
+    RowsShown, Walk, duration, estimated_bytes, find_head, to_bytes,
 };
 use crate::io::trace::{self, Side};
 use crate::io::{self, Trained, label, picture};
@@ -245,9 +245,8 @@ impl Render {
         options: Options,
     ) -> anyhow::Result<(Vec<u8>, String)> {
         let figure = Figure::new(&drawn.recording, options);
-        let derivatives = drawn.derivatives.as_ref();
-        let layer = derivatives.map_or(Layer::Values, Layer::Gradients);
-        let figure = figure.with_spread(drawn.spread.as_ref()).with_layer(layer);
+        let figure = figure.with_spread(drawn.spread.as_ref());
+        let figure = figure.with_layer(drawn.derivatives.as_ref());
         self.check_pictures(&figure)?;
         self.written(&figure, format)
     }
@@ -272,8 +271,8 @@ impl Render {
         let named = |recording, name| Named { recording, name };
         let (a, b) = (named(a, &self.source), named(&b, other));
         let figure = Comparison::new(a, b, &common, options);
-        let figure = figure.with_steps(&steps, TOLERANCE as f32, first);
-        let figure = figure.with_omitted(found.not_compared());
+        let mut figure = figure.with_steps(&steps, TOLERANCE as f32, first);
+        figure.omitted = found.not_compared();
         self.written(&figure, format)
     }
 

@@ -167,7 +167,7 @@ impl State {
             || self.welcome.shown
             || self.presenting
             || matches!(self.mode, Mode::Tour(_) | Mode::Failure(_))
-            || self.layer().gradients().is_some()
+            || self.layer().is_some()
             || self.pending.busy
             || self.layout() == WindowLayout::Compare
             || !self.toasts.shown.is_empty()

@@ -23,7 +23,7 @@ const ROWS: usize = 16;
 
 /// Of what the derivatives on screen are.
 fn on_screen(harness: &Screen) -> Option<Quantity> {
-    harness.state().layer().gradients().map(|by| by.of)
+    harness.state().layer().map(|by| by.of)
 }
 
 pub fn lay_out(harness: &mut Screen, layout: WindowLayout) {
@@ -100,7 +100,7 @@ fn readout_shows_value_and_gradient() {
         assert!(meaning.starts_with("d loss / d "), "{picture}: {meaning}");
         let (_, told) = meaning.split_once("\nof the value ").unwrap();
         let Recording { trace, task, .. } = recording(&harness);
-        let by = &harness.state().layer().gradients().unwrap().trace;
+        let by = &harness.state().layer().unwrap().trace;
         // Of an output it is the logit that derivatives are for.
         let both = [(trace, &trace.output), (by, &by.logit)];
         let [value, expected] = both.map(|of| cell(of, task, picture, &place));
@@ -126,13 +126,7 @@ fn right_click_on_output_bit_shows_its_gradients() {
     let words = format!("Gradient of the logit of output bit {channel} in step {step} ");
     assert!(says(&harness, &words));
     // The write that mattered most came before, and is a click away.
-    let write = harness
-        .state()
-        .layer()
-        .gradients()
-        .unwrap()
-        .heaviest
-        .unwrap();
+    let write = harness.state().layer().unwrap().heaviest.unwrap();
     assert!(write.step < step, "{write:?}");
     click(&mut harness, &format!("Go to step {}", write.step));
     assert_eq!(super::step(&harness), write.step);
@@ -145,9 +139,9 @@ fn right_click_on_output_bit_shows_its_gradients() {
 fn gradients_stay_for_new_episode_not_new_machine() {
     let mut harness = paused();
     press(&mut harness, Key::Y);
-    let before = harness.state().layer().gradients().unwrap().trace.clone();
+    let before = harness.state().layer().unwrap().trace.clone();
     act(&mut harness, Episode::NextSeed);
-    let by = harness.state().layer().gradients().unwrap();
+    let by = harness.state().layer().unwrap();
     assert_eq!(by.of, Quantity::Loss);
     assert_ne!(by.trace.input, before.input);
     act(&mut harness, Episode::Machine(1));
@@ -188,7 +182,7 @@ fn training_shows_gradients_of_newest_weights() {
     assert_eq!(on_screen(&screen), Some(Quantity::Loss));
     assert!(says(&screen, OF_LOSS));
     let memory = |screen: &Screen| {
-        let by = screen.state().layer().gradients().unwrap();
+        let by = screen.state().layer().unwrap();
         by.trace.memory_columns.as_slice().to_vec()
     };
     let before = memory(&screen);
@@ -207,7 +201,7 @@ fn column_menu_copies_shown_values() {
     screen.get_by_label_contains("W0 gate: ").click_secondary();
     screen.run_steps(3);
     let gated = "Copy gated: 16 values as JSON";
-    let by = screen.state().layer().gradients().unwrap();
+    let by = screen.state().layer().unwrap();
     let values = by.trace.heads[1].gated.row(4).iter().map(f32::to_string);
     let values: Vec<_> = values.collect();
     screen.get_by_label(gated).click();

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::figure::HeadName;
+use crate::figure::facts::numbers::round_up;
 use crate::train::is_absent;
 
 /// Heads of a kind with a hue of their own; more than these share hues and differ in their dashes.
@@ -137,12 +138,19 @@ pub enum Scale {
 const FAINTEST: f32 = 1e-6;
 
 impl Scale {
+    /// The scale of weightings, perhaps by their logarithm.
+    pub fn weighting(log: bool) -> Self {
+        if log {
+            Self::LogWeighting
+        } else {
+            Self::Weighting
+        }
+    }
+
     /// A symmetric scale, rounded up, that holds all these values.
     pub fn signed<'a>(values: impl Iterator<Item = &'a f32>) -> Self {
         let finite = values.map(|value| value.abs()).filter(|v| v.is_finite());
-        Self::Signed(crate::figure::facts::numbers::round_up(
-            finite.fold(0.0, f32::max),
-        ))
+        Self::Signed(round_up(finite.fold(0.0, f32::max)))
     }
 
     /// Returns the scale for a head of this name; only weighting scales differ between heads.
@@ -247,6 +255,11 @@ impl Colours {
             hue,
             far,
         ])
+    }
+
+    /// The colour of words, stronger for what is under way.
+    pub fn emphasis(&self, is_now: bool) -> Rgb {
+        [self.subdued, self.strong][usize::from(is_now)]
     }
 
     /// The colour of one of several lines.

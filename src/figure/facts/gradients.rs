@@ -8,25 +8,9 @@ use crate::model::weighting::local::CENTRE;
 use crate::model::{Array, HeadTrace, Model, Trace, array};
 use crate::train::{ABSENT, Quantity, Recording};
 
-/// The layer that pictures show.
-#[derive(Clone, Copy, Debug, Default)]
-pub enum Layer<'a> {
-    /// The values of the machine.
-    #[default]
-    Values,
-    /// Gradients w.r.t. the values. Values that the machine does not compute, such as targets, stay unchanged.
-    Gradients(&'a Gradients),
-}
-
-impl<'a> Layer<'a> {
-    /// The derivatives that are shown.
-    pub fn gradients(self) -> Option<&'a Gradients> {
-        match self {
-            Self::Values => None,
-            Self::Gradients(gradients) => Some(gradients),
-        }
-    }
-}
+/// The layer that pictures show: values, or the gradients w.r.t. them. Values that the machine does not compute, such as
+/// targets, stay unchanged.
+pub type Layer<'a> = Option<&'a Gradients>;
 
 /// The derivative of a number by everything in an episode.
 #[derive(Clone, Debug)]
@@ -68,17 +52,14 @@ impl Gradients {
                 None => most.push((array, largest)),
             }
         }
-        let heaviest = None;
-        let found = Self {
+        let mut found = Self {
             of,
             trace,
-            heaviest,
+            heaviest: None,
             most,
         };
-        Some(Self {
-            heaviest: found.heaviest_write(&recording.trace),
-            ..found
-        })
+        found.heaviest = found.heaviest_write(&recording.trace);
+        Some(found)
     }
 
     /// Returns the scale of the gradients of an array: fixed for the episode, the same for all heads.
@@ -171,12 +152,10 @@ impl Gradients {
             [array::STRENGTH, array::GATE, array::SHARPENING, CENTRE].contains(&emitted.array)
         });
         let lanes = lanes.filter_map(|emitted| {
-            let values = emitted.series(of)?.as_slice()[..steps].to_vec();
-            let scale = self.scale(emitted.array).ends();
             Some(Scalar {
                 of: emitted,
-                values,
-                scale,
+                values: emitted.series(of)?.as_slice()[..steps].to_vec(),
+                scale: self.scale(emitted.array).ends(),
             })
         });
         lanes.collect()
@@ -186,18 +165,14 @@ impl Gradients {
     /// sum over the columns of w·(a − e·M)·d/dM: its change of the row, times the gradient w.r.t. the new contents.
     pub fn heaviest_write(&self, of: &Trace) -> Option<Write> {
         let rows = of.memory_size()[0];
-        let writers = of
-            .heads
-            .iter()
-            .enumerate()
-            .filter(|(_, head)| head.is_write());
-        let writes = writers.flat_map(|(index, head)| {
+        let heads = (0..of.heads.len()).filter(|&head| of.heads[head].is_write());
+        let writes = heads.flat_map(|head| {
             let places = (0..of.steps()).flat_map(move |t| (0..rows).map(move |row| (t, row)));
             places.map(move |(step, row)| Write {
-                head: index,
+                head,
                 step,
                 row,
-                share: self.share(of, head, step, row),
+                share: self.share(of, &of.heads[head], step, row),
             })
         });
         let known = writes.filter(|write| write.share.is_finite() && write.share != 0.0);
@@ -211,10 +186,8 @@ impl Gradients {
         }
         let rows = of.memory_size()[0];
         let erase = (head.erase.width() > 0).then(|| head.erase.row(step));
-        let (before, by) = (
-            of.memory_columns.row(step),
-            self.trace.memory_columns.row(step + 1),
-        );
+        let before = of.memory_columns.row(step);
+        let by = self.trace.memory_columns.row(step + 1);
         let columns = head.add.row(step).iter().enumerate();
         let sum = columns.map(|(m, add)| {
             let erased = erase.map_or(0.0, |erase| erase[m] * before[m * rows + row]);
@@ -236,27 +209,24 @@ impl Gradients {
             Quantity::Loss => "the loss".to_owned(),
             Quantity::Bit { step, channel } => format!("bit {channel} of step {step}"),
         };
-        let write = self.heaviest;
-        if write.is_none() && !of.heads.iter().any(HeadTrace::is_write) {
-            return format!("No head writes; all pictures show the gradients of {what}");
-        }
-        write.map_or_else(
-            || format!("No write affects {what}"),
-            |write| {
-                let write = self.write_in_words(&write, of);
+        match &self.heaviest {
+            Some(write) => {
+                let write = self.write_in_words(write, of);
                 format!("Write with the largest gradient of {what}: {write}")
-            },
-        )
+            }
+            None if of.heads.iter().any(HeadTrace::is_write) => {
+                format!("No write affects {what}")
+            }
+            None => format!("No head writes; all pictures show the gradients of {what}"),
+        }
     }
 }
 
 /// Fills the arrays that the recording has and of which there is no derivative.
 fn fill_absent(trace: &mut Trace, of: &Trace) {
-    let all = of
-        .everything()
-        .filter(|(_, spec, series)| spec.is_in_files() && series.width() > 0);
-    for (place, spec, series) in all {
-        let to = trace.entry_mut(place, spec);
+    for (place, spec, series) in of.everything() {
+        let is_there = spec.is_in_files() && series.width() > 0;
+        let to = trace.entry_mut(place, spec).filter(|_| is_there);
         if let Some(to) = to.filter(|to| to.steps() == 0) {
             to.reshape(series.steps(), series.width());
             to.as_mut_slice().fill(ABSENT);
@@ -298,7 +268,7 @@ mod tests {
                     rows: RowsShown::All,
                     ..Options::new(layout)
                 };
-                let figure = Figure::new(&recording, options).with_layer(Layer::Gradients(&by));
+                let figure = Figure::new(&recording, options).with_layer(Some(&by));
                 let (drawing, places) = figure.scene();
                 assert!(drawing.title.contains(&by.describe()), "{}", drawing.title);
                 for place in &places {
@@ -338,7 +308,7 @@ mod tests {
             heads: vec![1],
             ..Options::new(Layout::Pictures(vec![Picture::Weightings]))
         };
-        let figure = Figure::new(&recording, options).with_layer(Layer::Gradients(&by));
+        let figure = Figure::new(&recording, options).with_layer(Some(&by));
         let drawing = figure.draw();
         let image = drawing.marks.iter().find_map(|mark| match mark {
             Mark::Image { image, .. } if image.rows > 1 => Some(image),
@@ -391,7 +361,7 @@ mod tests {
         let (machine, recording) = recorded();
         let by = Gradients::new(&machine, &recording, BIT).unwrap();
         let write = by.heaviest_write(&recording.trace).unwrap();
-        let layer = Layer::Gradients(&by);
+        let layer = Some(&by);
         let noted = |figure: Figure<'_>| {
             let (drawing, places) = figure.scene();
             let of_step = |id: &PanelId| id.picture == Picture::Stages;

@@ -12,15 +12,15 @@ use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::lines;
 use crate::figure::scene::lanes::Decades;
 use crate::figure::scene::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
-use crate::figure::scene::pages::{self, Pages};
-use crate::figure::scene::paint::{Draw, NOT_RECORDED, Page, Paint};
+use crate::figure::scene::pages::{FrameTime, Pages};
+use crate::figure::scene::paint::{Draw, Page, Paint};
 use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
 use crate::figure::{
-    Area, Colours, Drawing, HeadName, Options, PanelId, Picture, RowsShown, Scale, Style, Walk,
+    Area, Drawing, HeadName, Options, PanelId, Picture, RowsShown, Scale, Style, Walk,
     facts::numbers, head_label, head_named,
 };
 use crate::math::Series;
-use crate::model::{Array, HeadTrace, Place, array};
+use crate::model::{Array, HeadTrace, Place, Trace, array};
 use crate::train::Recording;
 
 /// Share of the width of the pictures over time.
@@ -59,28 +59,23 @@ pub struct Common {
 impl Common {
     /// Looks at all of both.
     pub fn of(a: &Recording, b: &Recording) -> Self {
-        let rows = |r: &Recording| addressed(&r.trace);
-        let total = rows(a).min(rows(b));
-        let memories = [a, b].map(|r| r.trace.memory_columns.as_slice().iter());
-        let [first, second] = memories;
+        let total = addressed(&a.trace).min(addressed(&b.trace));
+        let [first, second] = [a, b].map(|r| r.trace.memory_columns.as_slice().iter());
         let weightings = (0..a.trace.heads.len()).map(|head| {
-            let pair = the_same_head(a, b, head);
-            let of = |(a, b): (&HeadTrace, &HeadTrace)| {
-                let columns = columns_of(a).filter(|column| column.is_weighting());
-                let scales = columns.filter_map(|column| {
-                    let scale = difference(column.series(a)?, column.series(b)?, total);
-                    Some((column.array, scale))
-                });
-                scales.collect()
-            };
-            pair.map_or_else(Vec::new, of)
+            // The one of the second episode with the same label.
+            let other = head_named(&b.trace, &head_label(&a.trace, head));
+            let (a, b) = (&a.trace.heads[head], other.map(|head| &b.trace.heads[head]));
+            let columns = columns_of(a).filter(|column| column.is_weighting());
+            let scales = columns.filter_map(|column| {
+                let scale = difference(column.series(a)?, column.series(b?)?, total);
+                Some((column.array, scale))
+            });
+            scales.collect()
         });
         let outputs = a.trace.output.width().min(b.trace.output.width());
+        let steps = 0..a.trace.steps().max(b.trace.steps());
         Self {
-            touched: {
-                let steps = 0..a.trace.steps().max(b.trace.steps());
-                Rows::of(touched_by(&[a, b], total, steps), total)
-            },
+            touched: Rows::of(touched_by(&[a, b], total, steps), total),
             all: Rows::all(total),
             memory: Scale::signed(first.chain(second)),
             memory_difference: memory_difference(a, b, total),
@@ -92,23 +87,10 @@ impl Common {
     }
 }
 
-/// A head of the first episode, and the one of the second with its label.
-fn the_same_head<'a>(
-    a: &'a Recording,
-    b: &'a Recording,
-    head: usize,
-) -> Option<(&'a HeadTrace, &'a HeadTrace)> {
-    let other = head_named(&b.trace, &head_label(&a.trace, head))?;
-    Some((a.trace.heads.get(head)?, b.trace.heads.get(other)?))
-}
-
 /// The scale of the differences of the first values of all steps that both have.
 fn difference(a: &Series<f32>, b: &Series<f32>, count: usize) -> Scale {
-    let most = (0..a.steps().min(b.steps())).map(|t| {
-        let pairs = a.row(t).iter().zip(b.row(t)).take(count);
-        furthest(pairs.map(|(a, b)| b - a))
-    });
-    Scale::Signed(numbers::round_up(most.fold(0.0, f32::max)))
+    let steps = 0..a.steps().min(b.steps());
+    of_differences(steps.flat_map(|t| a.row(t).iter().zip(b.row(t)).take(count)))
 }
 
 /// Scale of the memory's differences. Column after column, so that memories of unlike heights can be compared.
@@ -118,18 +100,17 @@ fn memory_difference(a: &Recording, b: &Recording, total: usize) -> Scale {
         return Scale::Signed(1.0);
     }
     let rows = [a, b].map(|r| r.trace.memory_size()[0]);
-    let most = (0..=steps).map(|t| {
+    of_differences((0..=steps).flat_map(|t| {
         let columns = [a, b].map(|r| r.trace.memory_columns.row(t));
         let columns = columns[0].chunks(rows[0]).zip(columns[1].chunks(rows[1]));
-        let pairs = columns.flat_map(|(a, b)| a.iter().zip(b).take(total));
-        furthest(pairs.map(|(a, b)| b - a))
-    });
-    Scale::Signed(numbers::round_up(most.fold(0.0, f32::max)))
+        columns.flat_map(|(a, b)| a.iter().zip(b).take(total))
+    }))
 }
 
-fn furthest(values: impl Iterator<Item = f32>) -> f32 {
-    let sizes = values.map(f32::abs).filter(|size| size.is_finite());
-    sizes.fold(0.0, f32::max)
+fn of_differences<'a>(pairs: impl Iterator<Item = (&'a f32, &'a f32)>) -> Scale {
+    let sizes = pairs.map(|(a, b)| (b - a).abs());
+    let finite = sizes.filter(|size| size.is_finite());
+    Scale::Signed(numbers::round_up(finite.fold(0.0, f32::max)))
 }
 
 fn memory_columns(recording: &Recording) -> usize {
@@ -140,8 +121,7 @@ fn memory_columns(recording: &Recording) -> usize {
 /// Two episodes, ready to be drawn.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    a: Named<'a>,
-    b: Named<'a>,
+    sides: [Named<'a>; 2],
     common: &'a Common,
     options: Options,
     /// The head, by its label.
@@ -153,13 +133,14 @@ pub struct Comparison<'a> {
     come_to: [usize; 2],
     /// The steps of the time axis.
     steps: Range<usize>,
-    /// The lines on omitted parts.
-    omitted: Vec<String>,
+    /// Lines in small letters below the pictures of a file: the parts that are not compared.
+    pub omitted: Vec<String>,
     /// The largest difference of every step.
     differences: &'a [f32],
     /// The tolerance, and the first step beyond it.
     limit: (f32, Option<usize>),
-    with_difference: bool,
+    /// True where the difference is shown, second minus first.
+    pub with_difference: bool,
     with_words: bool,
 }
 
@@ -175,8 +156,7 @@ impl<'a> Comparison<'a> {
             stages: [a, b].map(|side| Stages::of(&side.recording.trace, options.writes_first)),
             come_to: [usize::MAX; 2],
             steps: options.span(trace.steps()),
-            a,
-            b,
+            sides: [a, b],
             common,
             options,
             omitted: Vec::new(),
@@ -208,17 +188,6 @@ impl<'a> Comparison<'a> {
         self
     }
 
-    /// Adds lines in small letters below the pictures of a file: the parts that are not compared.
-    pub fn with_omitted(self, omitted: Vec<String>) -> Self {
-        Self { omitted, ..self }
-    }
-
-    /// Shows or hides the difference, second minus first.
-    pub fn with_difference(mut self, on: bool) -> Self {
-        self.with_difference = on;
-        self
-    }
-
     /// The pictures in a part of something else, at their places, with room for words above the memories.
     pub fn paint(mut self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'a>> {
         self.with_words = true;
@@ -234,18 +203,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn page(&self) -> Page<'static> {
-        Page {
-            colours: Colours::with_map(self.options.dark, self.options.map),
-            first: self.steps.start,
-            step: self.options.step,
-            stage: self.options.stage,
-            through: self.options.through,
-            density: self.options.density,
-            as_paper: false,
-            hides_future: self.options.hides_future,
-            to_come: 0.0,
-            lacking: NOT_RECORDED,
-        }
+        self.options.page(self.steps.start)
     }
 
     fn sides(&self) -> impl Iterator<Item = usize> + use<> {
@@ -261,7 +219,7 @@ impl<'a> Comparison<'a> {
         let heads = self.common.all.total() > 0;
         let mut stacks = vec![(OVER_TIME, strips)];
         if heads || self.with_words {
-            stacks.push((1.0 - OVER_TIME, vec![Panel::nothing()]));
+            stacks.push((1.0 - OVER_TIME, Vec::new()));
         }
         let mut bands = vec![Band {
             stacks,
@@ -286,71 +244,67 @@ impl<'a> Comparison<'a> {
         bands
     }
 
+    fn trace(&self, side: usize) -> &'a Trace {
+        &self.sides[side].recording.trace
+    }
+
     fn steps_done(&self, id: PanelId) -> usize {
         let side = id.side.unwrap_or(0).min(1);
-        let trace = &[self.a, self.b][side].recording.trace;
         let step = self.options.step.unwrap_or(self.steps.end);
         let moment = ((step, self.come_to[side]), self.options.through);
-        steps_done(id, &self.stages[side], trace, moment)
+        steps_done(id, &self.stages[side], self.trace(side), moment)
     }
 
     fn lane(&self) -> Option<Panel<'a>> {
         if self.differences.is_empty() {
             return None;
         }
-        let across = Across::Steps(self.steps.len());
-        let natural = 54.0;
         let first = self.steps.start;
         let differences = self.differences;
         let value = move |t: usize, _| differences.get(first + t).copied().unwrap_or(0.0);
         let (limit, marked) = self.limit;
         let marked = marked.filter(|step| self.steps.contains(step));
         let marked = marked.map(|step| step - first);
+        let decades = Decades {
+            values: Cells::new([self.steps.len(), 1], Scale::Signed(1.0), value),
+            limit,
+            marked,
+        };
         Some(Panel {
-            id: PanelId::new(Picture::Differences),
             title: "Largest difference".to_owned(),
-            name: "Largest difference".to_owned(),
             whose: "Largest difference".to_owned(),
-            alt: String::new(),
             note: "per step, all arrays (log scale)".to_owned(),
-            content: Content::Decades(Decades {
-                values: Cells::new([self.steps.len(), 1], Scale::Signed(1.0), value),
-                limit,
-                marked,
-            }),
-            across,
+            across: Across::Steps(self.steps.len()),
             down: Down::all("difference", 1),
-            natural,
-            done: usize::MAX,
+            natural: 54.0,
+            ..Panel::new(
+                PanelId::new(Picture::Differences),
+                Content::Decades(decades),
+            )
         })
     }
 
     /// Returns the difference of the inputs, second minus first, if they differ.
     fn inputs(&self) -> Panel<'a> {
-        let inputs = [self.a, self.b].map(|side| &side.recording.trace.input);
+        let inputs = [0, 1].map(|side| &self.trace(side).input);
         let channels = inputs[0].width();
-        let cells = self.over_time(
-            2,
-            channels,
-            difference(inputs[0], inputs[1], channels),
-            inputs.map(Some),
-        );
+        let scale = difference(inputs[0], inputs[1], channels);
+        let cells = self.over_time(2, channels, scale, inputs.map(Some));
         let (id, shape) = (PanelId::new(Picture::Input).on(2), strip(channels));
         Self::picture(id, ("inputs", String::new()), [None, None], cells, shape)
     }
 
     fn outputs(&self, side: usize) -> Panel<'a> {
-        let [a, b] = [self.a, self.b].map(|side| &side.recording.trace.output);
-        let channels = a.width();
+        let outputs = [0, 1].map(|side| &self.trace(side).output);
+        let channels = outputs[0].width();
         let scale = [Scale::Bits, Scale::Bits, self.common.output_difference][side];
-        let mut cells = self.over_time(side, channels, scale, [Some(a), Some(b)]);
-        if let Some(of) = [self.a, self.b].get(side) {
+        let mut cells = self.over_time(side, channels, scale, outputs.map(Some));
+        if let Some(of) = self.sides.get(side) {
             let (recording, steps) = (of.recording, self.steps.clone());
             cells.outlined = Some(Box::new(move |width| {
-                let wrong = wrong_bits(recording, steps.clone(), width).into_iter();
+                let mut wrong = wrong_bits(recording, steps.clone(), width);
+                wrong.iter_mut().for_each(|(t, _)| *t -= steps.start);
                 wrong
-                    .map(|(t, channel)| (t - steps.start, channel))
-                    .collect()
             }));
         }
         let lacks = [0, 1].map(|side| self.lacks(side, Place::Machine, array::OUTPUT));
@@ -359,23 +313,19 @@ impl<'a> Comparison<'a> {
     }
 
     fn weighting(&self, side: usize) -> Panel<'a> {
-        let heads = [self.a, self.b].map(|side| head_named(&side.recording.trace, &self.head));
+        let heads = [0, 1].map(|side| head_named(self.trace(side), &self.head));
         let series = [0, 1].map(|side| {
-            let trace = &[self.a, self.b][side].recording.trace;
-            heads[side].and_then(|head| self.weighting.series(&trace.heads[head]))
+            let head = &self.trace(side).heads[heads[side]?];
+            self.weighting.series(head)
         });
         let difference = heads[0].and_then(|head| self.common.weighting_differences.get(head));
         let is_it = |(array, _): &&(Array, Scale)| *array == self.weighting.array;
         let difference = difference.and_then(|all| all.iter().find(is_it));
         let difference = difference.map_or(Scale::Signed(1.0), |(_, scale)| *scale);
-        let own = if self.options.log_scale {
-            Scale::LogWeighting
-        } else {
-            Scale::Weighting
-        };
+        let own = Scale::weighting(self.options.log_scale);
         let own = [0, 1].map(|side| {
-            let trace = &[self.a, self.b][side].recording.trace;
-            heads[side].map_or(own, |head| own.of_head(HeadName::of(trace, head)))
+            let name = |head| HeadName::of(self.trace(side), head);
+            heads[side].map_or(own, |head| own.of_head(name(head)))
         });
         let scale = [own[0], own[1], difference][side];
         let mut cells = self.over_time(side, self.common.all.total(), scale, series);
@@ -417,43 +367,32 @@ impl<'a> Comparison<'a> {
     }
 
     fn memory(&self, side: usize) -> Panel<'a> {
-        let sides = [self.a, self.b].map(|side| side.recording);
-        let widths = sides.map(memory_columns);
+        let widths = self.sides.map(|side| memory_columns(side.recording));
         let columns = [widths[0], widths[1], widths[0]][side];
         let step = self.step();
-        let memory = |side: usize| {
-            let trace = &sides[side].trace;
-            (step < trace.steps())
-                .then(|| MemoryAt::new(trace, &self.stages[side], step, self.come_to[side]))
-        };
-        let memories = [0, 1].map(memory);
-        let own = memories.get(side).unwrap_or(&memories[0]).as_ref();
+        let memories = [0, 1].map(|side| {
+            let (trace, stages) = (self.trace(side), &self.stages[side]);
+            let at = || MemoryAt::new(trace, stages, step, self.come_to[side]);
+            (step < trace.steps()).then(at)
+        });
+        let own = memories[side % 2].as_ref();
         let when = own.map_or_else(String::new, MemoryAt::name);
-        let states = memories
-            .each_ref()
-            .map(|memory| memory.as_ref().map_or(0, MemoryAt::version));
+        let [one, other] = memories.map(|memory| memory.map_or(0, |memory| memory.version()));
         let value = move |side: usize, column, row| match &memories[side] {
             Some(memory) if column < memory.columns() => memory.value(row, column),
             _ => 0.0,
         };
         let common = self.common;
         let scale = [common.memory, common.memory, common.memory_difference][side];
-        let mut cells =
-            Cells::new(
-                [columns, common.all.total()],
-                scale,
-                move |column, row| match side {
-                    0 | 1 => value(side, column, row),
-                    _ => value(1, column, row) - value(0, column, row),
-                },
-            );
-        cells.version = (states[0], states[1]);
-        let mut lacks = [0, 1].map(|side| {
-            let ended = step >= sides[side].trace.steps();
-            let words = || format!("{} has ended", SIDES[side]);
-            ended
-                .then(words)
-                .or_else(|| self.lacks(side, Place::Machine, array::MEMORY))
+        let value = move |column, row| match side {
+            0 | 1 => value(side, column, row),
+            _ => value(1, column, row) - value(0, column, row),
+        };
+        let mut cells = Cells::new([columns, common.all.total()], scale, value);
+        cells.version = (one, other);
+        let mut lacks = [0, 1].map(|side| match step >= self.trace(side).steps() {
+            true => Some(format!("{} has ended", SIDES[side])),
+            false => self.lacks(side, Place::Machine, array::MEMORY),
         });
         if side == 2 && widths[0] != widths[1] {
             lacks[0] = Some(format!("{} and {} columns", widths[0], widths[1]));
@@ -469,8 +408,8 @@ impl<'a> Comparison<'a> {
     }
 
     fn name_of(&self, side: usize) -> String {
-        let names = [self.a.name, self.b.name];
-        names.get(side).copied().unwrap_or_default().to_owned()
+        let side = self.sides.get(side);
+        side.map_or_else(String::new, |side| side.name.to_owned())
     }
 
     /// Returns a picture of one side, or of the difference; empty where a side lacks the quantity.
@@ -491,26 +430,22 @@ impl<'a> Comparison<'a> {
             cells.skipped = vec![true; cells.columns];
         }
         Panel {
-            id,
             title: format!("{}: {what}", SIDES[side]),
-            name: String::new(),
             whose: what.to_owned(),
             note: lacks.unwrap_or(note),
-            alt: String::new(),
             across: match id.picture {
                 Picture::Memory => Across::Columns(cells.columns),
                 _ => Across::Steps(cells.columns),
             },
-            content: Content::Cells(cells),
             down,
             natural,
-            done: usize::MAX,
+            ..Panel::new(id, Content::Cells(cells))
         }
     }
 
     /// Why there is nothing of this array on one side, if there is not.
     fn lacks(&self, side: usize, place: Place, array: Array) -> Option<String> {
-        let recording = [self.a, self.b][side].recording;
+        let recording = self.sides[side].recording;
         let is_known = recording.knows(&recording.trace.array_name(place, array));
         (!is_known).then(|| format!("not recorded in {}", SIDES[side]))
     }
@@ -529,13 +464,11 @@ impl<'a> Comparison<'a> {
 
 impl Pages for Comparison<'_> {
     fn scene(&self) -> Scene<'_> {
-        let title = format!("A: {}; B: {}", self.a.name, self.b.name);
+        let title = format!("A: {}; B: {}", self.sides[0].name, self.sides[1].name);
         let (omitted, page) = (self.omitted_lines(), self.page());
         let more = omitted.len() as f32 * LINE;
-        let size = self
-            .options
-            .size
-            .map(|(width, height)| (width, height - more));
+        let size = self.options.size;
+        let size = size.map(|(width, height)| (width, height - more));
         let (mut drawing, places) = layout::scene(self.bands(), size, WIDTH, title, &page);
         for line in omitted {
             let at = [MARGIN, drawing.height];
@@ -545,18 +478,16 @@ impl Pages for Comparison<'_> {
         (drawing, places)
     }
 
-    fn draw_at(&self, pages::FrameTime { step, .. }: pages::FrameTime) -> Drawing {
+    fn draw_at(&self, FrameTime { step, .. }: FrameTime) -> Drawing {
         let mut figure = self.clone();
         figure.options.step = Some(step);
         figure.draw()
     }
 
     /// Two machines may have unlike stages: whole steps.
-    fn frame_times(&self, _: Walk) -> Vec<pages::FrameTime> {
-        self.steps
-            .clone()
-            .map(|step| pages::FrameTime::new(step, None))
-            .collect()
+    fn frame_times(&self, _: Walk) -> Vec<FrameTime> {
+        let steps = self.steps.clone();
+        steps.map(|step| FrameTime::new(step, None)).collect()
     }
 
     fn least_size(&self) -> (f32, f32) {
@@ -705,7 +636,8 @@ mod tests {
             [(&a, "one"), (&none, "other")].map(|(recording, name)| Named { recording, name });
         let figure = Comparison::new(one, two, &common, Options::new(Layout::Debug));
         let omitted = vec!["Not compared: read0 (14 arrays), write1 (16 arrays).".to_owned()];
-        let (without, with) = (figure.clone(), figure.with_omitted(omitted));
+        let (without, mut with) = (figure.clone(), figure);
+        with.omitted = omitted;
         let texts = |drawing: &Drawing| {
             let texts = drawing.marks.iter().filter_map(|mark| match mark {
                 Mark::Text(text) => Some((text.text.clone(), text.at[1])),

@@ -9,17 +9,17 @@ use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::gradients::Layer;
 use crate::figure::facts::rows::{Rows, Span, addressed, touched_by};
 use crate::figure::facts::spread::Spread;
-use crate::figure::facts::stages::{Stage, Stages};
+use crate::figure::facts::stages::{Stage, StageRef, Stages};
 use crate::figure::page::closeup;
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::{self, DebugPage};
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::layout::{self, Band, Scene, least_size, stacked};
-use crate::figure::scene::overlap::{Redundancies, Redundant};
+use crate::figure::scene::overlap::Redundancies;
 use crate::figure::scene::pace::paces;
 use crate::figure::scene::pages::{FrameTime, Pages, REST};
 use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint, TO_COME};
-use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
+use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel};
 use crate::figure::{
     Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, Walk, facts::numbers,
     head_label, scalars,
@@ -129,12 +129,23 @@ impl Options {
         }
     }
 
+    /// The settings of a page from this step on.
+    pub(crate) fn page(&self, first: usize) -> Page<'static> {
+        let colours = Colours::with_map(self.dark, self.map);
+        Page {
+            first,
+            step: self.step,
+            stage: self.stage,
+            through: self.through,
+            hides_future: self.hides_future,
+            ..Page::on_screen(colours, self.density)
+        }
+    }
+
     /// The steps of the time axis of an episode with `steps` steps.
     pub(crate) fn span(&self, steps: usize) -> Range<usize> {
-        let all = 0..steps;
-        self.steps
-            .as_ref()
-            .map_or(all, |span| span.start.min(steps)..span.end.min(steps))
+        let within = |span: &Range<usize>| span.start.min(steps)..span.end.min(steps);
+        self.steps.as_ref().map_or(0..steps, within)
     }
 }
 
@@ -187,7 +198,7 @@ impl<'a> Figure<'a> {
             events: OnceLock::new(),
             initial: None,
             spread: None,
-            layer: Layer::Values,
+            layer: None,
             recording,
             options,
         }
@@ -213,7 +224,7 @@ impl<'a> Figure<'a> {
     /// Without a given step, pictures of one step show that of the most influential write.
     pub fn with_layer(mut self, layer: Layer<'a>) -> Self {
         self.layer = layer;
-        let heaviest = layer.gradients().and_then(|by| by.heaviest);
+        let heaviest = layer.and_then(|by| by.heaviest);
         let step = heaviest.map(|write| write.step);
         let step = step.filter(|step| self.span.contains(step));
         self.options.step = self.options.step.or(step);
@@ -242,13 +253,13 @@ impl<'a> Figure<'a> {
 
     /// True where the pictures show something of the stages of a step.
     pub fn has_stages(&self) -> bool {
-        let pictures = match &self.options.layout {
-            Layout::Paper => return false,
-            Layout::Debug | Layout::CloseUp => return self.focus().is_some(),
-            Layout::Pictures(pictures) => pictures.iter(),
-        };
-        let mut of_a_step = pictures.filter(|picture| picture.is_of_a_step());
-        of_a_step.any(|picture| !self.panels(*picture).is_empty())
+        match &self.options.layout {
+            Layout::Paper => false,
+            Layout::Debug | Layout::CloseUp => self.focus().is_some(),
+            Layout::Pictures(pictures) => pictures
+                .iter()
+                .any(|picture| picture.is_of_a_step() && !self.panels(*picture).is_empty()),
+        }
     }
 
     /// True where the pictures show the spread of samples, if there are any.
@@ -305,10 +316,9 @@ impl<'a> Figure<'a> {
         });
         let steps = self.span.clone().zip(stages).zip(paces(&counts, most));
         let frames = steps.flat_map(|((step, stages), pace)| {
-            let all = if pace.in_stages {
-                stages.into_iter().map(Some).collect()
-            } else {
-                vec![None]
+            let all = match pace.in_stages {
+                true => stages.into_iter().map(Some).collect(),
+                false => vec![None],
             };
             all.into_iter().flat_map(move |stage| {
                 (1..=pace.frames).map(move |frame| FrameTime {
@@ -327,13 +337,15 @@ impl<'a> Figure<'a> {
         let asked = self.options.heads.first().copied();
         let shown = asked.or_else(|| self.salient(step));
         let is_scored = self.recording.episode.is_scored(step);
-        let stages = 0..self.stages.len();
-        let stages = stages.filter(|&place| match self.stages.at(place).stage {
+        let moves = |at: StageRef| match at.stage {
             Stage::Controller => true,
             Stage::Output => is_scored || heads.is_empty(),
-            _ => shown.is_some_and(|head| self.stages.at(place).has(&heads[head])),
-        });
-        stages.collect()
+            _ => shown.is_some_and(|head| at.has(&heads[head])),
+        };
+        let stages = 0..self.stages.len();
+        stages
+            .filter(|&place| moves(self.stages.at(place)))
+            .collect()
     }
 
     /// Returns the salient head of a step.
@@ -353,26 +365,14 @@ impl<'a> Figure<'a> {
     }
 
     fn page(&self) -> Page<'static> {
+        let page = self.options.page(self.span.start);
+        let is_debug = self.options.layout == Layout::Debug;
         Page {
-            colours: Colours::with_map(self.options.dark, self.options.map),
-            first: self.span.start,
-            step: self
-                .options
-                .step
-                .or((self.options.layout == Layout::Debug).then(|| self.step())),
-            stage: self.options.stage,
-            through: self.options.through,
-            density: self.options.density,
+            step: page.step.or(is_debug.then(|| self.step())),
             as_paper: self.is_paper(),
-            hides_future: self.options.hides_future,
-            to_come: match self.options.layout {
-                Layout::Debug => TO_COME,
-                _ => 0.0,
-            },
-            lacking: match self.layer {
-                Layer::Values => NOT_RECORDED,
-                Layer::Gradients(_) => NO_DERIVATIVE,
-            },
+            to_come: if is_debug { TO_COME } else { 0.0 },
+            lacking: self.layer.map_or(NOT_RECORDED, |_| NO_DERIVATIVE),
+            ..page
         }
     }
 
@@ -390,9 +390,8 @@ impl<'a> Figure<'a> {
             Some((seed, episode)) => format!(", seed {seed}, episode {episode}"),
             None => String::new(),
         };
-        let drawn = recording
-            .origin
-            .filter(|_| recording.trace.noise().next().is_some());
+        let is_noisy = recording.trace.noise().next().is_some();
+        let drawn = recording.origin.filter(|_| is_noisy);
         let drawn = drawn.map_or_else(String::new, |draw| match draw.sampling {
             NoiseMode::Mean => String::new(),
             NoiseMode::Sampled => format!(", sample {}", draw.sample),
@@ -406,17 +405,15 @@ impl<'a> Figure<'a> {
         if score.scored > 0 {
             description.push(recording.wrong_of_scored());
         }
-        let description = if description.is_empty() {
-            "as recorded".to_owned()
-        } else {
-            description.join(", ")
-        };
+        if description.is_empty() {
+            description.push("as recorded".to_owned());
+        }
+        let description = description.join(", ");
         let steps = self.options.steps.as_ref().map_or_else(String::new, |_| {
             let (first, last) = (self.span.start, self.span.end.saturating_sub(1));
             format!("; steps {first} to {last}")
         });
-        let layer = self.layer.gradients();
-        let layer = layer.map_or_else(String::new, |by| {
+        let layer = self.layer.map_or_else(String::new, |by| {
             let write = by.heaviest.as_ref().map_or_else(String::new, |write| {
                 let write = by.write_in_words(write, &recording.trace);
                 format!("; write with the largest gradient: {write}")
@@ -519,46 +516,37 @@ impl<'a> Figure<'a> {
     fn focus(&self) -> Option<usize> {
         let is_there = |head: &usize| *head < self.recording.trace.heads.len();
         let asked = self.options.heads.first().copied().filter(is_there);
-        asked
-            .or_else(|| self.head_of_kind(true))
-            .or_else(|| self.heads().next())
+        let write = || self.head_of_kind(true);
+        asked.or_else(write).or_else(|| self.heads().next())
     }
 
     fn panels(&self, picture: Picture) -> Vec<Panel<'_>> {
         let focus = self.focus();
+        let one = |panel: Option<_>| Vec::from_iter(panel);
+        let over_time = |of: &mut dyn Iterator<Item = usize>| {
+            let panels = of.filter_map(|of| self.over_time(PanelId::of(picture, of)));
+            panels.collect()
+        };
         let heads = |write: Option<bool>| {
             let heads = &self.recording.trace.heads;
             let is_one = move |head: &usize| write.is_none_or(|w| heads[*head].is_write() == w);
-            let ids = self.heads().filter(is_one);
-            ids.filter_map(|head| self.over_time(PanelId::of(picture, head)))
-                .collect()
+            over_time(&mut self.heads().filter(is_one))
         };
         match picture {
             Picture::Input | Picture::Target | Picture::Output | Picture::Error => {
-                self.over_time(PanelId::new(picture)).into_iter().collect()
+                one(self.over_time(PanelId::new(picture)))
             }
             Picture::Adds | Picture::Erases => heads(Some(true)),
             Picture::Reads => heads(Some(false)),
             Picture::Weightings => heads(None),
-            Picture::Memory => focus.and_then(|_| self.memory()).into_iter().collect(),
-            Picture::Stages => focus
-                .and_then(|head| self.stages(head))
-                .into_iter()
-                .collect(),
-            Picture::Scalars => focus.map(|head| self.lanes(head)).into_iter().collect(),
-            Picture::Overlap => {
-                let id = PanelId::new(Picture::Overlap);
-                self.catalogue().panel(id).into_iter().collect()
-            }
-            Picture::Redundancy => {
-                let all = self.redundancy(self.redundancies.0.iter());
-                all.into_iter().collect()
-            }
-            Picture::Uncertainty => self.uncertainty().into_iter().collect(),
+            Picture::Memory => one(focus.and_then(|_| self.memory())),
+            Picture::Stages => one(focus.and_then(|head| self.stages(head))),
+            Picture::Scalars => one(focus.map(|head| self.lanes(head))),
+            Picture::Overlap => one(self.catalogue().panel(PanelId::new(picture))),
+            Picture::Redundancy => one(self.redundancy()),
+            Picture::Uncertainty => one(self.uncertainty()),
             Picture::Hidden | Picture::Cells => {
-                let layers = 0..self.recording.trace.layers.len();
-                let ids = layers.map(|layer| PanelId::of(picture, layer));
-                ids.filter_map(|id| self.over_time(id)).collect()
+                over_time(&mut (0..self.recording.trace.layers.len()))
             }
             Picture::Differences
             | Picture::Keys
@@ -613,9 +601,8 @@ impl<'a> Figure<'a> {
     fn memory(&self) -> Option<Panel<'_>> {
         let mut panel = self.catalogue().panel(PanelId::new(Picture::Memory))?;
         if let Content::Cells(cells) = &mut panel.content {
-            let heads = self.heads();
-            let heads = heads.map(|head| HeadName::of(&self.recording.trace, head));
-            let heads: Vec<_> = heads.collect();
+            let name = |head| HeadName::of(&self.recording.trace, head);
+            let heads: Vec<_> = self.heads().map(name).collect();
             cells.marks.retain(|mark| heads.contains(&mark.name));
         }
         Some(panel)
@@ -633,14 +620,12 @@ impl<'a> Figure<'a> {
     fn lanes(&self, head: usize) -> Panel<'_> {
         let trace = &self.recording.trace;
         let (label, name) = (head_label(trace, head), HeadName::of(trace, head));
-        let lanes = match self.layer {
-            Layer::Values => scalars(&trace.heads[head], trace.steps()),
-            Layer::Gradients(by) => by.scalars(head, trace.steps()),
+        let (lanes, note) = match self.layer {
+            None => (scalars(&trace.heads[head], trace.steps()), String::new()),
+            Some(by) => (by.scalars(head, trace.steps()), by.by("each of them")),
         };
         let lanes = lanes.into_iter();
         let lanes = lanes.map(|lane| (lane, Some(name))).collect();
-        let gradients = self.layer.gradients();
-        let note = gradients.map_or_else(String::new, |by| by.by("each of them"));
         let named = (format!("Parameters of {label}"), note);
         let id = PanelId::of(Picture::Scalars, head);
         Panel {
@@ -649,19 +634,13 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// Returns the redundancy of heads: of one kind, or of all.
-    fn redundancy<'s>(
-        &'s self,
-        of: impl Iterator<Item = &'s Redundant> + Clone,
-    ) -> Option<Panel<'s>> {
-        let lanes = of.clone().map(|of| (of.line.clone(), of.head));
-        let lanes: Vec<_> = lanes.collect();
-        let means = of.map(|of| format!("{} {}", of.who, numbers::short(of.mean, 2)));
-        let means: Vec<_> = means.collect();
-        let named = (
-            "Redundancy".to_owned(),
-            format!("mean of {}", means.join(", ")),
-        );
+    /// Returns the redundancy of heads: of each kind, and of all.
+    fn redundancy(&self) -> Option<Panel<'_>> {
+        let all = || self.redundancies.0.iter();
+        let lanes: Vec<_> = all().map(|of| (of.line.clone(), of.head)).collect();
+        let means = all().map(|of| format!("{} {}", of.who, numbers::short(of.mean, 2)));
+        let means = means.collect::<Vec<_>>().join(", ");
+        let named = ("Redundancy".to_owned(), format!("mean of {means}"));
         let natural = 48.0 * lanes.len() as f32;
         (natural > 0.0).then(|| Panel {
             natural,
@@ -672,10 +651,8 @@ impl<'a> Figure<'a> {
     /// Returns the uncertainty over many samples.
     fn uncertainty(&self) -> Option<Panel<'_>> {
         let spread = self.spread?;
-        let named = (
-            "Uncertainty".to_owned(),
-            format!("per output bit, from {} samples", spread.samples),
-        );
+        let note = format!("per output bit, from {} samples", spread.samples);
+        let named = ("Uncertainty".to_owned(), note);
         let lanes: Vec<_> = spread.lines().map(|line| (line, None)).into();
         Some(Panel {
             natural: 48.0 * lanes.len() as f32,
@@ -694,17 +671,13 @@ impl<'a> Figure<'a> {
             lane.values = lane.values[self.span.clone()].to_vec();
         }
         Panel {
-            id,
             name: title.clone(),
             whose: title.clone(),
             title,
             note,
             alt: "over time".to_owned(),
-            content: Content::Lanes(lanes),
             across: Across::Steps(self.span.len()),
-            down: Down::all("", 0),
-            natural: 240.0,
-            done: usize::MAX,
+            ..Panel::new(id, Content::Lanes(lanes))
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::figure::facts::stages::{Column, Stage};
 use crate::figure::scene::annotations::{gaps, plate, text_on, unrecorded};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
-use crate::figure::scene::motion::{Instant, LIGHTER, ease, within};
+use crate::figure::scene::motion::{Instant, ease, lighter};
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
 use crate::figure::{Area, HeadName, Ink, PanelId, Scale, Style, facts::numbers};
 use crate::model::weighting::bayesian::PRIOR;
@@ -100,7 +100,7 @@ impl Bars<'_> {
         if self.to_come {
             page.to_come
         } else if self.moving {
-            LIGHTER + (1.0 - LIGHTER) * within(page.through, [0.85, 1.0])
+            lighter(page.through)
         } else {
             1.0
         }

@@ -48,22 +48,12 @@ pub struct Source<'a> {
     values: Box<dyn Values + 'a>,
 }
 
-impl std::fmt::Debug for Source<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Source")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Number of values per step, and the values by step and index.
 type Numbers<'a> = (usize, Box<dyn Values + 'a>);
 
 fn of(series: &Series<f32>) -> Numbers<'_> {
-    (
-        series.width(),
-        Box::new(|t: usize, row: usize| series.row(t)[row]),
-    )
+    let value = |t: usize, row: usize| series.row(t)[row];
+    (series.width(), Box::new(value))
 }
 
 /// A kind of quantity: title, name on screen, word for one, symbol, meaning of a row, description.
@@ -118,9 +108,7 @@ impl<'a> Source<'a> {
         let scale = match id.picture {
             Picture::Keys | Picture::Adds => scales.vector,
             Picture::Reads => scales.memory,
-            Picture::Shifts | Picture::Weightings => {
-                weights.of_head(HeadName::of(trace, id.of.unwrap_or(0)))
-            }
+            Picture::Shifts | Picture::Weightings => weights.of_head(HeadName::of(trace, id.of?)),
             Picture::Overlap => weights,
             Picture::Cells => scales.state,
             Picture::Hidden => Scale::Signed(1.0),
@@ -135,12 +123,10 @@ impl<'a> Source<'a> {
             (Picture::Weightings, false) => ("Read weightings", ", where it reads"),
             _ => (title, ""),
         };
+        let layer = || format!("layer {}", id.of.unwrap_or(0));
         let (note, whose) = match row {
             "channel" => (shows.to_owned(), name.to_owned()),
-            "unit" => {
-                let layer = format!("layer {}", id.of.unwrap_or(0));
-                (layer.clone(), layer)
-            }
+            "unit" => (layer(), layer()),
             _ => (format!("{symbol} of {label}{verb}"), label),
         };
         let name = match row {
@@ -183,9 +169,8 @@ impl<'a> Source<'a> {
 
     /// Returns the word and the symbol: `key k`.
     pub fn describe(&self) -> String {
-        format!("{} {}", self.word, self.symbol)
-            .trim_end()
-            .to_owned()
+        let both = format!("{} {}", self.word, self.symbol);
+        both.trim_end().to_owned()
     }
 
     /// A value, by step and place.
@@ -248,13 +233,11 @@ impl<'a> Catalogue<'a> {
 
     /// Returns the moment of which sentences are made.
     pub fn narrated(&self) -> narrate::Moment<'a> {
-        let (step, place) = self.moment;
-        let (recording, stages) = (self.recording, self.stages);
         narrate::Moment {
-            recording,
-            stages,
-            step,
-            place,
+            recording: self.recording,
+            stages: self.stages,
+            step: self.moment.0,
+            place: self.moment.1,
         }
     }
 
@@ -265,8 +248,7 @@ impl<'a> Catalogue<'a> {
 
     /// Distinguishes the layers.
     fn layered(&self) -> usize {
-        let gradients = self.layer.gradients();
-        gradients.map_or(0, Gradients::version)
+        self.layer.map_or(0, Gradients::version)
     }
 
     /// Version number that tells moving pictures from the same ones a little later.
@@ -278,8 +260,8 @@ impl<'a> Catalogue<'a> {
     fn source(&self, id: PanelId) -> Option<Source<'a>> {
         let source = Source::new(self.recording, self.scales, self.shades, id)?;
         Some(match self.layer {
-            Layer::Values => source,
-            Layer::Gradients(gradients) => source.derived(gradients),
+            Some(gradients) => source.derived(gradients),
+            None => source,
         })
     }
 
@@ -319,17 +301,16 @@ impl<'a> Catalogue<'a> {
             }
         };
         Some(Panel {
-            id,
             title: source.title.to_owned(),
             name: source.name,
             whose: source.whose,
             note: source.note,
             alt: alt.to_owned(),
-            content: Content::Cells(cells),
             across: Across::Steps(steps),
             down,
             natural,
             done: steps_done(id, self.stages, self.trace(), (self.moment, self.through)),
+            ..Panel::new(id, Content::Cells(cells))
         })
     }
 
@@ -342,31 +323,27 @@ impl<'a> Catalogue<'a> {
         };
         let description = source.describe();
         let values = source.values;
-        let mut cells = Cells::new([source.rows, 1], source.scale, move |c, _| {
-            values.at(step, c)
-        });
+        let value = move |row, _| values.at(step, row);
+        let mut cells = Cells::new([source.rows, 1], source.scale, value);
         cells.version = (step, self.layered());
         Some(Panel {
-            id,
             name: format!("{whose} {description}"),
             title: description,
             whose,
             note: source.note,
             alt: "at this step".to_owned(),
-            content: Content::Cells(cells),
             across: Across::Columns(source.rows),
             down: Down::all("", 1),
             natural: 14.0,
-            done: usize::MAX,
+            ..Panel::new(id, Content::Cells(cells))
         })
     }
 
     /// True while the memory moves: during writes, if its rows are distinguishable.
     fn memory_moves(&self) -> bool {
         let place = self.moment.1;
-        let writes =
-            |place: usize| matches!(self.stages.at(place).stage, Stage::Erase | Stage::Add);
-        let changes = place >= self.stages.len() || writes(place);
+        let writes = matches!(self.stages.at(place).stage, Stage::Erase | Stage::Add);
+        let changes = place >= self.stages.len() || writes;
         self.through < 1.0 && changes && self.rows.shown() <= MOST_MOVING
     }
 
@@ -378,7 +355,7 @@ impl<'a> Catalogue<'a> {
         }
         let memory = MemoryAt::new(trace, stages, step, place);
         let (columns, rows) = (memory.columns(), trace.memory_size()[0]);
-        let gradients = self.layer.gradients();
+        let gradients = self.layer;
         let scale = gradients.map_or(self.scales.memory, |by| by.scale(array::MEMORY));
         let by = gradients.map(|by| by.trace.memory_columns.row(memory.row()));
         let (instant, moving) = (self.instant(), gradients.is_none() && self.memory_moves());
@@ -396,17 +373,14 @@ impl<'a> Catalogue<'a> {
         let marks = heads.filter_map(|head| head_mark(trace, stages, (step, place), head));
         cells.marks = marks.collect();
         Some(Panel {
-            id: PanelId::new(Picture::Memory),
             title: "Memory".to_owned(),
             name: "memory".to_owned(),
             whose: memory.name(),
             note: gradients.map_or_else(|| memory.name(), |by| by.by("M")),
             alt: "rows down, columns across".to_owned(),
-            content: Content::Cells(cells),
             across: Across::Columns(columns),
             down: self.down(),
-            natural: 240.0,
-            done: usize::MAX,
+            ..Panel::new(PanelId::new(Picture::Memory), Content::Cells(cells))
         })
     }
 
@@ -415,17 +389,14 @@ impl<'a> Catalogue<'a> {
         let (trace, (step, _)) = (self.trace(), self.moment);
         let overlap = Overlap::new(trace, step, self.shades[1], self.redundancies)?;
         Some(Panel {
-            id: PanelId::new(Picture::Overlap),
             title: "Overlap of heads".to_owned(),
             name: "overlap of heads".to_owned(),
             whose: format!("overlap of heads at step {step}"),
             note: format!("A·A′ at step {step}"),
             alt: MEANING.replace('\n', "; "),
             natural: overlap.natural(),
-            done: usize::MAX,
-            content: Content::Overlap(overlap),
-            across: Across::Values,
             down: Down::all("head", trace.heads.len()),
+            ..Panel::new(PanelId::new(Picture::Overlap), Content::Overlap(overlap))
         })
     }
 
@@ -433,33 +404,26 @@ impl<'a> Catalogue<'a> {
     fn learned(&self, index: usize, part: usize) -> Option<Panel<'a>> {
         let head = self.trace().heads.get(index)?;
         let (spec, series) = learned_of(head, part)?;
-        let inputs = if spec.dims.len() > 1 {
-            head.key.width()
-        } else {
-            1
-        };
+        let is_matrix = spec.dims.len() > 1;
+        let inputs = if is_matrix { head.key.width() } else { 1 };
         let outputs = series.width() / inputs.max(1);
         let values = series.row(0);
-        let cells = Cells::new(
-            [outputs, inputs],
-            Scale::signed(values.iter()),
-            move |column, row| values[row * outputs + column],
-        );
+        let value = move |column, row| values[row * outputs + column];
+        let cells = Cells::new([outputs, inputs], Scale::signed(values.iter()), value);
+        let id = PanelId::of(Picture::Learned, index).part(part);
         let whose = head_label(self.trace(), index);
         // No font on screen has the sign of a transpose; the equations of the stages do without it, too.
         let equation = spec.equation.replace('ᵀ', "");
         Some(Panel {
-            id: PanelId::of(Picture::Learned, index).part(part),
             title: spec.symbol.to_owned(),
             name: format!("{whose} {}", spec.name),
             whose,
             note: equation.clone(),
             alt: equation,
-            content: Content::Cells(cells),
             across: Across::Columns(outputs),
             down: Down::all(learned_axes(spec)[0], inputs),
             natural: 40.0,
-            done: usize::MAX,
+            ..Panel::new(id, Content::Cells(cells))
         })
     }
 
@@ -468,8 +432,8 @@ impl<'a> Catalogue<'a> {
         let (trace, (step, now)) = (self.trace(), self.moment);
         let head = trace.heads.get(index)?;
         let place = self.stages.place(column.stage, Some(head)).unwrap_or(0);
-        let gradients = self.layer.gradients();
-        let layer = gradients.and_then(|by| Some((by, by.column(index, column, step)?)));
+        let layer = self.layer;
+        let layer = layer.and_then(|by| Some((by, by.column(index, column, step)?)));
         let values = layer.map_or_else(|| column.values(head, step), |(_, values)| values);
         let at = InStep::of(trace, self.stages.writes_first(), index, step)?;
         let scale = match column.array {
@@ -486,8 +450,8 @@ impl<'a> Catalogue<'a> {
             _ => column.parameter(&at),
         };
         let (instant, count) = (self.instant(), values.len());
-        let moving =
-            layer.is_none() && self.through < 1.0 && (now == place || now >= self.stages.len());
+        let is_on = now == place || now >= self.stages.len();
+        let moving = layer.is_none() && self.through < 1.0 && is_on;
         let mut cells = Cells::new([1, count], scale, move |_, row| {
             if moving {
                 instant.column(head, column, row, turn(row, count))
@@ -499,75 +463,57 @@ impl<'a> Catalogue<'a> {
         // Heads that address the memory later see the rows written in the same step.
         let by = step + usize::from(self.stages.reached(place, Stage::Add, None));
         let array = trace.array_name(Place::Head(index), column.array);
+        let name = HeadName::of(trace, index);
+        let by_content = column.is_signed() && score_text(head.mechanism.score).reads_rows;
+        let spread = self
+            .spread
+            .filter(|_| layer.is_none() && is_spread(head, column));
+        let is_drawn = column.array == array::DISTRIBUTION
+            && at.sampling != NoiseMode::Expected
+            && instant.progress(Stage::Draw, Some(head)) >= POINT[1];
         let bars = Bars {
             column,
             head: index,
-            name: HeadName::of(trace, index),
+            name,
             place,
             parameter,
             description: match scale {
-                _ if let Some((by, _)) = layer => by.by(&format!(
-                    "{} of {}",
-                    column.symbol,
-                    head_label(trace, index)
-                )),
+                _ if let Some((by, _)) = layer => by.by(&format!("{} of {name}", column.symbol)),
                 Scale::Signed(most) if column.is_unbounded() => {
-                    let most = numbers::end_text(most);
-                    format!(
-                        "{}\nbars from −{most} to {most}, the range of this episode",
-                        column.describe(head)
-                    )
+                    let (what, most) = (column.describe(head), numbers::end_text(most));
+                    format!("{what}\nbars from −{most} to {most}, the range of this episode")
                 }
                 _ => column.describe(head),
             },
             cells,
             most: None,
-            spread: self
-                .spread
-                .filter(|_| layer.is_none())
-                .filter(|_| is_spread(head, column))
-                .and_then(|spread| spread.band(index, step)),
+            spread: spread.and_then(|spread| spread.band(index, step)),
             window: at.window().filter(|_| column.array == array::CONTENT),
-            drawn: at
-                .draw()
-                .filter(|_| column.array == array::DISTRIBUTION)
-                .filter(|_| at.sampling != NoiseMode::Expected)
-                .filter(|_| instant.progress(Stage::Draw, Some(head)) >= POINT[1])
-                .map(|drawn| drawn.row),
+            drawn: at.draw().filter(|_| is_drawn).map(|drawn| drawn.row),
             computed: layer.is_none() && self.recording.computed.contains(&array),
             to_come: place > now || place == now && self.through <= 0.0 && place > 0,
             moving,
             // A location score does not depend on whether the row was written.
-            faint: (layer.is_none()
-                && column.is_signed()
-                && score_text(head.mechanism.score).reads_rows)
-                .then_some((self.written, by)),
+            faint: (by_content && layer.is_none()).then_some((self.written, by)),
         };
-        Some((
-            PanelId::of(Picture::Stages, index).part(column.place()),
-            bars,
-        ))
+        let id = PanelId::of(Picture::Stages, index);
+        Some((id.part(column.place()), bars))
     }
 
     /// The picture of a weighting.
     pub fn column(&self, id: PanelId, bars: Bars<'a>) -> Panel<'a> {
         let (column, description) = (bars.column, bars.description.clone());
         Panel {
-            id,
             title: format!("{} of {}", column.symbol, bars.name),
             name: format!("{} {}", bars.name, column.word),
             whose: bars.name.to_string(),
-            alt: if bars.computed {
-                format!("{description}\ncomputed from recorded arrays")
-            } else {
-                description.clone()
+            alt: match bars.computed {
+                true => format!("{description}\ncomputed from recorded arrays"),
+                false => description.clone(),
             },
             note: description,
-            content: Content::Bars(bars),
-            across: Across::Values,
             down: self.down(),
-            natural: 240.0,
-            done: usize::MAX,
+            ..Panel::new(id, Content::Bars(bars))
         }
     }
 
@@ -578,18 +524,15 @@ impl<'a> Catalogue<'a> {
         let label = head_label(self.trace(), index);
         let title = format!("Addressing of {label}");
         let of = (HeadName::of(self.trace(), index), head);
-        let addressing = Addressing::new(columns.collect(), of, &self.instant(), self.moment.0);
-        let gradients = self.layer.gradients();
-        let addressing = match gradients {
-            Some(_) => addressing.of_gradients(),
-            None => addressing,
-        };
+        let mut addressing = Addressing::new(columns.collect(), of, &self.instant(), self.moment.0);
+        if self.layer.is_some() {
+            addressing = addressing.of_gradients();
+        }
         Some(Panel {
-            id: PanelId::of(Picture::Stages, index),
             name: title.clone(),
             title,
             whose: label,
-            note: match (gradients, self.spread) {
+            note: match (self.layer, self.spread) {
                 (Some(by), _) => format!("d {}, at step {}", by.name(), self.moment.0),
                 // Short enough to fit above the columns of a page with all stages.
                 (_, Some(Spread { samples, .. })) => {
@@ -597,12 +540,11 @@ impl<'a> Catalogue<'a> {
                 }
                 _ => format!("at step {}", self.moment.0),
             },
-            alt: String::new(),
-            content: Content::Addressing(addressing),
-            across: Across::Values,
             down: self.down(),
-            natural: 240.0,
-            done: usize::MAX,
+            ..Panel::new(
+                PanelId::of(Picture::Stages, index),
+                Content::Addressing(addressing),
+            )
         })
     }
 }
@@ -653,15 +595,12 @@ pub fn learned_axes(spec: Array) -> [&'static str; 2] {
 /// Returns the steps that are not scored.
 fn not_asked(recording: &Recording) -> Vec<std::ops::Range<usize>> {
     let mut start = 0;
-    let runs = recording
-        .episode
-        .mask
-        .chunk_by(|a, b| (*a > 0.0) == (*b > 0.0));
-    let runs = runs.map(|run| {
+    let mask = &recording.episode.mask;
+    let runs = mask.chunk_by(|a, b| (*a > 0.0) == (*b > 0.0));
+    let quiet = runs.filter_map(|run| {
         let steps = start..start + run.len();
         start = steps.end;
-        (steps, run[0] <= 0.0)
+        (run[0] <= 0.0).then_some(steps)
     });
-    runs.filter_map(|(steps, quiet)| quiet.then_some(steps))
-        .collect()
+    quiet.collect()
 }

@@ -54,6 +54,29 @@ impl Area {
         }
     }
 
+    /// Returns the area without a margin at its sides, and one above and below.
+    pub(crate) fn inset(self, x: f32, y: f32) -> Self {
+        self.across(self.left + x, self.right - x)
+            .down(self.top + y, self.bottom - y)
+    }
+
+    /// The corners, the first one at the end again.
+    pub(crate) fn corners(&self) -> [[f32; 2]; 5] {
+        let Self {
+            left,
+            top,
+            right,
+            bottom,
+        } = *self;
+        [
+            [left, top],
+            [right, top],
+            [right, bottom],
+            [left, bottom],
+            [left, top],
+        ]
+    }
+
     /// The middle, from left to right.
     pub fn middle(&self) -> f32 {
         f32::midpoint(self.left, self.right)
@@ -260,6 +283,11 @@ impl Style {
             weight: Weight::Bold,
             ..self
         }
+    }
+
+    /// Makes the text bold where this holds.
+    pub(crate) fn bold_if(self, bold: bool) -> Self {
+        if bold { self.bold() } else { self }
     }
 
     /// Makes the text monospaced.

@@ -46,12 +46,10 @@ impl<'a> Band<'a> {
     /// Height above the first data: the same for all stacks, so that rows are aligned.
     fn head(&self, stack: &[Panel<'a>]) -> f32 {
         let single = self.stacks.iter().all(|(_, stack)| stack.len() == 1);
-        let own = stack.first().map_or(0.0, Panel::head);
-        if !single {
-            return own;
-        }
-        let heads = self.stacks.iter().map(|(_, stack)| stack[0].head());
-        heads.fold(own, f32::max)
+        let own = stack.first().map(Panel::head);
+        let others = self.stacks.iter().filter(|_| single);
+        let heads = others.flat_map(|(_, stack)| stack).map(Panel::head);
+        heads.chain(own).fold(0.0, f32::max)
     }
 
     /// Smallest stretch of the data at which every picture keeps some height.
@@ -59,11 +57,8 @@ impl<'a> Band<'a> {
         let stacks = self.stacks.iter();
         let least = stacks.map(|(_, stack)| {
             let naturals = stack.iter().map(|panel| panel.natural);
-            let (sum, low) = (
-                naturals.clone().sum::<f32>(),
-                naturals.fold(f32::MAX, f32::min),
-            );
-            LEAST * sum / (low * self.natural())
+            let low = naturals.clone().fold(f32::MAX, f32::min);
+            LEAST * naturals.sum::<f32>() / (low * self.natural())
         });
         least.fold(0.0, f32::max)
     }
@@ -101,14 +96,11 @@ pub type Scene<'a> = (Drawing, Vec<PlacedPanel<'a>>);
 /// The size of a page for these pictures: as asked for, if they fit, or of this width and as high as suits them.
 fn size(bands: &[Band<'_>], asked: Option<(f32, f32)>, natural_width: f32) -> (f32, f32) {
     let (least_width, least_height) = least_size(bands);
-    let high = || {
-        let height = bands.iter().map(|band| band.overhead() + band.natural());
-        (height.sum::<f32>() + 2.0 * MARGIN).ceil()
-    };
-    asked.map_or_else(
-        || (natural_width, high()),
-        |(width, height)| (width.max(least_width), height.max(least_height)),
-    )
+    if let Some((width, height)) = asked {
+        return (width.max(least_width), height.max(least_height));
+    }
+    let height = bands.iter().map(|band| band.overhead() + band.natural());
+    (natural_width, (height.sum::<f32>() + 2.0 * MARGIN).ceil())
 }
 
 /// The pictures on a page of their own.
@@ -170,7 +162,7 @@ fn paint_band<'a>(
             let height = free * panel.natural / natural;
             let is_last = index + 1 == count;
             let place = Area::new(area.left, top.round(), area.width(), height.round());
-            places.extend(panel.draw(on, place, is_last && band.axis, page));
+            places.push(panel.draw(on, place, is_last && band.axis, page));
             top += height + BELOW;
         }
         left += width + BETWEEN;

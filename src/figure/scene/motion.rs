@@ -36,7 +36,7 @@ pub const COME: Interval = [0.0, 0.4];
 /// Interval in which the row changes.
 pub const CHANGE: Interval = [0.3, 1.0];
 /// Opacity of a moving bar.
-pub const LIGHTER: f32 = 0.78;
+const LIGHTER: f32 = 0.78;
 /// Share of the interval that one cell takes, if cells change in turn.
 const OWN: f32 = 0.35;
 
@@ -71,6 +71,11 @@ pub fn between(from: f32, to: f32, share: f32) -> f32 {
         return to;
     }
     (from + (to - from) * share.max(0.0)).clamp(from.min(to), from.max(to))
+}
+
+/// Returns the opacity of a bar at this progress of its stage.
+pub fn lighter(through: f32) -> f32 {
+    between(LIGHTER, 1.0, within(through, [0.85, 1.0]))
 }
 
 /// An instant of a stage of a step.

@@ -112,8 +112,6 @@ pub enum Content<'a> {
     Decades(Decades<'a>),
     /// Something to point at, without values.
     Sign(Slot),
-    /// Empty space.
-    Nothing,
 }
 
 /// A picture at its place, to be painted and to be pointed at.
@@ -201,7 +199,7 @@ impl<'a> PlacedPanel<'a> {
             Content::Overlap(overlap) => overlap.paint(paint, self.place(), page),
             Content::Lanes(all) => lanes::all(paint, all, &self.area, page),
             Content::Decades(decades) => decades.paint(paint, &self.area, page),
-            Content::Sign(_) | Content::Nothing => {}
+            Content::Sign(_) => {}
         }
         if let (Some(steps), true) = (self.steps(), page.hides_future) {
             let done = self.panel.done.saturating_sub(page.first);
@@ -221,28 +219,19 @@ pub(crate) fn later(paint: &mut dyn Paint, area: Area, page: &Page<'_>) {
 }
 
 impl<'a> Panel<'a> {
-    /// A part of a page without values.
-    pub(crate) fn sign(slot: Slot, name: String) -> Self {
+    /// A picture without words and axes.
+    pub(crate) fn new(id: PanelId, content: Content<'a>) -> Self {
         Self {
-            name,
-            content: Content::Sign(slot),
-            ..Self::nothing()
-        }
-    }
-
-    /// Room that is kept.
-    pub(crate) fn nothing() -> Self {
-        Self {
-            id: PanelId::new(Picture::Differences),
+            id,
             title: String::new(),
             name: String::new(),
             whose: String::new(),
             note: String::new(),
             alt: String::new(),
-            content: Content::Nothing,
+            content,
             across: Across::Values,
             down: Down::all("", 0),
-            natural: 1.0,
+            natural: 240.0,
             done: usize::MAX,
         }
     }
@@ -254,6 +243,15 @@ impl<'a> Panel<'a> {
             self.content = Content::Cells(cells.during(steps));
         }
         self
+    }
+
+    /// A part of a page without values.
+    pub(crate) fn sign(slot: Slot, name: String) -> Self {
+        let id = PanelId::new(Picture::Differences);
+        Self {
+            name,
+            ..Self::new(id, Content::Sign(slot))
+        }
     }
 
     /// Height of the part above the data.
@@ -268,10 +266,9 @@ impl<'a> Panel<'a> {
     /// Places the picture on a page.
     pub fn at(mut self, area: Area) -> PlacedPanel<'a> {
         let area = match &mut self.content {
-            Content::Cells(cells) if !cells.marks.is_empty() => Area {
-                right: area.right - ROOM_FOR_HEADS,
-                ..area
-            },
+            Content::Cells(cells) if !cells.marks.is_empty() => {
+                area.across(area.left, area.right - ROOM_FOR_HEADS)
+            }
             Content::Overlap(overlap) => overlap.place(&area),
             _ => area,
         };
@@ -282,15 +279,8 @@ impl<'a> Panel<'a> {
     /// Places the picture on a page, with its rows on this axis.
     pub fn along(self, area: Area, axis: Axis) -> PlacedPanel<'a> {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
-        PlacedPanel {
-            panel: self,
-            area: Area {
-                top,
-                bottom,
-                ..area
-            },
-            axis,
-        }
+        let (panel, area) = (self, area.down(top, bottom));
+        PlacedPanel { panel, area, axis }
     }
 
     /// Draws everything; the data fills `area`.
@@ -300,38 +290,27 @@ impl<'a> Panel<'a> {
         area: Area,
         axis: bool,
         page: &Page<'_>,
-    ) -> Option<PlacedPanel<'a>> {
-        if matches!(self.content, Content::Nothing) {
-            return None;
-        }
+    ) -> PlacedPanel<'a> {
         // On a page it is called by its title.
         (self.name, self.alt) = (self.title.clone(), self.note.clone());
         let place = self.at(area);
         let (panel, area) = (&place.panel, &place.area);
         place.paint(paint, page);
-        if !matches!(
-            panel.content,
-            Content::Lanes(..) | Content::Decades(_) | Content::Overlap(_)
-        ) {
-            panel.rows_axis(paint, area, &place.axis, page);
+        match panel.content {
+            Content::Lanes(..) | Content::Decades(_) | Content::Overlap(_) => {}
+            _ => panel.rows_axis(paint, area, &place.axis, page),
         }
         let step = page.step.and_then(|step| step.checked_sub(page.first));
         if let (Some(step), Some(steps)) = (step, place.steps())
             && step < steps
         {
-            play_head(
-                paint,
-                &area.down(area.top - 2.0, area.bottom + 2.0),
-                step,
-                steps,
-                page,
-            );
+            play_head(paint, &area.inset(0.0, -2.0), step, steps, page);
         }
         panel.title(paint, area, page);
         if axis {
             panel.columns_axis(paint, area, page);
         }
-        Some(place)
+        place
     }
 
     /// Returns the right edge of the picture, for data in this area.
@@ -363,12 +342,10 @@ impl<'a> Panel<'a> {
                 }
             }
             let note = text_width(&self.note, TEXT);
-            let ends: [f32; 2] = cells.scale.ends().into();
-            let ends: f32 = ends
-                .map(|end| text_width(&end_text(end), SMALL))
-                .iter()
-                .sum();
-            let bar = (right - left - note - (ends + 26.0).max(66.0)).clamp(24.0, 88.0);
+            let (low, high) = cells.scale.ends();
+            let end = |end| text_width(&end_text(end), SMALL);
+            let ends = (end(low) + end(high) + 26.0).max(66.0);
+            let bar = (right - left - note - ends).clamp(24.0, 88.0);
             right = legend(paint, [right, y], bar, cells.scale, page);
         }
         let has_room = left + text_width(&self.note, TEXT) + 8.0 < right;

@@ -100,7 +100,7 @@ impl State {
     /// Shows how much everything mattered, or the values again where that is on screen already: by the key of the loss
     /// whatever it is that mattered.
     fn show_gradients(&mut self, of: Quantity) {
-        let on_screen = self.layer().gradients().map(|by| by.of);
+        let on_screen = self.layer().map(|by| by.of);
         if on_screen.is_some_and(|now| of == now || of == Quantity::Loss) {
             self.hide_gradients();
         } else {
@@ -119,7 +119,7 @@ impl State {
 
     /// The values again; false where they are on screen.
     pub(super) fn hide_gradients(&mut self) -> bool {
-        let is_shown = self.layer().gradients().is_some();
+        let is_shown = self.layer().is_some();
         let open = self.session.open.as_mut().filter(|_| is_shown);
         open.is_some_and(|open| open.gradients.take().is_some())
     }

@@ -51,7 +51,7 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
     let around = if state.is_folded() {
         present::words_height(state)
     } else {
-        let mark = state.layer().gradients().map_or(0.0, |_| gradients::HEIGHT);
+        let mark = state.layer().map_or(0.0, |_| gradients::HEIGHT);
         TOP + mark + below(state, window.y)
     };
     let open = state.session.open.as_ref();
@@ -304,7 +304,7 @@ fn episode_panels_ui(ui: &mut Ui, view: &mut View<'_>) {
     if state.is_on_phone() {
         failure_panel_ui(ui, view);
     }
-    if let Some(by) = state.layer().gradients() {
+    if let Some(by) = state.layer() {
         let panel = fixed(ui, Panel::top("mattered"), gradients::HEIGHT, BAR);
         panel.show(ui, |ui| gradients::gradients_ui(ui, by, view));
     }

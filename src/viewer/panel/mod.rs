@@ -55,7 +55,7 @@ use crate::figure::page::debug::DebugPage;
 use crate::figure::page::debug::geometry::step_at;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, TO_COME};
-use crate::figure::{HeadName, Layer, Options, PlacedPanel};
+use crate::figure::{HeadName, Options, PlacedPanel};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::train::Recording;
@@ -231,8 +231,8 @@ impl<'a> View<'a> {
             hides_future: self.player.playing(),
             to_come: TO_COME,
             lacking: match self.state.layer() {
-                Layer::Values => NOT_RECORDED,
-                Layer::Gradients(_) => NO_DERIVATIVE,
+                None => NOT_RECORDED,
+                Some(_) => NO_DERIVATIVE,
             },
             ..Page::on_screen(self.palette.data, density)
         }

@@ -15,7 +15,7 @@ use crate::figure::page::compare::SIDES;
 use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
 use crate::figure::scene::panel::{Content, Hit};
 use crate::figure::scene::units::QUANTITIES;
-use crate::figure::{Layer, PanelId, Picture, PlacedPanel, facts::numbers, head_label, narrate};
+use crate::figure::{PanelId, Picture, PlacedPanel, facts::numbers, head_label, narrate};
 use crate::train::{ABSENT, Quantity};
 use crate::viewer::command::{Command, Episode, Look};
 use crate::viewer::inspect::{self, Card};
@@ -122,12 +122,12 @@ fn values_of(places: &[PlacedPanel<'_>], id: PanelId, at: Hit) -> Option<[f32; 2
 fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
     let id = place.panel.id;
     // What the machine does not compute is shown as it is.
-    let gradients = view.state.layer().gradients()?;
+    let gradients = view.state.layer()?;
     if !gradients.shows(id, view.step()) {
         return None;
     }
     let seen = Catalogue {
-        layer: Layer::Values,
+        layer: None,
         ..view.catalogue()
     };
     let values = seen.panel(id).filter(|_| id.side.is_none())?;
@@ -401,7 +401,7 @@ pub fn weightings_menu(
     let place = place.or(columns.len().checked_sub(1));
     let names: Vec<_> = columns.iter().map(|column| column.array.name).collect();
     let label = head_label(view.trace(), index);
-    let gradients = view.state.layer().gradients();
+    let gradients = view.state.layer();
     let whose = gradients.map_or_else(|| label.clone(), |by| by.by(&label));
     // What is copied is what is shown.
     let value = |row: usize, stage: usize| match gradients {

@@ -302,16 +302,13 @@ impl ComparedFigure {
         let first = differences.values.first.as_ref();
         let first = first.and_then(|first| first.step);
         let limit = self.tolerance as f32;
-        Figure::new(
-            named(0),
-            named(1),
-            &differences.common,
-            self.options.clone(),
-        )
-        .at(self.head.clone(), self.weighting, self.steps)
-        .with_steps(&differences.steps, limit, first)
-        .with_stages(sides.open.each_ref().map(|open| &open.stages), self.stage)
-        .with_difference(self.with_difference)
+        let options = self.options.clone();
+        let mut figure = Figure::new(named(0), named(1), &differences.common, options)
+            .at(self.head.clone(), self.weighting, self.steps)
+            .with_steps(&differences.steps, limit, first)
+            .with_stages(sides.open.each_ref().map(|open| &open.stages), self.stage);
+        figure.with_difference = self.with_difference;
+        figure
     }
 }
 

@@ -252,8 +252,7 @@ impl Open {
 
     /// Returns the content of its pictures.
     pub fn layer(&self) -> Layer<'_> {
-        let gradients = self.gradients.as_deref();
-        gradients.map_or(Layer::Values, Layer::Gradients)
+        self.gradients.as_deref()
     }
 
     /// Returns the quantity whose gradients are shown.

@@ -233,7 +233,7 @@ impl State {
     pub fn layer(&self) -> Layer<'_> {
         match &self.session.open {
             Some(open) if self.layout().has_layers() => open.layer(),
-            _ => Layer::Values,
+            _ => None,
         }
     }
 

@@ -1,16 +1,16 @@
 //! The columns of the addressing at the rows in view: scores, and the steps from one weighting to the next.
 
 use super::view::Slot;
-use super::{CloseUp, Pane, fitting};
+use super::{Pane, fitting};
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::{BEFORE, Column, Stage, columns_of};
 use crate::figure::scene::addressing::{Addressing, Bars};
-use crate::figure::scene::annotations::text_on;
+use crate::figure::scene::annotations::{text_on, unrecorded};
 use crate::figure::scene::fonts::{text_width, width_of};
-use crate::figure::scene::motion::{self, LIGHTER, OVER, between, within};
+use crate::figure::scene::motion::{self, OVER, lighter, within};
 use crate::figure::scene::paint::{Draw, Paint};
-use crate::figure::scene::panel::{Content, PlacedPanel};
+use crate::figure::scene::panel::{Content, Panel, PlacedPanel};
 use crate::figure::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, facts::numbers, mix};
 use crate::model::array;
 use crate::train::is_absent;
@@ -32,75 +32,69 @@ pub(super) struct PlacedColumn {
     pub(super) now: bool,
 }
 
-impl<'a> CloseUp<'a, '_> {
+impl<'a> Pane<'a, '_> {
     /// Returns the columns of a head at their positions.
-    pub(super) fn placed_columns(&self, of: &Pane<'a, '_>) -> Vec<PlacedColumn> {
-        let kinds: Vec<_> = columns_of(of.head).collect();
-        let areas = Addressing::areas(&of.area.columns, &kinds);
-        let stage = self.stage().filter(|at| at.has(of.head));
-        let all = kinds
-            .into_iter()
-            .zip(areas)
-            .map(|(column, area)| PlacedColumn {
-                column,
-                area,
-                through: if self.now.glide().is_some() || column.stage == Stage::Controller {
-                    1.0
-                } else {
-                    self.now.progress(column.stage, Some(of.head))
-                },
-                now: stage.is_some_and(|at| at.stage == column.stage),
-            });
+    pub(super) fn placed_columns(&self) -> Vec<PlacedColumn> {
+        let kinds: Vec<_> = columns_of(self.head).collect();
+        let areas = Addressing::areas(&self.area.columns, &kinds);
+        let stage = self.stage().filter(|at| at.has(self.head));
+        let all = kinds.into_iter().zip(areas);
+        let all = all.map(|(column, area)| PlacedColumn {
+            column,
+            area,
+            through: match column.stage {
+                Stage::Controller => 1.0,
+                _ if self.now.glide().is_some() => 1.0,
+                stage => self.now.progress(stage, Some(self.head)),
+            },
+            now: stage.is_some_and(|at| at.stage == column.stage),
+        });
         all.collect()
     }
 
-    pub(super) fn columns(
-        &self,
-        on: &mut dyn Paint,
-        of: &Pane<'a, '_>,
-        places: &mut Vec<PlacedPanel<'a>>,
-    ) {
-        let all = self.placed_columns(of);
-        self.groups(on, of, &all);
+    pub(super) fn columns(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+        let all = self.placed_columns();
+        self.groups(on, &all);
         let size = self.size_of_words(&all);
         for placed in &all {
-            self.ground(on, of, placed);
+            self.ground(on, placed);
         }
         if let Some(past) = self.past() {
-            past.leaving(on, of);
+            Pane {
+                close: &past,
+                ..*self
+            }
+            .leaving(on);
         }
         for (index, placed) in all.iter().enumerate() {
-            let id = PanelId::of(Picture::Stages, of.area.head).part(placed.column.place());
-            let Some(panel) = self.seen.panel(id) else {
-                continue;
-            };
-            let Content::Bars(bars) = &panel.content else {
-                continue;
-            };
-            self.words(on, (placed, bars), size);
-            self.streams(on, of, &all, index);
-            self.column(on, of, placed, bars);
-            self.arrows(on, of, &all, index);
-            places.push(panel.along(placed.area, of.view.axis()));
+            let panel = self.panel(placed);
+            if let Some(Content::Bars(bars)) = panel.as_ref().map(|panel| &panel.content) {
+                self.words(on, (placed, bars), size);
+                self.streams(on, &all, index);
+                self.column(on, placed, bars);
+                self.arrows(on, &all, index);
+            }
+            places.extend(panel.map(|panel| panel.along(placed.area, self.view.axis())));
         }
-        self.home(on, of, &all);
+        self.home(on, &all);
+    }
+
+    pub(super) fn panel(&self, placed: &PlacedColumn) -> Option<Panel<'a>> {
+        let id = PanelId::of(Picture::Stages, self.area.head);
+        self.seen.panel(id.part(placed.column.place()))
     }
 
     /// Returns the hue of the part kept from the previous weighting.
-    pub(super) fn previous_hue(&self, hue: Rgb) -> Rgb {
+    pub(super) fn previous_hue(&self) -> Rgb {
         let colours = self.page.colours;
-        let white = if colours.is_dark {
-            colours.strong
-        } else {
-            colours.well
-        };
-        mix(white, hue, KEPT)
+        let white = [colours.well, colours.strong][usize::from(colours.is_dark)];
+        mix(white, self.hue, KEPT)
     }
 
     /// Paints the plain-language title of each group of columns above it.
-    fn groups(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, all: &[PlacedColumn]) {
+    fn groups(&self, on: &mut dyn Paint, all: &[PlacedColumn]) {
         // Location scores ignore the contents of rows: nothing matches.
-        let by_place = !score_text(of.head.mechanism.score).reads_rows;
+        let by_place = !score_text(self.head.mechanism.score).reads_rows;
         let what = |placed: &PlacedColumn| match placed.column.stage {
             Stage::Controller => ["previous weighting", "prev."],
             Stage::Content if by_place => ["row scores", "scores"],
@@ -138,20 +132,16 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The ground of a column, and the rows on it.
-    fn ground(&self, on: &mut dyn Paint, of: &Pane<'a, '_>, placed: &PlacedColumn) {
+    fn ground(&self, on: &mut dyn Paint, placed: &PlacedColumn) {
         let (colours, area) = (self.page.colours, placed.area);
         on.rect(area, colours.well);
         if placed.now {
-            on.rect(area, Ink::from(of.hue).faded(0.07));
+            on.rect(area, Ink::from(self.hue).faded(0.07));
             let top = self.size(3.0).max(2.0);
-            on.rect(area.down(area.top - top, area.top), of.hue);
+            on.rect(area.down(area.top - top, area.top), self.hue);
         }
-        for slot in of
-            .view
-            .slots()
-            .filter(|slot| slot.whole.min > area.top + 1.0)
-        {
-            let y = slot.whole.min;
+        let edges = self.view.slots().map(|slot| slot.whole.min);
+        for y in edges.filter(|y| *y > area.top + 1.0) {
             let line = [[area.left, y], [area.right, y]];
             on.line(&line, Ink::from(colours.line).faded(0.45), 1.0);
         }
@@ -169,10 +159,8 @@ impl<'a> CloseUp<'a, '_> {
     /// The letters of the words over all columns: as large as the longest of them allows.
     fn size_of_words(&self, all: &[PlacedColumn]) -> f32 {
         let size = self.letters(12.5, self.page.colours.text).size;
-        let fits = all.iter().map(|placed| {
-            let long = text_width(placed.column.word, size).max(1.0);
-            self.room(placed) / long
-        });
+        let wide = |placed: &PlacedColumn| text_width(placed.column.word, size).max(1.0);
+        let fits = all.iter().map(|placed| self.room(placed) / wide(placed));
         (size * fits.fold(1.0, f32::min)).max(8.0)
     }
 
@@ -181,64 +169,43 @@ impl<'a> CloseUp<'a, '_> {
         let (colours, area) = (self.page.colours, placed.area);
         let has_come = placed.through > 0.0 || placed.now;
         let fade = if has_come { 1.0 } else { 0.7 };
-        let ink = if placed.now {
-            colours.strong
-        } else {
-            colours.subdued
-        };
+        let ink = colours.emphasis(placed.now);
         let y = |up: f32, least: f32| area.top - self.size(up).max(least);
         let style = self.letters(12.5, Ink::from(ink).faded(fade)).middle();
         let style = Style { size, ..style };
         let room = self.room(placed);
-        let word = [placed.column.word];
-        fitting(
-            on,
-            &word,
-            ([area.middle(), y(29.0, 21.5)], style, room + 1.0),
-        );
+        let at = [area.middle(), y(29.0, 21.5)];
+        fitting(on, &[placed.column.word], (at, style, room + 1.0));
         let number = match bars.parameter.as_str() {
-            _ if !has_come => String::new(),
-            "key k" => String::new(),
+            key if !has_come || key == "key k" => String::new(),
             // Two numbers: the shift in rows, and its weight.
             shift if placed.column.array == array::SHIFTED => shift.replacen(' ', ": ", 1),
             number => number.to_owned(),
         };
         let both = format!("{} {number}", placed.column.symbol);
-        let style = self
-            .letters(10.5, Ink::from(colours.subdued).faded(fade))
-            .middle();
+        let ink = Ink::from(colours.subdued).faded(fade);
+        let style = self.letters(10.5, ink).middle();
         let texts = [both.trim_end(), &number, placed.column.symbol];
         fitting(on, &texts, ([area.middle(), y(13.5, 9.0)], style, room));
     }
 
     /// The bars of a column.
-    pub(super) fn column(
-        &self,
-        on: &mut dyn Paint,
-        of: &Pane<'a, '_>,
-        placed: &PlacedColumn,
-        bars: &Bars<'_>,
-    ) {
-        let colours = self.page.colours;
-        let unrecorded = bars.cells.value(0, 0).is_some_and(is_absent);
-        if unrecorded {
-            return crate::figure::scene::annotations::unrecorded(on, &placed.area, self.page);
+    pub(super) fn column(&self, on: &mut dyn Paint, placed: &PlacedColumn, bars: &Bars<'_>) {
+        if bars.cells.value(0, 0).is_some_and(is_absent) {
+            return unrecorded(on, &placed.area, self.page);
         }
-        let (column, through) = (placed.column, placed.through);
-        if through > 0.0 {
-            match column.array {
-                array::SHIFTED if through < 1.0 => self.sliding(on, of, placed, bars),
-                _ => {
-                    for slot in of.view.slots() {
-                        self.bar(on, of, placed, (bars, slot));
-                    }
-                }
+        let (array, through) = (placed.column.array, placed.through);
+        if array == array::SHIFTED && through > 0.0 && through < 1.0 {
+            self.sliding(on, placed, bars);
+        } else if through > 0.0 {
+            for slot in self.view.slots() {
+                self.bar(on, placed, (bars, slot));
             }
         }
-        if column.array == array::DISTRIBUTION {
-            self.drawing(on, of, placed, bars);
+        if array == array::DISTRIBUTION {
+            self.drawing(on, placed, bars);
         }
-        on.frame(placed.area, colours.line);
+        on.frame(placed.area, self.page.colours.line);
     }
 
     /// The place of a bar in a row.
@@ -248,42 +215,27 @@ impl<'a> CloseUp<'a, '_> {
         place: Span,
         [from, to]: [f32; 2],
     ) -> Area {
-        let area = placed.area;
-        let scale = bars.cells.scale;
+        let (area, scale) = (placed.area, bars.cells.scale);
         let [left, right] = if placed.column.is_signed() {
             scale.bar(to, area.width())
         } else {
             [from, to].map(|value| scale.bar(value, area.width())[1])
         };
-        let apart = (place.span() * 0.12).min(3.0);
-        Area {
-            left: area.left + left,
-            right: area.left + right,
-            top: place.min + apart,
-            bottom: place.max - apart,
-        }
+        area.across(area.left + left, area.left + right)
+            .down(place.min, place.max)
+            .inset(0.0, (place.span() * 0.12).min(3.0))
     }
 
-    fn bar(
-        &self,
-        on: &mut dyn Paint,
-        of: &Pane<'a, '_>,
-        placed: &PlacedColumn,
-        (bars, slot): (&Bars<'_>, Slot),
-    ) {
+    fn bar(&self, on: &mut dyn Paint, placed: &PlacedColumn, (bars, slot): (&Bars<'_>, Slot)) {
         let (column, through) = (placed.column, placed.through);
-        let value = self
-            .now
-            .column(of.head, column, slot.row, of.view.share(&slot));
+        let share = self.view.share(&slot);
+        let value = self.now.column(self.head, column, slot.row, share);
+        let bar = |from, to| Self::bar_at(placed, bars, slot.place, [from, to]);
         if !value.is_finite() {
-            let area = Self::bar_at(placed, bars, slot.place, [0.0, 1.0]);
-            return on.rect(area, self.page.colours.non_finite);
+            return on.rect(bar(0.0, 1.0), self.page.colours.non_finite);
         }
-        let faint = if bars.is_unwritten(slot.row) {
-            0.3
-        } else {
-            1.0
-        };
+        let unwritten = bars.is_unwritten(slot.row);
+        let faint = if unwritten { 0.3 } else { 1.0 };
         let quiet = if column.is_signed() { 0.62 } else { 1.0 };
         let arrives = match column.stage {
             Stage::Sharpen | Stage::Draw => within(through, OVER),
@@ -291,34 +243,41 @@ impl<'a> CloseUp<'a, '_> {
             _ => 1.0,
         };
         let seen = slot.seen() * arrives * lighter(through) * self.fade;
-        let was = column.array == BEFORE;
-        let hue = if was {
-            self.previous_hue(of.hue)
-        } else {
-            of.hue
+        let hue = match column.array {
+            BEFORE => self.previous_hue(),
+            _ => self.hue,
         };
         let mut ink = Ink::from(hue).faded(quiet * faint * seen);
         let linear = !matches!(bars.cells.scale, Scale::LogWeighting);
         if column.array == array::GATED && self.now.glide().is_none() && linear {
-            self.mixed(on, of, placed, (bars, slot, ink));
-            if of.head.gate[self.step()] < 0.5 {
-                ink.colour = self.previous_hue(of.hue);
+            // The content weighting, and the previous weighting on top of it, in two shades.
+            let [content, kept] = self.now.poured(self.head, slot.row);
+            let colour = self.previous_hue();
+            if content > 0.0 {
+                on.rect(bar(0.0, content), ink);
+            }
+            if content + kept > content {
+                on.rect(bar(content, content + kept), Ink { colour, ..ink });
+            }
+            self.tip(on, placed, (&bar(0.0, content + kept), 1.0));
+            if self.head.gate[self.step()] < 0.5 {
+                ink.colour = colour;
             }
         } else {
-            let bar = Self::bar_at(placed, bars, slot.place, [0.0, value]);
+            let bar = bar(0.0, value);
             on.rect(bar, ink);
-            let end = column.values(of.head, self.step())[slot.row];
+            let end = column.values(self.head, self.step())[slot.row];
             if (end - value).abs() > 0.01 {
                 self.tip(on, placed, (&bar, value));
             }
         }
         if through < 1.0 && matches!(column.stage, Stage::Sharpen | Stage::Draw) {
             // Where it comes from.
-            let from = motion::before(of.head, column, self.step())[slot.row];
-            let bar = Self::bar_at(placed, bars, slot.place, [0.0, from]);
+            let from = motion::before(self.head, column, self.step())[slot.row];
             if from > 0.01 {
+                let bar = bar(0.0, from);
                 let edge = [[bar.right, bar.top], [bar.right, bar.bottom]];
-                on.dashed(&edge, Ink::from(of.hue).faded(0.8), 1.0, &[3.0, 2.0]);
+                on.dashed(&edge, Ink::from(self.hue).faded(0.8), 1.0, &[3.0, 2.0]);
             }
         }
         let rests = through >= 1.0 && self.now.glide().is_none() && arrives >= 1.0;
@@ -347,45 +306,15 @@ impl<'a> CloseUp<'a, '_> {
         on.line(&ends, self.page.colours.strong, 2.0);
     }
 
-    /// Paints the content weighting, and the previous weighting on top of it, in two shades.
-    fn mixed(
-        &self,
-        on: &mut dyn Paint,
-        of: &Pane<'a, '_>,
-        placed: &PlacedColumn,
-        (bars, slot, ink): (&Bars<'_>, Slot, Ink),
-    ) {
-        let [content, kept] = self.now.poured(of.head, slot.row);
-        let shade = Ink {
-            colour: self.previous_hue(of.hue),
-            ..ink
-        };
-        let parts = [(0.0, content, ink), (content, content + kept, shade)];
-        for (from, to, ink) in parts.into_iter().filter(|(from, to, _)| to > from) {
-            let bar = Self::bar_at(placed, bars, slot.place, [from, to]);
-            on.rect(bar, ink);
-        }
-        let bar = Self::bar_at(placed, bars, slot.place, [0.0, content + kept]);
-        self.tip(on, placed, (&bar, 1.0));
-    }
-
     /// Draws a number at the end of a column, on its bar or next to it.
-    fn number(
-        &self,
-        on: &mut dyn Paint,
-        placed: &PlacedColumn,
-        (value, slot, ink): (f32, Slot, Ink),
-    ) {
+    fn number(&self, on: &mut dyn Paint, placed: &PlacedColumn, of: (f32, Slot, Ink)) {
+        let (value, slot, ink) = of;
         let (colours, area) = (self.page.colours, placed.area);
         let signed = placed.column.is_signed();
-        let least = if signed { 0.15 } else { PRINTED };
         let size = self.size(11.0).max(8.5);
-        let least_width = if signed { 5.5 } else { 3.3 };
-        if area.width() < least_width * size
-            || slot.seen() < 0.9
-            || value.abs() < least
-            || ink.opacity < 0.4
-        {
+        let (least, wide) = if signed { (0.15, 5.5) } else { (PRINTED, 3.3) };
+        let is_seen = slot.seen() >= 0.9 && ink.opacity >= 0.4;
+        if !is_seen || area.width() < wide * size || value.abs() < least {
             return;
         }
         let long = self.seen.shades[1].bar(value, area.width())[1];
@@ -410,14 +339,5 @@ impl<'a> CloseUp<'a, '_> {
             let end = if over { area.left + long } else { area.right };
             on.text(text, [end - 4.0, y], style.end());
         }
-    }
-}
-
-/// Returns the lighter shade of moving parts.
-pub(super) fn lighter(through: f32) -> f32 {
-    if through < 1.0 {
-        between(LIGHTER, 1.0, within(through, [0.85, 1.0]))
-    } else {
-        1.0
     }
 }

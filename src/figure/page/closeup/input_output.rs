@@ -2,7 +2,6 @@
 
 use super::memory::edge;
 use super::{CloseUp, fitting};
-use crate::figure::facts::episode::wrong_bits;
 use crate::figure::facts::stages::Stage;
 use crate::figure::scene::motion::within;
 use crate::figure::scene::paint::{Draw, Paint};
@@ -12,40 +11,27 @@ use crate::figure::{Area, Ink, PanelId, Picture, Slot, mix};
 impl<'a> CloseUp<'a, '_> {
     /// The input of the step and its output.
     pub(super) fn ends(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+        let (input, output) = (self.plan.input, self.plan.output);
         let sides = [
-            (
-                Picture::Input,
-                self.plan.input,
-                ["comes in", "in"],
-                Stage::Controller,
-            ),
-            (
-                Picture::Output,
-                self.plan.output,
-                ["comes out", "out"],
-                Stage::Output,
-            ),
+            (Picture::Input, input, ["comes in", "in"], Stage::Controller),
+            (Picture::Output, output, ["comes out", "out"], Stage::Output),
         ];
-        let stage = self.stage().map(|at| at.stage);
         for (picture, area, words, at) in sides {
-            let colours = self.page.colours;
-            let is_now = stage == Some(at);
-            let bits = self.bits(picture, area);
+            let (colours, is_now) = (self.page.colours, self.is_at(at));
             let ink = if is_now { colours.strong } else { colours.text };
-            let y = self.plan.rows().top - self.size(49.0).max(34.0);
-            let style = self.letters(13.5, ink).bold().middle();
-            fitting(on, &words, ([area.middle(), y], style, area.width() + 8.0));
+            self.heading(on, &words, area, (ink, area.width() + 8.0));
+            let bits = self.bits(picture, area);
             self.stack(on, picture, bits);
-            if is_now {
-                edge(on, bits, colours.accent.into(), 1.6);
-            } else {
-                on.frame(bits, colours.line);
-            }
+            self.outline(on, bits, is_now.then_some(colours.accent));
             places.extend(self.end_place(picture, bits));
         }
         self.flows(on);
         self.controller(on, places);
         self.verdict(on);
+    }
+
+    fn is_at(&self, stage: Stage) -> bool {
+        self.stage().is_some_and(|at| at.stage == stage)
     }
 
     fn channels(&self, picture: Picture) -> usize {
@@ -61,13 +47,8 @@ impl<'a> CloseUp<'a, '_> {
         let most = (rows.height() - self.size(26.0)) / count;
         let each = most.min(self.size(25.0).max(12.0));
         let wide = each.max(self.size(25.0).max(12.0)).min(area.width());
-        let height = each * count;
-        Area::new(
-            area.middle() - 0.5 * wide,
-            rows.centre() - 0.5 * height,
-            wide,
-            height,
-        )
+        let (height, left) = (each * count, area.middle() - 0.5 * wide);
+        Area::new(left, rows.centre() - 0.5 * height, wide, height)
     }
 
     fn is_scored(&self) -> bool {
@@ -90,12 +71,7 @@ impl<'a> CloseUp<'a, '_> {
                 _ => self.now.output(channel),
             };
             let top = area.top + channel as f32 * each;
-            let cell = Area {
-                left: area.left + apart,
-                right: area.right - apart,
-                top: top + apart,
-                bottom: top + each - apart,
-            };
+            let cell = area.down(top, top + each).inset(apart, apart);
             let fill = colours.of(scale, value);
             on.rect(cell, Ink::from(fill).faded(if shown { 1.0 } else { 0.3 }));
             let wrong =
@@ -121,43 +97,34 @@ impl<'a> CloseUp<'a, '_> {
 
     /// Draws the flows from the input to the parts between, and from there to the output.
     fn flows(&self, on: &mut dyn Paint) {
-        let stage = self.stage().map(|at| at.stage);
-        let [input, output] = [
-            self.bits(Picture::Input, self.plan.input),
-            self.bits(Picture::Output, self.plan.output),
-        ];
+        let input = self.bits(Picture::Input, self.plan.input);
+        let output = self.bits(Picture::Output, self.plan.output);
         let controller = self.plan.controller;
         let into = controller.map_or(self.plan.input.right, |controller| controller.left);
         let arrows = [
-            ([input.right, into], input.centre(), Stage::Controller),
+            (input.across(input.right, into), Stage::Controller),
             (
-                [self.plan.output.left, output.left],
-                output.centre(),
+                output.across(self.plan.output.left, output.left),
                 Stage::Output,
             ),
         ];
         let apart = self.size(6.0).max(3.0);
-        for ([left, right], y, at) in arrows {
-            let (from, to) = (left + apart, right - apart);
+        for (way, at) in arrows {
+            let (from, to, y) = (way.left + apart, way.right - apart, way.centre());
             if to - from < 6.0 {
                 continue;
             }
             let colours = self.page.colours;
-            let ink = if stage == Some(at) {
+            let quiet = mix(colours.line, colours.subdued, 0.5);
+            let ink = if self.is_at(at) {
                 colours.accent
             } else {
-                mix(colours.line, colours.subdued, 0.5)
+                quiet
             };
             let tip = self.size(6.0).max(4.0);
-            on.line(&[[from, y], [to - tip, y]], ink, 1.6);
-            on.shape(
-                &[
-                    [to, y],
-                    [to - tip, y - 0.7 * tip],
-                    [to - tip, y + 0.7 * tip],
-                ],
-                ink,
-            );
+            let (back, half) = (to - tip, 0.7 * tip);
+            on.line(&[[from, y], [back, y]], ink, 1.6);
+            on.shape(&[[to, y], [back, y - half], [back, y + half]], ink);
         }
     }
 
@@ -169,22 +136,15 @@ impl<'a> CloseUp<'a, '_> {
         let (colours, rows) = (self.page.colours, self.plan.rows());
         let area = area.down(rows.top, rows.bottom);
         on.rect(area, colours.raised);
-        let is_now = self.stage().map(|at| at.stage) == Some(Stage::Controller);
+        let is_now = self.is_at(Stage::Controller);
         if is_now {
             let come = self.now.progress(Stage::Controller, None);
             // It lights up between the arrival of the input and its own output.
             let works = within(come, [0.25, 0.5]) * (1.0 - within(come, [0.75, 1.0]));
             on.rect(area, Ink::from(colours.accent).faded(0.45 * works));
-            edge(on, area, colours.accent.into(), 1.6);
-        } else {
-            on.frame(area, colours.line);
         }
-        let ink = if is_now {
-            colours.strong
-        } else {
-            colours.subdued
-        };
-        let style = self.letters(12.0, ink).upwards();
+        self.outline(on, area, is_now.then_some(colours.accent));
+        let style = self.letters(12.0, colours.emphasis(is_now)).upwards();
         on.text("controller", [area.middle(), area.centre()], style);
         places.push(Panel::sign(Slot::Controller, "Controller".to_owned()).at(area));
     }
@@ -196,17 +156,14 @@ impl<'a> CloseUp<'a, '_> {
         let y = bits.bottom + self.size(15.0).max(9.0);
         let room = self.plan.output.width() + self.size(30.0);
         let come = self.now.progress(Stage::Output, None) >= 1.0 && self.now.glide().is_none();
-        let wrong = wrong_bits(self.seen.recording, self.step()..self.step() + 1, 1.0).len();
-        let (texts, ink): ([String; 2], _) = match (self.is_scored(), come, wrong) {
-            (false, ..) => (["not scored".to_owned(), "–".to_owned()], colours.subdued),
+        let wrong = self.seen.recording.wrong_bits(self.step());
+        let count = format!("{wrong} wrong");
+        let (texts, ink) = match (self.is_scored(), come, wrong) {
+            (false, ..) => (["not scored", "–"], colours.subdued),
             (true, false, _) => return,
-            (true, true, 0) => (["all right".to_owned(), "right".to_owned()], colours.text),
-            (true, true, wrong) => (
-                [format!("{wrong} wrong"), "wrong".to_owned()],
-                colours.warning,
-            ),
+            (true, true, 0) => (["all right", "right"], colours.text),
+            (true, true, _) => ([count.as_str(), "wrong"], colours.warning),
         };
-        let texts = [texts[0].as_str(), texts[1].as_str()];
         let style = self.letters(12.0, ink).middle();
         fitting(on, &texts, ([self.plan.output.middle(), y], style, room));
     }

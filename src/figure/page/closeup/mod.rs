@@ -18,6 +18,9 @@ mod top;
 mod units;
 mod view;
 
+use std::ops::Deref;
+
+use crate::figure::facts::rows::Span;
 use crate::figure::facts::stages::StageRef;
 use crate::figure::page::debug::legends;
 use crate::figure::scene::catalogue::Catalogue;
@@ -25,14 +28,17 @@ use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::motion::Instant;
 use crate::figure::scene::paint::{Draw, Page, Paint};
 use crate::figure::scene::panel::{PlacedPanel, legend};
-use crate::figure::{Area, HeadName, Ink, Layer, Rgb, Scale, Style};
+use crate::figure::{Area, HeadName, Ink, Rgb, Scale, Style};
 use crate::model::{HeadTrace, Trace};
+use memory::edge;
 use plan::{PaneArea, Plan};
 
 /// The smallest page, in points.
 pub(crate) const LEAST: (f32, f32) = plan::LEAST;
 /// Width of a colour scale with its two numbers.
 const LEGEND: f32 = 98.0;
+/// Width from which cells have a gap between them.
+const APART: f32 = 7.0;
 
 /// A close-up at a moment.
 struct CloseUp<'a, 'p> {
@@ -85,10 +91,19 @@ pub(crate) fn paint<'a>(
 
 /// A pane with the head that it is of.
 struct Pane<'a, 'c> {
+    close: &'c CloseUp<'a, 'c>,
     area: &'c PaneArea,
     head: &'a HeadTrace,
     hue: Rgb,
     view: view::View,
+}
+
+impl<'a, 'c> Deref for Pane<'a, 'c> {
+    type Target = CloseUp<'a, 'c>;
+
+    fn deref(&self) -> &Self::Target {
+        self.close
+    }
 }
 
 impl<'a> CloseUp<'a, '_> {
@@ -133,10 +148,49 @@ impl<'a> CloseUp<'a, '_> {
         Style::new((size * self.plan.scale).max(self.plan.letters), ink)
     }
 
+    /// Words over a part of the rows: in this ink, as long as there is room for.
+    fn heading(&self, on: &mut dyn Paint, words: &[&str], area: Area, (ink, room): (Rgb, f32)) {
+        let y = self.plan.rows().top - self.size(49.0).max(34.0);
+        let style = self.letters(13.5, ink).bold().middle();
+        fitting(on, words, ([area.middle(), y], style, room));
+    }
+
+    /// The outline of a part: in this colour, a little thicker, while something happens there.
+    fn outline(&self, on: &mut dyn Paint, area: Area, now: Option<Rgb>) {
+        match now {
+            Some(ink) => edge(on, area, ink.into(), 1.6),
+            None => on.frame(area, self.page.colours.line),
+        }
+    }
+
+    /// Cells side by side in a row; each has a value and an opacity.
+    fn cells(
+        &self,
+        on: &mut dyn Paint,
+        (area, place): (Area, Span),
+        columns: usize,
+        scale: Scale,
+        value: impl Fn(usize) -> (f32, f32),
+    ) {
+        // Never finer than can be seen.
+        let shown = columns.min((area.width() / 2.0) as usize).max(1);
+        let width = area.width() / shown as f32;
+        let apart = if width >= APART { 0.5 } else { 0.0 };
+        for index in 0..shown {
+            let (value, seen) = value(index * columns / shown);
+            if seen > 0.0 {
+                let left = area.left + index as f32 * width;
+                let cell = area.across(left, left + width).down(place.min, place.max);
+                let ink = self.page.colours.of(scale, value);
+                on.rect(cell.inset(apart, apart), Ink::from(ink).faded(seen));
+            }
+        }
+    }
+
     /// Draws the colour scales below the columns, as many as fit.
     fn legend(&self, on: &mut dyn Paint) {
         let (plan, pane) = (&self.plan, self.plan.panes.first());
-        let layer = Layer::Values;
+        let layer = None;
         let seen = Catalogue { layer, ..self.seen };
         let mut entries = match pane {
             // The lengths of bars mean weights.
@@ -180,15 +234,16 @@ impl<'a> CloseUp<'a, '_> {
         };
         let name = HeadName::of(self.trace(), pane.head);
         let of = Pane {
+            close: self,
             area: pane,
             head,
             hue: self.page.colours.head(name),
             view: view::View::new(&self.seen, head, pane),
         };
-        self.columns(on, &of, places);
-        self.memory(on, &of, places);
-        self.spine(on, &of, places);
-        self.travelling(on, &of);
+        of.columns(on, places);
+        of.memory(on, places);
+        of.spine(on, places);
+        of.travelling(on);
     }
 }
 

@@ -75,17 +75,9 @@ impl Plan {
         let of = |length: f32| length * scale;
         let is_upright = area.height() > area.width();
         let margin = of(26.0).max(10.0);
-        let (sentence, strip) = if is_upright {
-            (84.0, 54.0)
-        } else {
-            (46.0, 36.0)
-        };
-        let inner = Area {
-            left: area.left + margin,
-            right: area.right - margin,
-            top: area.top + of(20.0),
-            bottom: area.bottom - of(18.0),
-        };
+        let [sentence, strip] = [[46.0, 36.0], [84.0, 54.0]][usize::from(is_upright)];
+        let inner = area.across(area.left + margin, area.right - margin);
+        let inner = inner.down(area.top + of(20.0), area.bottom - of(18.0));
         let top = inner.down(inner.top, inner.top + of(70.0).max(sentence));
         let episode = inner.down(inner.bottom - of(56.0).max(strip), inner.bottom);
         let middle = inner.down(top.bottom + of(10.0), episode.top - of(14.0));
@@ -164,17 +156,10 @@ impl PaneArea {
         let bottom = top + height * rows as f32;
         // Beside another head there is less room, and words need some of it.
         let alone = whole.width() > of(640.0);
-        let spine = if alone {
-            of(66.0).max(32.0)
-        } else {
-            of(46.0).max(30.0)
-        };
-        let share = if !alone {
-            0.3
-        } else if scale < SMALL {
-            0.36
-        } else {
-            0.42
+        let (spine, share) = match alone {
+            false => (of(46.0).max(30.0), 0.3),
+            true if scale < SMALL => (of(66.0).max(32.0), 0.36),
+            true => (of(66.0).max(32.0), 0.42),
         };
         let memory = (whole.width() * share).min(wide as f32 * of(30.0));
         let right = whole.right - heads;
@@ -192,9 +177,7 @@ impl PaneArea {
         Self {
             head,
             columns: columns.across(left, columns.right).down(top, bottom),
-            spine: whole
-                .across(memory.left - spine, memory.left)
-                .down(top, bottom),
+            spine: memory.across(memory.left - spine, memory.left),
             rows,
             key: (is_there.key.width() > 0).then_some(key),
             vectors: strips.collect(),

@@ -1,28 +1,44 @@
 //! The whole episode in a strip.
 
+use std::cmp::Reverse;
+
 use super::CloseUp;
 use super::memory::edge;
 use crate::figure::facts::stages::Stage;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::{Draw, Paint};
 use crate::figure::scene::panel::{Content, PlacedPanel};
-use crate::figure::{Area, Ink, PanelId, Picture, Style};
+use crate::figure::{Area, Ink, PanelId, Picture};
+use crate::task::Phase;
 
 impl<'a> CloseUp<'a, '_> {
     /// Draws all steps of the episode: input above, output below, and the current step.
     pub(super) fn episode(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, all) = (self.page.colours, self.plan.episode);
+        let well = Ink::from(colours.well);
         let steps = self.trace().steps();
         let strip = all.down(all.top + self.size(17.0).max(12.0), all.bottom);
         let each = strip.width() / steps as f32;
+        let out = self.now.progress(Stage::Output, None) >= 1.0;
+        let (first, then) = (self.step() + 1, self.step() + usize::from(out));
+        let (above, below) = (strip.centre() - 1.0, strip.centre() + 1.0);
         let parts = [
-            (Picture::Input, strip.down(strip.top, strip.centre() - 1.0)),
+            (
+                Picture::Input,
+                "in",
+                strip.down(strip.top, above),
+                first,
+                0.6,
+            ),
             (
                 Picture::Output,
-                strip.down(strip.centre() + 1.0, strip.bottom),
+                "out",
+                strip.down(below, strip.bottom),
+                then,
+                1.0,
             ),
         ];
-        for (picture, area) in parts {
+        for (picture, word, area, first, veil) in parts {
             let Some(panel) = self.seen.panel(PanelId::new(picture)) else {
                 continue;
             };
@@ -32,34 +48,18 @@ impl<'a> CloseUp<'a, '_> {
                 on.cells(cells, place.place(), self.page, 1.0);
                 // Outputs in steps without a target are veiled.
                 for steps in &cells.veiled {
-                    let [left, right] =
-                        [steps.start, steps.end].map(|step| strip.left + step as f32 * each);
-                    on.rect(
-                        area.across(left, right),
-                        Ink::from(colours.well).faded(0.75),
-                    );
+                    let ends = [steps.start, steps.end];
+                    let [left, right] = ends.map(|step| strip.left + step as f32 * each);
+                    on.rect(area.across(left, right), well.faded(0.75));
                 }
             }
             // Later steps are veiled.
-            let out = self.now.progress(Stage::Output, None) >= 1.0;
-            let (first, veil) = match picture {
-                Picture::Input => (self.step() + 1, 0.6),
-                _ => (self.step() + usize::from(out), 1.0),
-            };
             let left = strip.left + first as f32 * each;
             if left < strip.right {
-                on.rect(
-                    area.across(left, strip.right),
-                    Ink::from(colours.well).faded(veil),
-                );
+                on.rect(area.across(left, strip.right), well.faded(veil));
             }
             on.frame(area, colours.line);
             if self.plan.scale > 0.8 {
-                let word = if picture == Picture::Input {
-                    "in"
-                } else {
-                    "out"
-                };
                 let style = self.letters(10.0, colours.subdued).end();
                 on.text(word, [area.left - 4.0, area.centre()], style);
             }
@@ -69,52 +69,29 @@ impl<'a> CloseUp<'a, '_> {
         let left = strip.left + self.step() as f32 * each;
         let here = strip.across(left, left + each.max(1.5));
         on.rect(here, Ink::from(colours.accent).faded(0.1));
-        edge(
-            on,
-            here.down(here.top - 2.0, here.bottom + 2.0),
-            colours.accent.into(),
-            1.6,
-        );
+        edge(on, here.inset(0.0, -2.0), colours.accent.into(), 1.6);
     }
 
     fn phases(&self, on: &mut dyn Paint, strip: Area, each: f32) {
         let colours = self.page.colours;
         let style = self.letters(11.0, colours.subdued);
         let phases = &self.seen.recording.episode.phases;
-        let is_here = |index: &usize| {
-            let phase = &phases[*index];
-            (phase.start..phase.end).contains(&self.step())
-        };
-        let mut order: Vec<usize> = (0..phases.len()).collect();
+        let is_here = |phase: &Phase| (phase.start..phase.end).contains(&self.step());
+        let mut order: Vec<_> = phases.iter().collect();
         // The one that it is in has its name first, then the longest.
-        order.sort_by_key(|index| {
-            let phase = &phases[*index];
-            (!is_here(index), std::cmp::Reverse(phase.end - phase.start))
-        });
+        order.sort_by_key(|phase| (!is_here(phase), Reverse(phase.end - phase.start)));
         let mut named: Vec<[f32; 2]> = Vec::new();
-        for index in order {
-            let phase = &phases[index];
+        for phase in order {
             let left = strip.left + phase.start as f32 * each;
             if phase.start > 0 {
                 let line = [[left, strip.top - 3.0], [left, strip.bottom + 3.0]];
                 on.line(&line, colours.subdued, 1.0);
             }
             let right = left + width_of(&phase.name, &style);
-            let is_free = named
-                .iter()
-                .all(|[from, to]| right + 6.0 < *from || left > *to + 6.0);
-            if is_free && right <= strip.right + 2.0 {
-                let here = is_here(&index);
-                let ink = if here {
-                    colours.strong
-                } else {
-                    colours.subdued
-                };
-                let style = Style {
-                    ink: ink.into(),
-                    ..style
-                };
-                let style = if here { style.bold() } else { style };
+            let is_beside = |[from, to]: &[f32; 2]| right + 6.0 < *from || left > *to + 6.0;
+            if named.iter().all(is_beside) && right <= strip.right + 2.0 {
+                let here = is_here(phase);
+                let style = self.letters(11.0, colours.emphasis(here)).bold_if(here);
                 let y = strip.top - self.size(9.0).max(6.5);
                 on.text(phase.name.clone(), [left, y], style);
                 named.push([left, right]);

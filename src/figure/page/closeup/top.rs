@@ -19,21 +19,18 @@ impl<'a> CloseUp<'a, '_> {
         } else {
             (0.0, 14.0, self.size(150.0).max(76.0))
         };
-        let room = top.width() - beside;
         let head = self.plan.panes.first().map(|pane| pane.head);
         let description = self.seen.narrated().caption(head);
-        let left = match description.head {
-            Some(head) => {
-                let name = HeadName::of(self.trace(), head);
-                let half = self.size(9.0).max(6.0);
-                let at = [top.left + half, top.top + above + self.size(17.0).max(10.0)];
-                sign(on, at, half, name.is_write, self.page.colours.head(name));
-                3.2 * half
-            }
-            None => 0.0,
-        };
-        let room = room - left;
+        let (mut left, y) = (top.left, top.top + above + self.size(17.0).max(10.0));
+        if let Some(head) = description.head {
+            let name = HeadName::of(self.trace(), head);
+            let half = self.size(9.0).max(6.0);
+            let ink = self.page.colours.head(name);
+            sign(on, [left + half, y], half, name.is_write, ink);
+            left += 3.2 * half;
+        }
         let style = Style::new(24.0, self.page.colours.strong).bold();
+        let room = top.right - beside - left;
         let lines_of = |size| lines(&description.text, &Style { size, ..style }, room);
         let mut size = self.size(24.0).max(least);
         let mut broken = lines_of(size);
@@ -44,8 +41,8 @@ impl<'a> CloseUp<'a, '_> {
             broken = lines_of(size);
         }
         for (index, line) in broken.iter().enumerate() {
-            let y = top.top + above + self.size(17.0).max(10.0) + index as f32 * 1.22 * size;
-            on.text(line.as_str(), [top.left + left, y], Style { size, ..style });
+            let y = y + index as f32 * 1.22 * size;
+            on.text(line.as_str(), [left, y], Style { size, ..style });
         }
         self.path(on, places);
     }
@@ -89,11 +86,7 @@ impl<'a> CloseUp<'a, '_> {
                 std::cmp::Ordering::Greater => Ink::from(colours.subdued).faded(0.75),
             };
             let style = Style { ink, ..style };
-            on.text(
-                name.as_str(),
-                [left, y],
-                if is_now { style.bold() } else { style },
-            );
+            on.text(name.as_str(), [left, y], style.bold_if(is_now));
             if is_now {
                 let under = y + self.size(10.0).max(6.5);
                 let ends = [[left, under], [left + width, under]];
@@ -106,13 +99,8 @@ impl<'a> CloseUp<'a, '_> {
             places.push(Panel::sign(Slot::Stage(index), format!("Stage {name}")).at(area));
             left += width;
             if index + 1 < names.len() && gap >= 6.0 {
-                let middle = left + 0.5 * gap;
-                let tip = self.size(3.0).max(1.8);
-                let points = [
-                    [middle - tip, y - tip],
-                    [middle, y],
-                    [middle - tip, y + tip],
-                ];
+                let (x, tip) = (left + 0.5 * gap, self.size(3.0).max(1.8));
+                let points = [[x - tip, y - tip], [x, y], [x - tip, y + tip]];
                 on.line(&points, colours.line, 1.4);
             }
             left += gap;

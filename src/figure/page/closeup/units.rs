@@ -21,54 +21,39 @@ impl<'a> CloseUp<'a, '_> {
         let layers = &self.trace().layers;
         let mut grids = Vec::new();
         for (index, layer) in layers.iter().enumerate() {
-            let scale = self.seen.scales.state;
+            let (cell, hidden) = (Picture::Cells, Picture::Hidden);
             if layer.cell.width() > 0 {
-                grids.push((index, Picture::Cells, "cell state c", &layer.cell, scale));
+                let scale = self.seen.scales.state;
+                grids.push((index, cell, "cell state c", &layer.cell, scale));
             }
-            grids.push((
-                index,
-                Picture::Hidden,
-                "hidden state h",
-                &layer.hidden,
-                Scale::Signed(1.0),
-            ));
+            let scale = Scale::Signed(1.0);
+            grids.push((index, hidden, "hidden state h", &layer.hidden, scale));
         }
         let words = self.size(30.0).max(20.0);
         let free = middle.height() - words * grids.len() as f32;
-        let lines = |across: usize| {
-            let lines = grids
-                .iter()
-                .map(|(.., values, _)| values.width().div_ceil(across));
-            lines.sum::<usize>().max(1)
-        };
-        let most = self.size(30.0);
+        let widths = grids.iter().map(|(.., values, _)| values.width());
         let side = |across: usize| {
-            let side = (free / lines(across) as f32).min(middle.width() / across as f32);
-            side.min(most)
+            let lines = widths.clone().map(|width| width.div_ceil(across));
+            let high = free / lines.sum::<usize>().max(1) as f32;
+            high.min(middle.width() / across as f32)
+                .min(self.size(30.0))
         };
         let all = || (4..=160).step_by(4);
         let largest = all().map(side).fold(0.0, f32::max);
         // Nearly the largest cells, preferably in complete lines.
-        let ragged = |across: &usize| {
-            let ends = grids.iter().map(|(.., values, _)| values.width() % across);
-            ends.filter(|end| *end > 0).count()
-        };
+        let ragged = |across: usize| widths.clone().filter(|width| width % across > 0).count();
         let across = all().filter(|&across| side(across) >= NEARLY * largest);
-        let across = across
-            .min_by_key(|across| (ragged(across), Reverse(*across)))
-            .unwrap_or(32);
+        let across = across.min_by_key(|&across| (ragged(across), Reverse(across)));
+        let across = across.unwrap_or(32);
         let each = side(across);
         let left = middle.middle() - 0.5 * each * across as f32;
         let mut top = middle.top;
-        for (layer, picture, description, values, scale) in grids {
+        for &(layer, picture, description, values, scale) in &grids {
             let colours = self.page.colours;
             let lines = values.width().div_ceil(across);
             let description = format!("{description}: {} units of layer {layer}", values.width());
-            on.text(
-                description,
-                [left, top + 0.4 * words],
-                self.letters(13.5, colours.text).bold(),
-            );
+            let style = self.letters(13.5, colours.text).bold();
+            on.text(description, [left, top + 0.4 * words], style);
             top += words;
             let area = Area::new(left, top, each * across as f32, each * lines as f32);
             on.rect(area, colours.well);
@@ -88,11 +73,8 @@ impl<'a> CloseUp<'a, '_> {
                 self.cells(on, (row, Span::new(y, y + each)), count, scale, value);
             }
             on.frame(area, colours.line);
-            places.extend(
-                self.seen
-                    .panel(PanelId::of(picture, layer).now())
-                    .map(|panel| panel.at(area)),
-            );
+            let panel = self.seen.panel(PanelId::of(picture, layer).now());
+            places.extend(panel.map(|panel| panel.at(area)));
             top += area.height() + self.size(10.0);
         }
     }

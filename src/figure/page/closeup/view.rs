@@ -3,7 +3,7 @@
 use super::plan::PaneArea;
 use crate::figure::Area;
 use crate::figure::facts::rows::{Axis, Span};
-use crate::figure::facts::stages::{Stage, columns_of};
+use crate::figure::facts::stages::{Column, Stage, columns_of};
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::motion::{between, ease};
 use crate::model::{HeadTrace, peak};
@@ -14,13 +14,14 @@ const CLEAR: f32 = 0.2;
 const BACK: usize = 64;
 
 /// The rows in view, at their places: a part of a ring, for row 0 follows the last one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     /// Number of rows above the upper edge, counted from row 0.
     top: f32,
     total: usize,
     area: Area,
-    height: f32,
+    /// Height of a row.
+    pub(super) height: f32,
 }
 
 /// A row in view.
@@ -59,11 +60,6 @@ impl View {
         }
     }
 
-    /// Height of a row.
-    pub(super) fn height(&self) -> f32 {
-        self.height
-    }
-
     /// True where all rows are in view.
     pub(super) fn is_whole(&self) -> bool {
         self.height * self.total as f32 <= self.area.height() + 0.5
@@ -77,16 +73,10 @@ impl View {
             let row = first + index as f32;
             let top = self.area.top + (row - self.top) * self.height;
             let whole = Span::new(top, top + self.height);
-            let place = Span::new(
-                whole.min.max(self.area.top),
-                whole.max.min(self.area.bottom),
-            );
             let row = (row as isize).rem_euclid(self.total.cast_signed());
-            (place.span() > 0.5).then_some(Slot {
-                row: row.cast_unsigned(),
-                whole,
-                place,
-            })
+            let row = row.cast_unsigned();
+            let place = self.clip(whole).filter(|place| place.span() > 0.5)?;
+            Some(Slot { row, whole, place })
         })
     }
 
@@ -94,11 +84,12 @@ impl View {
     pub(super) fn span(&self, row: f32) -> Span {
         let total = self.total as f32;
         let middle = self.top + 0.5 * self.area.height() / self.height - 0.5;
-        let row = if self.is_whole() {
-            row
+        let rounds = if self.is_whole() {
+            0.0
         } else {
-            row + ((middle - row) / total).round() * total
+            (middle - row) / total
         };
+        let row = row + rounds.round() * total;
         let top = self.area.top + (row - self.top) * self.height;
         Span::new(top, top + self.height)
     }
@@ -145,10 +136,10 @@ fn row_after(head: &HeadTrace, step: Option<usize>) -> f32 {
     let steps = step.map(|step| step.saturating_sub(BACK)..step + 1);
     let weightings = steps.into_iter().flatten().rev();
     let weightings = weightings.map(|step| head.weighting.row(step));
-    let mut clear = weightings
-        .chain([head.previous_weighting(0)])
-        .filter_map(peak);
-    let clear = clear.find(|(_, weight)| *weight >= CLEAR);
+    let weightings = weightings.chain([head.previous_weighting(0)]);
+    let clear = weightings
+        .filter_map(peak)
+        .find(|(_, weight)| *weight >= CLEAR);
     let any = || peak(head.weighting.row(last));
     clear.or_else(any).map_or(0.0, |(row, _)| row as f32)
 }
@@ -173,23 +164,20 @@ fn middles(head: &HeadTrace, step: usize, rows: usize) -> [f32; 2] {
 fn centre(seen: &Catalogue<'_>, head: &HeadTrace, rows: usize) -> f32 {
     let (step, place) = seen.moment;
     let total = head.weighting.width() as f32;
-    let before = step
-        .checked_sub(1)
-        .map(|before| middles(head, before, rows)[1]);
     let [start, end] = middles(head, step, rows);
-    let before = before.unwrap_or(start);
+    let before = step.checked_sub(1);
+    let before = before.map_or(start, |before| middles(head, before, rows)[1]);
     let start = before + way(before, start, total);
     let end = start + way(start, end, total);
     let through = ease(seen.through);
     if place >= seen.stages.len() {
         return before + (end - before) * through;
     }
-    let goes = columns_of(head).filter(|column| column.is_weighting());
-    let goes = goes.map(|column| column.stage);
-    let mut goes = goes.skip_while(|stage| *stage == Stage::Content && head.gate.width() > 0);
-    let goes = goes
-        .next()
-        .and_then(|stage| seen.stages.place(stage, Some(head)));
+    let gated = head.gate.width() > 0;
+    let is_way =
+        |column: &&Column| column.is_weighting() && !(gated && column.stage == Stage::Content);
+    let goes = columns_of(head).find(is_way);
+    let goes = goes.and_then(|column| seen.stages.place(column.stage, Some(head)));
     match (place, goes) {
         (0, _) => between(before, start, through),
         (place, Some(goes)) if place < goes => start,

@@ -106,7 +106,7 @@ impl<'a> Painting<'_, 'a> {
             self.expanded(*head, *x, axis);
         }
         let bottom = ends(axis).max;
-        if !self.of.all_heads && self.of.seen.layer.gradients().is_none() {
+        if !self.of.all_heads && self.of.seen.layer.is_none() {
             let at = [self.columns.stages.min - 6.0, bottom + 8.0];
             self.text(Slot::Text("max"), "max", at, self.quiet(9.5).end());
         }

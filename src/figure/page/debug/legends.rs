@@ -63,7 +63,7 @@ pub(in crate::figure::page) fn entries(
     } else {
         "bit"
     };
-    let entries = match seen.layer.gradients() {
+    let entries = match seen.layer {
         Some(by) => [WEIGHTING, MEMORY, INPUT, ADD].map(|array| (array.name, by.scale(array))),
         None => [
             ("weighting", weighting),
@@ -73,7 +73,7 @@ pub(in crate::figure::page) fn entries(
         ],
     };
     let input = seen.scales.input.map(|scale| ("input", scale));
-    let input = input.filter(|_| seen.layer.gradients().is_none());
+    let input = input.filter(|_| seen.layer.is_none());
     entries.into_iter().chain(input).collect()
 }
 
@@ -103,7 +103,7 @@ pub fn legends(
         legend(on, [left, top], width, (name, scale), page);
     }
     if with_note >= LEAST {
-        let words = match (seen.layer.gradients().map(|by| by.of), across > 1) {
+        let words = match (seen.layer.map(|by| by.of), across > 1) {
             (Some(Quantity::Loss), true) => "∂ loss / ∂ value · blue: the loss grows with it",
             (Some(Quantity::Bit { .. }), true) => {
                 "∂ logit / ∂ value · blue: favours a 1 in that bit"

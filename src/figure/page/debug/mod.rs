@@ -26,7 +26,7 @@ use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::area_of;
 use crate::figure::scene::paint::{Draw, Page, Paint};
 use crate::figure::scene::panel::{Panel, PlacedPanel};
-use crate::figure::{Area, HeadName, Layer, PanelId, Rgb, Slot, Style, head_label};
+use crate::figure::{Area, HeadName, PanelId, Rgb, Slot, Style, head_label};
 use crate::model::{HeadTrace, Trace};
 
 /// The placement of rows in the window and here.
@@ -101,8 +101,8 @@ impl<'a> DebugPage<'a> {
     /// The numbers of a head over time: values or gradients.
     pub fn scalars(&self, head: usize) -> Cow<'a, [Scalar]> {
         match self.seen.layer {
-            Layer::Values => Cow::Borrowed(&self.lines[head].scalars),
-            Layer::Gradients(by) => Cow::Owned(by.scalars(head, self.trace().steps())),
+            None => Cow::Borrowed(&self.lines[head].scalars),
+            Some(by) => Cow::Owned(by.scalars(head, self.trace().steps())),
         }
     }
 

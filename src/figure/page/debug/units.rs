@@ -8,7 +8,7 @@ use crate::figure::facts::rows::Span;
 use crate::figure::scene::paint::Draw;
 use crate::figure::scene::panel::PlacedPanel;
 use crate::figure::scene::units::{Lane, STRIPS, WITHIN_ONE};
-use crate::figure::{Area, Layer, Scale, Slot, Style};
+use crate::figure::{Area, Scale, Slot, Style};
 
 /// Height of the symbols over the strips of the step.
 const SYMBOLS: f32 = 18.0;
@@ -65,8 +65,8 @@ impl<'a> Painting<'_, 'a> {
         self.over_time(lane.id, y);
         // The strips show how values come about.
         let strips = match self.of.seen.layer {
-            Layer::Values => lane.strips,
-            Layer::Gradients(_) => Vec::new(),
+            None => lane.strips,
+            Some(_) => Vec::new(),
         };
         let x = Span::new(self.columns.stages.min, self.columns.memory.max);
         let each = (x.span() - 6.0 * (STRIPS - 1) as f32) / STRIPS as f32;

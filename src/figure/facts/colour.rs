@@ -171,14 +171,10 @@ impl Scale {
     /// The values at the two ends of the legend.
     pub fn ends(self) -> (f32, f32) {
         match self {
-            _ if self.is_log() => (FAINTEST, 1.0),
-            Self::Weighting
-            | Self::LogWeighting
-            | Self::OfHead { .. }
-            | Self::Bits
-            | Self::Gray => (0.0, 1.0),
             Self::Signed(limit) => (-limit, limit),
             Self::UpTo(limit) => (0.0, limit),
+            _ if self.is_log() => (FAINTEST, 1.0),
+            _ => (0.0, 1.0),
         }
     }
 
@@ -228,14 +224,12 @@ impl Colours {
         static ALL: [[OnceLock<Colours>; Map::ALL.len()]; 2] =
             [const { [const { OnceLock::new() }; Map::ALL.len()] }; 2];
         ALL[usize::from(dark)][map as usize].get_or_init(|| {
-            let colours = if dark {
-                dark_colours(map)
-            } else {
-                light_colours(map)
-            };
-            let own = (map == Map::Heads)
-                .then(|| Box::new(colours.heads.map(|hues| hues.map(|hue| colours.ramp(hue)))));
-            Self { own, ..colours }
+            let mut colours = colours(dark, map);
+            if map == Map::Heads {
+                let own = colours.heads.map(|hues| hues.map(|hue| colours.ramp(hue)));
+                colours.own = Some(Box::new(own));
+            }
+            colours
         })
     }
 
@@ -248,13 +242,8 @@ impl Colours {
     /// one. Every step is further from the ground, and small values are clearly off it.
     fn ramp(&self, hue: Rgb) -> Table {
         let far = mix(hue, self.strong, if self.is_dark { 0.45 } else { 0.3 });
-        bake(&[
-            self.well,
-            mix(self.well, hue, 0.45),
-            mix(self.well, hue, 0.75),
-            hue,
-            far,
-        ])
+        let near = [0.45, 0.75].map(|share| mix(self.well, hue, share));
+        bake(&[self.well, near[0], near[1], hue, far])
     }
 
     /// The colour of words, stronger for what is under way.
@@ -283,8 +272,7 @@ impl Colours {
             Scale::OfHead { name, .. } => {
                 let own = self.own.as_deref();
                 let hue = own.map(|own| &own[usize::from(name.is_write)][name.place % HUES]);
-                let share = scale.length(value.max(0.0));
-                at(hue.unwrap_or(&self.weighting), share)
+                at(hue.unwrap_or(&self.weighting), scale.length(value.max(0.0)))
             }
             Scale::Bits | Scale::Gray if value < 0.0 => {
                 at(&self.signed, (0.5 + value / 4.0).clamp(0.0, 0.5))
@@ -299,89 +287,70 @@ impl Colours {
     }
 }
 
-fn dark_colours(map: Map) -> Colours {
-    let well = hex(0x0b_0c0f);
-    let text = hex(0xd7_dae0);
+/// The colours of the dark theme, and at their right those of the light one.
+fn colours(is_dark: bool, map: Map) -> Colours {
+    let theme = usize::from(!is_dark);
+    let of = |both: [u32; 2]| hex(both[theme]);
+    let well = of([0x0b_0c0f, 0xff_ffff]);
+    let text = of([0xd7_dae0, 0x24_272d]);
+    let mut weighting: Vec<Rgb> = map.anchors().iter().copied().map(hex).collect();
+    if !is_dark {
+        weighting.reverse();
+    }
+    // Zero is the ground, so that empty memory is quiet.
+    weighting[0] = well;
+    let signed = [
+        [0xff_b27a, 0xe8_853a, 0x14_161a, 0x3e_9be0, 0x8c_c8f5],
+        [0x9c_4a00, 0xc9_660f, 0xf4_f5f6, 0x08_77bd, 0x04_5488],
+    ];
     Colours {
-        is_dark: true,
-        background: hex(0x10_1215),
-        panel: hex(0x16_181c),
-        raised: hex(0x1e_2126),
+        is_dark,
+        background: of([0x10_1215, 0xf7_f8fa]),
+        panel: of([0x16_181c, 0xff_ffff]),
+        raised: of([0x1e_2126, 0xf0_f2f5]),
         well,
-        line: hex(0x2a_2e35),
+        line: of([0x2a_2e35, 0xd9_dde3]),
         text,
-        subdued: hex(0x9a_a0aa),
-        strong: hex(0xff_ffff),
-        accent: hex(0x4c_9be8),
-        on_accent: hex(0x0b_1220),
-        chosen: hex(0x2a_2e35),
-        phases: [hex(0x22_262d), hex(0x2d_333c)],
-        warning: hex(0xf0_a35e),
-        non_finite: hex(0xff_00d4),
-        heads: [
-            [0x88_ccee, 0xb2_59ff, 0x7c_74b2].map(hex),
-            [0xf0_e442, 0xd9_714c, 0xff_a6a6].map(hex),
-        ],
-        lines: [
-            0xff_dc0a, 0x53_aeff, 0xd0_006a, 0x8e_24ff, 0x91_6300, 0x54_ff00, 0xe7_89ff, 0xd3_1301,
-            0xca_e49e, 0x00_7671,
-        ]
-        .map(hex),
-        weighting: bake(&with_ground(map.anchors(), well)),
+        subdued: of([0x9a_a0aa, 0x5b_616b]),
+        strong: of([0xff_ffff, 0x0b_0d11]),
+        accent: of([0x4c_9be8, 0x1a_6fc4]),
+        on_accent: of([0x0b_1220, 0xff_ffff]),
+        chosen: of([0x2a_2e35, 0xe2_e5ea]),
+        phases: [[0x22_262d, 0xe9_ecf1], [0x2d_333c, 0xdb_e0e8]].map(of),
+        warning: of([0xf0_a35e, 0xa8_4b00]),
+        non_finite: of([0xff_00d4, 0xd6_00b0]),
+        heads: HEADS[theme].map(|hues| hues.map(hex)),
+        lines: LINE_COLOURS[theme].map(hex),
+        weighting: bake(&weighting),
         own: None,
         bits: bake(&[well, mix(well, text, 0.45), text]),
-        signed: bake(&[
-            hex(0xff_b27a),
-            hex(0xe8_853a),
-            hex(0x14_161a),
-            hex(0x3e_9be0),
-            hex(0x8c_c8f5),
-        ]),
+        signed: bake(&signed[theme].map(hex)),
     }
 }
 
-fn light_colours(map: Map) -> Colours {
-    let well = hex(0xff_ffff);
-    let text = hex(0x24_272d);
-    let mut weighting = map.anchors().to_vec();
-    weighting.reverse();
-    Colours {
-        is_dark: false,
-        background: hex(0xf7_f8fa),
-        panel: hex(0xff_ffff),
-        raised: hex(0xf0_f2f5),
-        well,
-        line: hex(0xd9_dde3),
-        text,
-        subdued: hex(0x5b_616b),
-        strong: hex(0x0b_0d11),
-        accent: hex(0x1a_6fc4),
-        on_accent: hex(0xff_ffff),
-        chosen: hex(0xe2_e5ea),
-        phases: [hex(0xe9_ecf1), hex(0xdb_e0e8)],
-        warning: hex(0xa8_4b00),
-        non_finite: hex(0xd6_00b0),
-        heads: [
-            [0x33_2288, 0x00_66ff, 0x8d_74b2].map(hex),
-            [0x88_2255, 0xff_2200, 0x8c_0000].map(hex),
-        ],
-        lines: [
-            0x87_7d05, 0x2a_88e9, 0xee_417c, 0x5e_005b, 0x0d_00ad, 0x16_967a, 0xfc_3e02, 0xe7_2edc,
-            0x60_1b00, 0x03_354c,
-        ]
-        .map(hex),
-        weighting: bake(&with_ground(&weighting, well)),
-        own: None,
-        bits: bake(&[well, mix(well, text, 0.45), text]),
-        signed: bake(&[
-            hex(0x9c_4a00),
-            hex(0xc9_660f),
-            hex(0xf4_f5f6),
-            hex(0x08_77bd),
-            hex(0x04_5488),
-        ]),
-    }
-}
+/// The hues of the heads by theme.
+const HEADS: [[[u32; HUES]; 2]; 2] = [
+    [
+        [0x88_ccee, 0xb2_59ff, 0x7c_74b2],
+        [0xf0_e442, 0xd9_714c, 0xff_a6a6],
+    ],
+    [
+        [0x33_2288, 0x00_66ff, 0x8d_74b2],
+        [0x88_2255, 0xff_2200, 0x8c_0000],
+    ],
+];
+
+/// The colours of lines by theme.
+const LINE_COLOURS: [[u32; LINES]; 2] = [
+    [
+        0xff_dc0a, 0x53_aeff, 0xd0_006a, 0x8e_24ff, 0x91_6300, 0x54_ff00, 0xe7_89ff, 0xd3_1301,
+        0xca_e49e, 0x00_7671,
+    ],
+    [
+        0x87_7d05, 0x2a_88e9, 0xee_417c, 0x5e_005b, 0x0d_00ad, 0x16_967a, 0xfc_3e02, 0xe7_2edc,
+        0x60_1b00, 0x03_354c,
+    ],
+];
 
 /// Matplotlib's magma (CC0), every sixteenth entry.
 const MAGMA: [u32; 17] = [
@@ -401,13 +370,6 @@ const CIVIDIS: [u32; 10] = [
     0x00_204d, 0x00_336f, 0x39_486b, 0x57_5c6d, 0x70_7173, 0x8a_8779, 0xa6_9d75, 0xc4_b56c,
     0xe4_cf5b, 0xff_ea46,
 ];
-
-/// A colour map whose zero is the ground, so that empty memory is quiet.
-fn with_ground(map: &[u32], ground: Rgb) -> Vec<Rgb> {
-    let mut colours: Vec<Rgb> = map.iter().map(|&colour| hex(colour)).collect();
-    colours[0] = ground;
-    colours
-}
 
 fn bake(anchors: &[Rgb]) -> Table {
     std::array::from_fn(|index| {
@@ -436,7 +398,7 @@ mod tests {
 
     #[test]
     fn all_lines_differ() {
-        for colours in [dark_colours(Map::default()), light_colours(Map::default())] {
+        for colours in [true, false].map(Colours::for_theme) {
             let lines: Vec<_> = (0..LINES).map(|index| colours.line(index)).collect();
             for (index, line) in lines.iter().enumerate() {
                 for (other, there) in lines[..index].iter().enumerate() {

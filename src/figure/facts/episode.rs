@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::figure::facts::rows::touches;
 use crate::figure::facts::stages::{Stages, columns_of};
 use crate::figure::{HeadName, Scale, entropy, facts::numbers};
+use crate::math::Series;
 use crate::model::attention::Score;
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Trace, peak};
@@ -40,10 +41,9 @@ impl Scales {
             _ => Scale::signed(head.similarity.as_slice().iter()),
         });
         let priors = trace.heads.iter().map(|head| {
-            let prior = head.series(PRIOR).map_or(&[][..], |prior| prior.as_slice());
-            let finite = prior.iter().copied();
-            let most = finite.filter(|m| m.is_finite()).fold(0.0, f32::max);
-            Scale::UpTo(numbers::round_up(most))
+            let prior = head.series(PRIOR).map_or(&[][..], Series::as_slice).iter();
+            let finite = prior.copied().filter(|m| m.is_finite());
+            Scale::UpTo(numbers::round_up(finite.fold(0.0, f32::max)))
         });
         let mut inputs = trace.input.as_slice().iter();
         let beyond = inputs.any(|value| value.is_finite() && !(0.0..=1.0).contains(value));
@@ -75,9 +75,9 @@ impl SalientHead {
         let asked = recording.episode.first_scored();
         let asked = asked.map_or(steps, |step| step.min(steps));
         let least = |write: bool, steps: Range<usize>| {
-            let heads = trace.heads.iter().enumerate();
-            let heads = heads.filter(|(_, head)| head.is_write() == write);
-            let heads: Vec<_> = heads.map(|(index, _)| index).collect();
+            let heads = 0..trace.heads.len();
+            let heads = heads.filter(|&head| trace.heads[head].is_write() == write);
+            let heads: Vec<_> = heads.collect();
             let spread = |head: usize| {
                 let weighting = &trace.heads[head].weighting;
                 let spreads = steps.clone().map(|step| entropy(weighting.row(step)));
@@ -200,8 +200,7 @@ impl<'a> MemoryAt<'a> {
 
     /// Distinguishes it from the other memories of the same episode.
     pub fn version(&self) -> usize {
-        let half = self.erased && !self.added;
-        2 * (self.step + usize::from(self.added)) + usize::from(half)
+        2 * self.row() + usize::from(self.erased && !self.added)
     }
 
     /// Returns the name of the memory: `M of step 3`.

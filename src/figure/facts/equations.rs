@@ -30,16 +30,12 @@ impl<'a> InStep<'a> {
         let head = trace.heads.get(head).filter(|_| step < trace.steps())?;
         // Heads that read after the write see the rows written in the same step.
         let seen = step + usize::from(writes_first && !head.is_write());
-        let is_there = seen < trace.memory_columns.steps();
+        let memory = Some(&trace.memory_columns).filter(|memory| seen < memory.steps());
         Some(Self {
             head,
             step,
             sampling: trace.sampling,
-            memory: if is_there {
-                trace.memory_columns.row(seen)
-            } else {
-                &[]
-            },
+            memory: memory.map_or(&[], |memory| memory.row(seen)),
         })
     }
 
@@ -131,22 +127,15 @@ pub(crate) fn n(value: f32) -> String {
     numbers::short(value, 4)
 }
 
-/// A term of a sum, and how it is written.
-pub(crate) struct Term {
-    text: String,
-    value: f32,
-}
-
-pub(crate) fn term(text: String, value: f32) -> Term {
-    Term { text, value }
-}
+/// A term of a sum: how it is written, and its value.
+pub(crate) type Term = (String, f32);
 
 /// Writes the largest terms of a sum, and the total of the others.
 pub(crate) fn added(mut terms: Vec<Term>) -> String {
-    terms.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
-    let rest: f32 = terms.iter().skip(TERMS).map(|term| term.value).sum();
+    terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let rest: f32 = terms.iter().skip(TERMS).map(|term| term.1).sum();
     let others = terms.len().saturating_sub(TERMS);
-    let description = terms.into_iter().take(TERMS).map(|term| term.text);
+    let description = terms.into_iter().take(TERMS).map(|term| term.0);
     let rest = (others > 0).then(|| format!("{} from {others} others", n(rest)));
     description.chain(rest).collect::<Vec<_>>().join("\n+ ")
 }
@@ -155,7 +144,7 @@ pub(crate) fn added(mut terms: Vec<Term>) -> String {
 pub(crate) fn product(names: [&str; 2], pairs: impl Iterator<Item = (f32, f32)>) -> String {
     let terms = pairs.enumerate().map(|(index, (a, b))| {
         let text = format!("{}({index}) {} · {} {}", names[0], n(a), names[1], n(b));
-        term(text, a * b)
+        (text, a * b)
     });
     added(terms.collect())
 }
@@ -207,21 +196,13 @@ pub(crate) fn content(at: &InStep<'_>, row: usize) -> String {
     let total: f32 = energies.map(|energy| (energy - most).exp()).sum();
     let own = beta.map_or_else(String::new, |beta| format!("{} · ", n(beta)));
     let noise = noise(row).map_or_else(String::new, |noise| format!(" + {}", n(noise)));
-    let share = format!(
-        "exp({own}{}{noise} − {}) / {}",
-        n(scores[row]),
-        n(most),
-        n(total)
-    );
+    let [score, most, total] = [scores[row], most, total].map(n);
+    let share = format!("exp({own}{score}{noise} − {most}) / {total}");
     match window.filter(|window| window.is_gaussian) {
         None => share,
         Some(window) => {
-            let twice = window.half * window.half / 2.0;
-            format!(
-                "{share}\n· exp(−({row} − {})² / {})",
-                n(window.centre),
-                n(twice)
-            )
+            let [centre, twice] = [window.centre, window.half * window.half / 2.0].map(n);
+            format!("{share}\n· exp(−({row} − {centre})² / {twice})")
         }
     }
 }
@@ -269,13 +250,10 @@ pub(crate) fn drawn(at: &InStep<'_>, row: usize) -> String {
         NoiseMode::Mean => {
             let most = hard::most_likely(alpha);
             if row == most {
-                format!("α {chance} is the largest: the most likely row")
-            } else {
-                format!(
-                    "α {chance}; the largest is {}, in row {most}",
-                    n(alpha[most])
-                )
+                return format!("α {chance} is the largest: the most likely row");
             }
+            let largest = n(alpha[most]);
+            format!("α {chance}; the largest is {largest}, in row {most}")
         }
         NoiseMode::Sampled => {
             let below: f32 = alpha[..row].iter().sum();
@@ -304,17 +282,11 @@ pub fn facts(at: &InStep<'_>) -> Vec<Fact> {
     if let Some(drawn) = at.draw() {
         if at.sampling == NoiseMode::Sampled {
             let (from, to) = (n(drawn.from), n(drawn.to));
-            description.push((
-                "u",
-                format!("sampled: row {} is {from} to {to}", drawn.row),
-                drawn.u,
-            ));
+            let words = format!("sampled: row {} is {from} to {to}", drawn.row);
+            description.push(("u", words, drawn.u));
         }
-        description.push((
-            "α",
-            format!("probability of row {}", drawn.row),
-            drawn.chance,
-        ));
+        let words = format!("probability of row {}", drawn.row);
+        description.push(("α", words, drawn.chance));
         let bits = crate::figure::facts::heads::entropy(head.distribution.row(step));
         description.push(("H", "entropy of α, bits".to_owned(), bits));
     }

@@ -40,10 +40,8 @@ pub fn head_label(trace: &Trace<f32>, head: usize) -> String {
 
 /// The head with this label.
 pub fn head_named(trace: &Trace<f32>, label: &str) -> Option<usize> {
-    let heads = 0..trace.heads.len();
-    heads
-        .into_iter()
-        .find(|&head| head_label(trace, head).eq_ignore_ascii_case(label))
+    let is_it = |head: &usize| head_label(trace, *head).eq_ignore_ascii_case(label);
+    (0..trace.heads.len()).find(is_it)
 }
 
 /// The head with this label.
@@ -200,11 +198,8 @@ impl Emitted {
             DIVERGENCE => (finite.fold(0.0, f32::min), most),
             _ => (0.0, most),
         };
-        Some(Scalar {
-            of: self,
-            values,
-            scale,
-        })
+        let of = self;
+        Some(Scalar { of, values, scale })
     }
 }
 
@@ -233,8 +228,8 @@ impl Scalar {
 /// of its window, divergence from its prior, if it has them. A pass over its weightings.
 pub fn scalars(head: &HeadTrace, steps: usize) -> Vec<Scalar> {
     let all = EMITTED.iter().chain(&FOLLOWING);
-    all.filter_map(|emitted| emitted.scalar(head, steps))
-        .collect()
+    let scalars = all.filter_map(|emitted| emitted.scalar(head, steps));
+    scalars.collect()
 }
 
 #[cfg(test)]

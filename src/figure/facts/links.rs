@@ -87,11 +87,8 @@ fn heaviest(links: impl Iterator<Item = WeightFlow>) -> Vec<WeightFlow> {
 /// The heaviest links in words.
 pub fn describe(links: &[WeightFlow], rows: usize) -> String {
     let lines = links.iter().take(4).map(|link| {
-        let round = if link.wraps(rows) {
-            ", wraps around"
-        } else {
-            ""
-        };
+        let wraps = link.wraps(rows);
+        let round = if wraps { ", wraps around" } else { "" };
         let weight = numbers::short(link.weight, 4);
         format!("row {} → row {}: {weight}{round}", link.from, link.to)
     });

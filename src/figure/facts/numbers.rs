@@ -4,14 +4,8 @@ use crate::train::is_absent;
 
 /// The shortest decimal that reads back as the same `f32`; scientific below 1e-4 and from 1e7.
 pub fn exact(value: f32) -> String {
-    if is_absent(value) {
-        return "not recorded".to_owned();
-    }
-    if value.is_nan() {
-        return "not a number".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "∞" } else { "−∞" }.to_owned();
+    if let Some(word) = word(value, ["not recorded", "not a number"]) {
+        return word.to_owned();
     }
     let size = value.abs();
     let digits = if size != 0.0 && !(1e-4..1e7).contains(&size) {
@@ -22,6 +16,16 @@ pub fn exact(value: f32) -> String {
     digits.replace('-', "−")
 }
 
+/// The text in place of a value that is not finite, with the words for an absent one and for any other NaN.
+fn word(value: f32, [absent, nan]: [&'static str; 2]) -> Option<&'static str> {
+    match value {
+        _ if is_absent(value) => Some(absent),
+        f32::INFINITY => Some("∞"),
+        f32::NEG_INFINITY => Some("−∞"),
+        _ => value.is_nan().then_some(nan),
+    }
+}
+
 /// Four digits after the point, always nine characters: nothing on screen moves while time does.
 pub fn fixed(value: f32) -> String {
     fit(value, 4, 9)
@@ -30,20 +34,13 @@ pub fn fixed(value: f32) -> String {
 /// `decimals` digits after the point, or as many as fit, right-aligned in `width` characters; scientific where a
 /// small value would read as zero or a large one would not fit at all.
 pub fn fit(value: f32, decimals: usize, width: usize) -> String {
-    if is_absent(value) {
-        return format!("{:>width$}", "–");
-    }
-    if value.is_nan() {
-        return format!("{:>width$}", "NaN");
-    }
-    if value.is_infinite() {
-        return format!("{:>width$}", if value > 0.0 { "∞" } else { "−∞" });
+    if let Some(word) = word(value, ["–", "NaN"]) {
+        return format!("{word:>width$}");
     }
     let smallest = 0.5 * 10_f32.powf(-(decimals as f32));
     let tiny = value != 0.0 && value.abs() < smallest;
-    let mut plain = (0..=decimals)
-        .rev()
-        .map(|decimals| format!("{value:.decimals$}"));
+    let plain = (0..=decimals).rev();
+    let mut plain = plain.map(|decimals| format!("{value:.decimals$}"));
     let plain = plain.find(|digits| digits.len() <= width && !tiny);
     let digits = plain.unwrap_or_else(|| format!("{value:.1e}").replace(".0e", "e"));
     format!("{:>width$}", digits.replace('-', "−"))
@@ -110,10 +107,9 @@ pub fn round_up(limit: f32) -> f32 {
 /// Returns a short number rounded to at most `letters` characters, as far as digits after its point can be dropped.
 pub fn shortened(number: &str, letters: usize) -> String {
     let all = number.chars().count();
-    let Some((before, after)) = number.split_once('.').filter(|_| all > letters) else {
-        return number.to_owned();
-    };
-    let Ok(value) = number.replace('−', "-").parse::<f32>() else {
+    let parts = number.split_once('.').filter(|_| all > letters);
+    let value = number.replace('−', "-").parse::<f32>();
+    let (Some((before, after)), Ok(value)) = (parts, value) else {
         return number.to_owned();
     };
     // A digit stays where nothing stands before the point.
@@ -121,11 +117,7 @@ pub fn shortened(number: &str, letters: usize) -> String {
     let room = letters.saturating_sub(before.chars().count() + 1);
     let decimals = room.max(usize::from(is_bare)).min(after.len());
     let text = format!("{value:.decimals$}").replace('-', "−");
-    if is_bare && text.contains("0.") {
-        text.replacen("0.", ".", 1)
-    } else {
-        text
-    }
+    text.replacen("0.", ".", usize::from(is_bare))
 }
 
 /// Formats with three significant digits, for axes and sentences; counts up to a million whole, with separators.
@@ -136,24 +128,24 @@ pub fn brief(value: f64) -> String {
         0.0 => "0".to_owned(),
         _ if !(1e-4..1e9).contains(&size) => format!("{size:.0e}").replace('-', "−"),
         _ if size >= 999_999.5 => format!("{} M", trimmed(size / 1e6, 2)),
-        _ if size >= 9999.5 => format!(
-            "{},{:03.0}",
-            (size.round() / 1e3).floor(),
-            size.round() % 1e3
-        ),
-        _ => trimmed(
-            size,
-            (2 - size.log10().floor() as i32).max(0).cast_unsigned() as usize,
-        ),
+        _ if size >= 9999.5 => {
+            let size = size.round();
+            format!("{},{:03.0}", (size / 1e3).floor(), size % 1e3)
+        }
+        _ => trimmed(size, (2.0 - size.log10().floor()).max(0.0) as usize),
     };
     let sign = if value < 0.0 { "−" } else { "" };
     format!("{sign}{digits}")
 }
 
 fn trimmed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    without_zeros(&format!("{value:.decimals$}")).to_owned()
+}
+
+/// A number without zeros at the end of its decimals.
+fn without_zeros(text: &str) -> &str {
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.');
     }
     text
 }
@@ -182,11 +174,7 @@ pub fn speed(steps_per_second: f64) -> String {
 
 /// A value at the end of a scale.
 pub(crate) fn end_text(value: f32) -> String {
-    let text = short(value, 2);
-    if text.contains('.') && !text.contains('e') {
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    }
-    text
+    without_zeros(&short(value, 2)).to_owned()
 }
 
 #[cfg(test)]

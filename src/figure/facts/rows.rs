@@ -63,10 +63,8 @@ impl Rows {
     pub fn part(&self, first: usize, count: usize) -> Self {
         let (mut before, mut runs) = (0, Vec::new());
         for run in &self.runs {
-            let start = first.max(before) - before;
-            let end = (first + count)
-                .min(before + run.len())
-                .saturating_sub(before);
+            let start = first.saturating_sub(before);
+            let end = (first + count).saturating_sub(before).min(run.len());
             if start < end {
                 runs.push(run.start + start..run.start + end);
             }
@@ -100,23 +98,17 @@ impl Rows {
 
     /// The runs and the gaps between them, placed in this range.
     pub fn place(&self, y: Span, placing: Placing) -> Axis {
-        let runs = 0..self.runs.len();
-        let gaps = runs.filter(|&run| self.left_out_after(run) > 0).count() as f32;
+        let all = 0..self.runs.len();
+        let marks = all.filter(|&run| self.left_out_after(run) > 0).count() as f32;
         let shown = self.shown().max(1) as f32;
-        let full = (y.span() - gaps * placing.gap).max(0.0) / shown;
+        let full = (y.span() - marks * placing.gap).max(0.0) / shown;
         // With hardly any room the rows matter more than the marks between them.
         let (gap, height) = if full >= 2.0 {
             (placing.gap, full.min(placing.tallest))
         } else {
             (0.0, y.span().max(0.0) / shown)
         };
-        let mut axis = Axis {
-            runs: Vec::with_capacity(self.runs.len()),
-            gaps: Vec::new(),
-            height,
-            upwards: placing.upwards,
-        };
-        let mut at = 0.0;
+        let (mut runs, mut gaps, mut at) = (Vec::new(), Vec::new(), 0.0);
         let mut part = |height: f32| {
             let (from, to) = (at, at + height);
             at = to;
@@ -127,14 +119,18 @@ impl Rows {
             }
         };
         for (index, run) in self.runs.iter().enumerate() {
-            axis.runs
-                .push((run.clone(), part(run.len() as f32 * height)));
+            runs.push((run.clone(), part(run.len() as f32 * height)));
             let left_out = self.left_out_after(index);
             if left_out > 0 && gap > 0.0 {
-                axis.gaps.push((left_out, part(gap)));
+                gaps.push((left_out, part(gap)));
             }
         }
-        axis
+        Axis {
+            runs,
+            gaps,
+            height,
+            upwards: placing.upwards,
+        }
     }
 
     /// Number of rows omitted between a run and the next one, across the end.
@@ -191,9 +187,8 @@ impl Axis {
 
     /// Returns the position of a row, if it is shown.
     pub fn place_of(&self, row: usize) -> Option<Span> {
-        let mut runs = self.runs.iter();
-        let run = runs.find(|(rows, _)| rows.contains(&row))?;
-        Some(self.within(run, row..row + 1))
+        let run = self.runs.iter().find(|(rows, _)| rows.contains(&row));
+        run.map(|run| self.within(run, row..row + 1))
     }
 
     /// Returns the position of some rows of a run.
@@ -241,20 +236,12 @@ impl Axis {
 
     /// Positions of the rows for which `is` holds, adjacent ones merged.
     pub fn spans(&self, is: impl Fn(usize) -> bool) -> Vec<Span> {
-        let mut spans = Vec::new();
-        for run in &self.runs {
-            let mut first = run.0.start;
-            while first < run.0.end {
-                let kind = is(first);
-                let mut behind = first + 1..run.0.end;
-                let next = behind.find(|&row| is(row) != kind).unwrap_or(run.0.end);
-                if kind {
-                    spans.push(self.within(run, first..next));
-                }
-                first = next;
-            }
-        }
-        spans
+        let spans = self.runs.iter().flat_map(|run| {
+            let first = run.0.start;
+            let runs = runs_of(run.0.clone().map(&is)).into_iter();
+            runs.map(move |rows| self.within(run, first + rows.start..first + rows.end))
+        });
+        spans.collect()
     }
 
     /// The rows that are numbered: every one, every second, every fourth … as far as numbers have room.
@@ -327,15 +314,7 @@ pub(crate) fn touched_by(
             *touched |= touches(weight);
         }
     }
-    let mut runs: Vec<_> = touched
-        .chunk_by(|a, b| a == b)
-        .scan(0, |start, run| {
-            let range = *start..*start + run.len();
-            *start = range.end;
-            Some((range, run[0]))
-        })
-        .filter_map(|(range, touched)| touched.then_some(range))
-        .collect();
+    let mut runs = runs_of(touched);
     if runs.is_empty() && total > 0 {
         return std::iter::once(0..total).collect();
     }
@@ -343,12 +322,21 @@ pub(crate) fn touched_by(
     runs
 }
 
+/// The runs of places where this holds.
+pub(crate) fn runs_of(holds: impl IntoIterator<Item = bool>) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (at, _) in holds.into_iter().enumerate().filter(|(_, holds)| *holds) {
+        match runs.last_mut() {
+            Some(run) if run.end == at => run.end += 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
+}
+
 fn close_the_circle(runs: &mut [Range<usize>], total: usize) {
-    let indices = 0..runs.len();
-    let widest = indices
-        .rev()
-        .max_by_key(|&run| left_out_after(runs, run, total));
-    if let Some(widest) = widest {
+    let indices = (0..runs.len()).rev();
+    if let Some(widest) = indices.max_by_key(|&run| left_out_after(runs, run, total)) {
         runs.rotate_left((widest + 1) % runs.len());
     }
 }

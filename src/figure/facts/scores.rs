@@ -1,6 +1,6 @@
 //! What figures and window say about each score: name, equation, sentences, and the sum of one row.
 
-use crate::figure::facts::equations::{InStep, added, n, product, term, through};
+use crate::figure::facts::equations::{InStep, added, n, product, through};
 use crate::model::HeadTrace;
 use crate::model::attention::Score;
 use crate::model::score::{additive, general, location};
@@ -60,14 +60,12 @@ const COSINE: ScoreText = ScoreText {
 };
 
 const ADDITIVE: ScoreText = ScoreText {
-    symbol: "K",
     word: "additive",
     number: "Bahdanau 2015",
     equation: |_| "K(i) = v · tanh(k · W_k + M(i) · W_M)".to_owned(),
     about: "Additive: a small learned layer combines key and row, and its units vote.",
     step: "scores its key with every row by a learned layer",
     is_product: false,
-    reads_rows: true,
     sum: |at, row| {
         let query = through(at.row(&at.head.key), at.own(additive::ADDITIVE_KEY));
         let memory: Vec<f32> = at.memory(row).collect();
@@ -76,16 +74,15 @@ const ADDITIVE: ScoreText = ScoreText {
         let units = units.zip(query.iter().zip(seen));
         let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {
             let text = format!("v({unit}) {} · tanh({} + {})", n(v), n(*q), n(m));
-            term(text, v * (q + m).tanh())
+            (text, v * (q + m).tanh())
         });
         added(terms.collect())
     },
+    ..DOT
 };
 
 const LOCATION: ScoreText = ScoreText {
-    symbol: "K",
     word: "location",
-    number: "Luong 2015",
     equation: |_| "K(i) = (k · W)(i), independent of M".to_owned(),
     about: "Location: the key scores rows by position alone; their contents are ignored.",
     step: "scores every row by position, ignoring contents",
@@ -97,21 +94,20 @@ const LOCATION: ScoreText = ScoreText {
         let column = weights.iter().skip(row).step_by(rows.max(1)).copied();
         product(["k", "W"], key.iter().copied().zip(column))
     },
+    ..DOT
 };
 
 const GENERAL: ScoreText = ScoreText {
-    symbol: "K",
     word: "general",
-    number: "Luong 2015",
     equation: |_| "K(i) = k · W · M(i)".to_owned(),
     about: "General: a learned matrix relates parts of the key to parts of a row.",
     step: "multiplies its key, transformed by a learned matrix, with every row",
     is_product: false,
-    reads_rows: true,
     sum: |at, row| {
         let query = through(at.row(&at.head.key), at.own(general::BILINEAR));
         product(["kW", "M"], query.into_iter().zip(at.memory(row)))
     },
+    ..DOT
 };
 
 const DOT: ScoreText = ScoreText {
@@ -130,13 +126,10 @@ const DOT: ScoreText = ScoreText {
 };
 
 const SCALED_DOT: ScoreText = ScoreText {
-    symbol: "K",
     word: "scaled dot",
     number: "Vaswani 2017",
     equation: |head| format!("K(i) = k · M(i) / √{}", head.key.width()),
     about: "Scaled dot: the dot product, scaled down for wide rows, so that it does not grow with their width.",
-    step: DOT.step,
-    is_product: true,
-    reads_rows: true,
     sum: |at, row| format!("({}) / √{}", (DOT.sum)(at, row), at.head.key.width()),
+    ..DOT
 };

@@ -39,11 +39,9 @@ impl SignalPath {
     pub fn read_in(trace: &Trace, writes_first: bool, step: usize) -> Option<Self> {
         let heads = trace.heads.iter().enumerate();
         let readers = heads.filter(|(_, head)| head.read.width() > 0);
-        let found = readers.filter_map(|(reader, head)| {
-            let (row, weight) = peak(head.weighting.row(step))?;
-            Some((reader, row, weight))
-        });
-        let (reader, row, weight) = found.max_by(|a, b| a.2.total_cmp(&b.2))?;
+        let found =
+            readers.filter_map(|(reader, head)| Some((reader, peak(head.weighting.row(step))?)));
+        let (reader, (row, weight)) = found.max_by(|a, b| a.1.1.total_cmp(&b.1.1))?;
         let end = step + usize::from(writes_first);
         Some(Self {
             reader,
@@ -57,17 +55,19 @@ impl SignalPath {
     /// Returns the write before step `end` with the largest share of a row; `None` if the initial values have more.
     pub fn origin(trace: &Trace, row: usize, end: usize) -> Option<Origin> {
         let (mut sum, mut most) = (0.0, None::<Origin>);
-        let start = remains(trace, row, end, |origin, left| {
-            let size = left.iter().map(|x| x.abs()).sum::<f32>();
-            sum += size;
-            if most.is_none_or(|most| size > most.share) {
+        let size = |values: &[f32]| values.iter().map(|x| x.abs()).sum::<f32>();
+        let start = remains(trace, row, end, |writer, step, left| {
+            let share = size(left);
+            sum += share;
+            if most.is_none_or(|most| share > most.share) {
                 most = Some(Origin {
-                    share: size,
-                    ..origin
+                    writer,
+                    step,
+                    share,
                 });
             }
         });
-        let before = start.iter().map(|x| x.abs()).sum::<f32>();
+        let before = size(&start);
         let most = most.filter(|most| most.share > before)?;
         let share = most.share / (sum + before);
         Some(Origin { share, ..most })
@@ -104,7 +104,7 @@ fn remains(
     trace: &Trace,
     row: usize,
     end: usize,
-    mut each: impl FnMut(Origin, &[f32]),
+    mut each: impl FnMut(usize, usize, &[f32]),
 ) -> Vec<f32> {
     let [rows, columns] = trace.memory_size();
     let mut kept = vec![1.0; columns];
@@ -116,15 +116,7 @@ fn remains(
             let weight = head.weighting.row(step)[row];
             let added = head.add.row(step).iter().zip(&kept);
             let left: Vec<f32> = added.map(|(add, kept)| weight * add * kept).collect();
-            let share = 0.0;
-            each(
-                Origin {
-                    writer,
-                    step,
-                    share,
-                },
-                &left,
-            );
+            each(writer, step, &left);
         }
         for (_, head) in &writers {
             let weight = head.weighting.row(step)[row];
@@ -155,7 +147,7 @@ mod tests {
                     .zip(left)
                     .for_each(|(sum, left)| *sum += left);
             };
-            let start = remains(&trace, row, end, |_, left| add(left));
+            let start = remains(&trace, row, end, |_, _, left| add(left));
             add(&start);
             for (column, sum) in sum.iter().enumerate() {
                 let holds = trace.memory_columns.row(end)[column * rows + row];

@@ -2,8 +2,9 @@
 
 use crate::figure::Scalar;
 use crate::figure::facts::heads::UNCERTAINTY;
-use crate::figure::facts::stages::columns_of;
+use crate::figure::facts::stages::{Column, columns_of};
 use crate::math::Series;
+use crate::model::HeadTrace;
 use crate::train::uncertainty::Uncertainty;
 use crate::train::{ABSENT, Recording};
 
@@ -58,12 +59,11 @@ impl Samples {
     /// Adds a sample. All are of one episode and one machine.
     pub fn add(&mut self, recording: Recording) {
         let episode = &recording.episode;
-        self.asked = (0..episode.steps())
-            .map(|step| episode.is_scored(step))
-            .collect();
+        let steps = 0..episode.steps();
+        self.asked = steps.map(|step| episode.is_scored(step)).collect();
         let heads = recording.trace.heads.into_iter();
-        self.weightings
-            .push(heads.map(|head| head.weighting).collect());
+        let weightings = heads.map(|head| head.weighting).collect();
+        self.weightings.push(weightings);
         self.outputs.push(recording.trace.output);
     }
 
@@ -73,9 +73,8 @@ impl Samples {
         let heads = (0..first.len()).map(|head| self.band(head));
         let (steps, outputs) = (output.steps(), output.width());
         let places = (0..steps).flat_map(|t| (0..outputs).map(move |y| (t, y)));
-        let bits = places.filter_map(|(t, y)| {
-            Uncertainty::of(self.outputs.iter().map(|output| output.row(t)[y]))
-        });
+        let samples = |t, y| self.outputs.iter().map(move |output| output.row(t)[y]);
+        let bits = places.filter_map(|(t, y)| Uncertainty::of(samples(t, y)));
         Some(Spread {
             samples: self.outputs.len(),
             heads: heads.collect(),
@@ -136,18 +135,13 @@ impl Spread {
     pub fn step(&self, step: usize) -> Option<Uncertainty> {
         self.asked.get(step).filter(|&&asked| asked)?;
         let bits = (0..self.outputs).filter_map(|output| self.bit(step, output));
-        let (mut sum, mut count) = (Uncertainty::default(), 0.0);
-        for (_, of) in bits {
-            sum.total += of.total;
-            sum.noise += of.noise;
-            sum.model += of.model;
-            count += 1.0;
-        }
-        let mean = |sum: f64| sum / count;
-        (count > 0.0).then(|| Uncertainty {
-            total: mean(sum.total),
-            noise: mean(sum.noise),
-            model: mean(sum.model),
+        let bits: Vec<_> = bits.map(|(_, of)| of).collect();
+        let mean =
+            |of: fn(&Uncertainty) -> f64| bits.iter().map(of).sum::<f64>() / bits.len() as f64;
+        (!bits.is_empty()).then(|| Uncertainty {
+            total: mean(|of| of.total),
+            noise: mean(|of| of.noise),
+            model: mean(|of| of.model),
         })
     }
 
@@ -169,13 +163,9 @@ impl Spread {
 }
 
 /// True for the column with the spread of the samples: the weighting that the head reads or writes with.
-pub(crate) fn is_spread(
-    head: &crate::model::HeadTrace,
-    column: &crate::figure::facts::stages::Column,
-) -> bool {
-    columns_of(head)
-        .last()
-        .is_some_and(|last| std::ptr::eq(last, column))
+pub(crate) fn is_spread(head: &HeadTrace, column: &Column) -> bool {
+    let last = columns_of(head).last();
+    last.is_some_and(|last| std::ptr::eq(last, column))
 }
 
 #[cfg(test)]

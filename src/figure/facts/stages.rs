@@ -111,12 +111,9 @@ pub struct StageRef {
 impl StageRef {
     /// Returns a name of one or two words.
     pub fn name(self) -> String {
-        let word = self.stage.word();
-        if self.write == Some(false) && self.stage != Stage::Read {
-            format!("read {word}")
-        } else {
-            word.to_owned()
-        }
+        let is_of_reads = self.write == Some(false) && self.stage != Stage::Read;
+        let read = if is_of_reads { "read " } else { "" };
+        format!("{read}{}", self.stage.word())
     }
 
     /// True for a head that takes part in it.
@@ -240,7 +237,6 @@ pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
 /// The column of a score.
 fn score_column(score: Score) -> Column {
     let text = score_text(score);
-    let parameter = |_: &InStep<'_>| "key k".to_owned();
     Column {
         symbol: text.symbol,
         word: text.word,
@@ -251,10 +247,9 @@ fn score_column(score: Score) -> Column {
         score: Some(score),
         has: |head| has(head, array::SIMILARITY),
         equation: text.equation,
-        parameter: if score == Score::Cosine {
-            parameter
-        } else {
-            |_| String::new()
+        parameter: match score {
+            Score::Cosine => |_| "key k".to_owned(),
+            _ => |_| String::new(),
         },
         sum: text.sum,
     }
@@ -322,16 +317,14 @@ fn before(head: &HeadTrace, array: Array) -> &'static str {
 
 /// Equation of wᶜ from the scores of a head.
 fn content(head: &HeadTrace) -> String {
-    let score = if scores(head, Score::Cosine) {
-        "cos(k, M)"
+    let is_cosine = scores(head, Score::Cosine);
+    let score = if is_cosine { "cos(k, M)" } else { "K" };
+    let beta = if head.strength.width() > 0 {
+        "β · "
     } else {
-        "K"
+        ""
     };
-    let energy = if head.strength.width() > 0 {
-        format!("β · {score}")
-    } else {
-        score.to_owned()
-    };
+    let energy = format!("{beta}{score}");
     match head.mechanism.weighting {
         Weighting::Soft | Weighting::Hard => format!("wᶜ = softmax({energy})"),
         Weighting::LocalMonotonic => format!("wᶜ = softmax({energy}) within rows p ± D"),
@@ -354,14 +347,11 @@ pub fn weighting_at(stage: Option<Stage>, head: Option<&HeadTrace>) -> &'static 
 
 /// Columns of a head. The last is the one it reads or writes with.
 pub fn columns_of(head: &HeadTrace) -> impl Iterator<Item = &'static Column> + use<'_> {
-    let of_score = |column: &Column| {
-        column
-            .score
-            .is_none_or(|score| head.mechanism.score == score)
-    };
+    let own = head.mechanism.score;
+    let is_of = move |column: &&Column| column.score.is_none_or(|score| score == own);
     COLUMNS
         .iter()
-        .filter(move |column| of_score(column) && (column.has)(head))
+        .filter(move |column| is_of(column) && (column.has)(head))
 }
 
 impl Column {

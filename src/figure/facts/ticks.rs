@@ -97,13 +97,10 @@ impl Axis {
         if !self.is_log() {
             return self.multiples(apart);
         }
-        let marks = decades([low, high]);
-        let marks: Vec<f64> = marks
-            .filter(|(_, room)| *room >= apart)
-            .map(|(mark, _)| mark)
-            .collect();
+        let marks = decades([low, high]).filter(|(_, room)| *room >= apart);
+        let marks: Vec<f64> = marks.map(|(mark, _)| 10f64.powf(mark)).collect();
         if marks.len() > 1 {
-            return marks.into_iter().map(|mark| 10f64.powf(mark)).collect();
+            return marks;
         }
         // A narrow range has few round numbers: its marks are as far apart as the upper ones need.
         self.multiples(self.ends[1] * (1.0 - 10f64.powf(-apart)))
@@ -117,12 +114,8 @@ impl Axis {
             _ => [1.0, 2.0, 5.0, 10.0],
         };
         let step = steps.into_iter().find(|step| step * power >= apart * 0.999);
-        let step = step.unwrap_or(10.0) * power;
-        let step = if self.kind == AxisKind::Whole {
-            step.max(1.0)
-        } else {
-            step
-        };
+        let least = f64::from(u8::from(self.kind == AxisKind::Whole));
+        let step = (step.unwrap_or(10.0) * power).max(least);
         let [low, high] = self.ends.map(|end| end / step);
         let indices = (low - 1e-9).ceil() as i64..=(high + 1e-9).floor() as i64;
         indices.map(|index| index as f64 * step).collect()

@@ -390,9 +390,10 @@ impl<'a> Comparison<'a> {
         };
         let mut cells = Cells::new([columns, common.all.total()], scale, value);
         cells.version = (one, other);
-        let mut lacks = [0, 1].map(|side| match step >= self.trace(side).steps() {
-            true => Some(format!("{} has ended", SIDES[side])),
-            false => self.lacks(side, Place::Machine, array::MEMORY),
+        let mut lacks = [0, 1].map(|side| {
+            let has_ended = step >= self.trace(side).steps();
+            let ended = has_ended.then(|| format!("{} has ended", SIDES[side]));
+            ended.or_else(|| self.lacks(side, Place::Machine, array::MEMORY))
         });
         if side == 2 && widths[0] != widths[1] {
             lacks[0] = Some(format!("{} and {} columns", widths[0], widths[1]));

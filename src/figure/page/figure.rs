@@ -316,11 +316,10 @@ impl<'a> Figure<'a> {
         });
         let steps = self.span.clone().zip(stages).zip(paces(&counts, most));
         let frames = steps.flat_map(|((step, stages), pace)| {
-            let all = match pace.in_stages {
-                true => stages.into_iter().map(Some).collect(),
-                false => vec![None],
-            };
-            all.into_iter().flat_map(move |stage| {
+            let stages = stages.into_iter().map(Some);
+            let stages = stages.filter(move |_| pace.in_stages);
+            let whole = (!pace.in_stages).then_some(None);
+            stages.chain(whole).flat_map(move |stage| {
                 (1..=pace.frames).map(move |frame| FrameTime {
                     through: f32::from(frame) / f32::from(pace.frames),
                     lasts: Some(pace.lasts(frame)),

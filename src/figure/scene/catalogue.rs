@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::figure::facts::episode::{MemoryAt, Scales, Written, head_mark, wrong_bits};
 use crate::figure::facts::equations::InStep;
 use crate::figure::facts::gradients::{Gradients, Layer};
-use crate::figure::facts::rows::Rows;
+use crate::figure::facts::rows::{Rows, runs_of};
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::spread::{Spread, is_spread};
 use crate::figure::facts::stages::{COLUMNS, Column, Stage, Stages, columns_of};
@@ -503,14 +503,12 @@ impl<'a> Catalogue<'a> {
     /// The picture of a weighting.
     pub fn column(&self, id: PanelId, bars: Bars<'a>) -> Panel<'a> {
         let (column, description) = (bars.column, bars.description.clone());
+        let computed = bars.computed.then_some("\ncomputed from recorded arrays");
         Panel {
             title: format!("{} of {}", column.symbol, bars.name),
             name: format!("{} {}", bars.name, column.word),
             whose: bars.name.to_string(),
-            alt: match bars.computed {
-                true => format!("{description}\ncomputed from recorded arrays"),
-                false => description.clone(),
-            },
+            alt: format!("{description}{}", computed.unwrap_or_default()),
             note: description,
             down: self.down(),
             ..Panel::new(id, Content::Bars(bars))
@@ -594,13 +592,5 @@ pub fn learned_axes(spec: Array) -> [&'static str; 2] {
 
 /// Returns the steps that are not scored.
 fn not_asked(recording: &Recording) -> Vec<std::ops::Range<usize>> {
-    let mut start = 0;
-    let mask = &recording.episode.mask;
-    let runs = mask.chunk_by(|a, b| (*a > 0.0) == (*b > 0.0));
-    let quiet = runs.filter_map(|run| {
-        let steps = start..start + run.len();
-        start = steps.end;
-        (run[0] <= 0.0).then_some(steps)
-    });
-    quiet.collect()
+    runs_of(recording.episode.mask.iter().map(|asked| *asked <= 0.0))
 }

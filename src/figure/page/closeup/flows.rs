@@ -15,7 +15,7 @@ use crate::model::{Array, NoiseMode, array, peak};
 /// The width of a stream from one column to the next.
 const STREAM: f32 = 0.26;
 
-impl<'a> Pane<'a, '_> {
+impl Pane<'_, '_> {
     /// Paints the values of the last step as they leave the columns.
     pub(super) fn leaving(&self, on: &mut dyn Paint) {
         let all = self.placed_columns();

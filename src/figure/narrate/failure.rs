@@ -33,12 +33,10 @@ pub fn shown_in(recording: &Recording, step: usize) -> Option<usize> {
         Task::AssociativeRecall(task) => {
             let length = task.item_length;
             // Behind a delimiter each.
-            let items = (0..episode.size).map(|item| item * (length + 1) + 1);
+            let mut items = (0..episode.size).map(|item| item * (length + 1) + 1);
             let query = episode.phases.iter().find(|phase| phase.name == "query")?;
             let bits = |start: usize| episode.input.slice(s![start..start + length, ..task.bits]);
-            let asked = items
-                .clone()
-                .find(|&item| bits(item) == bits(query.start + 1))?;
+            let asked = items.find(|&item| bits(item) == bits(query.start + 1))?;
             (place < length).then_some(asked + length + 1 + place)
         }
         _ => None,
@@ -142,11 +140,12 @@ fn wrong_moved(recording: &Recording, by: usize) -> usize {
     let is_scored = |step| episode.is_scored(step);
     let asked = (by..trace.steps()).filter(|&step| is_scored(step) && is_scored(step - by));
     let differ = |step: usize| {
-        let bits = trace.output.row(step).iter();
+        let bits = trace.output.row(step).iter().map(|bit| *bit > 0.5);
         let target = episode.target.row(step - by);
-        bits.zip(target)
-            .filter(|(bit, target)| (**bit > 0.5) != (**target > 0.5))
-            .count()
+        let pairs = bits
+            .zip(target)
+            .filter(|(bit, target)| *bit != (**target > 0.5));
+        pairs.count()
     };
     asked.map(differ).sum()
 }
@@ -199,13 +198,11 @@ fn worn_away(
 
 /// Explains why a bit is wrong; the pair is its step and channel.
 pub fn describe(recording: &Recording, (step, channel): (usize, usize)) -> String {
-    let [is, asked] = {
-        let value = recording.trace.output.row(step)[channel];
-        let target = recording.episode.target[[step, channel]];
-        [format!("{value:.2}"), format!("{target:.0}")]
-    };
-    let bit =
-        format!("The first wrong bit is bit {channel} of step {step}: {is} instead of {asked}.");
+    let is = recording.trace.output.row(step)[channel];
+    let asked = recording.episode.target[[step, channel]];
+    let bit = format!(
+        "The first wrong bit is bit {channel} of step {step}: {is:.2} instead of {asked:.0}."
+    );
     match Cause::of(recording, step).zip(shown_in(recording, step)) {
         Some((cause, from)) => format!("{bit} {}", because(cause, recording, [from, step])),
         None => bit,
@@ -221,18 +218,14 @@ fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> Str
             "{vector}. There is no memory row to read: the network keeps all {size} vectors in {units} units, and \
              every step changes them. {right} vectors came out right, this one does not."
         ),
-        Cause::Late {
-            head,
-            row,
-            wrong: [now, moved],
-        } => {
-            format!(
-                "The target vector is in row {row}. {} reaches it in step {}, one step late, and stays late: moved \
-                 back by one step, {moved} bits would be wrong instead of {now}.",
-                name(head),
-                step + 1
-            )
-        }
+        Cause::Late { head, row, wrong } => format!(
+            "The target vector is in row {row}. {} reaches it in step {}, one step late, and stays late: moved \
+             back by one step, {} bits would be wrong instead of {}.",
+            name(head),
+            step + 1,
+            wrong[1],
+            wrong[0]
+        ),
         Cause::WrittenOver {
             head,
             row,
@@ -240,19 +233,16 @@ fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> Str
             left,
         } => {
             let rows = trace.memory_size()[0];
-            let why = if size > rows {
-                format!(": {rows} rows cannot hold {size} vectors")
-            } else {
-                String::new()
-            };
+            let why = || format!(": {rows} rows cannot hold {size} vectors");
+            let why = (size > rows).then(why).unwrap_or_default();
             let over = if left < ON_ROW {
                 "overwrote it"
             } else {
                 "added another vector, so the row holds a mixture of both"
             };
+            let head = name(head);
             format!(
-                "{vector}, and {} wrote it to row {row}. In step {again} it returned to row {row} and {over}{why}.",
-                name(head)
+                "{vector}, and {head} wrote it to row {row}. In step {again} it returned to row {row} and {over}{why}."
             )
         }
         Cause::WornAway {

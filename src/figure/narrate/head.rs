@@ -12,16 +12,12 @@ use crate::train::is_absent;
 /// Returns the action of a head in a stage or, with `None`, in the whole step: without its name, and the detail.
 pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
     let (head, step) = (at.head, at.step);
-    let column = columns_of(head).filter(|column| Some(column.stage) == stage);
-    let made = column
-        .last()
-        .map_or(head.weighting.row(step), |column| column.values(head, step));
+    let column = columns_of(head)
+        .filter(|column| Some(column.stage) == stage)
+        .last();
+    let made = column.map_or(head.weighting.row(step), |column| column.values(head, step));
     if made.is_empty() {
-        let verb = if head.is_write() {
-            "writes to"
-        } else {
-            "reads"
-        };
+        let verb = ["reads", "writes to"][usize::from(head.is_write())];
         return [format!("{verb} the memory"), String::new()];
     }
     if made.iter().copied().all(is_absent) {
@@ -39,21 +35,17 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
         Some(Stage::Gate) => gate(head.gate[step], &most),
         Some(Stage::Shift) => match moved(head, step) {
             None => [format!("moves: {most}"), String::new()],
-            Some(_) if weight < PEAK => {
-                let what = format!("moves, but still covers many rows: {most}");
-                [what, String::new()]
-            }
-            Some(moved) => {
-                let detail = format!(", before on row {}", moved.from);
-                [format!("{}: {most}", moves(moved.by)), detail]
-            }
+            Some(_) if weight < PEAK => [
+                format!("moves, but still covers many rows: {most}"),
+                String::new(),
+            ],
+            Some(moved) => [
+                format!("{}: {most}", moves(moved.by)),
+                format!(", before on row {}", moved.from),
+            ],
         },
         Some(Stage::Sharpen) => {
-            let still = if is_on {
-                ""
-            } else {
-                ", but still covers many rows"
-            };
+            let still = [", but still covers many rows", ""][usize::from(is_on)];
             let (_, before) = equations::before(head, array::WEIGHTING);
             let before = peak(before.row(step)).map_or(0.0, |(_, weight)| weight);
             let gamma = numbers::short(head.sharpening[step], 2);
@@ -82,14 +74,10 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
 /// Describes a comparison of the key with the rows.
 fn content(at: &InStep<'_>, (row, is_on): (usize, bool), most: &str) -> [String; 2] {
     let mechanism = &at.head.mechanism;
-    let found = if is_on {
-        format!("row {row}")
-    } else {
-        "no row".to_owned()
-    };
-    let beta = at
-        .strength()
-        .map(|beta| format!("β {}", numbers::short(beta, 2)));
+    let found = is_on.then(|| format!("row {row}"));
+    let found = found.unwrap_or_else(|| "no row".to_owned());
+    let beta = at.strength().map(|beta| numbers::short(beta, 2));
+    let beta = beta.map(|beta| format!("β {beta}"));
     let window = at.window().map(|window| {
         let rows = window.rows(at.head.similarity.width());
         format!("window of rows {} to {}", rows.start, rows.end - 1)
@@ -158,14 +146,10 @@ fn access(at: &InStep<'_>, stage: Option<Stage>, (row, weight): (usize, f32)) ->
     let is_on = weight >= ON_ROW;
     // A value that was not recorded may be large.
     let changes = |values: &mut dyn Iterator<Item = f32>| {
-        let values = values.map(|value| {
-            if value.is_nan() {
-                f32::INFINITY
-            } else {
-                value.abs()
-            }
-        });
-        weight * values.fold(0.0, f32::max) >= NEGLIGIBLE
+        let is_unknown = |value: f32| value.is_nan() && weight > 0.0;
+        let mut sizes =
+            values.filter(|value| is_unknown(*value) || weight * value.abs() >= NEGLIGIBLE);
+        sizes.next().is_some()
     };
     let erases = || {
         let erase = head.erase.row(step).iter();
@@ -205,10 +189,8 @@ fn brought(head: &HeadTrace<f32>, step: usize, from: &[f32], row: usize) -> (f32
         (share * from[start], start)
     });
     let most = terms.clone().max_by(|a, b| a.0.total_cmp(&b.0));
-    (
-        terms.map(|term| term.0).sum(),
-        most.map_or(row, |most| most.1),
-    )
+    let sum = terms.map(|term| term.0).sum();
+    (sum, most.map_or(row, |most| most.1))
 }
 
 /// Explains the row of a head by the source that brings most of its weight: content or the previous weighting.
@@ -219,13 +201,10 @@ fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
     if weight < ON_ROW || head.content.width() == 0 {
         return None;
     }
+    let before = head.previous_weighting(step);
     let sources = [
         (head.content.row(step), gate, "content"),
-        (
-            head.previous_weighting(step),
-            1.0 - gate,
-            "previous weighting",
-        ),
+        (before, 1.0 - gate, "previous weighting"),
     ];
     let sources = sources.into_iter().take(1 + usize::from(has_gate));
     let parts = sources.map(|(from, gate, name)| {
@@ -250,12 +229,8 @@ fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
         ));
     }
     let share = percent(if has_gate { part / total } else { held });
-    let way = if start == row {
-        String::new()
-    } else {
-        format!(", row {start} → {row}")
-    };
-    Some(format!("{share} {name}{way}"))
+    let way = (start != row).then(|| format!(", row {start} → {row}"));
+    Some(format!("{share} {name}{}", way.unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::failure::shown_in;
 use crate::figure::facts::numbers;
 use crate::figure::facts::stages::columns_of;
 use crate::figure::head_label;
-use crate::model::{LayerTrace, Trace};
+use crate::model::Trace;
 use crate::task::Task;
 use crate::train::{Recording, is_absent, is_unrecorded};
 
@@ -62,10 +62,8 @@ pub(super) fn emitted(trace: &Trace, head: usize, step: usize) -> Option<String>
         let value = (!is_absent(value)).then(|| numbers::short(value, 2))?;
         Some(format!(", {} {value}", emitted.symbol))
     });
-    let (label, parameters) = (head_label(trace, head), parameters.collect::<String>());
-    Some(format!(
-        "The controller emits for {label}: key k{parameters}."
-    ))
+    let (label, all) = (head_label(trace, head), parameters.collect::<String>());
+    Some(format!("The controller emits for {label}: key k{all}."))
 }
 
 /// Describes the output of a step, and in the detail the vector that it answers.
@@ -76,15 +74,12 @@ pub(super) fn output(recording: &Recording, step: usize) -> [String; 2] {
     let answer = recording.episode.answer;
     let scored = answer.scored(recording.trace.output.width());
     let right = scored - recording.wrong_bits(step);
+    let scored = counted(scored, answer.unit());
     let shown = shown_in(recording, step);
+    let shown = shown.map(|shown| format!(" (the vector shown in step {shown})"));
     [
-        format!(
-            "Output: {right} of {} right",
-            counted(scored, answer.unit())
-        ),
-        shown.map_or_else(String::new, |shown| {
-            format!(" (the vector shown in step {shown})")
-        }),
+        format!("Output: {right} of {scored} right"),
+        shown.unwrap_or_default(),
     ]
 }
 
@@ -106,25 +101,22 @@ pub(super) fn units(recording: &Recording, step: usize) -> [String; 2] {
 /// The layer and the unit whose memory changes most in a step, with the value before and after.
 fn most_changed(recording: &Recording, step: usize) -> Option<(usize, usize, [f32; 2])> {
     let before = step.checked_sub(1)?;
-    let values = |layer: &LayerTrace<f32>, step| {
-        let is_lstm = layer.cell.width() > 0;
-        let of = if is_lstm { &layer.cell } else { &layer.hidden };
-        of.row(step).to_vec()
-    };
     let layers = recording.trace.layers.iter().enumerate();
     let changes = layers.flat_map(|(index, layer)| {
-        let pairs = values(layer, before).into_iter().zip(values(layer, step));
-        let pairs = pairs.enumerate();
-        pairs.map(move |(unit, (from, to))| (index, unit, [from, to]))
+        let is_lstm = layer.cell.width() > 0;
+        let of = if is_lstm { &layer.cell } else { &layer.hidden };
+        let pairs = of.row(before).iter().zip(of.row(step)).enumerate();
+        pairs.map(move |(unit, (from, to))| (index, unit, [*from, *to]))
     });
-    let size = |(_, _, [from, to]): &(usize, usize, [f32; 2])| (to - from).abs();
-    changes.reduce(|most, next| {
+    let size = |(.., [from, to]): &(usize, usize, [f32; 2])| (to - from).abs();
+    let larger = |most, next| {
         if size(&next) > size(&most) {
             next
         } else {
             most
         }
-    })
+    };
+    changes.reduce(larger)
 }
 
 /// A number of things, in the singular where it is 1.

@@ -35,7 +35,7 @@ pub struct Moment<'a> {
 }
 
 /// A sentence, and the head that it is about.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sentence {
     /// The head, by its place among all.
     pub head: Option<usize>,
@@ -69,8 +69,7 @@ impl<'a> Moment<'a> {
     pub fn caption(&self, head: Option<usize>) -> Sentence {
         let (trace, stage) = (self.trace(), self.stage());
         if self.step >= trace.steps() {
-            let (head, text) = (None, String::new());
-            return Sentence { head, text };
+            return Sentence::default();
         }
         let takes_part = |head: &usize| stage.is_none_or(|at| at.has(&trace.heads[*head]));
         let mut heads = 0..trace.heads.len();
@@ -114,10 +113,7 @@ impl<'a> Moment<'a> {
         if self.step >= trace.steps() {
             return String::new();
         }
-        let text = |[short, detail]: [String; 2], long| {
-            let detail = if long { detail } else { String::new() };
-            format!("{short}{detail}.")
-        };
+        let text = |parts: [String; 2], long| parts[..1 + usize::from(long)].concat() + ".";
         let mut sentences = Vec::new();
         if trace.heads.is_empty() || stage.is_some_and(|at| !is_of_heads(at)) {
             sentences.push(text(self.of_machine(), long));
@@ -139,10 +135,8 @@ impl<'a> Moment<'a> {
     /// The described heads, in the order in which they act: one in a stage of the addressing.
     fn heads(&self, focus: usize) -> Vec<usize> {
         let (heads, stage) = (&self.trace().heads, self.stage());
-        let takes_part = |head: &usize| {
-            let of = |at: StageRef| is_of_heads(at) && at.has(&heads[*head]);
-            stage.is_none_or(of)
-        };
+        let is_in = |at: StageRef, head: usize| is_of_heads(at) && at.has(&heads[head]);
+        let takes_part = |head: &usize| stage.is_none_or(|at| is_in(at, *head));
         let others = (0..heads.len()).filter(|&head| head != focus);
         let focus = Some(focus).filter(|&head| head < heads.len());
         let acts = |at: StageRef| matches!(at.stage, Stage::Read | Stage::Erase | Stage::Add);
@@ -175,26 +169,15 @@ impl<'a> Moment<'a> {
 /// Describes the path by which the answer of a step came: the row that was read, and the write to it.
 pub fn signal_path(trace: &Trace, step: usize, path: SignalPath) -> String {
     let name = |head| HeadName::of(trace, head);
-    let when = if path.at < step {
-        format!(" in step {}", path.at)
-    } else {
-        String::new()
+    let when = (path.at < step).then(|| format!(" in step {}", path.at));
+    let when = when.unwrap_or_default();
+    let (reader, row, weight) = (name(path.reader), path.row, percent(path.weight));
+    let read = format!("read from row {row} by {reader}{when} ({weight} of its weight)");
+    let Some(write) = path.origin else {
+        return format!("{read}, which no head has written");
     };
-    let (row, weight) = (path.row, percent(path.weight));
-    let read = format!(
-        "read from row {row} by {}{when} ({weight} of its weight)",
-        name(path.reader)
-    );
-    path.origin.map_or_else(
-        || format!("{read}, which no head has written"),
-        |write| {
-            let (writer, share) = (name(write.writer), percent(write.share));
-            format!(
-                "{read},\nwritten by {writer} in step {} ({share} of its contents)",
-                write.step
-            )
-        },
-    )
+    let (writer, at, share) = (name(write.writer), write.step, percent(write.share));
+    format!("{read},\nwritten by {writer} in step {at} ({share} of its contents)")
 }
 
 fn is_of_heads(at: StageRef) -> bool {

@@ -29,6 +29,9 @@ const APART: [u32; 4] = [900, 300, 90, 0];
 /// The number of frames drawn at a time: enough for every processor, and not too many in memory.
 const TOGETHER: usize = 16;
 
+/// Why writing cannot fail.
+const FITS: &str = "memory takes every image";
+
 /// Timing of an animation.
 #[derive(Clone, Copy, Debug)]
 pub struct Motion {
@@ -41,10 +44,8 @@ pub struct Motion {
 impl Motion {
     /// Creates an animation with this delay after every frame, in hundredths of a second.
     pub fn new(delay: u16) -> Self {
-        Self {
-            delay,
-            walk: Walk::Steps,
-        }
+        let walk = Walk::Steps;
+        Self { delay, walk }
     }
 }
 
@@ -115,13 +116,12 @@ impl<'a> Frames<'a> {
         let side = |side| u16::try_from(side).expect("a GIF has at most 65,535 pixels a side");
         let mut bytes = Vec::new();
         let palette = film.table.palette();
-        let mut encoder = gif::Encoder::new(&mut bytes, side(columns), side(rows), &palette)
-            .expect("memory takes every image");
-        let written = encoder.set_repeat(gif::Repeat::Infinite);
-        written.expect("memory takes every image");
+        let mut encoder =
+            gif::Encoder::new(&mut bytes, side(columns), side(rows), &palette).expect(FITS);
+        encoder.set_repeat(gif::Repeat::Infinite).expect(FITS);
         let write = |frame: gif::Frame<'static>| {
             let written = encoder.write_lzw_pre_encoded_frame(&frame);
-            written.expect("memory takes every image");
+            written.expect(FITS);
         };
         self.each(&film, delay, compressed, write, progress).await?;
         drop(encoder);
@@ -145,7 +145,7 @@ impl<'a> Frames<'a> {
         let mut writer = encoder
             .set_animated(self.count() as u32, 0)
             .and_then(|()| encoder.write_header())
-            .expect("memory takes every image");
+            .expect(FITS);
         let write = |part: FramePatch| {
             let [left, top, width, height] = part.area.map(|side| side as u32);
             writer
@@ -155,11 +155,11 @@ impl<'a> Frames<'a> {
                 .and_then(|()| writer.set_frame_position(left, top))
                 .and_then(|()| writer.set_blend_op(png::BlendOp::Over))
                 .and_then(|()| writer.write_image_data(&part.pixels))
-                .expect("memory takes every image");
+                .expect(FITS);
         };
-        self.each(&film, delay, |part| part, write, progress)
-            .await?;
-        writer.finish().expect("memory takes every image");
+        let part = |part| part;
+        self.each(&film, delay, part, write, progress).await?;
+        writer.finish().expect(FITS);
         Some(bytes)
     }
 
@@ -225,16 +225,12 @@ impl<'a> Frames<'a> {
         let mut before: Option<Vec<u8>> = None;
         for first in (0..self.count()).step_by(together()) {
             let last = (first + together()).min(self.count());
-            let now: Vec<_> = (first..last)
-                .into_par_iter()
-                .map(|i| film.indices(i))
-                .collect();
+            let now = (first..last).into_par_iter();
+            let now: Vec<_> = now.map(|index| film.indices(index)).collect();
             let frames = (0..now.len()).into_par_iter().map(|i| {
-                let before = if i == 0 {
-                    before.as_ref()
-                } else {
-                    now.get(i - 1)
-                };
+                let before = i
+                    .checked_sub(1)
+                    .map_or(before.as_ref(), |before| now.get(before));
                 let is_last = first + i + 1 == self.count();
                 let pause = if is_last { REST } else { 0 };
                 let mut part = changed(before.map(Vec::as_slice), &now[i], columns);
@@ -292,11 +288,8 @@ impl<'a> Film<'a> {
 
 /// Number of frames processed at a time; one on a single processor, which keeps waits between frames shortest.
 fn together() -> usize {
-    if rayon::current_num_threads() == 1 {
-        1
-    } else {
-        TOGETHER
-    }
+    let is_alone = rayon::current_num_threads() == 1;
+    if is_alone { 1 } else { TOGETHER }
 }
 
 /// Puts a patch where it belongs, line by line.
@@ -342,18 +335,16 @@ fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> FramePatch {
     let rows = || before.chunks_exact(width).zip(now.chunks_exact(width));
     let (mut left, mut right) = (width, 0);
     let (mut top, mut bottom) = (now.len() / width, 0);
-    for (y, (before, now)) in rows()
-        .enumerate()
-        .filter(|(_, (before, now))| before != now)
-    {
-        let mut differs = before.iter().zip(now).map(|(before, now)| before != now);
-        left = left.min(differs.position(|differs| differs).unwrap_or(left));
-        let differs = before
-            .iter()
-            .zip(now)
-            .rposition(|(before, now)| before != now);
-        right = right.max(differs.map_or(right, |last| last + 1));
-        (top, bottom) = (top.min(y), y + 1);
+    for (y, (before, now)) in rows().enumerate() {
+        let pairs = || before.iter().zip(now);
+        let differs = |(before, now): (&u8, &u8)| before != now;
+        if before != now
+            && let Some(first) = pairs().position(differs)
+            && let Some(last) = pairs().rposition(differs)
+        {
+            (left, right) = (left.min(first), right.max(last + 1));
+            (top, bottom) = (top.min(y), y + 1);
+        }
     }
     if right == 0 {
         // Nothing has changed: a pixel keeps the time.

@@ -7,7 +7,7 @@ use resvg::tiny_skia::{Color, Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg::{self, fontdb};
 
 use crate::figure::scene::fonts::{FONTS, width_of};
-use crate::figure::{Anchor, Drawing, Image, Mark, Rgb, Text};
+use crate::figure::{Drawing, Image, Mark, Rgb, Text};
 
 /// Side of the square tiles of a page that are reused or redrawn, in pixels.
 const TILE: usize = 16;
@@ -106,12 +106,15 @@ impl Base {
     pub(crate) fn patches(&self, other: &Drawing) -> Vec<Patch> {
         let mut tiles = Tiles::new(&self.image, self.scale);
         for mark in unlike(&self.drawing.marks, &other.marks) {
-            tiles.change(mark);
+            for tile in tiles.below(mark) {
+                tiles.changed[tile] = true;
+            }
         }
         if !tiles.changed.contains(&true) {
             return Vec::new();
         }
-        let marks = other.marks.iter().filter(|mark| tiles.are_below(mark));
+        let changes = |mark: &&Mark| tiles.below(mark).any(|tile| tiles.changed[tile]);
+        let marks = other.marks.iter().filter(changes);
         let pixmap = other.paint(marks, self.scale);
         tiles.patches(&pixmap)
     }
@@ -136,7 +139,9 @@ fn unlike<'m>(before: &'m [Mark], after: &'m [Mark]) -> Vec<&'m Mark> {
 
 /// The page in squares, and which of them have changed.
 struct Tiles {
+    /// Pixels across and down, and squares.
     size: [usize; 2],
+    tiles: [usize; 2],
     scale: f32,
     changed: Vec<bool>,
 }
@@ -144,43 +149,30 @@ struct Tiles {
 impl Tiles {
     fn new(page: &Image, scale: f32) -> Self {
         let size = [page.columns, page.rows];
-        let [across, down] = size.map(|side| side.div_ceil(TILE));
+        let tiles = size.map(|side| side.div_ceil(TILE));
         Self {
             size,
+            tiles,
             scale,
-            changed: vec![false; across * down],
+            changed: vec![false; tiles[0] * tiles[1]],
         }
-    }
-
-    fn across(&self) -> usize {
-        self.size[0].div_ceil(TILE)
     }
 
     /// The pixels below a mark, and perhaps some around it.
     fn below(&self, mark: &Mark) -> impl Iterator<Item = usize> + use<> {
         let [left, top, right, bottom] = reach(mark);
         let tile = |at: f32, beyond: f32| ((at * self.scale + beyond) / TILE as f32).max(0.0);
-        let [across, down] = self.size.map(|side| side.div_ceil(TILE));
+        let [across, down] = self.tiles;
         let columns = tile(left, -1.0) as usize..(tile(right, 1.0) as usize + 1).min(across);
         let rows = tile(top, -1.0) as usize..(tile(bottom, 1.0) as usize + 1).min(down);
         rows.flat_map(move |row| columns.clone().map(move |column| row * across + column))
-    }
-
-    fn change(&mut self, mark: &Mark) {
-        for tile in self.below(mark) {
-            self.changed[tile] = true;
-        }
-    }
-
-    fn are_below(&self, mark: &Mark) -> bool {
-        self.below(mark).any(|tile| self.changed[tile])
     }
 
     /// Returns the changes from the other page; neighbours in a row are merged.
     fn patches(&self, page: &Pixmap) -> Vec<Patch> {
         let [width, height] = self.size;
         let mut patches = Vec::new();
-        for (row, tiles) in self.changed.chunks(self.across()).enumerate() {
+        for (row, tiles) in self.changed.chunks(self.tiles[0]).enumerate() {
             let mut column = 0;
             for run in tiles.chunk_by(|a, b| a == b) {
                 let (left, top) = (column * TILE, row * TILE);
@@ -213,13 +205,8 @@ fn reach(mark: &Mark) -> [f32; 4] {
         [left - by, top - by, right + by, bottom + by]
     };
     match mark {
-        Mark::Rect { area, .. } | Mark::Image { area, .. } => {
-            [area.left, area.top, area.right, area.bottom]
-        }
-        Mark::Edge { area, .. } => {
-            let corners = [[area.left, area.top], [area.right, area.bottom]];
-            around(&corners, 2.0)
-        }
+        Mark::Rect { area, .. } | Mark::Image { area, .. } => around(&area.corners(), 0.0),
+        Mark::Edge { area, .. } => around(&area.corners(), 2.0),
         // A sharp corner reaches four times as far as the line is thick, at most.
         Mark::Line { points, width, .. } => around(points, 4.0 * width),
         Mark::Shape { points, .. } => around(points, 0.0),
@@ -230,11 +217,8 @@ fn reach(mark: &Mark) -> [f32; 4] {
 fn reach_of_text(text: &Text) -> [[f32; 2]; 2] {
     let ([x, y], style) = (text.at, text.style);
     let width = 1.1 * width_of(&text.text, &style);
-    let [from, to] = match style.anchor {
-        Anchor::Start => [0.0, width],
-        Anchor::Middle => [-width / 2.0, width / 2.0],
-        Anchor::End => [-width, 0.0],
-    };
+    let from = -width * style.anchor.share();
+    let to = from + width;
     if style.upwards {
         [[x, y - to], [x, y - from]]
     } else {

@@ -1,7 +1,5 @@
 //! A drawing as SVG 1.1: axes and text are vectors, every picture is one embedded PNG.
 
-use std::fmt::Write;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use png::Compression;
@@ -35,7 +33,7 @@ impl Drawing {
             hex(self.ground)
         );
         for mark in marks {
-            svg.push_str(&element(mark, &mut link));
+            svg += &element(mark, &mut link);
             svg.push('\n');
         }
         svg + "</svg>\n"
@@ -44,18 +42,14 @@ impl Drawing {
 
 fn element<'m>(mark: &'m Mark, link: &mut impl FnMut(&'m Image) -> String) -> String {
     match mark {
-        Mark::Rect { area, fill } => format!("<rect {} {}/>", place(area), filled(*fill)),
+        Mark::Rect { area, fill } => format!("<rect {} {}/>", place(area), inked("fill", *fill)),
         Mark::Edge { area, ink, inside } => {
             let by = if *inside { 0.5 } else { -0.5 };
             let (left, top) = (area.left + by, area.top + by);
             let (right, bottom) = ((area.right - by).max(left), area.bottom - by);
             let corners = [[left, top], [right, top], [right, bottom], [left, bottom]];
-            format!(
-                "<path d=\"{}Z\" fill=\"none\" stroke=\"{}\"{} stroke-width=\"1\"/>",
-                path(&corners),
-                hex(ink.colour),
-                opacity("stroke", *ink)
-            )
+            let (path, stroke) = (path(&corners), inked("stroke", *ink));
+            format!("<path d=\"{path}Z\" fill=\"none\" {stroke} stroke-width=\"1\"/>")
         }
         Mark::Line {
             points,
@@ -63,37 +57,33 @@ fn element<'m>(mark: &'m Mark, link: &mut impl FnMut(&'m Image) -> String) -> St
             width,
             dashes,
         } => {
-            let opacity = opacity("stroke", *ink);
             let dashes: Vec<_> = dashes.iter().map(|&length| short(length)).collect();
             let dashes = match dashes.join(" ") {
                 none if none.is_empty() => none,
                 some => format!(" stroke-dasharray=\"{some}\""),
             };
-            format!(
-                "<path d=\"{}\" fill=\"none\" stroke=\"{}\"{opacity} stroke-width=\"{}\"{dashes}/>",
-                path(points),
-                hex(ink.colour),
-                short(*width)
-            )
+            let (path, stroke, width) = (path(points), inked("stroke", *ink), short(*width));
+            format!("<path d=\"{path}\" fill=\"none\" {stroke} stroke-width=\"{width}\"{dashes}/>")
         }
         Mark::Shape { points, fill } => {
-            format!("<path d=\"{}Z\" {}/>", path(points), filled(*fill))
+            format!("<path d=\"{}Z\" {}/>", path(points), inked("fill", *fill))
         }
         Mark::Text(text) => text_element(text),
-        Mark::Image { area, image } => image_element(area, &link(image)),
+        Mark::Image { area, image } => format!(
+            "<image {} preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" \
+             style=\"image-rendering:pixelated\" xlink:href=\"{}\"/>",
+            place(area),
+            link(image)
+        ),
     }
 }
 
-fn filled(ink: Ink) -> String {
-    format!("fill=\"{}\"{}", hex(ink.colour), opacity("fill", ink))
-}
-
-fn opacity(of: &str, ink: Ink) -> String {
-    if ink.opacity < 1.0 {
-        format!(" {of}-opacity=\"{}\"", short(ink.opacity))
-    } else {
-        String::new()
-    }
+/// A fill or stroke of this colour.
+fn inked(of: &str, ink: Ink) -> String {
+    let opacity = (ink.opacity < 1.0).then(|| short(ink.opacity));
+    let opacity = opacity.map(|opacity| format!(" {of}-opacity=\"{opacity}\""));
+    let colour = hex(ink.colour);
+    format!("{of}=\"{colour}\"{}", opacity.unwrap_or_default())
 }
 
 fn text_element(text: &Text) -> String {
@@ -101,11 +91,8 @@ fn text_element(text: &Text) -> String {
     // From the middle of the capitals down to the line they stand on.
     let drop = 0.36 * size;
     let place = if text.style.upwards {
-        format!(
-            "transform=\"translate({} {}) rotate(-90)\"",
-            short(x + drop),
-            short(y)
-        )
+        let (x, y) = (short(x + drop), short(y));
+        format!("transform=\"translate({x} {y}) rotate(-90)\"")
     } else {
         format!("x=\"{}\" y=\"{}\"", short(x), short(y + drop))
     };
@@ -119,39 +106,21 @@ fn text_element(text: &Text) -> String {
         Weight::Bold => " font-weight=\"600\"",
         Weight::Mono => " font-family=\"'JetBrains Mono', Menlo, Consolas, monospace\"",
     };
-    format!(
-        "<text {place} font-size=\"{}\" {}{anchor}{weight}>{}</text>",
-        short(size),
-        filled(ink),
-        escape(&text.text)
-    )
-}
-
-fn image_element(area: &Area, link: &str) -> String {
-    format!(
-        "<image {} preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" \
-         xlink:href=\"{link}\"/>",
-        place(area)
-    )
+    let (size, fill, text) = (short(size), inked("fill", ink), escape(&text.text));
+    format!("<text {place} font-size=\"{size}\" {fill}{anchor}{weight}>{text}</text>")
 }
 
 fn place(area: &Area) -> String {
-    format!(
-        "x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
-        short(area.left),
-        short(area.top),
-        short(area.width()),
-        short(area.height())
-    )
+    let sides = [area.left, area.top, area.width(), area.height()];
+    let [x, y, width, height] = sides.map(short);
+    format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
 }
 
 fn path(points: &[[f32; 2]]) -> String {
-    let mut path = String::new();
-    for (index, [x, y]) in points.iter().enumerate() {
-        let letter = if index == 0 { 'M' } else { 'L' };
-        let _ = write!(path, "{letter}{} {}", short(*x), short(*y));
-    }
-    path
+    let points = points
+        .iter()
+        .map(|[x, y]| format!("{} {}", short(*x), short(*y)));
+    format!("M{}", points.collect::<Vec<_>>().join("L"))
 }
 
 /// Formats with at most two digits after the point.
@@ -167,19 +136,11 @@ fn hex([r, g, b]: Rgb) -> String {
 
 /// Text that is safe between tags.
 fn escape(text: &str) -> String {
-    let mut safe = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            // XML has no place for control characters, nor for these two.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
-            c => safe.push(c),
-        }
-    }
-    safe
+    // XML has no place for control characters, nor for these two.
+    let is_odd = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+    let safe = text.replace(is_odd, " ").replace('&', "&amp;");
+    let safe = safe.replace('<', "&lt;").replace('>', "&gt;");
+    safe.replace('"', "&quot;")
 }
 
 #[cfg(test)]

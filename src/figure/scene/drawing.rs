@@ -18,12 +18,8 @@ pub struct Area {
 impl Area {
     /// Creates an area from left, top, width and height.
     pub fn new(left: f32, top: f32, width: f32, height: f32) -> Self {
-        Self {
-            left,
-            top,
-            right: left + width,
-            bottom: top + height,
-        }
+        let (right, bottom) = (left + width, top + height);
+        Self::default().across(left, right).down(top, bottom)
     }
 
     /// The width.
@@ -110,7 +106,18 @@ pub enum Anchor {
     End,
 }
 
-/// Weight of a font.
+impl Anchor {
+    /// The share of a text before it.
+    pub(crate) fn share(self) -> f32 {
+        match self {
+            Self::Start => 0.0,
+            Self::Middle => 0.5,
+            Self::End => 1.0,
+        }
+    }
+}
+
+/// Weight of a font, by its place among [`FONTS`](crate::figure::scene::fonts::FONTS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// Text.

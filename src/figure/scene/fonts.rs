@@ -5,23 +5,17 @@ use std::sync::LazyLock;
 use skrifa::MetadataProvider;
 use skrifa::instance::{LocationRef, Size};
 
-use crate::figure::{Anchor, Area, Style, Weight};
+use crate::figure::{Area, Style};
 
 /// Each by its name, as a font file.
 pub static FONTS: [(&str, &[u8]); 3] = [
-    (
-        "Inter",
-        include_bytes!("../../../assets/fonts/Inter-Medium.ttf"),
-    ),
-    (
-        "Inter SemiBold",
-        include_bytes!("../../../assets/fonts/Inter-SemiBold.ttf"),
-    ),
-    (
-        "JetBrains Mono",
-        include_bytes!("../../../assets/fonts/JetBrainsMono-Medium.ttf"),
-    ),
+    ("Inter", MEDIUM),
+    ("Inter SemiBold", BOLD),
+    ("JetBrains Mono", MONO),
 ];
+const MEDIUM: &[u8] = include_bytes!("../../../assets/fonts/Inter-Medium.ttf");
+const BOLD: &[u8] = include_bytes!("../../../assets/fonts/Inter-SemiBold.ttf");
+const MONO: &[u8] = include_bytes!("../../../assets/fonts/JetBrainsMono-Medium.ttf");
 
 /// Width of a letter that a font lacks, of its size.
 const UNKNOWN: f32 = 0.6;
@@ -49,15 +43,9 @@ fn advance(font: usize, letter: char) -> f32 {
 
 /// Returns the width of a line of text, without kerning.
 pub fn width_of(text: &str, style: &Style) -> f32 {
-    let font = match style.weight {
-        Weight::Medium => 0,
-        Weight::Bold => 1,
-        Weight::Mono => 2,
-    };
-    let width = |letter: char| match WIDTHS[font].get(letter as usize) {
-        Some(width) => *width,
-        None => advance(font, letter),
-    };
+    let font = style.weight as usize;
+    let known = |letter: char| WIDTHS[font].get(letter as usize).copied();
+    let width = |letter: char| known(letter).unwrap_or_else(|| advance(font, letter));
     text.chars().map(width).sum::<f32>() * style.size
 }
 
@@ -69,11 +57,7 @@ pub fn text_width(text: &str, size: f32) -> f32 {
 /// Returns the area of a line of text with its anchor at a point.
 pub fn area_of(text: &str, [x, y]: [f32; 2], style: &Style) -> Area {
     let (width, height) = (width_of(text, style), 1.25 * style.size);
-    let left = match style.anchor {
-        Anchor::Start => x,
-        Anchor::Middle => x - width / 2.0,
-        Anchor::End => x - width,
-    };
+    let left = x - width * style.anchor.share();
     Area::new(left, y - height / 2.0, width, height)
 }
 

@@ -75,13 +75,12 @@ pub struct Bars<'a> {
 fn most(values: &[f32]) -> Option<String> {
     let finite = values.iter().copied().filter(|value| value.is_finite());
     let most = finite.reduce(f32::max)?;
-    Some(if most.abs() < 0.0995 {
-        // No zero has a sign.
-        let text = format!("{:.3}", (most * 1e3).round() / 1e3 + 0.0);
-        text.replacen("0.", ".", 1).replace('-', "−")
-    } else {
-        numbers::in_bar(most)
-    })
+    if most.abs() >= 0.0995 {
+        return Some(numbers::in_bar(most));
+    }
+    // No zero has a sign.
+    let text = format!("{:.3}", (most * 1e3).round() / 1e3 + 0.0);
+    Some(text.replacen("0.", ".", 1).replace('-', "−"))
 }
 
 /// True while rows are tall enough to be bars, and few enough.
@@ -97,12 +96,10 @@ impl Bars<'_> {
     }
 
     fn opacity(&self, page: &Page<'_>) -> f32 {
-        if self.to_come {
-            page.to_come
-        } else if self.moving {
-            lighter(page.through)
-        } else {
-            1.0
+        match (self.to_come, self.moving) {
+            (true, _) => page.to_come,
+            (_, true) => lighter(page.through),
+            _ => 1.0,
         }
     }
 
@@ -119,13 +116,10 @@ impl Bars<'_> {
         } else if opacity > 0.0 {
             paint.cells(&self.cells, at, page, opacity);
         }
-        let faint = self
-            .faint
-            .map(|_| at.axis.spans(|row| self.is_unwritten(row)));
-        for place in faint.into_iter().flatten() {
-            let (top, bottom) = (place.min, place.max);
-            let place = area.down(top, bottom);
-            paint.rect(place, Ink::from(colours.well).faded(FAINT));
+        let faint = self.faint.iter();
+        for place in faint.flat_map(|_| at.axis.spans(|row| self.is_unwritten(row))) {
+            let veil = Ink::from(colours.well).faded(FAINT);
+            paint.rect(area.down(place.min, place.max), veil);
         }
         gaps(paint, area, at.axis, page);
         paint.frame(*area, colours.line);
@@ -134,8 +128,7 @@ impl Bars<'_> {
             if as_bars(at.axis) {
                 self.spread(paint, at, page);
             }
-            let drawn = self.drawn.and_then(|row| at.axis.place_of(row));
-            if let Some(place) = drawn {
+            if let Some(place) = self.drawn.and_then(|row| at.axis.place_of(row)) {
                 paint.frame(area.down(place.min, place.max), colours.strong);
             }
         }
@@ -151,11 +144,7 @@ impl Bars<'_> {
         let x = |value: f32| area.left + self.cells.scale.bar(value, area.width())[1];
         let (ink, ground) = (page.colours.strong, page.colours.well);
         for (row, place) in axis.all() {
-            let [Some(mean), Some(low), Some(high)] =
-                [band.mean, band.low, band.high].map(|values| values.get(row).copied())
-            else {
-                continue;
-            };
+            let [mean, low, high] = [band.mean, band.low, band.high].map(|values| values[row]);
             if high.max(mean) < 0.005 {
                 continue;
             }
@@ -178,13 +167,7 @@ impl Bars<'_> {
         let ink = Ink::from(page.colours.strong).faded(0.8 * self.opacity(page));
         let rows = window.rows(self.cells.rows);
         for place in axis.spans(|row| rows.contains(&row)) {
-            let corners = [
-                [area.left, place.min],
-                [area.right, place.min],
-                [area.right, place.max],
-                [area.left, place.max],
-                [area.left, place.min],
-            ];
+            let corners = area.down(place.min, place.max).corners();
             paint.dashed(&corners, ink, 1.0, &[3.0, 2.0]);
         }
         let share = |row: usize| {
@@ -192,17 +175,15 @@ impl Bars<'_> {
             (-2.0 * away * away).exp()
         };
         let seen = axis.all().filter(|(row, _)| rows.contains(row));
-        let mut points: Vec<_> = seen
-            .map(|(row, place)| [area.left + share(row) * area.width(), place.center()])
-            .collect();
+        let x = |row| area.left + share(row) * area.width();
+        let mut points: Vec<_> = seen.map(|(row, place)| [x(row), place.center()]).collect();
         points.sort_by(|a, b| a[1].total_cmp(&b[1]));
         if window.is_gaussian && points.len() > 1 {
             paint.line(&points, ink, 1.2);
         }
         // The centre lies between rows, and of a window at the end perhaps behind the last.
-        let row = (window.centre + 0.5)
-            .floor()
-            .clamp(0.0, (self.cells.rows - 1) as f32);
+        let last = (self.cells.rows - 1) as f32;
+        let row = (window.centre + 0.5).floor().clamp(0.0, last);
         if let Some(place) = axis.place_of(row as usize) {
             let beyond = (window.centre - row).clamp(-0.5, 0.5) * place.span();
             let y = place.center() + if axis.upwards { -beyond } else { beyond };
@@ -227,18 +208,13 @@ impl Bars<'_> {
             let Some(value) = self.cells.value(0, row).filter(|value| !is_absent(*value)) else {
                 continue;
             };
-            let (top, bottom) = (place.min + half, place.max - half);
+            let row = area.down(place.min + half, place.max - half);
             if !value.is_finite() {
-                paint.rect(area.down(top, bottom), page.colours.non_finite);
+                paint.rect(row, page.colours.non_finite);
                 continue;
             }
             let [left, right] = scale.bar(value, area.width()).map(|x| area.left + x);
-            let bar = Area {
-                left,
-                top,
-                right,
-                bottom,
-            };
+            let bar = row.across(left, right);
             if bar.width() > 0.0 {
                 paint.rect(bar, fill);
             }
@@ -261,17 +237,16 @@ impl Bars<'_> {
         let (left, right) = (area.left + 2.0, area.right - 3.0);
         // On the bar where it would end below the number.
         let on_bar = !signed && bar.right > right - text_width(&text, 11.0);
-        let ink = if on_bar {
-            text_on(fill.colour)
-        } else {
-            page.colours.subdued
-        };
-        let style = Style::new(9.5, ink).mono();
+        let style = |ink| Style::new(9.5, ink).mono();
+        let plain = style(page.colours.subdued);
         // A bar that can go both ways leaves the other side free.
         let (x, style) = match (signed && value > 0.0, on_bar) {
-            (true, _) => (left, style),
-            (_, true) => (right.min(bar.right - 2.0), style.end()),
-            _ => (right, style.end()),
+            (true, _) => (left, plain),
+            (_, true) => (
+                right.min(bar.right - 2.0),
+                style(text_on(fill.colour)).end(),
+            ),
+            _ => (right, plain.end()),
         };
         paint.text(text, [x, bar.centre()], style);
     }
@@ -302,11 +277,7 @@ impl Bars<'_> {
         paint.text(self.column.symbol, [area.middle(), area.top - 32.5], style);
         if legible {
             let is_now = page.stage == Some(self.place);
-            let colour = if is_now {
-                colours.accent
-            } else {
-                colours.subdued
-            };
+            let colour = [colours.subdued, colours.accent][usize::from(is_now)];
             let style = Style::new((width * 0.3).clamp(8.0, 11.0), ink(colour)).middle();
             paint.text(self.column.word, [area.middle(), area.top - 49.5], style);
         }
@@ -339,21 +310,18 @@ impl<'a> Addressing<'a> {
         instant: &Instant<'_>,
         step: usize,
     ) -> Self {
-        let rows = trace.weighting.width();
         for (_, bars) in &mut columns {
             bars.most = most(bars.column.values(trace, step));
         }
         let all: Vec<_> = columns.iter().map(|(_, bars)| bars.column).collect();
-        let lines = Self::lines(trace, step, &all);
         let reached = |stage| ease(instant.progress(stage, Some(trace)));
-        let lines = lines.into_iter();
+        let lines = Self::lines(trace, step, &all).into_iter();
+        let lines = lines.map(|(gap, stage, lines)| (gap, reached(stage), lines));
         Self {
             columns,
-            lines: lines
-                .map(|(gap, stage, lines)| (gap, reached(stage), lines))
-                .collect(),
+            lines: lines.collect(),
             name,
-            rows,
+            rows: trace.weighting.width(),
         }
     }
 
@@ -421,21 +389,17 @@ impl<'a> Addressing<'a> {
 
     /// Heights of the parameters above their columns: on one line, or alternating on two where they would touch.
     fn above(&self, areas: &[Area]) -> Vec<f32> {
-        let ends = self
-            .columns
-            .iter()
-            .zip(areas)
-            .filter_map(|((_, bars), area)| {
-                let (text, size) = bars.parameter(area.width());
-                // Digits of one width are wider than the letters of a sentence.
-                let half =
-                    0.5 * text_width(text, size).max(DIGIT * size * text.chars().count() as f32);
-                (!text.is_empty()).then(|| [area.middle() - half, area.middle() + half])
-            });
+        let columns = self.columns.iter().zip(areas);
+        let ends = columns.filter_map(|((_, bars), area)| {
+            let (text, size) = bars.parameter(area.width());
+            // Digits of one width are wider than the letters of a sentence.
+            let digits = DIGIT * size * text.chars().count() as f32;
+            let half = 0.5 * text_width(text, size).max(digits);
+            (!text.is_empty()).then(|| [area.middle() - half, area.middle() + half])
+        });
         let ends: Vec<_> = ends.collect();
-        let touch = ends
-            .windows(2)
-            .any(|pair| pair[0][1] + BETWEEN > pair[1][0]);
+        let mut pairs = ends.windows(2);
+        let touch = pairs.any(|pair| pair[0][1] + BETWEEN > pair[1][0]);
         // The last one stands high: the names of other heads are beside it.
         let mut place = ends.len() % 2;
         let by_turns = self.columns.iter().map(|(_, bars)| {
@@ -458,16 +422,8 @@ impl<'a> Addressing<'a> {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
         let areas = Self::areas(&area.down(top, bottom), &self.kinds());
         let above = self.above(&areas);
-        for (((id, bars), area), above) in self.columns.iter().zip(&areas).zip(above) {
-            bars.paint(
-                paint,
-                At {
-                    id: *id,
-                    area,
-                    axis,
-                },
-                page,
-            );
+        for ((&(id, ref bars), area), above) in self.columns.iter().zip(&areas).zip(above) {
+            bars.paint(paint, At { id, area, axis }, page);
             bars.words(paint, area, above, page);
         }
         for (gap, done, links) in &self.lines {
@@ -502,12 +458,11 @@ impl<'a> Addressing<'a> {
         if !(link.wraps(self.rows) && far) {
             return paint.line(&[from, to], ink, width);
         }
-        let (out, back, tip) = if down {
-            (area.bottom, area.top, 4.0)
-        } else {
-            (area.top, area.bottom, -4.0)
-        };
-        let [out, back] = [out, back].map(|y| [area.middle(), y]);
+        let (mut ends, mut tip) = ([area.bottom, area.top], 4.0);
+        if !down {
+            (ends, tip) = ([area.top, area.bottom], -4.0);
+        }
+        let [out, back] = ends.map(|y| [area.middle(), y]);
         paint.line(&[from, out], ink, width);
         paint.line(&[back, to], ink, width);
         // It leaves downwards and comes in from above, or the other way round.

@@ -1,7 +1,7 @@
 //! Annotations on a picture: numbers in its cells, rows left out, errors, values not recorded, positions of heads.
 
 use crate::figure::facts::episode::HeadMark;
-use crate::figure::facts::rows::{Axis, untouched};
+use crate::figure::facts::rows::{Axis, Span, untouched};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
@@ -35,9 +35,8 @@ impl Cells<'_> {
         for (column, row) in paint.outlined(self, at.id, width) {
             if let Some(row) = axis.place_of(row) {
                 let left = area.left + column as f32 * width;
-                let right = (left + width).max(left + 1.0);
-                let cell = Area::new(left, row.min, right - left, row.span());
-                paint.outline(cell, page.colours.warning);
+                let cell = area.across(left, left + width.max(1.0));
+                paint.outline(cell.down(row.min, row.max), page.colours.warning);
             }
         }
         heads(paint, &self.marks, area, axis, page);
@@ -53,16 +52,12 @@ impl Cells<'_> {
         }
         for (row, place) in axis.all() {
             for column in 0..self.columns {
-                let Some(value) = self.value(column, row) else {
-                    continue;
-                };
-                let ink = text_on(page.colours.of(self.scale, value));
-                let at = [
-                    area.left + (column + 1) as f32 * width - 4.0,
-                    place.center(),
-                ];
-                let style = Style::new(SMALL, ink).mono().end();
-                paint.text(numbers::cell(value), at, style);
+                if let Some(value) = self.value(column, row) {
+                    let ink = text_on(page.colours.of(self.scale, value));
+                    let right = area.left + (column + 1) as f32 * width - 4.0;
+                    let style = Style::new(SMALL, ink).mono().end();
+                    paint.text(numbers::cell(value), [right, place.center()], style);
+                }
             }
         }
     }
@@ -77,8 +72,7 @@ pub fn text_on([r, g, b]: Rgb) -> Rgb {
 /// Marks for the rows left out, with words over time.
 pub(crate) fn gaps(paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
     for (rows, place) in axis.gaps.iter().filter(|(_, place)| place.span() >= 4.0) {
-        let (top, bottom) = (place.min, place.max);
-        let band = area.down(top, bottom);
+        let band = area.down(place.min, place.max);
         paint.rect(band, page.colours.raised);
         let fits = |text: &String| text_width(text, SMALL) + 4.0 < area.width();
         if let Some(text) = untouched(*rows).into_iter().rfind(|text| fits(text)) {
@@ -99,13 +93,8 @@ pub fn unrecorded(paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
         let ends = [[x - from, area.top + from], [x - to, area.top + to]];
         paint.line(&ends, colours.line, 1.0);
     }
-    plate(
-        paint,
-        area,
-        [area.middle(), area.centre()],
-        (page.lacking, 10.5),
-        page,
-    );
+    let middle = [area.middle(), area.centre()];
+    plate(paint, area, middle, (page.lacking, 10.5), page);
     paint.frame(*area, colours.line);
 }
 
@@ -119,24 +108,15 @@ pub(crate) fn plate(
 ) {
     let (width, height) = (text_width(word, size) + 10.0, 1.25 * size);
     let style = Style::new(size, page.colours.subdued);
-    let (plate, style) = if width - 10.0 < area.width() && height <= area.height() + 2.0 {
-        (
-            Area::new(x - width / 2.0, y - height / 2.0, width, height),
-            style.middle(),
-        )
+    let ([width, height], style) = if width - 10.0 < area.width() && height <= area.height() + 2.0 {
+        ([width, height], style.middle())
     } else if width < area.height() && height <= area.width() + 2.0 {
-        (
-            Area::new(x - height / 2.0, y - width / 2.0, height, width),
-            style.upwards(),
-        )
+        ([height, width], style.upwards())
     } else {
         return;
     };
-    let inside = Area {
-        left: plate.left.max(area.left),
-        right: plate.right.min(area.right),
-        ..plate
-    };
+    let plate = Area::new(x - width / 2.0, y - height / 2.0, width, height);
+    let inside = plate.across(plate.left.max(area.left), plate.right.min(area.right));
     paint.rect(inside, page.colours.panel);
     paint.text(word, [x, y], style);
 }
@@ -147,10 +127,11 @@ pub(crate) const ROOM_FOR_HEADS: f32 = 38.0;
 /// The signs of the heads right of a memory, each with a line to its row; fainter where the weight is on many rows.
 /// Those of neighbouring rows make room for each other, within the height of the picture.
 fn heads(paint: &mut dyn Paint, marks: &[HeadMark], area: &Area, axis: &Axis, page: &Page<'_>) {
-    let shown = marks
+    let y = |mark: &HeadMark| axis.place_of(mark.row).map(Span::center);
+    let mut shown: Vec<_> = marks
         .iter()
-        .filter_map(|mark| Some((axis.place_of(mark.row)?.center(), mark)));
-    let mut shown: Vec<_> = shown.collect();
+        .filter_map(|mark| Some((y(mark)?, mark)))
+        .collect();
     shown.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let bottom = axis.bottom();
     let pitch = ((bottom - area.top) / shown.len().max(1) as f32).clamp(6.0, 13.0);

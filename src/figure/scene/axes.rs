@@ -12,13 +12,12 @@ pub fn play_head(paint: &mut dyn Paint, area: &Area, step: usize, steps: usize, 
     let accent = page.colours.accent;
     let width = area.width() / steps.max(1) as f32;
     let left = area.left + step as f32 * width;
-    let edges = if width >= COLUMN {
+    let mut edges = vec![left + width / 2.0];
+    if width >= COLUMN {
+        edges = vec![left, left + width];
         let column = area.across(left, left + width);
         paint.rect(column, Ink::from(accent).faded(0.10));
-        vec![left, left + width]
-    } else {
-        vec![left + width / 2.0]
-    };
+    }
     for x in edges.into_iter().map(|x| x.round() + 0.5) {
         paint.line(&[[x, area.top], [x, area.bottom]], accent, 1.0);
     }

@@ -93,18 +93,16 @@ impl<'a> Cells<'a> {
 
     /// Creates one picture of the weightings of all heads over time; `None` without heads.
     pub fn of_heads(trace: &'a Trace) -> Option<Self> {
-        let heads = trace.heads.iter().enumerate().map(|(index, head)| {
+        let mut heads = trace.heads.iter().enumerate().map(|(index, head)| {
             let weighting = &head.weighting;
             let scale = Scale::Weighting.of_head(HeadName::of(trace, index));
-            let weight =
-                |t: usize, row: usize| weighting.row(t).get(row).copied().unwrap_or_default();
+            let value = |t: usize, row: usize| weighting.row(t).get(row).copied();
+            let weight = move |t, row| value(t, row).unwrap_or_default();
             Self::new([trace.steps(), weighting.width()], scale, weight)
         });
-        let mut others: Vec<_> = heads.collect();
-        (!others.is_empty()).then(|| Self {
-            others: others.split_off(1),
-            ..others.remove(0)
-        })
+        let first = heads.next()?;
+        let others = heads.collect();
+        Some(Self { others, ..first })
     }
 
     /// The value in a column and a row, if there is anything.
@@ -173,11 +171,7 @@ impl<'a> Cells<'a> {
 
     /// Returns these rows as an image of at most `most` pixels per axis.
     pub fn image(&self, rows: &[usize], most: [usize; 2], colours: &Colours) -> Image {
-        let nothing = if self.skipped.is_empty() {
-            colours.well
-        } else {
-            colours.raised
-        };
+        let nothing = [colours.raised, colours.well][usize::from(self.skipped.is_empty())];
         let (mut pixels, mut best) = (Vec::new(), Vec::new());
         let mut size = [0; 2];
         for cells in std::iter::once(self).chain(&self.others) {
@@ -190,10 +184,9 @@ impl<'a> Cells<'a> {
                     best.resize(pixel + 1, None);
                     pixels.resize(pixel + 1, nothing);
                 }
-                if let Some(value) = value
-                    && best[pixel]
-                        .is_none_or(|known| further(known, value).to_bits() != known.to_bits())
-                {
+                let Some(value) = value else { return };
+                let beats = |known| further(known, value).to_bits() != known.to_bits();
+                if best[pixel].is_none_or(beats) {
                     (best[pixel], pixels[pixel]) = (Some(value), colours.of(cells.scale, value));
                 }
             };

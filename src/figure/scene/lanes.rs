@@ -124,10 +124,8 @@ pub fn bars(
         let left = area.left + (index * together) as f32 * width;
         // A little wider than its steps: no seams.
         let right = (left + steps.len() as f32 * width + 0.4).min(area.right);
-        let bar = area
-            .across(left, right)
-            .down(area.bottom - height, area.bottom);
-        paint.rect(bar, fill);
+        let bar = area.across(left, right);
+        paint.rect(bar.down(area.bottom - height, area.bottom), fill);
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::figure::facts::episode::MemoryAt;
 use crate::figure::facts::links::{self, WeightFlow};
 use crate::figure::facts::stages::{Column, Stage, Stages, columns_of};
+use crate::math::Series;
 use crate::model::{HeadTrace, Trace, array};
 
 /// Start and end of a motion within a stage.
@@ -114,11 +115,7 @@ impl<'a> Instant<'a> {
             stages,
             step,
             place,
-            through: if through.is_nan() {
-                1.0
-            } else {
-                through.clamp(0.0, 1.0)
-            },
+            through: through.min(1.0).max(0.0),
         }
     }
 
@@ -146,10 +143,8 @@ impl<'a> Instant<'a> {
     pub fn column(&self, head: &HeadTrace, column: &Column, row: usize, at: f32) -> f32 {
         let value = column.values(head, self.step)[row];
         if let Some(share) = self.glide() {
-            let before = self
-                .step
-                .checked_sub(1)
-                .map_or(value, |step| column.values(head, step)[row]);
+            let before = self.step.checked_sub(1);
+            let before = before.map_or(value, |step| column.values(head, step)[row]);
             return between(before, value, share);
         }
         let through = self.progress(column.stage, Some(head));
@@ -157,18 +152,14 @@ impl<'a> Instant<'a> {
             return value;
         }
         let share = |part| within(through, part);
+        let before = || before(head, column, self.step)[row];
         match (column.stage, column.array) {
             (Stage::Content, array::CONTENT) => between(0.0, value, share(SOFTMAX)),
             (Stage::Content, _) => between(0.0, value, in_turn(through, SWEEP, at)),
-            (Stage::Gate, _) => {
-                let [content, kept] = self.poured(head, row);
-                between(0.0, content + kept, 1.0).min(value)
-            }
+            (Stage::Gate, _) => self.poured(head, row).iter().sum::<f32>().min(value),
             (Stage::Weigh, _) => between(0.0, value, share(MOVE)),
-            (Stage::Draw, array::WEIGHTING) => {
-                between(before(head, column, self.step)[row], value, share(GO_OUT))
-            }
-            _ => between(before(head, column, self.step)[row], value, share(MOVE)),
+            (Stage::Draw, array::WEIGHTING) => between(before(), value, share(GO_OUT)),
+            _ => between(before(), value, share(MOVE)),
         }
     }
 
@@ -178,45 +169,39 @@ impl<'a> Instant<'a> {
         let gate = head.gate[self.step];
         let content = gate * head.content.row(self.step)[row];
         let kept = (1.0 - gate) * head.previous_weighting(self.step)[row];
-        let [first, then] = pouring(gate);
-        [
-            content * within(through, first),
-            kept * within(through, then),
-        ]
+        let [first, then] = pouring(gate).map(|part| within(through, part));
+        [content * first, kept * then]
     }
 
     /// Returns the shifted weights at their current positions; those for the same row are side by side.
     pub fn shifted(&self, head: &HeadTrace) -> Vec<Moving> {
         let through = within(self.progress(Stage::Shift, Some(head)), MOVE);
-        let columns: Vec<_> = columns_of(head).collect();
-        let Some(column) = columns.iter().find(|column| column.array == array::SHIFTED) else {
+        let Some(column) = columns_of(head).find(|column| column.array == array::SHIFTED) else {
             return Vec::new();
         };
         let from = before(head, column, self.step);
-        let mut links = links::moved(head, self.step, from);
-        links.sort_by_key(|link| (link.to, link.from));
-        let mut left = vec![[0.0; 2]; from.len()];
+        let links = links::moved(head, self.step, from).into_iter();
         let mut moving: Vec<_> = links
-            .into_iter()
-            .map(|link| {
-                let arrives = left[link.to][1];
-                left[link.to][1] += link.weight;
-                (link, arrives)
+            .map(|link| Moving {
+                link,
+                by: link.by as f32 * through,
+                before: 0.0,
             })
             .collect();
-        moving.sort_by_key(|(link, _)| (link.from, link.by));
+        // What lies before it in the row that it goes to, and then in between that and the row that it leaves.
+        moving.sort_by_key(|Moving { link, .. }| (link.to, link.from));
+        let mut arrived = vec![0.0; from.len()];
+        for Moving { link, before, .. } in &mut moving {
+            *before = arrived[link.to];
+            arrived[link.to] += link.weight;
+        }
+        moving.sort_by_key(|Moving { link, .. }| (link.from, link.by));
+        let mut left = vec![0.0; from.len()];
+        for Moving { link, before, .. } in &mut moving {
+            *before = between(left[link.from], *before, through);
+            left[link.from] += link.weight;
+        }
         moving
-            .into_iter()
-            .map(|(link, arrives)| {
-                let leaves = left[link.from][0];
-                left[link.from][0] += link.weight;
-                Moving {
-                    link,
-                    by: link.by as f32 * through,
-                    before: between(leaves, arrives, through),
-                }
-            })
-            .collect()
     }
 
     /// Returns the current weight of a row: the previous weighting until the head has moved.
@@ -255,33 +240,33 @@ impl<'a> Instant<'a> {
         }
         let share = match self.stages.at(self.place).stage {
             Stage::Erase => within(self.through, CHANGE),
-            Stage::Add => in_turn(self.through, CHANGE, self.turn(column)),
+            Stage::Add => {
+                let turn = turn(column, self.trace.memory_size()[1]);
+                in_turn(self.through, CHANGE, turn)
+            }
             _ => return now,
         };
         let before = self.place.checked_sub(1).map(|place| at(self.step, place));
         before.map_or(now, |before| between(before.value(row, column), now, share))
     }
 
-    /// Returns the position of a memory column, 0 to 1.
-    fn turn(&self, column: usize) -> f32 {
-        turn(column, self.trace.memory_size()[1])
-    }
-
     /// Returns the read vector of a head.
     pub fn read(&self, head: &HeadTrace, column: usize) -> f32 {
-        let value = |step| head.read.row(step)[column];
-        let now = value(self.step);
+        let now = head.read.row(self.step)[column];
+        let before = self.before(&head.read, column);
         if let Some(share) = self.glide() {
-            let before = self.step.checked_sub(1).map_or(now, value);
-            return between(before, now, share);
+            return between(if self.step > 0 { before } else { now }, now, share);
         }
         match self.progress(Stage::Read, Some(head)) {
             come if come > 0.0 => between(0.0, now, within(come, FILL)),
-            _ => {
-                let before = self.step.checked_sub(1).map_or(0.0, value);
-                between(before, 0.0, self.gone())
-            }
+            _ => between(before, 0.0, self.gone()),
         }
+    }
+
+    /// Returns a value of the step before, 0 in the first step.
+    fn before(&self, series: &Series<f32>, index: usize) -> f32 {
+        let before = self.step.checked_sub(1);
+        before.map_or(0.0, |before| series.row(before)[index])
     }
 
     /// Returns an input bit, between the previous step and this step.
@@ -289,22 +274,15 @@ impl<'a> Instant<'a> {
         let input = &self.trace.input;
         let turn = turn(channel, input.width());
         let come = in_turn(self.progress(Stage::Controller, None), [0.0, 0.7], turn);
-        let before = self.step.checked_sub(1);
-        let before = before.map_or(0.0, |before| input.row(before)[channel]);
-        between(
-            before,
-            input.row(self.step)[channel],
-            self.glide().unwrap_or(come),
-        )
+        let (before, now) = (self.before(input, channel), input.row(self.step)[channel]);
+        between(before, now, self.glide().unwrap_or(come))
     }
 
     /// Returns an output bit; that of the previous step fades out as the input arrives.
     pub fn output(&self, channel: usize) -> f32 {
         let output = &self.trace.output;
         let turn = turn(channel, output.width());
-        let before = self.step.checked_sub(1);
-        let before = before.map_or(0.0, |before| output.row(before)[channel]);
-        let now = output.row(self.step)[channel];
+        let (before, now) = (self.before(output, channel), output.row(self.step)[channel]);
         if let Some(share) = self.glide() {
             return between(before, now, share);
         }
@@ -321,8 +299,8 @@ impl<'a> Instant<'a> {
 
     /// Returns the progress of the controller's output.
     pub fn emitted(&self) -> f32 {
-        self.glide()
-            .unwrap_or_else(|| within(self.progress(Stage::Controller, None), EMIT))
+        let come = within(self.progress(Stage::Controller, None), EMIT);
+        self.glide().unwrap_or(come)
     }
 }
 
@@ -335,10 +313,8 @@ pub fn turn(one: usize, of: usize) -> f32 {
 pub fn before<'a>(head: &'a HeadTrace, column: &Column, step: usize) -> &'a [f32] {
     let weightings = columns_of(head).take_while(|other| !std::ptr::eq(*other, column));
     let last = weightings.filter(|other| other.is_weighting()).last();
-    last.map_or_else(
-        || head.previous_weighting(step),
-        |last| last.values(head, step),
-    )
+    let last = last.map(|last| last.values(head, step));
+    last.unwrap_or_else(|| head.previous_weighting(step))
 }
 
 #[cfg(test)]

@@ -32,14 +32,9 @@ pub struct Curve {
 pub fn learning_curves(curves: &[Curve], threshold: f64, dark: bool) -> Charts {
     let sequences = curves.iter().flat_map(|curve| &curve.points);
     let sequences = sequences.map(|point| point.sequences).max().unwrap_or(1);
-    let main = chart("Bits per sequence", curves, sequences, |curve| {
-        &curve.points
-    });
-    let level = (threshold, format!("threshold {threshold}"));
-    let main = Chart {
-        levels: vec![level],
-        ..main
-    };
+    let name = "Bits per sequence";
+    let mut main = chart(name, curves, sequences, |curve| &curve.points);
+    main.levels = vec![(threshold, format!("threshold {threshold}"))];
     let kinds = BESIDE.iter().enumerate();
     let kinds = kinds.filter(|(kind, _)| curves.iter().any(|one| !one.aux[*kind].is_empty()));
     let beside = kinds.map(|(kind, name)| chart(name, curves, sequences, |curve| &curve.aux[kind]));
@@ -79,15 +74,10 @@ fn chart(name: &str, curves: &[Curve], sequences: u64, of: impl Fn(&Curve) -> &[
 
 /// The axis on which all of these values are seen well.
 fn axis(lines: &[Line]) -> Axis {
-    let medians = lines
-        .iter()
-        .flat_map(|line| &line.points)
-        .map(|point| point[1]);
-    let bands = lines.iter().flat_map(|line| &line.band).flatten().copied();
-    let values: Vec<f64> = medians
-        .chain(bands)
-        .filter(|value| value.is_finite())
-        .collect();
+    let medians = lines.iter().flat_map(|line| &line.points);
+    let bands = lines.iter().flat_map(|line| line.band.iter().flatten());
+    let values = medians.map(|point| &point[1]).chain(bands).copied();
+    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     let least = values.iter().copied().fold(0.0, f64::min);
     let most = values.iter().copied().fold(0.0, f64::max);
     let most = if most > 0.0 || least < 0.0 { most } else { 1.0 };

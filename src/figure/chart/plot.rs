@@ -53,11 +53,8 @@ pub fn heading(
     let widths: Vec<f32> = legend.iter().map(|(words, _)| name(words)).collect();
     let beside = left + text_width(&chart.name, 13.0) + 2.0 * AROUND;
     let is_beside = beside + widths.iter().sum::<f32>() <= left + width;
-    let (from, y) = if is_beside {
-        (beside, middle)
-    } else {
-        (left, bottom + LINE / 2.0)
-    };
+    let below = (left, bottom + LINE / 2.0);
+    let (from, y) = if is_beside { (beside, middle) } else { below };
     for ((name, line), (row, x)) in legend.into_iter().zip(flow(widths, width)) {
         let [x, y] = [from + x, y + row as f32 * LINE];
         let ends = [[x, y], [x + SAMPLE, y]];
@@ -71,16 +68,15 @@ pub fn heading(
 
 /// The row and the left end of things of these widths, as many in a row as there is room for.
 fn flow(widths: impl IntoIterator<Item = f32>, room: f32) -> impl Iterator<Item = (usize, f32)> {
-    widths
-        .into_iter()
-        .scan((0, 0.0), move |(row, right), width| {
-            if *right > 0.0 && *right + width > room + 0.5 {
-                (*row, *right) = (*row + 1, 0.0);
-            }
-            let left = *right;
-            *right += width;
-            Some((*row, left))
-        })
+    let (mut row, mut right) = (0, 0.0);
+    widths.into_iter().map(move |width| {
+        if right > 0.0 && right + width > room + 0.5 {
+            (row, right) = (row + 1, 0.0);
+        }
+        let left = right;
+        right += width;
+        (row, left)
+    })
 }
 
 /// A name that fits on a line.
@@ -101,30 +97,24 @@ pub struct Plot<'a> {
     /// The part of the horizontal axis that is shown.
     across: Axis,
     /// Height of letters.
-    letters: f32,
+    pub(crate) letters: f32,
 }
 
 impl<'a> Plot<'a> {
     /// Places a chart: the area is that of the lines.
     pub fn new(chart: &'a Chart, area: Area, colours: &'a Colours) -> Self {
-        let (across, letters) = (chart.across, SMALL);
         Self {
             chart,
             colours,
             area,
-            across,
-            letters,
+            across: chart.across,
+            letters: SMALL,
         }
     }
 
     /// Shows this part of the horizontal axis.
     pub fn over(self, across: Axis) -> Self {
         Self { across, ..self }
-    }
-
-    /// Sets the height of the letters.
-    pub(crate) fn with_letters(self, letters: f32) -> Self {
-        Self { letters, ..self }
     }
 
     /// Returns the place of a value on the horizontal axis, which may be beyond its ends.
@@ -145,12 +135,7 @@ impl<'a> Plot<'a> {
 
     /// The axes with their numbers and names.
     pub fn axes(&self, paint: &mut dyn Paint) {
-        let Area {
-            left,
-            top,
-            right,
-            bottom,
-        } = self.area;
+        let [[left, top], _, [right, bottom], ..] = self.area.corners();
         let (colours, letters) = (self.colours, self.letters);
         let text = Style::new(letters, colours.text);
         let [upright, along] = ROOM.map(|room| f64::from(room * letters));
@@ -168,11 +153,7 @@ impl<'a> Plot<'a> {
             let at = [x, bottom + letters + 3.0];
             paint.text(self.across.describe(value), at, text.middle());
         }
-        let scale = if self.across.is_log() {
-            ", logarithmic"
-        } else {
-            ""
-        };
+        let scale = ["", ", logarithmic"][usize::from(self.across.is_log())];
         let name = format!("{}{scale}", self.chart.unit);
         let style = Style::new(letters, colours.subdued).end();
         paint.text(name, [right, bottom + 2.4 * letters + 1.0], style);
@@ -195,12 +176,13 @@ impl<'a> Plot<'a> {
             let y = self.area.top + self.letters * (0.75 + 1.2 * index as f32);
             paint.text(name.clone(), [x + 4.0, y], style);
         }
+        let is_zero = |line: &&Line| line.points.iter().all(|point| point[1] == 0.0);
         let mut bars = self
             .chart
             .lines
             .iter()
             .filter(|line| line.form == Form::Bars);
-        if let Some(line) = bars.find(|line| line.points.iter().all(|point| point[1] == 0.0)) {
+        if let Some(line) = bars.find(is_zero) {
             let style = Style::new(self.letters, self.colours.subdued).middle();
             let at = [self.area.middle(), self.area.centre()];
             paint.text(format!("no {}", line.name), at, style);
@@ -248,12 +230,8 @@ impl<'a> Plot<'a> {
             Form::Bars => {
                 let half = 0.35 * (self.x(1.0) - self.x(0.0));
                 for &[x, y] in points {
-                    paint.rect(
-                        self.area
-                            .across(x - half, x + half)
-                            .down(y, self.area.bottom),
-                        ink,
-                    );
+                    let bar = self.area.across(x - half, x + half);
+                    paint.rect(bar.down(y, self.area.bottom), ink);
                 }
             }
         }

@@ -113,7 +113,7 @@ impl<'a> Moment<'a> {
         if self.step >= trace.steps() {
             return String::new();
         }
-        let text = |parts: [String; 2], long| parts[..1 + usize::from(long)].concat() + ".";
+        let text = |parts: [String; 2], long| parts[..=usize::from(long)].concat() + ".";
         let mut sentences = Vec::new();
         if trace.heads.is_empty() || stage.is_some_and(|at| !is_of_heads(at)) {
             sentences.push(text(self.of_machine(), long));

@@ -141,7 +141,7 @@ fn unlike<'m>(before: &'m [Mark], after: &'m [Mark]) -> Vec<&'m Mark> {
 struct Tiles {
     /// Pixels across and down, and squares.
     size: [usize; 2],
-    tiles: [usize; 2],
+    squares: [usize; 2],
     scale: f32,
     changed: Vec<bool>,
 }
@@ -149,12 +149,12 @@ struct Tiles {
 impl Tiles {
     fn new(page: &Image, scale: f32) -> Self {
         let size = [page.columns, page.rows];
-        let tiles = size.map(|side| side.div_ceil(TILE));
+        let squares = size.map(|side| side.div_ceil(TILE));
         Self {
             size,
-            tiles,
+            squares,
             scale,
-            changed: vec![false; tiles[0] * tiles[1]],
+            changed: vec![false; squares[0] * squares[1]],
         }
     }
 
@@ -162,7 +162,7 @@ impl Tiles {
     fn below(&self, mark: &Mark) -> impl Iterator<Item = usize> + use<> {
         let [left, top, right, bottom] = reach(mark);
         let tile = |at: f32, beyond: f32| ((at * self.scale + beyond) / TILE as f32).max(0.0);
-        let [across, down] = self.tiles;
+        let [across, down] = self.squares;
         let columns = tile(left, -1.0) as usize..(tile(right, 1.0) as usize + 1).min(across);
         let rows = tile(top, -1.0) as usize..(tile(bottom, 1.0) as usize + 1).min(down);
         rows.flat_map(move |row| columns.clone().map(move |column| row * across + column))
@@ -172,7 +172,7 @@ impl Tiles {
     fn patches(&self, page: &Pixmap) -> Vec<Patch> {
         let [width, height] = self.size;
         let mut patches = Vec::new();
-        for (row, tiles) in self.changed.chunks(self.tiles[0]).enumerate() {
+        for (row, tiles) in self.changed.chunks(self.squares[0]).enumerate() {
             let mut column = 0;
             for run in tiles.chunk_by(|a, b| a == b) {
                 let (left, top) = (column * TILE, row * TILE);

@@ -73,12 +73,9 @@ impl<'a> TrainingFigure<'a> {
         let place = place.min(self.snapshots.len().saturating_sub(1));
         let colours = Colours::for_theme(self.dark);
         let mut drawing = Drawing::new(width, height, colours.panel, self.title());
-        if let Some(figure) = self.figures.get(place) {
-            let area = Area::new(0.0, 0.0, width - SIDE, height);
-            figure.paint(&mut drawing, area);
-        }
-        if let Some(now) = self.snapshots.get(place) {
+        if let (Some(figure), Some(now)) = (self.figures.get(place), self.snapshots.get(place)) {
             let left = width - SIDE;
+            figure.paint(&mut drawing, Area::new(0.0, 0.0, left, height));
             self.numbers(&mut drawing, left, now, colours);
             let top = NUMBERS.min(height * 0.5);
             let area = Area::new(left + 52.0, top, SIDE - 52.0 - MARGIN, height - top - 64.0);
@@ -102,16 +99,15 @@ impl<'a> TrainingFigure<'a> {
 
     /// Draws the progress of the training in large figures.
     fn numbers(&self, on: &mut Drawing, left: f32, now: &SnapshotEpisode, colours: &Colours) {
-        on.text(
-            &*self.name,
-            [left, 36.0],
-            Style::new(20.0, colours.strong).bold(),
-        );
+        let style = Style::new(20.0, colours.strong).bold();
+        on.text(&*self.name, [left, 36.0], style);
         let score = now.recording.score;
+        let decimals = if score.bits < 10.0 { 2 } else { 1 };
+        let bits = format!("{:.decimals$}", score.bits);
         let all = [
             ("sequences", brief(now.sequences as f64)),
             ("training time", time(now.seconds)),
-            ("bits, for this episode", bits_in_words(score.bits)),
+            ("bits, for this episode", bits),
             ("wrong bits", format!("{} of {}", score.wrong, score.scored)),
         ];
         for (index, (what, value)) in all.into_iter().enumerate() {
@@ -133,18 +129,14 @@ impl<'a> TrainingFigure<'a> {
         let most = known.fold(chance.max(1.0), f64::max) * 1.06;
         let ends = [points.first(), points.last()].map(|end| end.map_or(1.0, |point| point[0]));
         let line = |points: &[[f64; 2]], hue| Line::new("", hue, Form::Whole, points.to_vec());
-        let lines = vec![
-            line(&points, Hue::Faint),
-            line(&points[..=now], Hue::Accent),
-        ];
+        let so_far = line(&points[..=now], Hue::Accent);
+        let lines = vec![line(&points, Hue::Faint), so_far];
         let across = ("sequences", Axis::sequences(ends));
         let up = Axis::new(AxisKind::Linear, [0.0, most]);
-        let guessing = (chance, format!("chance level: {}", brief(chance)));
-        let chart = Chart {
-            levels: vec![guessing],
-            ..Chart::new("bits, for this episode", "", across, up, lines)
-        };
-        let plot = Plot::new(&chart, area, colours).with_letters(13.0);
+        let mut chart = Chart::new("bits, for this episode", "", across, up, lines);
+        chart.levels = vec![(chance, format!("chance level: {}", brief(chance)))];
+        let mut plot = Plot::new(&chart, area, colours);
+        plot.letters = 13.0;
         plot.draw(on);
         let at = [area.left - 36.0, area.top - 18.0];
         on.text(&*chart.name, at, Style::new(13.0, colours.text));
@@ -168,13 +160,12 @@ impl Pages for TrainingFigure<'_> {
 
     fn frame_times(&self, _: Walk) -> Vec<FrameTime> {
         let count = self.snapshots.len();
-        let lasts = |place| match place {
-            _ if place + 1 == count => Some(ENDS[1]),
-            0 => Some(ENDS[0]),
-            _ => None,
-        };
         let moment = |place| FrameTime {
-            lasts: lasts(place),
+            lasts: match place {
+                _ if place + 1 == count => Some(ENDS[1]),
+                0 => Some(ENDS[0]),
+                _ => None,
+            },
             ..FrameTime::new(place, None)
         };
         (0..count).map(moment).collect()
@@ -183,15 +174,6 @@ impl Pages for TrainingFigure<'_> {
     fn least_size(&self) -> (f32, f32) {
         let (width, height) = self.figures.first().map_or((0.0, 0.0), Pages::least_size);
         (width + SIDE, height.max(LEAST))
-    }
-}
-
-/// Formats bits with their significant digits.
-fn bits_in_words(bits: f64) -> String {
-    if bits < 10.0 {
-        format!("{bits:.2}")
-    } else {
-        format!("{bits:.1}")
     }
 }
 

@@ -115,7 +115,7 @@ impl<'a> Instant<'a> {
             stages,
             step,
             place,
-            through: through.min(1.0).max(0.0),
+            through: through.clamp(0.0, 1.0),
         }
     }
 

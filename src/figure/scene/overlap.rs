@@ -54,11 +54,8 @@ pub fn heaviest(
     count: usize,
 ) -> Vec<(usize, [f32; 2])> {
     let [a, b] = heads.map(|head| trace.heads[head].weighting.row(step));
-    let pairs = a.iter().zip(b).map(|(&a, &b)| [a, b]);
-    let mut rows: Vec<_> = pairs
-        .enumerate()
-        .filter(|(_, [a, b])| a * b > 0.0)
-        .collect();
+    let pairs = a.iter().zip(b).map(|(&a, &b)| [a, b]).enumerate();
+    let mut rows: Vec<_> = pairs.filter(|(_, [a, b])| a * b > 0.0).collect();
     let heavier = |(_, x): &(usize, [f32; 2]), (_, y): &(usize, [f32; 2])| {
         (y[0] * y[1]).total_cmp(&(x[0] * x[1]))
     };
@@ -108,11 +105,9 @@ impl Redundant {
             1..=MOST => terms.join(" + "),
             n => format!("{} + {} more", terms[..MOST - 1].join(" + "), n - MOST + 1),
         };
-        let pairs = sum(pairs.collect());
-        let twice = if pairs == "0" {
-            pairs
-        } else {
-            format!("2 · ({pairs})")
+        let twice = match sum(pairs.collect()) {
+            none if none == "0" => none,
+            pairs => format!("2 · ({pairs})"),
         };
         [sum(own.collect()), twice]
     }
@@ -134,8 +129,8 @@ impl Redundancies {
     /// Computes the penalties, in one pass over the weightings of every pair of heads.
     pub fn of(trace: &Trace) -> Self {
         let heads = || trace.heads.iter();
-        let counts =
-            [false, true].map(|write| heads().filter(|head| head.is_write() == write).count());
+        let writes = heads().filter(|head| head.is_write()).count();
+        let counts = [trace.heads.len() - writes, writes];
         let rows = heads().next().map_or(0, |head| head.weighting.width());
         let is_alike = rows > 0 && heads().all(|head| head.weighting.width() == rows);
         if !is_alike || counts.iter().all(|&count| count < 2) {
@@ -156,11 +151,8 @@ impl Redundancies {
 
     /// Returns the penalty of a kind with several heads: of the given kind if possible, else of the other one.
     pub fn like(&self, write: bool) -> Option<&Redundant> {
-        let several = self.0.iter().filter(|of| of.count > 1);
-        let several = several.filter_map(|of| Some((of, of.head?)));
-        let mut several: Vec<_> = several.collect();
-        several.sort_by_key(|(_, head)| head.is_write != write);
-        several.first().map(|(of, _)| *of)
+        let several = self.0.iter().filter(|of| of.count > 1 && of.head.is_some());
+        several.min_by_key(|of| of.head.is_some_and(|head| head.is_write != write))
     }
 }
 
@@ -177,7 +169,7 @@ impl Redundant {
         let penalties = steps.filter_map(|t| redundancy.at(trace, t).filter(|_| is_known));
         let steps: Vec<Penalty> = penalties.collect();
         let value = |t: usize| steps.get(t).map_or(ABSENT, |of| of.total() as f32);
-        let values: Vec<f32> = (0..trace.steps()).map(value).collect();
+        let values = (0..trace.steps()).map(value).collect();
         let mean = redundancy.mean(trace).filter(|_| is_known);
         Self {
             who,
@@ -241,13 +233,8 @@ impl<'a> Overlap<'a> {
         let (width, height) = (cell(words) * heads, LARGEST[1] * heads);
         let cells = Area::new(area.left, area.top, width, area.height().min(height));
         self.words = words.map(|parts| {
-            let (left, height) = (cells.right + APART, LINE * self.costs.len() as f32);
-            Area::new(
-                left,
-                cells.top - LABELS,
-                words_width(parts) - APART,
-                LABELS + height,
-            )
+            let (left, top) = (cells.right + APART, cells.top - LABELS);
+            Area::new(left, top, words_width(parts) - APART, LABELS + self.least())
         });
         cells
     }
@@ -259,12 +246,12 @@ impl<'a> Overlap<'a> {
 
     /// The penalties among them, a line for each.
     pub fn lines(&self) -> impl Iterator<Item = Area> + '_ {
-        let lines = self.words.iter().flat_map(|words| {
-            let top = words.top + LABELS;
-            let lines = 0..self.costs.len();
-            lines.map(move |line| (*words, top + line as f32 * LINE))
-        });
-        lines.map(|(words, top)| words.down(top, top + LINE))
+        self.words.iter().flat_map(|words| {
+            (0..self.costs.len()).map(|line| {
+                let top = words.top + LABELS + line as f32 * LINE;
+                words.down(top, top + LINE)
+            })
+        })
     }
 
     /// Height of the text next to the cells.
@@ -302,16 +289,11 @@ impl<'a> Overlap<'a> {
         if reads > 0
             && let Some(place) = at.axis.place_of(reads)
         {
-            let (x, y) = (at.area.left + reads as f32 * width, place.min);
-            let ends = |area: &Area| {
-                [
-                    [[x, area.top], [x, area.bottom]],
-                    [[area.left, y], [area.right, y]],
-                ]
-            };
-            for line in ends(at.area) {
-                paint.line(&line, colours.text, 1.0);
-            }
+            let (x, y, area) = (at.area.left + reads as f32 * width, place.min, at.area);
+            let upright = [[x, area.top], [x, area.bottom]];
+            let level = [[area.left, y], [area.right, y]];
+            paint.line(&upright, colours.text, 1.0);
+            paint.line(&level, colours.text, 1.0);
         }
     }
 
@@ -351,11 +333,8 @@ impl<'a> Overlap<'a> {
                 paint.text(label.as_str(), [x, area.top - LABELS / 2.0], style.middle());
             }
             if let (true, Some(place)) = (index % down == 0, at.axis.place_of(index)) {
-                paint.text(
-                    label.as_str(),
-                    [area.left - 6.0, place.center()],
-                    style.end(),
-                );
+                let at = [area.left - 6.0, place.center()];
+                paint.text(label.as_str(), at, style.end());
             }
         }
     }

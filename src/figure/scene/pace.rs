@@ -40,11 +40,8 @@ impl Pace {
 
     /// Duration of a frame of a stage, or of the step, counted from 1.
     pub(crate) fn lasts(self, frame: u16) -> u16 {
-        if frame < self.frames {
-            FRAME
-        } else {
-            self.rest
-        }
+        let is_last = frame >= self.frames;
+        if is_last { self.rest } else { FRAME }
     }
 
     /// Returns the cost of a step, in frames with a moving stage.
@@ -56,8 +53,7 @@ impl Pace {
     /// Duration of a step, in hundredths of a second.
     fn time_of_a_step(self, stages: usize) -> usize {
         let times = if self.in_stages { stages } else { 1 };
-        let frames = (1..=self.frames).map(|frame| usize::from(self.lasts(frame)));
-        frames.sum::<usize>() * times
+        times * usize::from((self.frames - 1) * FRAME + self.rest)
     }
 
     /// Duration of these steps, in hundredths of a second.
@@ -91,9 +87,8 @@ pub(crate) fn paces(stages: &[usize], most: usize) -> Vec<Pace> {
     let mut in_stages = true;
     let later = later.iter().map(|&stages| {
         let more = FAST.of_a_step(stages).saturating_sub(least.of_a_step(0));
-        let longer = FAST
-            .time_of_a_step(stages)
-            .saturating_sub(least.time_of_a_step(0));
+        let longer = FAST.time_of_a_step(stages);
+        let longer = longer.saturating_sub(least.time_of_a_step(0));
         // Once whole steps have begun they go on.
         in_stages = in_stages && more <= free && longer <= time;
         if !in_stages {
@@ -102,10 +97,7 @@ pub(crate) fn paces(stages: &[usize], most: usize) -> Vec<Pace> {
         (free, time) = (free - more, time - longer);
         FAST
     });
-    slow.iter()
-        .map(|_| SLOW)
-        .chain(later.collect::<Vec<_>>())
-        .collect()
+    slow.iter().map(|_| SLOW).chain(later).collect()
 }
 
 #[cfg(test)]

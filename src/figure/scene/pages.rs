@@ -22,8 +22,7 @@ pub enum Format {
 impl Format {
     /// Returns the format for a file's extension.
     pub fn of(path: &Path) -> Option<Self> {
-        let end = path.extension()?.to_string_lossy().to_lowercase();
-        match end.as_str() {
+        match path.extension()?.to_ascii_lowercase().to_str()? {
             "svg" => Some(Self::Svg),
             "png" => Some(Self::Png),
             "gif" => Some(Self::Gif),

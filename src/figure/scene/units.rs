@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::cells::Cells;
-use crate::figure::scene::panel::{Across, Content, Down, Panel};
+use crate::figure::scene::panel::{Content, Down, Panel};
 use crate::figure::{PanelId, Picture, Scale};
 use crate::math::Matrix;
 use crate::model::{LayerTrace, Trace};
@@ -45,13 +45,13 @@ impl<'a> Units<'a> {
             Some(before) => Some(layer.cell.row(before)),
             None => initial.map(|initial| initial.row(index)),
         };
-        let gates = (layer.gates.steps() > step).then(|| {
+        let gates = (size > 0 && layer.gates.steps() > step).then(|| {
             let row = layer.gates.row(step);
             std::array::from_fn(|block| &row[block * size..(block + 1) * size])
         });
         Some(Self {
             before: before.filter(|_| size > 0),
-            gates: gates.filter(|_| size > 0),
+            gates,
             cell: (size > 0).then(|| layer.cell.row(step)),
             hidden: layer.hidden.row(step),
         })
@@ -117,17 +117,14 @@ impl<'a> Catalogue<'a> {
         let mut cells = Cells::new([1, units], scale, move |_, unit| values[unit]);
         cells.version = (self.moment.0, 0);
         Panel {
-            id: PanelId { part, ..id },
             title: symbol.to_owned(),
             name: format!("layer {layer} {words} {symbol}"),
             whose: format!("layer {layer}"),
             note: words.to_owned(),
             alt: "all units at this step".to_owned(),
-            content: Content::Cells(cells),
-            across: Across::Values,
             down: Down::all("unit", units),
             natural: (units as f32 * 5.0).clamp(30.0, 120.0),
-            done: usize::MAX,
+            ..Panel::new(PanelId { part, ..id }, Content::Cells(cells))
         }
     }
 }

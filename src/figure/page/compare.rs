@@ -202,7 +202,7 @@ impl<'a> Comparison<'a> {
         self.omitted.iter().flat_map(broken).collect()
     }
 
-    fn page(&self) -> Page<'static> {
+    fn page(&self) -> Page {
         self.options.page(self.steps.start)
     }
 

@@ -130,7 +130,7 @@ impl Options {
     }
 
     /// The settings of a page from this step on.
-    pub(crate) fn page(&self, first: usize) -> Page<'static> {
+    pub(crate) fn page(&self, first: usize) -> Page {
         let colours = Colours::with_map(self.dark, self.map);
         Page {
             first,
@@ -363,7 +363,7 @@ impl<'a> Figure<'a> {
         }
     }
 
-    fn page(&self) -> Page<'static> {
+    fn page(&self) -> Page {
         let page = self.options.page(self.span.start);
         let is_debug = self.options.layout == Layout::Debug;
         Page {

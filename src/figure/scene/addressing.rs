@@ -95,7 +95,7 @@ impl Bars<'_> {
         faint.is_some_and(|(written, step)| written.lacks(row, step))
     }
 
-    fn opacity(&self, page: &Page<'_>) -> f32 {
+    fn opacity(&self, page: &Page) -> f32 {
         match (self.to_come, self.moving) {
             (true, _) => page.to_come,
             (_, true) => lighter(page.through),
@@ -103,7 +103,7 @@ impl Bars<'_> {
         }
     }
 
-    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
+    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page) {
         let (area, colours) = (at.area, page.colours);
         paint.rect(*area, colours.well);
         let first = self.cells.value(0, 0);
@@ -139,7 +139,7 @@ impl Bars<'_> {
     }
 
     /// A line over each row from the 5 % to the 95 % quantile of the samples, and their mean.
-    fn spread(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
+    fn spread(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page) {
         let Some(band) = self.spread else { return };
         let x = |value: f32| area.left + self.cells.scale.bar(value, area.width())[1];
         let (ink, ground) = (page.colours.strong, page.colours.well);
@@ -162,7 +162,7 @@ impl Bars<'_> {
     }
 
     /// The rows that a local head sees: a line round them, one at their centre, and how much each of them counts.
-    fn window(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
+    fn window(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page) {
         let Some(window) = self.window else { return };
         let ink = Ink::from(page.colours.strong).faded(0.8 * self.opacity(page));
         let rows = window.rows(self.cells.rows);
@@ -193,7 +193,7 @@ impl Bars<'_> {
     }
 
     /// A bar per row: its length is the value.
-    fn bars(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
+    fn bars(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page) {
         let scale = self.cells.scale;
         let signed = matches!(scale, Scale::Signed(_));
         let fill = Ink::from(page.colours.head(self.name)).faded(self.opacity(page));
@@ -230,7 +230,7 @@ impl Bars<'_> {
         value: f32,
         (area, bar): (&Area, &Area),
         fill: Ink,
-        page: &Page<'_>,
+        page: &Page,
     ) {
         let signed = matches!(self.cells.scale, Scale::Signed(_));
         let text = numbers::in_bar(value);
@@ -264,7 +264,7 @@ impl Bars<'_> {
     }
 
     /// Word, symbol and parameter over the column, the largest value below it; the parameter so far above the column.
-    fn words(&self, paint: &mut dyn Paint, area: &Area, above: f32, page: &Page<'_>) {
+    fn words(&self, paint: &mut dyn Paint, area: &Area, above: f32, page: &Page) {
         let (colours, width) = (page.colours, area.width());
         let fade = if self.to_come { 0.7 } else { 1.0 };
         let ink = |colour| Ink::from(colour).faded(fade);
@@ -418,7 +418,7 @@ impl<'a> Addressing<'a> {
     }
 
     /// Paints all of it.
-    pub fn paint(&self, paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
+    pub fn paint(&self, paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page) {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
         let areas = Self::areas(&area.down(top, bottom), &self.kinds());
         let above = self.above(&areas);
@@ -444,7 +444,7 @@ impl<'a> Addressing<'a> {
         area: &Area,
         axis: &Axis,
         (link, fade): (&WeightFlow, f32),
-        page: &Page<'_>,
+        page: &Page,
     ) {
         let (Some(from), Some(to)) = (axis.place_of(link.from), axis.place_of(link.to)) else {
             return;

@@ -18,7 +18,7 @@ const SMALL: f32 = 10.0;
 
 impl Cells<'_> {
     /// Paints the cells with all annotations: colours, numbers, omitted parts, wrong bits, positions of the heads.
-    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
+    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page) {
         let At { area, axis, .. } = at;
         paint.cells(self, at, page, 1.0);
         gaps(paint, area, axis, page);
@@ -43,7 +43,7 @@ impl Cells<'_> {
     }
 
     /// The numbers in the cells, where they have room.
-    pub(crate) fn print(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
+    pub(crate) fn print(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page) {
         let At { area, axis, .. } = at;
         let width = area.width() / self.columns.max(1) as f32;
         let [least_width, least_height] = PRINTED;
@@ -70,7 +70,7 @@ pub fn text_on([r, g, b]: Rgb) -> Rgb {
 }
 
 /// Marks for the rows left out, with words over time.
-pub(crate) fn gaps(paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
+pub(crate) fn gaps(paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page) {
     for (rows, place) in axis.gaps.iter().filter(|(_, place)| place.span() >= 4.0) {
         let band = area.down(place.min, place.max);
         paint.rect(band, page.colours.raised);
@@ -83,7 +83,7 @@ pub(crate) fn gaps(paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<
 }
 
 /// Draws hatches in place of values that were not recorded; the label runs upwards where it is too long.
-pub fn unrecorded(paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+pub fn unrecorded(paint: &mut dyn Paint, area: &Area, page: &Page) {
     let (colours, height) = (page.colours, area.height());
     paint.rect(*area, colours.panel);
     for line in 0..=((area.width() + height) / HATCHES) as usize {
@@ -104,7 +104,7 @@ pub(crate) fn plate(
     area: &Area,
     [x, y]: [f32; 2],
     (word, size): (&str, f32),
-    page: &Page<'_>,
+    page: &Page,
 ) {
     let (width, height) = (text_width(word, size) + 10.0, 1.25 * size);
     let style = Style::new(size, page.colours.subdued);
@@ -126,7 +126,7 @@ pub(crate) const ROOM_FOR_HEADS: f32 = 38.0;
 
 /// The signs of the heads right of a memory, each with a line to its row; fainter where the weight is on many rows.
 /// Those of neighbouring rows make room for each other, within the height of the picture.
-fn heads(paint: &mut dyn Paint, marks: &[HeadMark], area: &Area, axis: &Axis, page: &Page<'_>) {
+fn heads(paint: &mut dyn Paint, marks: &[HeadMark], area: &Area, axis: &Axis, page: &Page) {
     let y = |mark: &HeadMark| axis.place_of(mark.row).map(Span::center);
     let mut shown: Vec<_> = marks
         .iter()

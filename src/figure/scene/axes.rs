@@ -8,7 +8,7 @@ use crate::figure::{Area, Ink, Rgb, Style};
 const COLUMN: f32 = 5.0;
 
 /// The play-head: the current step of `steps` on a time axis as wide as `area`, in the accent colour.
-pub fn play_head(paint: &mut dyn Paint, area: &Area, step: usize, steps: usize, page: &Page<'_>) {
+pub fn play_head(paint: &mut dyn Paint, area: &Area, step: usize, steps: usize, page: &Page) {
     let accent = page.colours.accent;
     let width = area.width() / steps.max(1) as f32;
     let left = area.left + step as f32 * width;
@@ -24,7 +24,7 @@ pub fn play_head(paint: &mut dyn Paint, area: &Area, step: usize, steps: usize, 
 }
 
 /// A number on the play-head.
-pub fn pill(paint: &mut dyn Paint, text: &str, at: [f32; 2], page: &Page<'_>) {
+pub fn pill(paint: &mut dyn Paint, text: &str, at: [f32; 2], page: &Page) {
     let style = Style::new(11.0, page.colours.on_accent).mono().middle();
     paint.rect(plate_of(text, at, &style), page.colours.accent);
     paint.text(text, at, style);
@@ -41,19 +41,13 @@ pub fn dot(paint: &mut dyn Paint, [x, y]: [f32; 2], radius: f32, fill: Rgb) {
 }
 
 /// A text on a plate.
-pub fn label(paint: &mut dyn Paint, text: &str, at: [f32; 2], style: Style, page: &Page<'_>) {
+pub fn label(paint: &mut dyn Paint, text: &str, at: [f32; 2], style: Style, page: &Page) {
     paint.rect(plate_of(text, at, &style), page.colours.panel);
     paint.text(text, at, style);
 }
 
 /// A text on a plate with an edge in its colour; returns the plate.
-pub fn plate(
-    paint: &mut dyn Paint,
-    text: &str,
-    at: [f32; 2],
-    style: Style,
-    page: &Page<'_>,
-) -> Area {
+pub fn plate(paint: &mut dyn Paint, text: &str, at: [f32; 2], style: Style, page: &Page) -> Area {
     let plate = plate_of(text, at, &style);
     label(paint, text, at, style, page);
     paint.outline(plate, style.ink.colour);

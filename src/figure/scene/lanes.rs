@@ -19,7 +19,7 @@ pub(crate) fn all(
     paint: &mut dyn Paint,
     lanes: &[(Scalar, Option<HeadName>)],
     area: &Area,
-    page: &Page<'_>,
+    page: &Page,
 ) {
     let colours = page.colours;
     let height = area.height() / lanes.len().max(1) as f32;
@@ -40,13 +40,7 @@ pub(crate) fn all(
 }
 
 /// Draws a number over time as a line: in the hue of a head, or in the text colour if it is of all heads.
-pub fn one(
-    paint: &mut dyn Paint,
-    lane: &Scalar,
-    head: Option<HeadName>,
-    plot: &Area,
-    page: &Page<'_>,
-) {
+pub fn one(paint: &mut dyn Paint, lane: &Scalar, head: Option<HeadName>, plot: &Area, page: &Page) {
     let colours = page.colours;
     paint.rect(*plot, colours.well);
     if lane.values.iter().copied().all(is_absent) {
@@ -105,7 +99,7 @@ pub fn bars(
     values: &[f32],
     area: &Area,
     share: impl Fn(f32) -> f32,
-    page: &Page<'_>,
+    page: &Page,
 ) {
     let width = area.width() / values.len().max(1) as f32;
     let together = (1.0 / width).ceil().max(1.0) as usize;
@@ -141,7 +135,7 @@ pub struct Decades<'a> {
 }
 
 impl Decades<'_> {
-    pub(crate) fn paint(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+    pub(crate) fn paint(&self, paint: &mut dyn Paint, area: &Area, page: &Page) {
         let colours = page.colours;
         paint.rect(*area, colours.well);
         let values: Vec<f32> = self.values.all().collect();

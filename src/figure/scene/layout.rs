@@ -109,7 +109,7 @@ pub(crate) fn scene<'a>(
     asked: Option<(f32, f32)>,
     natural_width: f32,
     title: String,
-    page: &Page<'_>,
+    page: &Page,
 ) -> Scene<'a> {
     let (width, height) = size(&bands, asked, natural_width);
     let mut drawing = Drawing::new(width, height, page.colours.panel, title);
@@ -123,7 +123,7 @@ pub(crate) fn paint<'a>(
     on: &mut dyn Paint,
     bands: Vec<Band<'a>>,
     whole: Area,
-    page: &Page<'_>,
+    page: &Page,
 ) -> Vec<PlacedPanel<'a>> {
     let (width, height) = size(&bands, Some((whole.width(), whole.height())), 0.0);
     let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
@@ -143,7 +143,7 @@ fn paint_band<'a>(
     on: &mut dyn Paint,
     band: Band<'a>,
     area: &Area,
-    page: &Page<'_>,
+    page: &Page,
     places: &mut Vec<PlacedPanel<'a>>,
 ) {
     let shares: f32 = band.stacks.iter().map(|(share, _)| share).sum();

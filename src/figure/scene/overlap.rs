@@ -264,7 +264,7 @@ impl<'a> Overlap<'a> {
         (15.0 * self.names.len() as f32).max(self.least())
     }
 
-    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
+    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page) {
         paint.cells(&self.cells, at, page, 1.0);
         self.grid(paint, &at, page);
         self.print(paint, &at, page);
@@ -275,7 +275,7 @@ impl<'a> Overlap<'a> {
     }
 
     /// Outlines the diagonal cells, and separates read heads from write heads by lines.
-    fn grid(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page<'_>) {
+    fn grid(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page) {
         let (colours, width) = (page.colours, self.cell_width(at));
         for (row, place) in at.axis.all() {
             let left = at.area.left + row as f32 * width;
@@ -301,7 +301,7 @@ impl<'a> Overlap<'a> {
         at.area.width() / self.names.len().max(1) as f32
     }
 
-    fn print(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page<'_>) {
+    fn print(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page) {
         let width = self.cell_width(at);
         let [least_width, least_height] = PRINTED;
         if width < least_width || at.axis.height < least_height {
@@ -319,7 +319,7 @@ impl<'a> Overlap<'a> {
     }
 
     /// Draws the names of the heads above the columns and left of the rows, up to the space that there is.
-    fn labels(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page<'_>) {
+    fn labels(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page) {
         let (area, width) = (at.area, self.cell_width(at));
         let labels: Vec<_> = self.names.iter().map(HeadName::to_string).collect();
         let widest = labels.iter().map(|label| text_width(label, SMALL));
@@ -340,7 +340,7 @@ impl<'a> Overlap<'a> {
     }
 
     /// Writes the penalties of the step, one line per group: spread and shared add up to P.
-    fn tell(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+    fn tell(&self, paint: &mut dyn Paint, area: &Area, page: &Page) {
         let columns = if area.width() > WHO + 2.0 * NUMBER {
             vec![("spread", 0), ("shared", 1), ("= P", 2)]
         } else {

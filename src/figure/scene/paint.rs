@@ -14,9 +14,9 @@ pub const TO_COME: f32 = 0.25;
 
 /// The settings of all pictures of a page.
 #[derive(Clone, Copy, Debug)]
-pub struct Page<'a> {
+pub struct Page {
     /// The colours of the theme.
-    pub colours: &'a Colours,
+    pub colours: &'static Colours,
     /// The first step of the time axis.
     pub first: usize,
     /// The step to be marked.
@@ -37,9 +37,9 @@ pub struct Page<'a> {
     pub lacking: &'static str,
 }
 
-impl<'a> Page<'a> {
+impl Page {
     /// The window: all of time, a step and its stage are marked by itself.
-    pub fn on_screen(colours: &'a Colours, density: f32) -> Self {
+    pub fn on_screen(colours: &'static Colours, density: f32) -> Self {
         Self {
             colours,
             first: 0,
@@ -72,7 +72,7 @@ pub trait Paint {
     fn mark(&mut self, mark: Mark);
 
     /// Paints the cells of a picture as colours, with this opacity.
-    fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &Page<'_>, opacity: f32);
+    fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &Page, opacity: f32);
 
     /// Paints only between these two edges from here on, or everywhere. A page for a file has all of its steps.
     fn clip(&mut self, _edges: Option<(f32, f32)>) {}
@@ -148,7 +148,7 @@ impl Paint for Drawing {
         self.marks.push(mark);
     }
 
-    fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &Page<'_>, opacity: f32) {
+    fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &Page, opacity: f32) {
         let pixels = |length: f32| (length * page.density).ceil().max(1.0) as usize;
         for (run, (_, place)) in at.axis.runs.iter().enumerate() {
             let (top, bottom) = (place.min, place.max);

@@ -186,7 +186,7 @@ impl<'a> PlacedPanel<'a> {
     }
 
     /// Paints the contents.
-    pub fn paint(&self, paint: &mut dyn Paint, page: &Page<'_>) {
+    pub fn paint(&self, paint: &mut dyn Paint, page: &Page) {
         match &self.panel.content {
             Content::Cells(cells) => {
                 cells.paint(paint, self.place(), page);
@@ -211,7 +211,7 @@ impl<'a> PlacedPanel<'a> {
 }
 
 /// Hides the steps that have not happened, in this area.
-pub(crate) fn later(paint: &mut dyn Paint, area: Area, page: &Page<'_>) {
+pub(crate) fn later(paint: &mut dyn Paint, area: Area, page: &Page) {
     if area.width() > 0.0 {
         paint.rect(area, page.colours.well);
         paint.outline(area, page.colours.line);
@@ -289,7 +289,7 @@ impl<'a> Panel<'a> {
         paint: &mut dyn Paint,
         area: Area,
         axis: bool,
-        page: &Page<'_>,
+        page: &Page,
     ) -> PlacedPanel<'a> {
         // On a page it is called by its title.
         (self.name, self.alt) = (self.title.clone(), self.note.clone());
@@ -321,7 +321,7 @@ impl<'a> Panel<'a> {
         }
     }
 
-    fn title(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+    fn title(&self, paint: &mut dyn Paint, area: &Area, page: &Page) {
         let y = area.top - self.head() + 11.0;
         let style = Style::new(12.0, page.colours.text).bold();
         paint.text(self.title.as_str(), [area.left, y], style);
@@ -355,7 +355,7 @@ impl<'a> Panel<'a> {
         }
     }
 
-    fn rows_axis(&self, paint: &mut dyn Paint, area: &Area, placed: &Axis, page: &Page<'_>) {
+    fn rows_axis(&self, paint: &mut dyn Paint, area: &Area, placed: &Axis, page: &Page) {
         let colours = page.colours;
         let style = Style::new(SMALL, colours.subdued).end();
         for (row, place) in placed.numbered() {
@@ -375,7 +375,7 @@ impl<'a> Panel<'a> {
         }
     }
 
-    fn columns_axis(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+    fn columns_axis(&self, paint: &mut dyn Paint, area: &Area, page: &Page) {
         let (first, count, label) = match self.across {
             Across::Steps(steps) if page.as_paper => (page.first, steps, "time step →"),
             Across::Steps(steps) => (page.first, steps, "step"),
@@ -398,7 +398,7 @@ impl<'a> Panel<'a> {
 }
 
 /// The colours of a scale from its one end to the other.
-pub fn shades(paint: &mut dyn Paint, area: Area, scale: Scale, page: &Page<'_>) {
+pub fn shades(paint: &mut dyn Paint, area: Area, scale: Scale, page: &Page) {
     const COUNT: usize = 256;
     let share = |index: usize| index as f32 / (COUNT - 1) as f32;
     let pixels = (0..COUNT).map(|i| page.colours.of(scale, scale.at(share(i))));
@@ -417,7 +417,7 @@ pub(crate) fn legend(
     [right, y]: [f32; 2],
     width: f32,
     scale: Scale,
-    page: &Page<'_>,
+    page: &Page,
 ) -> f32 {
     let (low, high) = scale.ends();
     let style = Style::new(SMALL, page.colours.subdued);
@@ -436,7 +436,7 @@ fn no_value(
     [right, y]: [f32; 2],
     words: &str,
     fill: Rgb,
-    page: &Page<'_>,
+    page: &Page,
 ) -> f32 {
     let style = Style::new(SMALL, page.colours.subdued).end();
     paint.text(words, [right, y], style);

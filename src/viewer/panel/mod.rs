@@ -223,7 +223,7 @@ impl<'a> View<'a> {
     }
 
     /// The settings of the pictures on screen.
-    pub fn page(&self, density: f32) -> Page<'static> {
+    pub fn page(&self, density: f32) -> Page {
         Page {
             step: Some(self.step()),
             stage: self.stage(),

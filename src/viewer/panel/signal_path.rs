@@ -123,7 +123,7 @@ fn rounded(from: Pos2, corner: Pos2, to: Pos2) -> Vec<Pos2> {
 }
 
 /// A line that is seen on every ground.
-fn dotted(canvas: &mut Canvas<'_>, points: &[Pos2], hue: Rgb, page: &Page<'_>) {
+fn dotted(canvas: &mut Canvas<'_>, points: &[Pos2], hue: Rgb, page: &Page) {
     let points: Vec<_> = points.iter().map(|&point| point.into()).collect();
     for (width, ink) in [(4.0, page.colours.panel), (2.0, hue)] {
         canvas.line(&points, ink, width);

@@ -160,7 +160,7 @@ impl Paint for Canvas<'_> {
             .image(texture, rect(area), whole, theme::UNTINTED);
     }
 
-    fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &paint::Page<'_>, opacity: f32) {
+    fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &paint::Page, opacity: f32) {
         if let Some(marks) = self.record() {
             // As a figure has them: an image for every run of rows.
             let mut drawing = Drawing::new(0.0, 0.0, page.colours.panel, String::new());

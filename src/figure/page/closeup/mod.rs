@@ -44,7 +44,7 @@ const APART: f32 = 7.0;
 struct CloseUp<'a, 'p> {
     seen: Catalogue<'a>,
     now: Instant<'a>,
-    page: &'p Page<'p>,
+    page: &'p Page,
     plan: Plan,
     /// Remaining share of the last step's result while it fades out; 1 for the step itself.
     fade: f32,
@@ -55,7 +55,7 @@ pub(crate) fn paint<'a>(
     on: &mut dyn Paint,
     seen: Catalogue<'a>,
     heads: &[usize],
-    (area, page): (Area, &Page<'_>),
+    (area, page): (Area, &Page),
 ) -> Vec<PlacedPanel<'a>> {
     let trace = &seen.recording.trace;
     if trace.steps() == 0 {

@@ -37,7 +37,7 @@ pub fn overlap_size(heads: usize) -> [f32; 2] {
 }
 
 /// Paints a word in the place of something that has no room.
-fn on_demand(on: &mut dyn Paint, slot: Slot, area: Area, page: &Page<'_>) -> PlacedPanel<'static> {
+fn on_demand(on: &mut dyn Paint, slot: Slot, area: Area, page: &Page) -> PlacedPanel<'static> {
     let (name, word) = match slot {
         Slot::Legends => ("Colour legend", "colours …"),
         _ => ("Overlap of heads", "overlap …"),
@@ -83,7 +83,7 @@ pub fn legends(
     seen: &Catalogue<'_>,
     focus: usize,
     (room, across): (Area, usize),
-    page: &Page<'_>,
+    page: &Page,
 ) -> Option<Vec<PlacedPanel<'static>>> {
     let entries = entries(seen, focus);
     let lines = entries.len().div_ceil(across) as f32;
@@ -128,7 +128,7 @@ pub(super) fn legend(
     [left, y]: [f32; 2],
     width: f32,
     (name, scale): (&str, Scale),
-    page: &Page<'_>,
+    page: &Page,
 ) {
     let (low, high) = scale.ends();
     let text = |value: f32| {

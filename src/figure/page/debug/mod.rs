@@ -80,7 +80,7 @@ pub struct DebugPage<'a> {
 struct Painting<'p, 'a> {
     of: &'p DebugPage<'a>,
     on: &'p mut dyn Paint,
-    page: &'p Page<'p>,
+    page: &'p Page,
     columns: Columns,
     places: Vec<PlacedPanel<'a>>,
 }
@@ -120,7 +120,7 @@ impl<'a> DebugPage<'a> {
     pub fn centre(
         &self,
         on: &mut dyn Paint,
-        page: &Page<'_>,
+        page: &Page,
         columns: Columns,
         y: Span,
     ) -> Vec<PlacedPanel<'a>> {

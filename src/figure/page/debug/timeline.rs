@@ -78,7 +78,7 @@ impl<'a> DebugPage<'a> {
     pub fn timeline(
         &self,
         on: &mut dyn Paint,
-        page: &Page<'_>,
+        page: &Page,
         columns: Columns,
         y: Span,
     ) -> Vec<PlacedPanel<'a>> {

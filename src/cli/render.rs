@@ -19,8 +19,8 @@ use super::message::note;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::page::compare::{Common, Comparison, Named};
 use crate::figure::{
-    Drawing, Figure, Format, Gradients, Layout, Motion, Options, Orientation, Pages, Picture,
-    RowsShown, Walk, duration, estimated_bytes, find_head, to_bytes,
+    Drawing, Figure, Format, Gradients, Layout, Motion, Options, Pages, Picture, Walk, duration,
+    estimated_bytes, find_head, to_bytes,
 };
 use crate::io::trace::{self, Side};
 use crate::io::{self, Trained, label, picture};
@@ -511,15 +511,11 @@ impl Render {
             step: self.step,
             steps: span.map(|steps| *steps.start()..steps.end() + 1),
             seconds: self.seconds,
-            rows: match self.show_rows {
-                RowSelection::Touched => RowsShown::Touched,
-                RowSelection::All => RowsShown::All,
-            },
+            all_rows: matches!(self.show_rows, RowSelection::All),
             heads: self.head.iter().map(find).collect::<Result<_, _>>()?,
-            orientation: match self.orientation {
-                None => options.orientation,
-                Some(Row0Position::Paper) => Orientation::Paper,
-                Some(Row0Position::Screen) => Orientation::Screen,
+            upwards: match self.orientation {
+                None => options.upwards,
+                Some(position) => matches!(position, Row0Position::Paper),
             },
             log_scale: self.log,
             density: self.scale(format),

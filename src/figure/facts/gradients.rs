@@ -237,7 +237,7 @@ fn fill_absent(trace: &mut Trace, of: &Trace) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Colours, Figure, Layout, Mark, Options, Pages, Picture, RowsShown};
+    use crate::figure::{Colours, Figure, Layout, Mark, Options, Pages, Picture};
     use crate::model::NtmConfig;
     use crate::task::{Copy, Task};
 
@@ -265,7 +265,7 @@ mod tests {
             let by = Gradients::new(&machine, &recording, of).unwrap();
             for layout in [Layout::Paper, Layout::Debug] {
                 let options = Options {
-                    rows: RowsShown::All,
+                    all_rows: true,
                     ..Options::new(layout)
                 };
                 let figure = Figure::new(&recording, options).with_layer(Some(&by));
@@ -304,7 +304,7 @@ mod tests {
         let (machine, recording) = recorded();
         let by = Gradients::new(&machine, &recording, BIT).unwrap();
         let options = Options {
-            rows: RowsShown::All,
+            all_rows: true,
             heads: vec![1],
             ..Options::new(Layout::Pictures(vec![Picture::Weightings]))
         };

@@ -104,8 +104,8 @@ impl Cause {
         let (head, writer) = writers.clone().find(|(_, head)| head.is_write())?;
         let (row, _) = peak(writer.weighting.row(shown)).filter(|&(_, weight)| weight > ON_ROW)?;
         late(recording, step, row)
-            .or_else(|| written_over(writer, [shown, step], (head, row)))
-            .or_else(|| worn_away(writer, [shown, step], (head, row)))
+            .or_else(|| written_over(writer, shown + 1..step, (head, row)))
+            .or_else(|| worn_away(writer, shown + 1..step, (head, row)))
     }
 
     /// The head that it is about.
@@ -150,12 +150,8 @@ fn wrong_moved(recording: &Recording, by: usize) -> usize {
     asked.map(differ).sum()
 }
 
-fn written_over(
-    writer: &HeadTrace,
-    [shown, step]: [usize; 2],
-    (head, row): (usize, usize),
-) -> Option<Cause> {
-    let mut since = shown + 1..step;
+fn written_over(writer: &HeadTrace, mut since: Range<usize>, at: (usize, usize)) -> Option<Cause> {
+    let (head, row) = at;
     let again = since.find(|&step| writer.weighting.row(step)[row] > ON_ROW)?;
     Some(Cause::WrittenOver {
         head,
@@ -179,14 +175,11 @@ fn share_left(writer: &HeadTrace, steps: Range<usize>, row: usize) -> f32 {
     (0..columns).map(kept).sum::<f32>() / columns as f32
 }
 
-fn worn_away(
-    writer: &HeadTrace,
-    [shown, step]: [usize; 2],
-    (head, row): (usize, usize),
-) -> Option<Cause> {
-    let weights = (shown + 1..step).map(|step| writer.weighting.row(step)[row]);
+fn worn_away(writer: &HeadTrace, since: Range<usize>, at: (usize, usize)) -> Option<Cause> {
+    let (head, row) = at;
+    let weights = since.clone().map(|step| writer.weighting.row(step)[row]);
     let (most, sum) = (weights.clone().fold(0.0, f32::max), weights.sum());
-    let left = share_left(writer, shown + 1..step, row);
+    let left = share_left(writer, since, row);
     (left < LOST).then_some(Cause::WornAway {
         head,
         row,
@@ -279,7 +272,7 @@ mod tests {
             writer.weighting.as_mut_slice().fill(0.5);
             writer.erase.as_mut_slice().fill(1.0);
             assert_eq!(share_left(writer, 1..4, 3), expected);
-            let is_worn = worn_away(writer, [0, 4], (1, 3)).is_some();
+            let is_worn = worn_away(writer, 1..4, (1, 3)).is_some();
             assert_eq!(is_worn, expected < LOST);
         }
     }

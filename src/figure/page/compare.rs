@@ -16,8 +16,8 @@ use crate::figure::scene::pages::{FrameTime, Pages};
 use crate::figure::scene::paint::{Draw, Page, Paint};
 use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
 use crate::figure::{
-    Area, Drawing, HeadName, Options, PanelId, Picture, RowsShown, Scale, Style, Walk,
-    facts::numbers, head_label, head_named,
+    Area, Drawing, HeadName, Options, PanelId, Picture, Scale, Style, Walk, facts::numbers,
+    head_label, head_named,
 };
 use crate::math::Series;
 use crate::model::{Array, HeadTrace, Place, Trace, array};
@@ -452,12 +452,10 @@ impl<'a> Comparison<'a> {
     }
 
     fn down(&self) -> Down<'a> {
+        let Common { touched, all, .. } = self.common;
         Down {
             label: "row",
-            rows: Cow::Borrowed(match self.options.rows {
-                RowsShown::Touched => &self.common.touched,
-                RowsShown::All => &self.common.all,
-            }),
+            rows: Cow::Borrowed(if self.options.all_rows { all } else { touched }),
             upwards: false,
         }
     }

@@ -42,24 +42,6 @@ pub enum Layout {
     Pictures(Vec<Picture>),
 }
 
-/// Position of row 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Orientation {
-    /// Row 0 at the bottom: locations run upwards.
-    Paper,
-    /// Row 0 at the top, as in the window.
-    Screen,
-}
-
-/// Memory rows that are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowsShown {
-    /// Rows that some head touches.
-    Touched,
-    /// All of them.
-    All,
-}
-
 /// Options of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -84,14 +66,14 @@ pub struct Options {
     pub seconds: Option<f32>,
     /// True for a machine whose read heads see the writes of the same step.
     pub writes_first: bool,
-    /// The rows.
-    pub rows: RowsShown,
+    /// True where all memory rows are shown, not only those that some head touches.
+    pub all_rows: bool,
     /// The heads; all where empty. A picture of a single head shows the first one of each kind.
     pub heads: Vec<usize>,
     /// True where the main layout shows only the final weighting of each head.
     pub all_heads: bool,
-    /// Position of row 0.
-    pub orientation: Orientation,
+    /// True where row 0 is at the bottom, as in the paper.
+    pub upwards: bool,
     /// Weightings by their logarithm, 1e-6 to 1, in the colours of [`Options::map`] also in the layout of the
     /// paper.
     pub log_scale: bool,
@@ -104,11 +86,8 @@ pub struct Options {
 impl Options {
     /// Returns the default options of a layout.
     pub fn new(layout: Layout) -> Self {
-        let orientation = match layout {
-            Layout::Paper => Orientation::Paper,
-            _ => Orientation::Screen,
-        };
         Self {
+            upwards: layout == Layout::Paper,
             layout,
             dark: false,
             map: Map::default(),
@@ -119,10 +98,9 @@ impl Options {
             steps: None,
             seconds: None,
             writes_first: false,
-            rows: RowsShown::Touched,
+            all_rows: false,
             heads: Vec::new(),
             all_heads: false,
-            orientation,
             log_scale: false,
             hides_future: false,
             density: 2.0,
@@ -179,15 +157,14 @@ impl<'a> Figure<'a> {
         let trace = &recording.trace;
         let total = addressed(trace);
         let span = options.span(trace.steps());
+        let mut rows = Rows::all(total);
+        if !options.all_rows {
+            // The first step shows what was before it, too.
+            let steps = span.start.saturating_sub(1)..span.end;
+            rows = Rows::of(touched_by(&[recording], total, steps), total);
+        }
         Self {
-            rows: Cow::Owned(match options.rows {
-                RowsShown::Touched => {
-                    // The first step shows what was before it, too.
-                    let steps = span.start.saturating_sub(1)..span.end;
-                    Rows::of(touched_by(&[recording], total, steps), total)
-                }
-                RowsShown::All => Rows::all(total),
-            }),
+            rows: Cow::Owned(rows),
             stages: Cow::Owned(Stages::of(trace, options.writes_first)),
             scales: Scales::of(trace),
             written: Cow::Owned(Written::of(trace)),
@@ -575,7 +552,7 @@ impl<'a> Figure<'a> {
             redundancies: &self.redundancies,
             shades: self.shades(),
             rows: &self.rows,
-            upwards: self.options.orientation == Orientation::Paper,
+            upwards: self.options.upwards,
             initial: self.initial,
             spread: self.spread,
             layer: self.layer,
@@ -764,7 +741,7 @@ mod tests {
 
     fn options(layout: Layout) -> Options {
         Options {
-            rows: RowsShown::All,
+            all_rows: true,
             ..Options::new(layout)
         }
     }
@@ -773,9 +750,9 @@ mod tests {
     fn pixels_are_the_values_through_the_colour_map() {
         let recording = recording();
         let weighting = &recording.trace.heads[2].weighting;
-        for (orientation, dark) in [(Orientation::Screen, true), (Orientation::Paper, false)] {
+        for (upwards, dark) in [(false, true), (true, false)] {
             let options = Options {
-                orientation,
+                upwards,
                 dark,
                 heads: vec![2],
                 ..options(Layout::Pictures(vec![Picture::Weightings]))
@@ -792,10 +769,7 @@ mod tests {
                     let value = weighting.row(t)[row];
                     let scale = Scale::Weighting.of_head(HeadName::of(&recording.trace, 2));
                     let colour = Colours::for_theme(dark).of(scale, value);
-                    let y = match orientation {
-                        Orientation::Screen => row,
-                        Orientation::Paper => 11 - row,
-                    };
+                    let y = if upwards { 11 - row } else { row };
                     assert_eq!(image.pixels[y * 9 + t], colour);
                     // And so on the page, in the middle of the cell.
                     let share = |index: usize, count: f32| (index as f32 + 0.5) / count;

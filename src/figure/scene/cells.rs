@@ -63,23 +63,15 @@ impl std::fmt::Debug for Cells<'_> {
 
 impl<'a> Cells<'a> {
     /// Creates cells from a function of column and row.
-    pub fn new(
-        [columns, rows]: [usize; 2],
-        scale: Scale,
-        value: impl Fn(usize, usize) -> f32 + 'a,
-    ) -> Self {
-        Self::of([columns, rows], scale, Box::new(value))
+    pub fn new(size: [usize; 2], scale: Scale, value: impl Fn(usize, usize) -> f32 + 'a) -> Self {
+        Self::of(size, scale, Box::new(value))
     }
 
     /// Creates cells from these values.
-    pub(crate) fn of(
-        [columns, rows]: [usize; 2],
-        scale: Scale,
-        values: Box<dyn Values + 'a>,
-    ) -> Self {
+    pub(crate) fn of(size: [usize; 2], scale: Scale, values: Box<dyn Values + 'a>) -> Self {
         Self {
-            columns,
-            rows,
+            columns: size[0],
+            rows: size[1],
             scale,
             version: (0, 0),
             skipped: Vec::new(),

@@ -5,7 +5,7 @@ use crate::viewer::state::episode::Open;
 use std::path::{Path, PathBuf};
 
 use crate::figure::chart::page::Charts;
-use crate::figure::{self, Format, Layout, Orientation, RowsShown};
+use crate::figure::{self, Format, Layout};
 use crate::platform::{self, HAS_FILES};
 use crate::viewer::command::{Command, Compare, File, Learn};
 use crate::viewer::files::{FilePurpose, file_name};
@@ -169,8 +169,8 @@ impl State {
             layout: Layout::CloseUp,
             size: Some(SENT),
             steps: Some(first..last + 1),
-            rows: RowsShown::All,
-            orientation: Orientation::Screen,
+            all_rows: true,
+            upwards: false,
             step: None,
             stage: None,
             through: 1.0,

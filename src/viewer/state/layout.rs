@@ -1,7 +1,7 @@
 //! The layout of the pictures of an episode.
 
 use super::episode::Open;
-use crate::figure::{Layout, Options, Orientation, RowsShown};
+use crate::figure::{Layout, Options};
 
 /// The steps of the longest episode that opens in the close-up.
 const SHORT: usize = 60;
@@ -87,16 +87,8 @@ impl WindowLayout {
         Options {
             dark,
             heads: vec![focus],
-            rows: if touched_only {
-                RowsShown::Touched
-            } else {
-                RowsShown::All
-            },
-            orientation: if self == Self::Paper {
-                Orientation::Paper
-            } else {
-                Orientation::Screen
-            },
+            all_rows: !touched_only,
+            upwards: self == Self::Paper,
             ..Options::new(layout)
         }
     }

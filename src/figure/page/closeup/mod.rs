@@ -61,7 +61,6 @@ pub(crate) fn paint<'a>(
     if trace.steps() == 0 {
         return Vec::new();
     }
-    let now = Instant::new(trace, seen.stages, seen.moment, seen.through);
     // A head without a weighting looks at no row.
     let has_rows = |head: &usize| {
         let head = trace.heads.get(*head);
@@ -70,8 +69,8 @@ pub(crate) fn paint<'a>(
     let heads: Vec<_> = heads.iter().copied().filter(has_rows).collect();
     let close = CloseUp {
         plan: Plan::new(area, trace, &heads),
+        now: seen.instant(),
         seen,
-        now,
         page,
         fade: 1.0,
     };
@@ -114,14 +113,14 @@ impl<'a> CloseUp<'a, '_> {
     /// Returns the end of the previous step, as long as it is visible while the next input enters.
     fn past(&self) -> Option<Self> {
         let fade = 1.0 - self.now.gone();
-        let moment = (self.step().checked_sub(1)?, self.seen.stages.len() - 1);
+        let seen = Catalogue {
+            moment: (self.step().checked_sub(1)?, self.seen.stages.len() - 1),
+            through: 1.0,
+            ..self.seen
+        };
         (fade > 0.0 && self.now.glide().is_none()).then(|| Self {
-            seen: Catalogue {
-                moment,
-                through: 1.0,
-                ..self.seen
-            },
-            now: Instant::new(self.trace(), self.seen.stages, moment, 1.0),
+            seen,
+            now: seen.instant(),
             page: self.page,
             plan: self.plan.clone(),
             fade,
@@ -260,7 +259,7 @@ mod tests {
     use super::*;
     use crate::figure::facts::stages::Stages;
     use crate::figure::fixture::recording;
-    use crate::figure::{Figure, Layout, Mark, Options, Pages, RowsShown, head_label};
+    use crate::figure::{Figure, Layout, Mark, Options, Pages, head_label};
     use crate::model::{Model, NtmConfig, peak};
     use crate::train::Recording;
 
@@ -282,7 +281,7 @@ mod tests {
             step: Some(step),
             stage,
             through,
-            rows: RowsShown::All,
+            all_rows: true,
             ..Options::new(Layout::CloseUp)
         }
     }

@@ -157,11 +157,9 @@ impl PanelId {
 
     /// A picture of a head, or of a layer.
     pub fn of(picture: Picture, of: usize) -> Self {
-        let of = Some(of);
-        Self {
-            of,
-            ..Self::new(picture)
-        }
+        let mut id = Self::new(picture);
+        id.of = Some(of);
+        id
     }
 
     /// The recorded array that it shows over time, with its place; `None` for a picture of something else.
@@ -198,18 +196,14 @@ impl PanelId {
     }
 
     /// Returns the identity of one part.
-    pub fn part(self, part: usize) -> Self {
-        Self {
-            part: Some(part),
-            ..self
-        }
+    pub fn part(mut self, part: usize) -> Self {
+        self.part = Some(part);
+        self
     }
 
     /// Returns the identity of the picture on another side.
-    pub fn on(self, side: usize) -> Self {
-        Self {
-            side: Some(side),
-            ..self
-        }
+    pub fn on(mut self, side: usize) -> Self {
+        self.side = Some(side);
+        self
     }
 }

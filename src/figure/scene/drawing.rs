@@ -33,21 +33,15 @@ impl Area {
     }
 
     /// Returns the area with these left and right edges.
-    pub fn across(self, left: f32, right: f32) -> Self {
-        Self {
-            left,
-            right,
-            ..self
-        }
+    pub fn across(mut self, left: f32, right: f32) -> Self {
+        (self.left, self.right) = (left, right);
+        self
     }
 
     /// Returns the area with these upper and lower edges.
-    pub fn down(self, top: f32, bottom: f32) -> Self {
-        Self {
-            top,
-            bottom,
-            ..self
-        }
+    pub fn down(mut self, top: f32, bottom: f32) -> Self {
+        (self.top, self.bottom) = (top, bottom);
+        self
     }
 
     /// Returns the area without a margin at its sides, and one above and below.
@@ -58,19 +52,8 @@ impl Area {
 
     /// The corners, the first one at the end again.
     pub(crate) fn corners(&self) -> [[f32; 2]; 5] {
-        let Self {
-            left,
-            top,
-            right,
-            bottom,
-        } = *self;
-        [
-            [left, top],
-            [right, top],
-            [right, bottom],
-            [left, bottom],
-            [left, top],
-        ]
+        let (x, y) = ([self.left, self.right], [self.top, self.bottom]);
+        [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]].map(|[column, row]| [x[column], y[row]])
     }
 
     /// The middle, from left to right.
@@ -146,11 +129,9 @@ impl From<Rgb> for Ink {
 
 impl Ink {
     /// Returns the ink with its opacity times `share`.
-    pub fn faded(self, share: f32) -> Self {
-        Self {
-            opacity: self.opacity * share,
-            ..self
-        }
+    pub fn faded(mut self, share: f32) -> Self {
+        self.opacity *= share;
+        self
     }
 }
 
@@ -269,27 +250,21 @@ impl Style {
     }
 
     /// Anchors the text at its middle.
-    pub(crate) fn middle(self) -> Self {
-        Self {
-            anchor: Anchor::Middle,
-            ..self
-        }
+    pub(crate) fn middle(mut self) -> Self {
+        self.anchor = Anchor::Middle;
+        self
     }
 
     /// Anchors the text at its end.
-    pub(crate) fn end(self) -> Self {
-        Self {
-            anchor: Anchor::End,
-            ..self
-        }
+    pub(crate) fn end(mut self) -> Self {
+        self.anchor = Anchor::End;
+        self
     }
 
     /// Makes the text bold.
-    pub(crate) fn bold(self) -> Self {
-        Self {
-            weight: Weight::Bold,
-            ..self
-        }
+    pub(crate) fn bold(mut self) -> Self {
+        self.weight = Weight::Bold;
+        self
     }
 
     /// Makes the text bold where this holds.
@@ -298,18 +273,14 @@ impl Style {
     }
 
     /// Makes the text monospaced.
-    pub(crate) fn mono(self) -> Self {
-        Self {
-            weight: Weight::Mono,
-            ..self
-        }
+    pub(crate) fn mono(mut self) -> Self {
+        self.weight = Weight::Mono;
+        self
     }
 
     /// Turns the text from bottom to top, its middle at its place.
-    pub(crate) fn upwards(self) -> Self {
-        Self {
-            upwards: true,
-            ..self.middle()
-        }
+    pub(crate) fn upwards(mut self) -> Self {
+        self.upwards = true;
+        self.middle()
     }
 }

@@ -177,12 +177,8 @@ impl<'a> Plot<'a> {
             paint.text(name.clone(), [x + 4.0, y], style);
         }
         let is_zero = |line: &&Line| line.points.iter().all(|point| point[1] == 0.0);
-        let mut bars = self
-            .chart
-            .lines
-            .iter()
-            .filter(|line| line.form == Form::Bars);
-        if let Some(line) = bars.find(is_zero) {
+        let mut lines = self.chart.lines.iter();
+        if let Some(line) = lines.find(|line| line.form == Form::Bars && is_zero(line)) {
             let style = Style::new(self.letters, self.colours.subdued).middle();
             let at = [self.area.middle(), self.area.centre()];
             paint.text(format!("no {}", line.name), at, style);

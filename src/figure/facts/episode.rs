@@ -249,17 +249,11 @@ pub fn head_mark(
 ) -> Option<HeadMark> {
     let of = trace.heads.get(head)?;
     let last = columns_of(of).last()?;
-    let weighting = if stages.reached(place, last.stage, Some(of)) {
-        of.weighting.row(step)
-    } else {
-        of.previous_weighting(step)
-    };
-    let (row, weight) = peak(weighting)?;
-    Some(HeadMark {
-        name: HeadName::of(trace, head),
-        row,
-        weight,
-    })
+    let is_there = stages.reached(place, last.stage, Some(of));
+    let (now, before) = (of.weighting.row(step), of.previous_weighting(step));
+    let (row, weight) = peak(if is_there { now } else { before })?;
+    let name = HeadName::of(trace, head);
+    Some(HeadMark { name, row, weight })
 }
 
 #[cfg(test)]

@@ -103,11 +103,10 @@ impl Rows {
         let shown = self.shown().max(1) as f32;
         let full = (y.span() - marks * placing.gap).max(0.0) / shown;
         // With hardly any room the rows matter more than the marks between them.
-        let (gap, height) = if full >= 2.0 {
-            (placing.gap, full.min(placing.tallest))
-        } else {
-            (0.0, y.span().max(0.0) / shown)
-        };
+        let (mut gap, mut height) = (placing.gap, full.min(placing.tallest));
+        if full < 2.0 {
+            (gap, height) = (0.0, y.span().max(0.0) / shown);
+        }
         let (mut runs, mut gaps, mut at) = (Vec::new(), Vec::new(), 0.0);
         let mut part = |height: f32| {
             let (from, to) = (at, at + height);
@@ -170,11 +169,8 @@ impl Axis {
     /// The row of a run that is `below` rows below its upper end.
     fn row_of(&self, rows: &Range<usize>, below: usize) -> usize {
         let below = below.min(rows.len().saturating_sub(1));
-        if self.upwards {
-            rows.end - 1 - below
-        } else {
-            rows.start + below
-        }
+        let (up, down) = (rows.end - 1 - below, rows.start + below);
+        if self.upwards { up } else { down }
     }
 
     /// The row at this height.
@@ -193,11 +189,8 @@ impl Axis {
 
     /// Returns the position of some rows of a run.
     fn within(&self, (run, place): &(Range<usize>, Span), rows: Range<usize>) -> Span {
-        let above = if self.upwards {
-            run.end - rows.end
-        } else {
-            rows.start - run.start
-        };
+        let (up, down) = (run.end - rows.end, rows.start - run.start);
+        let above = if self.upwards { up } else { down };
         let top = place.min + above as f32 * self.height;
         Span::new(top, top + rows.len() as f32 * self.height)
     }

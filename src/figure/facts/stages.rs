@@ -349,9 +349,8 @@ pub fn weighting_at(stage: Option<Stage>, head: Option<&HeadTrace>) -> &'static 
 pub fn columns_of(head: &HeadTrace) -> impl Iterator<Item = &'static Column> + use<'_> {
     let own = head.mechanism.score;
     let is_of = move |column: &&Column| column.score.is_none_or(|score| score == own);
-    COLUMNS
-        .iter()
-        .filter(move |column| is_of(column) && (column.has)(head))
+    let columns = COLUMNS.iter().filter(is_of);
+    columns.filter(move |column| (column.has)(head))
 }
 
 impl Column {

@@ -142,10 +142,8 @@ fn wrong_moved(recording: &Recording, by: usize) -> usize {
     let differ = |step: usize| {
         let bits = trace.output.row(step).iter().map(|bit| *bit > 0.5);
         let target = episode.target.row(step - by);
-        let pairs = bits
-            .zip(target)
-            .filter(|(bit, target)| *bit != (**target > 0.5));
-        pairs.count()
+        let differ = bits.zip(target).map(|(bit, target)| bit != (*target > 0.5));
+        differ.filter(|differ| *differ).count()
     };
     asked.map(differ).sum()
 }

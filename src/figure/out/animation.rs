@@ -228,9 +228,8 @@ impl<'a> Frames<'a> {
             let now = (first..last).into_par_iter();
             let now: Vec<_> = now.map(|index| film.indices(index)).collect();
             let frames = (0..now.len()).into_par_iter().map(|i| {
-                let before = i
-                    .checked_sub(1)
-                    .map_or(before.as_ref(), |before| now.get(before));
+                let in_chunk = i.checked_sub(1).map(|before| &now[before]);
+                let before = in_chunk.or(before.as_ref());
                 let is_last = first + i + 1 == self.count();
                 let pause = if is_last { REST } else { 0 };
                 let mut part = changed(before.map(Vec::as_slice), &now[i], columns);

@@ -117,10 +117,9 @@ fn place(area: &Area) -> String {
 }
 
 fn path(points: &[[f32; 2]]) -> String {
-    let points = points
-        .iter()
-        .map(|[x, y]| format!("{} {}", short(*x), short(*y)));
-    format!("M{}", points.collect::<Vec<_>>().join("L"))
+    let point = |[x, y]: &[f32; 2]| format!("{} {}", short(*x), short(*y));
+    let points: Vec<_> = points.iter().map(point).collect();
+    format!("M{}", points.join("L"))
 }
 
 /// Formats with at most two digits after the point.

@@ -230,12 +230,11 @@ impl<'a> Figure<'a> {
 
     /// True where the pictures show something of the stages of a step.
     pub fn has_stages(&self) -> bool {
+        let is_there = |of: &Picture| of.is_of_a_step() && !self.panels(*of).is_empty();
         match &self.options.layout {
             Layout::Paper => false,
             Layout::Debug | Layout::CloseUp => self.focus().is_some(),
-            Layout::Pictures(pictures) => pictures
-                .iter()
-                .any(|picture| picture.is_of_a_step() && !self.panels(*picture).is_empty()),
+            Layout::Pictures(pictures) => pictures.iter().any(is_there),
         }
     }
 
@@ -244,9 +243,9 @@ impl<'a> Figure<'a> {
         match &self.options.layout {
             Layout::Paper => false,
             Layout::Debug | Layout::CloseUp => true,
-            Layout::Pictures(pictures) => pictures
-                .iter()
-                .any(|picture| matches!(picture, Picture::Stages | Picture::Uncertainty)),
+            Layout::Pictures(all) => {
+                all.contains(&Picture::Stages) || all.contains(&Picture::Uncertainty)
+            }
         }
     }
 
@@ -318,10 +317,9 @@ impl<'a> Figure<'a> {
             Stage::Output => is_scored || heads.is_empty(),
             _ => shown.is_some_and(|head| at.has(&heads[head])),
         };
-        let stages = 0..self.stages.len();
-        stages
-            .filter(|&place| moves(self.stages.at(place)))
-            .collect()
+        let stages = self.stages.iter().enumerate();
+        let moving = stages.filter(|(_, at)| moves(*at)).map(|(place, _)| place);
+        moving.collect()
     }
 
     /// Returns the salient head of a step.

@@ -128,10 +128,8 @@ pub(crate) const ROOM_FOR_HEADS: f32 = 38.0;
 /// Those of neighbouring rows make room for each other, within the height of the picture.
 fn heads(paint: &mut dyn Paint, marks: &[HeadMark], area: &Area, axis: &Axis, page: &Page) {
     let y = |mark: &HeadMark| axis.place_of(mark.row).map(Span::center);
-    let mut shown: Vec<_> = marks
-        .iter()
-        .filter_map(|mark| Some((y(mark)?, mark)))
-        .collect();
+    let shown = marks.iter().filter_map(|mark| Some((y(mark)?, mark)));
+    let mut shown: Vec<_> = shown.collect();
     shown.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let bottom = axis.bottom();
     let pitch = ((bottom - area.top) / shown.len().max(1) as f32).clamp(6.0, 13.0);

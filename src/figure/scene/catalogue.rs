@@ -465,9 +465,8 @@ impl<'a> Catalogue<'a> {
         let array = trace.array_name(Place::Head(index), column.array);
         let name = HeadName::of(trace, index);
         let by_content = column.is_signed() && score_text(head.mechanism.score).reads_rows;
-        let spread = self
-            .spread
-            .filter(|_| layer.is_none() && is_spread(head, column));
+        let has_spread = layer.is_none() && is_spread(head, column);
+        let spread = self.spread.filter(|_| has_spread);
         let is_drawn = column.array == array::DISTRIBUTION
             && at.sampling != NoiseMode::Expected
             && instant.progress(Stage::Draw, Some(head)) >= POINT[1];

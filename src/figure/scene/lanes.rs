@@ -109,11 +109,10 @@ pub fn bars(
         if value == 0.0 {
             continue;
         }
-        let (share, fill) = if value.is_finite() {
-            (share(value), page.colours.subdued)
-        } else {
-            (1.0, page.colours.non_finite)
-        };
+        let (mut share, mut fill) = (share(value), page.colours.subdued);
+        if !value.is_finite() {
+            (share, fill) = (1.0, page.colours.non_finite);
+        }
         let height = (share * area.height()).clamp(1.0, area.height().max(1.0));
         let left = area.left + (index * together) as f32 * width;
         // A little wider than its steps: no seams.

@@ -94,9 +94,8 @@ impl Redundant {
         };
         let heads: Vec<usize> = (0..trace.heads.len()).filter(is_one).collect();
         let short = |heads: [usize; 2]| numbers::short(overlap_of(trace, step, heads), 4);
-        let own = heads
-            .iter()
-            .map(|&head| format!("(1 − {})²", short([head; 2])));
+        let one = |&head: &usize| format!("(1 − {})²", short([head; 2]));
+        let own = heads.iter().map(one);
         let after = |at: usize| heads[at + 1..].iter().map(move |&other| (at, other));
         let pairs = (0..heads.len()).flat_map(after);
         let pairs = pairs.map(|(at, other)| format!("{}²", short([heads[at], other])));

@@ -99,13 +99,10 @@ impl<'a> Catalogue<'a> {
         let pictures = [(Picture::Cells, "cell c"), (Picture::Hidden, "hidden h")];
         let lanes = pictures.into_iter().zip(made);
         let lanes = lanes.filter(|(_, made)| !made.is_empty());
-        let lanes = lanes.map(|((picture, words), made)| Lane {
-            id: PanelId::of(picture, layer),
-            words,
-            strips: made
-                .into_iter()
-                .map(|quantity| self.strip(layer, quantity))
-                .collect(),
+        let lanes = lanes.map(|((picture, words), made)| {
+            let strips = made.into_iter().map(|of| self.strip(layer, of)).collect();
+            let id = PanelId::of(picture, layer);
+            Lane { id, words, strips }
         });
         lanes.collect()
     }

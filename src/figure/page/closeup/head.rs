@@ -27,11 +27,8 @@ impl<'a> Pane<'a, '_> {
             if looked_at > 0.03 {
                 let ink = Ink::from(self.hue).faded(0.16 + 0.6 * looked_at);
                 let right = area.right - self.size(30.0).max(18.0);
-                on.line(
-                    &[[area.left + 1.0, y], [right, y]],
-                    ink,
-                    1.0 + 2.0 * looked_at,
-                );
+                let line = [[area.left + 1.0, y], [right, y]];
+                on.line(&line, ink, 1.0 + 2.0 * looked_at);
             }
         }
         self.end_of_memory(on);
@@ -40,12 +37,9 @@ impl<'a> Pane<'a, '_> {
 
     /// Draws the boundary where row 0 follows the last row.
     fn end_of_memory(&self, on: &mut dyn Paint) {
-        let ends = self
-            .view
-            .slots()
-            .filter(|slot| slot.row == 0 && !self.view.is_whole());
-        for y in ends.map(|slot| slot.whole.min) {
-            if y > self.area.memory.top {
+        let first = self.view.slots().filter(|slot| slot.row == 0);
+        for y in first.map(|slot| slot.whole.min) {
+            if y > self.area.memory.top && !self.view.is_whole() {
                 let line = [[self.area.columns.left, y], [self.area.memory.right, y]];
                 on.dashed(&line, self.page.colours.subdued, 1.2, &[6.0, 4.0]);
             }
@@ -89,9 +83,8 @@ impl<'a> Pane<'a, '_> {
         let weight = rows.map(|slot| (self.now.attention(self.head, slot.row), slot));
         let weight: Vec<_> = weight.filter(|(weight, _)| *weight >= 0.15).collect();
         let total: f32 = weight.iter().map(|(weight, _)| weight).sum();
-        let moments = weight
-            .iter()
-            .map(|(weight, slot)| weight * slot.whole.center());
+        let weight = weight.iter();
+        let moments = weight.map(|(weight, slot)| weight * slot.whole.center());
         (total >= 0.35).then(|| moments.sum::<f32>() / total)
     }
 

@@ -122,13 +122,8 @@ impl<'a> Pane<'a, '_> {
             on.rect(area, self.page.colours.well);
             let place = Span::new(area.top, area.bottom);
             let value = |column| self.value(&vector, column);
-            self.cells(
-                on,
-                (area, place),
-                vector.series.width(),
-                vector.scale,
-                value,
-            );
+            let columns = vector.series.width();
+            self.cells(on, (area, place), columns, vector.scale, value);
             let acts = acts == Some(vector.picture);
             self.outline(on, area, acts.then_some(self.hue));
             let style = self.letters(12.0, self.page.colours.emphasis(acts)).end();
@@ -158,9 +153,8 @@ impl<'a> Pane<'a, '_> {
             stage => (acting(stage), self.now.progress(stage, Some(self.head))),
         };
         let vectors = self.vectors();
-        let vector = vectors
-            .iter()
-            .find(|vector| Some(vector.picture) == picture);
+        let is_it = |vector: &&Vector<'_>| Some(vector.picture) == picture;
+        let vector = vectors.iter().find(is_it);
         let Some(vector) = vector.filter(|_| through > 0.0 && through < 1.0) else {
             return;
         };
@@ -183,15 +177,10 @@ impl<'a> Pane<'a, '_> {
         let come = within(through, [0.0, 0.6]);
         let (from, bottom) = (read.area, self.plan.rows().bottom);
         let way = |from: f32, to: f32| between(from, to, come);
-        let area = from
-            .across(
-                way(from.left, to.left + 3.0),
-                way(from.right, to.right - 3.0),
-            )
-            .down(
-                way(from.top, bottom - from.height()),
-                way(from.bottom, bottom),
-            );
+        let top = way(from.top, bottom - from.height());
+        let area = from.down(top, way(from.bottom, bottom));
+        let left = way(from.left, to.left + 3.0);
+        let area = area.across(left, way(from.right, to.right - 3.0));
         let seen = 1.0 - within(through, [0.5, 0.7]);
         let values = read.series.row(before);
         let place = Span::new(area.top, area.bottom);
@@ -220,12 +209,8 @@ impl<'a> Pane<'a, '_> {
             let area = key.area.down(place.min, place.max);
             edge(on, area, Ink::from(self.hue).faded(seen), 1.6);
             let line = [[self.area.columns.left, y], [rows.left, y]];
-            on.dashed(
-                &line,
-                Ink::from(self.hue).faded(0.5 * seen),
-                1.0,
-                &[2.0, 4.0],
-            );
+            let ink = Ink::from(self.hue).faded(0.5 * seen);
+            on.dashed(&line, ink, 1.0, &[2.0, 4.0]);
         }
     }
 

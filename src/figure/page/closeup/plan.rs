@@ -123,11 +123,12 @@ impl Plan {
 
     /// Returns the area of the rows.
     pub(super) fn rows(&self) -> Area {
+        let (all, scale) = (self.middle, self.scale);
         match self.panes.first() {
-            Some(pane) => self.middle.down(pane.memory.top, pane.memory.bottom),
-            None => self.middle.down(
-                self.middle.top + (56.0 * self.scale).max(40.0),
-                self.middle.bottom - 24.0 * self.scale,
+            Some(pane) => all.down(pane.memory.top, pane.memory.bottom),
+            None => all.down(
+                all.top + (56.0 * scale).max(40.0),
+                all.bottom - 24.0 * scale,
             ),
         }
     }

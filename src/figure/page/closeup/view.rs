@@ -47,11 +47,8 @@ impl View {
     pub(super) fn new(seen: &Catalogue<'_>, head: &HeadTrace, pane: &PaneArea) -> Self {
         let total = head.weighting.width();
         let area = pane.memory;
-        let top = if total <= pane.rows {
-            0.0
-        } else {
-            centre(seen, head, pane.rows) + 0.5 - 0.5 * pane.rows as f32
-        };
+        let middle = || centre(seen, head, pane.rows) + 0.5 - 0.5 * pane.rows as f32;
+        let top = if total <= pane.rows { 0.0 } else { middle() };
         Self {
             top,
             total,
@@ -137,9 +134,8 @@ fn row_after(head: &HeadTrace, step: Option<usize>) -> f32 {
     let weightings = steps.into_iter().flatten().rev();
     let weightings = weightings.map(|step| head.weighting.row(step));
     let weightings = weightings.chain([head.previous_weighting(0)]);
-    let clear = weightings
-        .filter_map(peak)
-        .find(|(_, weight)| *weight >= CLEAR);
+    let mut peaks = weightings.filter_map(peak);
+    let clear = peaks.find(|(_, weight)| *weight >= CLEAR);
     let any = || peak(head.weighting.row(last));
     clear.or_else(any).map_or(0.0, |(row, _)| row as f32)
 }
@@ -152,11 +148,9 @@ fn middles(head: &HeadTrace, step: usize, rows: usize) -> [f32; 2] {
     let from = row_after(head, step.checked_sub(1));
     let to = row_after(head, Some(step));
     let way = way(from, to, total);
-    if way.abs() <= 0.5 * rows as f32 - 1.5 {
-        [from + 0.5 * way; 2]
-    } else {
-        [from, from + way]
-    }
+    let is_near = way.abs() <= 0.5 * rows as f32 - 1.5;
+    let [start, end] = if is_near { [0.5, 0.5] } else { [0.0, 1.0] };
+    [from + start * way, from + end * way]
 }
 
 /// Returns the row in the middle of the view. At the beginning of a step the view moves to contain the old and the new

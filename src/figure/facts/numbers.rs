@@ -78,11 +78,9 @@ pub fn cell(value: f32) -> String {
     }
     let text = format!("{:.2}", value.abs());
     let text = text.strip_prefix('0').unwrap_or(&text);
-    if value < 0.0 && text != ".00" {
-        format!("−{text}")
-    } else {
-        text.to_owned()
-    }
+    let is_below = value < 0.0 && text != ".00";
+    let sign = if is_below { "−" } else { "" };
+    format!("{sign}{text}")
 }
 
 /// Formats a number next to a bar: the larger it is, the fewer digits after the point.

@@ -319,11 +319,8 @@ fn before(head: &HeadTrace, array: Array) -> &'static str {
 fn content(head: &HeadTrace) -> String {
     let is_cosine = scores(head, Score::Cosine);
     let score = if is_cosine { "cos(k, M)" } else { "K" };
-    let beta = if head.strength.width() > 0 {
-        "β · "
-    } else {
-        ""
-    };
+    let has_beta = head.strength.width() > 0;
+    let beta = if has_beta { "β · " } else { "" };
     let energy = format!("{beta}{score}");
     match head.mechanism.weighting {
         Weighting::Soft | Weighting::Hard => format!("wᶜ = softmax({energy})"),

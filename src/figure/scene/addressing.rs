@@ -219,19 +219,12 @@ impl Bars<'_> {
                 paint.rect(bar, fill);
             }
             if prints && value.abs() >= 0.005 {
-                self.number(paint, value, (area, &bar), fill, page);
+                self.number(paint, value, [area, &bar], page);
             }
         }
     }
 
-    fn number(
-        &self,
-        paint: &mut dyn Paint,
-        value: f32,
-        (area, bar): (&Area, &Area),
-        fill: Ink,
-        page: &Page,
-    ) {
+    fn number(&self, paint: &mut dyn Paint, value: f32, [area, bar]: [&Area; 2], page: &Page) {
         let signed = matches!(self.cells.scale, Scale::Signed(_));
         let text = numbers::in_bar(value);
         let (left, right) = (area.left + 2.0, area.right - 3.0);
@@ -239,13 +232,11 @@ impl Bars<'_> {
         let on_bar = !signed && bar.right > right - text_width(&text, 11.0);
         let style = |ink| Style::new(9.5, ink).mono();
         let plain = style(page.colours.subdued);
+        let on_hue = text_on(page.colours.head(self.name));
         // A bar that can go both ways leaves the other side free.
         let (x, style) = match (signed && value > 0.0, on_bar) {
             (true, _) => (left, plain),
-            (_, true) => (
-                right.min(bar.right - 2.0),
-                style(text_on(fill.colour)).end(),
-            ),
+            (_, true) => (right.min(bar.right - 2.0), style(on_hue).end()),
             _ => (right, plain.end()),
         };
         paint.text(text, [x, bar.centre()], style);

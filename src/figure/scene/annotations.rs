@@ -150,14 +150,8 @@ fn heads(paint: &mut dyn Paint, marks: &[HeadMark], area: &Area, axis: &Axis, pa
 }
 
 /// A filled triangle that points up for a write head, a hollow one that points down for a read head.
-pub(crate) fn sign(
-    paint: &mut dyn Paint,
-    [x, y]: [f32; 2],
-    half: f32,
-    is_write: bool,
-    ink: impl Into<Ink>,
-) {
-    let tip = if is_write { -half } else { half };
+pub(crate) fn sign(paint: &mut dyn Paint, at: [f32; 2], half: f32, is_write: bool, ink: Ink) {
+    let ([x, y], tip) = (at, if is_write { -half } else { half });
     let corners = [[x - half, y - tip], [x + half, y - tip], [x, y + tip]];
     if is_write {
         paint.shape(&corners, ink);

@@ -1,7 +1,6 @@
 //! Input and output of the close-up.
 
-use super::memory::edge;
-use super::{CloseUp, fitting};
+use super::{CloseUp, edge, fitting};
 use crate::figure::facts::stages::Stage;
 use crate::figure::scene::motion::within;
 use crate::figure::scene::paint::{Draw, Paint};

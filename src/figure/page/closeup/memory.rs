@@ -1,6 +1,6 @@
 //! The memory at the rows in view, and the vectors that touch it.
 
-use super::{Pane, fitting};
+use super::{Pane, edge, fitting};
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::Stage;
@@ -93,7 +93,8 @@ impl<'a> Pane<'a, '_> {
             let looked_at = self.now.attention(self.head, slot.row);
             let value = |column| (self.now.memory(slot.row, column), slot.seen());
             let scale = self.seen.scales.memory;
-            self.cells(on, (area, slot.place), columns, scale, value);
+            let row = area.down(slot.place.min, slot.place.max);
+            self.cells(on, row, columns, scale, value);
             if looked_at >= 0.02 && !slides {
                 self.lit(on, slot.place, looked_at);
             }
@@ -120,10 +121,8 @@ impl<'a> Pane<'a, '_> {
         for vector in self.vectors() {
             let area = vector.area;
             on.rect(area, self.page.colours.well);
-            let place = Span::new(area.top, area.bottom);
             let value = |column| self.value(&vector, column);
-            let columns = vector.series.width();
-            self.cells(on, (area, place), columns, vector.scale, value);
+            self.cells(on, area, vector.series.width(), vector.scale, value);
             let acts = acts == Some(vector.picture);
             self.outline(on, area, acts.then_some(self.hue));
             let style = self.letters(12.0, self.page.colours.emphasis(acts)).end();
@@ -183,9 +182,8 @@ impl<'a> Pane<'a, '_> {
         let area = area.across(left, way(from.right, to.right - 3.0));
         let seen = 1.0 - within(through, [0.5, 0.7]);
         let values = read.series.row(before);
-        let place = Span::new(area.top, area.bottom);
         let value = |column: usize| (values[column], seen);
-        self.cells(on, (area, place), values.len(), read.scale, value);
+        self.cells(on, area, values.len(), read.scale, value);
         edge(on, area, Ink::from(self.hue).faded(seen), 1.4);
     }
 
@@ -204,9 +202,8 @@ impl<'a> Pane<'a, '_> {
         let seen = 1.0 - within(share, [0.9, 1.05]);
         if seen > 0.0 {
             let value = |column| (self.value(key, column).0, 0.9 * seen);
-            let place = Span::new(y - half, y + half);
-            self.cells(on, (key.area, place), key.series.width(), key.scale, value);
-            let area = key.area.down(place.min, place.max);
+            let area = key.area.down(y - half, y + half);
+            self.cells(on, area, key.series.width(), key.scale, value);
             edge(on, area, Ink::from(self.hue).faded(seen), 1.6);
             let line = [[self.area.columns.left, y], [rows.left, y]];
             let ink = Ink::from(self.hue).faded(0.5 * seen);
@@ -228,10 +225,9 @@ impl<'a> Pane<'a, '_> {
             let bottom = between(slot.whole.max, read.area.bottom, come);
             let seen = weight * (0.35 + 0.65 * gone);
             let value = |column| (self.now.memory(slot.row, column), seen);
-            let to = (read.area, Span::new(top, bottom));
+            let to = read.area.down(top, bottom);
             self.cells(on, to, read.series.width(), read.scale, value);
-            let ink = Ink::from(self.hue).faded(seen);
-            edge(on, read.area.down(top, bottom), ink, 1.6);
+            edge(on, to, Ink::from(self.hue).faded(seen), 1.6);
         }
     }
 
@@ -257,15 +253,9 @@ impl<'a> Pane<'a, '_> {
                 (value, weight * (1.0 - gone(column)))
             };
             let area = vector.area.down(y - half, y + half);
-            let place = Span::new(area.top, area.bottom);
-            self.cells(on, (area, place), columns, vector.scale, value);
+            self.cells(on, area, columns, vector.scale, value);
             let seen = weight * (1.0 - within(through, [0.85, 1.0]));
             edge(on, area, Ink::from(self.hue).faded(seen), 1.4);
         }
     }
-}
-
-/// A line round something.
-pub(super) fn edge(on: &mut dyn Paint, area: Area, ink: Ink, width: f32) {
-    on.line(&area.inset(-0.5 * width, 0.5 * width).corners(), ink, width);
 }

@@ -20,7 +20,6 @@ mod view;
 
 use std::ops::Deref;
 
-use crate::figure::facts::rows::Span;
 use crate::figure::facts::stages::StageRef;
 use crate::figure::page::debug::legends;
 use crate::figure::scene::catalogue::Catalogue;
@@ -30,7 +29,6 @@ use crate::figure::scene::paint::{Draw, Page, Paint};
 use crate::figure::scene::panel::{PlacedPanel, legend};
 use crate::figure::{Area, HeadName, Ink, Rgb, Scale, Style};
 use crate::model::{HeadTrace, Trace};
-use memory::edge;
 use plan::{PaneArea, Plan};
 
 /// The smallest page, in points.
@@ -166,7 +164,7 @@ impl<'a> CloseUp<'a, '_> {
     fn cells(
         &self,
         on: &mut dyn Paint,
-        (area, place): (Area, Span),
+        area: Area,
         columns: usize,
         scale: Scale,
         value: impl Fn(usize) -> (f32, f32),
@@ -179,9 +177,9 @@ impl<'a> CloseUp<'a, '_> {
             let (value, seen) = value(index * columns / shown);
             if seen > 0.0 {
                 let left = area.left + index as f32 * width;
-                let cell = area.across(left, left + width).down(place.min, place.max);
+                let cell = area.across(left, left + width).inset(apart, apart);
                 let ink = self.page.colours.of(scale, value);
-                on.rect(cell.inset(apart, apart), Ink::from(ink).faded(seen));
+                on.rect(cell, Ink::from(ink).faded(seen));
             }
         }
     }
@@ -244,6 +242,11 @@ impl<'a> CloseUp<'a, '_> {
         of.spine(on, places);
         of.travelling(on);
     }
+}
+
+/// A line round something.
+fn edge(on: &mut dyn Paint, area: Area, ink: Ink, width: f32) {
+    on.line(&area.inset(-0.5 * width, 0.5 * width).corners(), ink, width);
 }
 
 /// A text, if it fits; of several the first that does.

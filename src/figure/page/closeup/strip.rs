@@ -2,8 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::CloseUp;
-use super::memory::edge;
+use super::{CloseUp, edge};
 use crate::figure::facts::stages::Stage;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::{Draw, Paint};

@@ -14,11 +14,10 @@ impl<'a> CloseUp<'a, '_> {
         let top = self.plan.top;
         self.clock(on);
         // Upright the sentence has lines of its own.
-        let (above, least, beside) = if self.plan.is_upright {
-            (20.0, 16.0, 0.0)
-        } else {
-            (0.0, 14.0, self.size(150.0).max(76.0))
-        };
+        let (mut above, mut least, mut beside) = (0.0, 14.0, self.size(150.0).max(76.0));
+        if self.plan.is_upright {
+            (above, least, beside) = (20.0, 16.0, 0.0);
+        }
         let head = self.plan.panes.first().map(|pane| pane.head);
         let description = self.seen.narrated().caption(head);
         let (mut left, y) = (top.left, top.top + above + self.size(17.0).max(10.0));
@@ -26,7 +25,7 @@ impl<'a> CloseUp<'a, '_> {
             let name = HeadName::of(self.trace(), head);
             let half = self.size(9.0).max(6.0);
             let ink = self.page.colours.head(name);
-            sign(on, [left + half, y], half, name.is_write, ink);
+            sign(on, [left + half, y], half, name.is_write, ink.into());
             left += 3.2 * half;
         }
         let style = Style::new(24.0, self.page.colours.strong).bold();

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use super::CloseUp;
-use crate::figure::facts::rows::Span;
 use crate::figure::facts::stages::Stage;
 use crate::figure::scene::motion::{between, within};
 use crate::figure::scene::paint::{Draw, Paint};
@@ -70,7 +69,7 @@ impl<'a> CloseUp<'a, '_> {
                 };
                 let y = top + line as f32 * each;
                 let row = area.across(area.left, area.left + each * count as f32);
-                self.cells(on, (row, Span::new(y, y + each)), count, scale, value);
+                self.cells(on, row.down(y, y + each), count, scale, value);
             }
             on.frame(area, colours.line);
             let panel = self.seen.panel(PanelId::of(picture, layer).now());

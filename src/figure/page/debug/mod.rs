@@ -250,7 +250,7 @@ impl<'a> Painting<'_, 'a> {
     /// The sign of a head: filled and up where it writes, hollow and down where it reads.
     fn head_sign(&mut self, at: [f32; 2], size: f32, head: usize) {
         let (name, hue) = (self.name(head), self.hue(head));
-        sign(self.on, at, 0.32 * size, name.is_write, hue);
+        sign(self.on, at, 0.32 * size, name.is_write, hue.into());
     }
 
     fn play_head(&mut self, y: Span) {

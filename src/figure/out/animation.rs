@@ -362,9 +362,7 @@ fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> FramePatch {
 }
 
 /// The colours of a GIF.
-struct Table {
-    colours: Vec<Rgb>,
-}
+struct Table(Vec<Rgb>);
 
 impl Table {
     /// Selects the most frequent colours, and of the others the most different ones.
@@ -375,7 +373,7 @@ impl Table {
         sums.sort_unstable_by_key(|&(colour, count)| (Reverse(count), colour));
         let all: Vec<Rgb> = sums.into_iter().map(|(colour, _)| colour).collect();
         if all.len() <= COLOURS {
-            return Self { colours: all };
+            return Self(all);
         }
         let (frequent, others) = all.split_at(FREQUENT);
         let mut colours = frequent.to_vec();
@@ -387,13 +385,13 @@ impl Table {
                 }
             }
         }
-        Self { colours }
+        Self(colours)
     }
 
     /// All colours in the order of their indices, behind one that is never seen.
     fn palette(&self) -> Vec<u8> {
-        let unseen = self.colours.first().copied().unwrap_or_default();
-        let all = std::iter::once(unseen).chain(self.colours.iter().copied());
+        let unseen = self.0.first().copied().unwrap_or_default();
+        let all = std::iter::once(unseen).chain(self.0.iter().copied());
         all.flatten().collect()
     }
 
@@ -409,7 +407,7 @@ impl Table {
     }
 
     fn nearest(&self, pixel: Rgb) -> u8 {
-        let colours = self.colours.iter().enumerate();
+        let colours = self.0.iter().enumerate();
         let nearest = colours.min_by_key(|(_, colour)| distance(**colour, pixel));
         nearest.map_or(UNCHANGED, |(index, _)| index as u8 + 1)
     }

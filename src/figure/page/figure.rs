@@ -328,13 +328,14 @@ impl<'a> Figure<'a> {
         salient.at(step)
     }
 
-    fn natural_width(&self) -> f32 {
+    /// The width, and the height where it does not follow from the pictures.
+    fn natural_size(&self) -> (f32, Option<f32>) {
         match &self.options.layout {
-            Layout::Paper => 1040.0,
-            Layout::Debug => 1440.0,
-            Layout::CloseUp => 1200.0,
-            Layout::Pictures(pictures) if pictures.iter().all(|p| p.is_of_a_step()) => 620.0,
-            Layout::Pictures(_) => 760.0,
+            Layout::Paper => (1040.0, None),
+            Layout::Debug => (1440.0, Some(900.0)),
+            Layout::CloseUp => (1200.0, Some(630.0)),
+            Layout::Pictures(all) if all.iter().all(|p| p.is_of_a_step()) => (620.0, None),
+            Layout::Pictures(_) => (760.0, None),
         }
     }
 
@@ -658,13 +659,8 @@ impl<'a> Figure<'a> {
 
 impl Pages for Figure<'_> {
     fn scene(&self) -> Scene<'_> {
-        let (size, width) = (self.options.size, self.natural_width());
-        let natural = match self.options.layout {
-            Layout::CloseUp => Some(630.0),
-            Layout::Debug => Some(900.0),
-            _ => None,
-        };
-        if let Some(height) = natural {
+        let (size, (width, height)) = (self.options.size, self.natural_size());
+        if let Some(height) = height {
             let (width, height) = size.unwrap_or((width, height));
             let ground = self.page().colours.panel;
             let mut drawing = Drawing::new(width, height, ground, self.title());
@@ -1284,7 +1280,7 @@ mod tests {
                 return 0;
             };
             let columns = addressing.columns.iter();
-            columns.filter(|(_, bars)| bars.to_come).count()
+            columns.filter(|bars| bars.to_come).count()
         };
         let stages = stages.into_iter().map(Some).chain([None]);
         assert_eq!(stages.map(to_come).collect::<Vec<_>>(), [3, 2, 1, 0, 0]);

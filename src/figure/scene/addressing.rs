@@ -10,7 +10,7 @@ use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::motion::{Instant, ease, lighter};
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
-use crate::figure::{Area, HeadName, Ink, PanelId, Scale, Style, facts::numbers};
+use crate::figure::{Area, HeadName, Ink, PanelId, Picture, Scale, Style, facts::numbers};
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::weighting::local::Window;
 use crate::model::{HeadTrace, array};
@@ -89,6 +89,11 @@ pub fn as_bars(axis: &Axis) -> bool {
 }
 
 impl Bars<'_> {
+    /// The identity of its picture.
+    pub fn id(&self) -> PanelId {
+        PanelId::of(Picture::Stages, self.head).part(self.column.place())
+    }
+
     /// True for a row whose match means little.
     pub fn is_unwritten(&self, row: usize) -> bool {
         let faint = self.faint.filter(|_| !self.to_come);
@@ -286,7 +291,7 @@ impl Bars<'_> {
 #[derive(Debug)]
 pub struct Addressing<'a> {
     /// All of them, in order.
-    pub columns: Vec<(PanelId, Bars<'a>)>,
+    pub columns: Vec<Bars<'a>>,
     /// The lines between a column and the next, and their progress.
     lines: Vec<(usize, f32, Vec<WeightFlow>)>,
     name: HeadName,
@@ -296,33 +301,27 @@ pub struct Addressing<'a> {
 impl<'a> Addressing<'a> {
     /// Creates the addressing of this head, at an instant of a step.
     pub(crate) fn new(
-        mut columns: Vec<(PanelId, Bars<'a>)>,
+        mut columns: Vec<Bars<'a>>,
         (name, trace): (HeadName, &HeadTrace),
-        instant: &Instant<'_>,
+        instant: Option<&Instant<'_>>,
         step: usize,
     ) -> Self {
-        for (_, bars) in &mut columns {
-            bars.most = most(bars.column.values(trace, step));
+        let mut lines = Vec::new();
+        if let Some(instant) = instant {
+            for bars in &mut columns {
+                bars.most = most(bars.column.values(trace, step));
+            }
+            let all: Vec<_> = columns.iter().map(|bars| bars.column).collect();
+            let reached = |stage| ease(instant.progress(stage, Some(trace)));
+            let of_stages = Self::lines(trace, step, &all).into_iter();
+            lines.extend(of_stages.map(|(gap, stage, lines)| (gap, reached(stage), lines)));
         }
-        let all: Vec<_> = columns.iter().map(|(_, bars)| bars.column).collect();
-        let reached = |stage| ease(instant.progress(stage, Some(trace)));
-        let lines = Self::lines(trace, step, &all).into_iter();
-        let lines = lines.map(|(gap, stage, lines)| (gap, reached(stage), lines));
         Self {
             columns,
-            lines: lines.collect(),
+            lines,
             name,
             rows: trace.weighting.width(),
         }
-    }
-
-    /// Turns it into a picture of derivatives: without lines between columns, and without largest weights.
-    pub(crate) fn of_gradients(mut self) -> Self {
-        self.lines.clear();
-        for (_, bars) in &mut self.columns {
-            bars.most = None;
-        }
-        self
     }
 
     /// Returns the lines of the content, the previous weighting, the shift, the sharpening and the sampled row, by the
@@ -381,7 +380,7 @@ impl<'a> Addressing<'a> {
     /// Heights of the parameters above their columns: on one line, or alternating on two where they would touch.
     fn above(&self, areas: &[Area]) -> Vec<f32> {
         let columns = self.columns.iter().zip(areas);
-        let ends = columns.filter_map(|((_, bars), area)| {
+        let ends = columns.filter_map(|(bars, area)| {
             let (text, size) = bars.parameter(area.width());
             // Digits of one width are wider than the letters of a sentence.
             let digits = DIGIT * size * text.chars().count() as f32;
@@ -393,7 +392,7 @@ impl<'a> Addressing<'a> {
         let touch = pairs.any(|pair| pair[0][1] + BETWEEN > pair[1][0]);
         // The last one stands high: the names of other heads are beside it.
         let mut place = ends.len() % 2;
-        let by_turns = self.columns.iter().map(|(_, bars)| {
+        let by_turns = self.columns.iter().map(|bars| {
             if !touch || bars.parameter.is_empty() {
                 return LINES[1];
             }
@@ -405,7 +404,7 @@ impl<'a> Addressing<'a> {
 
     /// Returns the kinds of the columns.
     pub fn kinds(&self) -> Vec<&'static Column> {
-        self.columns.iter().map(|(_, bars)| bars.column).collect()
+        self.columns.iter().map(|bars| bars.column).collect()
     }
 
     /// Paints all of it.
@@ -413,7 +412,8 @@ impl<'a> Addressing<'a> {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
         let areas = Self::areas(&area.down(top, bottom), &self.kinds());
         let above = self.above(&areas);
-        for ((&(id, ref bars), area), above) in self.columns.iter().zip(&areas).zip(above) {
+        for ((bars, area), above) in self.columns.iter().zip(&areas).zip(above) {
+            let id = bars.id();
             bars.paint(paint, At { id, area, axis }, page);
             bars.words(paint, area, above, page);
         }

@@ -221,8 +221,8 @@ impl<'a> Catalogue<'a> {
             (Picture::Memory, ..) => self.memory(),
             (Picture::Overlap, None, _) => self.overlap(),
             (Picture::Stages, Some(head), Some(part)) => {
-                let (id, bars) = self.bars(head, COLUMNS.get(part)?)?;
-                Some(self.column(id, bars))
+                let bars = self.bars(head, COLUMNS.get(part)?)?;
+                Some(self.column(bars))
             }
             (Picture::Learned, Some(head), Some(part)) => self.learned(head, part),
             (Picture::Stages, Some(head), None) => self.addressing(head),
@@ -428,7 +428,7 @@ impl<'a> Catalogue<'a> {
     }
 
     /// A weighting of the addressing of a head, or the match that it begins with.
-    fn bars(&self, index: usize, column: &'static Column) -> Option<(PanelId, Bars<'a>)> {
+    fn bars(&self, index: usize, column: &'static Column) -> Option<Bars<'a>> {
         let (trace, (step, now)) = (self.trace(), self.moment);
         let head = trace.heads.get(index)?;
         let place = self.stages.place(column.stage, Some(head)).unwrap_or(0);
@@ -470,7 +470,7 @@ impl<'a> Catalogue<'a> {
         let is_drawn = column.array == array::DISTRIBUTION
             && at.sampling != NoiseMode::Expected
             && instant.progress(Stage::Draw, Some(head)) >= POINT[1];
-        let bars = Bars {
+        Some(Bars {
             column,
             head: index,
             name,
@@ -494,13 +494,11 @@ impl<'a> Catalogue<'a> {
             moving,
             // A location score does not depend on whether the row was written.
             faint: (by_content && layer.is_none()).then_some((self.written, by)),
-        };
-        let id = PanelId::of(Picture::Stages, index);
-        Some((id.part(column.place()), bars))
+        })
     }
 
     /// The picture of a weighting.
-    pub fn column(&self, id: PanelId, bars: Bars<'a>) -> Panel<'a> {
+    pub fn column(&self, bars: Bars<'a>) -> Panel<'a> {
         let (column, description) = (bars.column, bars.description.clone());
         let computed = bars.computed.then_some("\ncomputed from recorded arrays");
         Panel {
@@ -510,7 +508,7 @@ impl<'a> Catalogue<'a> {
             alt: format!("{description}{}", computed.unwrap_or_default()),
             note: description,
             down: self.down(),
-            ..Panel::new(id, Content::Bars(bars))
+            ..Panel::new(bars.id(), Content::Bars(bars))
         }
     }
 
@@ -521,10 +519,9 @@ impl<'a> Catalogue<'a> {
         let label = head_label(self.trace(), index);
         let title = format!("Addressing of {label}");
         let of = (HeadName::of(self.trace(), index), head);
-        let mut addressing = Addressing::new(columns.collect(), of, &self.instant(), self.moment.0);
-        if self.layer.is_some() {
-            addressing = addressing.of_gradients();
-        }
+        // Between derivatives there are no lines, and the largest of them is no weight.
+        let instant = self.layer.is_none().then(|| self.instant());
+        let addressing = Addressing::new(columns.collect(), of, instant.as_ref(), self.moment.0);
         Some(Panel {
             name: title.clone(),
             title,

@@ -30,8 +30,11 @@ const WHO: f32 = 34.0;
 const NUMBER: f32 = 38.0;
 const SMALL: f32 = 10.0;
 
+/// A group of heads with a penalty.
+type Kind = (&'static str, Redundancy, &'static Emitted);
+
 /// Groups of heads with a penalty: their task, and the name of the penalty over time.
-const KINDS: [(&str, Redundancy, &Emitted); 3] = [
+static KINDS: [Kind; 3] = [
     ("reads", Redundancy::Read(1.0), &REDUNDANCY[0]),
     ("writes", Redundancy::Write(1.0), &REDUNDANCY[1]),
     ("all", Redundancy::Both(1.0), &REDUNDANCY[2]),
@@ -140,10 +143,10 @@ impl Redundancies {
         // If all heads are of one kind, the group of all is omitted.
         let kinds =
             kinds.filter(|(kind, (_, count))| *count > 0 && (*kind < 2 || !counts.contains(&all)));
-        let kinds = kinds.map(|(kind, (&(who, redundancy, emitted), count))| {
+        let kinds = kinds.map(|(kind, (of, count))| {
             let place = (kind < 2).then_some(kind == 1);
             let head = place.map(|is_write| HeadName { is_write, place: 0 });
-            Redundant::of(trace, (who, redundancy, emitted), head, count)
+            Redundant::of(trace, of, head, count)
         });
         Self(kinds.collect())
     }
@@ -156,12 +159,8 @@ impl Redundancies {
 }
 
 impl Redundant {
-    fn of(
-        trace: &Trace,
-        (who, redundancy, emitted): (&'static str, Redundancy, &'static Emitted),
-        head: Option<HeadName>,
-        count: usize,
-    ) -> Self {
+    fn of(trace: &Trace, kind: &Kind, head: Option<HeadName>, count: usize) -> Self {
+        let (who, redundancy, emitted) = kind;
         let mut weightings = trace.heads.iter().map(|head| head.weighting.as_slice());
         let is_known = !weightings.any(is_unrecorded);
         let steps = 0..trace.steps();

@@ -153,14 +153,14 @@ impl<'a> Painting<'_, 'a> {
         addressing.paint(self.on, &area, axis, self.page);
         let areas = Addressing::areas(&area, &addressing.kinds());
         let mut before: Option<Area> = None;
-        for ((id, bars), area) in addressing.columns.into_iter().zip(areas) {
+        for (bars, area) in addressing.columns.into_iter().zip(areas) {
             if let (Stage::Shift, Some(before)) = (bars.column.stage, before) {
                 let gap = area.across(before.right, area.left);
                 let label = self.label(head);
                 self.part(Slot::Moves(head), format!("{label} moves"), gap);
             }
             before = Some(area);
-            let Column { word, symbol, .. } = bars.column;
+            let (id, Column { word, symbol, .. }) = (bars.id(), bars.column);
             let name = format!("Stage {word} {symbol}");
             let above = area.down(area.top - NAMES, area.top - 8.0);
             self.part(Slot::ColumnWord(id), name, above);
@@ -169,7 +169,7 @@ impl<'a> Painting<'_, 'a> {
                 let below = area.down(area.bottom + 2.0, area.bottom + FOOT + 2.0);
                 self.part(Slot::Largest(id), name, below);
             }
-            let place = self.of.seen.column(id, bars).along(area, axis.clone());
+            let place = self.of.seen.column(bars).along(area, axis.clone());
             self.places.push(place);
         }
     }

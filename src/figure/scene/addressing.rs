@@ -299,7 +299,7 @@ pub struct Addressing<'a> {
 }
 
 impl<'a> Addressing<'a> {
-    /// Creates the addressing of this head, at an instant of a step.
+    /// Creates the addressing of this head at an instant of a step; without one it is of derivatives.
     pub(crate) fn new(
         mut columns: Vec<Bars<'a>>,
         (name, trace): (HeadName, &HeadTrace),

@@ -5,12 +5,14 @@ use crate::figure::facts::rows::{Axis, Span, untouched};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
-use crate::figure::{Area, Colours, HUES, HeadName, Ink, Rgb, Style, facts::numbers};
+use crate::figure::{Anchor, Area, Colours, HUES, HeadName, Ink, Rgb, Style, facts::numbers};
 use crate::model::Trace;
 use crate::train::is_absent;
 
-/// Cells of a step at least this large have their number printed.
-const PRINTED: [f32; 2] = [34.0, 14.5];
+/// The least width and height of cells whose numbers are printed, and where in them.
+pub(crate) type Printed = ([f32; 2], Anchor);
+/// The numbers of the cells of a step.
+pub(crate) const PRINTED: Printed = ([34.0, 14.5], Anchor::End);
 /// Distance between the hatches over values that were not recorded.
 const HATCHES: f32 = 7.0;
 /// Size of letters next to pictures.
@@ -42,21 +44,22 @@ impl Cells<'_> {
         heads(paint, &self.marks, area, axis, page);
     }
 
-    /// The numbers in the cells, where they have room.
-    pub(crate) fn print(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page) {
-        let At { area, axis, .. } = at;
+    /// The numbers in the cells, where they are at least so wide and high; at their end, or in their middle.
+    pub(crate) fn print(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page, of: Printed) {
+        let (At { area, axis, .. }, ([least_width, least_height], anchor)) = (at, of);
         let width = area.width() / self.columns.max(1) as f32;
-        let [least_width, least_height] = PRINTED;
         if width < least_width || axis.height < least_height {
             return;
         }
+        let apart = if anchor == Anchor::End { 4.0 } else { 0.0 };
         for (row, place) in axis.all() {
             for column in 0..self.columns {
                 if let Some(value) = self.value(column, row) {
                     let ink = text_on(page.colours.of(self.scale, value));
-                    let right = area.left + (column + 1) as f32 * width - 4.0;
-                    let style = Style::new(SMALL, ink).mono().end();
-                    paint.text(numbers::cell(value), [right, place.center()], style);
+                    let x = area.left + (column as f32 + anchor.share()) * width - apart;
+                    let mut style = Style::new(SMALL, ink).mono();
+                    style.anchor = anchor;
+                    paint.text(numbers::cell(value), [x, place.center()], style);
                 }
             }
         }

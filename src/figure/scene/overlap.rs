@@ -2,11 +2,11 @@
 //! = ‖A·A′ − I‖² of training.
 
 use crate::figure::facts::heads::{Emitted, REDUNDANCY, Scalar};
-use crate::figure::scene::annotations::text_on;
+use crate::figure::scene::annotations::Printed;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::paint::{At, Draw, Page, Paint};
-use crate::figure::{Area, HeadName, Scale, Style, facts::numbers};
+use crate::figure::{Anchor, Area, HeadName, Scale, Style, facts::numbers};
 use crate::model::Trace;
 use crate::train::{ABSENT, Penalty, Redundancy, is_unrecorded, overlap};
 
@@ -14,7 +14,7 @@ use crate::train::{ABSENT, Penalty, Redundancy, is_unrecorded, overlap};
 pub const MEANING: &str = "overlap of two weightings (0: disjoint, 1: same single row)\n\
     a head with itself: 1 on a single row, less when spread";
 /// Cells at least this large have their number printed.
-const PRINTED: [f32; 2] = [26.0, 10.5];
+const PRINTED: Printed = ([26.0, 10.5], Anchor::Middle);
 /// Cells grow no larger.
 const LARGEST: [f32; 2] = [42.0, 22.0];
 /// Height of the labels above the columns.
@@ -225,7 +225,7 @@ impl<'a> Overlap<'a> {
             let free = area.width() - words.map_or(0.0, words_width);
             (free / heads).min(LARGEST[0])
         };
-        let choices = [(Some(true), PRINTED[0]), (Some(false), 8.0)];
+        let choices = [(Some(true), PRINTED.0[0]), (Some(false), 8.0)];
         let fits = |(words, least): &(Option<bool>, f32)| cell(*words) >= *least;
         let words = choices.into_iter().find(fits).and_then(|(words, _)| words);
         let (width, height) = (cell(words) * heads, LARGEST[1] * heads);
@@ -265,7 +265,7 @@ impl<'a> Overlap<'a> {
     pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page) {
         paint.cells(&self.cells, at, page, 1.0);
         self.grid(paint, &at, page);
-        self.print(paint, &at, page);
+        self.cells.print(paint, at, page, PRINTED);
         self.labels(paint, &at, page);
         if let Some(words) = &self.words {
             self.tell(paint, words, page);
@@ -297,23 +297,6 @@ impl<'a> Overlap<'a> {
 
     fn cell_width(&self, at: &At<'_>) -> f32 {
         at.area.width() / self.names.len().max(1) as f32
-    }
-
-    fn print(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page) {
-        let width = self.cell_width(at);
-        let [least_width, least_height] = PRINTED;
-        if width < least_width || at.axis.height < least_height {
-            return;
-        }
-        for (row, place) in at.axis.all() {
-            for column in 0..self.names.len() {
-                let value = self.cells.value(column, row).unwrap_or(ABSENT);
-                let ink = text_on(page.colours.of(self.cells.scale, value));
-                let x = at.area.left + (column as f32 + 0.5) * width;
-                let style = Style::new(SMALL, ink).mono().middle();
-                paint.text(numbers::cell(value), [x, place.center()], style);
-            }
-        }
     }
 
     /// Draws the names of the heads above the columns and left of the rows, up to the space that there is.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::figure::facts::numbers::end_text;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span, numbered_every};
 use crate::figure::scene::addressing::{self, Addressing, Bars};
-use crate::figure::scene::annotations::ROOM_FOR_HEADS;
+use crate::figure::scene::annotations::{PRINTED, ROOM_FOR_HEADS};
 use crate::figure::scene::axes::play_head;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
@@ -191,7 +191,7 @@ impl<'a> PlacedPanel<'a> {
             Content::Cells(cells) => {
                 cells.paint(paint, self.place(), page);
                 if self.steps().is_none() {
-                    cells.print(paint, self.place(), page);
+                    cells.print(paint, self.place(), page, PRINTED);
                 }
             }
             Content::Bars(bars) => bars.paint(paint, self.place(), page),

@@ -138,15 +138,6 @@ pub enum Scale {
 const FAINTEST: f32 = 1e-6;
 
 impl Scale {
-    /// The scale of weightings, perhaps by their logarithm.
-    pub fn weighting(log: bool) -> Self {
-        if log {
-            Self::LogWeighting
-        } else {
-            Self::Weighting
-        }
-    }
-
     /// A symmetric scale, rounded up, that holds all these values.
     pub fn signed<'a>(values: impl Iterator<Item = &'a f32>) -> Self {
         let finite = values.map(|value| value.abs()).filter(|v| v.is_finite());

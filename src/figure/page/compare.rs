@@ -322,7 +322,7 @@ impl<'a> Comparison<'a> {
         let is_it = |(array, _): &&(Array, Scale)| *array == self.weighting.array;
         let difference = difference.and_then(|all| all.iter().find(is_it));
         let difference = difference.map_or(Scale::Signed(1.0), |(_, scale)| *scale);
-        let own = Scale::weighting(self.options.log_scale);
+        let own = [Scale::Weighting, Scale::LogWeighting][usize::from(self.options.log_scale)];
         let own = [0, 1].map(|side| {
             let name = |head| HeadName::of(self.trace(side), head);
             heads[side].map_or(own, |head| own.of_head(name(head)))

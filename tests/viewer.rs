@@ -1261,7 +1261,7 @@ fn saved_trace_reopens_identically() {
     let mut harness = paused_with(Arc::new(Disk));
     let status = harness.state().status();
     let recorded = shown(&harness).clone();
-    act(&mut harness, File::Save(path.clone()));
+    act(&mut harness, File::Save(path.clone(), false));
     harness.get_by_label(&format!("The trace is saved as {}.", path.display()));
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
     act(&mut harness, File::Open(path.clone()));
@@ -1271,7 +1271,7 @@ fn saved_trace_reopens_identically() {
     assert_eq!(harness.state().status(), status);
     // What came from a file can be saved again, byte for byte.
     let again = folder.path().join("again.ntmtrace.json");
-    act(&mut harness, File::Save(again.clone()));
+    act(&mut harness, File::Save(again.clone(), false));
     assert_eq!(std::fs::read(path).unwrap(), std::fs::read(again).unwrap());
     // A file that is no trace leaves everything as it is.
     let broken = folder.path().join("broken.ntmtrace.json");
@@ -1643,7 +1643,7 @@ fn figure_format_follows_file_name() {
     let mut harness = paused_with(Arc::new(Disk));
     let path = |name: &str| folder.path().join(name);
     for name in ["figure.svg", "figure.png", "figure.gif"] {
-        act(&mut harness, File::Save(path(name)));
+        act(&mut harness, File::Save(path(name), false));
     }
     let read = |name: &str| std::fs::read(path(name)).unwrap();
     assert!(read("figure.svg").starts_with(b"<svg "));
@@ -1651,7 +1651,7 @@ fn figure_format_follows_file_name() {
     assert!(read("figure.gif").starts_with(b"GIF89a"));
     let debug = read("figure.svg");
     press(&mut harness, Key::V);
-    let save = Command::File(File::Replace(path("figure.svg")));
+    let save = Command::File(File::Save(path("figure.svg"), true));
     act(&mut harness, save);
     assert_ne!(read("figure.svg"), debug, "what is on screen is saved");
     let said = harness.query_all_by_label_contains("The figure is saved as ");

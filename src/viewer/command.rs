@@ -243,11 +243,9 @@ pub enum File {
     GiveUp,
     /// Open this file.
     Open(PathBuf),
-    /// Save the trace here; or the figure on screen, when the name ends as that of a picture. Where there is such a
-    /// file the person is asked.
-    Save(PathBuf),
-    /// Save the file, replacing an existing one.
-    Replace(PathBuf),
+    /// Save the trace here; or the figure on screen, when the name ends as that of a picture. True replaces an existing
+    /// file; otherwise the person is asked.
+    Save(PathBuf, bool),
     /// Save the close-up in motion as an animation; true replaces an existing file.
     Film(PathBuf, bool),
     /// Show the desktop's own dialog.

@@ -79,8 +79,8 @@ impl Options {
             Some((_, Some(OpenedFile::Machine(machine)))) => self.check_machine(machine),
             Some((_, Some(OpenedFile::Run(_)) | None)) => Ok(()),
             None => {
-                let mut first = self.machines.iter().take(1);
-                first.try_for_each(|first| self.check_machine(first))
+                let first = self.machines.first();
+                first.map_or(Ok(()), |first| self.check_machine(first))
             }
         }
     }

@@ -225,7 +225,7 @@ impl Worker {
                 if let Some(bytes) = bytes {
                     files.keep(path.clone(), bytes);
                 }
-                Outcome::Chosen { purpose, path }
+                Outcome::Chosen(purpose, path)
             };
             outbox.put(chosen.map_or(Outcome::NotChosen, taken_in));
         })
@@ -236,7 +236,7 @@ impl Worker {
         let outcomes: Vec<_> = self.outcomes.try_iter().collect();
         for outcome in &outcomes {
             match outcome {
-                Outcome::Chosen { .. } | Outcome::NotChosen => self.choosing = false,
+                Outcome::Chosen(..) | Outcome::NotChosen => self.choosing = false,
                 Outcome::FetchCallback(name, fetched) => self.fetched(name, fetched),
                 _ => self.waiting -= 1,
             }
@@ -632,7 +632,7 @@ mod tests {
                 }
                 Outcome::Outdated => "outdated".to_owned(),
                 Outcome::Failed(sentence) => sentence,
-                Outcome::Chosen { path, .. } => path.display().to_string(),
+                Outcome::Chosen(_, path) => path.display().to_string(),
                 other => format!("{other:?}"),
             }));
             if said.len() >= count {

@@ -472,9 +472,9 @@ fn comparison_figure_can_be_saved() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = window_of(LARGE, shelf.clone());
     open_other(&mut harness, "theirs.ntmtrace.json");
-    act(&mut harness, File::Save("two.svg".into()));
+    act(&mut harness, File::Save("two.svg".into(), false));
     act(&mut harness, Look::NextScale);
-    act(&mut harness, File::Save("log.svg".into()));
+    act(&mut harness, File::Save("log.svg".into(), false));
     let saved = ["two.svg", "log.svg"].map(PathBuf::from);
     assert_eq!(*shelf.saved.lock().unwrap(), saved);
     let figures = shelf.figures.lock().unwrap();

@@ -28,7 +28,10 @@ fn outlines(harness: &Screen, warning: Color32) -> usize {
 
 /// What the window exports here.
 fn exported(shelf: &Shelf, harness: &mut Screen) -> String {
-    act(harness, Command::File(File::Replace("figure.svg".into())));
+    act(
+        harness,
+        Command::File(File::Save("figure.svg".into(), true)),
+    );
     String::from_utf8(shelf.figures.lock().unwrap().pop().unwrap()).unwrap()
 }
 

@@ -206,7 +206,7 @@ fn curves_are_exported_as_figure() {
     let mut screen = window_of(LARGE, shelf.clone());
     act(&mut screen, Replacement::Begin(vec![experiment(&[])]));
     screen.run_steps(60);
-    act(&mut screen, File::Save("curves.svg".into()));
+    act(&mut screen, File::Save("curves.svg".into(), false));
     let figures = shelf.figures.lock().unwrap();
     let svg = String::from_utf8(figures[0].clone()).unwrap();
     for words in [
@@ -229,7 +229,7 @@ fn paper_result_is_a_level_of_the_loss_chart() {
     let overrides = small.map(|text| text.parse().unwrap());
     let ngrams = Experiment::find("ngrams", &overrides).unwrap();
     act(&mut screen, Replacement::Begin(vec![ngrams]));
-    act(&mut screen, File::Save("curves.svg".into()));
+    act(&mut screen, File::Save("curves.svg".into(), false));
     let figures = shelf.figures.lock().unwrap();
     let svg = String::from_utf8(figures[0].clone()).unwrap();
     assert!(svg.contains("paper: 133.5 (Fig. 13)"), "{svg}");

@@ -374,7 +374,7 @@ fn samples_show_band_and_uncertainty() {
             .clone()
     };
     let svg = |harness: &mut Screen| {
-        act(harness, File::Replace("figure.svg".into()));
+        act(harness, File::Save("figure.svg".into(), true));
         String::from_utf8(shelf.figures.lock().unwrap().pop().unwrap()).unwrap()
     };
     act(&mut harness, Look::Focus(2));

@@ -47,7 +47,7 @@ fn undo_to_a_machine_with_more_heads_waits_for_them() {
     act(&mut harness, Edit::Undo);
     // The old episode is drawn meanwhile, and can be saved as a figure.
     harness.run_steps(5);
-    act(&mut harness, File::Save("meanwhile.svg".into()));
+    act(&mut harness, File::Save("meanwhile.svg".into(), false));
     assert_eq!(heads(&harness), 2);
     assert!(harness.state().view.focus < 2);
     let_in(&mut harness);
@@ -104,7 +104,7 @@ fn opening_weights_is_one_undo_step() {
 fn figure_has_every_head_and_layout_in_name() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = paused_with(shelf.clone());
-    act(&mut harness, File::Save("all.svg".into()));
+    act(&mut harness, File::Save("all.svg".into(), false));
     let drawn = shelf.figures.lock().unwrap().pop().unwrap();
     let drawn = String::from_utf8(drawn).unwrap();
     for words in ["W0  ADDRESSING", "MEMORY", "reads", ">R0<"] {
@@ -171,7 +171,7 @@ fn recent_files_store_absolute_paths() {
         .strip_prefix(std::env::current_dir().unwrap())
         .unwrap_or(&path);
     let mut harness = paused_with(Arc::new(Disk));
-    act(&mut harness, File::Save(path.clone()));
+    act(&mut harness, File::Save(path.clone(), false));
     act(&mut harness, File::Open(relative.to_owned()));
     let recent = &harness.state().settings.recent;
     assert_eq!(recent.len(), 1);

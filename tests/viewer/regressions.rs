@@ -239,7 +239,7 @@ fn file_is_replaced_only_after_confirmation() {
         assert_eq!(is_asked, harness.state().dialog.is_some());
         press(&mut harness, Key::Escape);
     }
-    act(&mut harness, File::Save("one.svg".into()));
+    act(&mut harness, File::Save("one.svg".into(), false));
     click(&mut harness, "Replace file");
     assert_eq!((saved(), harness.state().dialog.is_none()), (3, true));
 }
@@ -248,7 +248,10 @@ fn file_is_replaced_only_after_confirmation() {
 fn messages_name_the_folder_of_a_file() {
     let mut harness = paused_with(Arc::new(Disk));
     let path = std::path::absolute("no such folder/figure.svg").unwrap();
-    act(&mut harness, File::Save("no such folder/figure.svg".into()));
+    act(
+        &mut harness,
+        File::Save("no such folder/figure.svg".into(), false),
+    );
     let there = path.display().to_string();
     assert!(harness.query_by_label_contains(&there).is_some(), "{there}");
 }
@@ -310,7 +313,7 @@ fn match_with_unwritten_rows_is_faint() {
             .sum();
         act(
             &mut harness,
-            Command::File(File::Replace("figure.svg".into())),
+            Command::File(File::Save("figure.svg".into(), true)),
         );
         let figure = shelf.figures.lock().unwrap().pop().unwrap();
         let faint = String::from_utf8(figure)
@@ -334,7 +337,7 @@ fn reading_every_format_reports_progress_and_can_be_cancelled() {
     act(&mut harness, Command::Episode(Episode::Rows(2048)));
     for end in ["json", "json.gz", "npz"] {
         let path = folder.path().join(format!("trace.{end}"));
-        act(&mut harness, Command::File(File::Save(path.clone())));
+        act(&mut harness, Command::File(File::Save(path.clone(), false)));
         let told = RefCell::new(Vec::new());
         let opened = Disk.open(&path, &|done, all| {
             told.borrow_mut().push(done as f32 / all as f32);

@@ -107,7 +107,7 @@ fn recent_files_are_opened_again_and_missing_ones_are_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept.ntmtrace.json");
     let mut harness = paused_with(Arc::new(Disk));
-    act(&mut harness, File::Save(path.clone()));
+    act(&mut harness, File::Save(path.clone(), false));
     let gone = folder.path().join("gone.ntmtrace.json");
     let settings = Settings {
         recent: vec![gone.clone(), path.clone()],

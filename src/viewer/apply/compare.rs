@@ -187,7 +187,10 @@ impl State {
     /// Ends the comparison if it is on screen.
     pub(super) fn leave_comparison(&mut self) -> bool {
         let here = self.layout() == WindowLayout::Compare;
-        here.then(|| self.end_comparison()).is_some()
+        if here {
+            self.end_comparison();
+        }
+        here
     }
 
     /// The pictures of both, if they are on screen.

@@ -11,7 +11,9 @@ impl State {
             Edit::Toggle => self.toggle_edit(),
             Edit::MoveMark(steps, channels) => self.move_mark(steps, channels),
             Edit::FlipMarked => {
-                self.mark().into_iter().for_each(|mark| self.flip(mark));
+                if let Some(mark) = self.mark() {
+                    self.flip(mark);
+                }
             }
             Edit::Flip(step, channel) => self.flip((step, channel)),
             Edit::Paint(step, channel) => self.paint((step, channel)),

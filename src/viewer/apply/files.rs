@@ -28,8 +28,7 @@ impl State {
         match file {
             File::Open(path) => self.start(Job::Open(path)),
             File::GiveUp => self.effects.push(Effect::GiveUp),
-            File::Save(path) => self.save(path, false),
-            File::Replace(path) => self.save(path, true),
+            File::Save(path, replaces) => self.save(path, replaces),
             File::Film(path, replaces) => self.film(path, replaces),
             File::Browse(purpose) => self.browse(purpose),
             File::Chosen(purpose, path) => {
@@ -65,10 +64,7 @@ impl State {
         self.dialog = None;
         self.act(match purpose {
             FilePurpose::Motion => Command::File(File::Film(path, replaces)),
-            FilePurpose::Save | FilePurpose::Figure(_) if replaces => {
-                Command::File(File::Replace(path))
-            }
-            FilePurpose::Save | FilePurpose::Figure(_) => Command::File(File::Save(path)),
+            FilePurpose::Save | FilePurpose::Figure(_) => Command::File(File::Save(path, replaces)),
             FilePurpose::Compare => Command::Compare(Compare::With(path)),
             FilePurpose::Run => Command::Learn(Learn::Save(path, replaces)),
             FilePurpose::Open => Command::File(File::Open(path)),

@@ -145,8 +145,8 @@ impl State {
 
     /// The preset of the machine on screen, or the first one.
     fn preset_of_machine(&self) -> Experiment {
-        let names = self.session.machine().map(|machine| machine.name.as_str());
-        let mut names = names.into_iter().chain([PRESET]);
+        let own = self.session.machine().map(|machine| machine.name.as_str());
+        let mut names = own.into_iter().chain([PRESET]);
         let own = names.find_map(|name| Experiment::included(name, &[])?.ok());
         own.unwrap_or_else(|| unreachable!("copy is built in"))
     }
@@ -309,13 +309,11 @@ impl State {
             return;
         }
         if let Some(machine) = self.session.machines.get_mut(learning.machine) {
+            let ntm = learning.shown().as_ref().clone();
             *machine = Arc::new(Machine {
                 name: machine.name.clone(),
                 title: learning.title(),
-                ..Machine::of(
-                    &learning.run().experiment,
-                    learning.shown().as_ref().clone(),
-                )
+                ..Machine::of(&learning.run().experiment, ntm)
             });
             self.record();
         }

@@ -62,7 +62,10 @@ impl State {
     /// Leaves the tour or a failure; false where there is none.
     pub(super) fn leave_guide(&mut self) -> bool {
         let is_guided = matches!(self.mode, Mode::Tour(_) | Mode::Failure(_));
-        is_guided.then(|| self.enter(Mode::Free)).is_some()
+        if is_guided {
+            self.enter(Mode::Free);
+        }
+        is_guided
     }
 
     /// Leaves the tour for another episode, unless its step applies to any machine.
@@ -128,12 +131,9 @@ impl State {
             }),
         };
         let any = || {
-            let (index, seed) = (self.session.first_with_heads()?, self.session.request.seed);
-            Some(EpisodeRequest::of(
-                index,
-                &self.session.machines[index],
-                seed,
-            ))
+            let (session, seed) = (&self.session, self.session.request.seed);
+            let index = session.first_with_heads()?;
+            Some(EpisodeRequest::of(index, &session.machines[index], seed))
         };
         if is_there { None } else { request.or_else(any) }
     }

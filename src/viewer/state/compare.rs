@@ -107,10 +107,10 @@ impl Comparing {
         if open.is_same(screen) {
             return None;
         }
-        let (a, b) = if *is_a {
-            (open, screen)
+        let [a, b] = if *is_a {
+            [open, screen]
         } else {
-            (screen, open)
+            [screen, open]
         };
         let pair = Pair {
             a,

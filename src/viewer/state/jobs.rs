@@ -309,13 +309,8 @@ pub enum Outcome {
     RunNotSaved(u64, String),
     /// An error with a file, as a sentence.
     Failed(String),
-    /// The person chose a file in the desktop's dialog.
-    Chosen {
-        /// The purpose.
-        purpose: FilePurpose,
-        /// The file.
-        path: PathBuf,
-    },
+    /// The person chose a file for this purpose in the desktop's dialog.
+    Chosen(FilePurpose, PathBuf),
     /// The dialog was left without choosing, or the desktop has none.
     NotChosen,
     /// The machine of this name was fetched, or why not.

@@ -114,7 +114,7 @@ impl App {
             }
         }
         if !options.learn.is_empty() {
-            app.tell(Replacement::BeginNamed(options.learn).into());
+            app.tell(Replacement::Begin(options.learn).into());
         }
         // It comes behind the first one.
         if let Some(path) = large {

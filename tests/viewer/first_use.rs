@@ -76,7 +76,7 @@ fn selected_head_always_has_headline() {
 #[test]
 fn training_bar_is_below_training_pictures() {
     let mut screen = window();
-    let begin = Replacement::Begin(vec![learn::experiment(&[])]);
+    let begin = Replacement::Begin(vec![(None, learn::experiment(&[]))]);
     act(&mut screen, begin);
     screen.run_steps(5);
     assert!(has(&screen, "Pause training"));
@@ -112,7 +112,7 @@ fn learning_ends_the_tour_and_a_failure() {
         assert!(state.tour().is_some() || state.failing().is_some());
         act(
             &mut screen,
-            Replacement::Begin(vec![learn::experiment(&[])]),
+            Replacement::Begin(vec![(None, learn::experiment(&[]))]),
         );
         let state = screen.state();
         assert!(state.tour().is_none() && state.failing().is_none());
@@ -353,7 +353,7 @@ fn captions_are_whole_in_the_smallest_window() {
     let mut screen = window_of(SMALL, Arc::default());
     act(
         &mut screen,
-        Replacement::Begin(vec![learn::experiment(&[])]),
+        Replacement::Begin(vec![(None, learn::experiment(&[]))]),
     );
     screen.run_steps(20);
     screen.get_by_label_contains("every bit right and certain.");

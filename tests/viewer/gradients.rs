@@ -173,7 +173,7 @@ fn training_shows_gradients_of_newest_weights() {
     let mut screen = window_of(LARGE, Arc::default());
     act(
         &mut screen,
-        Replacement::Begin(vec![learn::experiment(&[])]),
+        Replacement::Begin(vec![(None, learn::experiment(&[]))]),
     );
     screen.run_steps(5);
     press(&mut screen, Key::Y);

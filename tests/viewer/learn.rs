@@ -35,7 +35,10 @@ fn learning() -> Screen {
 
 pub fn learning_in(size: Vec2, more: &[&str]) -> Screen {
     let mut screen = window_of(size, Arc::default());
-    act(&mut screen, Replacement::Begin(vec![experiment(more)]));
+    act(
+        &mut screen,
+        Replacement::Begin(vec![(None, experiment(more))]),
+    );
     screen
 }
 
@@ -204,7 +207,10 @@ fn leaving_training_keeps_current_machine() {
 fn curves_are_exported_as_figure() {
     let shelf = Arc::<Shelf>::default();
     let mut screen = window_of(LARGE, shelf.clone());
-    act(&mut screen, Replacement::Begin(vec![experiment(&[])]));
+    act(
+        &mut screen,
+        Replacement::Begin(vec![(None, experiment(&[]))]),
+    );
     screen.run_steps(60);
     act(&mut screen, File::Save("curves.svg".into(), false));
     let figures = shelf.figures.lock().unwrap();
@@ -228,7 +234,7 @@ fn paper_result_is_a_level_of_the_loss_chart() {
     let small = ["rows=16", "columns=6"].map(|size| format!("model.memory.{size}"));
     let overrides = small.map(|text| text.parse().unwrap());
     let ngrams = Experiment::find("ngrams", &overrides).unwrap();
-    act(&mut screen, Replacement::Begin(vec![ngrams]));
+    act(&mut screen, Replacement::Begin(vec![(None, ngrams)]));
     act(&mut screen, File::Save("curves.svg".into(), false));
     let figures = shelf.figures.lock().unwrap();
     let svg = String::from_utf8(figures[0].clone()).unwrap();
@@ -294,7 +300,10 @@ fn folder(name: &str) -> PathBuf {
 
 fn on_disk(more: &[&str]) -> Screen {
     let mut screen = window_with(LARGE, options(Arc::new(Disk)));
-    act(&mut screen, Replacement::Begin(vec![experiment(more)]));
+    act(
+        &mut screen,
+        Replacement::Begin(vec![(None, experiment(more))]),
+    );
     screen.run_steps(20);
     screen
 }
@@ -450,14 +459,13 @@ fn snapshot_is_compared_with_live_training_on_either_side() {
 }
 
 /// What ends a run, and what the button says that does it in spite of all.
-fn endings() -> [(Replacement, &'static str); 7] {
+fn endings() -> [(Replacement, &'static str); 6] {
     let anew = "Restart without saving";
     [
         (Replacement::Again, anew),
         (Replacement::NextSeed, anew),
-        (Replacement::Preset("copy".to_owned()), anew),
         (
-            Replacement::Begin(vec![experiment(&["training.seed=9"])]),
+            Replacement::Begin(vec![(None, experiment(&["training.seed=9"]))]),
             anew,
         ),
         (Replacement::Seeds(3), anew),
@@ -640,15 +648,8 @@ fn training_error_is_one_message_with_what_is_kept() {
 #[test]
 fn untrainable_machine_states_reason() {
     let mut screen = window();
-    act(
-        &mut screen,
-        Replacement::Preset("no such preset".to_owned()),
-    );
-    assert!(screen.state().learning.is_none());
-    assert!(says(&screen, "no such preset"));
-    press(&mut screen, Key::Escape);
     let large = experiment(&["model.controller.layers=16", "model.controller.size=16384"]);
-    act(&mut screen, Replacement::Begin(vec![large]));
+    act(&mut screen, Replacement::Begin(vec![(None, large)]));
     assert!(screen.state().learning.is_none());
     assert!(says(&screen, "cannot be trained here"));
 }

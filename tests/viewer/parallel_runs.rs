@@ -29,13 +29,13 @@ pub fn several_in(mut screen: Screen, count: u64) -> Screen {
 }
 
 /// So many runs: the last but one has a learning rate at which it diverges, the last only few sequences.
-pub fn runs(count: u64) -> Vec<Experiment> {
+pub fn runs(count: u64) -> Vec<(Option<String>, Experiment)> {
     let runs = (1..=count).map(|seed| match count - seed {
         1 => experiment(seed, &["training.optimizer.learning_rate=1e30"]),
         0 => experiment(seed, &["training.sequences=24"]),
         _ => experiment(seed, &[]),
     });
-    runs.collect()
+    runs.map(|run| (None, run)).collect()
 }
 
 fn chosen(screen: &Screen) -> usize {
@@ -119,7 +119,10 @@ fn cache_frees_data_of_ended_runs() {
     let runs = &screen.state().learning.as_ref().unwrap().runs;
     let accounts = runs.iter().map(|run| run.progress.as_ref().unwrap());
     let gone: Vec<Weak<_>> = accounts.map(Arc::downgrade).collect();
-    act(&mut screen, Replacement::Begin(vec![experiment(9, &[])]));
+    act(
+        &mut screen,
+        Replacement::Begin(vec![(None, experiment(9, &[]))]),
+    );
     screen.run_steps(10);
     let left = gone.iter().filter(|progress| progress.strong_count() > 0);
     assert_eq!(left.count(), 0);
@@ -206,7 +209,10 @@ fn ten_seeds_begin_from_the_list_of_commands() {
 #[test]
 fn ablations_train_without_each_stage() {
     let mut screen = window_of(LARGE, Arc::default());
-    act(&mut screen, Replacement::Begin(vec![experiment(3, &[])]));
+    act(
+        &mut screen,
+        Replacement::Begin(vec![(None, experiment(3, &[]))]),
+    );
     act(&mut screen, Replacement::Ablate);
     screen.run_steps(10);
     let learning = screen.state().learning.as_ref().unwrap();

@@ -15,7 +15,7 @@ pub type Scene = (&'static str, &'static str, fn(&mut Screen));
 fn learn_a_while(screen: &mut Screen) {
     act(
         screen,
-        Replacement::Begin(vec![learn::experiment(&["training.batch=16"])]),
+        Replacement::Begin(vec![(None, learn::experiment(&["training.batch=16"]))]),
     );
     screen.run_steps(150);
 }

@@ -41,7 +41,7 @@ impl State {
         }
         match learn {
             Learn::Toggle if self.learning.is_none() => {
-                self.begin_learning(vec![self.preset_of_machine()]);
+                self.begin_learning(vec![(None, self.preset_of_machine())]);
             }
             // What goes on unseen comes on screen first.
             Learn::Toggle if !self.shows_learner() => {
@@ -96,15 +96,10 @@ impl State {
         match replacement {
             Replacement::Again => self.restart(0),
             Replacement::NextSeed => self.restart(1),
-            Replacement::Preset(name) => match Experiment::find(&name, &[]) {
-                Ok(experiment) => self.begin_learning(vec![experiment]),
-                Err(error) => self.toasts.add(Kind::Problem, error.to_string()),
-            },
             Replacement::Begin(experiments) => self.begin_learning(experiments),
-            Replacement::BeginNamed(experiments) => self.begin_named(experiments),
             Replacement::Seeds(count) => {
                 let own = self.current_preset();
-                let seeds = (0..count as u64).map(|by| seeds_later(&own, by));
+                let seeds = (0..count as u64).map(|by| (None, seeds_later(&own, by)));
                 self.begin_learning(seeds.collect());
             }
             Replacement::Ablate => self.begin_ablations(),
@@ -165,7 +160,7 @@ impl State {
             let text = format!("{} has no stages to remove.", whole.title);
             self.toasts.add(Kind::Notice, text);
         }
-        self.begin_named(all);
+        self.begin_learning(all);
     }
 
     /// Restarts the same experiments, with seeds moved on by `times` times their number.
@@ -173,17 +168,12 @@ impl State {
         if let Some(learning) = &self.learning {
             let by = times * learning.seeds();
             let next = |run: &RunView| (run.name.clone(), seeds_later(&run.begun, by));
-            self.begin_named(learning.runs.iter().map(next).collect());
+            self.begin_learning(learning.runs.iter().map(next).collect());
         }
     }
 
-    /// Starts these experiments, named by their seeds.
-    fn begin_learning(&mut self, experiments: Vec<Experiment>) {
-        self.begin_named(experiments.into_iter().map(|one| (None, one)).collect());
-    }
-
     /// Prepares these experiments, to start them from scratch.
-    fn begin_named(&mut self, named: Vec<NamedExperiment>) {
+    fn begin_learning(&mut self, named: Vec<NamedExperiment>) {
         if !named.is_empty() {
             self.start(Job::Prepare(named));
         }

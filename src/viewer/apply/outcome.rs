@@ -155,7 +155,7 @@ mod tests {
 
     /// Starts training, with its job done at once.
     fn begin(state: &mut State, experiment: Experiment) {
-        perform(state, Replacement::Begin(vec![experiment]).into());
+        perform(state, Replacement::Begin(vec![(None, experiment)]).into());
     }
 
     /// Applies a command, with its jobs done at once.
@@ -183,7 +183,7 @@ mod tests {
         let (settings, start) = (Settings::default(), StartOptions::default());
         let mut state = State::new(machines, Some(1), settings, start, None);
         let experiment = Experiment::find("copy", &[]).unwrap();
-        let effects = state.apply(Replacement::Begin(vec![experiment.clone()]).into());
+        let effects = state.apply(Replacement::Begin(vec![(None, experiment.clone())]).into());
         assert!(matches!(&effects[..], [Effect::Start(Job::Prepare(_))]));
         assert!(state.learning.is_none() && state.session.machines.len() == 1);
         begin(&mut state, experiment);

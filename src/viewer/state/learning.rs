@@ -89,12 +89,8 @@ pub enum Replacement {
     Again,
     /// Restart the experiment with the next seed.
     NextSeed,
-    /// This preset.
-    Preset(String),
-    /// These side by side, told apart by their seeds.
-    Begin(Vec<Experiment>),
-    /// These side by side, by these names.
-    BeginNamed(Vec<NamedExperiment>),
+    /// These side by side, told apart by their names or seeds.
+    Begin(Vec<NamedExperiment>),
     /// The same preset from a number of seeds, side by side, starting with its own.
     Seeds(usize),
     /// The same preset side by side, whole and without each of the stages of its heads, from one seed.

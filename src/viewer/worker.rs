@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 
 use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode, file_name};
 use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
-use super::state::jobs::{Destination, Job, Outcome, Page, PendingJob, PreparedRun, Saved};
+use super::state::jobs::{Destination, Job, Outcome, Page, PendingJob, Saved};
 use super::state::learning::{NamedExperiment, RunView, landmarks};
 use super::state::same::SameArc;
 use crate::figure::facts::spread::{Samples, Spread};
@@ -361,9 +361,9 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Result<
         Job::Continue(folder) => {
             let start = files.saved_state(&folder)?;
             check_training(&start.experiment, 1)?;
-            let mut run = prepared(Some(file_name(&folder)), start);
-            (run.view.saved, run.view.folder) = (Saved::of(&run.start.state), Some(folder));
-            Outcome::Prepared(SameArc::new(vec![run]))
+            let (mut view, start) = prepared(Some(file_name(&folder)), start);
+            (view.saved, view.folder) = (Saved::of(&start.state), Some(folder));
+            Outcome::Prepared(SameArc::new(vec![(view, start)]))
         }
         Job::Draw(to, format, Page::One(open, options)) => {
             let figure = Figure::new(&open.shown.recording, *options);
@@ -513,14 +513,14 @@ pub fn check_training(experiment: &Experiment, count: usize) -> Result<(), Strin
 }
 
 /// Prepares a run for training.
-fn prepared(name: Option<String>, start: RunStart) -> PreparedRun {
+fn prepared(name: Option<String>, start: RunStart) -> (RunView, RunStart) {
     let machine = start.state.machine.clone();
     let view = RunView {
         begun: start.begun.clone(),
         landmarks: landmarks(&start.experiment),
         ..RunView::new(name, start.experiment.clone(), machine)
     };
-    PreparedRun { view, start }
+    (view, start)
 }
 
 /// Returns the episode of the seed, or the given or edited one; `None` if cancelled.

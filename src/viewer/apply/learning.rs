@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::io::Experiment;
+use crate::io::{Experiment, RunStart};
 use crate::learn::{End, RunCommand, RunUpdate};
 use crate::train::Change;
 use crate::viewer::command::{Episode, Learn, Replacement};
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
-use crate::viewer::state::jobs::{Effect, Job, PreparedRun, TrainingAction};
+use crate::viewer::state::jobs::{Effect, Job, TrainingAction};
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::learning::{LiveTraining, NamedExperiment, RunView, ablated};
 use crate::viewer::state::messages::Kind;
@@ -180,13 +180,12 @@ impl State {
     }
 
     /// Starts runs, and shows the first.
-    pub(super) fn start_runs(&mut self, prepared: Vec<PreparedRun>) {
-        let numbered = prepared.into_iter().map(|PreparedRun { view, start }| {
+    pub(super) fn start_runs(&mut self, prepared: Vec<(RunView, RunStart)>) {
+        let (mut runs, starts): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+        for run in &mut runs {
             self.runs += 1;
-            let number = self.runs;
-            (RunView { number, ..view }, start)
-        });
-        let (runs, starts): (Vec<_>, Vec<_>) = numbered.unzip();
+            run.number = self.runs;
+        }
         let first = &runs[0];
         let machine = Machine {
             name: NAME.to_owned(),

@@ -80,15 +80,6 @@ pub struct Saving {
     pub to: Destination,
 }
 
-/// A run that is about to begin: its view, and its state.
-#[derive(Clone, Debug)]
-pub struct PreparedRun {
-    /// The view.
-    pub view: RunView,
-    /// The initial state of the threads.
-    pub start: RunStart,
-}
-
 /// Something to do that may take a while.
 #[derive(Clone, Debug)]
 pub enum Job {
@@ -295,8 +286,8 @@ pub enum Outcome {
     Recent(Vec<(PathBuf, bool)>),
     /// Two episodes were compared.
     Compared(CompareResult),
-    /// Runs are ready to begin.
-    Prepared(SameArc<Vec<PreparedRun>>),
+    /// Runs are ready to begin: the view and the initial state of each.
+    Prepared(SameArc<Vec<(RunView, RunStart)>>),
     /// The reference levels of the run with this number.
     Levels(u64, Vec<(f64, &'static str)>),
     /// There is a file where one was to be written, or the run with this number; it was left alone.

@@ -8,8 +8,8 @@ use super::episode::{
     EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, RecordingInputs, drawn,
 };
 use super::same::SameArc;
-use crate::model::{Draw, ModelConfig, NtmConfig};
-use crate::task::{Episode, Task};
+use crate::model::{ModelConfig, NtmConfig};
+use crate::task::Task;
 use crate::train::{Demand, LARGEST_RECORDING, Recording, UNSEEN_SEED};
 use crate::viewer::files::Machine;
 
@@ -257,44 +257,41 @@ impl Session {
         let Some(machine) = self.machines.get(index).cloned() else {
             return;
         };
-        let Recording {
-            task,
-            episode,
-            trace,
-            origin,
-            ..
-        } = &open.shown.recording;
+        let recording = &open.shown.recording;
+        let (task, trace) = (recording.task.clone(), &recording.trace);
         if machine.task.name() == task.name() {
             let request = open.request.as_ref();
             self.request.flipped = request.map_or_else(Vec::new, |own| own.flipped.clone());
         }
         let (inputs, outputs) = (machine.ntm.config.inputs(), machine.ntm.config.outputs());
         let fits = (trace.input.width(), trace.output.width()) == (inputs, outputs);
-        self.ask_for(&machine, task, episode, *origin, fits);
+        let asked = ExternalEpisode {
+            task,
+            episode: recording.episode.clone(),
+            origin: recording.origin,
+        };
+        self.ask_for(&machine, asked, fits);
     }
 
     /// Asks the machine for an episode of the same size, and if it `fits` for that very one: drawn again where
     /// that can be, or as it is.
-    fn ask_for(
-        &mut self,
-        machine: &Machine,
-        task: &Task,
-        episode: &Episode,
-        origin: Option<Draw>,
-        fits: bool,
-    ) {
+    fn ask_for(&mut self, machine: &Machine, asked: ExternalEpisode, fits: bool) {
+        let (task, episode) = (asked.task, asked.episode);
         if machine.task.name() == task.name() {
             (self.request.size, self.request.repeats) = (episode.size, episode.repeats.max(1));
             // Of a file, seed and index count together.
             let is_of_a_file = machine.task.held_out().is_some();
-            if let Some(drawn) = origin.filter(|drawn| drawn.episode == 0 || is_of_a_file) {
+            let origin = asked
+                .origin
+                .filter(|drawn| drawn.episode == 0 || is_of_a_file);
+            if let Some(drawn) = origin {
                 self.request.seed = drawn.seed.wrapping_add(drawn.episode);
                 (self.request.sampling, self.request.sample) = (drawn.sampling, drawn.sample);
             }
         }
-        if fits && !self.request.draws(machine, task, episode) {
+        if fits && !self.request.draws(machine, &task, &episode) {
             self.request.flipped.clear();
-            self.request.given = Some(SameArc::new((task.clone(), episode.clone())));
+            self.request.given = Some(SameArc::new((task, episode)));
         }
     }
 
@@ -305,7 +302,7 @@ impl Session {
         };
         self.request.rows = rows.unwrap_or(self.request.rows);
         if let Some(asked) = asked {
-            self.ask_for(&machine, &asked.task, &asked.episode, asked.origin, true);
+            self.ask_for(&machine, asked, true);
         }
     }
 

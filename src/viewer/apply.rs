@@ -32,9 +32,10 @@ impl State {
         let mut before = self.undo_state();
         for command in commands {
             // What can be undone are actions of the user, and contents of files.
-            let counts = match &command {
-                Command::Done(outcome) => outcome.replaces_episode() && self.session.open.is_some(),
-                command => !matches!(command, Command::Edit(Edit::Undo | Edit::Redo)),
+            let counts = if let Command::Done(outcome) = &command {
+                outcome.replaces_episode() && self.session.open.is_some()
+            } else {
+                !matches!(command, Command::Edit(Edit::Undo | Edit::Redo))
             };
             if !counts {
                 self.history.record(before, &self.undo_state());

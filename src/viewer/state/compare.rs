@@ -14,10 +14,6 @@ use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::viewer::files::OpenedFile;
 
-/// Tolerances with their names; the usual one is the second.
-pub const TOLERANCES: [(f64, &str); 4] =
-    [(0.0, "0"), (1e-6, "1e−6"), (1e-4, "1e−4"), (1e-2, "1e−2")];
-
 /// The other episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {

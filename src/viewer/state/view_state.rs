@@ -1,10 +1,13 @@
 //! The selection and how it is shown.
 
-use super::compare::TOLERANCES;
 use super::layout::WindowLayout;
 use super::target::Target;
 use crate::viewer::row_zoom::RowZoom;
 use crate::viewer::step_zoom::StepZoom;
+
+/// Tolerances with their names; the usual one is the second.
+pub const TOLERANCES: [(f64, &str); 4] =
+    [(0.0, "0"), (1e-6, "1e−6"), (1e-4, "1e−4"), (1e-2, "1e−2")];
 
 /// The selection and how it is shown.
 #[derive(Clone, Debug, PartialEq)]

@@ -43,6 +43,10 @@ pub enum Layout {
 }
 
 /// Options of a figure.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The pictures.

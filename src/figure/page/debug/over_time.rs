@@ -8,7 +8,7 @@ use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Area, PanelId, Picture, Slot, Style};
 
-impl<'a> Painting<'_, 'a> {
+impl Painting<'_, '_> {
     /// Phases and step numbers: the top of the time axis.
     pub(super) fn ruler(&mut self, y: Span) {
         let numbers = Span::new(y.min + PHASES, y.max);

@@ -111,7 +111,7 @@ impl<'a> DebugPage<'a> {
     }
 }
 
-impl<'a> Painting<'_, 'a> {
+impl Painting<'_, '_> {
     /// The loss of every step with phases and events.
     fn loss(&mut self, y: Span) {
         let colours = self.page.colours;

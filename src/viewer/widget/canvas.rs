@@ -78,6 +78,11 @@ impl Textures {
         self.bytes += 4 * pixels.len();
         let pixels = pixels.into_iter().map(theme::color).collect();
         let image = ColorImage::new([columns, rows], pixels);
+        if let Some((kept, handle, last)) = self.kept.get_mut(&picture) {
+            (*kept, *last) = (version, pass);
+            handle.set(image, TextureOptions::NEAREST);
+            return handle.id();
+        }
         let handle = ctx.load_texture("picture", image, TextureOptions::NEAREST);
         let id = handle.id();
         self.kept.insert(picture, (version, handle, pass));

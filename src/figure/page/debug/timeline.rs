@@ -278,7 +278,12 @@ impl Painting<'_, '_> {
         };
         lanes::one(self.on, &shown, head, &plot, self.page);
         self.beside(&format!("{label} {}", scalar.of.symbol), y.center());
-        let value = numbers::plain(scalar.values[self.step()], 2, 6);
+        let value = scalar.values[self.step()];
+        // Gradients are often small.
+        let value = match self.of.seen.layer {
+            None => numbers::plain(value, 2, 6),
+            Some(_) => numbers::end_text(value),
+        };
         let style = Style::new(NAME, self.page.colours.text).mono();
         let left = self.columns.time.max + 8.0;
         let right = left + width_of(&value, &style);

@@ -36,7 +36,7 @@ impl Axis {
         Self { kind, ends }
     }
 
-    /// A logarithmic axis over these values with a margin, not further down than [`MOST_DECADES`].
+    /// A logarithmic axis over these values with a margin, not further down than `MOST_DECADES`.
     pub fn log(values: impl IntoIterator<Item = f64>) -> Self {
         let values = values.into_iter();
         let values: Vec<f64> = values.filter(|v| v.is_finite() && *v > 0.0).collect();

@@ -17,35 +17,34 @@ const MEDIUM: &[u8] = include_bytes!("../../../assets/fonts/Inter-Medium.ttf");
 const BOLD: &[u8] = include_bytes!("../../../assets/fonts/Inter-SemiBold.ttf");
 const MONO: &[u8] = include_bytes!("../../../assets/fonts/JetBrainsMono-Medium.ttf");
 
-/// Width of a letter that a font lacks, of its size.
+/// Width of a letter that no font has, of its size.
 const UNKNOWN: f32 = 0.6;
-/// Number of letters whose widths are kept: all of Latin, Greek and the usual signs.
-const KEPT: u32 = 0x400;
+/// Number of letters whose widths are kept: Latin, Greek, raised and lowered letters, arrows and signs.
+const KEPT: u32 = 0x2600;
 
-/// The widths of the first letters of each font, of its size.
-static WIDTHS: LazyLock<[Vec<f32>; 3]> = LazyLock::new(|| {
-    [0, 1, 2].map(|font| {
-        let letters = (0..KEPT).map(|letter| char::from_u32(letter).unwrap_or_default());
-        letters.map(|letter| advance(font, letter)).collect()
-    })
-});
+/// The widths of the letters of each font, of its size.
+static WIDTHS: LazyLock<[Vec<Option<f32>>; 3]> =
+    LazyLock::new(|| FONTS.map(|(_, file)| widths(file)));
 
-/// Returns the width of a letter, of its size: in its font, or in the text font where it lacks the letter.
-fn advance(font: usize, letter: char) -> f32 {
-    let of = |font: usize| {
-        let font = skrifa::FontRef::new(FONTS[font].1).ok()?;
-        let glyph = font.charmap().map(letter)?;
-        let metrics = font.glyph_metrics(Size::new(1.0), LocationRef::default());
-        metrics.advance_width(glyph)
+fn widths(file: &[u8]) -> Vec<Option<f32>> {
+    let Ok(font) = skrifa::FontRef::new(file) else {
+        return Vec::new();
     };
-    of(font).or_else(|| of(0)).unwrap_or(UNKNOWN)
+    let letters = font.charmap();
+    let metrics = font.glyph_metrics(Size::new(1.0), LocationRef::default());
+    let width = |letter: u32| metrics.advance_width(letters.map(letter)?);
+    (0..KEPT).map(width).collect()
 }
 
-/// Returns the width of a line of text, without kerning.
+/// Returns the width of a line of text, without kerning. A letter that its font lacks is one of the text font.
 pub fn width_of(text: &str, style: &Style) -> f32 {
+    let of = |font: usize, letter: char| WIDTHS[font].get(letter as usize).copied().flatten();
     let font = style.weight as usize;
-    let known = |letter: char| WIDTHS[font].get(letter as usize).copied();
-    let width = |letter: char| known(letter).unwrap_or_else(|| advance(font, letter));
+    let width = |letter: char| {
+        of(font, letter)
+            .or_else(|| of(0, letter))
+            .unwrap_or(UNKNOWN)
+    };
     text.chars().map(width).sum::<f32>() * style.size
 }
 

@@ -188,9 +188,9 @@ const tests = {
       const picture = await page.screenshot({ path: join(screens, `phone-x${scale}.png`) });
       assert.ok(picture.length > 40_000, "it draws at this density");
       // Along the strip of time; then across it, which is no way to move in time; then a step on by its button.
-      await swipe(page, [[60, 762], [200, 760], [300, 764]], (now) => now.step >= 30 && now.step <= 33);
+      await swipe(page, [[60, 707], [200, 705], [300, 709]], (now) => now.step >= 30 && now.step <= 33);
       const { step } = await state(page);
-      await swipe(page, [[150, 762], [154, 500]]);
+      await swipe(page, [[150, 707], [154, 450]]);
       await tap(165, 818);
       await until(page, (now) => now.step === step + 1);
       // Another seed, in the sheet of the episode.

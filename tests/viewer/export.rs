@@ -128,7 +128,7 @@ fn moved(mut mark: Mark, [dx, dy]: [f32; 2]) -> Mark {
     mark
 }
 
-/// The figure of what is on screen, on a page of this size.
+/// Returns the marks of the exported figure on a page of this size.
 fn figure_of(harness: &Screen, size: (f32, f32)) -> Vec<Mark> {
     let state = harness.state();
     let options = figure::Options {

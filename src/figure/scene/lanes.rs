@@ -26,7 +26,7 @@ pub(crate) fn all(
     for (index, (lane, head)) in lanes.iter().enumerate() {
         let top = area.top + index as f32 * height;
         let plot = area.down(top + CAPTION, top + height);
-        one(paint, lane, *head, &plot, page);
+        one(paint, (&lane.values, lane.scale), *head, &plot, page);
         paint.frame(plot, colours.line);
         let (low, high) = lane.scale;
         let style = Style::new(9.0, colours.subdued).end();
@@ -40,13 +40,18 @@ pub(crate) fn all(
 }
 
 /// Draws a number over time as a line: in the hue of a head, or in the text colour if it is of all heads.
-pub fn one(paint: &mut dyn Paint, lane: &Scalar, head: Option<HeadName>, plot: &Area, page: &Page) {
+pub fn one(
+    paint: &mut dyn Paint,
+    (values, (low, high)): (&[f32], (f32, f32)),
+    head: Option<HeadName>,
+    plot: &Area,
+    page: &Page,
+) {
     let colours = page.colours;
     paint.rect(*plot, colours.well);
-    if lane.values.iter().copied().all(is_absent) {
+    if values.iter().copied().all(is_absent) {
         return unrecorded(paint, plot, page);
     }
-    let (low, high) = lane.scale;
     let y = |value: f32| {
         let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
         plot.bottom - share * plot.height()
@@ -55,7 +60,7 @@ pub fn one(paint: &mut dyn Paint, lane: &Scalar, head: Option<HeadName>, plot: &
         let zero = y(0.0);
         paint.line(&[[plot.left, zero], [plot.right, zero]], colours.line, 1.0);
     }
-    let (points, gaps) = line(plot, &lane.values, y);
+    let (points, gaps) = line(plot, values, y);
     for [left, right] in gaps {
         paint.rect(plot.across(left, right), colours.non_finite);
     }

@@ -64,6 +64,10 @@ pub fn ribbon_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<
 /// A number over time, with those beside it in the menu.
 pub fn line_ui(ui: &Ui, place: &PlacedPanel<'_>, id: PanelId, view: &mut View<'_>) {
     let (response, step) = over_time(ui, place, view);
+    // The numbers are copied only for a readout or a menu.
+    if step.is_none() && !response.context_menu_opened() {
+        return;
+    }
     match id.picture {
         Picture::Redundancy => redundancy_ui(&response, step, view),
         Picture::Uncertainty => uncertainty_ui(&response, step, view),

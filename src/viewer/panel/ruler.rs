@@ -44,7 +44,7 @@ pub fn loop_handles(ui: &Ui, columns: &Columns, y: Span, view: &mut View<'_>) {
     let part = area(Rect::from_x_y_ranges(x, y));
     let wash = Ink::from(colours.accent).faded(0.25);
     view.canvas(ui).rect(part, wash);
-    for (name, edge) in [("Loop start", x.min), ("Loop end", x.max)] {
+    for (is_start, name, edge) in [(true, "Loop start", x.min), (false, "Loop end", x.max)] {
         let grip = Rect::from_center_size(pos2(edge, y.center()), vec2(7.0, y.span()));
         let mut canvas = view.canvas(ui);
         canvas.rect(area(grip), colours.accent);
@@ -54,7 +54,7 @@ pub fn loop_handles(ui: &Ui, columns: &Columns, y: Span, view: &mut View<'_>) {
         let response = spot(ui, grip.expand(3.0), name, Sense::drag(), &info);
         if let (true, Some(at)) = (response.dragged(), response.interact_pointer_pos()) {
             let step = columns.step_at(at.x, steps);
-            let range = if edge == x.min {
+            let range = if is_start {
                 (step.min(last), last)
             } else {
                 (first, step.max(first))

@@ -184,7 +184,7 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// Draws the colour scales below the columns, as many as fit.
+    /// Draws the colour scales that fit below the columns.
     fn legend(&self, on: &mut dyn Paint) {
         let (plan, pane) = (&self.plan, self.plan.panes.first());
         let layer = None;

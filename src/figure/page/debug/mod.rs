@@ -116,6 +116,22 @@ impl<'a> DebugPage<'a> {
         self.trace().heads.get(self.focus)
     }
 
+    /// Begins to paint.
+    fn painting<'p>(
+        &'p self,
+        on: &'p mut dyn Paint,
+        page: &'p Page,
+        columns: Columns,
+    ) -> Painting<'p, 'a> {
+        Painting {
+            of: self,
+            on,
+            page,
+            columns,
+            places: Vec::new(),
+        }
+    }
+
     /// Paints the pictures between these heights.
     pub fn centre(
         &self,
@@ -128,13 +144,7 @@ impl<'a> DebugPage<'a> {
         if bands.rows.span() < 8.0 || columns.time.span() < 8.0 {
             return Vec::new();
         }
-        let mut painting = Painting {
-            of: self,
-            on,
-            page,
-            columns,
-            places: Vec::new(),
-        };
+        let mut painting = self.painting(on, page, columns);
         painting.centre(&bands);
         painting.places
     }

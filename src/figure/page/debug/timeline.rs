@@ -82,13 +82,7 @@ impl<'a> DebugPage<'a> {
         columns: Columns,
         y: Span,
     ) -> Vec<PlacedPanel<'a>> {
-        let mut painting = Painting {
-            of: self,
-            on,
-            page,
-            columns: columns.of_all(),
-            places: Vec::new(),
-        };
+        let mut painting = self.painting(on, page, columns.of_all());
         let bottom = y.min + TIMELINE;
         let loss = Span::new(y.min + AROUND, bottom - AROUND);
         painting.loss(loss);
@@ -272,11 +266,8 @@ impl Painting<'_, '_> {
         scalar: &Scalar,
     ) {
         let plot = area(self.columns.time, y);
-        let shown = Scalar {
-            values: scalar.values[self.of.span.clone()].to_vec(),
-            ..*scalar
-        };
-        lanes::one(self.on, &shown, head, &plot, self.page);
+        let shown = &scalar.values[self.of.span.clone()];
+        lanes::one(self.on, (shown, scalar.scale), head, &plot, self.page);
         self.beside(&format!("{label} {}", scalar.of.symbol), y.center());
         let value = scalar.values[self.step()];
         // Gradients are often small.

@@ -119,6 +119,8 @@ pub enum Slot {
     LaneName(usize),
     /// The name of a head over its addressing.
     Title(usize),
+    /// The text of that name, which is read aloud.
+    TitleText(usize),
     /// The name of a head over its final weighting.
     ColumnName(usize),
     /// The word and the symbol over a column of the addressing.

@@ -871,6 +871,25 @@ mod tests {
     }
 
     #[test]
+    fn every_part_of_the_main_layout_has_a_slot_of_its_own() {
+        for heads in [vec![], vec![2, 0], vec![0, 1]] {
+            let recording = recording();
+            let options = Options {
+                heads,
+                size: Some((1920.0, 1080.0)),
+                ..options(Layout::Debug)
+            };
+            let figure = Figure::new(&recording, options);
+            let (_, places) = figure.scene();
+            let mut slots = HashSet::new();
+            for place in &places {
+                assert!(slots.insert(place.slot()), "twice: {:?}", place.slot());
+            }
+            assert!(slots.len() > 30);
+        }
+    }
+
+    #[test]
     fn every_head_has_a_place_in_the_main_layout() {
         let mut config = NtmConfig::new(4, 3);
         (config.rows, config.columns, config.controller.size) = (12, 5, 4);

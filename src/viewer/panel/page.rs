@@ -83,7 +83,9 @@ pub fn part_ui(ui: &mut Ui, place: &PlacedPanel<'_>, all: &[PlacedPanel<'_>], vi
         Slot::Minimap => parts::minimap_ui(ui, place, view),
         Slot::Legends => parts::legends_ui(ui, place, view),
         Slot::NoOverlap => parts::no_overlap_ui(ui, place, view),
-        Slot::Largest(_) | Slot::Sentence | Slot::Text(_) => parts::text_ui(ui, place),
+        Slot::Largest(_) | Slot::TitleText(_) | Slot::Sentence | Slot::Text(_) => {
+            parts::text_ui(ui, place);
+        }
     }
 }
 

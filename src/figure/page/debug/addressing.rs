@@ -225,7 +225,7 @@ impl<'a> Painting<'_, 'a> {
             };
             self.head_sign([x.min + 6.0, top], 13.0, *head);
             let style = self.quiet(NAME).bold();
-            self.text(Slot::Text("addressing"), &text, [x.min + 18.0, top], style);
+            self.text(Slot::TitleText(*head), &text, [x.min + 18.0, top], style);
             let area = Area::new(x.min, top - 9.0, 100.0, 18.0);
             self.part(Slot::Title(*head), format!("Pin {label}"), area);
         }

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 /// The last `N` results, each with the key of everything that it depends on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Memo<K, V, const N: usize> {
     kept: RefCell<VecDeque<(K, V)>>,
     computed: Cell<usize>,

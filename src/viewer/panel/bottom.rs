@@ -18,7 +18,7 @@ use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Icon, area, focus_ring, from_left, from_right, icon_button, label, named_icon_button, on_click,
-    one_line, spot,
+    one_line, paint_text, spot,
 };
 use crate::viewer::{keys, narration};
 
@@ -137,7 +137,7 @@ fn stages_ui(ui: &mut Ui, rect: Rect, view: &mut View<'_>) {
         (&name, theme::heading(11.0), view.palette.text),
     ] {
         let (at, align) = (pos2(right + 6.0, middle - 9.0), Align2::LEFT_BOTTOM);
-        right = ui.painter().text(at, align, words, font, ink).right();
+        right = paint_text(ui.painter(), at, align, words, font, ink).right();
     }
     stage_hint(ui, row.x_range(), middle + 6.0, view);
     speed_ui(ui, rect, view);
@@ -215,7 +215,7 @@ pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let text = format!("{} steps/s", numbers::speed(state.player.speed()));
     let (align, font) = (Align2::CENTER_CENTER, theme::text(12.0));
     let ink = Palette::of(ui).text;
-    ui.painter().text(rect.center(), align, text, font, ink);
+    paint_text(ui.painter(), rect.center(), align, &text, font, ink);
     focus_ring(ui, &response);
     on_click(&response, Play::NormalSpeed, commands);
     let usual = numbers::speed(state.usual_speed());

@@ -20,12 +20,12 @@ use crate::model::Trace;
 use crate::train::is_absent;
 use crate::viewer::command::{Look, Play, Rows};
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::{Readout, area, label, on_click, rect, spot};
+use crate::viewer::widget::{Readout, area, label, on_click, paint_text, rect, spot};
 
 /// A quiet text, also for screen readers.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
     let ink = view.palette.subdued;
-    let rect = ui.painter().text(at, align, text, font, ink);
+    let rect = paint_text(ui.painter(), at, align, text, font, ink);
     label(ui, rect, text, text);
 }
 

@@ -20,7 +20,7 @@ use crate::viewer::inspect::{self, Form};
 use crate::viewer::state::target::Target;
 use crate::viewer::widget::{
     Icon, Line, area, capitalised, from_right, head_sign, named_icon_button, note, number,
-    on_click, section, text_button, warning, words,
+    on_click, paint_text, section, text_button, warning, words,
 };
 use crate::viewer::{keys, theme};
 
@@ -145,7 +145,7 @@ fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
     // On the line that the label stands on.
     let at = pos2(line.rect.left() + 56.0, sign.y + 1.0);
     let (font, ink) = (theme::text(12.0), palette.subdued);
-    painter.text(at, Align2::LEFT_CENTER, kind, font, ink);
+    paint_text(painter, at, Align2::LEFT_CENTER, kind, font, ink);
     let step = format!("step {:>3}", view.step());
     line.right(0.0, step, theme::mono(12.0), palette.text);
 }

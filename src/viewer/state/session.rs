@@ -12,6 +12,7 @@ use crate::model::{ModelConfig, NtmConfig};
 use crate::task::Task;
 use crate::train::{Demand, LARGEST_RECORDING, Recording, UNSEEN_SEED};
 use crate::viewer::files::Machine;
+use crate::viewer::memo::Memo;
 
 /// The least and the most memory rows on the track, where a machine runs on any number of them.
 const ROWS: [usize; 2] = [32, 4096];
@@ -33,6 +34,8 @@ pub struct Session {
     /// The wish that was last fulfilled.
     fulfilled: Option<EpisodeRequest>,
     serial: u64,
+    /// [`Session::rows_on_offer`], by machine and steps.
+    offers: Memo<(ModelConfig, usize), Vec<usize>, 1>,
 }
 
 impl Session {
@@ -57,6 +60,7 @@ impl Session {
             samples: 20,
             fulfilled: None,
             serial: 0,
+            offers: Memo::default(),
         }
     }
 
@@ -185,11 +189,13 @@ impl Session {
         let steps = self.request.steps(&self.request.task(machine));
         let fits =
             |config: ModelConfig| Demand::Recording.bytes(&config, steps) <= LARGEST_RECORDING;
-        let mut stops = stops(least, ROWS[1].max(own));
-        if config.runs_on_any_rows() {
-            stops.retain(|&rows| rows == least || config.with_rows(rows).is_ok_and(fits));
-        }
-        stops
+        self.offers.get((config.clone(), steps), || {
+            let mut stops = stops(least, ROWS[1].max(own));
+            if config.runs_on_any_rows() {
+                stops.retain(|&rows| rows == least || config.with_rows(rows).is_ok_and(fits));
+            }
+            stops
+        })
     }
 
     /// Adds a machine, or replaces the one of the same name, and asks for it; returns which it is.

@@ -18,6 +18,7 @@ use crate::figure::{
 };
 use crate::viewer::memo::Memo;
 use crate::viewer::theme;
+use crate::viewer::widget::text;
 
 /// The textures of all pictures.
 #[derive(Default)]
@@ -276,7 +277,7 @@ fn paint_mark(painter: &Painter, mark: &Mark) {
         } => {
             painter.add(shape(&points(corners), color(*fill)));
         }
-        Mark::Text(text) => paint_text(painter, text),
+        Mark::Text(text) => text_mark(painter, text),
         Mark::Image { .. } => {}
     }
 }
@@ -314,7 +315,12 @@ pub fn dashed(line: &[Pos2], stroke: Stroke, dashes: &[f32]) -> Vec<Shape> {
     }
 }
 
-fn paint_text(painter: &Painter, Text { text, at, style }: &Text) {
+fn text_mark(painter: &Painter, of: &Text) {
+    let Text {
+        text: words,
+        at,
+        style,
+    } = of;
     let (at, ink) = (Pos2::from(*at), color(style.ink));
     let font = match style.weight {
         Weight::Medium => theme::text(style.size),
@@ -322,7 +328,7 @@ fn paint_text(painter: &Painter, Text { text, at, style }: &Text) {
         Weight::Mono => theme::mono(style.size),
     };
     if style.upwards {
-        let galley = painter.layout_no_wrap(text.clone(), font, ink);
+        let galley = text::lay_out(painter, words, font);
         let half = galley.size() / 2.0;
         let corner = at + Vec2::new(-half.y, half.x);
         let turned = TextShape::new(corner, galley, ink).with_angle(-std::f32::consts::FRAC_PI_2);
@@ -334,5 +340,5 @@ fn paint_text(painter: &Painter, Text { text, at, style }: &Text) {
         Anchor::Middle => Align2::CENTER_CENTER,
         Anchor::End => Align2::RIGHT_CENTER,
     };
-    painter.text(at, align, text, font, ink);
+    text::paint_text(painter, at, align, words, font, ink);
 }

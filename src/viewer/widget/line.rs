@@ -7,6 +7,7 @@ use egui::{
 
 use super::super::theme::{self, Palette};
 use super::button::focus_ring;
+use super::text::paint_text;
 
 /// A line on screen.
 pub struct Line<'a> {
@@ -69,14 +70,14 @@ impl<'a> Line<'a> {
     /// Words so far from its left end; the place they take comes back.
     pub fn left(&self, x: f32, text: impl ToString, font: FontId, ink: Color32) -> Rect {
         let at = pos2(self.rect.left() + x, self.rect.center().y);
-        let painter = self.ui.painter();
-        painter.text(at, Align2::LEFT_CENTER, text, font, ink)
+        let (painter, text) = (self.ui.painter(), text.to_string());
+        paint_text(painter, at, Align2::LEFT_CENTER, &text, font, ink)
     }
 
     /// Words that end so far from its right end; the place they take comes back.
     pub fn right(&self, x: f32, text: impl ToString, font: FontId, ink: Color32) -> Rect {
         let at = pos2(self.rect.right() - x, self.rect.center().y);
-        let painter = self.ui.painter();
-        painter.text(at, Align2::RIGHT_CENTER, text, font, ink)
+        let (painter, text) = (self.ui.painter(), text.to_string());
+        paint_text(painter, at, Align2::RIGHT_CENTER, &text, font, ink)
     }
 }

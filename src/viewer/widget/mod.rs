@@ -9,6 +9,7 @@ pub mod line;
 pub mod named_rects;
 pub mod property;
 pub mod readout;
+pub mod text;
 pub mod toast;
 pub mod track;
 
@@ -25,5 +26,6 @@ pub use property::{
     warning, words,
 };
 pub use readout::{Readout, readout_ui};
+pub use text::paint_text;
 pub use toast::toasts_ui;
 pub use track::track_ui;

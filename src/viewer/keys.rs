@@ -1,6 +1,6 @@
 //! The one table of commands that have a name: in lists, on buttons, and on the keyboard.
 
-use egui::{Context, Id, Key, KeyboardShortcut, ModifierNames, Modifiers};
+use egui::{Context, Event, Id, Key, KeyboardShortcut, ModifierNames, Modifiers};
 
 use super::command::{
     Ask, Command, Compare, Edit, Episode, File, Learn, Look, Play, Replacement, Rows, Steps,
@@ -381,10 +381,13 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
             let forms = [Form::Tsv, Form::NumPy];
             let form = forms[usize::from(input.modifiers.shift)];
             let copies = input.events.iter();
-            let copies = copies.filter(|event| **event == egui::Event::Copy);
+            let copies = copies.filter(|event| **event == Event::Copy);
             commands.extend(copies.map(|_| Command::File(File::CopyTable(form))));
         }
-        for (key, command) in bound(held) {
+        let is_key = |event: &Event| matches!(event, Event::Key { .. });
+        let pressed = input.events.iter().any(is_key);
+        let bound = if pressed { bound(held) } else { Vec::new() };
+        for (key, command) in bound {
             let is_free = key.modifiers.any() || !taken.contains(&key.logical_key);
             if is_free && counts(&command) {
                 let count = input.count_and_consume_key(key.modifiers, key.logical_key);

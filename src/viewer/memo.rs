@@ -1,13 +1,14 @@
 //! Results that are kept while they are needed again: a frame computes only what has changed.
 
-use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The last `N` results, each with the key of everything that it depends on.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Memo<K, V, const N: usize> {
-    kept: RefCell<VecDeque<(K, V)>>,
-    computed: Cell<usize>,
+    kept: Mutex<VecDeque<(K, V)>>,
+    computed: AtomicUsize,
 }
 
 impl<K, V, const N: usize> Default for Memo<K, V, N> {
@@ -17,24 +18,35 @@ impl<K, V, const N: usize> Default for Memo<K, V, N> {
     }
 }
 
+/// A copy begins without results.
+impl<K, V, const N: usize> Clone for Memo<K, V, N> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 impl<K: PartialEq, V: Clone, const N: usize> Memo<K, V, N> {
     /// Returns the result for a key; computes it where it is not among the last ones.
     pub fn get(&self, key: K, compute: impl FnOnce() -> V) -> V {
         let is_it = |kept: &&(K, V)| kept.0 == key;
-        if let Some((_, value)) = self.kept.borrow().iter().find(is_it) {
+        if let Some((_, value)) = self.kept().iter().find(is_it) {
             return value.clone();
         }
         let value = compute();
-        let mut kept = self.kept.borrow_mut();
+        let mut kept = self.kept();
         kept.truncate(N - 1);
         kept.push_front((key, value.clone()));
-        self.computed.set(self.computed.get() + 1);
+        self.computed.fetch_add(1, Ordering::Relaxed);
         value
+    }
+
+    fn kept(&self) -> MutexGuard<'_, VecDeque<(K, V)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the number of results computed so far.
     pub fn computed(&self) -> usize {
-        self.computed.get()
+        self.computed.load(Ordering::Relaxed)
     }
 }
 

@@ -119,12 +119,22 @@ impl<'a> Plot<'a> {
 
     /// Returns the place of a value on the horizontal axis, which may be beyond its ends.
     pub fn x(&self, value: f64) -> f32 {
-        self.area.left + self.area.width() * self.across.share(value) as f32
+        self.xs()(value)
     }
 
     /// Returns the height of a value; values beyond the axis are moved to its end.
     pub fn y(&self, value: f64) -> f32 {
-        self.area.bottom - self.area.height() * self.chart.up.share(value).clamp(0.0, 1.0) as f32
+        self.ys()(value)
+    }
+
+    fn xs(&self) -> impl Fn(f64) -> f32 {
+        let (area, share) = (self.area, self.across.shares());
+        move |value| area.left + area.width() * share(value) as f32
+    }
+
+    fn ys(&self) -> impl Fn(f64) -> f32 {
+        let (area, share) = (self.area, self.chart.up.shares());
+        move |value| area.bottom - area.height() * share(value).clamp(0.0, 1.0) as f32
     }
 
     /// All of it.
@@ -189,21 +199,21 @@ impl<'a> Plot<'a> {
         if line.band.len() < 2 {
             return;
         }
-        let with = |end: usize| {
-            let both = line.points.iter().zip(&line.band);
-            both.map(move |(point, band)| [self.x(point[0]), self.y(band[end])])
-        };
-        let lower: Vec<_> = with(0).collect();
-        let points: Vec<_> = with(1).chain(lower.into_iter().rev()).collect();
+        let (x, y) = (self.xs(), self.ys());
+        let both = line.points.iter().zip(&line.band);
+        let both = both.map(|(point, band)| (x(point[0]), band.map(&y)));
+        let (lower, mut points): (Vec<_>, Vec<_>) =
+            both.map(|(x, [low, high])| ([x, low], [x, high])).unzip();
+        points.extend(lower.into_iter().rev());
         paint.shape(&points, Ink::from(line.hue.of(self.colours)).faded(0.18));
     }
 
     /// Draws a line, with gaps where it is not finite.
     fn line(&self, paint: &mut dyn Paint, line: &Line) {
-        let points = &line.points;
+        let (points, x, y) = (&line.points, self.xs(), self.ys());
         for part in points.chunk_by(|a, b| a[1].is_finite() == b[1].is_finite()) {
             let finite = part.iter().filter(|point| point[1].is_finite());
-            let points: Vec<_> = finite.map(|&[x, y]| [self.x(x), self.y(y)]).collect();
+            let points: Vec<_> = finite.map(|&[along, up]| [x(along), y(up)]).collect();
             if !points.is_empty() {
                 self.stroke(paint, line, &points);
             }

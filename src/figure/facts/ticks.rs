@@ -75,8 +75,14 @@ impl Axis {
 
     /// Returns the position of a value: 0 at the first end, 1 at the other.
     pub fn share(self, value: f64) -> f64 {
+        self.shares()(value)
+    }
+
+    /// [`Axis::share`] of many values.
+    pub fn shares(self) -> impl Fn(f64) -> f64 {
         let [low, high] = self.places();
-        (self.place(value) - low) / (high - low).max(1e-9)
+        let length = (high - low).max(1e-9);
+        move |value| (self.place(value) - low) / length
     }
 
     /// Returns the value at a position.

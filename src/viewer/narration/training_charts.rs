@@ -1,5 +1,7 @@
 //! Charts of training, for the window and for figures.
 
+use std::sync::Arc;
+
 use crate::figure::HeadName;
 use crate::figure::chart::data::{Chart, Form, Hue, Line, MOST_POINTS, thinned};
 use crate::figure::facts::numbers::brief;
@@ -32,22 +34,42 @@ pub fn charts(learning: &LiveTraining) -> Vec<Chart> {
 /// Bits per sequence of the run at this place: one line, and of the one on screen all that is known of them.
 fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
     let run = &learning.runs[index];
-    let Some(progress) = run.progress.as_deref() else {
-        return Vec::new();
-    };
     let several = learning.runs.len() > 1;
     let label = run.label();
     let name = if several { &label } else { "mean" };
     let hue = Hue::Line(index);
-    let mean = mean(progress, name, hue, |point| (point.bits, point.ends));
-    if index != learning.chosen {
-        return vec![thin(mean)];
+    let mut lines = kept(run, "loss", |progress| {
+        let mean = mean(progress, |point| (point.bits, point.ends));
+        let bits =
+            |point: &HistoryPoint| [point.sequences as f64, point.validation.bits_per_sequence];
+        let points = thinned(progress.history.iter().map(bits));
+        vec![
+            mean,
+            Line::new("validation", Hue::Accent, Form::Dots, points),
+        ]
+    });
+    if let Some(mean) = lines.first_mut() {
+        (mean.name, mean.hue) = (name.to_owned(), hue);
     }
-    let bits = |point: &HistoryPoint| [point.sequences as f64, point.validation.bits_per_sequence];
-    let points = thinned(progress.history.iter().map(bits));
-    let validation = Line::new("validation", Hue::Accent, Form::Dots, points);
-    let lines = [mean, validation].into_iter();
-    lines.filter(|line| !line.points.is_empty()).collect()
+    if index == learning.chosen {
+        lines.retain(|line| !line.points.is_empty());
+        lines
+    } else {
+        lines.into_iter().take(1).map(thin).collect()
+    }
+}
+
+/// Lines of a run, computed once while there is no news of it.
+fn kept(
+    run: &RunView,
+    what: &'static str,
+    compute: impl FnOnce(&RunProgress) -> Vec<Line>,
+) -> Vec<Line> {
+    let Some(progress) = &run.progress else {
+        return Vec::new();
+    };
+    let key = (what, Arc::as_ptr(progress) as usize, progress.sequences);
+    run.lines.get(key, || compute(progress))
 }
 
 /// A line that is secondary to others.
@@ -138,12 +160,12 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
     let progress = run.progress.as_deref();
     let hue = Hue::Line(learning.chosen);
     let of = |point: &Point| (point.norm, [point.norm; 2]);
-    let norm = |progress| mean(progress, "mean", hue, of);
     let levels = match run.experiment.training.clip {
         Clip::GlobalNorm(limit) => vec![(limit, format!("clipped above {}", brief(limit)))],
         Clip::None | Clip::Elementwise(_) => Vec::new(),
     };
-    let lines: Vec<_> = progress.map(norm).into_iter().collect();
+    let mut lines = kept(run, "gradient", |progress| vec![mean(progress, of)]);
+    lines.iter_mut().for_each(|line| line.hue = hue);
     let up = over(&lines, &levels, f64::INFINITY);
     let meaning = "Norm over all weights, before clipping.";
     let gradient = Chart {
@@ -178,14 +200,13 @@ type Of = fn(&HeadDiagnostics, usize) -> Option<f64>;
 /// Returns the charts of the heads: entropy, rows, gate.
 pub fn heads(run: &RunView) -> Vec<Chart> {
     let model = &run.experiment.model;
-    let progress = run.progress.as_deref();
-    let Some(progress) = progress.filter(|_| model.heads() > 0) else {
+    if run.progress.is_none() || model.heads() == 0 {
         return Vec::new();
-    };
+    }
     let rows = model.rows();
     let all = (rows as f64).log2();
-    let chart = |name: &str, meaning: &str, most: Option<f64>, phases: &[&str], of: Of| {
-        let lines = lines(run, progress, phases, of);
+    let chart = |name: &'static str, meaning: &str, most: Option<f64>, phases: &[&str], of: Of| {
+        let lines = kept(run, name, |progress| lines(run, progress, phases, of));
         let linear = |most| Axis::new(AxisKind::Linear, [0.0, most]);
         let up = most.map_or_else(|| over(&lines, &[], f64::INFINITY), linear);
         (!lines.is_empty()).then(|| over_sequences(run, name, meaning, up, lines))
@@ -257,18 +278,13 @@ fn smoothed(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     (0..points.len()).map(mean).collect()
 }
 
-/// Returns the mean of a quantity with the band of all updates.
-fn mean(
-    progress: &RunProgress,
-    name: &str,
-    hue: Hue,
-    of: impl Fn(&Point) -> (f64, [f64; 2]),
-) -> Line {
+/// The mean of a quantity with the band of all updates.
+fn mean(progress: &RunProgress, of: impl Fn(&Point) -> (f64, [f64; 2])) -> Line {
     let curve = &progress.curve;
     let points = curve.smoothed(SMOOTH, MOST_POINTS, |point| of(point).0);
     Line {
         band: curve.range(BAND, MOST_POINTS, |point| of(point).1),
-        ..Line::new(name, hue, Form::Whole, points)
+        ..Line::new("mean", Hue::Accent, Form::Whole, points)
     }
 }
 

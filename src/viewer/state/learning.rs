@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::figure::chart::data::Line;
 use crate::io::Experiment;
 use crate::io::preset::{WHOLE, ablations};
 use crate::learn::{Finding, Pace, RunProgress, RunUpdate, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, State, chance, optimum};
 use crate::viewer::files::LoadedRun;
+use crate::viewer::memo::Memo;
 use crate::viewer::state::episode::{EpisodeRequest, Open};
 use crate::viewer::state::same::SameArc;
 
@@ -153,6 +155,8 @@ pub struct RunView {
     pub rate: Option<f64>,
     /// The answer to the episode on screen, while another run is selected.
     pub probe: Probe,
+    /// Lines of its charts, by name, progress and sequences.
+    pub lines: Memo<(&'static str, usize, u64), Vec<Line>, 5>,
 }
 
 /// News of the runs, each with its index; every report differs.
@@ -454,6 +458,7 @@ impl RunView {
             machine: Arc::new(machine),
             rate: None,
             probe: Probe::default(),
+            lines: Memo::default(),
             experiment,
         }
     }

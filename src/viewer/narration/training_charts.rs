@@ -8,7 +8,7 @@ use crate::figure::facts::numbers::brief;
 use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::io::paper;
 use crate::learn::{Point, RunProgress};
-use crate::train::{Clip, HeadDiagnostics, HistoryPoint};
+use crate::train::{self, Clip, HeadDiagnostics, HistoryPoint};
 use crate::viewer::state::learning::{LiveTraining, RunView};
 
 /// A mean is over this share of the sequences before it, its band over this one.
@@ -18,6 +18,8 @@ const BAND: f64 = 0.03;
 const LOOKS: usize = 8;
 /// Upper end of an axis of bits, in multiples of the chance level.
 const BEYOND: f64 = 10.0;
+/// The most points of a line on a card.
+const ON_CARD: usize = 150;
 /// The least loss on the card of a run, in bits per sequence.
 const BEST: f64 = 0.01;
 /// Ratio of chance level to optimum from which an axis of bits is logarithmic.
@@ -113,7 +115,11 @@ pub fn card(run: &RunView, line: Option<&Line>) -> Chart {
     let top = (2.0 * guessing).max(10.0 * BEST);
     let across = ("sequences", Axis::sequences([1.0, of as f64]));
     let up = Axis::new(AxisKind::Logarithm, [BEST, top]);
-    let lines = line.cloned().map(thin).into_iter().collect();
+    let coarse = |line: &Line| Line {
+        points: train::thin(&line.points, ON_CARD),
+        ..thin(line.clone())
+    };
+    let lines = line.map(coarse).into_iter().collect();
     Chart {
         levels: vec![(guessing, String::new())],
         ..Chart::new("", "", across, up, lines)

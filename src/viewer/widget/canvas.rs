@@ -310,7 +310,20 @@ pub fn dashed(line: &[Pos2], stroke: Stroke, dashes: &[f32]) -> Vec<Shape> {
         line => {
             let every = |first: usize| dashes.iter().copied().skip(first).step_by(2);
             let [dashes, gaps] = [0, 1].map(|first| every(first).collect::<Vec<_>>());
-            Shape::dashed_line_with_offset(line, stroke, &dashes, &gaps, 0.0)
+            let pieces = Shape::dashed_line_with_offset(line, stroke, &dashes, &gaps, 0.0);
+            // A dash round a bend has several pieces.
+            let mut dashes: Vec<Vec<Pos2>> = Vec::new();
+            for piece in pieces {
+                let Shape::LineSegment { points, .. } = piece else {
+                    continue;
+                };
+                match dashes.last_mut() {
+                    Some(dash) if dash.last() == Some(&points[0]) => dash.push(points[1]),
+                    _ => dashes.push(points.to_vec()),
+                }
+            }
+            let dashes = dashes.into_iter();
+            dashes.map(|dash| Shape::line(dash, stroke)).collect()
         }
     }
 }

@@ -22,6 +22,7 @@ use super::state::settings::Appearance;
 use super::theme;
 use super::widget::canvas::RecordedPart;
 use super::widget::readout::Readout;
+use super::widget::take_commands;
 use super::worker::Worker;
 
 /// Longest time by which a frame may come late and still catch up, in seconds: a window that was away does
@@ -356,7 +357,6 @@ impl App {
         let ctx = ui.ctx().clone();
         self.before_ui(&ctx);
         let size = ctx.content_rect().size();
-        let mut commands = Vec::new();
         if size.x >= 200.0 && size.y >= 160.0 {
             let room = frame::room(&self.state, size);
             self.tell(Command::Window(Window::Sized {
@@ -366,12 +366,12 @@ impl App {
             }));
             theme::set_reach(&ctx, self.state.is_on_phone());
             let (job, drawn) = (self.worker.under_way().next(), &mut self.drawn);
-            frame::panels_ui(ui, &self.state, job.as_deref(), drawn, &mut commands);
+            frame::panels_ui(ui, &self.state, job.as_deref(), drawn);
         }
-        frame::over_ui(ui, &self.state, &self.drawn, &mut commands);
-        dialogs_ui(&ctx, &self.state, &mut commands);
+        frame::over_ui(ui, &self.state, &self.drawn);
+        dialogs_ui(&ctx, &self.state);
         frame::drop_hint(&ctx);
-        self.apply(&ctx, commands);
+        self.apply(&ctx, take_commands(&ctx));
         self.after_ui(&ctx);
     }
 }

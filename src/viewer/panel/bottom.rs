@@ -13,12 +13,12 @@ use crate::figure::page::debug::timeline::TIMELINE;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Area, Ink};
 use crate::player::{Loop, Player};
-use crate::viewer::command::{Ask, Command, Learn, Play, Subject};
+use crate::viewer::command::{Ask, Learn, Play, Subject};
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Icon, area, focus_ring, from_left, from_right, icon_button, label, named_icon_button, on_click,
-    one_line, paint_text, spot,
+    one_line, send, spot,
 };
 use crate::viewer::{keys, narration};
 
@@ -74,27 +74,27 @@ pub fn child(ui: &mut Ui, rect: Rect, add: impl FnOnce(&mut Ui)) {
 fn buttons_ui(ui: &mut Ui, rect: Rect, view: &mut View<'_>) {
     child(ui, rect, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        keys_ui(ui, view.player, view.commands);
+        keys_ui(ui, view.player);
         ui.add_space(4.0);
         let looping = view.player.looping() != Loop::Off;
-        icon_button(ui, Icon::Loop, Play::ToggleLoop, looping, view.commands);
+        icon_button(ui, Icon::Loop, Play::ToggleLoop, looping);
     });
 }
 
 /// Shows the transport buttons: to the ends, by a step, play and pause.
-pub fn keys_ui(ui: &mut Ui, player: &Player, commands: &mut Vec<Command>) {
-    icon_button(ui, Icon::First, Play::First, false, commands);
-    icon_button(ui, Icon::Previous, Play::Step(-1), false, commands);
+pub fn keys_ui(ui: &mut Ui, player: &Player) {
+    icon_button(ui, Icon::First, Play::First, false);
+    icon_button(ui, Icon::Previous, Play::Step(-1), false);
     let (icon, name) = if player.playing() {
         (Icon::Pause, "Pause")
     } else {
         (Icon::Play, "Play")
     };
     let play = named_icon_button(ui, icon, name, false, true);
-    on_click(&play, Play::Toggle, commands);
+    on_click(&play, Play::Toggle);
     play.on_hover_text(keys::with_key(name, &Play::Toggle.into()));
-    icon_button(ui, Icon::Next, Play::Step(1), false, commands);
-    icon_button(ui, Icon::Last, Play::Last, false, commands);
+    icon_button(ui, Icon::Next, Play::Step(1), false);
+    icon_button(ui, Icon::Last, Play::Last, false);
 }
 
 /// The part to loop, in brackets, with its steps as text.
@@ -168,7 +168,7 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
         let come = bar.left + bar.width() * through;
         canvas.rect(bar.across(bar.left, come), colours.accent);
     }
-    on_click(&response, Play::SeekStage(place), view.commands);
+    on_click(&response, Play::SeekStage(place));
     let (number, count) = (place + 1, view.player.stages());
     response.on_hover_text(format!("{stage}: stage {number} of {count}  (. and ,)"));
 }
@@ -182,8 +182,8 @@ fn scrub_stages(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         let stages = view.player.stages();
         let along = ((at.x - x.min) / x.span()).clamp(0.0, 1.0) * stages as f32;
         let stage = (along as usize).min(stages - 1);
-        let moment = [Play::SeekStage(stage), Play::Through(along - stage as f32)];
-        view.commands.extend(moment.map(Command::Play));
+        send(ui.ctx(), Play::SeekStage(stage));
+        send(ui.ctx(), Play::Through(along - stage as f32));
     }
 }
 
@@ -202,14 +202,14 @@ fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
 /// The speed, at the right end.
 fn speed_ui(ui: &mut Ui, rect: Rect, view: &mut View<'_>) {
     let rect = rect.with_min_x(rect.right() - SPEED);
-    child(ui, rect, |ui| paces_ui(ui, view.state, view.commands));
+    child(ui, rect, |ui| paces_ui(ui, view.state));
 }
 
 /// The speed, and buttons that change it.
-pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+pub fn paces_ui(ui: &mut Ui, state: &State) {
     ui.spacing_mut().item_spacing.x = 0.0;
     let row = ui.spacing().interact_size.y;
-    icon_button(ui, Icon::Minus, Play::Faster(-1), false, commands);
+    icon_button(ui, Icon::Minus, Play::Faster(-1), false);
     let (rect, response) = ui.allocate_exact_size(vec2(PACE, row), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Reset speed"));
     let text = format!("{} steps/s", numbers::speed(state.player.speed()));
@@ -217,23 +217,23 @@ pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let ink = Palette::of(ui).text;
     paint_text(ui.painter(), rect.center(), align, &text, font, ink);
     focus_ring(ui, &response);
-    on_click(&response, Play::NormalSpeed, commands);
+    on_click(&response, Play::NormalSpeed);
     let usual = numbers::speed(state.usual_speed());
     let walks = [", stage by stage", ""][usize::from(!state.player.stage_by_stage())];
     let hint = format!("Steps per second{walks}; click to reset to {usual}");
     response.on_hover_text(keys::with_key(&hint, &Play::NormalSpeed.into()));
-    icon_button(ui, Icon::Plus, Play::Faster(1), false, commands);
+    icon_button(ui, Icon::Plus, Play::Faster(1), false);
 }
 
 /// Shows the number of unread errors; a click lists them.
-pub fn problems_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+pub fn problems_ui(ui: &mut Ui, state: &State) {
     let problems = state.toasts.problems;
     if problems > 0 {
         let plural = if problems == 1 { "" } else { "s" };
         let words = RichText::new(format!("{problems} problem{plural}"));
         let words = words.color(Palette::of(ui).warning).size(11.5);
         let button = ui.add(Button::new(words).small());
-        on_click(&button, Ask::For(Subject::Messages), commands);
+        on_click(&button, Ask::For(Subject::Messages));
     }
 }
 
@@ -246,11 +246,11 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
         None => narration::status(view.open, view.player, view.focus),
     };
     from_right(ui, |ui| {
-        problems_ui(ui, view.state, view.commands);
+        problems_ui(ui, view.state);
         if view.state.learning.is_some() && !view.state.shows_learner() {
             let words = RichText::new("Show live training").size(11.5);
             let button = ui.add(Button::new(words).small());
-            on_click(&button, Learn::Toggle, view.commands);
+            on_click(&button, Learn::Toggle);
         }
         from_left(ui, |ui| {
             one_line(ui, text, theme::mono(11.5), view.palette.text)

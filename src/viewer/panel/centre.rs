@@ -9,9 +9,9 @@ use crate::figure::page::debug::DebugPage;
 use crate::figure::page::debug::geometry::{Bands, Columns, PHASES};
 use crate::figure::scene::paint::Draw;
 use crate::train::Recording;
-use crate::viewer::command::{Command, Edit, Rows, Steps};
+use crate::viewer::command::{Edit, Rows, Steps};
 use crate::viewer::row_zoom::ON_SCREEN;
-use crate::viewer::widget::{area, spot};
+use crate::viewer::widget::{area, send, spot};
 
 /// Height of the rows where the pictures have this height.
 pub fn rows_room(height: f32, recording: &Recording) -> f32 {
@@ -60,11 +60,11 @@ fn wheel_in_time(ui: &Ui, columns: &Columns, y: Rangef, rows: Rangef, view: &mut
     let by = zoomed * (turned / 200.0).exp();
     if by != 1.0 {
         let at = (at.x - columns.whole.min) / width.max(f32::MIN_POSITIVE);
-        view.commands.push(Command::Steps(Steps::Widen { at, by }));
+        send(ui.ctx(), Steps::Widen { at, by });
     }
     if scrolled.x != 0.0 && columns.is_part() {
         let steps = -scrolled.x / width;
-        view.commands.push(Command::Steps(Steps::Pan(steps)));
+        send(ui.ctx(), Steps::Pan(steps));
     }
 }
 
@@ -79,7 +79,7 @@ fn wheel(ui: &Ui, columns: &Columns, bands: &Bands, view: &mut View<'_>) {
     if moved != 0.0 {
         let height = view.rows.place(bands.rows, ON_SCREEN).height;
         let rows = -moved / height.max(1.0);
-        view.commands.push(Command::Rows(Rows::Scroll(rows)));
+        send(ui.ctx(), Rows::Scroll(rows));
     }
 }
 
@@ -119,5 +119,5 @@ fn paint_bits(response: &egui::Response, here: Option<(usize, usize)>, view: &mu
         (Some(_), _) if !down => Edit::EndStroke,
         _ => return,
     };
-    view.commands.push(Command::Edit(edit));
+    send(&response.ctx, edit);
 }

@@ -5,10 +5,10 @@ use egui::{
 };
 
 use crate::viewer::choices::Choice;
-use crate::viewer::command::{Ask, Command};
+use crate::viewer::command::Ask;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::{Line, field_ui, modal, note};
+use crate::viewer::widget::{Line, field_ui, modal, note, send};
 
 const WIDTH: f32 = 600.0;
 const LINE: f32 = 28.0;
@@ -44,12 +44,7 @@ pub fn matching<'a>(choices: &'a [Choice], typed: &str) -> Vec<&'a Choice> {
 }
 
 /// Shows the list; the chosen command runs once it is closed.
-pub fn command_palette_ui(
-    ctx: &Context,
-    search: &Dialog,
-    choices: &[Choice],
-    commands: &mut Vec<Command>,
-) {
+pub fn command_palette_ui(ctx: &Context, search: &Dialog, choices: &[Choice]) {
     let window = ctx.content_rect();
     let width = WIDTH.min(window.width() - 64.0).max(0.0);
     let (moved, entered) = take_moves(ctx);
@@ -58,7 +53,7 @@ pub fn command_palette_ui(
     let modal = modal(ctx, "commands", (Align2::CENTER_TOP, top), Margin::same(12));
     let shown = modal.show(ctx, |ui| {
         ui.set_width(width);
-        let (text, _) = field_ui(ui, search, ("type a command", "Command"), commands);
+        let (text, _) = field_ui(ui, search, ("type a command", "Command"));
         ui.add_space(6.0);
         let found = matching(choices, &text);
         let last = found.len().saturating_sub(1);
@@ -66,15 +61,14 @@ pub fn command_palette_ui(
         let chosen = if is_same { search.chosen } else { 0 };
         let line = chosen.saturating_add_signed(moved).min(last);
         if line != chosen {
-            commands.push(Ask::Chosen(line).into());
+            send(ui.ctx(), Ask::Chosen(line));
         }
         let most = (window.height() * 0.8 - 120.0).clamp(LINE, 13.0 * LINE);
-        list_ui(ui, most, &found, (line, moved != 0), entered)
+        list_ui(ui, most, &found, (line, moved != 0), entered);
     });
-    if shown.should_close() || shown.inner.is_some() {
-        commands.push(Ask::Leave.into());
+    if shown.should_close() {
+        send(ctx, Ask::Leave);
     }
-    commands.extend(shown.inner);
 }
 
 /// Returns the movement by arrow keys, and whether Enter was pressed.
@@ -98,8 +92,7 @@ fn list_ui(
     found: &[&Choice],
     (chosen, moved): (usize, bool),
     entered: bool,
-) -> Option<Command> {
-    let mut done = None;
+) {
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .max_height(height)
@@ -116,11 +109,11 @@ fn list_ui(
                 }
                 let wanted = response.clicked() || (index == chosen && entered);
                 if wanted && choice.blocked.is_none() {
-                    done = Some(choice.command.clone());
+                    send(ui.ctx(), Ask::Leave);
+                    send(ui.ctx(), choice.command.clone());
                 }
             }
         });
-    done
 }
 
 fn line_ui(ui: &mut Ui, choice: &Choice, chosen: bool) -> Response {

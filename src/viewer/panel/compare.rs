@@ -83,7 +83,7 @@ fn outcome_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut View
                 words(ui, told, theme::text(12.0), ink);
             }
         }
-        controls_ui(ui, found, pair, view);
+        controls_ui(ui, found, pair);
         for line in found.values.not_compared() {
             let say = if is_low { one_line } else { words };
             say(ui, line, theme::text(11.5), quiet);
@@ -91,18 +91,18 @@ fn outcome_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut View
     });
 }
 
-fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut View<'_>) {
+fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        let (first, commands) = (Compare::FirstDifference, &mut *view.commands);
+        let first = Compare::FirstDifference;
         ui.add_enabled_ui(found.values.first.is_some(), |ui| {
-            key_button(ui, "Go to first difference", first, commands);
+            key_button(ui, "Go to first difference", first);
         });
         let verb = if pair.difference { "Hide" } else { "Show" };
         let toggle = Compare::ToggleDifference;
-        key_button(ui, &format!("{verb} B − A"), toggle, commands);
+        key_button(ui, &format!("{verb} B − A"), toggle);
         if pair.can_have_same_input() {
-            text_button(ui, "Use same input for B", Compare::SameInput, commands);
+            text_button(ui, "Use same input for B", Compare::SameInput);
         }
     });
     ui.horizontal_wrapped(|ui| {
@@ -110,7 +110,7 @@ fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut Vie
         note(ui, "tolerance");
         for (tolerance, name) in TOLERANCES {
             let (is_on, command) = (tolerance == pair.tolerance, Compare::Tolerance(tolerance));
-            let button = choice(ui, is_on, name, command, view.commands);
+            let button = choice(ui, is_on, name, command);
             button.on_hover_text("Differences up to this are ignored; relative for values above 1");
         }
     });

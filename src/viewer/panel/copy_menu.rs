@@ -7,6 +7,7 @@ use egui::{Button, Response, RichText, Ui};
 
 use crate::viewer::command::{Command, File};
 use crate::viewer::inspect::{Form, Table};
+use crate::viewer::widget::send;
 
 /// Numbers in lines and columns, as an array of a trace file has them.
 pub struct Sheet<'a> {
@@ -75,13 +76,7 @@ impl Sheet<'_> {
     }
 
     /// The menu of a picture; `cell` is the line and the column under the pointer, `more` is to be done with a cell, too.
-    pub fn menu(
-        &self,
-        response: &Response,
-        cell: Option<(usize, usize)>,
-        more: Option<More<'_>>,
-        commands: &mut Vec<Command>,
-    ) {
+    pub fn menu(&self, response: &Response, cell: Option<(usize, usize)>, more: Option<More<'_>>) {
         // The pointer moves on into the menu: the cell is the one that was clicked.
         let id = response.id.with("menu");
         if let (true, Some(cell)) = (response.secondary_clicked(), cell) {
@@ -93,23 +88,23 @@ impl Sheet<'_> {
             return;
         };
         response.context_menu(|ui| {
-            self.menu_ui(ui, (line, column), commands);
+            self.menu_ui(ui, (line, column));
             if let Some((words, command)) = more {
                 ui.separator();
                 if ui.button(words).clicked() {
-                    commands.push(command(line, column));
+                    send(ui.ctx(), command(line, column));
                 }
             }
         });
     }
 
-    fn menu_ui(&self, ui: &mut Ui, (line, column): (usize, usize), commands: &mut Vec<Command>) {
+    fn menu_ui(&self, ui: &mut Ui, (line, column): (usize, usize)) {
         ui.label(RichText::new(self.name).strong());
         let value = (self.value)(line, column).to_string();
         let place = format!("{} {line}, {}", self.lines.0, self.column_name(column));
         if ui.button(format!("Copy value ({place})")).clicked() {
             let said = Some(format!("{} copied: {value}, {place}.", self.name));
-            commands.push(File::Copy { text: value, said }.into());
+            send(ui.ctx(), File::Copy { text: value, said });
         }
         ui.separator();
         egui::Grid::new("parts").num_columns(4).show(ui, |ui| {
@@ -124,7 +119,7 @@ impl Sheet<'_> {
                         let text = self.table(part).text(form);
                         let said = format!("{} copied: {words} as {}.", self.name, form.name());
                         let said = Some(said);
-                        commands.push(File::Copy { text, said }.into());
+                        send(ui.ctx(), File::Copy { text, said });
                     }
                 }
                 ui.end_row();

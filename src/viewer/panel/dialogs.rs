@@ -18,14 +18,16 @@ use crate::viewer::files::FilePurpose;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::{dialog_ui, field_ui, note, primary_button, text_button, words};
+use crate::viewer::widget::{
+    dialog_ui, field_ui, is_sent, note, primary_button, send, text_button, words,
+};
 
 /// Shows the open dialog, if there is one.
-pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
+pub fn dialogs_ui(ctx: &Context, state: &State) {
     let Some(dialog) = &state.dialog else { return };
     let settings = &state.settings;
     let (title, width) = match dialog.subject {
-        Subject::Commands => return command_palette_ui(ctx, dialog, &state.choices(), commands),
+        Subject::Commands => return command_palette_ui(ctx, dialog, &state.choices()),
         Subject::Keys => ("Keys", 860.0),
         Subject::Settings => ("Settings", 420.0),
         Subject::Glossary => ("Glossary", 560.0),
@@ -39,30 +41,30 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
     };
     let left = dialog_ui(ctx, title, width, |ui| match dialog.subject {
         Subject::Commands => {}
-        Subject::Keys => keys_ui(ui, settings.stop, commands),
-        Subject::Settings => settings_ui(ui, settings, commands),
-        Subject::Glossary => glossary_ui(ui, dialog, commands),
+        Subject::Keys => keys_ui(ui, settings.stop),
+        Subject::Settings => settings_ui(ui, settings),
+        Subject::Glossary => glossary_ui(ui, dialog),
         Subject::About => about_ui(ui),
-        Subject::Messages => messages_ui(ui, &state.toasts, commands),
-        Subject::Step => step_ui(ui, dialog, commands),
-        Subject::Episode => phone::episode_ui(ui, state, commands),
-        Subject::More => phone::more_ui(ui, state, commands),
-        Subject::File(purpose) => path_ui(ui, (dialog, purpose), state, commands),
-        Subject::EndRun => ending_ui(ui, dialog, state, commands),
+        Subject::Messages => messages_ui(ui, &state.toasts),
+        Subject::Step => step_ui(ui, dialog),
+        Subject::Episode => phone::episode_ui(ui, state),
+        Subject::More => phone::more_ui(ui, state),
+        Subject::File(purpose) => path_ui(ui, (dialog, purpose), state),
+        Subject::EndRun => ending_ui(ui, dialog, state),
     });
     // An answer leaves it open where it is unclear.
     let is_answer = |command: &Command| {
         let chosen = matches!(command, Command::File(File::Chosen(..)));
         chosen || matches!(command, Command::Ask(Ask::GoTo(_)))
     };
-    if left && !commands.iter().any(is_answer) {
-        commands.push(Ask::Leave.into());
+    if left && !is_sent(ctx, is_answer) {
+        send(ctx, Ask::Leave);
     }
 }
 
-fn step_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
+fn step_ui(ui: &mut Ui, dialog: &Dialog) {
     let line = ("12, +5, −1 or answer", "Step");
-    let (text, mut entered) = field_ui(ui, dialog, line, commands);
+    let (text, mut entered) = field_ui(ui, dialog, line);
     if dialog.doubted {
         let words =
             "This episode has no such step or phase. Type a step number, +5, −1 or a phase.";
@@ -71,7 +73,7 @@ fn step_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
     ui.add_space(8.0);
     entered |= primary_button(ui, "Go").clicked();
     if entered {
-        commands.push(Ask::GoTo(text).into());
+        send(ui.ctx(), Ask::GoTo(text));
     }
 }
 
@@ -114,7 +116,7 @@ const MACHINE: &str =
 const FIGURE: &str = "The pictures in the centre: .svg, .png, or .gif with every step.";
 
 /// Shows the dialog that ends training.
-fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Command>) {
+fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     let (Some(learning), Some(ending)) = (&state.learning, &state.ending) else {
         return;
     };
@@ -140,7 +142,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
     };
     let lost = format!("The run is lost unless you save {lost}.{others}{then}");
     note(ui, &lost);
-    let (text, entered) = field_ui(ui, dialog, (hint, name), commands);
+    let (text, entered) = field_ui(ui, dialog, (hint, name));
     folder_ui(ui, state, &text);
     let folder = text.trim();
     if HAS_FILES {
@@ -162,24 +164,19 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
     ui.horizontal_wrapped(|ui| {
         let saves = primary_button(ui, save).clicked() || entered;
         if saves && !folder.is_empty() {
-            commands.push(Learn::SaveAndEnd(PathBuf::from(folder)).into());
+            send(ui.ctx(), Learn::SaveAndEnd(PathBuf::from(folder)));
         }
-        text_button(ui, without, Learn::EndUnsaved, commands);
-        text_button(ui, stay, Ask::Leave, commands);
+        text_button(ui, without, Learn::EndUnsaved);
+        text_button(ui, stay, Ask::Leave);
     });
 }
 
-fn path_ui(
-    ui: &mut Ui,
-    (dialog, purpose): (&Dialog, FilePurpose),
-    state: &State,
-    commands: &mut Vec<Command>,
-) {
+fn path_ui(ui: &mut Ui, (dialog, purpose): (&Dialog, FilePurpose), state: &State) {
     let (_, what, action) = file_words(purpose);
     note(ui, what);
     ui.add_space(4.0);
     let hint = if HAS_FILES { "file path" } else { "file name" };
-    let (text, entered) = field_ui(ui, dialog, (hint, "Path"), commands);
+    let (text, entered) = field_ui(ui, dialog, (hint, "Path"));
     if purpose.is_to_save() {
         folder_ui(ui, state, &text);
     }
@@ -196,12 +193,12 @@ fn path_ui(
         let action = if dialog.doubted { replace } else { action };
         entered |= primary_button(ui, action).clicked();
         if HAS_FILES {
-            text_button(ui, "Browse …", File::Browse(purpose), commands);
+            text_button(ui, "Browse …", File::Browse(purpose));
         }
     });
     if entered && !text.trim().is_empty() {
         let path = PathBuf::from(text.trim());
-        commands.push(File::Chosen(purpose, path).into());
+        send(ui.ctx(), File::Chosen(purpose, path));
     }
     if dialog.doubted {
         let what = if is_folder { "Folder" } else { "File" };

@@ -59,7 +59,7 @@ fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) 
     let ink = [palette.subdued, palette.text][usize::from(has_come)];
     let x = rect.left() + STEP + 10.0..=rect.right() - 6.0;
     let elided = line.within(x, &event.words, theme::text(11.5), ink);
-    on_click(&line.response, Play::Seek(event.step), view.commands);
+    on_click(&line.response, Play::Seek(event.step));
     if elided {
         line.response.on_hover_text(&event.words);
     }

@@ -5,14 +5,14 @@ use egui::{Context, Rect, Ui};
 use super::card::{card_ui, veil, words_ui};
 use crate::figure::narrate::failure::describe;
 use crate::figure::page::debug::geometry::Columns;
-use crate::viewer::command::{Command, Episode, Window};
+use crate::viewer::command::{Episode, Window};
 use crate::viewer::state::gallery::FAILURES;
 use crate::viewer::state::{NARROW, State};
 use crate::viewer::theme::Palette;
 use crate::viewer::widget::{named_rects, on_click, primary_button, text_button};
 
 /// The card of the failure that is shown.
-pub fn failure_ui(ctx: &Context, state: &State, columns: &Columns, commands: &mut Vec<Command>) {
+pub fn failure_ui(ctx: &Context, state: &State, columns: &Columns) {
     let wrong = state
         .failing()
         .and_then(|failing| failing.wrong.zip(Some(failing.met)));
@@ -26,11 +26,11 @@ pub fn failure_ui(ctx: &Context, state: &State, columns: &Columns, commands: &mu
         let spot = Rect::from_x_y_ranges(step, answers.y_range()).expand(4.0);
         veil(ctx, spot, 0.0);
     }
-    card_ui(ctx, "failure", |ui| failure_text_ui(ui, state, commands));
+    card_ui(ctx, "failure", |ui| failure_text_ui(ui, state));
 }
 
 /// Shows the task; after the first wrong bit, where and why it is wrong; and the next commands.
-pub fn failure_text_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+pub fn failure_text_ui(ui: &mut Ui, state: &State) {
     let (Some(open), Some(failing)) = (&state.session.open, state.failing()) else {
         return;
     };
@@ -51,9 +51,9 @@ pub fn failure_text_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) 
     ui.horizontal_wrapped(|ui| {
         if failing.met {
             let next = Episode::Failure(Some((failing.which + 1) % FAILURES.len()));
-            on_click(&primary_button(ui, "Go to next failure"), next, commands);
-            text_button(ui, "Open start page", Window::ToggleWelcome, commands);
+            on_click(&primary_button(ui, "Go to next failure"), next);
+            text_button(ui, "Open start page", Window::ToggleWelcome);
         }
-        text_button(ui, "Close", Episode::Failure(None), commands);
+        text_button(ui, "Close", Episode::Failure(None));
     });
 }

@@ -18,7 +18,6 @@ use crate::figure::facts::rows::Span;
 use crate::figure::page::compare::page_columns;
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::timeline::{TIMELINE, scalars_height};
-use crate::viewer::command::Command;
 use crate::viewer::state::State;
 use crate::viewer::state::jobs::PendingJob;
 use crate::viewer::state::layout::WindowLayout;
@@ -146,19 +145,13 @@ fn message_corner(state: &State, window: Rect) -> (Align2, Pos2) {
 }
 
 /// All panels.
-pub fn panels_ui(
-    ui: &mut Ui,
-    state: &State,
-    job: Option<&PendingJob>,
-    drawn: &mut FrameCache,
-    commands: &mut Vec<Command>,
-) {
+pub fn panels_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>, drawn: &mut FrameCache) {
     if !state.is_folded() {
         fixed(ui, Panel::top("top"), TOP, BAR).show(ui, |ui| {
             if state.is_on_phone() {
-                phone::top_ui(ui, state, job, commands);
+                phone::top_ui(ui, state, job);
             } else {
-                top_ui(ui, state, job, commands);
+                top_ui(ui, state, job);
             }
         });
     }
@@ -172,7 +165,6 @@ pub fn panels_ui(
             state,
             palette,
             textures,
-            commands,
         };
         return start_ui(ui, start, job);
     };
@@ -185,7 +177,6 @@ pub fn panels_ui(
         whole: &whole,
         palette,
         textures: &mut drawn.textures,
-        commands,
         pointed: Pointed::default(),
         before,
         answer: None,
@@ -211,29 +202,29 @@ fn start_ui(ui: &mut Ui, start: Start<'_>, job: Option<&PendingJob>) {
             let text = RichText::new(format!("{} …", job.words)).size(14.0);
             ui.label(text.color(start.palette.subdued));
             ui.add_space(8.0);
-            under_way_ui(ui, job, 240.0, start.commands);
+            under_way_ui(ui, job, 240.0);
         });
     });
 }
 
 /// Shows the overlays: readout at the pointer, notifications, tour.
-pub fn over_ui(ui: &Ui, state: &State, drawn: &FrameCache, commands: &mut Vec<Command>) {
+pub fn over_ui(ui: &Ui, state: &State, drawn: &FrameCache) {
     let ctx = ui.ctx();
     let covered = state.dialog.is_some() || egui::Popup::is_any_open(ctx) || rests(ctx, state);
     if let (Some(readout), false) = (&drawn.pointed.readout, covered) {
         readout_ui(ctx, readout);
     }
     let corner = message_corner(state, ctx.content_rect());
-    toasts_ui(&state.toasts, ctx, corner, commands);
+    toasts_ui(&state.toasts, ctx, corner);
     if state.session.open.is_none() || state.welcome.shown || state.dialog.is_some() {
         return;
     }
-    present::floating_ui(ctx, state, commands);
+    present::floating_ui(ctx, state);
     if let Some(tour) = state.tour() {
-        tour::tour_ui(ctx, state, tour, commands);
+        tour::tour_ui(ctx, state, tour);
     } else if state.failing().is_some() && !state.is_on_phone() {
         let columns = columns_of(state, ctx.content_rect().width());
-        failure_ui(ctx, state, &columns, commands);
+        failure_ui(ctx, state, &columns);
     }
 }
 
@@ -258,9 +249,9 @@ fn failure_panel_ui(ui: &mut Ui, view: &mut View<'_>) {
         let scrolled = ScrollArea::vertical().min_scrolled_height(0.6 * window.height());
         scrolled.show(ui, |ui| {
             if let Some(tour) = state.tour() {
-                tour::stop_ui(ui, state, tour, view.commands);
+                tour::stop_ui(ui, state, tour);
             } else {
-                failure_text_ui(ui, state, view.commands);
+                failure_text_ui(ui, state);
             }
         });
     });
@@ -299,7 +290,7 @@ fn episode_panels_ui(ui: &mut Ui, view: &mut View<'_>) {
     if let Some(learning) = state.learning.as_ref().filter(|_| state.shows_learner()) {
         let height = learn::height(state.is_on_phone());
         let panel = fixed(ui, Panel::bottom("learn"), height, BAR);
-        panel.show(ui, |ui| learn::bar_ui(ui, learning, view.commands));
+        panel.show(ui, |ui| learn::bar_ui(ui, learning));
     }
     if state.is_on_phone() {
         failure_panel_ui(ui, view);
@@ -359,7 +350,7 @@ fn drawer_ui(ui: &Ui, view: &mut View<'_>) {
 fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
     ScrollArea::vertical().show(ui, |ui| {
         let session = &view.state.session;
-        left::episode_ui(ui, session, view.commands);
+        left::episode_ui(ui, session);
         ui.add_space(theme::SECTION);
         left::heads_ui(ui, view);
         ui.add_space(theme::SECTION);

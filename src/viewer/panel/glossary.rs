@@ -2,15 +2,15 @@
 
 use egui::Ui;
 
-use crate::viewer::command::{Command, Episode};
+use crate::viewer::command::Episode;
 use crate::viewer::glossary::terms;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{field_ui, note, scrolled_ui, text_button, words};
 
 /// Shows the terms that contain what is typed.
-pub fn glossary_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
-    let (text, _) = field_ui(ui, dialog, ("type a term", "Term"), commands);
+pub fn glossary_ui(ui: &mut Ui, dialog: &Dialog) {
+    let (text, _) = field_ui(ui, dialog, ("type a term", "Term"));
     ui.add_space(8.0);
     let typed = text.to_lowercase();
     scrolled_ui(ui, 200.0, |ui| {
@@ -25,7 +25,7 @@ pub fn glossary_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
                 words(ui, term.title(), theme::heading(13.0), ink);
                 if let Some(link) = term.link {
                     let name = format!("Show {}", term.name);
-                    text_button(ui, "Show", Episode::Link(link), commands)
+                    text_button(ui, "Show", Episode::Link(link))
                         .on_hover_text(format!("{name} in an episode"));
                 }
             });

@@ -18,10 +18,10 @@ pub fn gradients_ui(ui: &mut Ui, by: &Gradients, view: &mut View<'_>) {
     from_right(ui, |ui| {
         let leave = Episode::Gradients(Quantity::Loss);
         let hint = keys::with_key("Show values instead of gradients", &leave.into());
-        text_button(ui, "Show values", leave, view.commands).on_hover_text(hint);
+        text_button(ui, "Show values", leave).on_hover_text(hint);
         if let Some(write) = by.heaviest {
             let there = format!("Go to step {}", write.step);
-            text_button(ui, &there, Play::Seek(write.step), view.commands)
+            text_button(ui, &there, Play::Seek(write.step))
                 .on_hover_text("The write with the largest gradient");
         }
         from_left(ui, |ui| {

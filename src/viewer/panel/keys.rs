@@ -4,7 +4,7 @@ use egui::text::LayoutJob;
 use egui::{RichText, TextFormat, Ui, vec2};
 
 use crate::platform::HAS_FILES;
-use crate::viewer::command::{Ask, Command, Subject, Tour};
+use crate::viewer::command::{Ask, Subject, Tour};
 use crate::viewer::keys::{Group, TABLE};
 use crate::viewer::state::tour::TOUR_STEPS;
 use crate::viewer::theme::{self, Palette};
@@ -41,7 +41,7 @@ const THE_BROWSERS: (&str, &str, &str) = (
 );
 
 /// Shows the list in columns, with further help below. `stop` is the tour step where the tour was left.
-pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
+pub fn keys_ui(ui: &mut Ui, stop: usize) {
     list_ui(ui);
     ui.add_space(8.0);
     ui.horizontal_wrapped(|ui| {
@@ -49,9 +49,9 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
             0 => "Start tour".to_owned(),
             stop => format!("Continue tour: {} of {}", stop + 1, TOUR_STEPS.len()),
         };
-        text_button(ui, &tour, Tour::Start, commands);
+        text_button(ui, &tour, Tour::Start);
         for subject in [Subject::Settings, Subject::Glossary, Subject::About] {
-            named_button(ui, Ask::For(subject), commands);
+            named_button(ui, Ask::For(subject));
         }
     });
 }

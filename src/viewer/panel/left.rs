@@ -19,7 +19,7 @@ use crate::viewer::state::episode::{self, EpisodeRequest, Open};
 use crate::viewer::state::session::{self, Session, stops};
 use crate::viewer::widget::{
     Icon, Line, check_box, choice, control, field, from_right, head_sign, icon_button,
-    named_icon_button, note, section, text_button, track_ui, warning, wide_button, words,
+    named_icon_button, note, section, send, text_button, track_ui, warning, wide_button, words,
 };
 use crate::viewer::{keys, narration, theme};
 
@@ -27,9 +27,9 @@ use crate::viewer::{keys, narration, theme};
 const TOGETHER: f32 = -5.0;
 
 /// Shows the episode to record, or the known facts of one from a file.
-pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+pub fn episode_ui(ui: &mut Ui, session: &Session) {
     if let Some(open) = session.open.as_ref().filter(|open| open.is_of_a_file()) {
-        recorded_ui(ui, open, session, commands);
+        recorded_ui(ui, open, session);
         return;
     }
     let Some(machine) = session.machine() else {
@@ -43,49 +43,48 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         ui.label(episode::task_name(&machine.task));
     });
     let next = if let Some(count) = machine.task.held_out() {
-        held_out_ui(ui, request.seed, count, commands);
+        held_out_ui(ui, request.seed, count);
         "Go to the next held-out episode"
     } else {
-        size_ui(ui, &machine.task, request, commands);
-        seed_ui(ui, request.seed, commands);
+        size_ui(ui, &machine.task, request);
+        seed_ui(ui, request.seed);
         "Go to the next seed"
     };
     if session.draws() {
-        draw_ui(ui, session, commands);
+        draw_ui(ui, session);
     }
     if machine.ntm.config.heads() > 0 {
-        rows_ui(ui, session, machine, commands);
+        rows_ui(ui, session, machine);
     }
     wrap_around_ui(ui, session);
     trained(ui, machine, request);
     // The input is edited in a picture that has no room on a phone.
     if machine.task.held_out().is_none() && !theme::is_by_finger(ui.ctx()) {
-        edit_ui(ui, session, commands);
+        edit_ui(ui, session);
     }
-    new_episode_ui(ui, next, commands);
+    new_episode_ui(ui, next);
 }
 
 /// Shows the controls for the size and the repeats of an episode.
-fn size_ui(ui: &mut Ui, task: &Task, request: &EpisodeRequest, commands: &mut Vec<Command>) {
+fn size_ui(ui: &mut Ui, task: &Task, request: &EpisodeRequest) {
     let (label, sizes) = (session::size_label(task), session::sizes(task));
-    let size = integer_field(ui, label, request.size, &sizes);
-    commands.extend(size.map(|size| Episode::Size(size).into()));
+    integer_ui(ui, label, request.size, &sizes, Episode::Size);
     if task.repeats().is_some() {
-        let repeats = integer_field(ui, "Repeats", request.repeats, &(1..=episode::MOST_REPEATS));
-        commands.extend(repeats.map(|repeats| Episode::Repeats(repeats).into()));
+        let allowed = 1..=episode::MOST_REPEATS;
+        integer_ui(ui, "Repeats", request.repeats, &allowed, Episode::Repeats);
     }
 }
 
 /// Shows the index of the held-out episode of a file, from 0.
-fn held_out_ui(ui: &mut Ui, seed: u64, count: usize, commands: &mut Vec<Command>) {
-    let last = count.saturating_sub(1);
+fn held_out_ui(ui: &mut Ui, seed: u64, count: usize) {
+    let allowed = 0..=count.saturating_sub(1);
     let place = (seed % count.max(1) as u64) as usize;
-    let chosen = integer_field(ui, "Held out", place, &(0..=last));
-    commands.extend(chosen.map(|place| Episode::Seed(place as u64).into()));
+    let seed = |place| Episode::Seed(place as u64);
+    integer_ui(ui, "Held out", place, &allowed, seed);
 }
 
 /// An opened trace is described by itself: nothing here is about the machines of the session.
-fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<Command>) {
+fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session) {
     let recording = &open.shown.recording;
     section(ui, "Episode, as recorded");
     let mut fact = |label: &str, value: &str| {
@@ -124,15 +123,15 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
     absent_ui(ui, &unknown, "missing:", warning);
     if let Some(machine) = session.machine() {
         let hint = format!("Record an episode of {}", machine.title);
-        new_episode_ui(ui, &hint, commands);
+        new_episode_ui(ui, &hint);
     }
 }
 
 /// Shows the edited input, and its distance from the input of the seed.
-fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+fn edit_ui(ui: &mut Ui, session: &Session) {
     let hint = "Change bits of the input";
     let height = ui.spacing().interact_size.y;
-    wide_button(ui, ("Edit input", height, hint), Edit::Toggle, commands);
+    wide_button(ui, ("Edit input", height, hint), Edit::Toggle);
     let request = &session.request;
     let words = match (request.flipped.len(), request.given.is_some()) {
         (0, true) => "input of the other episode",
@@ -160,11 +159,11 @@ fn absent_ui(ui: &mut Ui, absent: &[String], words: &str, say: fn(&mut Ui, &str)
     ui.label(list).on_hover_text(absent.join("\n"));
 }
 
-fn new_episode_ui(ui: &mut Ui, hint: &str, commands: &mut Vec<Command>) {
+fn new_episode_ui(ui: &mut Ui, hint: &str) {
     ui.add_space(2.0);
     let height = ui.spacing().interact_size.y + 4.0;
     let button = ("Record episode", height, hint);
-    wide_button(ui, button, Episode::NextSeed, commands);
+    wide_button(ui, button, Episode::NextSeed);
 }
 
 /// A field for a number that is dragged or typed into.
@@ -175,49 +174,46 @@ fn number_field<N: egui::emath::Numeric>(number: &mut N, speed: f64, width: f32)
         .min_size(vec2(width, theme::ROW))
 }
 
-/// The same for a number of the episode; returns another one, if it was given.
-fn number_ui<N: egui::emath::Numeric>(ui: &mut Ui, name: &str, value: N, width: f32) -> Option<N> {
-    let mut changed = value;
-    let number = number_field(&mut changed, 0.1, width);
-    field(ui, true, number).accessible_name(name);
-    (changed != value).then_some(changed)
+/// Requests the episode with another number, if it was changed.
+fn request<N: PartialEq>(ui: &Ui, before: N, number: N, episode: impl FnOnce(N) -> Episode) {
+    if number != before {
+        send(ui.ctx(), episode(number));
+    }
 }
 
 /// A whole number with buttons for less and more; typing, dragging and the track under it work too.
-fn integer_field(
+fn integer_ui(
     ui: &mut Ui,
     label: &str,
     value: usize,
     allowed: &RangeInclusive<usize>,
-) -> Option<usize> {
+    episode: impl FnOnce(usize) -> Episode,
+) {
     let (least, most) = (*allowed.start(), *allowed.end());
-    let asked = control(ui, label, |ui| {
+    let mut changed = value;
+    control(ui, label, |ui| {
         let more = named_icon_button(ui, Icon::Plus, &format!("More: {label}"), false, false);
-        let mut changed = value;
         let number = number_field(&mut changed, 0.1, 44.0);
         let response = field(ui, true, number).accessible_name(label);
         let less = named_icon_button(ui, Icon::Minus, &format!("Less: {label}"), false, false);
         if more.clicked() {
-            return Some((value + 1).min(most));
-        }
-        if less.clicked() {
-            return Some(value.saturating_sub(1).max(least));
-        }
-        if response.dragged() {
+            changed = (value + 1).min(most);
+        } else if less.clicked() {
+            changed = value.saturating_sub(1).max(least);
+        } else if response.dragged() {
             // A drag stops at the ends; whoever types beyond them is told.
             changed = changed.clamp(least, most);
         }
-        (changed != value).then_some(changed)
     });
     ui.add_space(TOGETHER);
     let name = format!("Slide {}", label.to_lowercase());
-    let (_, slid) = track_ui(ui, &name, value, &stops(least, most));
-    slid.or(asked)
+    track_ui(ui, &name, &mut changed, &stops(least, most));
+    request(ui, value, changed, episode);
 }
 
-fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
+fn seed_ui(ui: &mut Ui, seed: u64) {
     control(ui, "Seed", |ui| {
-        icon_button(ui, Icon::Again, Episode::NextSeed, false, commands);
+        icon_button(ui, Icon::Again, Episode::NextSeed, false);
         let mut changed = seed;
         // What is slid goes through f64; what is shown and typed does not, and keeps every digit.
         let typed = Cell::new(None);
@@ -230,14 +226,14 @@ fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
         let response = field(ui, true, number).accessible_name("Seed");
         let changed = typed.get().unwrap_or(changed);
         if response.changed() && changed != seed {
-            commands.push(Episode::Seed(changed).into());
+            send(ui.ctx(), Episode::Seed(changed));
         }
     });
 }
 
 /// Shows the sampling mode and the number of the sample.
-fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-    let request = &session.request;
+fn draw_ui(ui: &mut Ui, session: &Session) {
+    let asked = &session.request;
     let config = session.machine().map(|machine| &machine.ntm.config);
     let hard = config.is_some_and(|config| config.is_hard());
     let (word, hint) = if hard {
@@ -254,20 +250,22 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
         for (sampling, word, hint) in [mean, sampled].into_iter().chain(expected) {
-            let (is_on, command) = (request.sampling == sampling, Episode::Sampling(sampling));
-            choice(ui, is_on, word, command, commands).on_hover_text(hint);
+            let (is_on, command) = (asked.sampling == sampling, Episode::Sampling(sampling));
+            choice(ui, is_on, word, command).on_hover_text(hint);
         }
     });
     control(ui, "Sample", |ui| {
-        icon_button(ui, Icon::Again, Episode::AnotherDraw, false, commands);
-        let typed = number_ui(ui, "Sample", request.sample, 72.0);
-        commands.extend(typed.map(|sample| Episode::Sample(sample).into()));
+        icon_button(ui, Icon::Again, Episode::AnotherDraw, false);
+        let mut sample = asked.sample;
+        field(ui, true, number_field(&mut sample, 0.1, 72.0)).accessible_name("Sample");
+        request(ui, asked.sample, sample, Episode::Sample);
     });
     control(ui, "Spread", |ui| {
-        let show = text_button(ui, "Show", Episode::Spread, commands);
+        let show = text_button(ui, "Show", Episode::Spread);
         name_of(show, &Episode::Spread.into());
-        let typed = number_ui(ui, "Samples", session.samples, 36.0);
-        commands.extend(typed.map(|count| Episode::Samples(count).into()));
+        let mut samples = session.samples;
+        field(ui, true, number_field(&mut samples, 0.1, 36.0)).accessible_name("Samples");
+        request(ui, session.samples, samples, Episode::Samples);
     });
     let open = session.open.as_ref();
     if let Some(said) = open.and_then(|open| mechanism::sampling(&open.shown.recording.trace)) {
@@ -275,22 +273,21 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
 }
 
-fn rows_ui(ui: &mut Ui, session: &Session, machine: &Machine, commands: &mut Vec<Command>) {
+fn rows_ui(ui: &mut Ui, session: &Session, machine: &Machine) {
     let config = &machine.ntm.config;
     let (rows, free) = (session.request.rows, config.runs_on_any_rows());
     let why =
         "The number of rows is fixed: the initial memory or weighting of this machine is learned.";
-    let asked = control(ui, "Memory", |ui| {
-        let mut changed = rows;
+    let mut changed = rows;
+    control(ui, "Memory", |ui| {
         let number = number_field(&mut changed, 0.5, 96.0).suffix(" rows");
         let response = field(ui, free, number).accessible_name("Memory rows");
         response.on_disabled_hover_text(why);
-        (changed != rows).then_some(changed)
     });
     ui.add_space(TOGETHER);
     let stops = session.rows_on_offer();
-    let track = |ui: &mut Ui| track_ui(ui, "Slide memory rows", rows, &stops);
-    let (response, slid) = ui.add_enabled_ui(free, track).inner;
+    let track = |ui: &mut Ui| track_ui(ui, "Slide memory rows", &mut changed, &stops);
+    let response = ui.add_enabled_ui(free, track).inner;
     if free {
         response.on_hover_text("Run the same weights with another number of rows");
     } else {
@@ -300,7 +297,7 @@ fn rows_ui(ui: &mut Ui, session: &Session, machine: &Machine, commands: &mut Vec
     if machine.is_trained() && rows != config.rows() {
         note(ui, &format!("trained with {} rows", config.rows()));
     }
-    commands.extend(slid.or(asked).map(|rows| Episode::Rows(rows).into()));
+    request(ui, rows, changed, Episode::Rows);
 }
 
 /// Shows that memory wrapped around, and how many rows avoid it.
@@ -384,7 +381,7 @@ fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
     let line = Line::to_press(ui, if many { 18.0 } else { row }, &info);
     head_line(&line, head, &label, view);
     let response = line.response;
-    choose(ui, &response, head, view);
+    choose(&response, head);
     let key = keys::head_key(head).map_or(String::new(), |key| format!("  ({key})"));
     let view = &view.state.view;
     let why = if view.keeps(head) {
@@ -432,8 +429,8 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
     let shown = &view.state.view;
     let count = format!("{}/{}", view.whole.shown(), view.rows.total());
     let ink = view.palette.subdued;
-    let mut tick = |ui: &mut Ui, is_on, words, toggle: Rows| {
-        let tick = check_box(ui, is_on, words, toggle, view.commands);
+    let tick = |ui: &mut Ui, is_on, words, toggle: Rows| {
+        let tick = check_box(ui, is_on, words, toggle);
         name_of(tick, &toggle.into());
     };
     ui.horizontal(|ui| {

@@ -34,7 +34,7 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
         value: &|t, _| loss[t],
     };
     let cell = step.map(|step| (step, 0));
-    sheet.menu(&response, cell, None, view.commands);
+    sheet.menu(&response, cell, None);
     if let Some(step) = step {
         let (loss, phase) = (loss[step], narrate::phase_at(view.recording(), step));
         let mut events = view.open.events.iter();
@@ -102,7 +102,7 @@ fn menu(
         names: &names,
         value: &|t, index| lines[index].values[t],
     };
-    sheet.menu(response, cell, None, view.commands);
+    sheet.menu(response, cell, None);
 }
 
 /// The penalty over time of the heads of the selected head's kind.

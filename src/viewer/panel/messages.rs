@@ -2,13 +2,13 @@
 
 use egui::Ui;
 
-use crate::viewer::command::{Command, File};
+use crate::viewer::command::File;
 use crate::viewer::state::messages::{Kind, Toasts};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{note, scrolled_ui, text_button, words};
 
 /// All messages, the newest first.
-pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {
+pub fn messages_ui(ui: &mut Ui, toasts: &Toasts) {
     let palette = Palette::of(ui);
     let said: Vec<_> = toasts.history().collect();
     if said.is_empty() {
@@ -30,5 +30,5 @@ pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {
         .iter()
         .map(|(kind, text)| format!("{}: {text}", kind.mark()));
     let (text, said) = (lines.collect::<Vec<_>>().join("\n"), None);
-    text_button(ui, "Copy messages", File::Copy { text, said }, commands);
+    text_button(ui, "Copy messages", File::Copy { text, said });
 }

@@ -1,5 +1,4 @@
-//! The parts of the window. A panel gets the state to look at and a list to push commands to; it
-//! changes nothing itself.
+//! The parts of the window. A panel gets the state to look at and sends commands; it changes nothing itself.
 
 pub mod about;
 pub mod bottom;
@@ -40,7 +39,7 @@ use egui::{
     UiBuilder, WidgetInfo,
 };
 
-use super::command::{Command, Play};
+use super::command::Play;
 use super::inspect::Card;
 use super::memo::Memo;
 use super::row_zoom::Rows;
@@ -48,7 +47,7 @@ use super::state::episode::Open;
 use super::state::target::Target;
 use super::state::{NARROW, State};
 use super::theme::{Palette, Scale};
-use super::widget::{Canvas, Readout, Textures, area, named_rects, rect, spot};
+use super::widget::{Canvas, Readout, Textures, area, named_rects, rect, send, spot};
 use crate::figure::facts::equations::InStep;
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::page::debug::DebugPage;
@@ -106,7 +105,7 @@ pub struct Pointed {
     pub unit: Option<(usize, usize)>,
 }
 
-/// The view of a panel on an open episode, with its list of commands.
+/// The view of a panel on an open episode.
 pub struct View<'a> {
     /// All that the window knows.
     pub state: &'a State,
@@ -124,8 +123,6 @@ pub struct View<'a> {
     pub palette: &'static Palette,
     /// Pictures.
     pub textures: &'a mut Textures,
-    /// Wishes.
-    pub commands: &'a mut Vec<Command>,
     /// What the pointer is over.
     pub pointed: Pointed,
     /// The same in the frame before.
@@ -343,7 +340,7 @@ pub fn scrub(response: &Response, time: Rangef, view: &mut View<'_>) {
     if let (true, Some(position)) = (down, response.interact_pointer_pos()) {
         let step = step_at(time.into(), position.x, view.steps());
         if step != view.step() {
-            view.commands.push(Command::Play(Play::Seek(step)));
+            send(&response.ctx, Play::Seek(step));
         }
     }
 }

@@ -74,7 +74,7 @@ pub fn part_ui(ui: &mut Ui, place: &PlacedPanel<'_>, all: &[PlacedPanel<'_>], vi
         Slot::Ribbon(head) => lines::ribbon_ui(ui, place, head, view),
         Slot::Line(id) => lines::line_ui(ui, place, id, view),
         Slot::LaneName(head) => parts::lane_name_ui(ui, place, head, view),
-        Slot::Title(head) => parts::title_ui(ui, place, head, view),
+        Slot::Title(head) => parts::title_ui(ui, place, head),
         Slot::ColumnName(head) => parts::column_name_ui(ui, place, head, view),
         Slot::ColumnWord(id) => parts::column_word_ui(ui, place, id, view),
         Slot::Moves(head) => parts::moves_ui(ui, place, head, view),
@@ -93,7 +93,7 @@ pub fn part_ui(ui: &mut Ui, place: &PlacedPanel<'_>, all: &[PlacedPanel<'_>], vi
 fn thumbnail_ui(ui: &mut Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     let (response, _) = hover_ui(ui, place, &[], view);
     if let Some(head) = place.panel.id.of {
-        choose(ui, &response, head, view);
+        choose(&response, head);
     }
     if response.hovered() {
         let accent = view.palette.data.accent;
@@ -112,8 +112,8 @@ enum Sign {
 fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
     let response = button(ui, place);
     match sign {
-        Sign::Head(head) => choose(ui, &response, head, view),
-        Sign::Stage(stage) => on_click(&response, Play::SeekStage(stage), view.commands),
+        Sign::Head(head) => choose(&response, head),
+        Sign::Stage(stage) => on_click(&response, Play::SeekStage(stage)),
     }
     if !response.hovered() {
         return;

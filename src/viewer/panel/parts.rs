@@ -20,7 +20,7 @@ use crate::model::Trace;
 use crate::train::is_absent;
 use crate::viewer::command::{Look, Play, Rows};
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::{Readout, area, label, on_click, paint_text, rect, spot};
+use crate::viewer::widget::{Readout, area, label, on_click, rect, send, spot};
 
 /// A quiet text, also for screen readers.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
@@ -30,11 +30,11 @@ pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, vi
 }
 
 /// A click looks at a head, with Shift it is pinned.
-pub fn choose(ui: &Ui, response: &Response, head: usize, view: &mut View<'_>) {
+pub fn choose(response: &Response, head: usize) {
     if response.clicked() {
-        let pin = ui.input(|input| input.modifiers.shift);
+        let pin = response.ctx.input(|input| input.modifiers.shift);
         let look = if pin { Look::Pin } else { Look::Focus };
-        view.commands.push(look(head).into());
+        send(&response.ctx, look(head));
     }
 }
 
@@ -62,21 +62,21 @@ const CHOOSE: &str = "Shift+click adds it as the second";
 /// The name of a head beside its weighting.
 pub fn lane_name_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
     let response = choice(ui, place, head == view.focus);
-    on_click(&response, Look::Focus(head), view.commands);
+    on_click(&response, Look::Focus(head));
 }
 
 /// The name of a head over its column.
 pub fn column_name_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
     let response = button(ui, place);
-    choose(ui, &response, head, view);
+    choose(&response, head);
     let label = head_label(view.trace(), head);
     response.on_hover_text(format!("Select head {label}; {CHOOSE}"));
 }
 
 /// The name of a head over its addressing.
-pub fn title_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
+pub fn title_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize) {
     let response = button(ui, place);
-    on_click(&response, Look::Select(Target::Head(head)), view.commands);
+    on_click(&response, Look::Select(Target::Head(head)));
     response.on_hover_text(place.panel.name.as_str());
 }
 
@@ -89,7 +89,7 @@ pub fn column_word_ui(ui: &Ui, place: &PlacedPanel<'_>, id: PanelId, view: &mut 
     let response = button(ui, place);
     let trace = &view.trace().heads[head];
     if let Some(stage) = view.open.stages.place(column.stage, Some(trace)) {
-        on_click(&response, Play::SeekStage(stage), view.commands);
+        on_click(&response, Play::SeekStage(stage));
     }
     if response.hovered() {
         let panel = view.catalogue().panel(id);
@@ -131,7 +131,7 @@ pub fn table_line_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut V
         let line = view.palette.data.line;
         view.canvas(ui).outline(place.area, line);
     }
-    choose(ui, &response, head, view);
+    choose(&response, head);
     let (heads, step) = (&view.open.heads, view.step());
     let value = |head: usize, column: usize| emitted_value(&heads[head], &EMITTED[column], step);
     let cells = table_cells(Span::new(place.area.left, place.area.right));
@@ -147,7 +147,7 @@ pub fn table_line_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut V
         names: &names,
         value: &value,
     };
-    sheet.menu(&response, cell, None, view.commands);
+    sheet.menu(&response, cell, None);
     response.on_hover_text(format!("Click to select this head; {CHOOSE}"));
 }
 
@@ -234,6 +234,6 @@ pub fn minimap_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     weightings_menu(&response, view.focus, None, at.copied(), view);
     let down = response.dragged() || response.clicked();
     if let (true, Some(at)) = (down, response.interact_pointer_pos()) {
-        view.commands.push(Rows::Centre(index(at.y)).into());
+        send(ui.ctx(), Rows::Centre(index(at.y)));
     }
 }

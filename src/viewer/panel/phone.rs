@@ -18,7 +18,7 @@ use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Icon, Line, choice, from_left, from_right, icon_button, named_icon_button, on_click,
-    primary_button, rect, section, text_button, words,
+    primary_button, rect, section, send, text_button, words,
 };
 
 /// Height of the transport.
@@ -55,17 +55,17 @@ static MORE: [Command; 18] = [
 ];
 
 /// Shows the bar above: machine, episode, and list of commands; `job` is the one in progress.
-pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>, commands: &mut Vec<Command>) {
+pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>) {
     let job = top::job_to_show(state, job);
     let takes_long = takes_long(ui, job);
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         let (cards, page) = (Window::ToggleWelcome, state.welcome.shown);
-        icon_button(ui, Icon::Cards, cards, page, commands);
+        icon_button(ui, Icon::Cards, cards, page);
         from_right(ui, |ui| {
-            let mut sheet = |ui: &mut Ui, icon, name: &str, subject| {
+            let sheet = |ui: &mut Ui, icon, name: &str, subject| {
                 let button = named_icon_button(ui, icon, name, false, false);
-                on_click(&button, Ask::For(subject), commands);
+                on_click(&button, Ask::For(subject));
             };
             sheet(ui, Icon::More, "More", Subject::More);
             if page {
@@ -77,10 +77,10 @@ pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>, commands: &m
             match job.filter(|_| takes_long) {
                 Some(job) => {
                     ui.spacing_mut().item_spacing.x = 8.0;
-                    top::under_way_ui(ui, job, ui.available_width() / 4.0, commands);
+                    top::under_way_ui(ui, job, ui.available_width() / 4.0);
                     ui.add(egui::Label::new(format!("{} …", job.words)).truncate());
                 }
-                None => top::machine_ui(ui, ui.available_width(), state, commands),
+                None => top::machine_ui(ui, ui.available_width(), state),
             }
         });
     });
@@ -131,8 +131,8 @@ pub fn transport_ui(ui: &mut Ui, view: &mut View<'_>) {
     bottom::child(ui, area.shrink2(vec2(side, 0.0)), |ui| {
         ui.spacing_mut().interact_size.x = each;
         ui.spacing_mut().item_spacing.x = 0.0;
-        keys_ui(ui, view.player, view.commands);
-        paces_ui(ui, view.state, view.commands);
+        keys_ui(ui, view.player);
+        paces_ui(ui, view.state);
     });
 }
 
@@ -159,7 +159,7 @@ fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
     let [back, on] = [format!("← {what}"), format!("{what} →")];
     for (by, text, way) in [(-1, back, "previous"), (1, on, "next")] {
         let command = mark(by).map_or(Play::Stage(by).into(), Command::from);
-        let button = text_button(ui, &text, command, view.commands);
+        let button = text_button(ui, &text, command);
         button.accessible_name(format!("Go to {way} {what}"));
     }
     from_right(ui, |ui| {
@@ -167,12 +167,12 @@ fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
             "bit" => ("Done", "Done"),
             _ => ("Edit", "Edit input"),
         };
-        text_button(ui, text, Edit::Toggle, view.commands).accessible_name(name);
+        text_button(ui, text, Edit::Toggle).accessible_name(name);
         if let Some(here) = mark(0)
             && primary_button(ui, "Flip bit").clicked()
         {
-            view.commands
-                .extend([here, Edit::FlipMarked].map(Command::from));
+            send(ui.ctx(), here);
+            send(ui.ctx(), Edit::FlipMarked);
         }
         from_left(ui, |ui| {
             let (font, ink) = (theme::text(11.0), view.palette.text);
@@ -204,8 +204,8 @@ pub fn strip_ui(ui: &Ui, places: &[PlacedPanel<'_>], view: &mut View<'_>) {
 }
 
 /// Shows the episode on screen and the selected head.
-pub fn episode_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    left::episode_ui(ui, &state.session, commands);
+pub fn episode_ui(ui: &mut Ui, state: &State) {
+    left::episode_ui(ui, &state.session);
     let Some(open) = &state.session.open else {
         return;
     };
@@ -219,7 +219,7 @@ pub fn episode_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         for head in 0..recording.trace.heads.len() {
             let (label, kept) = (head_label(&recording.trace, head), state.view.keeps(head));
             let (is_on, command) = (head == state.view.focus, Look::Focus(head));
-            let button = choice(ui, is_on, &label, command, commands);
+            let button = choice(ui, is_on, &label, command);
             let verb = if kept { "Unpin" } else { "Select" };
             let name = format!("{verb} head {label}");
             button.widget_info(|| WidgetInfo::selected(Role::Button, true, kept, &name));
@@ -228,7 +228,7 @@ pub fn episode_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 }
 
 /// Shows the further commands that are available, by name.
-pub fn more_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+pub fn more_ui(ui: &mut Ui, state: &State) {
     ui.spacing_mut().item_spacing.y = 0.0;
     let entries = MORE.iter().filter_map(keys::entry_of);
     for entry in entries.filter(|entry| state.lacks(entry.need).is_none()) {
@@ -249,7 +249,8 @@ pub fn more_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             palette.subdued,
         );
         if line.response.clicked() {
-            commands.extend([Ask::Leave.into(), entry.command.clone()]);
+            send(line.ui.ctx(), Ask::Leave);
+            send(line.ui.ctx(), entry.command.clone());
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::viewer::state::compare::Pair;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::state::target::Target;
 use crate::viewer::status_text;
-use crate::viewer::widget::{Readout, rect};
+use crate::viewer::widget::{Readout, rect, send};
 
 /// True for pictures whose rows are the units of a layer.
 pub fn is_of_units(id: PanelId) -> bool {
@@ -71,8 +71,8 @@ pub fn point_ui(
         let id = place.panel.id;
         let pins = ui.input(|input| input.modifiers.shift);
         match head_of(id).filter(|_| pins) {
-            Some(head) => view.commands.push(Command::Look(Look::Pin(head))),
-            None => view.commands.extend(keep(id, at, view)),
+            Some(head) => send(ui.ctx(), Look::Pin(head)),
+            None => keep(ui, id, at, view),
         }
     }
 }
@@ -288,13 +288,13 @@ fn target(id: PanelId, at: Hit) -> Target {
     }
 }
 
-/// Returns the commands that pin a cell; on the weighting of a head, also that head.
-fn keep(id: PanelId, at: Hit, view: &View<'_>) -> Vec<Command> {
+/// Pins a cell; on the weighting of a head, also that head.
+fn keep(ui: &Ui, id: PanelId, at: Hit, view: &View<'_>) {
     let other = |head: &usize| *head != view.focus || view.state.view.all_heads;
-    let head = head_of(id).filter(other);
-    let focus = head.map(Look::Focus).into_iter();
-    let looks = focus.chain([Look::Select(target(id, at))]);
-    looks.map(Command::Look).collect()
+    if let Some(head) = head_of(id).filter(other) {
+        send(ui.ctx(), Look::Focus(head));
+    }
+    send(ui.ctx(), Look::Select(target(id, at)));
 }
 
 /// The menu of a picture: over time a line is a step, as in the trace files; at one step it is a row.
@@ -342,7 +342,7 @@ fn menu(
         };
         let place = all.iter().position(|other| other.panel.id == id);
         let cell = hit.map(|hit| hit.row).zip(place);
-        sheet.menu(response, cell, None, view.commands);
+        sheet.menu(response, cell, None);
     } else if place.steps().is_some() {
         let sheet = Sheet {
             name,
@@ -357,7 +357,7 @@ fn menu(
             id.picture == Picture::Output && id.side.is_none() && view.open.shown.machine.is_some();
         let more: Option<More<'_>> = is_known.then_some(("Show gradients of this bit", &gradients));
         let cell = hit.map(|hit| (hit.column, hit.row));
-        sheet.menu(response, cell, more, view.commands);
+        sheet.menu(response, cell, more);
     } else if id.now {
         let all = view.catalogue().panel(PanelId { now: false, ..id });
         let Some(Content::Cells(all)) = all.map(|panel| panel.content) else {
@@ -371,7 +371,7 @@ fn menu(
             ..of_a_step
         };
         let cell = hit.map(|hit| (view.step(), channel(id, hit)));
-        sheet.menu(response, cell, None, view.commands);
+        sheet.menu(response, cell, None);
     } else if let Content::Overlap(overlap) = &panel.content {
         let names: Vec<_> = overlap.names.iter().map(ToString::to_string).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
@@ -380,9 +380,9 @@ fn menu(
             names: &names,
             ..of_a_step
         };
-        sheet.menu(response, cell, None, view.commands);
+        sheet.menu(response, cell, None);
     } else {
-        of_a_step.menu(response, cell, None, view.commands);
+        of_a_step.menu(response, cell, None);
     }
 }
 
@@ -418,5 +418,5 @@ pub fn weightings_menu(
         names: &names,
         value: &value,
     };
-    sheet.menu(response, row.zip(place), None, view.commands);
+    sheet.menu(response, row.zip(place), None);
 }

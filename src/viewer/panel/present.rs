@@ -7,7 +7,7 @@ use super::bottom::{keys_ui, paces_ui};
 use super::{View, fixed};
 use crate::figure::HeadName;
 use crate::figure::narrate::Sentence;
-use crate::viewer::command::{Command, Window};
+use crate::viewer::command::Window;
 use crate::viewer::state::State;
 use crate::viewer::state::layout::WindowLayout;
 use crate::viewer::theme::{self, Palette};
@@ -93,7 +93,7 @@ fn line_ui(ui: &mut Ui, sentence: &Sentence, view: &View<'_>) {
 }
 
 /// The transport over the pictures, while the pointer moves; during the opening a word on how to end it.
-pub fn floating_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
+pub fn floating_ui(ctx: &Context, state: &State) {
     let id = Id::unique("floating");
     if !state.is_folded() {
         ctx.data_mut(|data| data.remove::<f64>(id));
@@ -116,11 +116,11 @@ pub fn floating_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
             Frame::popup(ui.style()).show(ui, |ui| {
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = 2.0;
-                    keys_ui(ui, &state.player, commands);
+                    keys_ui(ui, &state.player);
                     ui.add_space(8.0);
-                    paces_ui(ui, state, commands);
+                    paces_ui(ui, state);
                     ui.add_space(8.0);
-                    icon_button(ui, Icon::Close, Window::TogglePresent, false, commands);
+                    icon_button(ui, Icon::Close, Window::TogglePresent, false);
                 });
             });
         });

@@ -186,7 +186,7 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
         line.response.widget_info(info);
         let id = PanelId::of(Picture::Shifts, view.focus);
         let select = Look::Select(Target::Value { id, column });
-        on_click(&line.response, select, view.commands);
+        on_click(&line.response, select);
         line.left(0.0, format!("s({by})"), theme::text(13.0), palette.text);
         let (rect, middle) = (line.rect, line.rect.center().y);
         let x = egui::Rangef::new(rect.left() + 48.0, rect.right() - 84.0);
@@ -254,7 +254,7 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
         words(ui, &card.title, font, ink);
         from_right(ui, |ui| {
             let close = named_icon_button(ui, Icon::Close, "Unpin", false, false);
-            on_click(&close, Look::Deselect, view.commands);
+            on_click(&close, Look::Deselect);
             close.on_hover_text(keys::with_key("Unpin the value", &Ask::Escape.into()));
             let step = format!("step {:>3}", view.step());
             words(ui, step, theme::mono(12.0), view.palette.text);
@@ -267,19 +267,19 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
         }
         ui.add_space(4.0);
     }
-    copy_ui(ui, &card.table.columns[1..].join(", "), view);
+    copy_ui(ui, &card.table.columns[1..].join(", "));
     ui.add_space(theme::SECTION);
 }
 
 /// Copies the pinned value, or the table of the head.
-fn copy_ui(ui: &mut Ui, what: &str, view: &mut View<'_>) {
+fn copy_ui(ui: &mut Ui, what: &str) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {
         note(ui, "copy as");
         for form in Form::ALL {
             let copy = File::CopyTable(form);
             let tooltip = keys::tooltip(&copy.clone().into());
-            let response = text_button(ui, form.name(), copy, view.commands);
+            let response = text_button(ui, form.name(), copy);
             let response = response.accessible_name(format!("Copy {}", form.name()));
             response.on_hover_text(format!("{what}: {tooltip}"));
         }
@@ -306,12 +306,12 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
         let line = Line::to_press(ui, 18.0, &info);
         cells(&line, &values, &widths, view);
         let select = Look::Select(Target::Row(row));
-        on_click(&line.response, select, view.commands);
+        on_click(&line.response, select);
         let hint = "Click to pin this row, with its equations";
         line.response.on_hover_text(hint);
     }
     if view.state.view.selected.is_none() {
-        copy_ui(ui, "all rows", view);
+        copy_ui(ui, "all rows");
     }
     ui.add_space(4.0);
     if is_absent(weighting[0]) {

@@ -9,7 +9,7 @@ use crate::figure::scene::paint::Draw;
 use crate::figure::{Ink, PlacedPanel, narrate};
 use crate::viewer::command::{Look, Play};
 use crate::viewer::state::target::Target;
-use crate::viewer::widget::{area, on_click, spot};
+use crate::viewer::widget::{area, on_click, send, spot};
 
 /// The ruler: a click or a drag moves the play-head; from the phases, or with Shift, a drag marks the part to loop.
 pub fn ruler_ui(ui: &Ui, place: &PlacedPanel<'_>, time: Rangef, view: &mut View<'_>) {
@@ -20,14 +20,14 @@ pub fn ruler_ui(ui: &Ui, place: &PlacedPanel<'_>, time: Rangef, view: &mut View<
         let at = |x: f32| step_at(time.into(), x, view.steps());
         if let Some((from, to)) = pressed.1.zip(response.interact_pointer_pos()) {
             let range = Some((at(from.x), at(to.x)));
-            view.commands.push(Play::LoopRange(range).into());
+            send(ui.ctx(), Play::LoopRange(range));
         }
     } else if !on_phases || response.clicked() {
         scrub(&response, time, view);
     }
     if let Some(position) = response.hover_pos() {
         let step = step_at(time.into(), position.x, view.steps());
-        on_click(&response, Look::Select(Target::Step), view.commands);
+        on_click(&response, Look::Select(Target::Step));
         let phase = narrate::phase_at(view.recording(), step);
         view.tell(format!("step {step}"), phase, "");
     }
@@ -59,7 +59,7 @@ pub fn loop_handles(ui: &Ui, columns: &Columns, y: Span, view: &mut View<'_>) {
             } else {
                 (first, step.max(first))
             };
-            view.commands.push(Play::LoopRange(Some(range)).into());
+            send(ui.ctx(), Play::LoopRange(Some(range)));
         }
         response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
     }

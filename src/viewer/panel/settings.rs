@@ -3,51 +3,51 @@
 use egui::{Rect, Response, Role, Ui, WidgetInfo, vec2};
 
 use crate::figure::HeadName;
-use crate::viewer::command::{Command, Window};
+use crate::viewer::command::Window;
 use crate::viewer::state::settings::{SCALES, Settings, Theme};
 use crate::viewer::theme::{self, Map, Palette, Scale};
 use crate::viewer::widget::{Line, check_box, choice, note, on_click, section, text_button};
 
 /// All settings; each takes effect at once.
-pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>) {
+pub fn settings_ui(ui: &mut Ui, settings: &Settings) {
     let look = &settings.look;
     section(ui, "Theme");
     ui.horizontal(|ui| {
         for theme in Theme::ALL {
             let is_on = look.theme == theme;
-            choice(ui, is_on, theme.name(), Window::Theme(theme), commands);
+            choice(ui, is_on, theme.name(), Window::Theme(theme));
         }
     });
     next_section(ui, "Colours of weightings, 0 to 1");
     for map in Map::ALL {
         let line = map_ui(ui, map, look.map == map);
-        on_click(&line, Window::Colors(map), commands);
+        on_click(&line, Window::Colors(map));
     }
     let words = "Cividis stays readable with red–green colour blindness.";
     note(ui, words);
     // A phone has room for one size.
     if !theme::is_by_finger(ui.ctx()) {
-        sizes_ui(ui, look.scale, commands);
+        sizes_ui(ui, look.scale);
     }
     next_section(ui, "Motion");
     let words = "Reduced: no animation, no automatic playback";
-    check_box(ui, look.still, words, Window::ToggleMotion, commands);
+    check_box(ui, look.still, words, Window::ToggleMotion);
     next_section(ui, "Files");
     ui.horizontal(|ui| {
         let files = settings.recent.len();
         ui.add_enabled_ui(files > 0, |ui| {
-            text_button(ui, "Forget recent files", Window::ForgetFiles, commands);
+            text_button(ui, "Forget recent files", Window::ForgetFiles);
         });
         note(ui, &format!("files: {files}"));
     });
 }
 
-fn sizes_ui(ui: &mut Ui, scale: u16, commands: &mut Vec<Command>) {
+fn sizes_ui(ui: &mut Ui, scale: u16) {
     next_section(ui, "Size");
     ui.horizontal_wrapped(|ui| {
         for percent in SCALES {
             let (is_on, name) = (scale == percent, format!("{percent} %"));
-            choice(ui, is_on, &name, Window::Scale(percent), commands);
+            choice(ui, is_on, &name, Window::Scale(percent));
         }
     });
     note(ui, "Limited by the size of the window.");

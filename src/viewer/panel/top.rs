@@ -6,7 +6,7 @@ use super::{shows_drawer, shows_numbers};
 use egui::{ComboBox, Ui};
 
 use crate::figure::facts::numbers::percent;
-use crate::viewer::command::{Ask, Command, Compare, Episode, File, Subject, Tour, Window};
+use crate::viewer::command::{Ask, Compare, Episode, File, Subject, Tour, Window};
 use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
 use crate::viewer::narration::comparison::{self, Names};
@@ -20,7 +20,7 @@ use crate::viewer::widget::{
 };
 
 /// The top bar; `job` is the one in progress.
-pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>, commands: &mut Vec<Command>) {
+pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>) {
     let session = &state.session;
     let both = state.comparing.baseline.as_ref().zip(session.open.as_ref());
     let two = both.map(|(kept, open)| comparison::names(kept, open));
@@ -28,11 +28,11 @@ pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>, commands: &m
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
         let cards = Window::ToggleWelcome;
-        icon_button(ui, Icon::Cards, cards, state.welcome.shown, commands);
+        icon_button(ui, Icon::Cards, cards, state.welcome.shown);
         words(ui, "Tapescope", theme::heading(15.0), palette.strong);
         ui.add_space(8.0);
         let width = (ui.available_width() * 0.4).clamp(80.0, 340.0);
-        machine_ui(ui, width, state, commands);
+        machine_ui(ui, width, state);
         if let (Some(job), true) = (job_to_show(state, job), session.open.is_some()) {
             let room = (ui.available_width() - BUTTONS - SHARE).max(60.0);
             let text = format!("{} …", job.words);
@@ -40,31 +40,31 @@ pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>, commands: &m
                 ui.set_max_width(room);
                 one_line(ui, text, theme::text(13.0), palette.subdued);
             });
-            under_way_ui(ui, job, SHARE / 2.0, commands);
+            under_way_ui(ui, job, SHARE / 2.0);
         } else if is_new {
-            invitation_ui(ui, commands);
+            invitation_ui(ui);
         }
         from_right(ui, |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
-            icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false, commands);
+            icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false);
             if state.welcome.shown {
-                problems_ui(ui, state, commands);
+                problems_ui(ui, state);
             } else if has_tour && two.is_none() && !is_new {
-                text_button(ui, "Start tour", Tour::Start, commands).on_hover_text(ABOUT);
+                text_button(ui, "Start tour", Tour::Start).on_hover_text(ABOUT);
             }
             let (toggle, is_on) = (
                 Window::ToggleNumbers,
                 shows_numbers(state) || shows_drawer(state),
             );
-            icon_button(ui, Icon::Panel, toggle, is_on, commands);
-            icon_button(ui, Icon::Theme, Window::NextTheme, false, commands);
+            icon_button(ui, Icon::Panel, toggle, is_on);
+            icon_button(ui, Icon::Theme, Window::NextTheme, false);
             let [save, open] = [FilePurpose::Save, FilePurpose::Open]
                 .map(|purpose| Ask::For(Subject::File(purpose)));
-            icon_button(ui, Icon::Save, save, false, commands);
-            icon_button(ui, Icon::Open, open, false, commands);
+            icon_button(ui, Icon::Save, save, false);
+            icon_button(ui, Icon::Open, open, false);
             ui.add_space(8.0);
             match &two {
-                Some(two) => two_ui(ui, two, commands),
+                Some(two) => two_ui(ui, two),
                 None => source(ui, session),
             }
         });
@@ -82,7 +82,7 @@ const BUTTONS: f32 = 180.0;
 const SHARE: f32 = 160.0;
 
 /// Shows the progress of a job, and a button that cancels it.
-pub fn under_way_ui(ui: &mut Ui, job: &PendingJob, width: f32, commands: &mut Vec<Command>) {
+pub fn under_way_ui(ui: &mut Ui, job: &PendingJob, width: f32) {
     if let Some(share) = job.share() {
         let palette = Palette::of(ui);
         let bar = egui::ProgressBar::new(share).desired_width(width);
@@ -90,12 +90,12 @@ pub fn under_way_ui(ui: &mut Ui, job: &PendingJob, width: f32, commands: &mut Ve
             .accessible_name(format!("{}: {}", job.words, percent(share)));
     }
     if job.can_be_given_up {
-        named_button(ui, File::GiveUp, commands);
+        named_button(ui, File::GiveUp);
     }
 }
 
 /// Shows the machine, and a menu of all machines.
-pub fn machine_ui(ui: &mut Ui, width: f32, state: &State, commands: &mut Vec<Command>) {
+pub fn machine_ui(ui: &mut Ui, width: f32, state: &State) {
     let session = &state.session;
     let recorded = session.open.as_ref().is_some_and(Open::is_of_a_file);
     let current = match (session.machine(), &state.learning) {
@@ -114,7 +114,7 @@ pub fn machine_ui(ui: &mut Ui, width: f32, state: &State, commands: &mut Vec<Com
             for (index, machine) in session.machines.iter().enumerate() {
                 let selected = index == session.request.machine && !recorded;
                 let open = Episode::Machine(index);
-                choice(ui, selected, &machine.title, open, commands);
+                choice(ui, selected, &machine.title, open);
             }
         })
         .response
@@ -150,8 +150,8 @@ fn shared([a, b]: [f32; 2], room: f32) -> [f32; 2] {
 }
 
 /// A and B; a click on either swaps them.
-fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
-    icon_button(ui, Icon::Close, Compare::End, false, commands);
+fn two_ui(ui: &mut Ui, two: &Names) {
+    icon_button(ui, Icon::Close, Compare::End, false);
     let room = ui.available_width() - 16.0;
     let padding = 2.0 * ui.spacing().button_padding.x;
     let font = egui::TextStyle::Button.resolve(ui.style());
@@ -167,7 +167,7 @@ fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
         let text = format!("{letter}  {shown}");
         let button = egui::Button::selectable(two.screen == side, text);
         let response = ui.add_sized(egui::vec2(widths[side], theme::ROW), button.truncate());
-        on_click(&response, Compare::Swap, commands);
+        on_click(&response, Compare::Swap);
         let places = ["compared with the other", "shown in all layouts"];
         let place = places[usize::from(two.screen == side)];
         let keys = tooltip(&Compare::Swap.into());

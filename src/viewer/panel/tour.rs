@@ -9,7 +9,7 @@ use crate::viewer::keys;
 use crate::viewer::state::State;
 use crate::viewer::state::tour::{TOUR_STEPS, Tour, TourTarget, Wait};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::{named_rects, on_click, primary_button, text_button, words};
+use crate::viewer::widget::{named_rects, on_click, primary_button, send, text_button, words};
 
 /// Returns the names of the widgets that a tour step points at.
 fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
@@ -46,7 +46,7 @@ fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
 }
 
 /// The tour at its present stop; a phone has its text in a panel.
-pub fn tour_ui(ctx: &Context, state: &State, tour: &Tour, commands: &mut Vec<Command>) {
+pub fn tour_ui(ctx: &Context, state: &State, tour: &Tour) {
     let on_phone = state.is_on_phone();
     let head = state.trace();
     let head = head.map_or(String::new(), |trace| head_label(trace, state.view.focus));
@@ -56,7 +56,7 @@ pub fn tour_ui(ctx: &Context, state: &State, tour: &Tour, commands: &mut Vec<Com
         veil(ctx, spot, if on_phone { 0.0 } else { share });
     }
     if !on_phone {
-        card_ui(ctx, "tour", |ui| stop_ui(ui, state, tour, commands));
+        card_ui(ctx, "tour", |ui| stop_ui(ui, state, tour));
     }
 }
 
@@ -71,7 +71,7 @@ fn touched(wait: Wait) -> Option<Command> {
 }
 
 /// Shows the text of a tour step, and its buttons.
-pub fn stop_ui(ui: &mut Ui, state: &State, tour: &Tour, commands: &mut Vec<Command>) {
+pub fn stop_ui(ui: &mut Ui, state: &State, tour: &Tour) {
     let (palette, by_finger) = (Palette::of(ui), theme::is_by_finger(ui.ctx()));
     let size = if by_finger { 15.0 } else { 13.0 };
     let (stop, number) = (tour.at(), tour.stop + 1);
@@ -90,26 +90,26 @@ pub fn stop_ui(ui: &mut Ui, state: &State, tour: &Tour, commands: &mut Vec<Comma
     let touched = touched(stop.wait).filter(|_| by_finger && !tour.met);
     if let Some(command) = touched {
         let name = keys::entry_of(&command).map_or("Flip bit", |entry| entry.name);
-        on_click(&primary_button(ui, name), command, commands);
+        on_click(&primary_button(ui, name), command);
     }
     ui.horizontal_wrapped(|ui| {
         if tour.met {
             let last = number == TOUR_STEPS.len();
             let next = if last { "Finish" } else { "Next" };
             if primary_button(ui, next).clicked() || pressed(ui, Key::Enter) {
-                commands.push(About::Next.into());
+                send(ui.ctx(), About::Next);
             }
         } else {
-            text_button(ui, "Skip step", About::Next, commands);
+            text_button(ui, "Skip step", About::Next);
         }
         if tour.stop > 0 {
-            let back = text_button(ui, "Back", About::Back, commands);
+            let back = text_button(ui, "Back", About::Back);
             back.on_hover_text("Go back one tour step  (Backspace)");
             if pressed(ui, Key::Backspace) {
-                commands.push(About::Back.into());
+                send(ui.ctx(), About::Back);
             }
         }
-        text_button(ui, "Leave tour", About::Leave, commands);
+        text_button(ui, "Leave tour", About::Leave);
     });
 }
 
@@ -125,12 +125,12 @@ pub fn invites(state: &State) -> bool {
 pub const ABOUT: &str = "Learn in small steps how a machine finds a row of its memory";
 
 /// The offer, in a line: nothing that is to be seen is covered by it.
-pub fn invitation_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
+pub fn invitation_ui(ui: &mut Ui) {
     let about = format!("{ABOUT}, by location and by content.");
     let palette = Palette::of(ui);
     ui.add_space(8.0);
     words(ui, "New here?", theme::heading(13.0), palette.strong).on_hover_text(&about);
     let take = primary_button(ui, "Start tour").on_hover_text(about);
-    on_click(&take, About::Start, commands);
-    text_button(ui, "Not now", About::Greet, commands);
+    on_click(&take, About::Start);
+    text_button(ui, "Not now", About::Greet);
 }

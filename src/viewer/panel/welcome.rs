@@ -13,7 +13,7 @@ use crate::figure::{At, Paint, PanelId, Picture, narrate};
 use crate::io::preset;
 use crate::math::Series;
 use crate::task::Task;
-use crate::viewer::command::{Ask, Command, Episode, File, Learn, Subject, Tour, Window};
+use crate::viewer::command::{Ask, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::files::{FilePurpose, Machine};
 use crate::viewer::keys;
 use crate::viewer::row_zoom::{Rows, WITHOUT_GAPS};
@@ -56,8 +56,6 @@ pub struct Start<'a> {
     pub palette: &'static Palette,
     /// Pictures.
     pub textures: &'a mut Textures,
-    /// Wishes.
-    pub commands: &'a mut Vec<Command>,
 }
 
 /// The start page.
@@ -77,18 +75,18 @@ pub fn welcome_ui(ui: &mut Ui, mut page: Start<'_>) {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.x = 8.0;
                 ui.set_width(width);
-                words_ui(ui, &state.session, page.commands);
+                words_ui(ui, &state.session);
                 ui.add_space(GAP);
                 cards_ui(ui, &mut page);
                 ui.add_space(GAP);
-                files_ui(ui, &state.welcome.recent, page.commands);
+                files_ui(ui, &state.welcome.recent);
                 ui.add_space(GAP);
             });
         });
     });
 }
 
-fn words_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+fn words_ui(ui: &mut Ui, session: &Session) {
     let palette = Palette::of(ui);
     let title = "Watch a Neural Turing Machine at work";
     words(ui, title, theme::heading(22.0), palette.strong);
@@ -103,12 +101,12 @@ fn words_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         if session.open.is_some() {
             let back = primary_button(ui, "Return to episode");
-            on_click(&back, Window::ToggleWelcome, commands);
+            on_click(&back, Window::ToggleWelcome);
         }
-        named_button(ui, Tour::Start, commands);
-        named_button(ui, Learn::Toggle, commands);
+        named_button(ui, Tour::Start);
+        named_button(ui, Learn::Toggle);
         if !by_finger {
-            named_button(ui, Ask::For(Subject::Keys), commands);
+            named_button(ui, Ask::For(Subject::Keys));
         }
     });
 }
@@ -263,7 +261,7 @@ fn card_ui(
         to_come_ui(ui, picture, share);
     }
     focus_ring(ui, &response);
-    on_click(&response, card.command, page.commands);
+    on_click(&response, card.command);
 }
 
 /// Durations of playing an episode on its card and resting at its end, in seconds.
@@ -368,11 +366,11 @@ fn over_time(series: &Series<f32>, scale: Scale) -> (Rows, Cells<'_>) {
 }
 
 /// Opening a file, and those that were open before, and whether they are still there.
-fn files_ui(ui: &mut Ui, recent: &[(PathBuf, bool)], commands: &mut Vec<Command>) {
+fn files_ui(ui: &mut Ui, recent: &[(PathBuf, bool)]) {
     section(ui, "Files");
     ui.horizontal(|ui| {
         let open = Ask::For(Subject::File(FilePurpose::Open));
-        text_button(ui, "Open a trace or weights …", open, commands);
+        text_button(ui, "Open a trace or weights …", open);
         if !theme::is_by_finger(ui.ctx()) {
             note(ui, "You can also drop a file on the window.");
         }
@@ -389,7 +387,7 @@ fn files_ui(ui: &mut Ui, recent: &[(PathBuf, bool)], commands: &mut Vec<Command>
         let ink = [palette.subdued, palette.text][usize::from(*there)];
         line.left(6.0, words, theme::text(12.5), ink);
         if *there {
-            on_click(&line.response, File::Open(path.clone()), commands);
+            on_click(&line.response, File::Open(path.clone()));
         }
     }
 }

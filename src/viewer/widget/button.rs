@@ -7,6 +7,7 @@ use super::super::keys;
 use super::super::theme::{self, Palette};
 use super::icon::Icon;
 use super::named_rects;
+use super::queue::send;
 
 /// A button that shows an icon and carries a command.
 pub fn icon_button(
@@ -14,19 +15,18 @@ pub fn icon_button(
     icon: Icon,
     command: impl Into<Command>,
     selected: bool,
-    commands: &mut Vec<Command>,
 ) -> Response {
     let command = command.into();
     let response = named_icon_button(ui, icon, name_of(&command), selected, false);
     let tooltip = keys::tooltip(&command);
-    on_click(&response, command, commands);
+    on_click(&response, command);
     response.on_hover_text(tooltip)
 }
 
 /// Adds a command when the widget is clicked.
-pub fn on_click(response: &Response, command: impl Into<Command>, commands: &mut Vec<Command>) {
+pub fn on_click(response: &Response, command: impl Into<Command>) {
     if response.clicked() {
-        commands.push(command.into());
+        send(&response.ctx, command);
     }
 }
 
@@ -66,33 +66,23 @@ pub fn or_short(ui: &Ui, texts: [&'static str; 2]) -> &'static str {
 }
 
 /// A text button that carries a command.
-pub fn text_button(
-    ui: &mut Ui,
-    text: &str,
-    command: impl Into<Command>,
-    commands: &mut Vec<Command>,
-) -> Response {
+pub fn text_button(ui: &mut Ui, text: &str, command: impl Into<Command>) -> Response {
     let response = ui.button(text);
-    on_click(&response, command, commands);
+    on_click(&response, command);
     response
 }
 
 /// The same with the keys of the command as a tooltip.
-pub fn key_button(
-    ui: &mut Ui,
-    text: &str,
-    command: impl Into<Command>,
-    commands: &mut Vec<Command>,
-) -> Response {
+pub fn key_button(ui: &mut Ui, text: &str, command: impl Into<Command>) -> Response {
     let command = command.into();
     let tooltip = keys::tooltip(&command);
-    text_button(ui, text, command, commands).on_hover_text(tooltip)
+    text_button(ui, text, command).on_hover_text(tooltip)
 }
 
 /// A button with the name of its command, and its keys as a tooltip.
-pub fn named_button(ui: &mut Ui, command: impl Into<Command>, commands: &mut Vec<Command>) {
+pub fn named_button(ui: &mut Ui, command: impl Into<Command>) {
     let command = command.into();
-    key_button(ui, name_of(&command), command, commands);
+    key_button(ui, name_of(&command), command);
 }
 
 fn name_of(command: &Command) -> &'static str {
@@ -100,15 +90,9 @@ fn name_of(command: &Command) -> &'static str {
 }
 
 /// One of several choices, which carries a command.
-pub fn choice(
-    ui: &mut Ui,
-    is_chosen: bool,
-    text: &str,
-    command: impl Into<Command>,
-    commands: &mut Vec<Command>,
-) -> Response {
+pub fn choice(ui: &mut Ui, is_chosen: bool, text: &str, command: impl Into<Command>) -> Response {
     let response = ui.selectable_label(is_chosen, text);
-    on_click(&response, command, commands);
+    on_click(&response, command);
     response
 }
 
@@ -118,7 +102,6 @@ pub fn check_box(
     mut is_on: bool,
     text: &str,
     command: impl Into<Command>,
-    commands: &mut Vec<Command>,
 ) -> Response {
     // A box that is not ticked has to be seen, too.
     let edge = egui::Stroke::new(1.0, Palette::of(ui).subdued);
@@ -128,7 +111,7 @@ pub fn check_box(
     };
     let response = ui.scope(tick).inner;
     focus_ring(ui, &response);
-    on_click(&response, command, commands);
+    on_click(&response, command);
     response
 }
 
@@ -137,12 +120,11 @@ pub fn wide_button(
     ui: &mut Ui,
     (text, height, hint): (&str, f32, &str),
     command: impl Into<Command>,
-    commands: &mut Vec<Command>,
 ) {
     let (size, command) = (egui::vec2(ui.available_width(), height), command.into());
     let hint = keys::with_key(hint, &command);
     let response = ui.add_sized(size, egui::Button::new(text));
-    on_click(&response, command, commands);
+    on_click(&response, command);
     response.on_hover_text(hint);
 }
 

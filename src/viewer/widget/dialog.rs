@@ -6,12 +6,13 @@ use egui::{
     vec2,
 };
 
-use super::super::command::{Ask, Command};
+use super::super::command::Ask;
 use super::super::state::dialog::Dialog;
 use super::super::theme::{self, Palette};
 use super::button::{field, named_icon_button};
 use super::icon::Icon;
 use super::property::{from_right, words};
+use super::queue::send;
 
 /// A dialog over a veil, so far from this edge of the window.
 pub fn modal(ctx: &Context, name: &str, (edge, by): (Align2, Vec2), margin: Margin) -> Modal {
@@ -98,7 +99,6 @@ pub fn field_ui(
     ui: &mut Ui,
     dialog: &Dialog,
     (hint, name): (&'static str, &str),
-    commands: &mut Vec<Command>,
 ) -> (String, bool) {
     let mut text = dialog.text.clone();
     let line = TextEdit::singleline(&mut text)
@@ -115,7 +115,7 @@ pub fn field_ui(
         response.request_focus();
     }
     if text != dialog.text {
-        commands.push(Ask::Typed(text.clone()).into());
+        send(ui.ctx(), Ask::Typed(text.clone()));
     }
     (text, entered)
 }

@@ -8,6 +8,7 @@ pub mod icon;
 pub mod line;
 pub mod named_rects;
 pub mod property;
+pub mod queue;
 pub mod readout;
 pub mod text;
 pub mod toast;
@@ -25,6 +26,7 @@ pub use property::{
     capitalised, control, from_left, from_right, note, number, one_line, or_pointer, section,
     warning, words,
 };
+pub use queue::{is_sent, send, take_commands};
 pub use readout::{Readout, readout_ui};
 pub use text::paint_text;
 pub use toast::toasts_ui;

@@ -2,12 +2,13 @@
 
 use egui::{Align2, Area, Context, Id, Order, Pos2, vec2};
 
-use super::super::command::{Command, File, Window};
+use super::super::command::{File, Window};
 use super::super::state::messages::{Kind, Toast, Toasts};
 use super::super::theme::{self, Palette};
 use super::button::{named_icon_button, on_click, text_button};
 use super::icon::Icon;
 use super::property::{or_pointer, words};
+use super::queue::send;
 
 /// Width of a message: it fits into the right panel.
 const WIDTH: f32 = 244.0;
@@ -15,12 +16,7 @@ const WIDTH: f32 = 244.0;
 const WIDE: f32 = 400.0;
 
 /// Shows the messages, the newest at the bottom, with this corner of theirs at this place.
-pub fn toasts_ui(
-    toasts: &Toasts,
-    ctx: &Context,
-    (corner, at): (Align2, Pos2),
-    commands: &mut Vec<Command>,
-) {
+pub fn toasts_ui(toasts: &Toasts, ctx: &Context, (corner, at): (Align2, Pos2)) {
     if toasts.shown.is_empty() {
         return;
     }
@@ -34,17 +30,17 @@ pub fn toasts_ui(
             let width = or_pointer(ctx, wide, WIDTH);
             ui.set_max_width(width);
             for toast in &toasts.shown {
-                toast_ui(ui, width, toast, commands);
+                toast_ui(ui, width, toast);
                 ui.add_space(4.0);
             }
         });
     let place = area.response.rect;
     if ctx.pointer_hover_pos().is_some_and(|at| place.contains(at)) {
-        commands.push(Window::HoldMessages.into());
+        send(ctx, Window::HoldMessages);
     }
 }
 
-fn toast_ui(ui: &mut egui::Ui, width: f32, toast: &Toast, commands: &mut Vec<Command>) {
+fn toast_ui(ui: &mut egui::Ui, width: f32, toast: &Toast) {
     let palette = Palette::of(ui);
     let ink = match toast.kind {
         Kind::Done => palette.accent,
@@ -60,11 +56,11 @@ fn toast_ui(ui: &mut egui::Ui, width: f32, toast: &Toast, commands: &mut Vec<Com
                 words(ui, &toast.text, theme::text(13.0), palette.text);
                 if toast.kind == Kind::Problem {
                     let (text, said) = (toast.text.clone(), None);
-                    text_button(ui, "Copy", File::Copy { text, said }, commands);
+                    text_button(ui, "Copy", File::Copy { text, said });
                 }
             });
             let close = named_icon_button(ui, Icon::Close, "Dismiss", false, false);
-            on_click(&close, Window::Dismiss(toast.id), commands);
+            on_click(&close, Window::Dismiss(toast.id));
         });
     });
     let rect = shown.response.rect;

@@ -11,15 +11,10 @@ use super::property::or_pointer;
 /// Height of the slider under a pointer, in points.
 const HEIGHT: f32 = 12.0;
 
-/// Shows the slider; returns the number that it was moved to. `stops` are in order and not empty.
-pub fn track_ui(
-    ui: &mut Ui,
-    name: &str,
-    value: usize,
-    stops: &[usize],
-) -> (Response, Option<usize>) {
+/// Shows the slider and sets `value` where it is moved to. `stops` are in order and not empty.
+pub fn track_ui(ui: &mut Ui, name: &str, value: &mut usize, stops: &[usize]) -> Response {
     let last = stops.len().saturating_sub(1);
-    let here = stops.partition_point(|&stop| stop < value).min(last);
+    let here = stops.partition_point(|&stop| stop < *value).min(last);
     let mut place = here;
     let slide = |ui: &mut Ui| {
         ui.spacing_mut().slider_width = ui.available_width();
@@ -31,7 +26,7 @@ pub fn track_ui(
     let response = ui.scope(slide).inner;
     // It is said and shown as its number, not as the place among the stops.
     let enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::slider(enabled, value as f64, name));
+    response.widget_info(|| WidgetInfo::slider(enabled, *value as f64, name));
     if let [least, .., most] = stops {
         ui.ctx().accesskit_node_builder(response.id, |node| {
             node.set_min_numeric_value(*least as f64);
@@ -44,6 +39,8 @@ pub fn track_ui(
     if response.has_focus() {
         leave_to_widget(ui.ctx(), &ARROWS[..2]);
     }
-    let slid = stops.get(place).copied().filter(|_| place != here);
-    (response, slid)
+    if place != here {
+        *value = stops[place];
+    }
+    response
 }

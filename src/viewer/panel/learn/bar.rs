@@ -6,7 +6,7 @@ use super::hyperparameters::hyperparameters_ui;
 use super::timeline::{self, timeline_ui};
 use crate::figure::facts::numbers::time;
 use crate::learn::{End, Pace};
-use crate::viewer::command::{Ask, Command, Learn, Replacement, Subject};
+use crate::viewer::command::{Ask, Learn, Replacement, Subject};
 use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun};
@@ -34,16 +34,16 @@ pub fn height(on_phone: bool) -> f32 {
 }
 
 /// The bar.
-pub fn bar_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+pub fn bar_ui(ui: &mut Ui, learning: &LiveTraining) {
     if theme::is_by_finger(ui.ctx()) {
-        return phone_ui(ui, learning, commands);
+        return phone_ui(ui, learning);
     }
     let palette = Palette::of(ui);
     let run = learning.run();
     ui.spacing_mut().item_spacing = egui::vec2(3.0, 0.0);
     ui.horizontal(|ui| {
         ui.set_height(LINE);
-        buttons_ui(ui, learning, commands);
+        buttons_ui(ui, learning);
         ui.add_space(10.0);
         let name = format!("{}, {}", run.experiment.title, run.label());
         words(ui, name, theme::heading(13.0), palette.strong);
@@ -51,65 +51,65 @@ pub fn bar_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>)
         let far = far(learning, run);
         one_line(ui, far, theme::text(12.0), palette.text);
     });
-    timeline_ui(ui, learning, commands);
+    timeline_ui(ui, learning);
 }
 
 /// Shows the most frequent commands on a phone, in finger size; the others are in the list of commands.
-fn phone_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+fn phone_ui(ui: &mut Ui, learning: &LiveTraining) {
     ui.spacing_mut().item_spacing = vec2(4.0, 0.0);
     ui.horizontal(|ui| {
         if learning.read_only.is_none() {
             let rest = 2.0 * (theme::FINGER + 4.0) + SPEED + 4.0;
-            toggle_ui(ui, learning, ui.available_width() - rest, commands);
-            icon_button(ui, Icon::Next, Learn::Once, false, commands);
+            toggle_ui(ui, learning, ui.available_width() - rest);
+            icon_button(ui, Icon::Next, Learn::Once, false);
         }
-        icon_button(ui, Icon::Again, Replacement::Again, false, commands);
+        icon_button(ui, Icon::Again, Replacement::Again, false);
         if learning.read_only.is_none() {
-            speed_ui(ui, learning, commands);
+            speed_ui(ui, learning);
         }
     });
     let far = RichText::new(far(learning, learning.run())).font(theme::text(13.0));
     let far = egui::Label::new(far.color(Palette::of(ui).text)).truncate();
     ui.add_sized(vec2(ui.available_width(), WORDS), far);
-    timeline_ui(ui, learning, commands);
+    timeline_ui(ui, learning);
 }
 
-fn buttons_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+fn buttons_ui(ui: &mut Ui, learning: &LiveTraining) {
     if let Some(saved) = &learning.read_only {
-        continue_ui(ui, saved, commands);
+        continue_ui(ui, saved);
     } else {
-        toggle_ui(ui, learning, TOGGLE, commands);
-        icon_button(ui, Icon::Next, Learn::Once, false, commands);
-        icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
-        speed_ui(ui, learning, commands);
-        icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
+        toggle_ui(ui, learning, TOGGLE);
+        icon_button(ui, Icon::Next, Learn::Once, false);
+        icon_button(ui, Icon::Minus, Learn::Faster(-1), false);
+        speed_ui(ui, learning);
+        icon_button(ui, Icon::Plus, Learn::Faster(1), false);
     }
-    icon_button(ui, Icon::Again, Replacement::Again, false, commands);
+    icon_button(ui, Icon::Again, Replacement::Again, false);
     let text = or_short(ui, ["Train next seed", "Next seed"]);
-    key_button(ui, text, Replacement::NextSeed, commands);
+    key_button(ui, text, Replacement::NextSeed);
     if learning.read_only.is_none() {
         if learning.runs.len() == 1 && learning.run().is_active() {
-            hyperparameters_ui(ui, learning, commands);
+            hyperparameters_ui(ui, learning);
         }
         let save = Ask::For(Subject::File(FilePurpose::Run));
-        icon_button(ui, Icon::Save, save, false, commands);
+        icon_button(ui, Icon::Save, save, false);
     }
     let text = or_short(ui, ["Stop training", "Stop"]);
-    key_button(ui, text, Replacement::Nothing, commands).accessible_name("Stop training");
+    key_button(ui, text, Replacement::Nothing).accessible_name("Stop training");
 }
 
 /// Shows the button that continues a saved run.
-fn continue_ui(ui: &mut Ui, saved: &SavedRun, commands: &mut Vec<Command>) {
+fn continue_ui(ui: &mut Ui, saved: &SavedRun) {
     ui.add_enabled_ui(!saved.is_finished, |ui| {
         let button = primary_button(ui, "Continue training");
-        on_click(&button, Learn::Continue, commands);
+        on_click(&button, Learn::Continue);
         button
             .on_hover_text(tooltip(&Learn::Continue.into()))
             .on_disabled_hover_text("this run is finished");
     });
 }
 
-fn toggle_ui(ui: &mut Ui, learning: &LiveTraining, width: f32, commands: &mut Vec<Command>) {
+fn toggle_ui(ui: &mut Ui, learning: &LiveTraining, width: f32) {
     let name = match (learning.run().is_active(), learning.is_training) {
         (true, true) => "Pause training",
         (true, false) => "Resume training",
@@ -120,17 +120,17 @@ fn toggle_ui(ui: &mut Ui, learning: &LiveTraining, width: f32, commands: &mut Ve
     let fill = Layout::centered_and_justified(Direction::LeftToRight);
     ui.allocate_ui_with_layout(size, fill, |ui| {
         let toggle = primary_button(ui, name);
-        on_click(&toggle, Learn::Toggle, commands);
+        on_click(&toggle, Learn::Toggle);
         toggle.on_hover_text(tooltip(&Learn::Toggle.into()));
     });
 }
 
-fn speed_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+fn speed_ui(ui: &mut Ui, learning: &LiveTraining) {
     let pace = match learning.pace {
         Pace::Full => "full speed".to_owned(),
         Pace::Updates(per_second) => format!("{per_second} updates/s"),
     };
-    key_button(ui, &pace, Learn::SlowOrFull, commands);
+    key_button(ui, &pace, Learn::SlowOrFull);
 }
 
 /// Returns the progress and the time, as text.

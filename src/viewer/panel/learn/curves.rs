@@ -82,7 +82,7 @@ fn one_ui(ui: &mut Ui, rect: Rect, charts: &[&Chart], view: &mut View<'_>) {
         ui.spacing_mut().button_padding.x = 5.0;
         for (index, chart) in charts.iter().enumerate() {
             let (is_on, command) = (index == below, Learn::Below(index));
-            choice(ui, is_on, &chart.name, command, view.commands);
+            choice(ui, is_on, &chart.name, command);
         }
     });
     let rest = rest.with_min_y(rest.top() + 2.0);

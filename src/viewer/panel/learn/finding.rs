@@ -3,7 +3,7 @@
 use egui::{Color32, Ui};
 
 use crate::learn::Finding;
-use crate::viewer::command::{Command, Learn};
+use crate::viewer::command::Learn;
 use crate::viewer::state::learning::LiveTraining;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Icon, capitalised, from_right, icon_button, or_pointer, words};
@@ -23,7 +23,7 @@ pub fn ink(finding: &Finding, palette: &Palette) -> Color32 {
 }
 
 /// The selected finding.
-pub fn finding_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+pub fn finding_ui(ui: &mut Ui, learning: &LiveTraining) {
     let (palette, findings) = (Palette::of(ui), learning.findings());
     let shown = learning.finding_shown();
     let found = shown.map(|index| &findings[index]);
@@ -41,8 +41,8 @@ pub fn finding_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Comma
         from_right(ui, |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             if let Some(index) = shown.filter(|_| findings.len() > 1) {
-                icon_button(ui, Icon::Next, Learn::MoveFinding(1), false, commands);
-                icon_button(ui, Icon::Previous, Learn::MoveFinding(-1), false, commands);
+                icon_button(ui, Icon::Next, Learn::MoveFinding(1), false);
+                icon_button(ui, Icon::Previous, Learn::MoveFinding(-1), false);
                 let count = format!("{} of {}", index + 1, findings.len());
                 words(ui, count, theme::mono(11.0), palette.subdued);
             }

@@ -13,7 +13,7 @@ use crate::figure::chart::plot::Plot;
 use crate::figure::facts::numbers::brief;
 use crate::figure::scene::paint::Draw;
 use crate::learn::{RunProgress, TrainingStatus};
-use crate::viewer::command::{Command, Learn};
+use crate::viewer::command::Learn;
 use crate::viewer::keys::{ARROWS, leave_to_widget};
 use crate::viewer::narration::training_charts;
 use crate::viewer::panel::View;
@@ -21,7 +21,7 @@ use crate::viewer::panel::card::ground_ui;
 use crate::viewer::panel::welcome::picture_ui;
 use crate::viewer::state::learning::{LiveTraining, RunView};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::{Canvas, area, focus_ring};
+use crate::viewer::widget::{Canvas, area, focus_ring, send};
 
 /// Share of the height that the plot of all curves has.
 const PLOT: f32 = 0.36;
@@ -113,7 +113,7 @@ fn card_ui(
     let (_, rect) = ui.allocate_space(size);
     let response = ui.interact(rect, id_of(index), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, describe(run)));
-    choose(ui, &response, (index, across), learning, view.commands);
+    choose(ui, &response, (index, across), learning);
     if response.gained_focus() {
         response.scroll_to_me(None);
     }
@@ -133,22 +133,16 @@ fn card_ui(
 }
 
 /// A click chooses the run of a card, and so do the arrow keys from the card that has the keyboard.
-fn choose(
-    ui: &Ui,
-    response: &Response,
-    (index, across): (usize, usize),
-    learning: &LiveTraining,
-    commands: &mut Vec<Command>,
-) {
+fn choose(ui: &Ui, response: &Response, (index, across): (usize, usize), learning: &LiveTraining) {
     if response.clicked() {
         response.request_focus();
-        commands.push(Learn::Run(index).into());
+        send(ui.ctx(), Learn::Run(index));
     }
     let by = moved(ui, response, across);
     let next = index.checked_add_signed(by);
     let next = next.filter(|&next| by != 0 && next < learning.runs.len());
     if let Some(next) = next {
-        commands.push(Learn::Run(next).into());
+        send(ui.ctx(), Learn::Run(next));
         // The keyboard goes where the choice goes.
         ui.memory_mut(|memory| memory.request_focus(id_of(next)));
     }

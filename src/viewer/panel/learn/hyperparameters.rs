@@ -5,10 +5,10 @@ use egui::{Button, DragValue, Grid, PopupCloseBehavior, RichText, Ui};
 
 use crate::io::Experiment;
 use crate::train::Change;
-use crate::viewer::command::{Command, Learn};
+use crate::viewer::command::Learn;
 use crate::viewer::state::learning::{Hyperparameter, LiveTraining};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::{note, on_click, or_short};
+use crate::viewer::widget::{note, on_click, or_short, send};
 
 /// Width of the menu and of a value in it, in points.
 const WIDTH: f32 = 320.0;
@@ -17,7 +17,7 @@ const VALUE: f32 = 84.0;
 const ABOUT: &str = "Changes apply from the next update. Click a value to type another. The curves and the run's log mark the change.";
 
 /// A button, and behind it all that may be changed.
-pub fn hyperparameters_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+pub fn hyperparameters_ui(ui: &mut Ui, learning: &LiveTraining) {
     let stays = PopupCloseBehavior::CloseOnClickOutside;
     let menu = MenuButton::from_button(Button::new(or_short(ui, ["Change settings", "Change"])));
     let menu = menu.config(MenuConfig::new().close_behavior(stays));
@@ -28,11 +28,11 @@ pub fn hyperparameters_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut V
         let experiment = &learning.run().experiment;
         Grid::new("knobs").num_columns(4).show(ui, |ui| {
             for knob in Hyperparameter::all(experiment) {
-                value_ui(ui, &knob, commands);
+                value_ui(ui, &knob);
                 for (text, words, times) in [("½", "Halve", 0.5), ("2×", "Double", 2.0)] {
                     let set = knob.set(knob.value * times);
                     let name = format!("{words} the {}", knob.name.to_lowercase());
-                    set_ui(ui, [text, &name], set, experiment, commands);
+                    set_ui(ui, [text, &name], set, experiment);
                 }
                 ui.end_row();
             }
@@ -43,7 +43,7 @@ pub fn hyperparameters_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut V
 }
 
 /// The name of a value, and the value, to be typed over.
-fn value_ui(ui: &mut Ui, knob: &Hyperparameter, commands: &mut Vec<Command>) {
+fn value_ui(ui: &mut Ui, knob: &Hyperparameter) {
     let ink = Palette::of(ui).text;
     let name = ui.label(RichText::new(&knob.name).color(ink));
     let mut value = knob.value;
@@ -54,24 +54,18 @@ fn value_ui(ui: &mut Ui, knob: &Hyperparameter, commands: &mut Vec<Command>) {
         .custom_formatter(|value, _| knob.describe(value));
     let entry = ui.add_sized([VALUE, theme::ROW], entry);
     if entry.labelled_by(name.id).changed() && value != knob.value {
-        commands.push(Learn::Change(vec![knob.set(value)]).into());
+        send(ui.ctx(), Learn::Change(vec![knob.set(value)]));
     }
 }
 
 /// Shows a button that sets a value; if that is refused it is disabled, with the reason.
-fn set_ui(
-    ui: &mut Ui,
-    [text, name]: [&str; 2],
-    set: String,
-    experiment: &Experiment,
-    commands: &mut Vec<Command>,
-) {
+fn set_ui(ui: &mut Ui, [text, name]: [&str; 2], set: String, experiment: &Experiment) {
     let (sequences, set) = (0, vec![set]);
     let change = Change { sequences, set };
     let refused = experiment.changed_by(&change).err();
     let button = ui.add_enabled(refused.is_none(), Button::new(text));
     button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, refused.is_none(), name));
-    on_click(&button, Learn::Change(change.set), commands);
+    on_click(&button, Learn::Change(change.set));
     if let Some(refused) = refused {
         button.on_disabled_hover_text(refused.to_string());
     }

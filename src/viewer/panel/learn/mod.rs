@@ -42,7 +42,7 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
         });
         let words = below.with_max_x(below.right() - APART);
         within(ui, words, |ui| {
-            finding::finding_ui(ui, learning, view.commands);
+            finding::finding_ui(ui, learning);
         });
     }
     let right = right.with_max_y(right.bottom() - 4.0);

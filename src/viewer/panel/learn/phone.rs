@@ -39,7 +39,7 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
         (words, (loss, answer))
     };
     within(ui, words, |ui| {
-        finding::finding_ui(ui, learning, view.commands);
+        finding::finding_ui(ui, learning);
     });
     within(ui, loss, |ui| {
         curves::loss_ui(ui, ui.max_rect(), learning, view);

@@ -7,10 +7,10 @@ use egui::{
 use super::finding::ink;
 use crate::figure::facts::ticks::Axis;
 use crate::learn::{Finding, Snapshot};
-use crate::viewer::command::{Command, Learn};
+use crate::viewer::command::Learn;
 use crate::viewer::state::learning::LiveTraining;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::{focus_ring, mark, or_pointer};
+use crate::viewer::widget::{focus_ring, mark, or_pointer, send};
 
 /// Height, in points, and where a finger drags along it.
 pub const HEIGHT: f32 = 30.0;
@@ -32,7 +32,7 @@ struct Lane<'a> {
 }
 
 /// The lane; dragging along it shows the episode by the machine of that moment.
-pub fn timeline_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Command>) {
+pub fn timeline_ui(ui: &mut Ui, learning: &LiveTraining) {
     let height = or_pointer(ui.ctx(), HEIGHT_BY_FINGER, HEIGHT);
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
@@ -56,7 +56,7 @@ pub fn timeline_ui(ui: &mut Ui, learning: &LiveTraining, commands: &mut Vec<Comm
     if let Some(at) = asked.filter(|_| response.dragged() || response.clicked()) {
         let moment = lane.snapshot_at(at.x);
         if moment != learning.place() {
-            commands.push(Learn::Snapshot(moment).into());
+            send(ui.ctx(), Learn::Snapshot(moment));
         }
     }
     let finding = response.hover_pos().and_then(|at| lane.finding_at(at.x));

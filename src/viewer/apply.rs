@@ -19,8 +19,7 @@ mod undo;
 mod window;
 
 use super::command::{Command, Edit, Look, Play};
-use super::state::State;
-use super::state::jobs::{Effect, Job, TrainingAction};
+use super::state::{Effect, Job, State, TrainingAction};
 use crate::figure::facts::numbers;
 
 /// The subject of messages about the speed.

@@ -3,9 +3,7 @@
 use super::command::{Ask, Command, Episode, Look, Subject, Window};
 use super::glossary;
 use super::keys::{self, TABLE};
-use super::state::State;
-use super::state::gallery::FAILURES;
-use super::state::settings::Theme;
+use super::state::{FAILURES, State, Theme};
 use crate::figure::{Map, head_label};
 
 /// A line of the list.

@@ -5,12 +5,8 @@ use std::path::PathBuf;
 
 use super::files::FilePurpose;
 use super::inspect::Form;
-pub use super::state::dialog::Subject;
-use super::state::jobs::Outcome;
-pub use super::state::learning::Replacement;
-use super::state::learning::RunUpdates;
-use super::state::settings::Theme;
-use super::state::target::Target;
+use super::state::{Outcome, RunUpdates, Target, Theme};
+pub use super::state::{Replacement, Subject};
 use crate::figure::Map;
 use crate::model::NoiseMode;
 use crate::train::Quantity;

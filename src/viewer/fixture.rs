@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::files::{Machine, RecordedEpisode};
-use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
+use super::state::{EpisodeRequest, Open, RecordingInputs};
 use crate::model::{Model, NtmConfig};
 use crate::task::{Copy, Task};
 use crate::train::Recording;

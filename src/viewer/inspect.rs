@@ -11,8 +11,7 @@ pub use table::{Form, Table};
 
 use std::ops::RangeInclusive;
 
-use super::state::episode::Open;
-use super::state::target::Target;
+use super::state::{Open, Target};
 use crate::figure::facts::equations::InStep;
 use crate::figure::facts::stages::{BEFORE, Column, columns_of};
 use crate::figure::scene::units::Units;

@@ -6,10 +6,7 @@ use std::fmt::{self, Display, Formatter};
 use form_urlencoded::Serializer;
 
 use super::files::Machine;
-use super::state::State;
-use super::state::episode::ExternalEpisode;
-use super::state::layout::WindowLayout;
-use super::state::start::{InvalidStart, StartOptions};
+use super::state::{ExternalEpisode, InvalidStart, StartOptions, State, WindowLayout};
 use crate::figure::head_label;
 use crate::io::{shell, weights};
 use crate::model::{Draw, NoiseMode};
@@ -327,7 +324,7 @@ mod tests {
     use super::*;
     use crate::model::Trace;
     use crate::viewer::fixture::{config, copying, machine, opened};
-    use crate::viewer::state::settings::Settings;
+    use crate::viewer::state::Settings;
 
     #[test]
     fn link_round_trips() {

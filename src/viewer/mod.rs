@@ -43,15 +43,11 @@ pub use files::{
 pub use inspect::{Card, Form, Line, Table};
 pub use link::Link;
 pub use options::{First, Options, StartError};
-pub use state::State;
-pub use state::episode::{EpisodeRequest, ExternalEpisode};
-pub use state::gallery::{FAILURES, Failure};
-pub use state::layout::WindowLayout;
-pub use state::learning::{LiveTraining, RunUpdates, RunView, ablated};
-pub use state::session::Session;
-pub use state::settings::{Appearance, Panels, Settings, Theme};
-pub use state::start::{InvalidStart, StartOptions};
-pub use state::target::Target;
+pub use state::{
+    Appearance, EpisodeRequest, ExternalEpisode, FAILURES, Failure, InvalidStart, LiveTraining,
+    Panels, RunUpdates, RunView, Session, Settings, StartOptions, State, Target, Theme,
+    WindowLayout, ablated,
+};
 pub use theme::{Map, apply as apply_theme};
 #[cfg(not(target_arch = "wasm32"))]
 pub use window::{Error, run};

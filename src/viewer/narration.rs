@@ -3,7 +3,7 @@
 pub mod comparison;
 pub mod training_charts;
 
-use super::state::episode::Open;
+use super::state::Open;
 use crate::player::Player;
 use crate::train::Recording;
 

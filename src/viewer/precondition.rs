@@ -1,10 +1,6 @@
 //! Preconditions of commands, and the message where one is not met.
 
-use super::state::State;
-use super::state::layout::WindowLayout;
-use super::state::learning::LiveTraining;
-use super::state::mode::Mode;
-use super::state::settings::SCALES;
+use super::state::{LiveTraining, Mode, SCALES, State, WindowLayout};
 
 /// A precondition of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

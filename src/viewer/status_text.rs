@@ -3,11 +3,7 @@
 use super::files::RecordedEpisode;
 use super::inspect::Card;
 use super::narration;
-use super::state::State;
-use super::state::compare::Pair;
-use super::state::episode::Open;
-use super::state::target::Target;
-use super::state::tour::{Act, Tour, Wait};
+use super::state::{Act, Open, Pair, State, Target, Tour, Wait};
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::narrate::{Moment, mechanism};
 use crate::figure::{Stage, head_label, peak};

@@ -12,8 +12,7 @@ use super::app::{self, App};
 use super::disk::Disk;
 use super::files::{Files, OpenedFile};
 use super::options::{First, Options};
-use super::state::settings::Settings;
-use super::state::start::StartOptions;
+use super::state::{Settings, StartOptions};
 
 /// The reason why no window opens.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -11,10 +11,10 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
 use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode, file_name};
-use super::state::episode::{EpisodeRequest, Open, RecordingInputs};
-use super::state::jobs::{Destination, Job, Outcome, Page, PendingJob, Saved};
-use super::state::learning::{NamedExperiment, RunView, landmarks};
-use super::state::same::SameArc;
+use super::state::{
+    Destination, EpisodeRequest, Job, NamedExperiment, Open, Outcome, Page, PendingJob,
+    RecordingInputs, RunView, SameArc, Saved, landmarks,
+};
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
 use crate::io::{Experiment, RunStart, memory_limit};
@@ -562,7 +562,7 @@ mod tests {
     use crate::train::State;
     use crate::viewer::files::{FilePurpose, OpenedFile, ProgressCallback};
     use crate::viewer::fixture::inputs;
-    use crate::viewer::state::jobs::{Saving, ThumbnailSlot};
+    use crate::viewer::state::{Saving, ThumbnailSlot};
 
     /// Opening and choosing take until they are let go.
     #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use egui::{Context, ThemePreference, Vec2, vec2};
 
-use crate::viewer::state::settings::{Appearance, Theme};
+use crate::viewer::state::{Appearance, Theme};
 use crate::viewer::theme;
 
 /// The smallest window in which everything fits, in points.

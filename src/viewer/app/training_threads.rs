@@ -4,8 +4,7 @@ use egui::Context;
 
 use crate::io::{Experiment, RunStart};
 use crate::learn::{BuildRun, Learner, Run, Snapshots};
-use crate::viewer::state::jobs::{Job, Saving, TrainingAction};
-use crate::viewer::state::learning::RunUpdates;
+use crate::viewer::state::{Job, RunUpdates, Saving, TrainingAction};
 use crate::viewer::worker::learning_threads;
 
 /// The least time between two questions, in seconds: a picture that is drawn more often costs training more than it

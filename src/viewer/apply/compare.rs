@@ -6,12 +6,10 @@ use crate::figure;
 use crate::io::trace;
 use crate::viewer::command::Compare;
 use crate::viewer::files::{Machine, file_name};
-use crate::viewer::state::State;
-use crate::viewer::state::compare::{self, Baseline, CompareResult, ComparedFigure};
-use crate::viewer::state::episode::Open;
-use crate::viewer::state::jobs::{Job, Outcome};
-use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::messages::Kind;
+use crate::viewer::state::{
+    Baseline, CompareResult, ComparedFigure, Job, Kind, Open, Outcome, State, WindowLayout,
+    shown_at,
+};
 
 impl State {
     /// Commands about two episodes.
@@ -200,7 +198,7 @@ impl State {
             ..options.clone()
         };
         let (pair, focus) = (self.pair_on_screen()?, self.view.focus);
-        let stage = compare::shown_at(pair.screen, &self.player, focus);
+        let stage = shown_at(pair.screen, &self.player, focus);
         pair.picture(options, focus, stage)
     }
 }

@@ -4,9 +4,7 @@ use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Play, Subject, Window};
 use crate::viewer::files::FilePurpose;
 use crate::viewer::narration;
-use crate::viewer::state::State;
-use crate::viewer::state::dialog::Dialog;
-use crate::viewer::state::jobs::Effect;
+use crate::viewer::state::{Dialog, Effect, State};
 
 impl State {
     /// Commands about dialogs.

@@ -1,8 +1,7 @@
 //! The input, edited by hand: every change of a bit is another episode of the same machine.
 
 use crate::viewer::command::Edit;
-use crate::viewer::state::State;
-use crate::viewer::state::messages::Kind;
+use crate::viewer::state::{Kind, State};
 
 impl State {
     /// Commands about changes by hand.

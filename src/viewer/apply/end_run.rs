@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use crate::learn::RunCommand;
 use crate::viewer::command::Subject;
 use crate::viewer::files::FilePurpose;
-use crate::viewer::state::State;
-use crate::viewer::state::dialog::Dialog;
-use crate::viewer::state::jobs::{Destination, Saved, Saving, TrainingAction};
-use crate::viewer::state::learning::{EndRequest, Replacement};
-use crate::viewer::state::messages::Kind;
+use crate::viewer::state::{
+    Destination, Dialog, EndRequest, Kind, Replacement, Saved, Saving, State, TrainingAction,
+};
 
 impl State {
     /// Ends training for a replacement, or first asks the user whether to save it.

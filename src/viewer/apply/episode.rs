@@ -9,13 +9,7 @@ use crate::viewer::command::Episode;
 use crate::viewer::files::OpenedFile;
 use crate::viewer::link::Link;
 use crate::viewer::row_zoom::RowZoom;
-use crate::viewer::state::State;
-use crate::viewer::state::episode::Open;
-use crate::viewer::state::jobs::{Effect, Job};
-use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::messages::Kind;
-use crate::viewer::state::mode::Mode;
-use crate::viewer::state::session::SAMPLES;
+use crate::viewer::state::{Effect, Job, Kind, Mode, Open, SAMPLES, State, WindowLayout};
 use crate::viewer::step_zoom::StepZoom;
 
 impl State {

@@ -1,7 +1,9 @@
 //! Files: opening, choosing and saving them in the window, and copying.
 
 use crate::viewer::narration::training_charts;
-use crate::viewer::state::episode::Open;
+use crate::viewer::state::{
+    Destination, Effect, Job, Kind, LiveTraining, Open, Page, State, WindowLayout,
+};
 use std::path::{Path, PathBuf};
 
 use crate::figure::chart::page::Charts;
@@ -11,11 +13,6 @@ use crate::viewer::command::{Command, Compare, File, Learn};
 use crate::viewer::files::{FilePurpose, file_name};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::link::Link;
-use crate::viewer::state::State;
-use crate::viewer::state::jobs::{Destination, Effect, Job, Page};
-use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::learning::LiveTraining;
-use crate::viewer::state::messages::Kind;
 
 /// Steps of an animation where no part is marked.
 const FILMED: usize = 8;

@@ -3,10 +3,7 @@
 use crate::figure::narrate::failure::{Cause, first_wrong};
 use crate::player::NORMAL;
 use crate::viewer::row_zoom::RowZoom;
-use crate::viewer::state::State;
-use crate::viewer::state::gallery::{FAILURES, Failing};
-use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::mode::Mode;
+use crate::viewer::state::{FAILURES, Failing, Mode, State, WindowLayout};
 use crate::viewer::step_zoom::StepZoom;
 
 impl State {

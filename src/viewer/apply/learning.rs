@@ -7,12 +7,10 @@ use crate::learn::{End, RunCommand, RunUpdate};
 use crate::train::Change;
 use crate::viewer::command::{Episode, Learn, Replacement};
 use crate::viewer::files::Machine;
-use crate::viewer::state::State;
-use crate::viewer::state::jobs::{Effect, Job, TrainingAction};
-use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::learning::{LiveTraining, NamedExperiment, RunView, ablated};
-use crate::viewer::state::messages::Kind;
-use crate::viewer::state::mode::Mode;
+use crate::viewer::state::{
+    Effect, Job, Kind, LiveTraining, Mode, NamedExperiment, RunView, State, TrainingAction,
+    WindowLayout, ablated,
+};
 use crate::viewer::worker::check_training;
 
 /// The machine that learns, among those of the session.

@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use crate::viewer::command::Learn;
 use crate::viewer::files::LoadedRun;
-use crate::viewer::state::State;
-use crate::viewer::state::jobs::{Job, TrainingAction};
-use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun};
-use crate::viewer::state::messages::Kind;
+use crate::viewer::state::{Job, Kind, LiveTraining, RunView, SavedRun, State, TrainingAction};
 
 impl State {
     /// Shows a run with all its training snapshots.

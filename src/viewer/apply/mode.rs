@@ -1,9 +1,6 @@
 //! The mode: how one is left for another.
 
-use crate::viewer::state::State;
-use crate::viewer::state::gallery::Failing;
-use crate::viewer::state::mode::Mode;
-use crate::viewer::state::tour::Tour;
+use crate::viewer::state::{Failing, Mode, State, Tour};
 
 impl State {
     /// Leaves the mode for another. What lies over the pictures gives way to a guided one.

@@ -1,10 +1,6 @@
 //! The opening: how it begins, goes on and ends.
 
-use crate::viewer::state::State;
-use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::messages::Kind;
-use crate::viewer::state::mode::Mode;
-use crate::viewer::state::opening::Opening;
+use crate::viewer::state::{Kind, Mode, Opening, State, WindowLayout};
 
 impl State {
     /// The first episode of a session that is played by itself is played with an opening, to whoever has arranged

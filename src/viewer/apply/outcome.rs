@@ -8,10 +8,7 @@ use crate::figure::facts::spread::Spread;
 use crate::viewer::command::Replacement;
 use crate::viewer::files::{Machine, RecordedEpisode, file_name};
 use crate::viewer::narration;
-use crate::viewer::state::State;
-use crate::viewer::state::episode::{EpisodeRequest, Open};
-use crate::viewer::state::jobs::{Outcome, ThumbnailSlot};
-use crate::viewer::state::messages::Kind;
+use crate::viewer::state::{EpisodeRequest, Kind, Open, Outcome, State, ThumbnailSlot};
 
 impl State {
     pub(super) fn handle_outcome(&mut self, outcome: Outcome) {
@@ -147,10 +144,10 @@ mod tests {
     use crate::viewer::command::{Command, Learn};
     use crate::viewer::files::{FilePurpose, NoFiles};
     use crate::viewer::fixture::{config, copying, machine};
-    use crate::viewer::state::jobs::{Destination, Effect, Job, Saved, TrainingAction};
-    use crate::viewer::state::learning::{EndRequest, LiveTraining};
-    use crate::viewer::state::settings::Settings;
-    use crate::viewer::state::start::StartOptions;
+    use crate::viewer::state::{
+        Destination, Effect, EndRequest, Job, LiveTraining, Saved, Settings, StartOptions,
+        TrainingAction,
+    };
     use crate::viewer::worker::Worker;
 
     /// Starts training, with its job done at once.

@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use crate::viewer::files::Machine;
-use crate::viewer::state::State;
-use crate::viewer::state::episode::Open;
-use crate::viewer::state::jobs::{Job, ThumbnailSlot};
+use crate::viewer::state::{Job, Open, State, ThumbnailSlot};
 
 impl State {
     /// Records the next probe, unless one is in progress or none is visible.

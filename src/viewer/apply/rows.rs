@@ -3,8 +3,7 @@
 
 use crate::viewer::command::{Rows as About, Steps};
 use crate::viewer::row_zoom::{RowZoom, Rows};
-use crate::viewer::state::State;
-use crate::viewer::state::target::Target;
+use crate::viewer::state::{State, Target};
 use crate::viewer::step_zoom::StepZoom;
 
 /// Factor by which a key makes rows taller or shorter.

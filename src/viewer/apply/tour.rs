@@ -5,12 +5,10 @@ use crate::figure::narrate::failure::shown_in;
 use crate::figure::narrate::mechanism;
 use crate::train::Recording;
 use crate::viewer::command::{Command, Look, Play, Tour as About};
-use crate::viewer::state::State;
-use crate::viewer::state::episode::EpisodeRequest;
-use crate::viewer::state::mode::Mode;
-use crate::viewer::state::same::SameArc;
-use crate::viewer::state::target::Target;
-use crate::viewer::state::tour::{Act, TOUR_STEPS, Tour, TourState, Wait, best_query};
+use crate::viewer::state::{
+    Act, EpisodeRequest, Mode, SameArc, State, TOUR_STEPS, Target, Tour, TourState, Wait,
+    best_query,
+};
 use crate::viewer::step_zoom::StepZoom;
 
 /// The user actions that the tour waits for.

@@ -1,7 +1,6 @@
 //! Undo and redo.
 
-use crate::viewer::state::State;
-use crate::viewer::state::view_state::ViewState;
+use crate::viewer::state::{State, ViewState};
 
 impl State {
     /// Undoes, or does again.

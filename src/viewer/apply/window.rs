@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use crate::viewer::command::Window;
 use crate::viewer::files::Machine;
-use crate::viewer::state::State;
-use crate::viewer::state::gallery::FAILURES;
-use crate::viewer::state::jobs::{Effect, Job, ThumbnailSlot};
-use crate::viewer::state::settings::Theme;
+use crate::viewer::state::{Effect, FAILURES, Job, State, Theme, ThumbnailSlot};
 
 impl State {
     /// Commands about the window.

@@ -10,7 +10,7 @@ use crate::figure::scene::overlap::{self, Redundant};
 use crate::figure::{self, HeadName, PanelId, Picture, Scale, expected_shift, head_label, signed};
 use crate::model::{HeadTrace, Trace, array};
 use crate::train::Recording;
-use crate::viewer::state::episode::Open;
+use crate::viewer::state::Open;
 
 /// Card of one number of a vector per step, if this episode has it.
 pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card> {

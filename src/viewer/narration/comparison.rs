@@ -4,10 +4,7 @@ use crate::figure::page::compare::SIDES;
 use crate::figure::{PanelId, facts::numbers, head_label, head_named};
 use crate::io::trace::Comparison;
 use crate::viewer::inspect::{Card, Line, Table};
-use crate::viewer::state::compare::{Baseline, Pair, stage_of};
-use crate::viewer::state::episode::Open;
-use crate::viewer::state::target::Target;
-use crate::viewer::state::view_state::TOLERANCES;
+use crate::viewer::state::{Baseline, Open, Pair, TOLERANCES, Target, stage_of};
 
 impl Pair<'_> {
     /// Returns the card of a target on both sides; its numbers can be copied side by side.

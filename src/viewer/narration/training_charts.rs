@@ -9,7 +9,7 @@ use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::io::paper;
 use crate::learn::{Point, RunProgress};
 use crate::train::{self, Clip, HeadDiagnostics, HistoryPoint};
-use crate::viewer::state::learning::{LiveTraining, RunView};
+use crate::viewer::state::{LiveTraining, RunView};
 
 /// A mean is over this share of the sequences before it, its band over this one.
 const SMOOTH: f64 = 0.2;

@@ -6,7 +6,7 @@ use egui::{
 
 use crate::viewer::choices::Choice;
 use crate::viewer::command::Ask;
-use crate::viewer::state::dialog::Dialog;
+use crate::viewer::state::Dialog;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Line, field_ui, modal, note, send};
 

@@ -9,8 +9,7 @@ use crate::figure::scene::axes;
 use crate::figure::{Picture, PlacedPanel};
 use crate::viewer::command::Compare;
 use crate::viewer::narration::comparison;
-use crate::viewer::state::compare::{Differences, Pair};
-use crate::viewer::state::view_state::TOLERANCES;
+use crate::viewer::state::{Differences, Pair, TOLERANCES};
 use crate::viewer::theme;
 use crate::viewer::widget::{Canvas, area, choice, key_button, note, one_line, text_button, words};
 

@@ -6,8 +6,7 @@ use super::card::{card_ui, veil, words_ui};
 use crate::figure::narrate::failure::describe;
 use crate::figure::page::debug::geometry::Columns;
 use crate::viewer::command::{Episode, Window};
-use crate::viewer::state::gallery::FAILURES;
-use crate::viewer::state::{NARROW, State};
+use crate::viewer::state::{FAILURES, NARROW, State};
 use crate::viewer::theme::Palette;
 use crate::viewer::widget::{named_rects, on_click, primary_button, text_button};
 

@@ -18,10 +18,7 @@ use crate::figure::facts::rows::Span;
 use crate::figure::page::compare::page_columns;
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::timeline::{TIMELINE, scalars_height};
-use crate::viewer::state::State;
-use crate::viewer::state::jobs::PendingJob;
-use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::learning::LiveTraining;
+use crate::viewer::state::{LiveTraining, PendingJob, State, WindowLayout};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Textures, readout_ui, toasts_ui};
 

@@ -4,7 +4,7 @@ use egui::Ui;
 
 use crate::viewer::command::Episode;
 use crate::viewer::glossary::terms;
-use crate::viewer::state::dialog::Dialog;
+use crate::viewer::state::Dialog;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{field_ui, note, scrolled_ui, text_button, words};
 

@@ -6,7 +6,7 @@ use egui::{RichText, TextFormat, Ui, vec2};
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Subject, Tour};
 use crate::viewer::keys::{Group, TABLE};
-use crate::viewer::state::tour::TOUR_STEPS;
+use crate::viewer::state::TOUR_STEPS;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{named_button, scrolled_ui, section, text_button};
 

@@ -15,8 +15,9 @@ use crate::task::{Measure, Task};
 use crate::viewer::command::{Command, Edit, Episode, Rows};
 use crate::viewer::files::Machine;
 use crate::viewer::precondition::Precondition;
-use crate::viewer::state::episode::{self, EpisodeRequest, Open};
-use crate::viewer::state::session::{self, Session, stops};
+use crate::viewer::state::{
+    EpisodeRequest, MOST_REPEATS, Open, Session, size_label, sizes, stops, task_name,
+};
 use crate::viewer::widget::{
     Icon, Line, check_box, choice, control, field, from_right, head_sign, icon_button,
     named_icon_button, note, section, send, text_button, track_ui, warning, wide_button, words,
@@ -40,7 +41,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
     section(ui, "Episode");
     let request = &session.request;
     control(ui, "Task", |ui| {
-        ui.label(episode::task_name(&machine.task));
+        ui.label(task_name(&machine.task));
     });
     let next = if let Some(count) = machine.task.held_out() {
         held_out_ui(ui, request.seed, count);
@@ -67,10 +68,10 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
 
 /// Shows the controls for the size and the repeats of an episode.
 fn size_ui(ui: &mut Ui, task: &Task, request: &EpisodeRequest) {
-    let (label, sizes) = (session::size_label(task), session::sizes(task));
+    let (label, sizes) = (size_label(task), sizes(task));
     integer_ui(ui, label, request.size, &sizes, Episode::Size);
     if task.repeats().is_some() {
-        let allowed = 1..=episode::MOST_REPEATS;
+        let allowed = 1..=MOST_REPEATS;
         integer_ui(ui, "Repeats", request.repeats, &allowed, Episode::Repeats);
     }
 }
@@ -95,8 +96,8 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session) {
             fact.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
         });
     };
-    fact("Task", episode::task_name(&recording.task));
-    let label = session::size_label(&recording.task);
+    fact("Task", task_name(&recording.task));
+    let label = size_label(&recording.task);
     fact(label, &recording.episode.size.to_string());
     if recording.task.repeats().is_some() {
         fact("Repeats", &recording.episode.repeats.to_string());

@@ -3,7 +3,7 @@
 use egui::Ui;
 
 use crate::viewer::command::File;
-use crate::viewer::state::messages::{Kind, Toasts};
+use crate::viewer::state::{Kind, Toasts};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{note, scrolled_ui, text_button, words};
 

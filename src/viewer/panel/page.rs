@@ -9,7 +9,7 @@ use crate::figure::narrate::Moment;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{PlacedPanel, Slot};
 use crate::viewer::command::Play;
-use crate::viewer::state::target::Target;
+use crate::viewer::state::Target;
 use crate::viewer::widget::{on_click, rect};
 
 /// All parts of a page: where the pointer is, and what a click does. Pictures over time are clipped to these edges.

@@ -19,7 +19,7 @@ use crate::figure::{
 use crate::model::Trace;
 use crate::train::is_absent;
 use crate::viewer::command::{Look, Play, Rows};
-use crate::viewer::state::target::Target;
+use crate::viewer::state::Target;
 use crate::viewer::widget::{Readout, area, label, on_click, rect, send, spot};
 
 /// A quiet text, also for screen readers.

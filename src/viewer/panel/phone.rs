@@ -12,9 +12,7 @@ use crate::viewer::command::{
 };
 use crate::viewer::files::FilePurpose;
 use crate::viewer::keys;
-use crate::viewer::state::State;
-use crate::viewer::state::jobs::PendingJob;
-use crate::viewer::state::layout::WindowLayout;
+use crate::viewer::state::{PendingJob, State, WindowLayout};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Icon, Line, choice, from_left, from_right, icon_button, named_icon_button, on_click,

@@ -20,9 +20,7 @@ use crate::train::{ABSENT, Quantity};
 use crate::viewer::command::{Command, Episode, Look};
 use crate::viewer::inspect::{self, Card};
 use crate::viewer::narration::comparison::value_text;
-use crate::viewer::state::compare::Pair;
-use crate::viewer::state::layout::WindowLayout;
-use crate::viewer::state::target::Target;
+use crate::viewer::state::{Pair, Target, WindowLayout};
 use crate::viewer::status_text;
 use crate::viewer::widget::{Readout, rect, send};
 

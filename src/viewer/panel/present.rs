@@ -8,8 +8,7 @@ use super::{View, fixed};
 use crate::figure::HeadName;
 use crate::figure::narrate::Sentence;
 use crate::viewer::command::Window;
-use crate::viewer::state::State;
-use crate::viewer::state::layout::WindowLayout;
+use crate::viewer::state::{State, WindowLayout};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Icon, head_sign, icon_button, one_line, words};
 

@@ -17,7 +17,7 @@ use crate::model::{HeadTrace, array};
 use crate::train::is_absent;
 use crate::viewer::command::{Ask, File, Look};
 use crate::viewer::inspect::{self, Form};
-use crate::viewer::state::target::Target;
+use crate::viewer::state::Target;
 use crate::viewer::widget::{
     Icon, Line, area, capitalised, from_right, head_sign, named_icon_button, note, number,
     on_click, paint_text, section, text_button, warning, words,

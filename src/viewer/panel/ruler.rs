@@ -8,7 +8,7 @@ use crate::figure::page::debug::geometry::{Columns, PHASES};
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Ink, PlacedPanel, narrate};
 use crate::viewer::command::{Look, Play};
-use crate::viewer::state::target::Target;
+use crate::viewer::state::Target;
 use crate::viewer::widget::{area, on_click, send, spot};
 
 /// The ruler: a click or a drag moves the play-head; from the phases, or with Shift, a drag marks the part to loop.

@@ -4,7 +4,7 @@ use egui::{Rect, Response, Role, Ui, WidgetInfo, vec2};
 
 use crate::figure::HeadName;
 use crate::viewer::command::Window;
-use crate::viewer::state::settings::{SCALES, Settings, Theme};
+use crate::viewer::state::{SCALES, Settings, Theme};
 use crate::viewer::theme::{self, Map, Palette, Scale};
 use crate::viewer::widget::{Line, check_box, choice, note, on_click, section, text_button};
 

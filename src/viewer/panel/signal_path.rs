@@ -8,7 +8,7 @@ use crate::figure::scene::axes;
 use crate::figure::scene::paint::{Draw, Page};
 use crate::figure::{HeadName, PanelId, Picture, PlacedPanel, Rgb, Style};
 use crate::viewer::row_zoom::{Axis, Span};
-use crate::viewer::state::target::Target;
+use crate::viewer::state::Target;
 use crate::viewer::widget::Canvas;
 
 /// Radius of the corners.

@@ -10,10 +10,7 @@ use crate::viewer::command::{Ask, Compare, Episode, File, Subject, Tour, Window}
 use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
 use crate::viewer::narration::comparison::{self, Names};
-use crate::viewer::state::State;
-use crate::viewer::state::episode::Open;
-use crate::viewer::state::jobs::PendingJob;
-use crate::viewer::state::session::Session;
+use crate::viewer::state::{Open, PendingJob, Session, State};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Icon, choice, from_right, icon_button, named_button, on_click, one_line, text_button, words,

@@ -6,8 +6,7 @@ use super::card::{card_ui, veil, words_ui};
 use crate::figure::{Stage, head_label};
 use crate::viewer::command::{Command, Edit, Play, Tour as About, Window};
 use crate::viewer::keys;
-use crate::viewer::state::State;
-use crate::viewer::state::tour::{TOUR_STEPS, Tour, TourTarget, Wait};
+use crate::viewer::state::{State, TOUR_STEPS, Tour, TourTarget, Wait};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{named_rects, on_click, primary_button, send, text_button, words};
 

@@ -17,10 +17,7 @@ use crate::viewer::command::{Ask, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::files::{FilePurpose, Machine};
 use crate::viewer::keys;
 use crate::viewer::row_zoom::{Rows, WITHOUT_GAPS};
-use crate::viewer::state::State;
-use crate::viewer::state::episode::Open;
-use crate::viewer::state::gallery::FAILURES;
-use crate::viewer::state::session::Session;
+use crate::viewer::state::{FAILURES, Open, Session, State};
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::{
     Canvas, Line, Textures, area, capitalised, focus_ring, mark, named_button, note, on_click,

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::episode::Open;
-use super::view_state::ViewState;
+use super::{Open, ViewState};
 use crate::figure::facts::stages::{Column, StageRef, weighting_at};
 use crate::figure::facts::thresholds::ON_ROW;
 use crate::figure::page::compare::{Common, Comparison as Figure, Named};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::same::SameArc;
+use super::SameArc;
 use crate::figure::facts::episode::{SalientHead, Scales, Written};
 use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::rows::addressed;

@@ -1,7 +1,6 @@
 //! The gallery *Where machines fail*: episodes with wrong bits, as data.
 
-use super::episode::EpisodeRequest;
-use super::session::Session;
+use super::{EpisodeRequest, Session};
 
 /// An episode in which a machine fails.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,7 @@
 //! is not part of it, nor speed and loop: to go back in time there is the timeline. Nor are theme, panels and
 //! layout, and places that are merely visited, the start page, a dialog, rows scrolled to.
 
-use super::compare::Baseline;
-use super::episode::{EpisodeRequest, Open};
-use super::view_state::ViewState;
+use super::{Baseline, EpisodeRequest, Open, ViewState};
 
 /// Changes remembered: each may hold a trace from a file.
 const MOST: usize = 50;

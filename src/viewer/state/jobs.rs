@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::compare::{CompareResult, ComparedFigure, Sides};
-use super::episode::{EpisodeRequest, Open, RecordingInputs};
 pub use super::learning::Saved;
-use super::learning::{NamedExperiment, RunView};
-use super::same::SameArc;
+use super::{
+    CompareResult, ComparedFigure, EpisodeRequest, NamedExperiment, Open, RecordingInputs, RunView,
+    SameArc, Sides,
+};
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::spread::Spread;
 use crate::figure::{self, Format, Gradients};

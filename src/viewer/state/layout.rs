@@ -1,6 +1,6 @@
 //! The layout of the pictures of an episode.
 
-use super::episode::Open;
+use super::Open;
 use crate::figure::{Layout, Options};
 
 /// The steps of the longest episode that opens in the close-up.

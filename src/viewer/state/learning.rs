@@ -10,9 +10,7 @@ use crate::learn::{Finding, Pace, RunProgress, RunUpdate, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, State, chance, optimum};
 use crate::viewer::files::LoadedRun;
-use crate::viewer::memo::Memo;
-use crate::viewer::state::episode::{EpisodeRequest, Open};
-use crate::viewer::state::same::SameArc;
+use crate::viewer::state::{EpisodeRequest, Open, SameArc};
 
 /// Updates per second at which a person can follow, to begin with.
 const SLOW: f64 = 4.0;

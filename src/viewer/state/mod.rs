@@ -1,43 +1,60 @@
 //! The state of the window as data: no picture, no file, no key. It changes in one place,
 //! [`State::apply`].
 
-pub mod compare;
-pub mod dialog;
-pub mod episode;
-pub mod gallery;
-pub mod history;
-pub mod jobs;
-pub mod layout;
-pub mod learning;
-pub mod messages;
-pub mod mode;
-pub mod opening;
-pub mod same;
-pub mod session;
-pub mod settings;
-pub mod start;
-pub mod target;
-pub mod tour;
-pub mod view_state;
-pub mod welcome;
+mod compare;
+mod dialog;
+mod episode;
+mod gallery;
+mod history;
+mod jobs;
+mod layout;
+mod learning;
+mod messages;
+mod mode;
+mod opening;
+mod same;
+mod session;
+mod settings;
+mod start;
+mod target;
+mod tour;
+mod view_state;
+mod welcome;
+
+pub use compare::{
+    Baseline, CompareResult, ComparedFigure, Comparing, Differences, Pair, Sides, shown_at,
+    stage_of,
+};
+pub use dialog::{Dialog, Subject};
+pub use episode::{
+    EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, RecordingInputs, drawn, task_name,
+};
+pub use gallery::{FAILURES, Failing, Failure};
+pub use history::{History, UndoState};
+pub use jobs::{
+    Destination, Effect, Job, Outcome, Page, PendingJob, Saved, Saving, ThumbnailSlot,
+    TrainingAction,
+};
+pub use layout::WindowLayout;
+pub use learning::{
+    EndRequest, Hyperparameter, LiveTraining, NamedExperiment, Replacement, RunUpdates, RunView,
+    SavedRun, ablated, landmarks,
+};
+pub use messages::{Kind, Toast, Toasts};
+pub use mode::Mode;
+pub use opening::Opening;
+pub use same::SameArc;
+pub use session::{SAMPLES, Session, own_request, size_label, sizes, stops};
+pub use settings::{Appearance, Panels, SCALES, Settings, Theme};
+pub use start::{InvalidStart, StartOptions};
+pub use target::Target;
+pub use tour::{Act, TOUR_STEPS, Tour, TourState, TourTarget, Wait, best_query};
+pub use view_state::{TOLERANCES, ViewState};
+pub use welcome::Welcome;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::compare::{Comparing, Pair};
-use self::dialog::Dialog;
-use self::episode::{EpisodeRequest, Open};
-use self::history::{History, UndoState};
-use self::jobs::Effect;
-use self::layout::WindowLayout;
-use self::learning::{EndRequest, LiveTraining};
-use self::messages::Toasts;
-use self::mode::Mode;
-use self::session::Session;
-use self::settings::{Panels, Settings};
-use self::start::StartOptions;
-use self::view_state::ViewState;
-use self::welcome::Welcome;
 use super::files::{Machine, OpenedFile};
 use super::row_zoom::Rows;
 use crate::figure::{Layer, peak};
@@ -241,7 +258,7 @@ impl State {
     pub fn first_difference(&self) -> Option<(usize, usize, Option<usize>)> {
         let pair = self.pair()?;
         let first = pair.differences()?.values.first.as_ref()?;
-        let (stage, head) = compare::stage_of(&pair, &first.array);
+        let (stage, head) = stage_of(&pair, &first.array);
         // What differs before the first step is there when that begins.
         let (step, stage) = first.step.map_or((0, 0), |step| (step, stage));
         Some((step, stage, head))

@@ -2,9 +2,7 @@
 //!
 //! Training and a comparison are not modes: both go on behind other episodes. Start page and dialogs lie over any mode.
 
-use super::gallery::Failing;
-use super::opening::Opening;
-use super::tour::Tour;
+use super::{Failing, Opening, Tour};
 
 /// The activity in the window; [`super::State::enter`] leaves one for another.
 #[derive(Clone, Debug, Default)]

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::episode::{
-    EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, RecordingInputs, drawn,
+use super::{
+    EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, RecordingInputs, SameArc, drawn,
 };
-use super::same::SameArc;
 use crate::model::{ModelConfig, NtmConfig};
 use crate::task::Task;
 use crate::train::{Demand, LARGEST_RECORDING, Recording, UNSEEN_SEED};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::layout::WindowLayout;
+use super::WindowLayout;
 use crate::figure::Map;
 
 /// Text sizes on offer, in percent.

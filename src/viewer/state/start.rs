@@ -1,7 +1,6 @@
 //! The initial place of the window.
 
-use super::episode::ExternalEpisode;
-use super::layout::WindowLayout;
+use super::{ExternalEpisode, WindowLayout};
 use crate::figure::{Stages, find_head};
 use crate::model::Trace;
 use crate::task::Task;

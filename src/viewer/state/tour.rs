@@ -1,9 +1,6 @@
 //! The guided tour in two acts: stops that wait until the person has done something.
 
-use super::episode::EpisodeRequest;
-use super::same::SameArc;
-use super::session::{Session, own_request};
-use super::target::Target;
+use super::{EpisodeRequest, SameArc, Session, Target, own_request};
 use crate::figure::{Stage, Stages};
 use crate::model::{HeadTrace, Trace, peak};
 use crate::player::Player;

@@ -1,7 +1,6 @@
 //! The selection and how it is shown.
 
-use super::layout::WindowLayout;
-use super::target::Target;
+use super::{Target, WindowLayout};
 use crate::viewer::row_zoom::RowZoom;
 use crate::viewer::step_zoom::StepZoom;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::episode::Open;
+use super::Open;
 
 /// The state of the start page.
 #[derive(Debug, Default)]

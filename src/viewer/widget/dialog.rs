@@ -7,7 +7,7 @@ use egui::{
 };
 
 use super::super::command::Ask;
-use super::super::state::dialog::Dialog;
+use super::super::state::Dialog;
 use super::super::theme::{self, Palette};
 use super::button::{field, named_icon_button};
 use super::icon::Icon;

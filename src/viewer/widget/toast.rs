@@ -3,7 +3,7 @@
 use egui::{Align2, Area, Context, Id, Order, Pos2, vec2};
 
 use super::super::command::{File, Window};
-use super::super::state::messages::{Kind, Toast, Toasts};
+use super::super::state::{Kind, Toast, Toasts};
 use super::super::theme::{self, Palette};
 use super::button::{named_icon_button, on_click, text_button};
 use super::icon::Icon;

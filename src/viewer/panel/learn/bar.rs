@@ -9,7 +9,7 @@ use crate::learn::{End, Pace};
 use crate::viewer::command::{Ask, Learn, Replacement, Subject};
 use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
-use crate::viewer::state::learning::{LiveTraining, RunView, SavedRun};
+use crate::viewer::state::{LiveTraining, RunView, SavedRun};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Icon, icon_button, key_button, on_click, one_line, or_short, primary_button, words,

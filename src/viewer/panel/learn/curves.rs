@@ -8,7 +8,7 @@ use crate::figure::chart::data::Chart;
 use crate::viewer::command::Learn;
 use crate::viewer::narration::training_charts;
 use crate::viewer::panel::View;
-use crate::viewer::state::learning::LiveTraining;
+use crate::viewer::state::LiveTraining;
 use crate::viewer::widget::choice;
 
 /// From this size on everything is on screen.

@@ -4,7 +4,7 @@ use egui::{Color32, Ui};
 
 use crate::learn::Finding;
 use crate::viewer::command::Learn;
-use crate::viewer::state::learning::LiveTraining;
+use crate::viewer::state::LiveTraining;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Icon, capitalised, from_right, icon_button, or_pointer, words};
 

@@ -19,7 +19,7 @@ use crate::viewer::narration::training_charts;
 use crate::viewer::panel::View;
 use crate::viewer::panel::card::ground_ui;
 use crate::viewer::panel::welcome::picture_ui;
-use crate::viewer::state::learning::{LiveTraining, RunView};
+use crate::viewer::state::{LiveTraining, RunView};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Canvas, area, focus_ring, send};
 

@@ -6,7 +6,7 @@ use egui::{Button, DragValue, Grid, PopupCloseBehavior, RichText, Ui};
 use crate::io::Experiment;
 use crate::train::Change;
 use crate::viewer::command::Learn;
-use crate::viewer::state::learning::{Hyperparameter, LiveTraining};
+use crate::viewer::state::{Hyperparameter, LiveTraining};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{note, on_click, or_short, send};
 

@@ -8,7 +8,7 @@ use super::finding::ink;
 use crate::figure::facts::ticks::Axis;
 use crate::learn::{Finding, Snapshot};
 use crate::viewer::command::Learn;
-use crate::viewer::state::learning::LiveTraining;
+use crate::viewer::state::LiveTraining;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{focus_ring, mark, or_pointer, send};
 

@@ -256,8 +256,7 @@ fn weightings_only(recording: &mut Recording) {
 
 /// A trace in a file of this name.
 fn opened(name: &str, recording: Recording) -> OpenedFile {
-    let shown = RecordedEpisode::of_file(name.to_owned(), recording, None);
-    OpenedFile::Trace(Box::new(shown))
+    RecordedEpisode::of_file(name.to_owned(), recording, None).into()
 }
 
 /// An episode of a machine that is not here, changed.
@@ -292,7 +291,7 @@ fn other_heads(name: &str) -> Option<OpenedFile> {
     let ntm = Model::new(config.clone(), 1);
     let recording = Recording::new(&ntm, &machine.task, 9, 0);
     let shown = RecordedEpisode::of_file(name.to_owned(), recording, Some(config.into()));
-    Some(OpenedFile::Trace(Box::new(shown)))
+    Some(shown.into())
 }
 
 fn small(task: &Task, rows: usize, seed: u64) -> Model<f32> {

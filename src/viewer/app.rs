@@ -101,7 +101,7 @@ impl App {
         };
         match options.open {
             Some((path, Some(opened))) => {
-                let outcome = Outcome::opened(files.absolute(path), opened);
+                let outcome = Outcome::Opened(files.absolute(path), opened);
                 app.tell(Command::Done(outcome));
             }
             Some((path, None)) => app.tell(File::Open(path).into()),

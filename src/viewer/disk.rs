@@ -128,10 +128,11 @@ fn opened(path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, Error>
     }
     let imported = trace::read_watched(path, watch)?;
     let config = Some(imported.config);
-    Ok(OpenedFile::Trace(Box::new(RecordedEpisode {
+    let shown = RecordedEpisode {
         sha256: imported.sha256,
         ..RecordedEpisode::of_file(imported.title, imported.recording, config)
-    })))
+    };
+    Ok(shown.into())
 }
 
 /// Describes the place of a written file: on disk, or downloaded by the user.

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::state::Open;
 use crate::figure::Format;
 use crate::io::{Experiment, RunStart};
 use crate::learn::{RunProgress, RunState};
@@ -54,14 +55,20 @@ impl Machine {
 }
 
 /// The contents of an opened file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum OpenedFile {
     /// Weights: the window records an episode with them.
     Machine(Box<Machine>),
     /// A trace: the window shows it as recorded and computes nothing anew.
-    Trace(Box<RecordedEpisode>),
+    Trace(Box<Open>),
     /// A run with its training snapshots, for browsing.
     Run(Box<LoadedRun>),
+}
+
+impl From<RecordedEpisode> for OpenedFile {
+    fn from(shown: RecordedEpisode) -> Self {
+        Self::Trace(Box::new(Open::new(shown, None)))
+    }
 }
 
 /// A run that was trained elsewhere, with its training snapshots.

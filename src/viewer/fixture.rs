@@ -51,12 +51,10 @@ pub fn machine(config: NtmConfig, task: Task) -> Machine {
 
 /// Two vectors of this seed.
 pub fn inputs(seed: u64) -> RecordingInputs {
-    let task = copying(2..=2);
-    let machine = Arc::new(machine(config(), task.clone()));
+    let machine = Arc::new(machine(config(), copying(2..=2)));
     let request = EpisodeRequest::of(0, &machine, seed);
     RecordingInputs {
         machine,
-        task,
         request,
         gradients: None,
     }

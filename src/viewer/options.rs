@@ -68,10 +68,11 @@ impl Options {
     /// The missing one, or the reason why it is not recorded.
     pub fn check(&self) -> Result<(), StartError> {
         match &self.open {
-            Some((_, Some(OpenedFile::Trace(shown)))) => {
-                let trace = &shown.recording.trace;
-                let writes_first = shown.writes_first();
-                Ok(self.begin.check(trace.steps(), trace, writes_first)?)
+            Some((_, Some(OpenedFile::Trace(open)))) => {
+                let trace = &open.shown.recording.trace;
+                Ok(self
+                    .begin
+                    .check(trace.steps(), trace, open.writes_first())?)
             }
             Some((_, Some(OpenedFile::Machine(machine)))) => self.check_machine(machine),
             Some((_, Some(OpenedFile::Run(_)) | None)) => Ok(()),
@@ -88,7 +89,7 @@ impl Options {
         let Some(inputs) = session.recording_inputs() else {
             return Ok(());
         };
-        let steps = inputs.request.steps(&inputs.task);
+        let steps = inputs.steps();
         // A machine that cannot run on this number of rows is refused when it records.
         let config = machine.ntm.config.with_rows(inputs.request.rows);
         let config = config.unwrap_or_else(|_| machine.ntm.config.clone());

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use js_sys::{Object, Reflect};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
@@ -65,8 +66,8 @@ async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
         let begin = link.place_in(&address)?;
         memory_files::insert(address.clone().into(), platform::fetched(&address).await?);
         let mut opened = Disk.open(Path::new(&address), &|_, _| ControlFlow::Continue(()))?;
-        if let OpenedFile::Trace(trace) = &mut opened {
-            trace.address = Some(address.clone());
+        if let OpenedFile::Trace(open) = &mut opened {
+            Arc::make_mut(&mut open.shown).address = Some(address.clone());
         }
         let mut options = Options::included(Some((address.into(), Some(opened))));
         options.begin = begin;

@@ -12,17 +12,16 @@ use std::task::{Context, Poll};
 
 use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode, file_name};
 use super::state::{
-    Destination, EpisodeRequest, Job, NamedExperiment, Open, Outcome, Page, PendingJob,
-    RecordingInputs, RunView, SameArc, Saved, landmarks,
+    Destination, Job, NamedExperiment, Open, Outcome, Page, PendingJob, RecordingInputs, RunView,
+    SameArc, Saved, landmarks,
 };
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
 use crate::io::{Experiment, RunStart, memory_limit};
 use crate::learn::Snapshots;
-use crate::model::{Draw, Model, ModelConfig, NoiseMode};
+use crate::model::{Draw, ModelConfig, NoiseMode};
 use crate::platform::{self, Chosen, Queue, TimeSlice, at_once};
-use crate::task::Task;
-use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, State};
+use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, State};
 
 /// Duration of a step in an animation, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
@@ -252,14 +251,9 @@ impl Worker {
 }
 
 async fn perform(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome {
-    let request = match &job {
-        Job::Record(inputs) => Some(inputs.request.clone()),
-        _ => None,
-    };
-    let fails = job.fails();
     let work = async {
         if under_way.is_wanted() {
-            attempt(job, files, under_way).await
+            attempt(&job, files, under_way).await
         } else {
             Ok(Outcome::Outdated)
         }
@@ -267,18 +261,20 @@ async fn perform(job: Job, files: &dyn Files, under_way: &PendingJob) -> Outcome
     let outcome = unless_it_breaks(work).await.unwrap_or_else(|| {
         Err("An internal error occurred. The session is unchanged; try again.".to_owned())
     });
-    let outcome = outcome.unwrap_or_else(fails);
-    if matches!(outcome, Outcome::Saved(_) | Outcome::RunSaved(..)) {
+    match outcome {
         // Too late: the file is there.
-        outcome
-    } else if under_way.outdated.load(Ordering::Relaxed) {
-        Outcome::Outdated
-    } else if under_way.given_up.load(Ordering::Relaxed) {
-        let words = &under_way.words;
-        Outcome::GivenUp(request, format!("{words}: cancelled."))
-    } else {
-        outcome
+        Ok(Outcome::Saved(_) | Outcome::RunSaved(..)) => {}
+        _ if under_way.outdated.load(Ordering::Relaxed) => return Outcome::Outdated,
+        _ if under_way.given_up.load(Ordering::Relaxed) => {
+            let request = match job {
+                Job::Record(inputs) => Some(inputs.request),
+                _ => None,
+            };
+            return Outcome::GivenUp(request, format!("{}: cancelled.", under_way.words));
+        }
+        _ => {}
     }
+    outcome.unwrap_or_else(|why| job.failed(why))
 }
 
 /// Runs a job and returns its outcome; may panic.
@@ -291,7 +287,7 @@ async fn unless_it_breaks<T>(work: impl Future<Output = T>) -> Option<T> {
     poll_fn(attempt).await
 }
 
-async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Result<Outcome, String> {
+async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result<Outcome, String> {
     let watch = |done, all| under_way.report(done, all);
     let mut turns = TimeSlice::begin();
     let mut progress = async |done, all| {
@@ -308,40 +304,39 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Result<
     }
     Ok(match job {
         Job::Record(inputs) => {
-            let shown = record(&inputs, &mut progress).await?;
+            let shown = record(inputs, &mut progress).await?;
             let gradients = inputs.gradients.and_then(|of| derived(&shown, of).ok());
-            let open = Open::new(shown, Some(inputs.request));
+            let open = Open::new(shown, Some(inputs.request.clone()));
             Outcome::Recorded(Box::new(Open {
                 gradients: gradients.map(Arc::new),
                 ..open
             }))
         }
         Job::Picture(place, inputs) => {
-            let shown = record(&inputs, &mut progress).await?;
-            Outcome::Picture(place, Some(Box::new(Open::new(shown, None))))
+            let shown = record(inputs, &mut progress).await?;
+            Outcome::Picture(place.clone(), Some(Box::new(Open::new(shown, None))))
         }
         Job::Sample(inputs, count) => {
-            let spread = sampled(&inputs, count, &mut progress).await?;
-            Outcome::SampledSpread(inputs.request, SameArc::new(spread))
+            let spread = sampled(inputs, *count, &mut progress).await?;
+            Outcome::SampledSpread(inputs.request.clone(), SameArc::new(spread))
         }
         Job::Derive(shown, of) => {
-            let gradients = derived(&shown, of)?;
-            Outcome::Derived(SameArc(shown), SameArc::new(gradients))
+            let gradients = derived(shown, *of)?;
+            Outcome::Derived(SameArc(shown.clone()), SameArc::new(gradients))
         }
         Job::Open(path) => {
-            let opened = files.open(&path, &watch)?;
-            Outcome::opened(files.absolute(path), opened)
+            let opened = files.open(path, &watch)?;
+            Outcome::Opened(files.absolute(path.clone()), opened)
         }
         Job::OpenOther(path) => {
-            let other = Box::pin(attempt(Job::Open(path), files, under_way)).await?;
-            Outcome::Other(Box::new(other))
+            let other = files.open(path, &watch)?;
+            Outcome::Other(files.absolute(path.clone()), other)
         }
         Job::Recent(paths) => {
-            let there = paths.iter().map(|path| files.exists(path));
-            let there: Vec<_> = there.collect();
-            Outcome::Recent(paths.into_iter().zip(there).collect())
+            let files = paths.iter().map(|path| (path.clone(), files.exists(path)));
+            Outcome::Recent(files.collect())
         }
-        Job::Compare(sides) => Outcome::Compared(sides.compare()),
+        Job::Compare(sides) => Outcome::Compared(sides.clone().compare()),
         Job::Prepare(named) => {
             let (count, mut experiments) = (named.len(), named.iter());
             experiments.try_for_each(|(_, experiment)| check_training(experiment, count))?;
@@ -355,44 +350,47 @@ async fn attempt(job: Job, files: &dyn Files, under_way: &PendingJob) -> Result<
                 };
                 prepared(name, start)
             };
-            Outcome::Prepared(SameArc::new(named.into_iter().map(run).collect()))
+            Outcome::Prepared(SameArc::new(named.iter().cloned().map(run).collect()))
         }
-        Job::Levels(run, experiment) => Outcome::Levels(run, landmarks(&experiment)),
+        Job::Levels(run, experiment) => Outcome::Levels(*run, landmarks(experiment)),
         Job::Continue(folder) => {
-            let start = files.saved_state(&folder)?;
+            let start = files.saved_state(folder)?;
             check_training(&start.experiment, 1)?;
-            let (mut view, start) = prepared(Some(file_name(&folder)), start);
-            (view.saved, view.folder) = (Saved::of(&start.state), Some(folder));
+            let (mut view, start) = prepared(Some(file_name(folder)), start);
+            (view.saved, view.folder) = (Saved::of(&start.state), Some(folder.clone()));
             Outcome::Prepared(SameArc::new(vec![(view, start)]))
         }
-        Job::Draw(to, format, Page::One(open, options)) => {
-            let figure = Figure::new(&open.shown.recording, *options);
-            let figure = figure.with_initial(open.shown.initial_cells());
-            let figure = figure.with_spread(open.spread.as_deref());
-            let figure = figure.with_layer(open.layer());
-            save_figure(files, (to, format), &figure, progress).await?
-        }
-        Job::Draw(to, format, Page::Two(picture)) => {
-            save_figure(files, (to, format), &picture.figure(), progress).await?
-        }
-        Job::Draw(to, format, Page::Charts(charts)) => {
-            save_figure(files, (to, format), charts.as_ref(), progress).await?
-        }
+        Job::Draw(to, format, page) => match page {
+            Page::One(open, options) => {
+                let figure = Figure::new(&open.shown.recording, options.as_ref().clone())
+                    .with_initial(open.shown.initial_cells())
+                    .with_spread(open.spread.as_deref())
+                    .with_layer(open.layer());
+                save_figure(files, (to, *format), &figure, progress).await?
+            }
+            Page::Two(two) => save_figure(files, (to, *format), &two.figure(), progress).await?,
+            Page::Charts(charts) => {
+                save_figure(files, (to, *format), charts.as_ref(), progress).await?
+            }
+        },
         Job::SaveRun(run) => {
-            let (saving, run_state) = *run;
-            let (to, experiment) = (saving.to, &saving.experiment);
-            let folder = files.absolute(to.path);
-            let sentence = files.save_run(&folder, experiment, &run_state, to.replaces)?;
+            let (saving, run_state) = run.as_ref();
+            let folder = files.absolute(saving.to.path.clone());
+            let replaces = saving.to.replaces;
+            let sentence = files.save_run(&folder, &saving.experiment, run_state, replaces)?;
             Outcome::RunSaved(saving.number, Saved::of(&run_state.state), sentence)
         }
-        Job::Save(to, shown) => Outcome::Saved(files.save_trace(&files.absolute(to.path), &shown)?),
+        Job::Save(to, shown) => {
+            let path = files.absolute(to.path.clone());
+            Outcome::Saved(files.save_trace(&path, shown)?)
+        }
     })
 }
 
 /// Renders pictures as a file, unless cancelled.
 async fn save_figure(
     files: &dyn Files,
-    (to, format): (Destination, Format),
+    (to, format): (&Destination, Format),
     pages: &dyn Pages,
     mut progress: impl Progress,
 ) -> Result<Outcome, String> {
@@ -410,7 +408,7 @@ async fn save_figure(
     // A page is drawn in one go: it may be given up only now.
     match drawn {
         Some(bytes) if progress(1, 1).await.is_continue() => {
-            let path = files.absolute(to.path);
+            let path = files.absolute(to.path.clone());
             Ok(Outcome::Saved(files.save_figure(&path, &bytes)?))
         }
         _ => Ok(Outcome::Outdated),
@@ -420,9 +418,9 @@ async fn save_figure(
 /// The episode, or why it is not recorded.
 async fn record(
     inputs: &RecordingInputs,
-    progress: impl Progress,
+    mut progress: impl Progress,
 ) -> Result<RecordedEpisode, String> {
-    let RecordingInputs { request, task, .. } = inputs;
+    let (request, task) = (&inputs.request, &inputs.task());
     let (own, rows) = (&inputs.machine.ntm, request.rows);
     let config = own.config.with_rows(rows).map_err(|error| {
         let (title, allowed) = (&inputs.machine.title, error.allowed);
@@ -430,9 +428,21 @@ async fn record(
     })?;
     check_recording(&config, request.steps(task))?;
     let machine = own.with_rows(rows).map_err(|error| error.to_string())?;
-    let recording = play(&machine, task, request, progress).await;
+    // By hand or not, the noise is that of the seed.
+    let mut drawn = Draw::of(request.seed, 0);
+    (drawn.sample, drawn.sampling) = (request.sample, request.sampling);
+    let mut recorder = Recorder::new(&machine, task, request.episode(task), Some(drawn));
+    while recorder.step() {
+        let (done, all) = recorder.done();
+        if progress(done, all).await.is_break() {
+            return Err("The recording was cancelled.".to_owned());
+        }
+    }
+    let mut recording = recorder.into_recording();
+    let manual = !request.flipped.is_empty() || request.given.is_some();
+    recording.origin.take_if(|_| manual);
     Ok(RecordedEpisode {
-        recording: recording.ok_or("The recording was cancelled.")?,
+        recording,
         config: Some(config),
         machine: Some(inputs.machine.clone()),
         file: None,
@@ -448,7 +458,7 @@ async fn sampled(
     mut progress: impl Progress,
 ) -> Result<Spread, String> {
     let (heads, rows) = (inputs.machine.ntm.config.heads(), inputs.request.rows);
-    let (mut samples, steps) = (Samples::default(), inputs.request.steps(&inputs.task));
+    let (mut samples, steps) = (Samples::default(), inputs.steps());
     let bytes = Samples::bytes(count, steps, heads, rows);
     if bytes > LARGEST_RECORDING {
         let (size, advice) = (bytes >> 30, "Choose fewer samples or a shorter episode.");
@@ -523,29 +533,6 @@ fn prepared(name: Option<String>, start: RunStart) -> (RunView, RunStart) {
     (view, start)
 }
 
-/// Returns the episode of the seed, or the given or edited one; `None` if cancelled.
-async fn play(
-    machine: &Model<f32>,
-    task: &Task,
-    request: &EpisodeRequest,
-    mut progress: impl Progress,
-) -> Option<Recording> {
-    // By hand or not, the noise is that of the seed.
-    let mut drawn = Draw::of(request.seed, 0);
-    (drawn.sample, drawn.sampling) = (request.sample, request.sampling);
-    let manual = !request.flipped.is_empty() || request.given.is_some();
-    let mut recorder = Recorder::new(machine, task, request.episode(task), Some(drawn));
-    while recorder.step() {
-        let (done, all) = recorder.done();
-        if progress(done, all).await.is_break() {
-            return None;
-        }
-    }
-    let mut recording = recorder.into_recording();
-    recording.origin.take_if(|_| manual);
-    Some(recording)
-}
-
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
@@ -558,7 +545,7 @@ mod tests {
     use super::*;
     use crate::figure;
     use crate::learn::RunState;
-    use crate::task::Copy;
+    use crate::task::{Copy, Task};
     use crate::train::State;
     use crate::viewer::files::{FilePurpose, OpenedFile, ProgressCallback};
     use crate::viewer::fixture::inputs;
@@ -711,7 +698,7 @@ mod tests {
     fn failed_job_reports_to_its_requester() {
         // A task that the machine has no channels for.
         let mut wide = inputs(1);
-        wide.task = Task::Copy(Copy {
+        Arc::make_mut(&mut wide.machine).task = Task::Copy(Copy {
             bits: 7,
             length: 2..=2,
         });

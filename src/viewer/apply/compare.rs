@@ -1,14 +1,13 @@
 //! Two episodes: how the other one comes and goes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::figure;
 use crate::io::trace;
 use crate::viewer::command::Compare;
-use crate::viewer::files::{Machine, file_name};
+use crate::viewer::files::{Machine, OpenedFile, file_name};
 use crate::viewer::state::{
-    Baseline, CompareResult, ComparedFigure, Job, Kind, Open, Outcome, State, WindowLayout,
-    shown_at,
+    Baseline, CompareResult, ComparedFigure, Job, Kind, Open, State, WindowLayout, shown_at,
 };
 
 impl State {
@@ -58,17 +57,17 @@ impl State {
     }
 
     /// Takes the contents of a file to compare with.
-    pub(super) fn receive_other(&mut self, other: Outcome) {
+    pub(super) fn receive_other(&mut self, path: PathBuf, other: OpenedFile) {
         match (other, self.session.open.clone()) {
-            (Outcome::Trace(path, open), Some(screen)) => self.take_b(&path, *open, &screen),
-            (Outcome::Weights(path, machine), Some(screen)) => {
+            // With nothing to compare it with it is opened.
+            (other, None) => self.open(path, other),
+            (OpenedFile::Trace(open), Some(screen)) => self.take_b(&path, *open, &screen),
+            (OpenedFile::Machine(machine), Some(screen)) => {
                 self.take_machine(&path, *machine, screen);
             }
-            (Outcome::Run(path, run), Some(screen)) => {
+            (OpenedFile::Run(run), Some(screen)) => {
                 self.take_machine(&path, run.machine(&path), screen);
             }
-            // With nothing to compare it with it is opened.
-            (other, _) => self.handle_outcome(other),
         }
     }
 
@@ -121,7 +120,7 @@ impl State {
         if self.session.open.is_some()
             && let Some((path, opened)) = self.comparing.waiting.take()
         {
-            self.receive_other(Outcome::opened(path, opened));
+            self.receive_other(path, opened);
             return;
         }
         if let Some(screen) = &self.session.open

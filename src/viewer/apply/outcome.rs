@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::figure::Gradients;
 use crate::figure::facts::spread::Spread;
 use crate::viewer::command::Replacement;
-use crate::viewer::files::{Machine, RecordedEpisode, file_name};
+use crate::viewer::files::{Machine, OpenedFile, RecordedEpisode, file_name};
 use crate::viewer::narration;
 use crate::viewer::state::{EpisodeRequest, Kind, Open, Outcome, State, ThumbnailSlot};
 
@@ -31,10 +31,8 @@ impl State {
             }
             Outcome::SampledSpread(request, spread) => self.sampled(&request, spread.0),
             Outcome::Derived(shown, gradients) => self.derived(&shown.0, gradients.0),
-            Outcome::Weights(path, machine) => self.add(path, *machine),
-            Outcome::Run(path, run) => self.request_end(Replacement::LookBack(path, run)),
-            Outcome::Trace(path, open) => self.show_file(path, *open),
-            Outcome::Other(other) => self.receive_other(*other),
+            Outcome::Opened(path, opened) => self.open(path, opened),
+            Outcome::Other(path, other) => self.receive_other(path, other),
             Outcome::Recent(files) => self.welcome.recent = files,
             Outcome::Compared(found) => self.compared(found),
             Outcome::Prepared(runs) => self.start_runs(Arc::unwrap_or_clone(runs.0)),
@@ -54,6 +52,15 @@ impl State {
             Outcome::Chosen(purpose, path) => self.chosen(purpose, path, true),
             Outcome::FetchCallback(name, machine) => self.fetched(name, machine.ok()),
             Outcome::Outdated | Outcome::NotChosen => {}
+        }
+    }
+
+    /// Shows the contents of a file.
+    pub(super) fn open(&mut self, path: PathBuf, opened: OpenedFile) {
+        match opened {
+            OpenedFile::Machine(machine) => self.add(path, *machine),
+            OpenedFile::Run(run) => self.request_end(Replacement::LookBack(path, run)),
+            OpenedFile::Trace(open) => self.show_file(path, *open),
         }
     }
 

@@ -25,9 +25,7 @@ impl State {
         };
         let of = (ntm.clone(), request.clone());
         let run = &mut learning.runs[next];
-        let machine = Arc::new(Machine::of(&run.experiment, of.0.as_ref().clone()));
-        inputs.task = inputs.request.task(&machine);
-        inputs.machine = machine;
+        inputs.machine = Arc::new(Machine::of(&run.experiment, of.0.as_ref().clone()));
         run.probe.of = Some(of);
         learning.probing = Some(run.number);
         let slot = ThumbnailSlot::Run(run.number);

@@ -25,32 +25,25 @@ use crate::viewer::widget::{
 pub fn dialogs_ui(ctx: &Context, state: &State) {
     let Some(dialog) = &state.dialog else { return };
     let settings = &state.settings;
-    let (title, width) = match dialog.subject {
+    let show = |title: &str, width, add: &dyn Fn(&mut Ui)| dialog_ui(ctx, title, width, add);
+    let left = match dialog.subject {
         Subject::Commands => return command_palette_ui(ctx, dialog, &state.choices()),
-        Subject::Keys => ("Keys", 860.0),
-        Subject::Settings => ("Settings", 420.0),
-        Subject::Glossary => ("Glossary", 560.0),
-        Subject::About => ("About Tapescope", 560.0),
-        Subject::Messages => ("Messages", 520.0),
-        Subject::Step => ("Go to step", 300.0),
-        Subject::Episode => ("Change episode", 300.0),
-        Subject::More => ("More", 300.0),
-        Subject::File(purpose) => (file_words(purpose).0, 520.0),
-        Subject::EndRun => ("Training is not saved", 520.0),
+        Subject::Keys => show("Keys", 860.0, &|ui| keys_ui(ui, settings.stop)),
+        Subject::Settings => show("Settings", 420.0, &|ui| settings_ui(ui, settings)),
+        Subject::Glossary => show("Glossary", 560.0, &|ui| glossary_ui(ui, dialog)),
+        Subject::About => show("About Tapescope", 560.0, &about_ui),
+        Subject::Messages => show("Messages", 520.0, &|ui| messages_ui(ui, &state.toasts)),
+        Subject::Step => show("Go to step", 300.0, &|ui| step_ui(ui, dialog)),
+        Subject::Episode => show("Change episode", 300.0, &|ui| phone::episode_ui(ui, state)),
+        Subject::More => show("More", 300.0, &|ui| phone::more_ui(ui, state)),
+        Subject::File(purpose) => {
+            let title = file_words(purpose).0;
+            show(title, 520.0, &|ui| path_ui(ui, (dialog, purpose), state))
+        }
+        Subject::EndRun => show("Training is not saved", 520.0, &|ui| {
+            ending_ui(ui, dialog, state)
+        }),
     };
-    let left = dialog_ui(ctx, title, width, |ui| match dialog.subject {
-        Subject::Commands => {}
-        Subject::Keys => keys_ui(ui, settings.stop),
-        Subject::Settings => settings_ui(ui, settings),
-        Subject::Glossary => glossary_ui(ui, dialog),
-        Subject::About => about_ui(ui),
-        Subject::Messages => messages_ui(ui, &state.toasts),
-        Subject::Step => step_ui(ui, dialog),
-        Subject::Episode => phone::episode_ui(ui, state),
-        Subject::More => phone::more_ui(ui, state),
-        Subject::File(purpose) => path_ui(ui, (dialog, purpose), state),
-        Subject::EndRun => ending_ui(ui, dialog, state),
-    });
     // An answer leaves it open where it is unclear.
     let is_answer = |command: &Command| {
         let chosen = matches!(command, Command::File(File::Chosen(..)));

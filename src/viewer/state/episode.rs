@@ -326,12 +326,22 @@ impl Open {
 pub struct RecordingInputs {
     /// The machine.
     pub machine: Arc<Machine>,
-    /// The task with the parameters of this episode.
-    pub task: Task,
     /// The request.
     pub request: EpisodeRequest,
     /// The number whose gradients are shown in place of values, and are requested with the episode.
     pub gradients: Option<Quantity>,
+}
+
+impl RecordingInputs {
+    /// Returns the task of the episode.
+    pub fn task(&self) -> Task {
+        self.request.task(&self.machine)
+    }
+
+    /// Returns the number of steps.
+    pub fn steps(&self) -> usize {
+        self.request.steps(&self.task())
+    }
 }
 
 /// Describes the origin of the bits of an episode: its seed and its sample behind these words, or `manual`.

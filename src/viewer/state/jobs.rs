@@ -16,9 +16,7 @@ use crate::figure::{self, Format, Gradients};
 use crate::io::{Experiment, RunStart};
 use crate::learn::{RunCommand, RunState};
 use crate::train::Quantity;
-use crate::viewer::files::{
-    FilePurpose, LoadedRun, Machine, OpenedFile, RecordedEpisode, file_name,
-};
+use crate::viewer::files::{FilePurpose, Machine, OpenedFile, RecordedEpisode, file_name};
 
 /// An effect of a command outside the window.
 #[derive(Clone, Debug)]
@@ -138,7 +136,7 @@ impl Job {
     fn words(&self) -> String {
         match self {
             Self::Record(inputs) | Self::Picture(_, inputs) => {
-                let steps = inputs.request.steps(&inputs.task);
+                let steps = inputs.steps();
                 match inputs.request.rows {
                     0 => format!("Recording {steps} steps"),
                     rows => format!("Recording {steps} steps × {rows} rows"),
@@ -160,21 +158,12 @@ impl Job {
     }
 
     /// Returns the outcome of a failed job, with the reason.
-    pub fn fails(&self) -> Box<dyn FnOnce(String) -> Outcome> {
+    pub fn failed(self, why: String) -> Outcome {
         match self {
-            Self::Record(inputs) => {
-                let request = inputs.request.clone();
-                Box::new(|why| Outcome::Refused(request, why))
-            }
-            Self::Picture(place, _) => {
-                let place = place.clone();
-                Box::new(|_| Outcome::Picture(place, None))
-            }
-            Self::SaveRun(run) => {
-                let number = run.0.number;
-                Box::new(move |why| Outcome::RunNotSaved(number, why))
-            }
-            _ => Box::new(Outcome::Failed),
+            Self::Record(inputs) => Outcome::Refused(inputs.request, why),
+            Self::Picture(place, _) => Outcome::Picture(place, None),
+            Self::SaveRun(run) => Outcome::RunNotSaved(run.0.number, why),
+            _ => Outcome::Failed(why),
         }
     }
 
@@ -274,14 +263,10 @@ pub enum Outcome {
     SampledSpread(EpisodeRequest, SameArc<Spread>),
     /// The gradients of an episode.
     Derived(SameArc<RecordedEpisode>, SameArc<Gradients>),
-    /// A file with weights was read.
-    Weights(PathBuf, Box<Machine>),
-    /// A run was read, with its training snapshots.
-    Run(PathBuf, Box<LoadedRun>),
-    /// A file with a trace was read.
-    Trace(PathBuf, Box<Open>),
+    /// A file was read.
+    Opened(PathBuf, OpenedFile),
     /// A file to compare with was read: weights or a trace.
-    Other(Box<Outcome>),
+    Other(PathBuf, OpenedFile),
     /// Files, and whether they are there.
     Recent(Vec<(PathBuf, bool)>),
     /// Two episodes were compared.
@@ -311,16 +296,6 @@ pub enum Outcome {
 impl Outcome {
     /// True where another episode replaces the one on screen: that of a file, or of a machine that begins to learn.
     pub fn replaces_episode(&self) -> bool {
-        let is_of_a_file = matches!(self, Self::Weights(..) | Self::Run(..) | Self::Trace(..));
-        is_of_a_file || matches!(self, Self::Other(_) | Self::Prepared(_))
-    }
-
-    /// Returns the outcome of opening a file.
-    pub fn opened(path: PathBuf, opened: OpenedFile) -> Self {
-        match opened {
-            OpenedFile::Machine(machine) => Self::Weights(path, machine),
-            OpenedFile::Run(run) => Self::Run(path, run),
-            OpenedFile::Trace(trace) => Self::Trace(path, Box::new(Open::new(*trace, None))),
-        }
+        matches!(self, Self::Opened(..) | Self::Other(..) | Self::Prepared(_))
     }
 }

@@ -93,14 +93,12 @@ impl Session {
     /// Returns the recording job of this request.
     pub fn inputs_for(&self, request: EpisodeRequest) -> Option<RecordingInputs> {
         let machine = self.machines.get(request.machine)?.clone();
-        let task = request.task(&machine);
         let is_same = |own: &EpisodeRequest| own.machine == request.machine;
         let open = self.open.as_ref();
         let open = open.filter(|open| open.request.as_ref().is_some_and(is_same));
         Some(RecordingInputs {
             gradients: open.and_then(Open::quantity),
             machine,
-            task,
             request,
         })
     }

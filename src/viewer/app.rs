@@ -288,7 +288,7 @@ impl App {
     #[cfg(target_arch = "wasm32")]
     fn dropped(&self, ctx: &Context) -> Vec<Command> {
         for file in ctx.input(|input| input.raw.dropped_files.clone()) {
-            let answer = self.worker.answer(crate::viewer::files::FilePurpose::Open);
+            let answer = self.worker.answer(crate::viewer::state::FilePurpose::Open);
             wasm_bindgen_futures::spawn_local(async move {
                 if let Ok(bytes) = file.bytes_async().await {
                     let (path, bytes) = (file.path().to_owned(), Some(bytes));

@@ -3,9 +3,8 @@
 
 use std::path::PathBuf;
 
-use super::files::FilePurpose;
 use super::inspect::Form;
-use super::state::{Outcome, RunUpdates, Target, Theme};
+use super::state::{FilePurpose, Outcome, RunUpdates, Target, Theme};
 pub use super::state::{Replacement, Subject};
 use crate::figure::Map;
 use crate::model::NoiseMode;

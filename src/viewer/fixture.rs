@@ -4,8 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::files::{Machine, RecordedEpisode};
-use super::state::{EpisodeRequest, Open, RecordingInputs};
+use super::state::{EpisodeRequest, Machine, Open, RecordedEpisode, RecordingInputs};
 use crate::model::{Model, NtmConfig};
 use crate::task::{Copy, Task};
 use crate::train::Recording;

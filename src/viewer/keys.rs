@@ -6,9 +6,9 @@ use super::command::{
     Ask, Command, Compare, Edit, Episode, File, Learn, Look, Play, Replacement, Rows, Steps,
     Subject, Tour, Window,
 };
-use super::files::FilePurpose;
 use super::inspect::Form;
 use super::precondition::Precondition;
+use super::state::FilePurpose;
 use crate::figure::Format;
 use crate::model::NoiseMode;
 use crate::platform::HAS_FILES;

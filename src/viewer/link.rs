@@ -5,8 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use form_urlencoded::Serializer;
 
-use super::files::Machine;
-use super::state::{ExternalEpisode, InvalidStart, StartOptions, State, WindowLayout};
+use super::state::{ExternalEpisode, InvalidStart, Machine, StartOptions, State, WindowLayout};
 use crate::figure::head_label;
 use crate::io::{shell, weights};
 use crate::model::{Draw, NoiseMode};

@@ -8,7 +8,6 @@ mod apply;
 mod choices;
 pub mod command;
 mod disk;
-mod files;
 mod fixture;
 mod glossary;
 mod inspect;
@@ -21,10 +20,8 @@ mod options;
 mod page;
 mod panel;
 mod precondition;
-mod row_zoom;
 mod state;
 mod status_text;
-mod step_zoom;
 mod theme;
 mod widget;
 #[cfg(not(target_arch = "wasm32"))]
@@ -35,18 +32,14 @@ pub use crate::figure::narrate::failure::{Cause, first_wrong, shown_in};
 pub use app::App;
 pub use choices::Choice;
 pub use command::Command;
-pub use disk::{Disk, included_machines};
-pub use files::{
-    Answer, FetchCallback, FilePurpose, Files, LoadedRun, Machine, NoFiles, OpenedFile,
-    ProgressCallback, RecordedEpisode,
-};
+pub use disk::{Answer, Disk, FetchCallback, Files, NoFiles, ProgressCallback, included_machines};
 pub use inspect::{Card, Form, Line, Table};
 pub use link::Link;
 pub use options::{First, Options, StartError};
 pub use state::{
-    Appearance, EpisodeRequest, ExternalEpisode, FAILURES, Failure, InvalidStart, LiveTraining,
-    Panels, RunUpdates, RunView, Session, Settings, StartOptions, State, Target, Theme,
-    WindowLayout, ablated,
+    Appearance, EpisodeRequest, ExternalEpisode, FAILURES, Failure, FilePurpose, InvalidStart,
+    LiveTraining, LoadedRun, Machine, OpenedFile, Panels, RecordedEpisode, RunUpdates, RunView,
+    Session, Settings, StartOptions, State, Target, Theme, WindowLayout, ablated,
 };
 pub use theme::{Map, apply as apply_theme};
 #[cfg(not(target_arch = "wasm32"))]

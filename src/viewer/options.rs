@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::disk::{Disk, included_machine, included_machines};
-use super::files::{Files, Machine, NoFiles, OpenedFile};
+use super::disk::{Disk, Files, NoFiles, included_machine, included_machines};
 use super::link::Link;
-use super::state::{InvalidStart, NamedExperiment, Session, Settings, StartOptions};
+use super::state::{
+    InvalidStart, Machine, NamedExperiment, OpenedFile, Session, Settings, StartOptions,
+};
 use super::worker;
 use crate::model::Trace;
 use crate::model::config::Order;

@@ -10,12 +10,11 @@ use web_sys::HtmlCanvasElement;
 
 use super::app::App;
 use super::command::Command;
-use super::disk::Disk;
-use super::files::{Files, OpenedFile};
+use super::disk::{Disk, Files};
 use super::keys;
 use super::link::Link;
 use super::options::{Options, StartError};
-use super::state::{Dialog, LiveTraining, Outcome, Settings, State, Subject};
+use super::state::{Dialog, LiveTraining, OpenedFile, Outcome, Settings, State, Subject};
 use crate::figure::head_label;
 use crate::io::{memory_files, weights};
 use crate::platform;

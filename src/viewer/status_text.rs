@@ -1,9 +1,8 @@
 //! Texts about the state of the window.
 
-use super::files::RecordedEpisode;
 use super::inspect::Card;
 use super::narration;
-use super::state::{Act, Open, Pair, State, Target, Tour, Wait};
+use super::state::{Act, Open, Pair, RecordedEpisode, State, Target, Tour, Wait};
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::narrate::{Moment, mechanism};
 use crate::figure::{Stage, head_label, peak};

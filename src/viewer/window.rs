@@ -9,10 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::app::{self, App};
-use super::disk::Disk;
-use super::files::{Files, OpenedFile};
+use super::disk::{Disk, Files};
 use super::options::{First, Options};
-use super::state::{Settings, StartOptions};
+use super::state::{OpenedFile, Settings, StartOptions};
 
 /// The reason why no window opens.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

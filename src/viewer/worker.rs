@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-use super::files::{Answer, FilePurpose, Files, Machine, RecordedEpisode, file_name};
+use super::disk::{Answer, Files};
 use super::state::{
-    Destination, Job, NamedExperiment, Open, Outcome, Page, PendingJob, RecordingInputs, RunView,
-    SameArc, Saved, landmarks,
+    Destination, FilePurpose, Job, Machine, NamedExperiment, Open, Outcome, Page, PendingJob,
+    RecordedEpisode, RecordingInputs, RunView, SameArc, Saved, file_name, landmarks,
 };
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
@@ -547,9 +547,9 @@ mod tests {
     use crate::learn::RunState;
     use crate::task::{Copy, Task};
     use crate::train::State;
-    use crate::viewer::files::{FilePurpose, OpenedFile, ProgressCallback};
+    use crate::viewer::disk::ProgressCallback;
     use crate::viewer::fixture::inputs;
-    use crate::viewer::state::{Saving, ThumbnailSlot};
+    use crate::viewer::state::{FilePurpose, OpenedFile, Saving, ThumbnailSlot};
 
     /// Opening and choosing take until they are let go.
     #[derive(Debug)]

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::figure;
 use crate::io::trace;
 use crate::viewer::command::Compare;
-use crate::viewer::files::{Machine, OpenedFile, file_name};
 use crate::viewer::state::{
-    Baseline, CompareResult, ComparedFigure, Job, Kind, Open, State, WindowLayout, shown_at,
+    Baseline, CompareResult, ComparedFigure, Job, Kind, Machine, Open, OpenedFile, State,
+    WindowLayout, file_name, shown_at,
 };
 
 impl State {

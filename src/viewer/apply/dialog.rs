@@ -2,9 +2,8 @@
 
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Play, Subject, Window};
-use crate::viewer::files::FilePurpose;
 use crate::viewer::narration;
-use crate::viewer::state::{Dialog, Effect, State};
+use crate::viewer::state::{Dialog, Effect, FilePurpose, State};
 
 impl State {
     /// Commands about dialogs.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use crate::learn::RunCommand;
 use crate::viewer::command::Subject;
-use crate::viewer::files::FilePurpose;
 use crate::viewer::state::{
-    Destination, Dialog, EndRequest, Kind, Replacement, Saved, Saving, State, TrainingAction,
+    Destination, Dialog, EndRequest, FilePurpose, Kind, Replacement, Saved, Saving, State,
+    TrainingAction,
 };
 
 impl State {

@@ -6,11 +6,10 @@ use crate::figure::{HeadName, head_named};
 use crate::model::NoiseMode;
 use crate::train::Quantity;
 use crate::viewer::command::Episode;
-use crate::viewer::files::OpenedFile;
 use crate::viewer::link::Link;
-use crate::viewer::row_zoom::RowZoom;
-use crate::viewer::state::{Effect, Job, Kind, Mode, Open, SAMPLES, State, WindowLayout};
-use crate::viewer::step_zoom::StepZoom;
+use crate::viewer::state::{
+    Effect, Job, Kind, Mode, Open, OpenedFile, RowZoom, SAMPLES, State, StepZoom, WindowLayout,
+};
 
 impl State {
     /// Commands that ask for another episode.

@@ -2,7 +2,8 @@
 
 use crate::viewer::narration::training_charts;
 use crate::viewer::state::{
-    Destination, Effect, Job, Kind, LiveTraining, Open, Page, State, WindowLayout,
+    Destination, Effect, FilePurpose, Job, Kind, LiveTraining, Open, Page, State, WindowLayout,
+    file_name,
 };
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,6 @@ use crate::figure::chart::page::Charts;
 use crate::figure::{self, Format, Layout};
 use crate::platform::{self, HAS_FILES};
 use crate::viewer::command::{Command, Compare, File, Learn};
-use crate::viewer::files::{FilePurpose, file_name};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::link::Link;
 

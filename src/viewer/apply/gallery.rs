@@ -2,9 +2,7 @@
 
 use crate::figure::narrate::failure::{Cause, first_wrong};
 use crate::player::NORMAL;
-use crate::viewer::row_zoom::RowZoom;
-use crate::viewer::state::{FAILURES, Failing, Mode, State, WindowLayout};
-use crate::viewer::step_zoom::StepZoom;
+use crate::viewer::state::{FAILURES, Failing, Mode, RowZoom, State, StepZoom, WindowLayout};
 
 impl State {
     /// Asks for the episode of a failure, or leaves it at that.

@@ -6,10 +6,9 @@ use crate::io::{Experiment, RunStart};
 use crate::learn::{End, RunCommand, RunUpdate};
 use crate::train::Change;
 use crate::viewer::command::{Episode, Learn, Replacement};
-use crate::viewer::files::Machine;
 use crate::viewer::state::{
-    Effect, Job, Kind, LiveTraining, Mode, NamedExperiment, RunView, State, TrainingAction,
-    WindowLayout, ablated,
+    Effect, Job, Kind, LiveTraining, Machine, Mode, NamedExperiment, RunView, State,
+    TrainingAction, WindowLayout, ablated,
 };
 use crate::viewer::worker::check_training;
 

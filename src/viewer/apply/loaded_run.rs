@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::viewer::command::Learn;
-use crate::viewer::files::LoadedRun;
-use crate::viewer::state::{Job, Kind, LiveTraining, RunView, SavedRun, State, TrainingAction};
+use crate::viewer::state::{
+    Job, Kind, LiveTraining, LoadedRun, RunView, SavedRun, State, TrainingAction,
+};
 
 impl State {
     /// Shows a run with all its training snapshots.

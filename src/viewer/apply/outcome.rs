@@ -6,9 +6,11 @@ use std::sync::Arc;
 use crate::figure::Gradients;
 use crate::figure::facts::spread::Spread;
 use crate::viewer::command::Replacement;
-use crate::viewer::files::{Machine, OpenedFile, RecordedEpisode, file_name};
 use crate::viewer::narration;
-use crate::viewer::state::{EpisodeRequest, Kind, Open, Outcome, State, ThumbnailSlot};
+use crate::viewer::state::{
+    EpisodeRequest, Kind, Machine, Open, OpenedFile, Outcome, RecordedEpisode, State,
+    ThumbnailSlot, file_name,
+};
 
 impl State {
     pub(super) fn handle_outcome(&mut self, outcome: Outcome) {
@@ -149,11 +151,11 @@ mod tests {
     use super::*;
     use crate::io::Experiment;
     use crate::viewer::command::{Command, Learn};
-    use crate::viewer::files::{FilePurpose, NoFiles};
+    use crate::viewer::disk::NoFiles;
     use crate::viewer::fixture::{config, copying, machine};
     use crate::viewer::state::{
-        Destination, Effect, EndRequest, Job, LiveTraining, Saved, Settings, StartOptions,
-        TrainingAction,
+        Destination, Effect, EndRequest, FilePurpose, Job, LiveTraining, Saved, Settings,
+        StartOptions, TrainingAction,
     };
     use crate::viewer::worker::Worker;
 

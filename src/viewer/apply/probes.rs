@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::viewer::files::Machine;
-use crate::viewer::state::{Job, Open, State, ThumbnailSlot};
+use crate::viewer::state::{Job, Machine, Open, State, ThumbnailSlot};
 
 impl State {
     /// Records the next probe, unless one is in progress or none is visible.

@@ -1,10 +1,9 @@
 //! The rows on screen: all, or a window of them that scrolls, follows a head and keeps the selection
 //! in view; and which steps.
 
+use crate::figure::facts::rows::Rows;
 use crate::viewer::command::{Rows as About, Steps};
-use crate::viewer::row_zoom::{RowZoom, Rows};
-use crate::viewer::state::{State, Target};
-use crate::viewer::step_zoom::StepZoom;
+use crate::viewer::state::{RowZoom, State, StepZoom, Target};
 
 /// Factor by which a key makes rows taller or shorter.
 const FACTOR: f32 = 1.5;

@@ -6,10 +6,9 @@ use crate::figure::narrate::mechanism;
 use crate::train::Recording;
 use crate::viewer::command::{Command, Look, Play, Tour as About};
 use crate::viewer::state::{
-    Act, EpisodeRequest, Mode, SameArc, State, TOUR_STEPS, Target, Tour, TourState, Wait,
+    Act, EpisodeRequest, Mode, SameArc, State, StepZoom, TOUR_STEPS, Target, Tour, TourState, Wait,
     best_query,
 };
-use crate::viewer::step_zoom::StepZoom;
 
 /// The user actions that the tour waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::viewer::command::Window;
-use crate::viewer::files::Machine;
-use crate::viewer::state::{Effect, FAILURES, Job, State, Theme, ThumbnailSlot};
+use crate::viewer::state::{Effect, FAILURES, Job, Machine, State, Theme, ThumbnailSlot};
 
 impl State {
     /// Commands about the window.

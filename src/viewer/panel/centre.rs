@@ -5,12 +5,11 @@ use egui::{Rangef, Rect, Role, Sense, Ui, WidgetInfo};
 use super::page::page_ui;
 use super::{View, ruler};
 use crate::figure::facts::rows::Span;
-use crate::figure::page::debug::DebugPage;
 use crate::figure::page::debug::geometry::{Bands, Columns, PHASES};
+use crate::figure::page::debug::{DebugPage, ROWS as ON_SCREEN};
 use crate::figure::scene::paint::Draw;
 use crate::train::Recording;
 use crate::viewer::command::{Edit, Rows, Steps};
-use crate::viewer::row_zoom::ON_SCREEN;
 use crate::viewer::widget::{area, send, spot};
 
 /// Height of the rows where the pictures have this height.

@@ -14,8 +14,7 @@ use super::settings::settings_ui;
 use crate::io::shell;
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, File, Learn, Replacement, Subject};
-use crate::viewer::files::FilePurpose;
-use crate::viewer::state::{Dialog, State};
+use crate::viewer::state::{Dialog, FilePurpose, State};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     dialog_ui, field_ui, is_sent, note, primary_button, send, text_button, words,

@@ -13,10 +13,9 @@ use crate::figure::{self, TOUCHED, facts::numbers, head_label, narrate};
 use crate::model::NoiseMode;
 use crate::task::{Measure, Task};
 use crate::viewer::command::{Command, Edit, Episode, Rows};
-use crate::viewer::files::Machine;
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::{
-    EpisodeRequest, MOST_REPEATS, Open, Session, size_label, sizes, stops, task_name,
+    EpisodeRequest, MOST_REPEATS, Machine, Open, Session, size_label, sizes, stops, task_name,
 };
 use crate::viewer::widget::{
     Icon, Line, check_box, choice, control, field, from_right, head_sign, icon_button,

@@ -42,11 +42,11 @@ use egui::{
 use super::command::Play;
 use super::inspect::Card;
 use super::memo::Memo;
-use super::row_zoom::Rows;
 use super::state::{NARROW, Open, State, Target};
 use super::theme::{Palette, Scale};
 use super::widget::{Canvas, Readout, Textures, area, named_rects, rect, send, spot};
 use crate::figure::facts::equations::InStep;
+use crate::figure::facts::rows::Rows;
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::page::debug::DebugPage;
 use crate::figure::page::debug::geometry::step_at;

@@ -10,9 +10,8 @@ use crate::figure::{Format, PanelId, Picture, PlacedPanel, head_label};
 use crate::viewer::command::{
     Ask, Command, Edit, File, Learn, Look, Play, Replacement, Subject, Tour, Window,
 };
-use crate::viewer::files::FilePurpose;
 use crate::viewer::keys;
-use crate::viewer::state::{PendingJob, State, WindowLayout};
+use crate::viewer::state::{FilePurpose, PendingJob, State, WindowLayout};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Icon, Line, choice, from_left, from_right, icon_button, named_icon_button, on_click,

@@ -3,11 +3,11 @@
 use egui::{Pos2, Ui, pos2};
 
 use super::View;
+use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::scene::axes;
 use crate::figure::scene::paint::{Draw, Page};
 use crate::figure::{HeadName, PanelId, Picture, PlacedPanel, Rgb, Style};
-use crate::viewer::row_zoom::{Axis, Span};
 use crate::viewer::state::Target;
 use crate::viewer::widget::Canvas;
 

@@ -7,10 +7,9 @@ use egui::{ComboBox, Ui};
 
 use crate::figure::facts::numbers::percent;
 use crate::viewer::command::{Ask, Compare, Episode, File, Subject, Tour, Window};
-use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
 use crate::viewer::narration::comparison::{self, Names};
-use crate::viewer::state::{Open, PendingJob, Session, State};
+use crate::viewer::state::{FilePurpose, Open, PendingJob, Session, State};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Icon, choice, from_right, icon_button, named_button, on_click, one_line, text_button, words,

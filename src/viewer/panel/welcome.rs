@@ -6,7 +6,9 @@ use std::sync::Arc;
 use egui::{Align2, Galley, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, Vec2, WidgetInfo, vec2};
 
 use super::card::ground_ui;
+use crate::figure::facts::rows::Rows;
 use crate::figure::narrate::failure::first_wrong;
+use crate::figure::page::debug::WITHOUT_GAPS;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::paint::Page;
 use crate::figure::{At, Paint, PanelId, Picture, narrate};
@@ -14,10 +16,8 @@ use crate::io::preset;
 use crate::math::Series;
 use crate::task::Task;
 use crate::viewer::command::{Ask, Episode, File, Learn, Subject, Tour, Window};
-use crate::viewer::files::{FilePurpose, Machine};
 use crate::viewer::keys;
-use crate::viewer::row_zoom::{Rows, WITHOUT_GAPS};
-use crate::viewer::state::{FAILURES, Open, Session, State};
+use crate::viewer::state::{FAILURES, FilePurpose, Machine, Open, Session, State};
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::{
     Canvas, Line, Textures, area, capitalised, focus_ring, mark, named_button, note, on_click,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Open, ViewState};
+use super::{Open, OpenedFile, ViewState};
 use crate::figure::facts::stages::{Column, StageRef, weighting_at};
 use crate::figure::facts::thresholds::ON_ROW;
 use crate::figure::page::compare::{Common, Comparison as Figure, Named};
@@ -11,7 +11,6 @@ use crate::figure::{Options, Stage, head_label, head_named, peak};
 use crate::io::trace::{self, Comparison, Side};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
-use crate::viewer::files::OpenedFile;
 
 /// The other episode.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! The dialog that is open.
 
-use crate::viewer::files::FilePurpose;
+use super::FilePurpose;
 
 /// The subject of a dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::SameArc;
+use super::{LoadedRun, Machine, RecordedEpisode, SameArc};
 use crate::figure::facts::episode::{SalientHead, Scales, Written};
 use crate::figure::facts::events::{Event, HeadLines, events};
-use crate::figure::facts::rows::addressed;
+use crate::figure::facts::rows::{Rows, addressed};
 use crate::figure::facts::spread::Spread;
 use crate::figure::narrate::Moment;
 use crate::figure::page::debug::timeline::line_count;
@@ -16,8 +16,6 @@ use crate::model::{Draw, HeadTrace, NoiseMode, WrapAround};
 use crate::player::Player;
 use crate::task::{Episode, Task};
 use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recording, is_absent};
-use crate::viewer::files::{Machine, RecordedEpisode};
-use crate::viewer::row_zoom::Rows;
 
 /// The longest sequence, or the most items, that can be asked for. Memory sets a limit of its own: see the worker.
 pub const LONGEST: usize = 2000;
@@ -318,6 +316,23 @@ impl Open {
     /// True for a trace that was opened: it is shown as it was recorded.
     pub fn is_of_a_file(&self) -> bool {
         self.shown.machine.is_none()
+    }
+}
+
+/// The contents of an opened file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OpenedFile {
+    /// Weights: the window records an episode with them.
+    Machine(Box<Machine>),
+    /// A trace: the window shows it as recorded and computes nothing anew.
+    Trace(Box<Open>),
+    /// A run with its training snapshots, for browsing.
+    Run(Box<LoadedRun>),
+}
+
+impl From<RecordedEpisode> for OpenedFile {
+    fn from(shown: RecordedEpisode) -> Self {
+        Self::Trace(Box::new(Open::new(shown, None)))
     }
 }
 

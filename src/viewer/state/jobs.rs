@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 pub use super::learning::Saved;
 use super::{
-    CompareResult, ComparedFigure, EpisodeRequest, NamedExperiment, Open, RecordingInputs, RunView,
-    SameArc, Sides,
+    CompareResult, ComparedFigure, EpisodeRequest, FilePurpose, Machine, NamedExperiment, Open,
+    OpenedFile, RecordedEpisode, RecordingInputs, RunView, SameArc, Sides, file_name,
 };
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::spread::Spread;
@@ -16,7 +16,6 @@ use crate::figure::{self, Format, Gradients};
 use crate::io::{Experiment, RunStart};
 use crate::learn::{RunCommand, RunState};
 use crate::train::Quantity;
-use crate::viewer::files::{FilePurpose, Machine, OpenedFile, RecordedEpisode, file_name};
 
 /// An effect of a command outside the window.
 #[derive(Clone, Debug)]

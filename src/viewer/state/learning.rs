@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::figure::chart::data::Line;
+use super::LoadedRun;
 use crate::io::Experiment;
 use crate::io::preset::{WHOLE, ablations};
 use crate::learn::{Finding, Pace, RunProgress, RunUpdate, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, State, chance, optimum};
-use crate::viewer::files::LoadedRun;
 use crate::viewer::state::{EpisodeRequest, Open, SameArc};
 
 /// Updates per second at which a person can follow, to begin with.

@@ -4,6 +4,7 @@
 mod compare;
 mod dialog;
 mod episode;
+mod files;
 mod gallery;
 mod history;
 mod jobs;
@@ -12,10 +13,12 @@ mod learning;
 mod messages;
 mod mode;
 mod opening;
+mod row_zoom;
 mod same;
 mod session;
 mod settings;
 mod start;
+mod step_zoom;
 mod target;
 mod tour;
 mod view_state;
@@ -27,8 +30,10 @@ pub use compare::{
 };
 pub use dialog::{Dialog, Subject};
 pub use episode::{
-    EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, RecordingInputs, drawn, task_name,
+    EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, OpenedFile, RecordingInputs,
+    drawn, task_name,
 };
+pub use files::{FilePurpose, LoadedRun, Machine, RecordedEpisode, file_name};
 pub use gallery::{FAILURES, Failing, Failure};
 pub use history::{History, UndoState};
 pub use jobs::{
@@ -43,10 +48,12 @@ pub use learning::{
 pub use messages::{Kind, Toast, Toasts};
 pub use mode::Mode;
 pub use opening::Opening;
+pub use row_zoom::RowZoom;
 pub use same::SameArc;
 pub use session::{SAMPLES, Session, own_request, size_label, sizes, stops};
 pub use settings::{Appearance, Panels, SCALES, Settings, Theme};
 pub use start::{InvalidStart, StartOptions};
+pub use step_zoom::StepZoom;
 pub use target::Target;
 pub use tour::{Act, TOUR_STEPS, Tour, TourState, TourTarget, Wait, best_query};
 pub use view_state::{TOLERANCES, ViewState};
@@ -55,8 +62,7 @@ pub use welcome::Welcome;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::files::{Machine, OpenedFile};
-use super::row_zoom::Rows;
+use crate::figure::facts::rows::Rows;
 use crate::figure::{Layer, peak};
 use crate::model::Trace;
 use crate::player::{NORMAL, Player};

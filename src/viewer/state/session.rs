@@ -5,13 +5,12 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{
-    EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, RecordingInputs, SameArc, drawn,
+    EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Machine, Open, RecordingInputs,
+    SameArc, drawn,
 };
 use crate::model::{ModelConfig, NtmConfig};
 use crate::task::Task;
 use crate::train::{Demand, LARGEST_RECORDING, Recording, UNSEEN_SEED};
-use crate::viewer::files::Machine;
-use crate::viewer::memo::Memo;
 
 /// The least and the most memory rows on the track, where a machine runs on any number of them.
 const ROWS: [usize; 2] = [32, 4096];

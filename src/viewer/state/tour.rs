@@ -1,11 +1,10 @@
 //! The guided tour in two acts: stops that wait until the person has done something.
 
-use super::{EpisodeRequest, SameArc, Session, Target, own_request};
+use super::{EpisodeRequest, Machine, RecordedEpisode, SameArc, Session, Target, own_request};
 use crate::figure::{Stage, Stages};
 use crate::model::{HeadTrace, Trace, peak};
 use crate::player::Player;
 use crate::task::{Episode, Phase, Task};
-use crate::viewer::files::{Machine, RecordedEpisode};
 
 /// The progress of the tour.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,6 @@
 //! The selection and how it is shown.
 
-use super::{Target, WindowLayout};
-use crate::viewer::row_zoom::RowZoom;
-use crate::viewer::step_zoom::StepZoom;
+use super::{RowZoom, StepZoom, Target, WindowLayout};
 
 /// Tolerances with their names; the usual one is the second.
 pub const TOLERANCES: [(f64, &str); 4] =

@@ -7,9 +7,8 @@ use super::timeline::{self, timeline_ui};
 use crate::figure::facts::numbers::time;
 use crate::learn::{End, Pace};
 use crate::viewer::command::{Ask, Learn, Replacement, Subject};
-use crate::viewer::files::FilePurpose;
 use crate::viewer::keys::tooltip;
-use crate::viewer::state::{LiveTraining, RunView, SavedRun};
+use crate::viewer::state::{FilePurpose, LiveTraining, RunView, SavedRun};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Icon, icon_button, key_button, on_click, one_line, or_short, primary_button, words,

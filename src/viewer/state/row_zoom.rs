@@ -1,8 +1,7 @@
 //! The memory rows on screen: the part of the address axis that all pictures share.
 
-pub use crate::figure::facts::rows::{Axis, Rows, Span};
+use crate::figure::facts::rows::Rows;
 use crate::figure::page::debug::MAX_ROW_HEIGHT;
-pub use crate::figure::page::debug::{ROWS as ON_SCREEN, WITHOUT_GAPS};
 
 /// Rows lower than this cannot be told apart, in points.
 const LEAST_ROW_HEIGHT: f32 = 6.0;

@@ -1,17 +1,14 @@
-//! The interface of the window to files: opening and saving. The window itself knows no file format.
+//! The contents of files: machines, episodes and runs.
 
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::state::Open;
 use crate::figure::Format;
-use crate::io::{Experiment, RunStart};
-use crate::learn::{RunProgress, RunState};
+use crate::io::Experiment;
+use crate::learn::RunProgress;
 use crate::math::Matrix;
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
-use crate::platform::Chosen;
 use crate::task::Task;
 use crate::train::Recording;
 
@@ -51,23 +48,6 @@ impl Machine {
     /// False for the one with random weights that the others are compared with.
     pub fn is_trained(&self) -> bool {
         self.name != Self::UNTRAINED
-    }
-}
-
-/// The contents of an opened file.
-#[derive(Clone, Debug, PartialEq)]
-pub enum OpenedFile {
-    /// Weights: the window records an episode with them.
-    Machine(Box<Machine>),
-    /// A trace: the window shows it as recorded and computes nothing anew.
-    Trace(Box<Open>),
-    /// A run with its training snapshots, for browsing.
-    Run(Box<LoadedRun>),
-}
-
-impl From<RecordedEpisode> for OpenedFile {
-    fn from(shown: RecordedEpisode) -> Self {
-        Self::Trace(Box::new(Open::new(shown, None)))
     }
 }
 
@@ -184,123 +164,8 @@ impl FilePurpose {
     }
 }
 
-/// Told how much is done by now, of how much; may give the rest up.
-pub type ProgressCallback<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
-
-/// The error of the default implementation.
-const NO_ACCESS: &str = ": this window has no access to files.";
-
-/// Opens and saves for the window. Errors are sentences for the user: what is wrong,
-/// where, and what to do.
-pub trait Files: Send + Sync {
-    /// Reads weights or a trace; a file that the callback cancels may end as an error.
-    ///
-    /// # Errors
-    /// A sentence that names the file and what is wrong with it.
-    fn open(&self, path: &Path, _watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
-        Err(format!("{} cannot be opened{NO_ACCESS}", path.display()))
-    }
-
-    /// Writes the episode on screen; returns a sentence that names its place.
-    ///
-    /// # Errors
-    /// A sentence that names the file and what is wrong with it.
-    fn save_trace(&self, path: &Path, _shown: &RecordedEpisode) -> Result<String, String> {
-        Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
-    }
-
-    /// The path from wherever the window is started next.
-    fn absolute(&self, path: PathBuf) -> PathBuf {
-        path
-    }
-
-    /// True if there is such a file.
-    fn exists(&self, _path: &Path) -> bool {
-        true
-    }
-
-    /// Writes a figure; returns a sentence that names its place.
-    ///
-    /// # Errors
-    /// A sentence that names the file and what is wrong with it.
-    fn save_figure(&self, path: &Path, _bytes: &[u8]) -> Result<String, String> {
-        Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
-    }
-
-    /// Writes a live run with its training snapshots into a folder from which it can be resumed; returns a sentence on
-    /// place and state. An existing run is replaced only if `_replaces`.
-    ///
-    /// # Errors
-    /// A sentence that names the folder and what is wrong with it.
-    fn save_run(
-        &self,
-        folder: &Path,
-        _experiment: &Experiment,
-        _run_state: &RunState,
-        _replaces: bool,
-    ) -> Result<String, String> {
-        Err(format!("{} cannot be written{NO_ACCESS}", folder.display()))
-    }
-
-    /// Reads the state from which the run in a folder continues.
-    ///
-    /// # Errors
-    /// A sentence that names the folder and what is wrong with it.
-    fn saved_state(&self, folder: &Path) -> Result<RunStart, String> {
-        Err(format!("{} cannot be opened{NO_ACCESS}", folder.display()))
-    }
-
-    /// Asks the user for a file to open, or for a place to save to; `_suggestion` is the proposed name. The
-    /// answer may arrive after the call returns.
-    fn choose(&self, _save: bool, _suggestion: &str, _answer: Answer) {}
-
-    /// Fetches the machine of this name, whose weights are away.
-    fn fetch(&self, name: &str, answer: FetchCallback) {
-        answer(Err(format!("{name} cannot be fetched{NO_ACCESS}")));
-    }
-
-    /// Stores the contents of a file that cannot be read by its path.
-    fn keep(&self, _path: PathBuf, _bytes: Vec<u8>) {}
-}
-
-/// The receiver of a fetched machine.
-pub type FetchCallback = Box<dyn FnOnce(Result<Machine, String>) + Send>;
-
-/// The receiver of a chosen file: no answer means that none was chosen, or no dialog exists.
-pub struct Answer(Option<Box<dyn FnOnce(Option<Chosen>) + Send>>);
-
-impl Answer {
-    /// Calls `then` once.
-    pub fn new(then: impl FnOnce(Option<Chosen>) + Send + 'static) -> Self {
-        Self(Some(Box::new(then)))
-    }
-
-    /// This file was chosen.
-    pub fn chosen(mut self, chosen: Chosen) {
-        self.give(Some(chosen));
-    }
-
-    fn give(&mut self, chosen: Option<Chosen>) {
-        if let Some(then) = self.0.take() {
-            then(chosen);
-        }
-    }
-}
-
-impl Drop for Answer {
-    fn drop(&mut self) {
-        self.give(None);
-    }
-}
-
 /// A file as messages name it.
 pub fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
 }
-
-/// No files at all: every request is refused with a sentence.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoFiles;
-
-impl Files for NoFiles {}

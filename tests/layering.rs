@@ -246,7 +246,7 @@ fn in_circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<&str> {
 const FLOORS: [&[&str]; 11] = [
     &["glossary", "memo"],
     &["state", "fixture"],
-    &["narration", "inspect", "status_text", "precondition"],
+    &["narration", "inspect", "precondition"],
     &["command"],
     &["link"],
     &["apply", "worker", "disk", "options", "keys", "theme"],
@@ -389,7 +389,6 @@ fn state_descriptions_and_commands_know_no_window() {
     for part in [
         "apply",
         "apply.rs",
-        "status_text.rs",
         "worker.rs",
         "state",
         "narration",

@@ -6,16 +6,11 @@ mod edit;
 mod end_run;
 mod episode;
 mod files;
-mod gallery;
 mod learning;
-mod loaded_run;
 mod mode;
-mod opening;
 mod outcome;
-mod probes;
 mod rows;
 mod tour;
-mod undo;
 mod window;
 
 use super::command::{Command, Edit, Look, Play};

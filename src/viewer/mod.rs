@@ -21,7 +21,6 @@ mod page;
 mod panel;
 mod precondition;
 mod state;
-mod status_text;
 mod theme;
 mod widget;
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,4 +1,4 @@
-//! Machines that learn while the window is open: how that begins, goes on and is looked back at.
+//! Training in the window: how it begins, goes on and is looked back at, in threads or in a saved run.
 
 use std::sync::Arc;
 
@@ -7,10 +7,11 @@ use crate::learn::{End, RunCommand, RunUpdate};
 use crate::train::Change;
 use crate::viewer::command::{Episode, Learn, Replacement};
 use crate::viewer::state::{
-    Effect, Job, Kind, LiveTraining, Machine, Mode, NamedExperiment, RunView, State,
-    TrainingAction, WindowLayout, ablated,
+    Effect, Job, Kind, LiveTraining, LoadedRun, Machine, Mode, NamedExperiment, Open, RunView,
+    SavedRun, State, ThumbnailSlot, TrainingAction, WindowLayout, ablated,
 };
 use crate::viewer::worker::check_training;
+use std::path::PathBuf;
 
 /// The machine that learns, among those of the session.
 const NAME: &str = "learning";
@@ -318,4 +319,109 @@ fn seeds_later(experiment: &Experiment, by: u64) -> Experiment {
     let mut next = experiment.clone();
     next.training.seed = next.training.seed.wrapping_add(by);
     next
+}
+
+impl State {
+    /// Shows a run with all its training snapshots.
+    pub(super) fn show_loaded_run(&mut self, path: PathBuf, loaded: LoadedRun) {
+        self.train(TrainingAction::End);
+        let machine = loaded.machine(&path);
+        let size = *machine.task.size().end();
+        let last = loaded.progress.snapshots.all().last();
+        let now = last.map_or(&machine.ntm, |last| last.machine.as_ref());
+        let mut run = RunView::new(Some(loaded.name), loaded.experiment, now.clone());
+        self.runs += 1;
+        run.number = self.runs;
+        if let Ok(now) = run.begun.after(&loaded.progress.changes) {
+            run.experiment = now;
+        }
+        self.start(Job::Levels(run.number, Box::new(run.experiment.clone())));
+        run.progress = Some(Arc::new(loaded.progress));
+        let place = self.session.add(machine);
+        self.session.request.size = size;
+        self.show_learning(LiveTraining {
+            is_training: false,
+            read_only: Some(SavedRun {
+                folder: path.clone(),
+                is_finished: loaded.is_finished,
+            }),
+            ..LiveTraining::new(vec![run], place)
+        });
+        self.record_first();
+        self.report_opened(&path, "run with training snapshots", 0);
+        self.settings.opened(path);
+    }
+
+    /// Continues the saved run on screen from its last checkpoint.
+    pub(super) fn continue_run(&mut self) {
+        let learning = self.learning.as_ref();
+        let saved = learning.and_then(|learning| learning.read_only.as_ref());
+        if let Some(saved) = saved.filter(|saved| !saved.is_finished) {
+            self.start(Job::Continue(saved.folder.clone()));
+        }
+    }
+
+    /// True, with a message, where this would train a run that is only looked back at.
+    pub(super) fn is_read_only(&mut self, learn: &Learn) -> bool {
+        let trains = matches!(
+            learn,
+            Learn::Toggle
+                | Learn::Once
+                | Learn::Faster(_)
+                | Learn::SlowOrFull
+                | Learn::Change(_)
+                | Learn::Save(..)
+                | Learn::SaveAndEnd(_)
+        );
+        let learning = self.learning.as_ref().filter(|_| trains);
+        let Some(saved) = learning.and_then(|learning| learning.read_only.as_ref()) else {
+            return false;
+        };
+        let text = if saved.is_finished {
+            "This run is finished: all its sequences are trained."
+        } else {
+            "This run is read-only. Continue training to change it."
+        };
+        self.toasts.add(Kind::Notice, text);
+        true
+    }
+
+    /// Records the next probe, unless one is in progress or none is visible.
+    pub(super) fn probe_next(&mut self, after: usize) {
+        if !self.shows_learner() {
+            return;
+        }
+        let request = &self.session.request;
+        let learning = self.learning.as_mut();
+        let (Some(learning), Some(mut inputs)) = (
+            learning.filter(|all| all.probing.is_none()),
+            self.session.recording_inputs(),
+        ) else {
+            return;
+        };
+        let Some((next, ntm)) = learning.next_probe(after, request) else {
+            return;
+        };
+        let of = (ntm.clone(), request.clone());
+        let run = &mut learning.runs[next];
+        inputs.machine = Arc::new(Machine::of(&run.experiment, of.0.as_ref().clone()));
+        run.probe.of = Some(of);
+        learning.probing = Some(run.number);
+        let slot = ThumbnailSlot::Run(run.number);
+        self.start(Job::Picture(slot, inputs));
+    }
+
+    /// The probe of the run with this number has been recorded, or could not be; one of runs that are gone counts for
+    /// nothing.
+    pub(super) fn probed(&mut self, number: u64, open: Option<Open>) {
+        let learning = self.learning.as_mut();
+        let Some(learning) = learning.filter(|all| all.probing == Some(number)) else {
+            return;
+        };
+        learning.probing = None;
+        if let Some(place) = learning.runs.iter().position(|run| run.number == number) {
+            learning.runs[place].probe.open = open;
+            self.probe_next(place);
+        }
+    }
 }

@@ -1,23 +1,22 @@
-//! Dialogs: the list of keys, a step to go to, a file to open, a place to save to.
+//! Dialogs: a step to go to, a file to open, a place to save to, the glossary, messages, and about the program.
 
 use std::path::{Path, PathBuf};
 
 use egui::{Context, Ui};
 
-use super::about::about_ui;
 use super::command_palette::command_palette_ui;
-use super::glossary::glossary_ui;
 use super::keys::keys_ui;
-use super::messages::messages_ui;
 use super::phone;
 use super::settings::settings_ui;
 use crate::io::shell;
 use crate::platform::HAS_FILES;
-use crate::viewer::command::{Ask, Command, File, Learn, Replacement, Subject};
-use crate::viewer::state::{Dialog, FilePurpose, State};
+use crate::viewer::command::{Ask, Command, Episode, File, Learn, Replacement, Subject};
+use crate::viewer::glossary::terms;
+use crate::viewer::state::{Dialog, FilePurpose, Kind, State, Toasts};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
-    dialog_ui, field_ui, is_sent, note, primary_button, send, text_button, words,
+    dialog_ui, field_ui, is_sent, note, primary_button, scrolled_ui, section, send, text_button,
+    words,
 };
 
 /// Shows the open dialog, if there is one.
@@ -195,4 +194,103 @@ fn path_ui(ui: &mut Ui, (dialog, purpose): (&Dialog, FilePurpose), state: &State
         let what = if is_folder { "Folder" } else { "File" };
         error_ui(ui, &format!("{what} already exists."));
     }
+}
+
+const LICENCES: [(&str, &str); 5] = [
+    ("MIT licence", include_str!("../../../LICENSE-MIT")),
+    (
+        "Apache licence 2.0",
+        include_str!("../../../LICENSE-APACHE"),
+    ),
+    (
+        "Inter",
+        include_str!("../../../assets/fonts/Inter-LICENSE.txt"),
+    ),
+    (
+        "JetBrains Mono",
+        include_str!("../../../assets/fonts/JetBrainsMono-LICENSE.txt"),
+    ),
+    (
+        "Lucide",
+        include_str!("../../../assets/fonts/Lucide-LICENSE.txt"),
+    ),
+];
+
+/// Version, origins and all licences in full.
+pub fn about_ui(ui: &mut Ui) {
+    let palette = Palette::of(ui);
+    let version = concat!("Version ", env!("CARGO_PKG_VERSION"));
+    words(ui, version, theme::text(13.0), palette.text);
+    ui.label(
+        "A simulator and viewer for Neural Turing Machines (Graves, Wayne and Danihelka 2014). Licensed under MIT or \
+         Apache-2.0, at your choice.",
+    );
+    note(
+        ui,
+        "The fonts are Inter and JetBrains Mono, under the SIL Open Font Licence 1.1, with icons of Lucide (ISC). The colour maps are \
+         magma and viridis of Matplotlib and cividis of Nuñez, Anderton and Renslow, all CC0. The window is \
+         made with egui and eframe (MIT or Apache-2.0); Cargo.lock names every other crate.",
+    );
+    ui.add_space(8.0);
+    scrolled_ui(ui, 290.0, |ui| {
+        for (name, text) in LICENCES {
+            section(ui, name);
+            words(ui, text, theme::mono(10.5), palette.subdued);
+            ui.add_space(theme::SECTION);
+        }
+    });
+}
+
+/// All messages, the newest first.
+pub fn messages_ui(ui: &mut Ui, toasts: &Toasts) {
+    let palette = Palette::of(ui);
+    let said: Vec<_> = toasts.history().collect();
+    if said.is_empty() {
+        return note(ui, "No messages.");
+    }
+    scrolled_ui(ui, 180.0, |ui| {
+        for (kind, text) in &said {
+            let ink = match kind {
+                Kind::Done => palette.subdued,
+                Kind::Notice | Kind::Problem => palette.warning,
+            };
+            words(ui, kind.mark(), theme::heading(12.0), ink);
+            words(ui, text, theme::text(13.0), palette.text);
+            ui.add_space(6.0);
+        }
+    });
+    ui.add_space(8.0);
+    let lines = said
+        .iter()
+        .map(|(kind, text)| format!("{}: {text}", kind.mark()));
+    let (text, said) = (lines.collect::<Vec<_>>().join("\n"), None);
+    text_button(ui, "Copy messages", File::Copy { text, said });
+}
+
+/// Shows the terms that contain what is typed.
+pub fn glossary_ui(ui: &mut Ui, dialog: &Dialog) {
+    let (text, _) = field_ui(ui, dialog, ("type a term", "Term"));
+    ui.add_space(8.0);
+    let typed = text.to_lowercase();
+    scrolled_ui(ui, 200.0, |ui| {
+        let found = terms().filter(|term| term.title().to_lowercase().contains(&typed));
+        let found: Vec<_> = found.collect();
+        if found.is_empty() {
+            note(ui, "No such term.");
+        }
+        for term in found {
+            ui.horizontal(|ui| {
+                let ink = Palette::of(ui).strong;
+                words(ui, term.title(), theme::heading(13.0), ink);
+                if let Some(link) = term.link {
+                    let name = format!("Show {}", term.name);
+                    text_button(ui, "Show", Episode::Link(link))
+                        .on_hover_text(format!("{name} in an episode"));
+                }
+            });
+            ui.label(term.meaning);
+            note(ui, term.source);
+            ui.add_space(8.0);
+        }
+    });
 }

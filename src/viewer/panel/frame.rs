@@ -6,7 +6,6 @@ use egui::{
 };
 
 use super::compare::compare_ui;
-use super::failure::{failure_text_ui, failure_ui};
 use super::paper::{close_up_ui, paper_ui};
 use super::top::{top_ui, under_way_ui};
 use super::welcome::{Start, welcome_ui};
@@ -221,7 +220,7 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &FrameCache) {
         tour::tour_ui(ctx, state, tour);
     } else if state.failing().is_some() && !state.is_on_phone() {
         let columns = columns_of(state, ctx.content_rect().width());
-        failure_ui(ctx, state, &columns);
+        tour::failure_ui(ctx, state, &columns);
     }
 }
 
@@ -248,7 +247,7 @@ fn failure_panel_ui(ui: &mut Ui, view: &mut View<'_>) {
             if let Some(tour) = state.tour() {
                 tour::stop_ui(ui, state, tour);
             } else {
-                failure_text_ui(ui, state);
+                tour::failure_text_ui(ui, state);
             }
         });
     });

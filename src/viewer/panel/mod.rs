@@ -1,23 +1,18 @@
 //! The parts of the window. A panel gets the state to look at and sends commands; it changes nothing itself.
 
-pub mod about;
 pub mod bottom;
-mod card;
 pub mod centre;
 pub mod command_palette;
 pub mod compare;
 pub mod copy_menu;
 pub mod dialogs;
 mod events;
-mod failure;
 pub mod frame;
-pub mod glossary;
 mod gradients;
 pub mod keys;
 pub mod learn;
 pub mod left;
 pub mod lines;
-pub mod messages;
 pub mod page;
 pub mod paper;
 mod parts;

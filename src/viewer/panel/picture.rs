@@ -19,9 +19,9 @@ use crate::figure::{PanelId, Picture, PlacedPanel, facts::numbers, head_label, n
 use crate::train::{ABSENT, Quantity};
 use crate::viewer::command::{Command, Episode, Look};
 use crate::viewer::inspect::{self, Card};
+use crate::viewer::narration;
 use crate::viewer::narration::comparison::value_text;
 use crate::viewer::state::{Pair, Target, WindowLayout};
-use crate::viewer::status_text;
 use crate::viewer::widget::{Readout, rect, send};
 
 /// True for pictures whose rows are the units of a layer.
@@ -254,7 +254,7 @@ impl View<'_> {
         let serials = pair.map_or([open.serial; 2], |pair| [pair.a.serial, pair.b.serial]);
         let samples = open.spread.as_ref().map_or(0, |spread| spread.samples);
         let key = (target, serials, focus, step, samples);
-        let card = || status_text::card(target, pair, open, focus, step).map(Arc::new);
+        let card = || narration::card(target, pair, open, focus, step).map(Arc::new);
         self.memos.cards.get(key, card)
     }
 }

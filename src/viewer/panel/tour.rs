@@ -1,14 +1,15 @@
-//! The tour on screen: everything is veiled except the subject of a tour step and the card that explains it.
+//! The tour and the failures on screen: everything is veiled except the subject, and a card explains it.
 
-use egui::{Context, Key, Rect, Ui, vec2};
-
-use super::card::{card_ui, veil, words_ui};
+use super::{TOP, left_width};
+use crate::figure::narrate::failure::describe;
+use crate::figure::page::debug::geometry::Columns;
 use crate::figure::{Stage, head_label};
-use crate::viewer::command::{Command, Edit, Play, Tour as About, Window};
+use crate::viewer::command::{Command, Edit, Episode, Play, Tour as About, Window};
 use crate::viewer::keys;
-use crate::viewer::state::{State, TOUR_STEPS, Tour, TourTarget, Wait};
+use crate::viewer::state::{FAILURES, NARROW, State, TOUR_STEPS, Tour, TourTarget, Wait};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{named_rects, on_click, primary_button, send, text_button, words};
+use egui::{Area, Color32, Context, Id, Key, Order, Rect, Ui, pos2, vec2};
 
 /// Returns the names of the widgets that a tour step points at.
 fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
@@ -132,4 +133,97 @@ pub fn invitation_ui(ui: &mut Ui) {
     let take = primary_button(ui, "Start tour").on_hover_text(about);
     on_click(&take, About::Start);
     text_button(ui, "Not now", About::Greet);
+}
+
+/// The card of the failure that is shown.
+pub fn failure_ui(ctx: &Context, state: &State, columns: &Columns) {
+    let wrong = state
+        .failing()
+        .and_then(|failing| failing.wrong.zip(Some(failing.met)));
+    let Some(((step, _), is_met)) = wrong else {
+        return;
+    };
+    let answers = ["target", "output"].map(|name| named_rects::find(ctx, name));
+    let answers = answers.into_iter().flatten().reduce(Rect::union);
+    if let (Some(answers), true) = (answers, is_met) {
+        let step = columns.step(step, state.player.steps());
+        let spot = Rect::from_x_y_ranges(step, answers.y_range()).expand(4.0);
+        veil(ctx, spot, 0.0);
+    }
+    card_ui(ctx, "failure", |ui| failure_text_ui(ui, state));
+}
+
+/// Shows the task; after the first wrong bit, where and why it is wrong; and the next commands.
+pub fn failure_text_ui(ui: &mut Ui, state: &State) {
+    let (Some(open), Some(failing)) = (&state.session.open, state.failing()) else {
+        return;
+    };
+    let palette = Palette::of(ui);
+    let is_narrow = state.frame.width < NARROW && !state.is_on_phone();
+    let size = if is_narrow { 12.0 } else { 13.0 };
+    let title = if is_narrow {
+        ""
+    } else {
+        "Where machines fail: "
+    };
+    let count = format!("{title}{} of {}", failing.which + 1, FAILURES.len());
+    let wrong = failing.wrong.filter(|_| failing.met);
+    let why = wrong.map(|wrong| describe(&open.shown.recording, wrong));
+    let mut told = vec![(failing.of().about, palette.text)];
+    told.extend(why.as_deref().map(|why| (why, palette.strong)));
+    words_ui(ui, count, failing.of().title, size, &told);
+    ui.horizontal_wrapped(|ui| {
+        if failing.met {
+            let next = Episode::Failure(Some((failing.which + 1) % FAILURES.len()));
+            on_click(&primary_button(ui, "Go to next failure"), next);
+            text_button(ui, "Open start page", Window::ToggleWelcome);
+        }
+        text_button(ui, "Close", Episode::Failure(None));
+    });
+}
+
+const MARGIN: f32 = 10.0;
+
+/// A card about a part of the window.
+pub fn card_ui(ctx: &Context, name: &str, add: impl FnOnce(&mut Ui)) {
+    let window = ctx.content_rect();
+    let width = left_width(window.width()) - 2.0 * MARGIN - 6.0;
+    Area::new(Id::unique(name))
+        .order(Order::Foreground)
+        .fixed_pos(pos2(2.0, TOP + 2.0))
+        .constrain_to(window)
+        .show(ctx, |ui| {
+            let frame = egui::Frame::popup(ui.style()).inner_margin(MARGIN);
+            frame.show(ui, |ui| {
+                ui.set_width(width);
+                add(ui);
+            });
+        });
+}
+
+/// The words of a card: how far one is, a title, and what it tells.
+pub fn words_ui(ui: &mut Ui, count: String, title: &str, size: f32, told: &[(&str, Color32)]) {
+    let palette = Palette::of(ui);
+    words(ui, count, theme::mono(11.0), palette.subdued);
+    words(ui, title, theme::heading(size + 2.0), palette.strong);
+    for (text, ink) in told {
+        words(ui, *text, theme::text(size), *ink);
+    }
+    ui.add_space(6.0);
+}
+
+/// Dims everything outside the spot; the pointer passes through.
+pub fn veil(ctx: &Context, spot: Rect, share: f32) {
+    let (palette, window) = (Palette::on(ctx), ctx.content_rect());
+    let layer = egui::LayerId::new(Order::Middle, Id::unique("veil"));
+    let painter = ctx.layer_painter(layer);
+    let spot = spot.intersect(window);
+    let (above, rest) = window.split_top_bottom_at_y(spot.top());
+    let (beside, below) = rest.split_top_bottom_at_y(spot.bottom());
+    let left = beside.with_max_x(spot.left());
+    for part in [above, below, left, beside.with_min_x(spot.right())] {
+        painter.rect_filled(part, 0.0, palette.veil.gamma_multiply(share));
+    }
+    let ring = egui::Stroke::new(2.0, palette.accent);
+    painter.rect_stroke(spot, theme::RADIUS, ring, egui::StrokeKind::Outside);
 }

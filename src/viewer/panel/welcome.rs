@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use egui::{Align2, Galley, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, Vec2, WidgetInfo, vec2};
+use egui::{
+    Align2, Galley, Rect, Response, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2,
+    WidgetInfo, vec2,
+};
 
-use super::card::ground_ui;
 use crate::figure::facts::rows::Rows;
 use crate::figure::narrate::failure::first_wrong;
 use crate::figure::page::debug::WITHOUT_GAPS;
@@ -387,4 +389,15 @@ fn files_ui(ui: &mut Ui, recent: &[(PathBuf, bool)]) {
             on_click(&line.response, File::Open(path.clone()));
         }
     }
+}
+
+/// The ground of a card to click, with a strong edge while it is the chosen one.
+pub fn ground_ui(ui: &Ui, response: &Response, is_chosen: bool) {
+    let (palette, rect) = (Palette::of(ui), response.rect);
+    let fills = [palette.panel, palette.hovered];
+    let edges = [palette.hairline(), Stroke::new(2.0, palette.accent)];
+    let (fill, radius) = (fills[usize::from(response.hovered())], theme::CARD_RADIUS);
+    ui.painter().rect_filled(rect, radius, fill);
+    let (edge, inside) = (edges[usize::from(is_chosen)], StrokeKind::Inside);
+    ui.painter().rect_stroke(rect, radius, edge, inside);
 }

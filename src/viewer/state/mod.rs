@@ -5,14 +5,12 @@ mod compare;
 mod dialog;
 mod episode;
 mod files;
-mod gallery;
 mod history;
 mod jobs;
 mod layout;
 mod learning;
 mod messages;
 mod mode;
-mod opening;
 mod row_zoom;
 mod same;
 mod session;
@@ -34,7 +32,6 @@ pub use episode::{
     drawn, task_name,
 };
 pub use files::{FilePurpose, LoadedRun, Machine, RecordedEpisode, file_name};
-pub use gallery::{FAILURES, Failing, Failure};
 pub use history::{History, UndoState};
 pub use jobs::{
     Destination, Effect, Job, Outcome, Page, PendingJob, Saved, Saving, ThumbnailSlot,
@@ -46,8 +43,7 @@ pub use learning::{
     SavedRun, ablated, landmarks,
 };
 pub use messages::{Kind, Toast, Toasts};
-pub use mode::Mode;
-pub use opening::Opening;
+pub use mode::{FAILURES, Failing, Failure, Mode, Opening};
 pub use row_zoom::RowZoom;
 pub use same::SameArc;
 pub use session::{SAMPLES, Session, own_request, size_label, sizes, stops};

@@ -57,10 +57,10 @@ fn every_run_has_a_status_card() {
     // What the others do is recorded in turns, by the machines that they are now.
     let learning = screen.state().learning.as_ref().unwrap();
     for run in &learning.runs[1..] {
-        let probe = run.probe.open.as_ref().unwrap();
+        let probe = run.probe.as_ref().unwrap();
         let own = &probe.shown.machine.as_ref().unwrap().ntm;
         assert_eq!(own.params, run.machine.params, "{}", run.label());
-        let (_, request) = run.probe.of.as_ref().unwrap();
+        let (_, request) = run.probed.as_ref().unwrap();
         assert_eq!(request, &screen.state().session.request);
     }
 }
@@ -105,7 +105,7 @@ fn stale_probe_does_not_block_new_runs() {
     let learning = screen.state().learning.as_ref().unwrap();
     assert!(!learning.is_training && !learning.expects_news());
     for run in &learning.runs[1..] {
-        let probe = run.probe.open.as_ref();
+        let probe = run.probe.as_ref();
         let probe = probe.unwrap_or_else(|| panic!("{} has no picture", run.label()));
         let own = &probe.shown.machine.as_ref().unwrap().ntm;
         assert_eq!(own.params, run.machine.params, "{}", run.label());

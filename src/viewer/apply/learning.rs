@@ -405,7 +405,7 @@ impl State {
         let of = (ntm.clone(), request.clone());
         let run = &mut learning.runs[next];
         inputs.machine = Arc::new(Machine::of(&run.experiment, of.0.as_ref().clone()));
-        run.probe.of = Some(of);
+        run.probed = Some(of);
         learning.probing = Some(run.number);
         let slot = ThumbnailSlot::Run(run.number);
         self.start(Job::Picture(slot, inputs));
@@ -420,7 +420,7 @@ impl State {
         };
         learning.probing = None;
         if let Some(place) = learning.runs.iter().position(|run| run.number == number) {
-            learning.runs[place].probe.open = open;
+            learning.runs[place].probe = open;
             self.probe_next(place);
         }
     }

@@ -8,7 +8,7 @@ use egui::{
 use super::compare::compare_ui;
 use super::paper::{close_up_ui, paper_ui};
 use super::top::{top_ui, under_way_ui};
-use super::welcome::{Start, welcome_ui};
+use super::welcome::welcome_ui;
 use super::{
     BUTTONS, Memos, Pointed, RIGHT, TOP, View, bottom, centre, fixed, gradients, learn, left,
     left_width, panel_frame, phone, present, right, shows_drawer, shows_numbers, tour,
@@ -156,13 +156,7 @@ pub fn panels_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>, drawn: &m
     let (Some(open), Some((whole, rows)), false) =
         (&state.session.open, state.rows(), state.welcome.shown)
     else {
-        let textures = &mut drawn.textures;
-        let start = Start {
-            state,
-            palette,
-            textures,
-        };
-        return start_ui(ui, start, job);
+        return start_ui(ui, state, &mut drawn.textures, job);
     };
     let mut view = View {
         state,
@@ -186,17 +180,18 @@ pub fn panels_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>, drawn: &m
 }
 
 /// The start page; or nothing yet.
-fn start_ui(ui: &mut Ui, start: Start<'_>, job: Option<&PendingJob>) {
-    let frame = Frame::new().fill(start.palette.background);
+fn start_ui(ui: &mut Ui, state: &State, textures: &mut Textures, job: Option<&PendingJob>) {
+    let palette = Palette::of(ui);
+    let frame = Frame::new().fill(palette.background);
     CentralPanel::default().frame(frame).show(ui, |ui| {
-        if start.state.welcome.shown {
-            return welcome_ui(ui, start);
+        if state.welcome.shown {
+            return welcome_ui(ui, state, textures);
         }
         let Some(job) = job else { return };
         ui.vertical_centered(|ui| {
             ui.add_space(0.4 * ui.available_height());
             let text = RichText::new(format!("{} …", job.words)).size(14.0);
-            ui.label(text.color(start.palette.subdued));
+            ui.label(text.color(palette.subdued));
             ui.add_space(8.0);
             under_way_ui(ui, job, 240.0);
         });

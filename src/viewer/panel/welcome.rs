@@ -47,19 +47,8 @@ const ANSWER: f32 = 0.28;
 const SENTENCES: &str = "A Neural Turing Machine is a neural network with an external memory. Its heads find a row by \
      content or by location, and read or write it. Watch how, step by step, forwards and backwards.";
 
-/// What the start page shows and changes.
-pub struct Start<'a> {
-    /// All that the window knows.
-    pub state: &'a State,
-    /// Colours.
-    pub palette: &'static Palette,
-    /// Pictures.
-    pub textures: &'a mut Textures,
-}
-
 /// The start page.
-pub fn welcome_ui(ui: &mut Ui, mut page: Start<'_>) {
-    let state = page.state;
+pub fn welcome_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
     let scrolled = ScrollArea::vertical().auto_shrink([false, false]);
     scrolled.show(ui, |ui| {
         let all = ui.available_width();
@@ -76,7 +65,7 @@ pub fn welcome_ui(ui: &mut Ui, mut page: Start<'_>) {
                 ui.set_width(width);
                 words_ui(ui, &state.session);
                 ui.add_space(GAP);
-                cards_ui(ui, &mut page);
+                cards_ui(ui, state, textures);
                 ui.add_space(GAP);
                 files_ui(ui, &state.welcome.recent);
                 ui.add_space(GAP);
@@ -136,8 +125,8 @@ impl<'a> Card<'a> {
 }
 
 /// The cards, section after section.
-fn cards_ui(ui: &mut Ui, page: &mut Start<'_>) {
-    let (state, session) = (page.state, &page.state.session);
+fn cards_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
+    let session = &state.session;
     let machines = |is_other: bool| -> Vec<Card<'_>> {
         let machines = session.machines.iter().enumerate();
         let machines = machines.filter(|(_, machine)| machine.other_way.is_some() == is_other);
@@ -177,12 +166,13 @@ fn cards_ui(ui: &mut Ui, page: &mut Start<'_>) {
             note(ui, words);
             ui.add_space(2.0);
         }
-        section_ui(ui, &cards, if title.is_empty() { 0.0 } else { LINE }, page);
+        let more = if title.is_empty() { 0.0 } else { LINE };
+        section_ui(ui, &cards, more, state, textures);
     }
 }
 
 /// Cards, as many beside each other as there is room for, so much taller than usual.
-fn section_ui(ui: &mut Ui, cards: &[Card<'_>], more: f32, page: &mut Start<'_>) {
+fn section_ui(ui: &mut Ui, cards: &[Card<'_>], more: f32, state: &State, textures: &mut Textures) {
     let all = ui.available_width();
     let across = |least: f32, most: f32| ((all + GAP) / (least + GAP)).floor().clamp(1.0, most);
     // Four in a line rather than one alone in the next.
@@ -205,7 +195,7 @@ fn section_ui(ui: &mut Ui, cards: &[Card<'_>], more: f32, page: &mut Start<'_>) 
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = GAP;
             for (card, words) in line.iter().zip(words) {
-                card_ui(ui, vec2(width, height), card, words, page);
+                card_ui(ui, vec2(width, height), card, words, state, textures);
             }
         });
         ui.add_space(GAP - ui.spacing().item_spacing.y);
@@ -229,7 +219,8 @@ fn card_ui(
     size: Vec2,
     card: &Card<'_>,
     [title, about]: [Arc<Galley>; 2],
-    page: &mut Start<'_>,
+    state: &State,
+    textures: &mut Textures,
 ) {
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let name = format!("Show {}", card.title);
@@ -237,10 +228,11 @@ fn card_ui(
     ground_ui(ui, &response, false);
     let inside = rect.shrink(INSIDE);
     let (picture, words) = inside.split_top_bottom_at_y(inside.top() + PICTURE);
-    let (painter, palette) = (ui.painter(), page.palette);
+    let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
+    let painter = ui.painter();
     let played = played(ui, &response);
     if let Some(open) = card.open {
-        picture_ui(ui, picture, &card.key, open, palette, page.textures);
+        picture_ui(ui, picture, &card.key, open, palette, textures);
         let recording = &open.shown.recording;
         let fails = matches!(card.command, Episode::Failure(_));
         if let Some((step, _)) = first_wrong(recording).filter(|_| fails) {

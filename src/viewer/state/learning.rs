@@ -116,15 +116,6 @@ pub struct EndRequest {
     pub next: Option<PathBuf>,
 }
 
-/// The answer of an unselected run to the episode on screen.
-#[derive(Clone, Debug, Default)]
-pub struct Probe {
-    /// The episode, if it could be recorded.
-    pub open: Option<Open>,
-    /// The machine and the wish that it was recorded for last.
-    pub of: Option<(Arc<Model<f32>>, EpisodeRequest)>,
-}
-
 /// A run.
 #[derive(Clone, Debug)]
 pub struct RunView {
@@ -151,9 +142,9 @@ pub struct RunView {
     /// Sequences per second, lately.
     pub rate: Option<f64>,
     /// The answer to the episode on screen, while another run is selected.
-    pub probe: Probe,
-    /// Lines of its charts, by name, progress and sequences.
-    pub lines: Memo<(&'static str, usize, u64), Vec<Line>, 5>,
+    pub probe: Option<Open>,
+    /// The machine and the request of that episode.
+    pub probed: Option<(Arc<Model<f32>>, EpisodeRequest)>,
 }
 
 /// News of the runs, each with its index; every report differs.
@@ -296,7 +287,7 @@ impl LiveTraining {
         let others = turns.filter(|&run| run != self.chosen);
         let mut machines = others.map(|run| (run, self.machine_of(&self.runs[run])));
         machines.find(|(run, now)| {
-            let known = self.runs[*run].probe.of.as_ref();
+            let known = self.runs[*run].probed.as_ref();
             !known.is_some_and(|(machine, of)| Arc::ptr_eq(machine, now) && of == request)
         })
     }
@@ -357,8 +348,8 @@ pub struct Hyperparameter {
     pub value: f64,
     /// True of a count.
     pub is_whole: bool,
-    /// The text before and after the value in its assignment.
-    around: [String; 2],
+    /// The change that sets it, with `{}` in the place of the value.
+    template: String,
 }
 
 impl Hyperparameter {
@@ -367,40 +358,33 @@ impl Hyperparameter {
         let training = &experiment.training;
         let (OptimizerConfig::RmsProp { learning_rate, .. }
         | OptimizerConfig::Adam { learning_rate, .. }) = training.optimizer;
-        let real = |name: &str, value, path: &str| Self {
+        let knob = |name: &str, value, is_whole, template: &str| Self {
             name: name.to_owned(),
             value,
-            is_whole: false,
-            around: [format!("{path}="), String::new()],
-        };
-        let count = |name: &str, value: usize, around: [String; 2]| Self {
-            name: name.to_owned(),
-            value: value as f64,
-            is_whole: true,
-            around,
+            is_whole,
+            template: template.to_owned(),
         };
         let (name, sizes) = (experiment.task.measure().name(), experiment.task.size());
         let (least, most) = (*sizes.start(), *sizes.end());
-        let rate = "training.optimizer.learning_rate";
-        let batch = ["training.batch=", ""].map(str::to_owned);
-        let least_of = [format!("task.{name}=["), format!(",{most}]")];
-        let most_of = [format!("task.{name}=[{least},"), "]".to_owned()];
+        let rate = "training.optimizer.learning_rate={}";
+        let least_of = format!("task.{name}=[{{}},{most}]");
+        let most_of = format!("task.{name}=[{least},{{}}]");
+        let (smallest, largest) = (format!("Smallest {name}"), format!("Largest {name}"));
         let mut all = vec![
-            real("Learning rate", learning_rate, rate),
-            count("Batch", training.batch, batch),
-            count(&format!("Smallest {name}"), least, least_of),
-            count(&format!("Largest {name}"), most, most_of),
+            knob("Learning rate", learning_rate, false, rate),
+            knob("Batch", training.batch as f64, true, "training.batch={}"),
+            knob(&smallest, least as f64, true, &least_of),
+            knob(&largest, most as f64, true, &most_of),
         ];
         if let Clip::Elementwise(limit) | Clip::GlobalNorm(limit) = training.clip {
-            all.push(real("Clipping", limit, "training.clip.limit"));
+            all.push(knob("Clipping", limit, false, "training.clip.limit={}"));
         }
         all
     }
 
     /// Returns the assignment of this value, as `path=value`; a count loses its fraction.
     pub fn set(&self, value: f64) -> String {
-        let [before, behind] = &self.around;
-        format!("{before}{}{behind}", self.describe(value))
+        self.template.replace("{}", &self.describe(value))
     }
 
     /// A value of it in words.
@@ -454,8 +438,8 @@ impl RunView {
             progress: None,
             machine: Arc::new(machine),
             rate: None,
-            probe: Probe::default(),
-            lines: Memo::default(),
+            probe: None,
+            probed: None,
             experiment,
         }
     }

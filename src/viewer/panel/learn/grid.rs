@@ -152,7 +152,7 @@ fn probe_ui(ui: &Ui, rect: Rect, index: usize, learning: &LiveTraining, view: &m
     let open = if index == learning.chosen {
         Some(view.open).filter(|_| view.state.shows_learner())
     } else {
-        learning.runs[index].probe.open.as_ref()
+        learning.runs[index].probe.as_ref()
     };
     if let Some(open) = open {
         let key = format!("run {index}");

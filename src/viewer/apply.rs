@@ -1,7 +1,6 @@
 //! The one place where commands change the state of the window. Actions outside it are returned as effects.
 
 mod compare;
-mod dialog;
 mod edit;
 mod end_run;
 mod episode;

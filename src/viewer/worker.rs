@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
@@ -43,21 +43,8 @@ pub struct Worker {
     fetching: Vec<(String, Job, Arc<PendingJob>)>,
 }
 
-/// The shared list in which threads leave outcomes.
-#[derive(Clone)]
-struct Outbox {
-    outcomes: Sender<Outcome>,
-    wake: Arc<dyn Fn() + Send + Sync>,
-}
-
-impl Outbox {
-    /// Sends an outcome; returns None when its receiver is gone.
-    fn put(&self, outcome: Outcome) -> Option<()> {
-        self.outcomes.send(outcome).ok()?;
-        (self.wake)();
-        Some(())
-    }
-}
+/// Sends an outcome to the window from any thread; false when the window is gone.
+type Outbox = Arc<dyn Fn(Outcome) -> bool + Send + Sync>;
 
 impl Worker {
     /// A worker with a thread of its own, which calls `wake` after each job.
@@ -67,7 +54,7 @@ impl Worker {
         let work = async move |(job, under_way): (Job, Arc<PendingJob>)| {
             let outcome = perform(job, files.as_ref(), &under_way).await;
             drop(under_way);
-            outbox.put(outcome).is_some()
+            outbox(outcome)
         };
         worker.jobs = Some(Queue::new(work));
         worker
@@ -83,10 +70,11 @@ impl Worker {
         Self {
             files,
             jobs: None,
-            outbox: Outbox {
-                outcomes: sender,
-                wake: Arc::new(wake),
-            },
+            outbox: Arc::new(move |outcome| {
+                let is_sent = sender.send(outcome).is_ok();
+                wake();
+                is_sent
+            }),
             outcomes,
             waiting: 0,
             under_way: Vec::new(),
@@ -135,7 +123,7 @@ impl Worker {
             _ => {
                 let (files, outbox) = (self.files.clone(), self.outbox.clone());
                 self.spawn(async move || {
-                    outbox.put(perform(job, files.as_ref(), &under_way).await);
+                    outbox(perform(job, files.as_ref(), &under_way).await);
                 });
             }
         }
@@ -159,7 +147,7 @@ impl Worker {
         if is_first {
             let (outbox, called) = (self.outbox.clone(), name.to_owned());
             let answer = move |fetched: Result<Machine, String>| {
-                outbox.put(Outcome::FetchCallback(called, fetched.map(Arc::new)));
+                outbox(Outcome::FetchCallback(called, fetched.map(Arc::new)));
             };
             self.files.fetch(name, Box::new(answer));
         }
@@ -181,7 +169,7 @@ impl Worker {
                 (Err(why), Job::Record(inputs)) => Outcome::Refused(inputs.request, why.clone()),
                 (Err(_), _) => Outcome::Outdated,
             };
-            self.outbox.put(outcome);
+            (self.outbox)(outcome);
         }
     }
 
@@ -226,7 +214,7 @@ impl Worker {
                 }
                 Outcome::Chosen(purpose, path)
             };
-            outbox.put(chosen.map_or(Outcome::NotChosen, taken_in));
+            outbox(chosen.map_or(Outcome::NotChosen, taken_in));
         })
     }
 

@@ -1,10 +1,5 @@
 //! Files: opening, choosing and saving them in the window, and copying.
 
-use crate::viewer::narration::training_charts;
-use crate::viewer::state::{
-    Destination, Effect, FilePurpose, Job, Kind, LiveTraining, Open, Page, State, WindowLayout,
-    file_name,
-};
 use std::path::{Path, PathBuf};
 
 use crate::figure::chart::page::Charts;
@@ -13,6 +8,11 @@ use crate::platform::{self, HAS_FILES};
 use crate::viewer::command::{Command, Compare, File, Learn};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::link::Link;
+use crate::viewer::narration::training_charts;
+use crate::viewer::state::{
+    Destination, Effect, FilePurpose, Job, Kind, LiveTraining, Open, Page, State, WindowLayout,
+    file_name,
+};
 
 /// Steps of an animation where no part is marked.
 const FILMED: usize = 8;

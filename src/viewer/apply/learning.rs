@@ -1,5 +1,6 @@
 //! Training in the window: how it begins, goes on and is looked back at, in threads or in a saved run.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::io::{Experiment, RunStart};
@@ -11,7 +12,6 @@ use crate::viewer::state::{
     SavedRun, State, ThumbnailSlot, TrainingAction, WindowLayout, ablated,
 };
 use crate::viewer::worker::check_training;
-use std::path::PathBuf;
 
 /// The machine that learns, among those of the session.
 const NAME: &str = "learning";

@@ -2,8 +2,8 @@
 
 use egui::{Rangef, Rect, Role, Sense, Ui, WidgetInfo};
 
-use super::page::page_ui;
-use super::{View, ruler};
+use super::View;
+use super::page::{loop_handles, page_ui};
 use crate::figure::facts::rows::Span;
 use crate::figure::page::debug::geometry::{Bands, Columns, PHASES};
 use crate::figure::page::debug::{DebugPage, ROWS as ON_SCREEN};
@@ -34,7 +34,7 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         let x = Rangef::from(columns.time).expand(1.0);
         ui.shrink_clip_rect(Rect::from_x_y_ranges(x, before.y_range()));
     }
-    ruler::loop_handles(ui, columns, phases, view);
+    loop_handles(ui, columns, phases, view);
     edit_ui(ui, columns, bands.input.into(), view);
     ui.set_clip_rect(before);
     if view.has_heads() {

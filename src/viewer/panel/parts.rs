@@ -10,7 +10,6 @@ use crate::figure::facts::rows::Span;
 use crate::figure::facts::stages::{COLUMNS, columns_of};
 use crate::figure::page::debug::legends::{legends, legends_size, overlap_size};
 use crate::figure::page::debug::table::{emitted_value, table_cells};
-
 use crate::figure::scene::overlap::Redundant;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{
@@ -20,7 +19,7 @@ use crate::model::Trace;
 use crate::train::is_absent;
 use crate::viewer::command::{Look, Play, Rows};
 use crate::viewer::state::Target;
-use crate::viewer::widget::{Readout, area, label, on_click, rect, send, spot};
+use crate::viewer::widget::{Readout, area, label, on_click, paint_text, rect, send, spot};
 
 /// A quiet text, also for screen readers.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {

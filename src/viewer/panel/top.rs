@@ -1,10 +1,10 @@
 //! The top bar: the open machine or file, and its commands.
 
+use egui::{ComboBox, Ui};
+
 use super::bottom::problems_ui;
 use super::tour::{ABOUT, invitation_ui, invites};
 use super::{shows_drawer, shows_numbers};
-use egui::{ComboBox, Ui};
-
 use crate::figure::facts::numbers::percent;
 use crate::viewer::command::{Ask, Compare, Episode, File, Subject, Tour, Window};
 use crate::viewer::keys::tooltip;

@@ -1,5 +1,7 @@
 //! The tour and the failures on screen: everything is veiled except the subject, and a card explains it.
 
+use egui::{Area, Color32, Context, Id, Key, Order, Rect, Ui, pos2, vec2};
+
 use super::{TOP, left_width};
 use crate::figure::narrate::failure::describe;
 use crate::figure::page::debug::geometry::Columns;
@@ -9,7 +11,6 @@ use crate::viewer::keys;
 use crate::viewer::state::{FAILURES, NARROW, State, TOUR_STEPS, Tour, TourTarget, Wait};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{named_rects, on_click, primary_button, send, text_button, words};
-use egui::{Area, Color32, Context, Id, Key, Order, Rect, Ui, pos2, vec2};
 
 /// Returns the names of the widgets that a tour step points at.
 fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {

@@ -17,10 +17,8 @@ mod session;
 mod settings;
 mod start;
 mod step_zoom;
-mod target;
 mod tour;
 mod view_state;
-mod welcome;
 
 pub use compare::{
     Baseline, CompareResult, ComparedFigure, Comparing, Differences, Pair, Sides, shown_at,
@@ -50,11 +48,10 @@ pub use session::{SAMPLES, Session, own_request, size_label, sizes, stops};
 pub use settings::{Appearance, Panels, SCALES, Settings, Theme};
 pub use start::{InvalidStart, StartOptions};
 pub use step_zoom::StepZoom;
-pub use target::Target;
 pub use tour::{Act, TOUR_STEPS, Tour, TourState, TourTarget, Wait, best_query};
-pub use view_state::{TOLERANCES, ViewState};
-pub use welcome::Welcome;
+pub use view_state::{TOLERANCES, Target, ViewState};
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -139,6 +136,19 @@ pub struct Frame {
     pub dark: bool,
     /// The same of the system, where that is known.
     pub system: Option<bool>,
+}
+
+/// The state of the start page.
+#[derive(Debug, Default)]
+pub struct Welcome {
+    /// True while it is on screen.
+    pub shown: bool,
+    /// An episode of every machine, by its name, and of every failure, by its key, once it is recorded.
+    pub pictures: HashMap<String, Option<Open>>,
+    /// Machines that could not be fetched for their pictures, by name.
+    pub out_of_reach: Vec<String>,
+    /// Files opened in earlier runs, and whether they are still there.
+    pub recent: Vec<(PathBuf, bool)>,
 }
 
 /// Below this width of the window, or this height, there is room for one picture and the transport alone, in points: a

@@ -5,7 +5,6 @@ pub mod button;
 pub mod canvas;
 pub mod dialog;
 pub mod icon;
-pub mod line;
 pub mod named_rects;
 pub mod property;
 pub mod queue;
@@ -21,9 +20,8 @@ pub use button::{
 pub use canvas::{Canvas, Textures, area, rect};
 pub use dialog::{dialog_ui, field_ui, modal, scrolled_ui};
 pub use icon::{Icon, head_sign, mark};
-pub use line::Line;
 pub use property::{
-    capitalised, control, from_left, from_right, note, number, one_line, or_pointer, section,
+    Line, capitalised, control, from_left, from_right, note, number, one_line, or_pointer, section,
     warning, words,
 };
 pub use queue::{is_sent, send, take_commands};

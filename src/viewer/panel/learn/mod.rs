@@ -6,7 +6,6 @@ mod chart;
 mod curves;
 mod finding;
 mod grid;
-mod hyperparameters;
 mod phone;
 mod timeline;
 

@@ -290,10 +290,12 @@ impl App {
         for file in ctx.input(|input| input.raw.dropped_files.clone()) {
             let answer = self.worker.answer(crate::viewer::state::FilePurpose::Open);
             wasm_bindgen_futures::spawn_local(async move {
-                if let Ok(bytes) = file.bytes_async().await {
-                    let (path, bytes) = (file.path().to_owned(), Some(bytes));
-                    answer.chosen(crate::platform::Chosen { path, bytes });
-                }
+                let bytes = file.bytes_async().await.ok();
+                let path = file.path().to_owned();
+                answer(bytes.map(|bytes| crate::platform::Chosen {
+                    path,
+                    bytes: Some(bytes),
+                }));
             });
         }
         Vec::new()

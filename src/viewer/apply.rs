@@ -66,8 +66,8 @@ impl State {
         let usual = self.usual_speed();
         let (step, speed) = (self.player.step(), self.player.speed());
         let is_layout = command == Command::Look(Look::NextLayout);
-        let tour = self.tour();
-        let heard = tour.and_then(|tour| tour::UserAction::of(tour, &command));
+        let is_heard = self.tour().is_some_and(|tour| tour.hears(&command));
+        let heard = is_heard.then(|| command.clone());
         match command {
             Command::Play(play) => self.play(play),
             Command::Look(look) => self.look(look),
@@ -83,8 +83,8 @@ impl State {
             Command::Learn(learn) => self.learn(learn),
             Command::Done(outcome) => self.handle_outcome(outcome),
         }
-        if let Some(deed) = heard {
-            self.notify_tour(deed);
+        if heard.is_some() {
+            self.notify_tour(heard.as_ref());
         }
         self.watch_failure();
         self.follow_learner();

@@ -82,7 +82,9 @@ pub trait Files: Send + Sync {
 
     /// Asks the user for a file to open, or for a place to save to; `_suggestion` is the proposed name. The
     /// answer may arrive after the call returns.
-    fn choose(&self, _save: bool, _suggestion: &str, _answer: Answer) {}
+    fn choose(&self, _save: bool, _suggestion: &str, answer: Answer) {
+        answer(None);
+    }
 
     /// Fetches the machine of this name, whose weights are away.
     fn fetch(&self, name: &str, answer: FetchCallback) {
@@ -96,32 +98,8 @@ pub trait Files: Send + Sync {
 /// The receiver of a fetched machine.
 pub type FetchCallback = Box<dyn FnOnce(Result<Machine, String>) + Send>;
 
-/// The receiver of a chosen file: no answer means that none was chosen, or no dialog exists.
-pub struct Answer(Option<Box<dyn FnOnce(Option<Chosen>) + Send>>);
-
-impl Answer {
-    /// Calls `then` once.
-    pub fn new(then: impl FnOnce(Option<Chosen>) + Send + 'static) -> Self {
-        Self(Some(Box::new(then)))
-    }
-
-    /// This file was chosen.
-    pub fn chosen(mut self, chosen: Chosen) {
-        self.give(Some(chosen));
-    }
-
-    fn give(&mut self, chosen: Option<Chosen>) {
-        if let Some(then) = self.0.take() {
-            then(chosen);
-        }
-    }
-}
-
-impl Drop for Answer {
-    fn drop(&mut self) {
-        self.give(None);
-    }
-}
+/// The receiver of a chosen file: `None` when none was chosen, or no dialog exists.
+pub type Answer = Box<dyn FnOnce(Option<Chosen>) + Send>;
 
 /// No files at all: every request is refused with a sentence.
 #[derive(Clone, Copy, Debug, Default)]
@@ -199,11 +177,7 @@ impl Files for Disk {
     }
 
     fn choose(&self, save: bool, suggestion: &str, answer: Answer) {
-        platform::choose(save, suggestion, |chosen| {
-            if let Some(chosen) = chosen {
-                answer.chosen(chosen);
-            }
-        });
+        platform::choose(save, suggestion, answer);
     }
 
     fn fetch(&self, name: &str, answer: FetchCallback) {

@@ -196,18 +196,20 @@ impl Worker {
         if std::mem::replace(&mut self.choosing, true) {
             return;
         }
-        let (files, answer) = (self.files.clone(), self.answer(purpose));
+        let (files, outbox) = (self.files.clone(), self.outbox.clone());
+        let answer = self.answer(purpose);
         self.spawn(async move || {
             let choose = || files.choose(purpose.is_to_save(), &suggestion, answer);
-            // A dialog that panics has dropped the answer: nothing is chosen.
-            drop(catch_unwind(AssertUnwindSafe(choose)));
+            if catch_unwind(AssertUnwindSafe(choose)).is_err() {
+                outbox(Outcome::NotChosen);
+            }
         });
     }
 
     /// Returns the callback for the file that is chosen for this purpose.
     pub fn answer(&self, purpose: FilePurpose) -> Answer {
         let (files, outbox) = (self.files.clone(), self.outbox.clone());
-        Answer::new(move |chosen| {
+        Box::new(move |chosen: Option<Chosen>| {
             let taken_in = |Chosen { path, bytes }| {
                 if let Some(bytes) = bytes {
                     files.keep(path.clone(), bytes);
@@ -562,10 +564,10 @@ mod tests {
 
         fn choose(&self, _: bool, _: &str, answer: Answer) {
             wait(&self.choose);
-            answer.chosen(Chosen {
+            answer(Some(Chosen {
                 path: PathBuf::from("chosen"),
                 bytes: None,
-            });
+            }));
         }
     }
 

@@ -174,14 +174,20 @@ impl State {
     /// Returns the options of the figure on screen.
     pub fn figure(&self) -> figure::Options {
         let (layout, focus) = (self.layout(), self.view.focus);
-        let usual = layout.options(self.frame.dark, self.view.touched_only, focus);
+        let kind = match layout {
+            WindowLayout::CloseUp => Layout::CloseUp,
+            WindowLayout::Debug | WindowLayout::Compare => Layout::Debug,
+            WindowLayout::Paper | WindowLayout::PaperDown | WindowLayout::Train => Layout::Paper,
+        };
         // The selected head first, then the one beside it.
         let has_two = matches!(layout, WindowLayout::Debug | WindowLayout::CloseUp);
         let others = self.view.pinned.filter(|head| has_two && *head != focus);
-        let own = usual.heads.iter().copied();
-        let own = own.filter(|&head| head < self.heads());
+        let own = Some(focus).filter(|&head| head < self.heads());
         figure::Options {
-            heads: own.chain(others).collect(),
+            dark: self.frame.dark,
+            all_rows: !self.view.touched_only,
+            upwards: layout == WindowLayout::Paper,
+            heads: own.into_iter().chain(others).collect(),
             all_heads: self.view.all_heads,
             map: self.settings.look.map,
             log_scale: self.view.log_scale,
@@ -189,7 +195,7 @@ impl State {
             stage: (!self.player.whole_steps()).then(|| self.player.stage()),
             through: self.player.through(),
             writes_first: self.session.open.as_ref().is_some_and(Open::writes_first),
-            ..usual
+            ..figure::Options::new(kind)
         }
     }
 

@@ -10,33 +10,14 @@ use crate::viewer::state::{
     best_query,
 };
 
-/// The user actions that the tour waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum UserAction {
-    /// A step on or back.
-    Step,
-    /// A click in a picture.
-    Click,
-    /// Anything else.
-    Other,
-}
-
-impl UserAction {
-    /// None while the tour waits for nothing.
-    pub(super) fn of(tour: &Tour, command: &Command) -> Option<Self> {
-        // No user did that, or it changes nothing.
+impl Tour {
+    /// True for a command for which a tour step may wait.
+    pub(super) fn hears(&self, command: &Command) -> bool {
         let is_nothing = matches!(
             command,
             Command::File(_) | Command::Ask(_) | Command::Tour(_) | Command::Play(Play::TakeOver)
         );
-        let action = if let Command::Play(Play::Step(_)) = command {
-            Self::Step
-        } else if let Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)) = command {
-            Self::Click
-        } else {
-            Self::Other
-        };
-        (!tour.met && !is_nothing && !command.is_update()).then_some(action)
+        !self.met && !is_nothing && !command.is_update()
     }
 }
 
@@ -198,7 +179,7 @@ impl State {
             self.player.seek(answer);
         }
         self.see_all();
-        self.notify_tour(UserAction::Other);
+        self.notify_tour(None);
     }
 
     /// The step in which the vector is asked for that was shown in a step.
@@ -266,8 +247,8 @@ impl State {
         self.view.chosen = chosen.is_some();
     }
 
-    /// Reports a user action, for which the tour may wait.
-    pub(super) fn notify_tour(&mut self, action: UserAction) {
+    /// Reports a command of the user, for which the tour may wait.
+    pub(super) fn notify_tour(&mut self, command: Option<&Command>) {
         let (Mode::Tour(tour), Some(open)) = (&self.mode, &self.session.open) else {
             return;
         };
@@ -278,8 +259,11 @@ impl State {
         let of_answer = |target: Target| matches!(target, Target::Value { id, .. } if id.picture == Picture::Output);
         let met = match tour.at().wait {
             Wait::Play => player.playing(),
-            Wait::Step => action == UserAction::Step,
-            Wait::Click => action == UserAction::Click,
+            Wait::Step => matches!(command, Some(Command::Play(Play::Step(_)))),
+            Wait::Click => matches!(
+                command,
+                Some(Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)))
+            ),
             // A stage that the machine omits never comes.
             Wait::Stage(about) => {
                 let reached = open.stages.reached(player.stage(), about, head);

@@ -74,7 +74,8 @@ impl State {
         let mut is_fetching = session.machines.iter().any(comes);
         let machines = session.machines.iter().enumerate();
         let machines = machines.filter_map(|(index, machine)| {
-            Some((machine.name.clone(), session.first_inputs(index)?))
+            let inputs = session.inputs_for(session.first_request(index)?)?;
+            Some((machine.name.clone(), inputs))
         });
         let failures = FAILURES.iter().filter_map(|failure| {
             let inputs = session.inputs_for(failure.request(session)?)?;

@@ -132,25 +132,14 @@ pub fn first_difference(pair: &Pair<'_>, found: &Comparison) -> String {
     format!("First difference above {limit} {when}: {array}{index:?}, A {a}, B {b}.")
 }
 
-/// Two episodes as the top bar calls them.
-#[derive(Clone, Debug)]
-pub struct Names {
-    /// A and B.
-    pub names: [String; 2],
-    /// Index of the one shown in all layouts.
-    pub screen: usize,
-}
-
 /// Returns the names of A and B, once one is kept.
-pub fn names(baseline: &Baseline, open: &Open) -> Names {
+pub fn names(baseline: &Baseline, open: &Open) -> ([String; 2], usize) {
     let (kept, mut shown) = (baseline.open.name(), open.name());
     if !baseline.is_a {
-        let names = [shown, kept];
-        return Names { names, screen: 0 };
+        return ([shown, kept], 0);
     }
     if baseline.open.is_same(open) {
         "the next episode".clone_into(&mut shown);
     }
-    let names = [kept, shown];
-    Names { names, screen: 1 }
+    ([kept, shown], 1)
 }

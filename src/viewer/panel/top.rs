@@ -8,7 +8,7 @@ use super::{shows_drawer, shows_numbers};
 use crate::figure::facts::numbers::percent;
 use crate::viewer::command::{Ask, Compare, Episode, File, Subject, Tour, Window};
 use crate::viewer::keys::tooltip;
-use crate::viewer::narration::comparison::{self, Names};
+use crate::viewer::narration::comparison;
 use crate::viewer::state::{FilePurpose, Open, PendingJob, Session, State};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
@@ -60,7 +60,7 @@ pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>) {
             icon_button(ui, Icon::Open, open, false);
             ui.add_space(8.0);
             match &two {
-                Some(two) => two_ui(ui, two),
+                Some((names, screen)) => two_ui(ui, names, *screen),
                 None => source(ui, session),
             }
         });
@@ -146,7 +146,7 @@ fn shared([a, b]: [f32; 2], room: f32) -> [f32; 2] {
 }
 
 /// A and B; a click on either swaps them.
-fn two_ui(ui: &mut Ui, two: &Names) {
+fn two_ui(ui: &mut Ui, names: &[String; 2], screen: usize) {
     icon_button(ui, Icon::Close, Compare::End, false);
     let room = ui.available_width() - 16.0;
     let padding = 2.0 * ui.spacing().button_padding.x;
@@ -156,16 +156,16 @@ fn two_ui(ui: &mut Ui, two: &Names) {
         let galley = ui.painter().layout_no_wrap(text, font.clone(), ink);
         galley.size().x + padding + 1.0
     };
-    let shown = fitting(&two.names, |[a, b]| width(a) + width(b) <= room);
+    let shown = fitting(names, |[a, b]| width(a) + width(b) <= room);
     let widths = shared(shown.each_ref().map(width), room);
     for (side, letter) in ["A", "B"].into_iter().enumerate().rev() {
-        let (name, shown) = (&two.names[side], &shown[side]);
+        let (name, shown) = (&names[side], &shown[side]);
         let text = format!("{letter}  {shown}");
-        let button = egui::Button::selectable(two.screen == side, text);
+        let button = egui::Button::selectable(screen == side, text);
         let response = ui.add_sized(egui::vec2(widths[side], theme::ROW), button.truncate());
         on_click(&response, Compare::Swap);
         let places = ["compared with the other", "shown in all layouts"];
-        let place = places[usize::from(two.screen == side)];
+        let place = places[usize::from(screen == side)];
         let keys = tooltip(&Compare::Swap.into());
         response.on_hover_text(format!("{letter}: {name}\n{place}\n{keys}"));
     }

@@ -89,10 +89,7 @@ impl EpisodeRequest {
             }),
             seed,
             rows: machine.ntm.config.rows(),
-            sampling: NoiseMode::Mean,
-            sample: 0,
-            flipped: Vec::new(),
-            given: None,
+            ..Self::default()
         };
         let fits = |request: &Self| {
             let steps = request.task(machine).longest();

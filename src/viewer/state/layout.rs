@@ -1,7 +1,6 @@
 //! The layout of the pictures of an episode.
 
 use super::Open;
-use crate::figure::{Layout, Options};
 
 /// The steps of the longest episode that opens in the close-up.
 const SHORT: usize = 60;
@@ -75,21 +74,5 @@ impl WindowLayout {
     /// The one of this name that is remembered.
     pub fn named(name: &str) -> Option<Self> {
         Self::KEPT.into_iter().find(|one| one.name() == name)
-    }
-
-    /// Returns the layout of a figure.
-    pub fn options(self, dark: bool, touched_only: bool, focus: usize) -> Options {
-        let layout = match self {
-            Self::CloseUp => Layout::CloseUp,
-            Self::Debug | Self::Compare => Layout::Debug,
-            Self::Paper | Self::PaperDown | Self::Train => Layout::Paper,
-        };
-        Options {
-            dark,
-            heads: vec![focus],
-            all_rows: !touched_only,
-            upwards: self == Self::Paper,
-            ..Options::new(layout)
-        }
     }
 }

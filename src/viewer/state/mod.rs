@@ -329,7 +329,7 @@ impl State {
     pub fn panels(&self) -> Panels {
         let panels = self.settings.panels;
         if self.is_folded() || self.is_on_phone() {
-            Panels::NONE
+            Panels::default()
         } else if self.layout() == WindowLayout::Train && self.frame.width < NARROW {
             // Curves and episode need all there is.
             Panels {

@@ -73,13 +73,8 @@ impl Session {
         self.inputs_for(self.request.clone())
     }
 
-    /// Returns the recording job that demonstrates a machine.
-    pub fn first_inputs(&self, index: usize) -> Option<RecordingInputs> {
-        self.inputs_for(self.first_request(index)?)
-    }
-
     /// Returns the first request to a machine: a chosen seed stays, otherwise a varied one.
-    fn first_request(&self, index: usize) -> Option<EpisodeRequest> {
+    pub fn first_request(&self, index: usize) -> Option<EpisodeRequest> {
         let machine = self.machines.get(index)?;
         let (now, seed) = (self.request.machine, self.request.seed);
         let is_own = |machine: &Arc<Machine>| own_request(now, machine).seed == seed;

@@ -50,7 +50,7 @@ pub struct Appearance {
 }
 
 /// The panels that are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Panels {
     /// The episode, at the left.
     pub left: bool,
@@ -58,15 +58,6 @@ pub struct Panels {
     pub numbers: bool,
     /// The timeline, at the bottom.
     pub timeline: bool,
-}
-
-impl Panels {
-    /// None of them.
-    pub const NONE: Self = Self {
-        left: false,
-        numbers: false,
-        timeline: false,
-    };
 }
 
 /// All that is remembered.
@@ -97,22 +88,16 @@ impl Default for Appearance {
     }
 }
 
-impl Default for Panels {
-    fn default() -> Self {
-        Self {
-            left: true,
-            numbers: true,
-            timeline: true,
-        }
-    }
-}
-
 /// The settings of a returning user who views all stages.
 impl Default for Settings {
     fn default() -> Self {
         Self {
             look: Appearance::default(),
-            panels: Panels::default(),
+            panels: Panels {
+                left: true,
+                numbers: true,
+                timeline: true,
+            },
             layout: Some(WindowLayout::Debug),
             recent: Vec::new(),
             stop: 0,

@@ -11,7 +11,6 @@ mod gradients;
 pub mod keys;
 pub mod learn;
 pub mod left;
-pub mod lines;
 pub mod page;
 pub mod paper;
 mod parts;

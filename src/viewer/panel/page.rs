@@ -4,7 +4,7 @@ use egui::{Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::parts::{self, button, choose, row_line};
 use super::picture::{has_rows, hover_ui, is_of_units, point_ui};
-use super::{View, lines, part, scrub, signal_path, step_at};
+use super::{View, part, scrub, signal_path, step_at};
 use crate::figure::facts::rows::Span;
 use crate::figure::narrate::Moment;
 use crate::figure::page::debug::geometry::{Columns, PHASES};
@@ -72,9 +72,9 @@ pub fn part_ui(ui: &mut Ui, place: &PlacedPanel<'_>, all: &[PlacedPanel<'_>], vi
             let time = rect(&input.unwrap_or(place).area).x_range();
             ruler_ui(ui, place, time, view);
         }
-        Slot::Timeline => lines::timeline_ui(ui, place, view),
-        Slot::Ribbon(head) => lines::ribbon_ui(ui, place, head, view),
-        Slot::Line(id) => lines::line_ui(ui, place, id, view),
+        Slot::Timeline => parts::timeline_ui(ui, place, view),
+        Slot::Ribbon(head) => parts::ribbon_ui(ui, place, head, view),
+        Slot::Line(id) => parts::line_ui(ui, place, id, view),
         Slot::LaneName(head) => parts::lane_name_ui(ui, place, head, view),
         Slot::Title(head) => parts::title_ui(ui, place, head),
         Slot::ColumnName(head) => parts::column_name_ui(ui, place, head, view),

@@ -11,7 +11,6 @@ pub mod queue;
 pub mod readout;
 pub mod text;
 pub mod toast;
-pub mod track;
 
 pub use button::{
     check_box, choice, field, focus_ring, icon_button, key_button, label, named_button,
@@ -22,10 +21,9 @@ pub use dialog::{dialog_ui, field_ui, modal, scrolled_ui};
 pub use icon::{Icon, head_sign, mark};
 pub use property::{
     Line, capitalised, control, from_left, from_right, note, number, one_line, or_pointer, section,
-    warning, words,
+    track_ui, warning, words,
 };
 pub use queue::{is_sent, send, take_commands};
 pub use readout::{Readout, readout_ui};
 pub use text::paint_text;
 pub use toast::toasts_ui;
-pub use track::track_ui;

@@ -2,7 +2,6 @@
 //! clock.
 
 mod bar;
-mod chart;
 mod curves;
 mod finding;
 mod grid;

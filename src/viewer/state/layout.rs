@@ -24,18 +24,6 @@ pub enum WindowLayout {
 }
 
 impl WindowLayout {
-    /// Returns the next layout; `two` while there are two episodes, `learns` while a machine learns.
-    pub fn next(self, two: bool, learns: bool) -> Self {
-        match self {
-            Self::CloseUp => Self::Debug,
-            Self::Debug => Self::Paper,
-            Self::Paper => Self::PaperDown,
-            Self::PaperDown if two => Self::Compare,
-            Self::PaperDown | Self::Compare if learns => Self::Train,
-            Self::PaperDown | Self::Compare | Self::Train => Self::CloseUp,
-        }
-    }
-
     /// Returns the layout in which an episode opens: the close-up for short ones.
     pub fn that_suits(open: &Open) -> Self {
         match open.shown.recording.trace.steps() {

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::LoadedRun;
+use crate::figure::chart::data::Line;
 use crate::io::Experiment;
 use crate::io::preset::{WHOLE, ablations};
 use crate::learn::{Finding, Pace, RunProgress, RunUpdate, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, State, chance, optimum};
+use crate::viewer::memo::Memo;
 use crate::viewer::state::{EpisodeRequest, Open, SameArc};
 
 /// Updates per second at which a person can follow, to begin with.
@@ -145,6 +147,8 @@ pub struct RunView {
     pub probe: Option<Open>,
     /// The machine and the request of that episode.
     pub probed: Option<(Arc<Model<f32>>, EpisodeRequest)>,
+    /// Lines of its charts, by name, progress and sequences.
+    pub lines: Memo<(&'static str, usize, u64), Vec<Line>, 5>,
 }
 
 /// News of the runs, each with its index; every report differs.
@@ -440,6 +444,7 @@ impl RunView {
             rate: None,
             probe: None,
             probed: None,
+            lines: Memo::default(),
             experiment,
         }
     }

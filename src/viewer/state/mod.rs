@@ -292,10 +292,17 @@ impl State {
 
     /// The one after it.
     pub fn next_layout(&self) -> WindowLayout {
-        let learns = self.shows_learner();
+        let (learns, on_phone) = (self.shows_learner(), self.is_on_phone());
         match self.layout() {
-            WindowLayout::CloseUp if self.is_on_phone() && learns => WindowLayout::Train,
-            now => now.next(self.pair().is_some(), learns),
+            WindowLayout::CloseUp if on_phone && learns => WindowLayout::Train,
+            WindowLayout::CloseUp => WindowLayout::Debug,
+            WindowLayout::Debug => WindowLayout::Paper,
+            WindowLayout::Paper => WindowLayout::PaperDown,
+            WindowLayout::PaperDown if self.pair().is_some() => WindowLayout::Compare,
+            WindowLayout::PaperDown | WindowLayout::Compare if learns => WindowLayout::Train,
+            WindowLayout::PaperDown | WindowLayout::Compare | WindowLayout::Train => {
+                WindowLayout::CloseUp
+            }
         }
     }
 

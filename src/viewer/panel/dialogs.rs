@@ -38,9 +38,10 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
             let title = file_words(purpose).0;
             show(title, 520.0, &|ui| path_ui(ui, (dialog, purpose), state))
         }
-        Subject::EndRun => show("Training is not saved", 520.0, &|ui| {
-            ending_ui(ui, dialog, state)
-        }),
+        Subject::EndRun => {
+            let title = "Training is not saved";
+            show(title, 520.0, &|ui| ending_ui(ui, dialog, state))
+        }
     };
     // An answer leaves it open where it is unclear.
     let is_answer = |command: &Command| {

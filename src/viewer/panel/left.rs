@@ -175,7 +175,7 @@ fn number_field<N: egui::emath::Numeric>(number: &mut N, speed: f64, width: f32)
 }
 
 /// Requests the episode with another number, if it was changed.
-fn request<N: PartialEq>(ui: &Ui, before: N, number: N, episode: impl FnOnce(N) -> Episode) {
+fn request<N: Copy + PartialEq>(ui: &Ui, before: N, number: N, episode: impl FnOnce(N) -> Episode) {
     if number != before {
         send(ui.ctx(), episode(number));
     }

@@ -19,10 +19,6 @@ use crate::train::Quantity;
 
 /// An effect of a command outside the window.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there are few at a time, and they do not last"
-)]
 pub enum Effect {
     /// The worker has something to do.
     Start(Job),

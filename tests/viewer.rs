@@ -516,13 +516,13 @@ fn copied(harness: &mut Screen) -> String {
 /// The stage that the step has come to.
 fn stage(harness: &Screen) -> String {
     let app = harness.state();
-    let stages = &app.session.open.as_ref().unwrap().stages;
+    let stages = &app.session.open.as_ref().unwrap().facts.stages;
     stages.at(app.player.stage()).name()
 }
 
 /// Goes to a stage by its name.
 fn to_stage(harness: &mut Screen, name: &str) {
-    let stages = &harness.state().session.open.as_ref().unwrap().stages;
+    let stages = &harness.state().session.open.as_ref().unwrap().facts.stages;
     let place = stages.iter().position(|at| at.name() == name).unwrap();
     act(harness, Play::SeekStage(place));
 }
@@ -1707,7 +1707,15 @@ fn unrecorded_values_are_reported_not_guessed() {
 #[test]
 fn the_list_of_events_goes_to_their_steps() {
     let mut harness = paused();
-    let events = harness.state().session.open.clone().unwrap().events;
+    let events = harness
+        .state()
+        .session
+        .open
+        .clone()
+        .unwrap()
+        .facts
+        .events
+        .clone();
     let event = events.iter().find(|event| event.step > 3).unwrap();
     click(
         &mut harness,

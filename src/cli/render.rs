@@ -270,8 +270,8 @@ impl Render {
         let first = found.first.as_ref().and_then(|first| first.step);
         let named = |recording, name| Named { recording, name };
         let (a, b) = (named(a, &self.source), named(&b, other));
-        let figure = Comparison::new(a, b, &common, options);
-        let mut figure = figure.with_steps(&steps, TOLERANCE as f32, first);
+        let mut figure = Comparison::new(a, b, &common, options);
+        (figure.differences, figure.limit) = (&steps, (TOLERANCE as f32, first));
         figure.omitted = found.not_compared();
         self.written(&figure, format)
     }

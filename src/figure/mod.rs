@@ -34,6 +34,6 @@ pub use out::file::{estimated_bytes, to_bytes};
 pub use page::figure::{Figure, Layout, Options};
 pub use scene::drawing::{Anchor, Area, Drawing, Image, Ink, Mark, Style, Text, Weight};
 pub use scene::pages::{Format, FrameTime, Pages, Walk};
-pub use scene::paint::{At, Paint};
+pub use scene::paint::{At, Paint, Surface};
 pub use scene::panel::PlacedPanel;
 pub use scene::pool::pooled;

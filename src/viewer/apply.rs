@@ -180,7 +180,7 @@ impl State {
     /// Selects the most salient head while the user has chosen none.
     fn auto_focus(&mut self) {
         if let (false, Some(open)) = (self.view.chosen, &self.session.open) {
-            let salient = open.salient.at(self.player.step());
+            let salient = open.facts.salient.at(self.player.step());
             self.view.focus = salient.unwrap_or(usize::MAX);
         }
     }

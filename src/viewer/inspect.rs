@@ -84,7 +84,7 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
     let at = InStep::of(&recording.trace, open.writes_first(), focus, step)?;
     let value = |column: &Column, t| column.values(head, t)[row];
     let lines = columns.iter().map(|column| {
-        let sum = column.sum(&at, row);
+        let sum = (column.sum)(&at, row);
         line(column.symbol, sum, value(column, step))
     });
     Some(Card {

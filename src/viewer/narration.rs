@@ -22,7 +22,7 @@ pub fn status(open: &Open, player: &Player, focus: usize) -> String {
         place.push(format!("{} phase", moment.phase()));
     }
     if stage + 1 < player.stages() {
-        let (count, name) = (player.stages(), open.stages.at(stage).name());
+        let (count, name) = (player.stages(), open.facts.stages.at(stage).name());
         place.push(format!("stage {} of {count}: {name}", stage + 1));
     } else {
         // At its end the step is described as a whole.
@@ -92,8 +92,8 @@ impl State {
         let recording = &open.shown.recording;
         let (moment, focus) = (open.moment(&self.player), self.view.focus);
         let at = |place| Moment { place, ..moment };
-        let answer = at(open.stages.len() - 1).long(focus);
-        if tour.lacks(&open.stages) {
+        let answer = at(open.facts.stages.len() - 1).long(focus);
+        if tour.lacks(&open.facts.stages) {
             return "The heads of this machine do not have this stage.".to_owned();
         }
         match tour.at().wait {

@@ -447,16 +447,16 @@ mod tests {
         for dark in [true, false] {
             for map in Map::ALL {
                 let palette = Palette::with_map(dark, map);
-                assert_eq!(palette.color(Scale::Weighting, 0.0), palette.well);
+                assert_eq!(palette.color(Scale::weighting(false), 0.0), palette.well);
                 let far = |value: f32| {
-                    let color = palette.color(Scale::Weighting, value);
+                    let color = palette.color(Scale::weighting(false), value);
                     (luminance(color) - luminance(palette.well)).abs()
                 };
                 for step in 0..20 {
                     let (before, after) = (step as f32 / 20.0, (step + 1) as f32 / 20.0);
                     assert!(far(after) >= far(before), "{map:?}, dark {dark}, {after}");
                 }
-                assert!(contrast(palette.color(Scale::Weighting, 1.0), palette.well) > 9.0);
+                assert!(contrast(palette.color(Scale::weighting(false), 1.0), palette.well) > 9.0);
             }
         }
     }

@@ -307,7 +307,15 @@ fn every_layout_exports_what_it_shows() {
         for layout in 0..5 {
             for (step, moment) in [(0, 2), (4, 1), (4, 5), (9, usize::MAX)] {
                 act(&mut harness, Play::Seek(step));
-                let stages = harness.state().session.open.as_ref().unwrap().stages.len();
+                let stages = harness
+                    .state()
+                    .session
+                    .open
+                    .as_ref()
+                    .unwrap()
+                    .facts
+                    .stages
+                    .len();
                 act(&mut harness, Play::SeekStage(moment.min(stages - 1)));
                 let what = format!("`{trace}`, layout {layout}, step {step}, stage {moment}");
                 let seen = is_exported_as_shown(&mut harness, &shelf, &raster, &what);

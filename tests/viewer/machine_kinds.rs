@@ -25,7 +25,15 @@ fn walked_from(machine: Machine, step: usize) -> Vec<String> {
     let mut harness = window_drawn((LARGE, Theme::Dark), options, raster.clone());
     press(&mut harness, Key::Space);
     act(&mut harness, Play::Seek(step));
-    let stages = harness.state().session.open.as_ref().unwrap().stages.len();
+    let stages = harness
+        .state()
+        .session
+        .open
+        .as_ref()
+        .unwrap()
+        .facts
+        .stages
+        .len();
     let heads = harness.state().session.open.as_ref().unwrap();
     let heads = heads.shown.recording.trace.heads.len();
     let mut seen = Vec::new();

@@ -3,7 +3,6 @@
 use crate::figure::chart::data::Chart;
 use crate::figure::chart::plot::{self, Plot};
 use crate::figure::scene::layout::Scene;
-use crate::figure::scene::pages::{FrameTime, Walk};
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Area, Colours, Drawing, Pages, Style};
 
@@ -25,24 +24,6 @@ pub struct Charts {
 
 impl Pages for Charts {
     fn scene(&self) -> Scene<'_> {
-        (self.page(), Vec::new())
-    }
-
-    fn draw_at(&self, _: FrameTime) -> Drawing {
-        self.page()
-    }
-
-    fn frame_times(&self, _: Walk) -> Vec<FrameTime> {
-        vec![FrameTime::new(0, None)]
-    }
-
-    fn least_size(&self) -> (f32, f32) {
-        (WIDTH, self.page().height)
-    }
-}
-
-impl Charts {
-    fn page(&self) -> Drawing {
         let colours = Colours::for_theme(self.dark);
         let mut drawing = Drawing::new(WIDTH, 0.0, colours.panel, self.title.clone());
         let style = Style::new(15.0, colours.strong).bold();
@@ -57,7 +38,11 @@ impl Charts {
             top += height + plot::BELOW + MARGIN / 2.0;
         }
         drawing.height = top;
-        drawing
+        (drawing, Vec::new())
+    }
+
+    fn least_size(&self) -> (f32, f32) {
+        (WIDTH, self.draw().height)
     }
 }
 

@@ -181,8 +181,7 @@ impl<'a> Plot<'a> {
         let style = Style::new(self.letters, self.colours.text);
         for (index, (place, name)) in self.chart.events.iter().enumerate() {
             let x = self.x(*place);
-            let line = [[x, self.area.top], [x, self.area.bottom]];
-            paint.dashed(&line, self.colours.accent, 1.0, &[3.0, 3.0]);
+            paint.dashed(&self.area.upright(x), self.colours.accent, 1.0, &[3.0, 3.0]);
             let y = self.area.top + self.letters * (0.75 + 1.2 * index as f32);
             paint.text(name.clone(), [x + 4.0, y], style);
         }
@@ -254,8 +253,7 @@ impl<'a> Plot<'a> {
                 continue;
             }
             let y = self.y(*level);
-            let line = [[self.area.left, y], [self.area.right, y]];
-            paint.dashed(&line, self.colours.subdued, 1.0, &[2.0, 4.0]);
+            paint.dashed(&self.area.level(y), self.colours.subdued, 1.0, &[2.0, 4.0]);
             let y = (y - 0.75 * self.letters).max(free);
             paint.text(name.clone(), [self.area.right - 4.0, y], style);
             free = y + 1.2 * self.letters;

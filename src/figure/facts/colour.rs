@@ -113,14 +113,10 @@ impl Map {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
     /// An attention over rows: 0 to 1, one peak on an empty ground.
-    Weighting,
-    /// A weighting on a logarithmic scale, from 1e-6 to 1: almost vanishing weights are visible.
-    LogWeighting,
-    /// The weighting of a head: as one of these, in its own hue where colours are those of [`Map::Heads`].
-    OfHead {
-        /// The head.
-        name: HeadName,
-        /// True for a logarithmic scale.
+    Weighting {
+        /// The head, in whose hue it is where colours are those of [`Map::Heads`].
+        head: Option<HeadName>,
+        /// True for a logarithmic scale, from 1e-6 to 1: almost vanishing weights are visible.
         log: bool,
     },
     /// Bits and probabilities: 0 to 1; negative values in the negative colour of [`Scale::Signed`].
@@ -144,19 +140,26 @@ impl Scale {
         Self::Signed(round_up(finite.fold(0.0, f32::max)))
     }
 
+    /// The scale of weightings of all heads.
+    pub fn weighting(log: bool) -> Self {
+        Self::Weighting { head: None, log }
+    }
+
     /// Returns the scale for a head of this name; only weighting scales differ between heads.
     #[must_use]
     pub fn of_head(self, name: HeadName) -> Self {
         match self {
-            Self::Weighting => Self::OfHead { name, log: false },
-            Self::LogWeighting => Self::OfHead { name, log: true },
+            Self::Weighting { log, .. } => Self::Weighting {
+                head: Some(name),
+                log,
+            },
             other => other,
         }
     }
 
     /// True of one that goes by the logarithm.
     pub fn is_log(self) -> bool {
-        matches!(self, Self::LogWeighting | Self::OfHead { log: true, .. })
+        matches!(self, Self::Weighting { log: true, .. })
     }
 
     /// The values at the two ends of the legend.
@@ -257,13 +260,14 @@ impl Colours {
         }
         let at = |table: &Table, share: f32| table[(share * 255.0).round() as usize];
         match scale {
-            Scale::Weighting | Scale::LogWeighting | Scale::UpTo(_) => {
-                at(&self.weighting, scale.length(value.max(0.0)))
+            Scale::Weighting {
+                head: Some(name), ..
+            } if let Some(own) = self.own.as_deref() => {
+                let own = &own[usize::from(name.is_write)][name.place % HUES];
+                at(own, scale.length(value.max(0.0)))
             }
-            Scale::OfHead { name, .. } => {
-                let own = self.own.as_deref();
-                let hue = own.map(|own| &own[usize::from(name.is_write)][name.place % HUES]);
-                at(hue.unwrap_or(&self.weighting), scale.length(value.max(0.0)))
+            Scale::Weighting { .. } | Scale::UpTo(_) => {
+                at(&self.weighting, scale.length(value.max(0.0)))
             }
             Scale::Bits | Scale::Gray if value < 0.0 => {
                 at(&self.signed, (0.5 + value / 4.0).clamp(0.0, 0.5))
@@ -410,10 +414,10 @@ mod tests {
     fn zero_is_the_ground_and_a_nan_is_never_zero() {
         for dark in [true, false] {
             let colours = Colours::for_theme(dark);
-            assert_eq!(colours.of(Scale::Weighting, 0.0), colours.well);
+            assert_eq!(colours.of(Scale::weighting(false), 0.0), colours.well);
             for scale in [
-                Scale::Weighting,
-                Scale::LogWeighting,
+                Scale::weighting(false),
+                Scale::weighting(true),
                 Scale::Bits,
                 Scale::Gray,
                 Scale::Signed(1.0),
@@ -440,7 +444,7 @@ mod tests {
             let colours = Colours::for_theme(dark);
             let name = HeadName { is_write, place };
             for log in [false, true] {
-                let scale = Scale::OfHead { name, log };
+                let scale = Scale::weighting(log).of_head(name);
                 let at = |share: f32| colours.of(scale, scale.at(share));
                 let far = |share: f32| (light(at(share)) - light(colours.well)).abs();
                 assert_eq!(colours.of(scale, 0.0), colours.well);
@@ -463,11 +467,11 @@ mod tests {
                 is_write: !is_write,
                 place,
             };
-            let of = |name| colours.of(Scale::Weighting.of_head(name), 0.7);
+            let of = |name| colours.of(Scale::weighting(false).of_head(name), 0.7);
             assert_ne!(of(name), of(other));
             let map = Colours::with_map(dark, Map::Viridis);
-            let plain = map.of(Scale::Weighting, 0.7);
-            assert_eq!(map.of(Scale::Weighting.of_head(name), 0.7), plain);
+            let plain = map.of(Scale::weighting(false), 0.7);
+            assert_eq!(map.of(Scale::weighting(false).of_head(name), 0.7), plain);
         }
     }
 

@@ -2,15 +2,14 @@
 //! positions of the heads, and the wrong bits.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::figure::facts::rows::touches;
-use crate::figure::facts::stages::{Stages, columns_of};
+use crate::figure::facts::stages::Stages;
 use crate::figure::{HeadName, Scale, entropy, facts::numbers};
 use crate::math::Series;
+use crate::model::Trace;
 use crate::model::attention::Score;
 use crate::model::weighting::bayesian::PRIOR;
-use crate::model::{Trace, peak};
 use crate::train::Recording;
 
 /// The scales of signed values, fixed for an episode.
@@ -25,9 +24,9 @@ pub struct Scales {
     /// The cells of the controller.
     pub state: Scale,
     /// Scale of every head's scores: −1 to 1 for a cosine, the range of the values for others.
-    pub scores: Arc<[Scale]>,
+    pub scores: Vec<Scale>,
     /// Scale of every head's prior, before it has a key.
-    pub priors: Arc<[Scale]>,
+    pub priors: Vec<Scale>,
 }
 
 impl Scales {
@@ -77,18 +76,12 @@ impl SalientHead {
         let least = |write: bool, steps: Range<usize>| {
             let heads = 0..trace.heads.len();
             let heads = heads.filter(|&head| trace.heads[head].is_write() == write);
-            let heads: Vec<_> = heads.collect();
             let spread = |head: usize| {
                 let weighting = &trace.heads[head].weighting;
                 let spreads = steps.clone().map(|step| entropy(weighting.row(step)));
                 spreads.sum::<f32>()
             };
-            if let [only] = heads[..] {
-                return Some(only);
-            }
-            let spreads = heads.into_iter().map(|head| (spread(head), head));
-            let least = spreads.min_by(|(a, _), (b, _)| a.total_cmp(b));
-            least.map(|(_, head)| head)
+            heads.min_by(|a, b| spread(*a).total_cmp(&spread(*b)))
         };
         let either = |write: bool, steps: Range<usize>| {
             least(write, steps.clone()).or_else(|| least(!write, steps))
@@ -238,22 +231,6 @@ pub struct HeadMark {
     pub row: usize,
     /// The weight there.
     pub weight: f32,
-}
-
-/// Returns the mark of a head within a step; until it has addressed the memory, that of the step before.
-pub fn head_mark(
-    trace: &Trace,
-    stages: &Stages,
-    (step, place): (usize, usize),
-    head: usize,
-) -> Option<HeadMark> {
-    let of = trace.heads.get(head)?;
-    let last = columns_of(of).last()?;
-    let is_there = stages.reached(place, last.stage, Some(of));
-    let (now, before) = (of.weighting.row(step), of.previous_weighting(step));
-    let (row, weight) = peak(if is_there { now } else { before })?;
-    let name = HeadName::of(trace, head);
-    Some(HeadMark { name, row, weight })
 }
 
 #[cfg(test)]

@@ -154,7 +154,7 @@ impl Gradients {
         let lanes = lanes.filter_map(|emitted| {
             Some(Scalar {
                 of: emitted,
-                values: emitted.series(of)?.as_slice()[..steps].to_vec(),
+                values: of.series(emitted.array)?.as_slice()[..steps].to_vec(),
                 scale: self.scale(emitted.array).ends(),
             })
         });
@@ -378,6 +378,19 @@ mod tests {
         let (_, note) =
             noted(Figure::new(&recording, Options { step, ..options }).with_layer(layer));
         assert_eq!(note, "d bit 5,1, at step 6");
+    }
+
+    #[test]
+    fn paper_names_whole_bit_of_gradient() {
+        let (machine, recording) = recorded();
+        let by = Gradients::new(&machine, &recording, BIT).unwrap();
+        let options = Options::new(Layout::Paper);
+        let figure = Figure::new(&recording, options.clone()).with_layer(Some(&by));
+        let (_, places) = figure.scene();
+        assert_eq!(places[0].panel.note, "d bit 5,1 / d x");
+        let figure = Figure::new(&recording, options);
+        let (_, places) = figure.scene();
+        assert!(places.iter().all(|place| !place.panel.note.contains(',')));
     }
 
     #[test]

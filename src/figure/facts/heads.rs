@@ -1,7 +1,6 @@
 //! Heads as figures and the window call them, and the numbers of a head over time.
 
 use crate::figure::facts::numbers;
-use crate::math::Series;
 use crate::model::weighting::bayesian::DIVERGENCE;
 use crate::model::weighting::local::CENTRE;
 use crate::model::{Array, ArraySpec, HeadTrace, Range, Trace, array};
@@ -167,11 +166,6 @@ impl Emitted {
             (_, Some(_)) => numbers::plain(value, 2, 5),
             _ => numbers::fit(value, 2, 5),
         }
-    }
-
-    /// The recorded values, where a head records them unchanged.
-    pub fn series<'a>(&self, head: &'a HeadTrace) -> Option<&'a Series<f32>> {
-        head.series(self.array)
     }
 
     /// The values on a scale that is fixed for the episode.

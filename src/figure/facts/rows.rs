@@ -6,7 +6,7 @@ use crate::model::Trace;
 use crate::train::Recording;
 
 /// Vertical range, downwards.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
     /// The upper end.
     pub min: f32,
@@ -204,17 +204,16 @@ impl Axis {
         })
     }
 
-    /// The highest and the lowest point of all rows and marks.
-    pub fn ends(&self) -> Option<(f32, f32)> {
-        let runs = self.runs.iter().map(|(_, place)| place);
-        let places = runs.chain(self.gaps.iter().map(|(_, place)| place));
-        let ends = places.map(|place| (place.min, place.max));
-        ends.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+    /// From the highest to the lowest point of all rows and marks.
+    pub fn ends(&self) -> Option<Span> {
+        let runs = self.runs.iter().map(|(_, place)| *place);
+        let places = runs.chain(self.gaps.iter().map(|(_, place)| *place));
+        places.reduce(|all, one| Span::new(all.min.min(one.min), all.max.max(one.max)))
     }
 
     /// The lowest point of the last row or mark.
     pub fn bottom(&self) -> f32 {
-        self.ends().map_or(f32::NEG_INFINITY, |(_, bottom)| bottom)
+        self.ends().map_or(f32::NEG_INFINITY, |ends| ends.max)
     }
 
     /// Number of rows.

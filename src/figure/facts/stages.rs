@@ -219,9 +219,12 @@ pub struct Column {
     score: Option<Score>,
     /// True if a head has this column.
     has: fn(&HeadTrace) -> bool,
-    equation: fn(&HeadTrace) -> String,
-    parameter: fn(&InStep<'_>) -> String,
-    sum: fn(&InStep<'_>, usize) -> String,
+    /// The equation by which a head computes it.
+    pub equation: fn(&HeadTrace) -> String,
+    /// The head parameter for it, as short as possible: `g .98`.
+    pub parameter: fn(&InStep<'_>) -> String,
+    /// The equation with the numbers of a row at a step, several terms on lines of their own.
+    pub sum: fn(&InStep<'_>, usize) -> String,
 }
 
 /// The weighting of the step before, which is in no trace as an array of its own.
@@ -390,11 +393,6 @@ impl Column {
         self.emits.filter(|emitted| emitted.is_of(head))
     }
 
-    /// Returns the equation by which a head computes it.
-    pub fn equation(&self, head: &HeadTrace) -> String {
-        (self.equation)(head)
-    }
-
     /// Returns the number of the equation in the paper, or another source.
     pub fn number(&self, head: &HeadTrace) -> &'static str {
         match head.mechanism.weighting {
@@ -406,19 +404,9 @@ impl Column {
         }
     }
 
-    /// Returns the head parameter for it, as short as possible: `g .98`.
-    pub fn parameter(&self, at: &InStep<'_>) -> String {
-        (self.parameter)(at)
-    }
-
-    /// The equation with the numbers of a row at a step, several terms on lines of their own.
-    pub fn sum(&self, at: &InStep<'_>, row: usize) -> String {
-        (self.sum)(at, row)
-    }
-
     /// The equation and its number in the paper.
     pub fn describe(&self, head: &HeadTrace) -> String {
-        let description = format!("{}  {}", self.equation(head), self.number(head));
+        let description = format!("{}  {}", (self.equation)(head), self.number(head));
         description.trim_end().to_owned()
     }
 }
@@ -432,19 +420,6 @@ pub fn main_shift(head: &HeadTrace, step: usize) -> Option<(isize, f32)> {
     let shift = head.shift.row(step);
     let range = shift.len() / 2;
     peak(shift).map(|(index, mass)| (offset(index, range), mass))
-}
-
-/// The move of the peak of a weighting.
-#[derive(Clone, Copy, Debug)]
-pub struct Moved {
-    /// By how many rows.
-    pub by: isize,
-    /// The row of the peak before.
-    pub from: usize,
-    /// The row of the peak.
-    pub to: usize,
-    /// The weight there.
-    pub weight: f32,
 }
 
 /// Describes a move by this many rows.
@@ -464,18 +439,13 @@ pub fn shorter_way([from, to]: [usize; 2], rows: usize) -> isize {
     on.cast_signed() - back.cast_signed()
 }
 
-/// Returns the move of the weight by the shift of a step.
-pub fn moved(head: &HeadTrace, step: usize) -> Option<Moved> {
+/// Returns the move of the peak by the shift of a step: by how many rows, and from which one.
+pub fn moved(head: &HeadTrace, step: usize) -> Option<(isize, usize)> {
     let known = |weighting| peak(weighting).filter(|(_, weight)| weight.is_finite());
     let before = columns_of(head).take_while(|column| column.stage != Stage::Shift);
     let (from, _) = known(before.last()?.values(head, step))?;
-    let (to, weight) = known(head.shifted.row(step))?;
-    Some(Moved {
-        by: shorter_way([from, to], head.shifted.width()),
-        from,
-        to,
-        weight,
-    })
+    let (to, _) = known(head.shifted.row(step))?;
+    Some((shorter_way([from, to], head.shifted.width()), from))
 }
 
 fn shift_parameter(at: &InStep<'_>) -> String {

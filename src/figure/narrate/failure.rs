@@ -103,9 +103,20 @@ impl Cause {
         let writers = trace.heads.iter().enumerate();
         let (head, writer) = writers.clone().find(|(_, head)| head.is_write())?;
         let (row, _) = peak(writer.weighting.row(shown)).filter(|&(_, weight)| weight > ON_ROW)?;
-        late(recording, step, row)
-            .or_else(|| written_over(writer, shown + 1..step, (head, row)))
-            .or_else(|| worn_away(writer, shown + 1..step, (head, row)))
+        let since = shown + 1..step;
+        if let Some(late) = late(recording, step, row) {
+            return Some(late);
+        }
+        let mut returns = since.clone();
+        if let Some(again) = returns.find(|&step| writer.weighting.row(step)[row] > ON_ROW) {
+            return Some(Self::WrittenOver {
+                head,
+                row,
+                again,
+                left: share_left(writer, again..again + 1, row),
+            });
+        }
+        worn_away(writer, since, (head, row))
     }
 
     /// The head that it is about.
@@ -146,17 +157,6 @@ fn wrong_moved(recording: &Recording, by: usize) -> usize {
         differ.filter(|differ| *differ).count()
     };
     asked.map(differ).sum()
-}
-
-fn written_over(writer: &HeadTrace, mut since: Range<usize>, at: (usize, usize)) -> Option<Cause> {
-    let (head, row) = at;
-    let again = since.find(|&step| writer.weighting.row(step)[row] > ON_ROW)?;
-    Some(Cause::WrittenOver {
-        head,
-        row,
-        again,
-        left: share_left(writer, again..again + 1, row),
-    })
 }
 
 /// The share of a row's content that a head leaves in these steps, 0 to 1: on average over its columns

@@ -38,9 +38,9 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
                 format!("moves, but still covers many rows: {most}"),
                 String::new(),
             ],
-            Some(moved) => [
-                format!("{}: {most}", moves(moved.by)),
-                format!(", before on row {}", moved.from),
+            Some((by, from)) => [
+                format!("{}: {most}", moves(by)),
+                format!(", before on row {from}"),
             ],
         },
         Some(Stage::Sharpen) => {
@@ -250,6 +250,7 @@ mod tests {
             stages: &stages,
             step: 4,
             place: stages.place(stage, None).unwrap(),
+            through: 1.0,
         };
         let head = recording.trace.heads.iter().position(HeadTrace::is_write);
         moment.caption(head).text

@@ -58,7 +58,7 @@ pub(super) fn emitted(trace: &Trace, head: usize, step: usize) -> Option<String>
     }
     let parameters = columns_of(of).filter_map(|column| {
         let emitted = column.emits(of)?;
-        let value = emitted.series(of)?[step];
+        let value = of.series(emitted.array)?[step];
         let value = (!is_absent(value)).then(|| numbers::short(value, 2))?;
         Some(format!(", {} {value}", emitted.symbol))
     });

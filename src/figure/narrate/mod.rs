@@ -11,28 +11,16 @@ pub mod mechanism;
 use crate::figure::facts::equations::InStep;
 use crate::figure::facts::numbers::percent;
 use crate::figure::facts::signal_path::SignalPath;
-use crate::figure::facts::stages::{Stage, StageRef, Stages};
+use crate::figure::facts::stages::{Stage, StageRef};
 use crate::figure::{HeadName, head_label};
 use crate::model::{HeadTrace, Trace};
 use crate::train::Recording;
 
+pub use crate::figure::facts::moment::Moment;
 pub use machine::{loss, verdict};
 
 /// Of a machine with more heads than this, only the selected one is described.
 const DESCRIBED: usize = 4;
-
-/// A moment of an episode: a step, and a stage of it or all of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment<'a> {
-    /// The episode.
-    pub recording: &'a Recording,
-    /// The stages of its steps.
-    pub stages: &'a Stages,
-    /// The step.
-    pub step: usize,
-    /// The place of the stage; past the last one for the whole step.
-    pub place: usize,
-}
 
 /// A sentence, and the head that it is about.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -91,15 +79,6 @@ impl<'a> Moment<'a> {
         };
         let text = text + ".";
         Sentence { head, text }
-    }
-
-    fn trace(&self) -> &'a Trace {
-        &self.recording.trace
-    }
-
-    /// The stage; `None` for the whole step.
-    fn stage(&self) -> Option<StageRef> {
-        (self.place < self.stages.len()).then(|| self.stages.at(self.place))
     }
 
     /// True while a later stage of the step has this head.
@@ -207,6 +186,7 @@ fn called(trace: &Trace, index: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::facts::stages::Stages;
     use crate::io::weights;
     use crate::model::peak;
 
@@ -244,6 +224,7 @@ mod tests {
                     stages: &stages,
                     step,
                     place,
+                    through: 1.0,
                 };
                 for head in 0..heads.len().max(1) {
                     let (short, long) = (moment.short(head), moment.long(head));
@@ -304,6 +285,7 @@ mod tests {
                 stages: &stages,
                 step,
                 place: place.unwrap_or(usize::MAX),
+                through: 1.0,
             };
             assert_eq!(moment.caption(Some(head)).text, caption);
             assert_eq!(moment.long(head), long);

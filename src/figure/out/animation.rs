@@ -123,7 +123,7 @@ impl<'a> Frames<'a> {
             let written = encoder.write_lzw_pre_encoded_frame(&frame);
             written.expect(FITS);
         };
-        self.each(&film, delay, compressed, write, progress).await?;
+        film.each(delay, compressed, write, progress).await?;
         drop(encoder);
         Some(bytes)
     }
@@ -157,8 +157,7 @@ impl<'a> Frames<'a> {
                 .and_then(|()| writer.write_image_data(&part.pixels))
                 .expect(FITS);
         };
-        let part = |part| part;
-        self.each(&film, delay, part, write, progress).await?;
+        film.each(delay, |part| part, write, progress).await?;
         writer.finish().expect(FITS);
         Some(bytes)
     }
@@ -209,45 +208,6 @@ impl<'a> Frames<'a> {
         }
         Some(Film::new(self, base, Table::of(counts)))
     }
-
-    /// Prepares the changes from frame to frame on all processors and hands them on in order. `None` if it is
-    /// cancelled.
-    async fn each<T: Send>(
-        &self,
-        film: &Film<'_>,
-        delay: u16,
-        ready: impl Fn(FramePatch) -> T + Sync,
-        mut write: impl FnMut(T),
-        mut progress: impl Progress,
-    ) -> Option<()> {
-        let columns = film.base.image.columns;
-        let counted = self.samples().len();
-        let mut before: Option<Vec<u8>> = None;
-        for first in (0..self.count()).step_by(together()) {
-            let last = (first + together()).min(self.count());
-            let now = (first..last).into_par_iter();
-            let now: Vec<_> = now.map(|index| film.indices(index)).collect();
-            let frames = (0..now.len()).into_par_iter().map(|i| {
-                let in_chunk = i.checked_sub(1).map(|before| &now[before]);
-                let before = in_chunk.or(before.as_ref());
-                let is_last = first + i + 1 == self.count();
-                let pause = if is_last { REST } else { 0 };
-                let mut part = changed(before.map(Vec::as_slice), &now[i], columns);
-                let lasts = self.times[first + i].lasts.unwrap_or(delay);
-                part.delay = lasts.saturating_add(pause);
-                ready(part)
-            });
-            for frame in frames.collect::<Vec<_>>() {
-                write(frame);
-            }
-            before = now.into_iter().next_back();
-            let done = counted + last;
-            if progress(done, counted + self.count()).await.is_break() {
-                return None;
-            }
-        }
-        Some(())
-    }
 }
 
 /// The frames as pixels of one table of colours.
@@ -282,6 +242,47 @@ impl<'a> Film<'a> {
             });
         }
         indices
+    }
+
+    /// Prepares the changes from frame to frame on all processors and hands them on in order. `None` if it is
+    /// cancelled.
+    async fn each<T: Send>(
+        &self,
+        delay: u16,
+        ready: impl Fn(FramePatch) -> T + Sync,
+        mut write: impl FnMut(T),
+        mut progress: impl Progress,
+    ) -> Option<()> {
+        let columns = self.base.image.columns;
+        let counted = self.frames.samples().len();
+        let mut before: Option<Vec<u8>> = None;
+        for first in (0..self.frames.count()).step_by(together()) {
+            let last = (first + together()).min(self.frames.count());
+            let now = (first..last).into_par_iter();
+            let now: Vec<_> = now.map(|index| self.indices(index)).collect();
+            let frames = (0..now.len()).into_par_iter().map(|i| {
+                let in_chunk = i.checked_sub(1).map(|before| &now[before]);
+                let before = in_chunk.or(before.as_ref());
+                let is_last = first + i + 1 == self.frames.count();
+                let pause = if is_last { REST } else { 0 };
+                let mut part = changed(before.map(Vec::as_slice), &now[i], columns);
+                let lasts = self.frames.times[first + i].lasts.unwrap_or(delay);
+                part.delay = lasts.saturating_add(pause);
+                ready(part)
+            });
+            for frame in frames.collect::<Vec<_>>() {
+                write(frame);
+            }
+            before = now.into_iter().next_back();
+            let done = counted + last;
+            if progress(done, counted + self.frames.count())
+                .await
+                .is_break()
+            {
+                return None;
+            }
+        }
+        Some(())
     }
 }
 

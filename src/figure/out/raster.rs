@@ -139,8 +139,7 @@ fn unlike<'m>(before: &'m [Mark], after: &'m [Mark]) -> Vec<&'m Mark> {
 
 /// The page in squares, and which of them have changed.
 struct Tiles {
-    /// Pixels across and down, and squares.
-    size: [usize; 2],
+    /// Squares across and down.
     squares: [usize; 2],
     scale: f32,
     changed: Vec<bool>,
@@ -148,10 +147,8 @@ struct Tiles {
 
 impl Tiles {
     fn new(page: &Image, scale: f32) -> Self {
-        let size = [page.columns, page.rows];
-        let squares = size.map(|side| side.div_ceil(TILE));
+        let squares = [page.columns, page.rows].map(|side| side.div_ceil(TILE));
         Self {
-            size,
             squares,
             scale,
             changed: vec![false; squares[0] * squares[1]],
@@ -170,7 +167,7 @@ impl Tiles {
 
     /// Returns the changes from the other page; neighbours in a row are merged.
     fn patches(&self, page: &Pixmap) -> Vec<Patch> {
-        let [width, height] = self.size;
+        let (width, height) = (page.width() as usize, page.height() as usize);
         let mut patches = Vec::new();
         for (row, tiles) in self.changed.chunks(self.squares[0]).enumerate() {
             let mut column = 0;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::figure::facts::episode::{MemoryAt, wrong_bits};
+use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Rows, addressed, touched_by};
 use crate::figure::facts::stages::{Column, StageRef, Stages, columns_of, weighting_at};
 use crate::figure::scene::catalogue::steps_done;
@@ -13,7 +14,7 @@ use crate::figure::scene::fonts::lines;
 use crate::figure::scene::lanes::Decades;
 use crate::figure::scene::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
 use crate::figure::scene::pages::{FrameTime, Pages};
-use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::paint::{Draw, Page, Paint, Surface};
 use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
 use crate::figure::{
     Area, Drawing, HeadName, Options, PanelId, Picture, Scale, Style, Walk, facts::numbers,
@@ -125,20 +126,20 @@ pub struct Comparison<'a> {
     common: &'a Common,
     options: Options,
     /// The head, by its label.
-    head: String,
+    pub head: String,
     /// The weighting that is shown over time.
-    weighting: &'static Column,
+    pub weighting: &'static Column,
     /// The stages of the steps of both, and the progress of each in the current step.
     stages: [Stages; 2],
     come_to: [usize; 2],
     /// The steps of the time axis.
-    steps: Range<usize>,
+    pub steps: Range<usize>,
     /// Lines in small letters below the pictures of a file: the parts that are not compared.
     pub omitted: Vec<String>,
     /// The largest difference of every step.
-    differences: &'a [f32],
-    /// The tolerance, and the first step beyond it.
-    limit: (f32, Option<usize>),
+    pub differences: &'a [f32],
+    /// The tolerance, at which a line is drawn, and the first step beyond it, which is marked.
+    pub limit: (f32, Option<usize>),
     /// True where the difference is shown, second minus first.
     pub with_difference: bool,
     with_words: bool,
@@ -176,22 +177,10 @@ impl<'a> Comparison<'a> {
         self
     }
 
-    /// Sets the label and weighting of the head, and the number of steps on the time axis.
-    pub fn at(mut self, head: String, weighting: &'static Column, steps: usize) -> Self {
-        (self.head, self.weighting, self.steps) = (head, weighting, 0..steps);
-        self
-    }
-
-    /// Adds the largest difference of every step, a line at the tolerance, and a mark on the first step beyond it.
-    pub fn with_steps(mut self, differences: &'a [f32], limit: f32, first: Option<usize>) -> Self {
-        (self.differences, self.limit) = (differences, (limit, first));
-        self
-    }
-
     /// The pictures in a part of something else, at their places, with room for words above the memories.
     pub fn paint(mut self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'a>> {
         self.with_words = true;
-        layout::paint(on, self.bands(), area, &self.page())
+        layout::paint(&mut Surface::new(on, &self.page()), self.bands(), area)
     }
 
     /// The text below the pictures, in lines as wide as the page.
@@ -250,9 +239,14 @@ impl<'a> Comparison<'a> {
 
     fn steps_done(&self, id: PanelId) -> usize {
         let side = id.side.unwrap_or(0).min(1);
-        let step = self.options.step.unwrap_or(self.steps.end);
-        let moment = ((step, self.come_to[side]), self.options.through);
-        steps_done(id, &self.stages[side], self.trace(side), moment)
+        let now = Moment {
+            recording: self.sides[side].recording,
+            stages: &self.stages[side],
+            step: self.options.step.unwrap_or(self.steps.end),
+            place: self.come_to[side],
+            through: self.options.through,
+        };
+        steps_done(id, &now)
     }
 
     fn lane(&self) -> Option<Panel<'a>> {
@@ -260,7 +254,7 @@ impl<'a> Comparison<'a> {
             return None;
         }
         let first = self.steps.start;
-        let differences = self.differences;
+        let (id, differences) = (PanelId::new(Picture::Differences), self.differences);
         let value = move |t: usize, _| differences.get(first + t).copied().unwrap_or(0.0);
         let (limit, marked) = self.limit;
         let marked = marked.filter(|step| self.steps.contains(step));
@@ -277,10 +271,7 @@ impl<'a> Comparison<'a> {
             across: Across::Steps(self.steps.len()),
             down: Down::all("difference", 1),
             natural: 54.0,
-            ..Panel::new(
-                PanelId::new(Picture::Differences),
-                Content::Decades(decades),
-            )
+            ..Panel::new(id, Content::Decades(decades))
         })
     }
 
@@ -291,7 +282,7 @@ impl<'a> Comparison<'a> {
         let scale = difference(inputs[0], inputs[1], channels);
         let cells = self.over_time(2, channels, scale, inputs.map(Some));
         let (id, shape) = (PanelId::new(Picture::Input).on(2), strip(channels));
-        Self::picture(id, ("inputs", String::new()), [None, None], cells, shape)
+        Self::picture(id, ("inputs", String::new()), |_| None, cells, shape)
     }
 
     fn outputs(&self, side: usize) -> Panel<'a> {
@@ -307,7 +298,7 @@ impl<'a> Comparison<'a> {
                 wrong
             }));
         }
-        let lacks = [0, 1].map(|side| self.lacks(side, Place::Machine, array::OUTPUT));
+        let lacks = |side| self.lacks(side, Place::Machine, array::OUTPUT);
         let (id, shape) = (PanelId::new(Picture::Output).on(side), strip(channels));
         Self::picture(id, ("outputs", self.name_of(side)), lacks, cells, shape)
     }
@@ -322,7 +313,7 @@ impl<'a> Comparison<'a> {
         let is_it = |(array, _): &&(Array, Scale)| *array == self.weighting.array;
         let difference = difference.and_then(|all| all.iter().find(is_it));
         let difference = difference.map_or(Scale::Signed(1.0), |(_, scale)| *scale);
-        let own = [Scale::Weighting, Scale::LogWeighting][usize::from(self.options.log_scale)];
+        let own = Scale::weighting(self.options.log_scale);
         let own = [0, 1].map(|side| {
             let name = |head| HeadName::of(self.trace(side), head);
             heads[side].map_or(own, |head| own.of_head(name(head)))
@@ -331,10 +322,10 @@ impl<'a> Comparison<'a> {
         let mut cells = self.over_time(side, self.common.all.total(), scale, series);
         cells.version = (self.weighting.place(), 0);
         let what = format!("{} of {}", self.weighting.symbol, self.head);
-        let lacks = [0, 1].map(|side| match heads[side] {
+        let lacks = |side: usize| match heads[side] {
             None => Some(format!("{} has no {}", SIDES[side], self.head)),
             Some(head) => self.lacks(side, Place::Head(head), self.weighting.array),
-        });
+        };
         let id = PanelId {
             of: heads[0],
             ..PanelId::new(Picture::Weightings).on(side)
@@ -369,7 +360,7 @@ impl<'a> Comparison<'a> {
     fn memory(&self, side: usize) -> Panel<'a> {
         let widths = self.sides.map(|side| memory_columns(side.recording));
         let columns = [widths[0], widths[1], widths[0]][side];
-        let step = self.step();
+        let step = self.options.step_within(&self.steps);
         let memories = [0, 1].map(|side| {
             let (trace, stages) = (self.trace(side), &self.stages[side]);
             let at = || MemoryAt::new(trace, stages, step, self.come_to[side]);
@@ -390,22 +381,13 @@ impl<'a> Comparison<'a> {
         };
         let mut cells = Cells::new([columns, common.all.total()], scale, value);
         cells.version = (one, other);
-        let mut lacks = [0, 1].map(|side| {
-            let has_ended = step >= self.trace(side).steps();
-            let ended = has_ended.then(|| format!("{} has ended", SIDES[side]));
-            ended.or_else(|| self.lacks(side, Place::Machine, array::MEMORY))
-        });
-        if side == 2 && widths[0] != widths[1] {
-            lacks[0] = Some(format!("{} and {} columns", widths[0], widths[1]));
-        }
+        let lacks = |of: usize| match widths {
+            [a, b] if side == 2 && a != b => Some(format!("{a} and {b} columns")),
+            _ if step >= self.trace(of).steps() => Some(format!("{} has ended", SIDES[of])),
+            _ => self.lacks(of, Place::Machine, array::MEMORY),
+        };
         let id = PanelId::new(Picture::Memory).on(side);
         Self::picture(id, ("memory", when), lacks, cells, (self.down(), 120.0))
-    }
-
-    /// The step that pictures of one step show.
-    fn step(&self) -> usize {
-        let last = self.steps.end.saturating_sub(1);
-        self.options.step.unwrap_or(last).min(last)
     }
 
     fn name_of(&self, side: usize) -> String {
@@ -417,15 +399,14 @@ impl<'a> Comparison<'a> {
     fn picture(
         id: PanelId,
         (what, note): (&str, String),
-        [a, b]: [Option<String>; 2],
+        lacks: impl Fn(usize) -> Option<String>,
         mut cells: Cells<'a>,
         (down, natural): (Down<'a>, f32),
     ) -> Panel<'a> {
         let side = id.side.unwrap_or(0);
         let lacks = match side {
-            0 => a,
-            1 => b,
-            _ => a.or(b),
+            0 | 1 => lacks(side),
+            _ => lacks(0).or_else(|| lacks(1)),
         };
         if lacks.is_some() {
             cells.skipped = vec![true; cells.columns];
@@ -536,7 +517,11 @@ mod tests {
         };
         let steps = &[0.0, 1e-12, f32::INFINITY, 20.0];
         let figure = Comparison::new(named(a, "one"), named(b, "other"), common, options);
-        let figure = figure.with_steps(steps, 1e-6, Some(2));
+        let figure = Comparison {
+            differences: steps,
+            limit: (1e-6, Some(2)),
+            ..figure
+        };
         let mut page = Drawing::new(900.0, 700.0, [0; 3], String::new());
         figure.paint(&mut page, Area::new(0.0, 0.0, 900.0, 700.0))
     }
@@ -622,7 +607,11 @@ mod tests {
         let named = |recording, name| Named { recording, name };
         let options = Options::new(Layout::Debug);
         let figure = Comparison::new(named(&a, "one"), named(&b, "other"), &common, options);
-        let (width, height) = figure.with_steps(&[0.0], 0.0, None).least_size();
+        let (width, height) = Comparison {
+            differences: &[0.0],
+            ..figure
+        }
+        .least_size();
         // The centre of a window of 960 by 600.
         assert!(width <= 768.0 && height <= 458.0, "{width} x {height}");
     }

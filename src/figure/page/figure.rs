@@ -2,23 +2,20 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
 
-use crate::figure::facts::episode::{SalientHead, Scales, Written};
-use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::gradients::Layer;
+use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Rows, Span, addressed, touched_by};
 use crate::figure::facts::spread::Spread;
-use crate::figure::facts::stages::{Stage, StageRef, Stages};
+use crate::figure::facts::stages::{Stage, StageRef};
 use crate::figure::page::closeup;
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::{self, DebugPage};
-use crate::figure::scene::catalogue::Catalogue;
+use crate::figure::scene::catalogue::{Catalogue, Facts};
 use crate::figure::scene::layout::{self, Band, Scene, least_size, stacked};
-use crate::figure::scene::overlap::Redundancies;
 use crate::figure::scene::pace::paces;
 use crate::figure::scene::pages::{FrameTime, Pages, REST};
-use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint, TO_COME};
+use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint, Surface, TO_COME};
 use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel};
 use crate::figure::{
     Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, Walk, facts::numbers,
@@ -129,6 +126,12 @@ impl Options {
         let within = |span: &Range<usize>| span.start.min(steps)..span.end.min(steps);
         self.steps.as_ref().map_or(0..steps, within)
     }
+
+    /// The step that pictures of one step show, on a time axis with these steps.
+    pub(crate) fn step_within(&self, span: &Range<usize>) -> usize {
+        let last = span.end.saturating_sub(1);
+        self.step.unwrap_or(last).min(last)
+    }
 }
 
 /// An episode, ready to be drawn.
@@ -139,14 +142,7 @@ pub struct Figure<'a> {
     /// The steps of the time axis.
     span: Range<usize>,
     rows: Cow<'a, Rows>,
-    stages: Cow<'a, Stages>,
-    scales: Scales,
-    written: Cow<'a, Written>,
-    redundancies: Cow<'a, Redundancies>,
-    /// The salient head, the numbers of the heads and the events, computed on first use.
-    salient: OnceLock<SalientHead>,
-    lines: OnceLock<Vec<HeadLines>>,
-    events: OnceLock<Vec<Event>>,
+    facts: Cow<'a, Facts>,
     /// The cells that the first step finds, by layer.
     initial: Option<&'a Matrix<f32>>,
     /// Statistics over many samples, if requested.
@@ -169,14 +165,8 @@ impl<'a> Figure<'a> {
         }
         Self {
             rows: Cow::Owned(rows),
-            stages: Cow::Owned(Stages::of(trace, options.writes_first)),
-            scales: Scales::of(trace),
-            written: Cow::Owned(Written::of(trace)),
-            redundancies: Cow::Owned(Redundancies::of(trace)),
+            facts: Cow::Owned(Facts::of(recording, options.writes_first)),
             span,
-            salient: OnceLock::new(),
-            lines: OnceLock::new(),
-            events: OnceLock::new(),
             initial: None,
             spread: None,
             layer: None,
@@ -198,7 +188,7 @@ impl<'a> Figure<'a> {
     /// Takes the rows and scales of another figure of the same machine, so that equal places have equal meaning.
     pub(crate) fn share(&mut self, of: &Self) {
         self.rows.clone_from(&of.rows);
-        self.scales = of.scales.clone();
+        self.facts.to_mut().scales = of.facts.scales.clone();
     }
 
     /// Shows derivatives in place of values, except in the close-up, which shows the computation of the values.
@@ -215,19 +205,13 @@ impl<'a> Figure<'a> {
     /// Creates the figure from known rows, stages and scales of an episode.
     pub fn of(seen: Catalogue<'a>, options: Options) -> Self {
         Self {
-            recording: seen.recording,
+            recording: seen.now.recording,
             rows: Cow::Borrowed(seen.rows),
-            stages: Cow::Borrowed(seen.stages),
-            scales: seen.scales.clone(),
-            salient: OnceLock::new(),
-            lines: OnceLock::new(),
-            events: OnceLock::new(),
+            facts: Cow::Borrowed(seen.facts),
             initial: seen.initial,
             spread: seen.spread,
             layer: seen.layer,
-            written: Cow::Borrowed(seen.written),
-            redundancies: Cow::Borrowed(seen.redundancies),
-            span: options.span(seen.recording.trace.steps()),
+            span: options.span(seen.now.trace().steps()),
             options,
         }
     }
@@ -271,20 +255,22 @@ impl<'a> Figure<'a> {
 
     /// The pictures in a part of something else, at their places.
     pub fn paint(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
+        let page = self.page();
+        let on = &mut Surface::new(on, &page);
         match self.options.layout {
             Layout::CloseUp => self.close_up(on, area),
             Layout::Debug => self.debug(on, area),
-            _ => layout::paint(on, self.bands(), area, &self.page()),
+            _ => layout::paint(on, self.bands(), area),
         }
     }
 
     /// Paints one head, or two, at a few rows: the requested ones, or the salient head of the step.
-    fn close_up(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
+    fn close_up(&self, on: &mut Surface<'_>, area: Area) -> Vec<PlacedPanel<'_>> {
         let mut heads = self.options.heads.clone();
         if heads.is_empty() {
-            heads.extend(self.salient(self.step()));
+            heads.extend(self.facts.salient.at(self.step()));
         }
-        closeup::paint(on, self.catalogue(), &heads, (area, &self.page()))
+        closeup::paint(on, self.catalogue(), &heads, area)
     }
 
     /// The frames of all steps in motion.
@@ -314,22 +300,16 @@ impl<'a> Figure<'a> {
     fn moving(&self, step: usize) -> Vec<usize> {
         let heads = &self.recording.trace.heads;
         let asked = self.options.heads.first().copied();
-        let shown = asked.or_else(|| self.salient(step));
+        let shown = asked.or_else(|| self.facts.salient.at(step));
         let is_scored = self.recording.episode.is_scored(step);
         let moves = |at: StageRef| match at.stage {
             Stage::Controller => true,
             Stage::Output => is_scored || heads.is_empty(),
             _ => shown.is_some_and(|head| at.has(&heads[head])),
         };
-        let stages = self.stages.iter().enumerate();
+        let stages = self.facts.stages.iter().enumerate();
         let moving = stages.filter(|(_, at)| moves(*at)).map(|(place, _)| place);
         moving.collect()
-    }
-
-    /// Returns the salient head of a step.
-    fn salient(&self, step: usize) -> Option<usize> {
-        let salient = self.salient.get_or_init(|| SalientHead::of(self.recording));
-        salient.at(step)
     }
 
     /// The width, and the height where it does not follow from the pictures.
@@ -377,17 +357,13 @@ impl<'a> Figure<'a> {
             NoiseMode::Expected => ", expected".to_owned(),
         });
         let score = recording.score;
-        let mut description = Vec::new();
-        if !is_unrecorded(&recording.loss) {
-            description.push(format!("{:.3} bits", score.bits));
-        }
-        if score.scored > 0 {
-            description.push(recording.wrong_of_scored());
-        }
-        if description.is_empty() {
-            description.push("as recorded".to_owned());
-        }
-        let description = description.join(", ");
+        let is_known = !is_unrecorded(&recording.loss);
+        let loss = is_known.then(|| format!("{:.3} bits", score.bits));
+        let wrong = (score.scored > 0).then(|| recording.wrong_of_scored());
+        let description = match (loss, wrong) {
+            (Some(loss), Some(wrong)) => format!("{loss}, {wrong}"),
+            (loss, wrong) => loss.or(wrong).unwrap_or_else(|| "as recorded".to_owned()),
+        };
         let steps = self.options.steps.as_ref().map_or_else(String::new, |_| {
             let (first, last) = (self.span.start, self.span.end.saturating_sub(1));
             format!("; steps {first} to {last}")
@@ -404,8 +380,7 @@ impl<'a> Figure<'a> {
 
     /// The step that pictures of one step show.
     fn step(&self) -> usize {
-        let last = self.span.end.saturating_sub(1);
-        self.options.step.unwrap_or(last).min(last)
+        self.options.step_within(&self.span)
     }
 
     fn bands(&self) -> Vec<Band<'_>> {
@@ -449,12 +424,9 @@ impl<'a> Figure<'a> {
 
     /// Returns the main layout, with the selected head and one beside it.
     fn debug_page(&self) -> DebugPage<'_> {
-        let trace = &self.recording.trace;
         DebugPage {
             seen: self.catalogue(),
             whole: &self.rows,
-            lines: self.lines.get_or_init(|| HeadLines::of_all(trace)),
-            events: self.events.get_or_init(|| events(self.recording)),
             span: self.span.clone(),
             focus: self.focus().unwrap_or(0),
             pinned: self.options.heads.get(1).copied(),
@@ -464,14 +436,14 @@ impl<'a> Figure<'a> {
     }
 
     /// Paints the main layout: the pictures, and below them the numbers over time.
-    fn debug(&self, on: &mut dyn Paint, area: Area) -> Vec<PlacedPanel<'_>> {
-        let (of, page) = (self.debug_page(), self.page());
+    fn debug(&self, on: &mut Surface<'_>, area: Area) -> Vec<PlacedPanel<'_>> {
+        let of = self.debug_page();
         let is_two = of.pinned.is_some() && !of.all_heads;
         let heads = (self.recording.trace.heads.len(), is_two);
         let columns = Columns::new(Span::new(area.left, area.right), heads, false);
         let middle = area.bottom - of.timeline_height(area.height());
-        let mut places = of.centre(on, &page, columns, Span::new(area.top, middle));
-        places.extend(of.timeline(on, &page, columns, Span::new(middle, area.bottom)));
+        let mut places = of.centre(on, columns, Span::new(area.top, middle));
+        places.extend(of.timeline(on, columns, Span::new(middle, area.bottom)));
         places
     }
 
@@ -506,18 +478,13 @@ impl<'a> Figure<'a> {
             let panels = of.filter_map(|of| self.over_time(PanelId::of(picture, of)));
             panels.collect()
         };
-        let heads = |write: Option<bool>| {
-            let heads = &self.recording.trace.heads;
-            let is_one = move |head: &usize| write.is_none_or(|w| heads[*head].is_write() == w);
-            over_time(&mut self.heads().filter(is_one))
-        };
         match picture {
             Picture::Input | Picture::Target | Picture::Output | Picture::Error => {
                 one(self.over_time(PanelId::new(picture)))
             }
-            Picture::Adds | Picture::Erases => heads(Some(true)),
-            Picture::Reads => heads(Some(false)),
-            Picture::Weightings => heads(None),
+            Picture::Adds | Picture::Erases | Picture::Reads | Picture::Weightings => {
+                over_time(&mut self.heads())
+            }
             Picture::Memory => one(focus.and_then(|_| self.memory())),
             Picture::Stages => one(focus.and_then(|head| self.stages(head))),
             Picture::Scalars => one(focus.map(|head| self.lanes(head))),
@@ -537,43 +504,37 @@ impl<'a> Figure<'a> {
 
     /// The colours of bits and of weightings.
     fn shades(&self) -> [Scale; 2] {
-        match (self.options.log_scale, self.is_paper()) {
-            (true, true) => [Scale::Gray, Scale::LogWeighting],
-            (true, false) => [Scale::Bits, Scale::LogWeighting],
-            (false, true) => [Scale::Gray; 2],
-            (false, false) => [Scale::Bits, Scale::Weighting],
+        match (self.is_paper(), self.options.log_scale) {
+            (true, false) => [Scale::Gray; 2],
+            (true, true) => [Scale::Gray, Scale::weighting(true)],
+            (false, log) => [Scale::Bits, Scale::weighting(log)],
         }
     }
 
     /// Returns the pictures of the shown step and its current stage.
     pub(crate) fn catalogue(&self) -> Catalogue<'_> {
         Catalogue {
-            recording: self.recording,
-            stages: &self.stages,
-            scales: &self.scales,
-            written: &self.written,
-            redundancies: &self.redundancies,
+            now: Moment {
+                recording: self.recording,
+                stages: &self.facts.stages,
+                step: self.step(),
+                place: self.options.stage.unwrap_or(usize::MAX),
+                through: self.options.through.clamp(0.0, 1.0),
+            },
+            facts: &self.facts,
             shades: self.shades(),
             rows: &self.rows,
             upwards: self.options.upwards,
+            as_paper: self.is_paper(),
             initial: self.initial,
             spread: self.spread,
             layer: self.layer,
-            moment: (self.step(), self.options.stage.unwrap_or(usize::MAX)),
-            through: self.options.through,
         }
     }
 
-    /// Returns a quantity over time, if it exists; in the paper layout without overlays and with few labels.
+    /// Returns a quantity over time, if it exists.
     fn over_time(&self, id: PanelId) -> Option<Panel<'_>> {
-        let mut panel = self.catalogue().panel(id)?.during(self.span.clone());
-        if let (true, Content::Cells(cells)) = (self.is_paper(), &mut panel.content) {
-            (cells.outlined, cells.veiled) = (None, Vec::new());
-        }
-        if let (true, Some((note, _))) = (self.is_paper(), panel.note.split_once(',')) {
-            panel.note = note.to_owned();
-        }
-        Some(panel)
+        Some(self.catalogue().panel(id)?.during(self.span.clone()))
     }
 
     /// The memory, with the heads that were asked for.
@@ -591,7 +552,7 @@ impl<'a> Figure<'a> {
     fn stages(&self, head: usize) -> Option<Panel<'_>> {
         let mut panel = self.catalogue().panel(PanelId::of(Picture::Stages, head))?;
         if let Some(place) = self.options.stage {
-            panel.note = format!("{}: {}", panel.note, self.stages.at(place).name());
+            panel.note = format!("{}: {}", panel.note, self.facts.stages.at(place).name());
         }
         Some(panel)
     }
@@ -615,7 +576,7 @@ impl<'a> Figure<'a> {
 
     /// Returns the redundancy of heads: of each kind, and of all.
     fn redundancy(&self) -> Option<Panel<'_>> {
-        let all = || self.redundancies.0.iter();
+        let all = || self.facts.redundancies.0.iter();
         let lanes: Vec<_> = all().map(|of| (of.line.clone(), of.head)).collect();
         let means = all().map(|of| format!("{} {}", of.who, numbers::short(of.mean, 2)));
         let means = means.collect::<Vec<_>>().join(", ");
@@ -687,7 +648,9 @@ impl Pages for Figure<'_> {
         }
         let focus = self.focus().filter(|_| walk == Walk::Stages);
         let inside = focus.map_or_else(Vec::new, |head| {
-            self.stages.addressing(&self.recording.trace.heads[head])
+            self.facts
+                .stages
+                .addressing(&self.recording.trace.heads[head])
         });
         let in_step = |step| {
             let stages = inside.iter().copied().map(Some).chain([None]);
@@ -765,7 +728,7 @@ mod tests {
             for t in 0..9 {
                 for row in 0..12 {
                     let value = weighting.row(t)[row];
-                    let scale = Scale::Weighting.of_head(HeadName::of(&recording.trace, 2));
+                    let scale = Scale::weighting(false).of_head(HeadName::of(&recording.trace, 2));
                     let colour = Colours::for_theme(dark).of(scale, value);
                     let y = if upwards { 11 - row } else { row };
                     assert_eq!(image.pixels[y * 9 + t], colour);
@@ -855,7 +818,7 @@ mod tests {
         let name = HeadName::of(&recording.trace, 2);
         for log_scale in [false, true] {
             let log = log_scale;
-            let scale = Scale::OfHead { name, log };
+            let scale = Scale::weighting(log).of_head(name);
             let options = Options {
                 log_scale,
                 heads: vec![2],
@@ -1274,13 +1237,13 @@ mod tests {
         };
         let [before, after] = [4, 5].map(|t| recording.trace.memory(t)[[3, 2]]);
         let found = ("M of step 3".to_owned(), before);
-        let stages = figure.stages.addressing(&recording.trace.heads[2]);
+        let stages = figure.facts.stages.addressing(&recording.trace.heads[2]);
         for &stage in &stages {
             assert_eq!(memory(&figure, Some(stage)), found);
         }
         let written = ("M of step 4".to_owned(), after);
         assert_eq!(memory(&figure, None), written);
-        let erase = figure.stages.place(Stage::Erase, None);
+        let erase = figure.facts.stages.place(Stage::Erase, None);
         let writers = recording.trace.heads.iter().filter(|head| head.is_write());
         let kept = writers.map(|head| 1.0 - head.weighting.row(4)[3] * head.erase.row(4)[2]);
         let erased = (
@@ -1295,7 +1258,7 @@ mod tests {
             ..Options::new(layout)
         };
         let reads = Figure::new(&recording, options);
-        let first = reads.stages.addressing(&recording.trace.heads[0])[0];
+        let first = reads.facts.stages.addressing(&recording.trace.heads[0])[0];
         assert_eq!(memory(&reads, Some(first)).1, after);
         let to_come = |stage| {
             let figure = at(&figure, 4, stage);

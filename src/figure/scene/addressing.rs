@@ -2,14 +2,15 @@
 
 use crate::figure::facts::episode::{FAINT, Written};
 use crate::figure::facts::links::{self, WeightFlow};
-use crate::figure::facts::rows::Axis;
+use crate::figure::facts::moment::Moment;
+use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::spread::SpreadBand;
 use crate::figure::facts::stages::{Column, Stage};
 use crate::figure::scene::annotations::{gaps, plate, text_on, unrecorded};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
-use crate::figure::scene::motion::{Instant, ease, lighter};
-use crate::figure::scene::paint::{At, Draw, Page, Paint};
+use crate::figure::scene::motion::{ease, lighter};
+use crate::figure::scene::paint::{At, Draw, Page, Surface};
 use crate::figure::{Area, HeadName, Ink, PanelId, Picture, Scale, Style, facts::numbers};
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::weighting::local::Window;
@@ -108,46 +109,46 @@ impl Bars<'_> {
         }
     }
 
-    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page) {
-        let (area, colours) = (at.area, page.colours);
-        paint.rect(*area, colours.well);
+    pub(crate) fn paint(&self, on: &mut Surface<'_>, at: At<'_>) {
+        let (area, colours) = (at.area, on.page.colours);
+        on.rect(*area, colours.well);
         let first = self.cells.value(0, 0);
-        let opacity = self.opacity(page);
+        let opacity = self.opacity(on.page);
         if first.is_some_and(is_absent) {
-            return unrecorded(paint, area, page);
+            return unrecorded(on, area);
         }
         if opacity > 0.0 && as_bars(at.axis) {
-            self.bars(paint, at, page);
+            self.bars(on, at);
         } else if opacity > 0.0 {
-            paint.cells(&self.cells, at, page, opacity);
+            on.paint.cells(&self.cells, at, on.page, opacity);
         }
         let faint = self.faint.iter();
         for place in faint.flat_map(|_| at.axis.spans(|row| self.is_unwritten(row))) {
             let veil = Ink::from(colours.well).faded(FAINT);
-            paint.rect(area.down(place.min, place.max), veil);
+            on.rect(area.down(place.min, place.max), veil);
         }
-        gaps(paint, area, at.axis, page);
-        paint.frame(*area, colours.line);
+        gaps(on, area, at.axis);
+        on.frame(*area, colours.line);
         if opacity > 0.0 {
-            self.window(paint, at, page);
+            self.window(on, at);
             if as_bars(at.axis) {
-                self.spread(paint, at, page);
+                self.spread(on, at);
             }
             if let Some(place) = self.drawn.and_then(|row| at.axis.place_of(row)) {
-                paint.frame(area.down(place.min, place.max), colours.strong);
+                on.frame(area.down(place.min, place.max), colours.strong);
             }
         }
         if self.computed {
             let at = [area.middle(), area.bottom - 8.0];
-            plate(paint, area, at, ("computed", 8.5), page);
+            plate(on, area, at, ("computed", 8.5));
         }
     }
 
     /// A line over each row from the 5 % to the 95 % quantile of the samples, and their mean.
-    fn spread(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page) {
+    fn spread(&self, on: &mut Surface<'_>, At { area, axis, .. }: At<'_>) {
         let Some(band) = self.spread else { return };
         let x = |value: f32| area.left + self.cells.scale.bar(value, area.width())[1];
-        let (ink, ground) = (page.colours.strong, page.colours.well);
+        let (ink, ground) = (on.page.colours.strong, on.page.colours.well);
         for (row, place) in axis.all() {
             let [mean, low, high] = [band.mean, band.low, band.high].map(|values| values[row]);
             if high.max(mean) < 0.005 {
@@ -157,23 +158,23 @@ impl Bars<'_> {
             let ends = [[x(low), y], [x(high), y]];
             let tick = |x: f32, half: f32| [[x, y - half], [x, y + half]];
             for (ink, more) in [(ground, 2.0), (ink, 0.0)] {
-                paint.line(&ends, ink, 1.0 + more);
-                paint.line(&tick(x(mean), half), ink, 1.6 + more);
+                on.line(&ends, ink, 1.0 + more);
+                on.line(&tick(x(mean), half), ink, 1.6 + more);
             }
             for end in [low, high] {
-                paint.line(&tick(x(end), 0.6 * half), ink, 1.0);
+                on.line(&tick(x(end), 0.6 * half), ink, 1.0);
             }
         }
     }
 
     /// The rows that a local head sees: a line round them, one at their centre, and how much each of them counts.
-    fn window(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page) {
+    fn window(&self, on: &mut Surface<'_>, At { area, axis, .. }: At<'_>) {
         let Some(window) = self.window else { return };
-        let ink = Ink::from(page.colours.strong).faded(0.8 * self.opacity(page));
+        let ink = Ink::from(on.page.colours.strong).faded(0.8 * self.opacity(on.page));
         let rows = window.rows(self.cells.rows);
         for place in axis.spans(|row| rows.contains(&row)) {
             let corners = area.down(place.min, place.max).corners();
-            paint.dashed(&corners, ink, 1.0, &[3.0, 2.0]);
+            on.dashed(&corners, ink, 1.0, &[3.0, 2.0]);
         }
         let share = |row: usize| {
             let away = (row as f32 - window.centre) / window.half;
@@ -184,7 +185,7 @@ impl Bars<'_> {
         let mut points: Vec<_> = seen.map(|(row, place)| [x(row), place.center()]).collect();
         points.sort_by(|a, b| a[1].total_cmp(&b[1]));
         if window.is_gaussian && points.len() > 1 {
-            paint.line(&points, ink, 1.2);
+            on.line(&points, ink, 1.2);
         }
         // The centre lies between rows, and of a window at the end perhaps behind the last.
         let last = (self.cells.rows - 1) as f32;
@@ -193,19 +194,18 @@ impl Bars<'_> {
             let beyond = (window.centre - row).clamp(-0.5, 0.5) * place.span();
             let y = place.center() + if axis.upwards { -beyond } else { beyond };
             let ends = [[area.left - 3.0, y], [area.right + 3.0, y]];
-            paint.line(&ends, ink, 1.6);
+            on.line(&ends, ink, 1.6);
         }
     }
 
     /// A bar per row: its length is the value.
-    fn bars(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page) {
+    fn bars(&self, on: &mut Surface<'_>, At { area, axis, .. }: At<'_>) {
         let scale = self.cells.scale;
         let signed = matches!(scale, Scale::Signed(_));
-        let fill = Ink::from(page.colours.head(self.name)).faded(self.opacity(page));
+        let fill = Ink::from(on.page.colours.head(self.name)).faded(self.opacity(on.page));
         if signed {
             let zero = area.middle();
-            let line = [[zero, area.top], [zero, area.bottom]];
-            paint.line(&line, page.colours.line, 1.0);
+            on.line(&area.upright(zero), on.page.colours.line, 1.0);
         }
         let half = if axis.height >= APART { 0.5 } else { 0.0 };
         let prints = !self.moving && area.width() >= PRINTED[0] && axis.height >= PRINTED[1];
@@ -215,36 +215,36 @@ impl Bars<'_> {
             };
             let row = area.down(place.min + half, place.max - half);
             if !value.is_finite() {
-                paint.rect(row, page.colours.non_finite);
+                on.rect(row, on.page.colours.non_finite);
                 continue;
             }
             let [left, right] = scale.bar(value, area.width()).map(|x| area.left + x);
             let bar = row.across(left, right);
             if bar.width() > 0.0 {
-                paint.rect(bar, fill);
+                on.rect(bar, fill);
             }
             if prints && value.abs() >= 0.005 {
-                self.number(paint, value, [area, &bar], page);
+                self.number(on, value, [area, &bar]);
             }
         }
     }
 
-    fn number(&self, paint: &mut dyn Paint, value: f32, [area, bar]: [&Area; 2], page: &Page) {
+    fn number(&self, on: &mut Surface<'_>, value: f32, [area, bar]: [&Area; 2]) {
         let signed = matches!(self.cells.scale, Scale::Signed(_));
         let text = numbers::in_bar(value);
         let (left, right) = (area.left + 2.0, area.right - 3.0);
         // On the bar where it would end below the number.
         let on_bar = !signed && bar.right > right - text_width(&text, 11.0);
         let style = |ink| Style::new(9.5, ink).mono();
-        let plain = style(page.colours.subdued);
-        let on_hue = text_on(page.colours.head(self.name));
+        let plain = style(on.page.colours.subdued);
+        let on_hue = text_on(on.page.colours.head(self.name));
         // A bar that can go both ways leaves the other side free.
         let (x, style) = match (signed && value > 0.0, on_bar) {
             (true, _) => (left, plain),
             (_, true) => (right.min(bar.right - 2.0), style(on_hue).end()),
             _ => (right, plain.end()),
         };
-        paint.text(text, [x, bar.centre()], style);
+        on.text(text, [x, bar.centre()], style);
     }
 
     /// Returns the head parameter that fits over a column of this width, and its text size.
@@ -260,29 +260,29 @@ impl Bars<'_> {
     }
 
     /// Word, symbol and parameter over the column, the largest value below it; the parameter so far above the column.
-    fn words(&self, paint: &mut dyn Paint, area: &Area, above: f32, page: &Page) {
-        let (colours, width) = (page.colours, area.width());
+    fn words(&self, on: &mut Surface<'_>, area: &Area, above: f32) {
+        let (colours, width) = (on.page.colours, area.width());
         let fade = if self.to_come { 0.7 } else { 1.0 };
         let ink = |colour| Ink::from(colour).faded(fade);
         let legible = width >= LEGIBLE;
         let (parameter, size) = self.parameter(width);
         let style = Style::new(size, ink(colours.strong)).mono().middle();
-        paint.text(parameter, [area.middle(), area.top - above], style);
+        on.text(parameter, [area.middle(), area.top - above], style);
         let size = if legible { 14.0 } else { 11.5 };
         let style = Style::new(size, ink(colours.text)).middle();
-        paint.text(self.column.symbol, [area.middle(), area.top - 32.5], style);
+        on.text(self.column.symbol, [area.middle(), area.top - 32.5], style);
         if legible {
-            let is_now = page.stage == Some(self.place);
+            let is_now = on.page.stage == Some(self.place);
             let colour = [colours.subdued, colours.accent][usize::from(is_now)];
             let style = Style::new((width * 0.3).clamp(8.0, 11.0), ink(colour)).middle();
-            paint.text(self.column.word, [area.middle(), area.top - 49.5], style);
+            on.text(self.column.word, [area.middle(), area.top - 49.5], style);
         }
-        let shown = self.opacity(page) > 0.0 && !self.moving;
+        let shown = self.opacity(on.page) > 0.0 && !self.moving;
         if let (Some(most), true) = (&self.most, shown) {
             let style = Style::new(9.5, colours.subdued).mono().middle();
             let letters = (width + 2.0) / (DIGIT * 9.5);
             let at = [area.middle(), area.bottom + 8.0];
-            paint.text(numbers::shortened(most, letters as usize), at, style);
+            on.text(numbers::shortened(most, letters as usize), at, style);
         }
     }
 }
@@ -303,17 +303,16 @@ impl<'a> Addressing<'a> {
     pub(crate) fn new(
         mut columns: Vec<Bars<'a>>,
         (name, trace): (HeadName, &HeadTrace),
-        instant: Option<&Instant<'_>>,
-        step: usize,
+        now: Option<&Moment<'_>>,
     ) -> Self {
         let mut lines = Vec::new();
-        if let Some(instant) = instant {
+        if let Some(now) = now {
             for bars in &mut columns {
-                bars.most = most(bars.column.values(trace, step));
+                bars.most = most(bars.column.values(trace, now.step));
             }
             let all: Vec<_> = columns.iter().map(|bars| bars.column).collect();
-            let reached = |stage| ease(instant.progress(stage, Some(trace)));
-            let of_stages = Self::lines(trace, step, &all).into_iter();
+            let reached = |stage| ease(now.progress(stage, Some(trace)));
+            let of_stages = Self::lines(trace, now.step, &all).into_iter();
             lines.extend(of_stages.map(|(gap, stage, lines)| (gap, reached(stage), lines)));
         }
         Self {
@@ -408,22 +407,22 @@ impl<'a> Addressing<'a> {
     }
 
     /// Paints all of it.
-    pub fn paint(&self, paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page) {
-        let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
-        let areas = Self::areas(&area.down(top, bottom), &self.kinds());
+    pub fn paint(&self, on: &mut Surface<'_>, area: &Area, axis: &Axis) {
+        let ends = axis.ends().unwrap_or(Span::new(area.top, area.bottom));
+        let areas = Self::areas(&area.down(ends.min, ends.max), &self.kinds());
         let above = self.above(&areas);
         for ((bars, area), above) in self.columns.iter().zip(&areas).zip(above) {
             let id = bars.id();
-            bars.paint(paint, At { id, area, axis }, page);
-            bars.words(paint, area, above, page);
+            bars.paint(on, At { id, area, axis });
+            bars.words(on, area, above);
         }
         for (gap, done, links) in &self.lines {
             let between = areas.get(*gap).zip(areas.get(gap + 1));
             let Some((from, to)) = between else { continue };
-            let fade = done.max(page.to_come);
+            let fade = done.max(on.page.to_come);
             let between = from.across(from.right, to.left);
             for link in links.iter().filter(|_| fade > 0.0) {
-                self.line(paint, &between, axis, (link, fade), page);
+                self.line(on, &between, axis, (link, fade));
             }
         }
     }
@@ -431,35 +430,34 @@ impl<'a> Addressing<'a> {
     /// Draws one line. A line around the end leaves at one edge and enters at the other.
     fn line(
         &self,
-        paint: &mut dyn Paint,
+        on: &mut Surface<'_>,
         area: &Area,
         axis: &Axis,
         (link, fade): (&WeightFlow, f32),
-        page: &Page,
     ) {
         let (Some(from), Some(to)) = (axis.place_of(link.from), axis.place_of(link.to)) else {
             return;
         };
         let (from, to) = ([area.left, from.center()], [area.right, to.center()]);
         let weight = link.weight.min(1.0);
-        let ink = Ink::from(page.colours.head(self.name)).faded((0.25 + 0.6 * weight) * fade);
+        let ink = Ink::from(on.page.colours.head(self.name)).faded((0.25 + 0.6 * weight) * fade);
         let width = 0.8 + 1.2 * weight;
         let down = (link.by > 0) != axis.upwards;
         let far = (to[1] > from[1]) != down;
         if !(link.wraps(self.rows) && far) {
-            return paint.line(&[from, to], ink, width);
+            return on.line(&[from, to], ink, width);
         }
         let (mut ends, mut tip) = ([area.bottom, area.top], 4.0);
         if !down {
             (ends, tip) = ([area.top, area.bottom], -4.0);
         }
         let [out, back] = ends.map(|y| [area.middle(), y]);
-        paint.line(&[from, out], ink, width);
-        paint.line(&[back, to], ink, width);
+        on.line(&[from, out], ink, width);
+        on.line(&[back, to], ink, width);
         // It leaves downwards and comes in from above, or the other way round.
         for [x, y] in [out, back] {
             let corners = [[x - 3.0, y - tip], [x + 3.0, y - tip], [x, y + tip * 0.5]];
-            paint.shape(&corners, ink);
+            on.shape(&corners, ink);
         }
     }
 }

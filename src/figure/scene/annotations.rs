@@ -4,8 +4,8 @@ use crate::figure::facts::episode::HeadMark;
 use crate::figure::facts::rows::{Axis, Span, untouched};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
-use crate::figure::scene::paint::{At, Draw, Page, Paint};
-use crate::figure::{Anchor, Area, Colours, HUES, HeadName, Ink, Rgb, Style, facts::numbers};
+use crate::figure::scene::paint::{At, Draw, Surface};
+use crate::figure::{Anchor, Area, HUES, HeadName, Ink, Rgb, Style, facts::numbers};
 use crate::model::Trace;
 use crate::train::is_absent;
 
@@ -20,32 +20,32 @@ const SMALL: f32 = 10.0;
 
 impl Cells<'_> {
     /// Paints the cells with all annotations: colours, numbers, omitted parts, wrong bits, positions of the heads.
-    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page) {
+    pub(crate) fn paint(&self, on: &mut Surface<'_>, at: At<'_>) {
         let At { area, axis, .. } = at;
-        paint.cells(self, at, page, 1.0);
-        gaps(paint, area, axis, page);
-        paint.frame(*area, page.colours.line);
+        on.paint.cells(self, at, on.page, 1.0);
+        gaps(on, area, axis);
+        on.frame(*area, on.page.colours.line);
         let width = area.width() / self.columns.max(1) as f32;
         for veiled in &self.veiled {
             let [left, right] = [veiled.start, veiled.end].map(|at| area.left + at as f32 * width);
             let veil = area.across(left, right);
-            paint.rect(veil, Ink::from(page.colours.background).faded(0.55));
+            on.rect(veil, Ink::from(on.page.colours.background).faded(0.55));
         }
         if self.value(0, 0).is_some_and(is_absent) {
-            unrecorded(paint, area, page);
+            unrecorded(on, area);
         }
-        for (column, row) in paint.outlined(self, at.id, width) {
+        for (column, row) in on.paint.outlined(self, at.id, width) {
             if let Some(row) = axis.place_of(row) {
                 let left = area.left + column as f32 * width;
                 let cell = area.across(left, left + width.max(1.0));
-                paint.outline(cell.down(row.min, row.max), page.colours.warning);
+                on.outline(cell.down(row.min, row.max), on.page.colours.warning);
             }
         }
-        heads(paint, &self.marks, area, axis, page);
+        heads(on, &self.marks, area, axis);
     }
 
     /// The numbers in the cells, where they are at least so wide and high; at their end, or in their middle.
-    pub(crate) fn print(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page, of: Printed) {
+    pub(crate) fn print(&self, on: &mut Surface<'_>, at: At<'_>, of: Printed) {
         let (At { area, axis, .. }, ([least_width, least_height], anchor)) = (at, of);
         let width = area.width() / self.columns.max(1) as f32;
         if width < least_width || axis.height < least_height {
@@ -55,11 +55,11 @@ impl Cells<'_> {
         for (row, place) in axis.all() {
             for column in 0..self.columns {
                 if let Some(value) = self.value(column, row) {
-                    let ink = text_on(page.colours.of(self.scale, value));
+                    let ink = text_on(on.page.colours.of(self.scale, value));
                     let x = area.left + (column as f32 + anchor.share()) * width - apart;
                     let mut style = Style::new(SMALL, ink).mono();
                     style.anchor = anchor;
-                    paint.text(numbers::cell(value), [x, place.center()], style);
+                    on.text(numbers::cell(value), [x, place.center()], style);
                 }
             }
         }
@@ -73,44 +73,43 @@ pub fn text_on([r, g, b]: Rgb) -> Rgb {
 }
 
 /// Marks for the rows left out, with words over time.
-pub(crate) fn gaps(paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page) {
+pub(crate) fn gaps(on: &mut Surface<'_>, area: &Area, axis: &Axis) {
     for (rows, place) in axis.gaps.iter().filter(|(_, place)| place.span() >= 4.0) {
         let band = area.down(place.min, place.max);
-        paint.rect(band, page.colours.raised);
+        on.rect(band, on.page.colours.raised);
         let fits = |text: &String| text_width(text, SMALL) + 4.0 < area.width();
         if let Some(text) = untouched(*rows).into_iter().rfind(|text| fits(text)) {
-            let style = Style::new(SMALL, page.colours.subdued).middle();
-            paint.text(text, [area.middle(), band.centre()], style);
+            let style = Style::new(SMALL, on.page.colours.subdued).middle();
+            on.text(text, [area.middle(), band.centre()], style);
         }
     }
 }
 
 /// Draws hatches in place of values that were not recorded; the label runs upwards where it is too long.
-pub fn unrecorded(paint: &mut dyn Paint, area: &Area, page: &Page) {
-    let (colours, height) = (page.colours, area.height());
-    paint.rect(*area, colours.panel);
+pub fn unrecorded(on: &mut Surface<'_>, area: &Area) {
+    let (colours, height) = (on.page.colours, area.height());
+    on.rect(*area, colours.panel);
     for line in 0..=((area.width() + height) / HATCHES) as usize {
         // From the upper edge to the lower left, as far as it stays inside.
         let x = area.left + line as f32 * HATCHES;
         let [from, to] = [(x - area.right).max(0.0), (x - area.left).min(height)];
         let ends = [[x - from, area.top + from], [x - to, area.top + to]];
-        paint.line(&ends, colours.line, 1.0);
+        on.line(&ends, colours.line, 1.0);
     }
     let middle = [area.middle(), area.centre()];
-    plate(paint, area, middle, (page.lacking, 10.5), page);
-    paint.frame(*area, colours.line);
+    plate(on, area, middle, (on.page.lacking, 10.5));
+    on.frame(*area, colours.line);
 }
 
 /// A word over a picture, where it has room.
 pub(crate) fn plate(
-    paint: &mut dyn Paint,
+    on: &mut Surface<'_>,
     area: &Area,
     [x, y]: [f32; 2],
     (word, size): (&str, f32),
-    page: &Page,
 ) {
     let (width, height) = (text_width(word, size) + 10.0, 1.25 * size);
-    let style = Style::new(size, page.colours.subdued);
+    let style = Style::new(size, on.page.colours.subdued);
     let ([width, height], style) = if width - 10.0 < area.width() && height <= area.height() + 2.0 {
         ([width, height], style.middle())
     } else if width < area.height() && height <= area.width() + 2.0 {
@@ -120,8 +119,8 @@ pub(crate) fn plate(
     };
     let plate = Area::new(x - width / 2.0, y - height / 2.0, width, height);
     let inside = plate.across(plate.left.max(area.left), plate.right.min(area.right));
-    paint.rect(inside, page.colours.panel);
-    paint.text(word, [x, y], style);
+    on.rect(inside, on.page.colours.panel);
+    on.text(word, [x, y], style);
 }
 
 /// Room for the signs of the heads at the right of the rows of a memory.
@@ -129,7 +128,7 @@ pub(crate) const ROOM_FOR_HEADS: f32 = 38.0;
 
 /// The signs of the heads right of a memory, each with a line to its row; fainter where the weight is on many rows.
 /// Those of neighbouring rows make room for each other, within the height of the picture.
-fn heads(paint: &mut dyn Paint, marks: &[HeadMark], area: &Area, axis: &Axis, page: &Page) {
+fn heads(on: &mut Surface<'_>, marks: &[HeadMark], area: &Area, axis: &Axis) {
     let y = |mark: &HeadMark| axis.place_of(mark.row).map(Span::center);
     let shown = marks.iter().filter_map(|mark| Some((y(mark)?, mark)));
     let mut shown: Vec<_> = shown.collect();
@@ -142,39 +141,33 @@ fn heads(paint: &mut dyn Paint, marks: &[HeadMark], area: &Area, axis: &Axis, pa
         let at = y.min(bottom - below).max(free);
         free = at + pitch;
         let strength = 0.35 + 0.65 * mark.weight.clamp(0.0, 1.0);
-        let ink = Ink::from(page.colours.head(mark.name)).faded(strength);
+        let ink = Ink::from(on.page.colours.head(mark.name)).faded(strength);
         let left = area.right + 8.0;
         let line = [[area.right + 1.0, *y], [left, at]];
-        paint.dashed(&line, ink, 1.0, dashes(mark.name));
-        sign(paint, [left + 7.0, at], 4.0, mark.name.is_write, ink);
-        let style = Style::new(10.5, page.colours.text).bold();
-        paint.text(mark.name.to_string(), [left + 15.0, at], style);
+        on.dashed(&line, ink, 1.0, dashes(mark.name));
+        sign(on, [left + 7.0, at], 4.0, mark.name.is_write, ink);
+        let style = Style::new(10.5, on.page.colours.text).bold();
+        on.text(mark.name.to_string(), [left + 15.0, at], style);
     }
 }
 
 /// A filled triangle that points up for a write head, a hollow one that points down for a read head.
-pub(crate) fn sign(paint: &mut dyn Paint, at: [f32; 2], half: f32, is_write: bool, ink: Ink) {
+pub(crate) fn sign(on: &mut Surface<'_>, at: [f32; 2], half: f32, is_write: bool, ink: Ink) {
     let ([x, y], tip) = (at, if is_write { -half } else { half });
     let corners = [[x - half, y - tip], [x + half, y - tip], [x, y + tip]];
     if is_write {
-        paint.shape(&corners, ink);
+        on.shape(&corners, ink);
     } else {
-        paint.line(&[corners[0], corners[1], corners[2], corners[0]], ink, 1.2);
+        on.line(&[corners[0], corners[1], corners[2], corners[0]], ink, 1.2);
     }
 }
 
 /// A short line with the dashes of a head, where heads have equal hues.
-pub fn head_dash(
-    paint: &mut dyn Paint,
-    trace: &Trace,
-    head: usize,
-    ends: [[f32; 2]; 2],
-    colours: &Colours,
-) {
+pub fn head_dash(on: &mut Surface<'_>, trace: &Trace, head: usize, ends: [[f32; 2]; 2]) {
     let name = |head| HeadName::of(trace, head);
     if (0..trace.heads.len()).any(|head| name(head).place >= HUES) {
         let name = name(head);
-        paint.dashed(&ends, colours.head(name), 1.5, dashes(name));
+        on.dashed(&ends, on.page.colours.head(name), 1.5, dashes(name));
     }
 }
 

@@ -2,22 +2,24 @@
 
 use std::borrow::Cow;
 
-use crate::figure::facts::episode::{MemoryAt, Scales, Written, head_mark, wrong_bits};
+use crate::figure::facts::episode::{SalientHead, Scales, Written, wrong_bits};
 use crate::figure::facts::equations::InStep;
+use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::gradients::{Gradients, Layer};
+use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Rows, runs_of};
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::spread::{Spread, is_spread};
 use crate::figure::facts::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use crate::figure::scene::addressing::{Addressing, Bars};
 use crate::figure::scene::cells::{Cells, Values};
-use crate::figure::scene::motion::{Instant, POINT, turn};
+use crate::figure::scene::motion::{POINT, turn};
 use crate::figure::scene::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use crate::figure::scene::panel::{Across, Content, Down, Panel};
-use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label, narrate};
+use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label};
 use crate::math::{Matrix, Series};
 use crate::model::weighting::bayesian::PRIOR;
-use crate::model::{Array, HeadTrace, NoiseMode, Place, Trace, array};
+use crate::model::{Array, HeadTrace, NoiseMode, Place, array};
 use crate::train::Recording;
 
 /// With more rows than this, moving rows are too low to be seen.
@@ -31,6 +33,8 @@ pub struct Source<'a> {
     pub title: &'static str,
     /// The exact description of its contents.
     pub note: String,
+    /// What the head does there, after the note.
+    verb: &'static str,
     /// The name on screen, and in copied numbers.
     pub name: String,
     /// Word for one quantity.
@@ -127,7 +131,7 @@ impl<'a> Source<'a> {
         let (note, whose) = match row {
             "channel" => (shows.to_owned(), name.to_owned()),
             "unit" => (layer(), layer()),
-            _ => (format!("{symbol} of {label}{verb}"), label),
+            _ => (format!("{symbol} of {label}"), label),
         };
         let name = match row {
             "channel" => name.to_owned(),
@@ -137,6 +141,7 @@ impl<'a> Source<'a> {
             id,
             title,
             note,
+            verb,
             name,
             word,
             symbol,
@@ -162,6 +167,7 @@ impl<'a> Source<'a> {
         Self {
             scale: gradients.scale(array),
             note: gradients.by(&what),
+            verb: "",
             values: of(series).1,
             ..self
         }
@@ -179,19 +185,48 @@ impl<'a> Source<'a> {
     }
 }
 
+/// What pictures need to know of an episode, computed once.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The stages of its steps.
+    pub stages: Stages,
+    /// The scales of signed values.
+    pub scales: Scales,
+    /// The steps in which the memory rows were first written.
+    pub written: Written,
+    /// Redundant heads: those that attend to the same rows.
+    pub redundancies: Redundancies,
+    /// The most informative head of each step.
+    pub salient: SalientHead,
+    /// The numbers of every head over time.
+    pub heads: Vec<HeadLines>,
+    /// The events, in order.
+    pub events: Vec<Event>,
+}
+
+impl Facts {
+    /// Passes over everything recorded.
+    pub fn of(recording: &Recording, writes_first: bool) -> Self {
+        let trace = &recording.trace;
+        Self {
+            stages: Stages::of(trace, writes_first),
+            scales: Scales::of(trace),
+            written: Written::of(trace),
+            redundancies: Redundancies::of(trace),
+            salient: SalientHead::of(recording),
+            heads: HeadLines::of_all(trace),
+            events: events(recording),
+        }
+    }
+}
+
 /// An episode at an instant, the source of all pictures.
 #[derive(Clone, Copy, Debug)]
 pub struct Catalogue<'a> {
-    /// The episode.
-    pub recording: &'a Recording,
-    /// The stages of its steps.
-    pub stages: &'a Stages,
-    /// The scales of signed values.
-    pub scales: &'a Scales,
-    /// The steps in which the memory rows were first written.
-    pub written: &'a Written,
-    /// Redundant heads: those that attend to the same rows.
-    pub redundancies: &'a Redundancies,
+    /// The moment of the pictures of one step.
+    pub now: Moment<'a>,
+    /// What is known of the episode.
+    pub facts: &'a Facts,
     /// The scales of bits and of weightings.
     pub shades: [Scale; 2],
     /// The memory rows that are shown.
@@ -202,19 +237,13 @@ pub struct Catalogue<'a> {
     pub layer: Layer<'a>,
     /// True where row 0 is at the bottom.
     pub upwards: bool,
+    /// True for few words and no marks over quantities over time, as in the paper.
+    pub as_paper: bool,
     /// Cells before the first step, by layer, where they are known.
     pub initial: Option<&'a Matrix<f32>>,
-    /// Step of the pictures of one step, and the place of its current stage.
-    pub moment: (usize, usize),
-    /// Progress of that stage, 0 to 1.
-    pub through: f32,
 }
 
 impl<'a> Catalogue<'a> {
-    fn trace(&self) -> &'a Trace {
-        &self.recording.trace
-    }
-
     /// Returns this picture, if the machine has it.
     pub fn panel(&self, id: PanelId) -> Option<Panel<'a>> {
         match (id.picture, id.of, id.part) {
@@ -231,21 +260,6 @@ impl<'a> Catalogue<'a> {
         }
     }
 
-    /// Returns the moment of which sentences are made.
-    pub fn narrated(&self) -> narrate::Moment<'a> {
-        narrate::Moment {
-            recording: self.recording,
-            stages: self.stages,
-            step: self.moment.0,
-            place: self.moment.1,
-        }
-    }
-
-    /// Returns the positions of all moving parts.
-    pub(crate) fn instant(&self) -> Instant<'a> {
-        Instant::new(self.trace(), self.stages, self.moment, self.through)
-    }
-
     /// Distinguishes the layers.
     fn layered(&self) -> usize {
         self.layer.map_or(0, Gradients::version)
@@ -253,12 +267,12 @@ impl<'a> Catalogue<'a> {
 
     /// Version number that tells moving pictures from the same ones a little later.
     fn version(&self, moving: bool) -> usize {
-        let share = (self.through.clamp(0.0, 1.0) * 16_384.0) as usize;
+        let share = (self.now.through * 16_384.0) as usize;
         if moving { 1 + share } else { 0 }
     }
 
     fn source(&self, id: PanelId) -> Option<Source<'a>> {
-        let source = Source::new(self.recording, self.scales, self.shades, id)?;
+        let source = Source::new(self.now.recording, &self.facts.scales, self.shades, id)?;
         Some(match self.layer {
             Some(gradients) => source.derived(gradients),
             None => source,
@@ -275,17 +289,20 @@ impl<'a> Catalogue<'a> {
 
     /// A quantity over time.
     fn over_time(&self, id: PanelId) -> Option<Panel<'a>> {
-        let (source, steps) = (self.source(id)?, self.trace().steps());
-        let (recording, rows) = (self.recording, source.rows);
+        let (source, steps) = (self.source(id)?, self.now.trace().steps());
+        let (recording, rows) = (self.now.recording, source.rows);
         let asked = |t: usize| recording.episode.is_scored(t);
         let mut cells = Cells::of([steps, rows], source.scale, source.values);
         cells.version.1 = self.layered();
         match id.picture {
             Picture::Error => cells.skipped = (0..steps).map(|t| !asked(t)).collect(),
-            Picture::Target | Picture::Output => cells.veiled = not_asked(recording),
+            Picture::Target | Picture::Output if !self.as_paper => {
+                let asked = recording.episode.mask.iter();
+                cells.veiled = runs_of(asked.map(|asked| *asked <= 0.0));
+            }
             _ => {}
         }
-        if id.picture == Picture::Output {
+        if id.picture == Picture::Output && !self.as_paper {
             let wrong = move |width| wrong_bits(recording, 0..steps, width);
             cells.outlined = Some(Box::new(wrong));
         }
@@ -300,23 +317,24 @@ impl<'a> Catalogue<'a> {
                 (Down::all(row, rows), natural, "over time")
             }
         };
+        let verb = if self.as_paper { "" } else { source.verb };
         Some(Panel {
             title: source.title.to_owned(),
             name: source.name,
             whose: source.whose,
-            note: source.note,
+            note: source.note + verb,
             alt: alt.to_owned(),
             across: Across::Steps(steps),
             down,
             natural,
-            done: steps_done(id, self.stages, self.trace(), (self.moment, self.through)),
+            done: steps_done(id, &self.now),
             ..Panel::new(id, Content::Cells(cells))
         })
     }
 
     /// A quantity at the step.
     fn now(&self, id: PanelId) -> Option<Panel<'a>> {
-        let (source, (step, _)) = (self.source(id)?, self.moment);
+        let (source, step) = (self.source(id)?, self.now.step);
         let whose = match id.of {
             Some(_) => source.whose.clone(),
             None => "machine".to_owned(),
@@ -330,7 +348,7 @@ impl<'a> Catalogue<'a> {
             name: format!("{whose} {description}"),
             title: description,
             whose,
-            note: source.note,
+            note: source.note + source.verb,
             alt: "at this step".to_owned(),
             across: Across::Columns(source.rows),
             down: Down::all("", 1),
@@ -341,37 +359,35 @@ impl<'a> Catalogue<'a> {
 
     /// True while the memory moves: during writes, if its rows are distinguishable.
     fn memory_moves(&self) -> bool {
-        let place = self.moment.1;
-        let writes = matches!(self.stages.at(place).stage, Stage::Erase | Stage::Add);
-        let changes = place >= self.stages.len() || writes;
-        self.through < 1.0 && changes && self.rows.shown() <= MOST_MOVING
+        let stage = self.now.stage().map(|at| at.stage);
+        let changes = matches!(stage, None | Some(Stage::Erase | Stage::Add));
+        self.now.moves() && changes && self.rows.shown() <= MOST_MOVING
     }
 
     /// The memory, with the heads at its rows.
     fn memory(&self) -> Option<Panel<'a>> {
-        let (trace, stages, (step, place)) = (self.trace(), self.stages, self.moment);
+        let (now, trace) = (self.now, self.now.trace());
         if trace.heads.is_empty() {
             return None;
         }
-        let memory = MemoryAt::new(trace, stages, step, place);
+        let memory = now.memory();
         let (columns, rows) = (memory.columns(), trace.memory_size()[0]);
         let gradients = self.layer;
-        let scale = gradients.map_or(self.scales.memory, |by| by.scale(array::MEMORY));
+        let scale = gradients.map_or(self.facts.scales.memory, |by| by.scale(array::MEMORY));
         let by = gradients.map(|by| by.trace.memory_columns.row(memory.row()));
-        let (instant, moving) = (self.instant(), gradients.is_none() && self.memory_moves());
+        let moving = gradients.is_none() && self.memory_moves();
         let mut cells = Cells::new([columns, rows], scale, move |column, row| {
             if let Some(by) = by {
                 by[column * rows + row]
             } else if moving {
-                instant.memory(row, column)
+                now.memory_value(row, column)
             } else {
                 memory.value(row, column)
             }
         });
         cells.version = (memory.version(), self.version(moving) + self.layered());
         let heads = 0..trace.heads.len();
-        let marks = heads.filter_map(|head| head_mark(trace, stages, (step, place), head));
-        cells.marks = marks.collect();
+        cells.marks = heads.filter_map(|head| now.head_mark(head)).collect();
         Some(Panel {
             title: "Memory".to_owned(),
             name: "memory".to_owned(),
@@ -386,8 +402,8 @@ impl<'a> Catalogue<'a> {
 
     /// Overlap of every two heads at the step.
     fn overlap(&self) -> Option<Panel<'a>> {
-        let (trace, (step, _)) = (self.trace(), self.moment);
-        let overlap = Overlap::new(trace, step, self.shades[1], self.redundancies)?;
+        let (trace, step) = (self.now.trace(), self.now.step);
+        let overlap = Overlap::new(trace, step, self.shades[1], &self.facts.redundancies)?;
         Some(Panel {
             title: "Overlap of heads".to_owned(),
             name: "overlap of heads".to_owned(),
@@ -402,7 +418,7 @@ impl<'a> Catalogue<'a> {
 
     /// An array that the mechanism of a head has learned, by its place among those: inputs down, outputs across.
     fn learned(&self, index: usize, part: usize) -> Option<Panel<'a>> {
-        let head = self.trace().heads.get(index)?;
+        let head = self.now.trace().heads.get(index)?;
         let (spec, series) = learned_of(head, part)?;
         let is_matrix = spec.dims.len() > 1;
         let inputs = if is_matrix { head.key.width() } else { 1 };
@@ -411,7 +427,7 @@ impl<'a> Catalogue<'a> {
         let value = move |column, row| values[row * outputs + column];
         let cells = Cells::new([outputs, inputs], Scale::signed(values.iter()), value);
         let id = PanelId::of(Picture::Learned, index).part(part);
-        let whose = head_label(self.trace(), index);
+        let whose = head_label(self.now.trace(), index);
         // No font on screen has the sign of a transpose; the equations of the stages do without it, too.
         let equation = spec.equation.replace('ᵀ', "");
         Some(Panel {
@@ -429,17 +445,17 @@ impl<'a> Catalogue<'a> {
 
     /// A weighting of the addressing of a head, or the match that it begins with.
     fn bars(&self, index: usize, column: &'static Column) -> Option<Bars<'a>> {
-        let (trace, (step, now)) = (self.trace(), self.moment);
+        let (now, trace, step) = (self.now, self.now.trace(), self.now.step);
         let head = trace.heads.get(index)?;
-        let place = self.stages.place(column.stage, Some(head)).unwrap_or(0);
+        let place = now.stages.place(column.stage, Some(head)).unwrap_or(0);
         let layer = self.layer;
         let layer = layer.and_then(|by| Some((by, by.column(index, column, step)?)));
         let values = layer.map_or_else(|| column.values(head, step), |(_, values)| values);
-        let at = InStep::of(trace, self.stages.writes_first(), index, step)?;
+        let at = InStep::of(trace, now.stages.writes_first(), index, step)?;
         let scale = match column.array {
             array if let Some((by, _)) = layer => by.scale(array),
-            array::SIMILARITY => self.scales.scores[index],
-            PRIOR => self.scales.priors[index],
+            array::SIMILARITY => self.facts.scales.scores[index],
+            PRIOR => self.facts.scales.priors[index],
             _ => self.shades[1],
         };
         let parameter = match scale {
@@ -447,21 +463,21 @@ impl<'a> Catalogue<'a> {
                 format!("±{}", numbers::end_text(most))
             }
             Scale::UpTo(most) => format!("0–{}", numbers::end_text(most)),
-            _ => column.parameter(&at),
+            _ => (column.parameter)(&at),
         };
-        let (instant, count) = (self.instant(), values.len());
-        let is_on = now == place || now >= self.stages.len();
-        let moving = layer.is_none() && self.through < 1.0 && is_on;
+        let count = values.len();
+        let is_on = now.place == place || now.stage().is_none();
+        let moving = layer.is_none() && now.moves() && is_on;
         let mut cells = Cells::new([1, count], scale, move |_, row| {
             if moving {
-                instant.column(head, column, row, turn(row, count))
+                now.column(head, column, row, turn(row, count))
             } else {
                 values[row]
             }
         });
         cells.version = (step, self.version(moving) + self.layered());
         // Heads that address the memory later see the rows written in the same step.
-        let by = step + usize::from(self.stages.reached(place, Stage::Add, None));
+        let by = step + usize::from(now.stages.reached(place, Stage::Add, None));
         let array = trace.array_name(Place::Head(index), column.array);
         let name = HeadName::of(trace, index);
         let by_content = column.is_signed() && score_text(head.mechanism.score).reads_rows;
@@ -469,7 +485,7 @@ impl<'a> Catalogue<'a> {
         let spread = self.spread.filter(|_| has_spread);
         let is_drawn = column.array == array::DISTRIBUTION
             && at.sampling != NoiseMode::Expected
-            && instant.progress(Stage::Draw, Some(head)) >= POINT[1];
+            && now.progress(Stage::Draw, Some(head)) >= POINT[1];
         Some(Bars {
             column,
             head: index,
@@ -489,11 +505,11 @@ impl<'a> Catalogue<'a> {
             spread: spread.and_then(|spread| spread.band(index, step)),
             window: at.window().filter(|_| column.array == array::CONTENT),
             drawn: at.draw().filter(|_| is_drawn).map(|drawn| drawn.row),
-            computed: layer.is_none() && self.recording.computed.contains(&array),
-            to_come: place > now || place == now && self.through <= 0.0 && place > 0,
+            computed: layer.is_none() && now.recording.computed.contains(&array),
+            to_come: place > now.place || place == now.place && now.through <= 0.0 && place > 0,
             moving,
             // A location score does not depend on whether the row was written.
-            faint: (by_content && layer.is_none()).then_some((self.written, by)),
+            faint: (by_content && layer.is_none()).then_some((&self.facts.written, by)),
         })
     }
 
@@ -514,44 +530,40 @@ impl<'a> Catalogue<'a> {
 
     /// All columns of the addressing of a head.
     fn addressing(&self, index: usize) -> Option<Panel<'a>> {
-        let head = self.trace().heads.get(index)?;
+        let head = self.now.trace().heads.get(index)?;
         let columns = columns_of(head).filter_map(|column| self.bars(index, column));
-        let label = head_label(self.trace(), index);
+        let (id, label) = (
+            PanelId::of(Picture::Stages, index),
+            head_label(self.now.trace(), index),
+        );
         let title = format!("Addressing of {label}");
-        let of = (HeadName::of(self.trace(), index), head);
+        let of = (HeadName::of(self.now.trace(), index), head);
         // Between derivatives there are no lines, and the largest of them is no weight.
-        let instant = self.layer.is_none().then(|| self.instant());
-        let addressing = Addressing::new(columns.collect(), of, instant.as_ref(), self.moment.0);
+        let instant = self.layer.is_none().then_some(&self.now);
+        let addressing = Addressing::new(columns.collect(), of, instant);
         Some(Panel {
             name: title.clone(),
             title,
             whose: label,
             note: match (self.layer, self.spread) {
-                (Some(by), _) => format!("d {}, at step {}", by.name(), self.moment.0),
+                (Some(by), _) => format!("d {}, at step {}", by.name(), self.now.step),
                 // Short enough to fit above the columns of a page with all stages.
                 (_, Some(Spread { samples, .. })) => {
-                    format!("step {}; {samples} samples: mean, 5–95 %", self.moment.0)
+                    format!("step {}; {samples} samples: mean, 5–95 %", self.now.step)
                 }
-                _ => format!("at step {}", self.moment.0),
+                _ => format!("at step {}", self.now.step),
             },
             down: self.down(),
-            ..Panel::new(
-                PanelId::of(Picture::Stages, index),
-                Content::Addressing(addressing),
-            )
+            ..Panel::new(id, Content::Addressing(addressing))
         })
     }
 }
 
 /// Returns the number of steps of a picture over time that have happened, with the step under way where its values are
 /// there; of given values all.
-pub(crate) fn steps_done(
-    id: PanelId,
-    stages: &Stages,
-    trace: &Trace,
-    ((step, now), through): ((usize, usize), f32),
-) -> usize {
-    let head = id.of.and_then(|head| trace.heads.get(head));
+pub(crate) fn steps_done(id: PanelId, now: &Moment<'_>) -> usize {
+    let stages = now.stages;
+    let head = id.of.and_then(|head| now.trace().heads.get(head));
     let place = match id.picture {
         Picture::Input | Picture::Target => return usize::MAX,
         Picture::Output | Picture::Error => stages.place(Stage::Output, None),
@@ -561,8 +573,8 @@ pub(crate) fn steps_done(
         Picture::Weightings => head.and_then(|head| stages.addressing(head).pop()),
         _ => None,
     };
-    let is_there = |place: usize| place < now || (place == now && through >= 1.0);
-    step + usize::from(place.is_none_or(is_there))
+    let is_there = |place: usize| place < now.place || (place == now.place && !now.moves());
+    now.step + usize::from(place.is_none_or(is_there))
 }
 
 /// An array that the mechanism of a head has learned, by its place among those.
@@ -584,9 +596,4 @@ pub fn learned_axes(spec: Array) -> [&'static str; 2] {
         [inputs, outputs] => [name(inputs), name(outputs)],
         _ => ["", "unit"],
     }
-}
-
-/// Returns the steps that are not scored.
-fn not_asked(recording: &Recording) -> Vec<std::ops::Range<usize>> {
-    runs_of(recording.episode.mask.iter().map(|asked| *asked <= 0.0))
 }

@@ -87,7 +87,7 @@ impl<'a> Cells<'a> {
     pub fn of_heads(trace: &'a Trace) -> Option<Self> {
         let mut heads = trace.heads.iter().enumerate().map(|(index, head)| {
             let weighting = &head.weighting;
-            let scale = Scale::Weighting.of_head(HeadName::of(trace, index));
+            let scale = Scale::weighting(false).of_head(HeadName::of(trace, index));
             let value = |t: usize, row: usize| weighting.row(t).get(row).copied();
             let weight = move |t, row| value(t, row).unwrap_or_default();
             Self::new([trace.steps(), weighting.width()], scale, weight)
@@ -214,7 +214,7 @@ mod tests {
             .unwrap()
             .image(&[3, 5, 7, 8], [100; 2], colours);
         let hue = |head, weight| {
-            let scale = Scale::Weighting.of_head(HeadName::of(&trace, head));
+            let scale = Scale::weighting(false).of_head(HeadName::of(&trace, head));
             colours.of(scale, weight)
         };
         let column = image.pixels.into_iter().skip(2).step_by(image.columns);

@@ -56,6 +56,16 @@ impl Area {
         [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]].map(|[column, row]| [x[column], y[row]])
     }
 
+    /// A level line through the area at this height.
+    pub fn level(&self, y: f32) -> [[f32; 2]; 2] {
+        [[self.left, y], [self.right, y]]
+    }
+
+    /// An upright line through the area at this place.
+    pub fn upright(&self, x: f32) -> [[f32; 2]; 2] {
+        [[x, self.top], [x, self.bottom]]
+    }
+
     /// The middle, from left to right.
     pub fn middle(&self) -> f32 {
         f32::midpoint(self.left, self.right)

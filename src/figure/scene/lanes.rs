@@ -4,7 +4,7 @@ use crate::figure::facts::numbers::end_text;
 use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::figure::scene::annotations::{dashes, unrecorded};
 use crate::figure::scene::cells::Cells;
-use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::pool::further;
 use crate::figure::{Area, HeadName, Scalar, Style, facts::numbers};
 use crate::train::is_absent;
@@ -15,42 +15,36 @@ const CAPTION: f32 = 19.0;
 const FAINTEST: f32 = 1e-8;
 
 /// A line for each of these numbers, one below the other.
-pub(crate) fn all(
-    paint: &mut dyn Paint,
-    lanes: &[(Scalar, Option<HeadName>)],
-    area: &Area,
-    page: &Page,
-) {
-    let colours = page.colours;
+pub(crate) fn all(on: &mut Surface<'_>, lanes: &[(Scalar, Option<HeadName>)], area: &Area) {
+    let colours = on.page.colours;
     let height = area.height() / lanes.len().max(1) as f32;
     for (index, (lane, head)) in lanes.iter().enumerate() {
         let top = area.top + index as f32 * height;
         let plot = area.down(top + CAPTION, top + height);
-        one(paint, (&lane.values, lane.scale), *head, &plot, page);
-        paint.frame(plot, colours.line);
+        one(on, (&lane.values, lane.scale), *head, &plot);
+        on.frame(plot, colours.line);
         let (low, high) = lane.scale;
         let style = Style::new(9.0, colours.subdued).end();
         let x = area.left - 5.0;
-        paint.text(end_text(high), [x, plot.top + 4.0], style);
-        paint.text(end_text(low), [x, plot.bottom - 4.0], style);
+        on.text(end_text(high), [x, plot.top + 4.0], style);
+        on.text(end_text(low), [x, plot.bottom - 4.0], style);
         let name = format!("{}  {}", lane.of.symbol, lane.of.words);
         let style = Style::new(11.0, colours.text);
-        paint.text(name, [area.left, top + 10.0], style);
+        on.text(name, [area.left, top + 10.0], style);
     }
 }
 
 /// Draws a number over time as a line: in the hue of a head, or in the text colour if it is of all heads.
 pub fn one(
-    paint: &mut dyn Paint,
+    on: &mut Surface<'_>,
     (values, (low, high)): (&[f32], (f32, f32)),
     head: Option<HeadName>,
     plot: &Area,
-    page: &Page,
 ) {
-    let colours = page.colours;
-    paint.rect(*plot, colours.well);
+    let colours = on.page.colours;
+    on.rect(*plot, colours.well);
     if values.iter().copied().all(is_absent) {
-        return unrecorded(paint, plot, page);
+        return unrecorded(on, plot);
     }
     let y = |value: f32| {
         let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
@@ -58,15 +52,15 @@ pub fn one(
     };
     if low < 0.0 {
         let zero = y(0.0);
-        paint.line(&[[plot.left, zero], [plot.right, zero]], colours.line, 1.0);
+        on.line(&plot.level(zero), colours.line, 1.0);
     }
     let (points, gaps) = line(plot, values, y);
     for [left, right] in gaps {
-        paint.rect(plot.across(left, right), colours.non_finite);
+        on.rect(plot.across(left, right), colours.non_finite);
     }
     if points.len() > 1 {
         let ink = head.map_or(colours.text, |head| colours.head(head));
-        paint.dashed(&points, ink, 1.3, head.map_or(&[], dashes));
+        on.dashed(&points, ink, 1.3, head.map_or(&[], dashes));
     }
 }
 
@@ -99,13 +93,7 @@ fn line(
 
 /// Draws a bar for every step by the share of the height that its number has; of steps that share a pixel the number
 /// furthest from zero is shown.
-pub fn bars(
-    paint: &mut dyn Paint,
-    values: &[f32],
-    area: &Area,
-    share: impl Fn(f32) -> f32,
-    page: &Page,
-) {
+pub fn bars(on: &mut Surface<'_>, values: &[f32], area: &Area, share: impl Fn(f32) -> f32) {
     let width = area.width() / values.len().max(1) as f32;
     let together = (1.0 / width).ceil().max(1.0) as usize;
     for (index, steps) in values.chunks(together).enumerate() {
@@ -114,16 +102,16 @@ pub fn bars(
         if value == 0.0 {
             continue;
         }
-        let (mut share, mut fill) = (share(value), page.colours.subdued);
+        let (mut share, mut fill) = (share(value), on.page.colours.subdued);
         if !value.is_finite() {
-            (share, fill) = (1.0, page.colours.non_finite);
+            (share, fill) = (1.0, on.page.colours.non_finite);
         }
         let height = (share * area.height()).clamp(1.0, area.height().max(1.0));
         let left = area.left + (index * together) as f32 * width;
         // A little wider than its steps: no seams.
         let right = (left + steps.len() as f32 * width + 0.4).min(area.right);
         let bar = area.across(left, right);
-        paint.rect(bar.down(area.bottom - height, area.bottom), fill);
+        on.rect(bar.down(area.bottom - height, area.bottom), fill);
     }
 }
 
@@ -139,36 +127,35 @@ pub struct Decades<'a> {
 }
 
 impl Decades<'_> {
-    pub(crate) fn paint(&self, paint: &mut dyn Paint, area: &Area, page: &Page) {
-        let colours = page.colours;
-        paint.rect(*area, colours.well);
+    pub(crate) fn paint(&self, on: &mut Surface<'_>, area: &Area) {
+        let colours = on.page.colours;
+        on.rect(*area, colours.well);
         let values: Vec<f32> = self.values.all().collect();
         let finite = values.iter().copied().filter(|value| value.is_finite());
         let high = 10_f32.powf(finite.fold(1.0, f32::max).log10().ceil());
         let axis = Axis::new(AxisKind::Logarithm, [FAINTEST, high].map(f64::from));
         let share = |value: f32| axis.share(f64::from(value)) as f32;
-        bars(paint, &values, area, share, page);
+        bars(on, &values, area, share);
         let width = area.width() / values.len().max(1) as f32;
         if self.limit > 0.0 {
             let y = area.bottom - share(self.limit).clamp(0.0, 1.0) * area.height();
-            let line = [[area.left, y], [area.right, y]];
-            paint.line(&line, colours.warning, 1.0);
+            on.line(&area.level(y), colours.warning, 1.0);
         }
         if let Some(step) = self.marked {
             let x = area.left + (step as f32 + 0.5) * width;
             let base = area.bottom + 7.0;
             let corners = [[x - 4.0, base], [x + 4.0, base], [x, area.bottom]];
-            paint.shape(&corners, colours.warning);
+            on.shape(&corners, colours.warning);
         }
-        paint.frame(*area, colours.line);
+        on.frame(*area, colours.line);
         let style = Style::new(9.0, colours.subdued).end();
         let x = area.left - 5.0;
         let [low, high] = [FAINTEST, high].map(numbers::exact);
         if area.height() < 18.0 {
-            paint.text(format!("{low} … {high}"), [x, area.centre()], style);
+            on.text(format!("{low} … {high}"), [x, area.centre()], style);
         } else {
-            paint.text(high, [x, area.top + 4.0], style);
-            paint.text(low, [x, area.bottom - 4.0], style);
+            on.text(high, [x, area.top + 4.0], style);
+            on.text(low, [x, area.bottom - 4.0], style);
         }
     }
 }

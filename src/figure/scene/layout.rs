@@ -1,6 +1,6 @@
 //! Arrangement of pictures on a page: bands one below the other, each with stacks side by side.
 
-use crate::figure::scene::paint::{Page, Paint};
+use crate::figure::scene::paint::{Page, Surface};
 use crate::figure::scene::panel::{Across, Panel, PlacedPanel};
 use crate::figure::{Area, Drawing};
 
@@ -62,6 +62,31 @@ impl<'a> Band<'a> {
         });
         least.fold(0.0, f32::max)
     }
+
+    /// Paints it in this area.
+    fn paint(self, on: &mut Surface<'_>, area: &Area, places: &mut Vec<PlacedPanel<'a>>) {
+        let shares: f32 = self.stacks.iter().map(|(share, _)| share).sum();
+        // With the gap behind every stack: equal shares of two bands are equally wide.
+        let free = area.width() + BETWEEN;
+        let mut left = area.left;
+        let heads: Vec<f32> = self.stacks.iter().map(|(_, s)| self.head(s)).collect();
+        for ((share, stack), head) in self.stacks.into_iter().zip(heads) {
+            let width = free * share / shares - BETWEEN;
+            let area = Area::new(left + LEFT, area.top, width - LEFT, area.height());
+            let free = area.height() - stack_overhead(&stack, head, self.axis);
+            let natural: f32 = stack.iter().map(|panel| panel.natural).sum();
+            let (count, mut top) = (stack.len(), area.top);
+            for (index, panel) in stack.into_iter().enumerate() {
+                top += if index == 0 { head } else { panel.head() };
+                let height = free * panel.natural / natural;
+                let is_last = index + 1 == count;
+                let place = Area::new(area.left, top.round(), area.width(), height.round());
+                places.push(panel.draw(on, place, is_last && self.axis));
+                top += height + BELOW;
+            }
+            left += width + BETWEEN;
+        }
+    }
 }
 
 fn stack_overhead(stack: &[Panel<'_>], head: f32, axis: bool) -> f32 {
@@ -80,12 +105,17 @@ pub(crate) fn stacked(panels: Vec<Panel<'_>>) -> Vec<Band<'_>> {
     bands.collect()
 }
 
+/// The height of all without data, and the height that the data like to have.
+fn heights(bands: &[Band<'_>]) -> [f32; 2] {
+    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
+    [overhead, bands.iter().map(Band::natural).sum()]
+}
+
 /// The smallest page for these pictures.
 pub(crate) fn least_size(bands: &[Band<'_>]) -> (f32, f32) {
     let stacks = bands.iter().map(|band| band.stacks.len()).max();
     let width = LEAST_WIDTH * stacks.unwrap_or(1) as f32;
-    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
-    let natural = bands.iter().map(Band::natural).sum::<f32>();
+    let [overhead, natural] = heights(bands);
     let stretch = bands.iter().map(Band::least_stretch).fold(0.0, f32::max);
     (width, (overhead + natural * stretch).ceil())
 }
@@ -99,8 +129,8 @@ fn size(bands: &[Band<'_>], asked: Option<(f32, f32)>, natural_width: f32) -> (f
     if let Some((width, height)) = asked {
         return (width.max(least_width), height.max(least_height));
     }
-    let height = bands.iter().map(|band| band.overhead() + band.natural());
-    (natural_width, (height.sum::<f32>() + 2.0 * MARGIN).ceil())
+    let [overhead, natural] = heights(bands);
+    (natural_width, (overhead + natural).ceil())
 }
 
 /// The pictures on a page of their own.
@@ -114,57 +144,25 @@ pub(crate) fn scene<'a>(
     let (width, height) = size(&bands, asked, natural_width);
     let mut drawing = Drawing::new(width, height, page.colours.panel, title);
     let whole = Area::new(0.0, 0.0, width, height);
-    let places = paint(&mut drawing, bands, whole, page);
+    let places = paint(&mut Surface::new(&mut drawing, page), bands, whole);
     (drawing, places)
 }
 
 /// The pictures in a part of a page, or as much more as they need.
 pub(crate) fn paint<'a>(
-    on: &mut dyn Paint,
+    on: &mut Surface<'_>,
     bands: Vec<Band<'a>>,
     whole: Area,
-    page: &Page,
 ) -> Vec<PlacedPanel<'a>> {
     let (width, height) = size(&bands, Some((whole.width(), whole.height())), 0.0);
-    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
-    let natural = bands.iter().map(Band::natural).sum::<f32>();
+    let [overhead, natural] = heights(&bands);
     let stretch = (height - overhead) / natural.max(1.0);
     let (mut places, mut top) = (Vec::new(), whole.top + MARGIN);
     for band in bands {
         let height = band.overhead() + band.natural() * stretch;
         let area = Area::new(whole.left + MARGIN, top, width - 2.0 * MARGIN, height);
-        paint_band(on, band, &area, page, &mut places);
+        band.paint(on, &area, &mut places);
         top += height;
     }
     places
-}
-
-fn paint_band<'a>(
-    on: &mut dyn Paint,
-    band: Band<'a>,
-    area: &Area,
-    page: &Page,
-    places: &mut Vec<PlacedPanel<'a>>,
-) {
-    let shares: f32 = band.stacks.iter().map(|(share, _)| share).sum();
-    // With the gap behind every stack: equal shares of two bands are equally wide.
-    let free = area.width() + BETWEEN;
-    let mut left = area.left;
-    let heads: Vec<f32> = band.stacks.iter().map(|(_, s)| band.head(s)).collect();
-    for ((share, stack), head) in band.stacks.into_iter().zip(heads) {
-        let width = free * share / shares - BETWEEN;
-        let area = Area::new(left + LEFT, area.top, width - LEFT, area.height());
-        let free = area.height() - stack_overhead(&stack, head, band.axis);
-        let natural: f32 = stack.iter().map(|panel| panel.natural).sum();
-        let (count, mut top) = (stack.len(), area.top);
-        for (index, panel) in stack.into_iter().enumerate() {
-            top += if index == 0 { head } else { panel.head() };
-            let height = free * panel.natural / natural;
-            let is_last = index + 1 == count;
-            let place = Area::new(area.left, top.round(), area.width(), height.round());
-            places.push(panel.draw(on, place, is_last && band.axis, page));
-            top += height + BELOW;
-        }
-        left += width + BETWEEN;
-    }
 }

@@ -3,11 +3,11 @@
 //! Each quantity has a recorded value at the start and at the end of a stage. Values between them are interpolated and
 //! never exceed either end. The intervals below time every motion within a stage, for moving numbers and moving shapes.
 
-use crate::figure::facts::episode::MemoryAt;
 use crate::figure::facts::links::{self, WeightFlow};
-use crate::figure::facts::stages::{Column, Stage, Stages, columns_of};
+use crate::figure::facts::moment::Moment;
+use crate::figure::facts::stages::{Column, Stage, columns_of};
 use crate::math::Series;
-use crate::model::{HeadTrace, Trace, array};
+use crate::model::{HeadTrace, array};
 
 /// Start and end of a motion within a stage.
 pub type Interval = [f32; 2];
@@ -79,18 +79,6 @@ pub fn lighter(through: f32) -> f32 {
     between(LIGHTER, 1.0, within(through, [0.85, 1.0]))
 }
 
-/// An instant of a stage of a step.
-#[derive(Clone, Copy, Debug)]
-pub struct Instant<'a> {
-    trace: &'a Trace,
-    stages: &'a Stages,
-    step: usize,
-    /// Index of the stage; the number of stages for a whole step.
-    place: usize,
-    /// The progress, 0 to 1.
-    through: f32,
-}
-
 /// Weight on its way from row to row, with its current position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moving {
@@ -102,23 +90,7 @@ pub struct Moving {
     pub before: f32,
 }
 
-impl<'a> Instant<'a> {
-    /// Creates the instant of a step, a stage and its progress.
-    pub fn new(
-        trace: &'a Trace,
-        stages: &'a Stages,
-        (step, place): (usize, usize),
-        through: f32,
-    ) -> Self {
-        Self {
-            trace,
-            stages,
-            step,
-            place,
-            through: through.clamp(0.0, 1.0),
-        }
-    }
-
+impl Moment<'_> {
     /// True while the stage is in progress.
     pub fn moves(&self) -> bool {
         self.through < 1.0
@@ -229,25 +201,25 @@ impl<'a> Instant<'a> {
     }
 
     /// Returns a value of the memory.
-    pub fn memory(&self, row: usize, column: usize) -> f32 {
-        let at = |step, place| MemoryAt::new(self.trace, self.stages, step, place);
-        let now = at(self.step, self.place).value(row, column);
+    pub fn memory_value(&self, row: usize, column: usize) -> f32 {
+        let at = |place| Self { place, ..*self }.memory().value(row, column);
+        let now = at(self.place);
         if !self.moves() {
             return now;
         }
         if let Some(share) = self.glide() {
-            return between(at(self.step, 0).value(row, column), now, share);
+            return between(at(0), now, share);
         }
         let share = match self.stages.at(self.place).stage {
             Stage::Erase => within(self.through, CHANGE),
             Stage::Add => {
-                let turn = turn(column, self.trace.memory_size()[1]);
+                let turn = turn(column, self.trace().memory_size()[1]);
                 in_turn(self.through, CHANGE, turn)
             }
             _ => return now,
         };
-        let before = self.place.checked_sub(1).map(|place| at(self.step, place));
-        before.map_or(now, |before| between(before.value(row, column), now, share))
+        let before = self.place.checked_sub(1);
+        before.map_or(now, |place| between(at(place), now, share))
     }
 
     /// Returns the read vector of a head.
@@ -271,7 +243,7 @@ impl<'a> Instant<'a> {
 
     /// Returns an input bit, between the previous step and this step.
     pub fn input(&self, channel: usize) -> f32 {
-        let input = &self.trace.input;
+        let input = &self.trace().input;
         let turn = turn(channel, input.width());
         let come = in_turn(self.progress(Stage::Controller, None), [0.0, 0.7], turn);
         let (before, now) = (self.before(input, channel), input.row(self.step)[channel]);
@@ -280,7 +252,7 @@ impl<'a> Instant<'a> {
 
     /// Returns an output bit; that of the previous step fades out as the input arrives.
     pub fn output(&self, channel: usize) -> f32 {
-        let output = &self.trace.output;
+        let output = &self.trace().output;
         let turn = turn(channel, output.width());
         let (before, now) = (self.before(output, channel), output.row(self.step)[channel]);
         if let Some(share) = self.glide() {
@@ -320,6 +292,8 @@ pub fn before<'a>(head: &'a HeadTrace, column: &Column, step: usize) -> &'a [f32
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::facts::episode::MemoryAt;
+    use crate::figure::facts::stages::Stages;
     use crate::figure::fixture::recording;
     use crate::model::{Model, NtmConfig};
     use crate::task::Task;
@@ -349,13 +323,19 @@ mod tests {
     fn instants<'a>(
         recording: &'a Recording,
         stages: &'a Stages,
-        mut check: impl FnMut(&dyn Fn(f32) -> Instant<'a>, (usize, usize)),
+        mut check: impl FnMut(&dyn Fn(f32) -> Moment<'a>, (usize, usize)),
     ) {
         let places = (0..stages.len()).chain([usize::MAX]);
         for step in 0..recording.trace.steps() {
             for place in places.clone() {
                 check(
-                    &|through| Instant::new(&recording.trace, stages, (step, place), through),
+                    &|through| Moment {
+                        recording,
+                        stages,
+                        step,
+                        place,
+                        through,
+                    },
                     (step, place),
                 );
             }
@@ -442,25 +422,29 @@ mod tests {
                         place.saturating_sub(1)
                     };
                     let ends = [before, place].map(|place| memory(place, row, column));
-                    lies_between(|through| at(through).memory(row, column), ends, "memory");
+                    lies_between(
+                        |through| at(through).memory_value(row, column),
+                        ends,
+                        "memory",
+                    );
                 }
                 let ends =
-                    |of: &dyn Fn(&Instant<'_>) -> f32| [0.0, 1.0].map(|through| of(&at(through)));
+                    |of: &dyn Fn(&Moment<'_>) -> f32| [0.0, 1.0].map(|through| of(&at(through)));
                 for channel in 0..trace.input.width() {
-                    let of = |at: &Instant<'_>| at.input(channel);
+                    let of = |at: &Moment<'_>| at.input(channel);
                     lies_between(|through| of(&at(through)), ends(&of), "input");
                 }
                 for channel in 0..trace.output.width() {
-                    let of = |at: &Instant<'_>| at.output(channel);
+                    let of = |at: &Moment<'_>| at.output(channel);
                     lies_between(|through| of(&at(through)), ends(&of), "output");
                 }
                 for head in &trace.heads {
                     for column in 0..head.read.width() {
-                        let of = |at: &Instant<'_>| at.read(head, column);
+                        let of = |at: &Moment<'_>| at.read(head, column);
                         lies_between(|through| of(&at(through)), ends(&of), "read");
                     }
                     for row in 0..rows {
-                        let of = |at: &Instant<'_>| at.attention(head, row);
+                        let of = |at: &Moment<'_>| at.attention(head, row);
                         lies_between(|through| of(&at(through)), ends(&of), "attention");
                     }
                 }
@@ -477,8 +461,14 @@ mod tests {
                 .flat_map(|step| (0..stages.len()).map(move |place| (step, place)));
             let all: Vec<_> = all.collect();
             for pair in all.windows(2) {
-                let [left, begins] = [(pair[0], 1.0), (pair[1], 0.0)]
-                    .map(|(moment, through)| Instant::new(trace, &stages, moment, through));
+                let [left, begins] =
+                    [(pair[0], 1.0), (pair[1], 0.0)].map(|((step, place), through)| Moment {
+                        recording: &recording,
+                        stages: &stages,
+                        step,
+                        place,
+                        through,
+                    });
                 let same =
                     |a: f32, b: f32, what| assert_eq!(a.to_bits(), b.to_bits(), "{what} {pair:?}");
                 for head in &trace.heads {
@@ -497,8 +487,8 @@ mod tests {
                 let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
                 for (row, column) in cells.filter(|_| !trace.heads.is_empty()) {
                     same(
-                        left.memory(row, column),
-                        begins.memory(row, column),
+                        left.memory_value(row, column),
+                        begins.memory_value(row, column),
                         "memory",
                     );
                 }
@@ -521,7 +511,13 @@ mod tests {
         {
             let place = stages.place(Stage::Shift, Some(head)).unwrap();
             for through in [0.0, 1.0] {
-                let instant = Instant::new(trace, &stages, (step, place), through);
+                let instant = Moment {
+                    recording: &recording,
+                    stages: &stages,
+                    step,
+                    place,
+                    through,
+                };
                 let mut lengths = [0.0; 12];
                 let mut moving = instant.shifted(head);
                 moving.sort_by(|a, b| a.before.total_cmp(&b.before));

@@ -5,7 +5,7 @@ use crate::figure::facts::heads::{Emitted, REDUNDANCY, Scalar};
 use crate::figure::scene::annotations::Printed;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
-use crate::figure::scene::paint::{At, Draw, Page, Paint};
+use crate::figure::scene::paint::{At, Draw, Surface};
 use crate::figure::{Anchor, Area, HeadName, Scale, Style, facts::numbers};
 use crate::model::Trace;
 use crate::train::{ABSENT, Penalty, Redundancy, is_unrecorded, overlap};
@@ -190,7 +190,7 @@ pub struct Overlap<'a> {
     /// The groups of heads, with spread, shared and P of the step.
     costs: Vec<(&'static str, [f32; 3])>,
     /// The area of their text.
-    words: Option<Area>,
+    pub words: Option<Area>,
 }
 
 fn words_width(parts: bool) -> f32 {
@@ -237,11 +237,6 @@ impl<'a> Overlap<'a> {
         cells
     }
 
-    /// The area of the text.
-    pub fn words(&self) -> Option<Area> {
-        self.words
-    }
-
     /// The penalties among them, a line for each.
     pub fn lines(&self) -> impl Iterator<Item = Area> + '_ {
         self.words.iter().flat_map(|words| {
@@ -262,36 +257,36 @@ impl<'a> Overlap<'a> {
         (15.0 * self.names.len() as f32).max(self.least())
     }
 
-    pub(crate) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page) {
-        paint.cells(&self.cells, at, page, 1.0);
-        self.grid(paint, &at, page);
-        self.cells.print(paint, at, page, PRINTED);
-        self.labels(paint, &at, page);
+    pub(crate) fn paint(&self, on: &mut Surface<'_>, at: At<'_>) {
+        on.paint.cells(&self.cells, at, on.page, 1.0);
+        self.grid(on, &at);
+        self.cells.print(on, at, PRINTED);
+        self.labels(on, &at);
         if let Some(words) = &self.words {
-            self.tell(paint, words, page);
+            self.tell(on, words);
         }
     }
 
     /// Outlines the diagonal cells, and separates read heads from write heads by lines.
-    fn grid(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page) {
-        let (colours, width) = (page.colours, self.cell_width(at));
+    fn grid(&self, on: &mut Surface<'_>, at: &At<'_>) {
+        let (colours, width) = (on.page.colours, self.cell_width(at));
         for (row, place) in at.axis.all() {
             let left = at.area.left + row as f32 * width;
             let cell = Area::new(left, place.min, width, place.span());
             if width >= 6.0 && place.span() >= 6.0 {
-                paint.outline(cell, colours.subdued);
+                on.outline(cell, colours.subdued);
             }
         }
-        paint.frame(*at.area, colours.line);
+        on.frame(*at.area, colours.line);
         let reads = self.names.iter().filter(|name| !name.is_write).count();
         if reads > 0
             && let Some(place) = at.axis.place_of(reads)
         {
             let (x, y, area) = (at.area.left + reads as f32 * width, place.min, at.area);
-            let upright = [[x, area.top], [x, area.bottom]];
-            let level = [[area.left, y], [area.right, y]];
-            paint.line(&upright, colours.text, 1.0);
-            paint.line(&level, colours.text, 1.0);
+            let upright = area.upright(x);
+            let level = area.level(y);
+            on.line(&upright, colours.text, 1.0);
+            on.line(&level, colours.text, 1.0);
         }
     }
 
@@ -300,7 +295,7 @@ impl<'a> Overlap<'a> {
     }
 
     /// Draws the names of the heads above the columns and left of the rows, up to the space that there is.
-    fn labels(&self, paint: &mut dyn Paint, at: &At<'_>, page: &Page) {
+    fn labels(&self, on: &mut Surface<'_>, at: &At<'_>) {
         let (area, width) = (at.area, self.cell_width(at));
         let labels: Vec<_> = self.names.iter().map(HeadName::to_string).collect();
         let widest = labels.iter().map(|label| text_width(label, SMALL));
@@ -308,38 +303,38 @@ impl<'a> Overlap<'a> {
         let every = |room: f32, each: f32| (room / each.max(0.1)).ceil().max(1.0) as usize;
         let [across, down] = [every(widest, width), every(9.5, at.axis.height)];
         for (index, (label, &name)) in labels.iter().zip(&self.names).enumerate() {
-            let style = Style::new(SMALL, page.colours.head(name)).bold();
+            let style = Style::new(SMALL, on.page.colours.head(name)).bold();
             if index % across == 0 {
                 let x = area.left + (index as f32 + 0.5) * width;
-                paint.text(label.as_str(), [x, area.top - LABELS / 2.0], style.middle());
+                on.text(label.as_str(), [x, area.top - LABELS / 2.0], style.middle());
             }
             if let (true, Some(place)) = (index % down == 0, at.axis.place_of(index)) {
                 let at = [area.left - 6.0, place.center()];
-                paint.text(label.as_str(), at, style.end());
+                on.text(label.as_str(), at, style.end());
             }
         }
     }
 
     /// Writes the penalties of the step, one line per group: spread and shared add up to P.
-    fn tell(&self, paint: &mut dyn Paint, area: &Area, page: &Page) {
+    fn tell(&self, on: &mut Surface<'_>, area: &Area) {
         let columns = if area.width() > WHO + 2.0 * NUMBER {
             vec![("spread", 0), ("shared", 1), ("= P", 2)]
         } else {
             vec![("redundancy", 2)]
         };
-        let said = Style::new(SMALL, page.colours.subdued).end();
-        let plain = Style::new(SMALL, page.colours.text);
+        let said = Style::new(SMALL, on.page.colours.subdued).end();
+        let plain = Style::new(SMALL, on.page.colours.text);
         for (place, (word, part)) in columns.into_iter().enumerate() {
             let right = area.left + WHO + (place + 1) as f32 * NUMBER;
-            paint.text(word, [right, area.top + LABELS / 2.0], said);
+            on.text(word, [right, area.top + LABELS / 2.0], said);
             for (line, (_, costs)) in self.lines().zip(&self.costs) {
                 let number = numbers::plain(costs[part], 2, 5);
                 let at = [right, line.centre()];
-                paint.text(number.trim_start(), at, plain.mono().end());
+                on.text(number.trim_start(), at, plain.mono().end());
             }
         }
         for (line, (who, _)) in self.lines().zip(&self.costs) {
-            paint.text(*who, [area.left, line.centre()], plain);
+            on.text(*who, [area.left, line.centre()], plain);
         }
     }
 }

@@ -68,16 +68,20 @@ impl FrameTime {
     }
 }
 
-/// Pictures that fill a page, at one moment or at many.
+/// Pictures that fill a page, at one moment unless it says that there are many.
 pub trait Pages: Sync {
     /// Returns the page at the requested size, or at one that suits its contents, with the placed pictures.
     fn scene(&self) -> Scene<'_>;
 
     /// The page at another moment.
-    fn draw_at(&self, moment: FrameTime) -> Drawing;
+    fn draw_at(&self, _moment: FrameTime) -> Drawing {
+        self.draw()
+    }
 
     /// Returns the contents of the frames of an animation of this episode.
-    fn frame_times(&self, walk: Walk) -> Vec<FrameTime>;
+    fn frame_times(&self, _walk: Walk) -> Vec<FrameTime> {
+        vec![FrameTime::new(0, None)]
+    }
 
     /// The smallest page.
     fn least_size(&self) -> (f32, f32);

@@ -93,12 +93,30 @@ pub trait Paint {
     }
 }
 
+/// A surface to paint on, with the settings of its page.
+pub struct Surface<'p> {
+    /// The surface.
+    pub paint: &'p mut dyn Paint,
+    /// The settings.
+    pub page: &'p Page,
+}
+
+impl<'p> Surface<'p> {
+    /// A surface with these settings.
+    pub fn new(paint: &'p mut dyn Paint, page: &'p Page) -> Self {
+        Self { paint, page }
+    }
+}
+
 /// Drawing functions for frequent shapes, as marks.
-pub trait Draw: Paint {
+pub trait Draw {
+    /// Puts a mark above all that is there.
+    fn put(&mut self, mark: Mark);
+
     /// A filled rectangle.
     fn rect(&mut self, area: Area, fill: impl Into<Ink>) {
         let fill = fill.into();
-        self.mark(Mark::Rect { area, fill });
+        self.put(Mark::Rect { area, fill });
     }
 
     /// A line without gaps.
@@ -108,7 +126,7 @@ pub trait Draw: Paint {
 
     /// A line with dashes and gaps of these lengths.
     fn dashed(&mut self, points: &[[f32; 2]], ink: impl Into<Ink>, width: f32, dashes: &[f32]) {
-        self.mark(Mark::Line {
+        self.put(Mark::Line {
             points: points.to_vec(),
             ink: ink.into(),
             width,
@@ -119,29 +137,39 @@ pub trait Draw: Paint {
     /// A filled shape.
     fn shape(&mut self, points: &[[f32; 2]], fill: impl Into<Ink>) {
         let (points, fill) = (points.to_vec(), fill.into());
-        self.mark(Mark::Shape { points, fill });
+        self.put(Mark::Shape { points, fill });
     }
 
     /// A line of text.
     fn text(&mut self, text: impl Into<String>, at: [f32; 2], style: Style) {
         let text = text.into();
-        self.mark(Mark::Text(Text { text, at, style }));
+        self.put(Mark::Text(Text { text, at, style }));
     }
 
     /// The edge of a rectangle, just outside.
     fn frame(&mut self, area: Area, ink: Rgb) {
         let (ink, inside) = (ink.into(), false);
-        self.mark(Mark::Edge { area, ink, inside });
+        self.put(Mark::Edge { area, ink, inside });
     }
 
     /// The edge of a rectangle, just inside.
     fn outline(&mut self, area: Area, ink: Rgb) {
         let (ink, inside) = (ink.into(), true);
-        self.mark(Mark::Edge { area, ink, inside });
+        self.put(Mark::Edge { area, ink, inside });
     }
 }
 
-impl<P: Paint + ?Sized> Draw for P {}
+impl<P: Paint + ?Sized> Draw for P {
+    fn put(&mut self, mark: Mark) {
+        self.mark(mark);
+    }
+}
+
+impl Draw for Surface<'_> {
+    fn put(&mut self, mark: Mark) {
+        self.paint.mark(mark);
+    }
+}
 
 impl Paint for Drawing {
     fn mark(&mut self, mark: Mark) {

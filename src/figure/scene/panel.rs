@@ -12,7 +12,7 @@ use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::lanes::{self, Decades};
 use crate::figure::scene::overlap::{LABELS, Overlap};
-use crate::figure::scene::paint::{At, Draw, Page, Paint};
+use crate::figure::scene::paint::{At, Draw, Surface};
 use crate::figure::{
     Area, HeadName, Image, Mark, PanelId, Picture, Rgb, Scalar, Scale, Slot, Style,
 };
@@ -186,35 +186,35 @@ impl<'a> PlacedPanel<'a> {
     }
 
     /// Paints the contents.
-    pub fn paint(&self, paint: &mut dyn Paint, page: &Page) {
+    pub fn paint(&self, on: &mut Surface<'_>) {
         match &self.panel.content {
             Content::Cells(cells) => {
-                cells.paint(paint, self.place(), page);
+                cells.paint(on, self.place());
                 if self.steps().is_none() {
-                    cells.print(paint, self.place(), page, PRINTED);
+                    cells.print(on, self.place(), PRINTED);
                 }
             }
-            Content::Bars(bars) => bars.paint(paint, self.place(), page),
-            Content::Addressing(all) => all.paint(paint, &self.area, &self.axis, page),
-            Content::Overlap(overlap) => overlap.paint(paint, self.place(), page),
-            Content::Lanes(all) => lanes::all(paint, all, &self.area, page),
-            Content::Decades(decades) => decades.paint(paint, &self.area, page),
+            Content::Bars(bars) => bars.paint(on, self.place()),
+            Content::Addressing(all) => all.paint(on, &self.area, &self.axis),
+            Content::Overlap(overlap) => overlap.paint(on, self.place()),
+            Content::Lanes(all) => lanes::all(on, all, &self.area),
+            Content::Decades(decades) => decades.paint(on, &self.area),
             Content::Sign(_) => {}
         }
-        if let (Some(steps), true) = (self.steps(), page.hides_future) {
-            let done = self.panel.done.saturating_sub(page.first);
+        if let (Some(steps), true) = (self.steps(), on.page.hides_future) {
+            let done = self.panel.done.saturating_sub(on.page.first);
             let share = (done as f32 / steps.max(1) as f32).min(1.0);
             let left = self.area.left + share * self.area.width();
-            later(paint, self.area.across(left, self.area.right), page);
+            later(on, self.area.across(left, self.area.right));
         }
     }
 }
 
 /// Hides the steps that have not happened, in this area.
-pub(crate) fn later(paint: &mut dyn Paint, area: Area, page: &Page) {
+pub(crate) fn later(on: &mut Surface<'_>, area: Area) {
     if area.width() > 0.0 {
-        paint.rect(area, page.colours.well);
-        paint.outline(area, page.colours.line);
+        on.rect(area, on.page.colours.well);
+        on.outline(area, on.page.colours.line);
     }
 }
 
@@ -278,67 +278,62 @@ impl<'a> Panel<'a> {
 
     /// Places the picture on a page, with its rows on this axis.
     pub fn along(self, area: Area, axis: Axis) -> PlacedPanel<'a> {
-        let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
-        let (panel, area) = (self, area.down(top, bottom));
+        let ends = axis.ends().unwrap_or(Span::new(area.top, area.bottom));
+        let (panel, area) = (self, area.down(ends.min, ends.max));
         PlacedPanel { panel, area, axis }
     }
 
     /// Draws everything; the data fills `area`.
-    pub(crate) fn draw(
-        mut self,
-        paint: &mut dyn Paint,
-        area: Area,
-        axis: bool,
-        page: &Page,
-    ) -> PlacedPanel<'a> {
+    pub(crate) fn draw(mut self, on: &mut Surface<'_>, area: Area, axis: bool) -> PlacedPanel<'a> {
         // On a page it is called by its title.
         (self.name, self.alt) = (self.title.clone(), self.note.clone());
         let place = self.at(area);
         let (panel, area) = (&place.panel, &place.area);
-        place.paint(paint, page);
+        place.paint(on);
         match panel.content {
             Content::Lanes(..) | Content::Decades(_) | Content::Overlap(_) => {}
-            _ => panel.rows_axis(paint, area, &place.axis, page),
+            _ => panel.rows_axis(on, area, &place.axis),
         }
-        let step = page.step.and_then(|step| step.checked_sub(page.first));
+        let step = on
+            .page
+            .step
+            .and_then(|step| step.checked_sub(on.page.first));
         if let (Some(step), Some(steps)) = (step, place.steps())
             && step < steps
         {
-            play_head(paint, &area.inset(0.0, -2.0), step, steps, page);
+            play_head(on, &area.inset(0.0, -2.0), step, steps);
         }
-        panel.title(paint, area, page);
+        panel.title(on, area);
         if axis {
-            panel.columns_axis(paint, area, page);
+            panel.columns_axis(on, area);
         }
         place
     }
 
-    /// Returns the right edge of the picture, for data in this area.
-    fn right(&self, area: &Area) -> f32 {
-        match &self.content {
-            Content::Overlap(overlap) => overlap.words().map_or(area.right, |words| words.right),
-            _ => area.right,
-        }
-    }
-
-    fn title(&self, paint: &mut dyn Paint, area: &Area, page: &Page) {
+    fn title(&self, on: &mut Surface<'_>, area: &Area) {
         let y = area.top - self.head() + 11.0;
-        let style = Style::new(12.0, page.colours.text).bold();
-        paint.text(self.title.as_str(), [area.left, y], style);
+        let style = Style::new(12.0, on.page.colours.text).bold();
+        on.text(self.title.as_str(), [area.left, y], style);
         let left = area.left + text_width(&self.title, 12.5) + 8.0;
-        let mut right = self.right(area);
+        let mut right = area.right;
+        if let Content::Overlap(Overlap {
+            words: Some(words), ..
+        }) = &self.content
+        {
+            right = words.right;
+        }
         let cells = match &self.content {
             Content::Cells(cells) | Content::Overlap(Overlap { cells, .. }) => Some(cells),
             _ => None,
         };
         if let Some(cells) = cells.filter(|_| left + 60.0 < right) {
-            let [broken, absent] = paint.odd(cells, self.id);
+            let [broken, absent] = on.paint.odd(cells, self.id);
             for (is_there, words, fill) in [
-                (broken, "not finite", page.colours.non_finite),
-                (absent, page.lacking, page.colours.raised),
+                (broken, "not finite", on.page.colours.non_finite),
+                (absent, on.page.lacking, on.page.colours.raised),
             ] {
                 if is_there {
-                    right = no_value(paint, [right, y], words, fill, page);
+                    right = no_value(on, [right, y], words, fill);
                 }
             }
             let note = text_width(&self.note, TEXT);
@@ -346,101 +341,89 @@ impl<'a> Panel<'a> {
             let end = |end| text_width(&end_text(end), SMALL);
             let ends = (end(low) + end(high) + 26.0).max(66.0);
             let bar = (right - left - note - ends).clamp(24.0, 88.0);
-            right = legend(paint, [right, y], bar, cells.scale, page);
+            right = legend(on, [right, y], bar, cells.scale);
         }
         let has_room = left + text_width(&self.note, TEXT) + 8.0 < right;
         if has_room && self.note != self.title {
-            let style = Style::new(TEXT, page.colours.subdued);
-            paint.text(self.note.as_str(), [left, y], style);
+            let style = Style::new(TEXT, on.page.colours.subdued);
+            on.text(self.note.as_str(), [left, y], style);
         }
     }
 
-    fn rows_axis(&self, paint: &mut dyn Paint, area: &Area, placed: &Axis, page: &Page) {
-        let colours = page.colours;
+    fn rows_axis(&self, on: &mut Surface<'_>, area: &Area, placed: &Axis) {
+        let colours = on.page.colours;
         let style = Style::new(SMALL, colours.subdued).end();
         for (row, place) in placed.numbered() {
             let y = place.center();
             let tick = [[area.left - TICK, y], [area.left, y]];
-            paint.line(&tick, colours.subdued, 1.0);
-            paint.text(row.to_string(), [area.left - TICK - 3.0, y], style);
+            on.line(&tick, colours.subdued, 1.0);
+            on.text(row.to_string(), [area.left - TICK - 3.0, y], style);
         }
-        let label = match (page.as_paper || placed.upwards, self.down.label) {
+        let label = match (on.page.as_paper || placed.upwards, self.down.label) {
             (true, "row") if placed.upwards => "location →",
             (true, "row") => "← location",
             (_, label) => label,
         };
         if text_width(label, TEXT) < area.height() {
             let style = Style::new(TEXT, colours.subdued).upwards();
-            paint.text(label, [area.left - 40.0, area.centre()], style);
+            on.text(label, [area.left - 40.0, area.centre()], style);
         }
     }
 
-    fn columns_axis(&self, paint: &mut dyn Paint, area: &Area, page: &Page) {
+    fn columns_axis(&self, on: &mut Surface<'_>, area: &Area) {
         let (first, count, label) = match self.across {
-            Across::Steps(steps) if page.as_paper => (page.first, steps, "time step →"),
-            Across::Steps(steps) => (page.first, steps, "step"),
+            Across::Steps(steps) if on.page.as_paper => (on.page.first, steps, "time step →"),
+            Across::Steps(steps) => (on.page.first, steps, "step"),
             Across::Columns(columns) => (0, columns, "column"),
             Across::Values => return,
         };
-        let colours = page.colours;
+        let colours = on.page.colours;
         let width = area.width() / count.max(1) as f32;
         let every = numbered_every(width);
         let style = Style::new(SMALL, colours.subdued).middle();
         for number in (first..first + count).filter(|number| number % every == 0) {
             let x = area.left + ((number - first) as f32 + 0.5) * width;
             let y = area.bottom;
-            paint.line(&[[x, y], [x, y + TICK]], colours.subdued, 1.0);
-            paint.text(number.to_string(), [x, y + 11.0], style);
+            on.line(&[[x, y], [x, y + TICK]], colours.subdued, 1.0);
+            on.text(number.to_string(), [x, y + 11.0], style);
         }
         let style = Style::new(TEXT, colours.subdued).middle();
-        paint.text(label, [area.middle(), area.bottom + 24.0], style);
+        on.text(label, [area.middle(), area.bottom + 24.0], style);
     }
 }
 
 /// The colours of a scale from its one end to the other.
-pub fn shades(paint: &mut dyn Paint, area: Area, scale: Scale, page: &Page) {
+pub fn shades(on: &mut Surface<'_>, area: Area, scale: Scale) {
     const COUNT: usize = 256;
     let share = |index: usize| index as f32 / (COUNT - 1) as f32;
-    let pixels = (0..COUNT).map(|i| page.colours.of(scale, scale.at(share(i))));
+    let pixels = (0..COUNT).map(|i| on.page.colours.of(scale, scale.at(share(i))));
     let image = Image {
         columns: COUNT,
         rows: 1,
         pixels: pixels.collect(),
     };
-    paint.mark(Mark::Image { area, image });
-    paint.frame(area, page.colours.line);
+    on.put(Mark::Image { area, image });
+    on.frame(area, on.page.colours.line);
 }
 
 /// A bar of the colours of a scale with the values of its ends, before `right`; returns where it begins.
-pub(crate) fn legend(
-    paint: &mut dyn Paint,
-    [right, y]: [f32; 2],
-    width: f32,
-    scale: Scale,
-    page: &Page,
-) -> f32 {
+pub(crate) fn legend(on: &mut Surface<'_>, [right, y]: [f32; 2], width: f32, scale: Scale) -> f32 {
     let (low, high) = scale.ends();
-    let style = Style::new(SMALL, page.colours.subdued);
-    paint.text(end_text(high), [right, y], style.end());
+    let style = Style::new(SMALL, on.page.colours.subdued);
+    on.text(end_text(high), [right, y], style.end());
     let right = right - text_width(&end_text(high), SMALL) - 5.0;
     let area = Area::new(right - width, y - 4.0, width, 8.0);
-    shades(paint, area, scale, page);
+    shades(on, area, scale);
     let left = area.left - 5.0;
-    paint.text(end_text(low), [left, y], style.end());
+    on.text(end_text(low), [left, y], style.end());
     left - text_width(&end_text(low), SMALL) - 4.0
 }
 
 /// Draws the legend of a colour outside the scale, before `right`; returns its left edge.
-fn no_value(
-    paint: &mut dyn Paint,
-    [right, y]: [f32; 2],
-    words: &str,
-    fill: Rgb,
-    page: &Page,
-) -> f32 {
-    let style = Style::new(SMALL, page.colours.subdued).end();
-    paint.text(words, [right, y], style);
+fn no_value(on: &mut Surface<'_>, [right, y]: [f32; 2], words: &str, fill: Rgb) -> f32 {
+    let style = Style::new(SMALL, on.page.colours.subdued).end();
+    on.text(words, [right, y], style);
     let left = right - text_width(words, SMALL) - 14.0;
-    paint.rect(Area::new(left, y - 4.0, 8.0, 8.0), fill);
+    on.rect(Area::new(left, y - 4.0, 8.0, 8.0), fill);
     left - 10.0
 }

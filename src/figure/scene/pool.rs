@@ -101,7 +101,7 @@ mod tests {
     fn a_single_peak_survives_any_reduction() {
         let mut values = vec![0.0; 3 * 4096];
         values[3 * 1777..][..3].fill(1.0);
-        let seen = shown([3, 4096], [3, 100], Scale::Weighting, &values);
+        let seen = shown([3, 4096], [3, 100], Scale::weighting(false), &values);
         assert_eq!(seen.len(), 300);
         assert_eq!(seen.iter().filter(|&&value| value == 1.0).count(), 3);
     }

@@ -75,8 +75,8 @@ type Quantity<'a> = (&'static str, &'static str, Cow<'a, [f32]>, Scale);
 impl<'a> Catalogue<'a> {
     /// Returns both quantities of a layer over time, with their inputs.
     pub fn lanes(&self, layer: usize) -> Vec<Lane<'a>> {
-        let (trace, state) = (&self.recording.trace, self.scales.state);
-        let Some(units) = Units::of(trace, self.initial, layer, self.moment.0) else {
+        let (trace, state) = (self.now.trace(), self.facts.scales.state);
+        let Some(units) = Units::of(trace, self.initial, layer, self.now.step) else {
             return Vec::new();
         };
         let mut made: [Vec<Quantity<'a>>; 2] = Default::default();
@@ -112,7 +112,7 @@ impl<'a> Catalogue<'a> {
         let (units, id) = (values.len(), PanelId::of(Picture::Units, layer));
         let part = QUANTITIES.iter().position(|quantity| *quantity == symbol);
         let mut cells = Cells::new([1, units], scale, move |_, unit| values[unit]);
-        cells.version = (self.moment.0, 0);
+        cells.version = (self.now.step, 0);
         Panel {
             title: symbol.to_owned(),
             name: format!("layer {layer} {words} {symbol}"),

@@ -219,7 +219,7 @@ impl State {
         let last = (trace.steps().saturating_sub(1), bits.saturating_sub(1));
         let mark = self.mark().filter(|_| !open.is_of_a_file());
         let before = self.player.clone();
-        self.player.load(trace.steps(), open.stages.len());
+        self.player.load(trace.steps(), open.facts.stages.len());
         let view = &mut self.view;
         if !is_active {
             self.suits = WindowLayout::that_suits(open);

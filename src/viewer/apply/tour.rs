@@ -219,9 +219,9 @@ impl State {
         };
         let (stop, recording) = (tour.at(), &open.shown.recording);
         let (chosen, step) = self.view_of(tour, recording);
-        let head = chosen.or_else(|| open.salient.at(step));
+        let head = chosen.or_else(|| open.facts.salient.at(step));
         let traced = head.and_then(|head| recording.trace.heads.get(head));
-        let stage = tour.begins_at(&open.stages, traced);
+        let stage = tour.begins_at(&open.facts.stages, traced);
         // A bit of what is the answer.
         let mark = shown_in(recording, step).filter(|_| stop.wait == Wait::Flip);
         let before = mark.map(|_| SameArc(open.shown.clone()));
@@ -266,8 +266,8 @@ impl State {
             ),
             // A stage that the machine omits never comes.
             Wait::Stage(about) => {
-                let reached = open.stages.reached(player.stage(), about, head);
-                tour.lacks(&open.stages) || (!player.whole_steps() && reached)
+                let reached = open.facts.stages.reached(player.stage(), about, head);
+                tour.lacks(&open.facts.stages) || (!player.whole_steps() && reached)
             }
             Wait::First => player.step() == 0,
             Wait::Answer => is_asked && self.view.selected.is_some_and(of_answer),

@@ -15,8 +15,8 @@ use crate::viewer::state::Open;
 /// Card of one number of a vector per step, if this episode has it.
 pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card> {
     let recording = &open.shown.recording;
-    let shades = [Scale::Bits, Scale::Weighting];
-    let source = Source::new(recording, &open.scales, shades, id)?;
+    let shades = [Scale::Bits, Scale::weighting(false)];
+    let source = Source::new(recording, &open.facts.scales, shades, id)?;
     let steps = recording.trace.steps();
     if step >= steps || column >= source.rows {
         return None;
@@ -47,7 +47,7 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
         Some(_) if id.picture == Picture::Overlap => {
             let (trace, heads) = (&recording.trace, [id.of?, column]);
             lines.push(line("A·A′", overlap_sum(trace, step, heads), value));
-            let all = open.redundancies.0.iter();
+            let all = open.facts.redundancies.0.iter();
             lines.extend(all.map(|of| penalty(of, trace, step)));
             let name = HeadName::of(trace, column);
             format!("{} with {name}, overlap", source.whose)
@@ -213,7 +213,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     let shares: Vec<_> = shares.collect();
     let columns = columns_of(head).filter_map(|column| {
         let emitted = column.emits(head)?;
-        let (value, sum) = match emitted.series(head) {
+        let (value, sum) = match head.series(emitted.array) {
             None => (expected_shift(head, step), shares.join("\n")),
             Some(gate) if emitted.array == array::GATE => {
                 let [content, before] = [gate[step], 1.0 - gate[step]].map(n);
@@ -221,7 +221,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
                 (gate[step], sum)
             }
             Some(series) => {
-                let sum = format!("{}: {}", emitted.words, column.equation(head));
+                let sum = format!("{}: {}", emitted.words, (column.equation)(head));
                 (series[step], sum)
             }
         };
@@ -237,7 +237,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     let entropy = figure::entropy(weighting);
     lines.push(line("H", "−Σ w log₂ w, in bits", entropy));
     // Worked out once for the episode: a pass over the weightings in every frame would be too much.
-    let scalars = &open.heads[index].scalars;
+    let scalars = &open.facts.heads[index].scalars;
     let columns: Vec<_> = scalars.iter().map(|scalar| scalar.of.array.name).collect();
     let label = head_label(&recording.trace, index);
     let verb = if head.is_write() { "write" } else { "read" };

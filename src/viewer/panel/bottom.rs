@@ -10,7 +10,7 @@ use super::{BUTTONS, View};
 use crate::figure::facts::numbers;
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::timeline::TIMELINE;
-use crate::figure::scene::paint::Draw;
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::{Area, Ink};
 use crate::player::{Loop, Player};
 use crate::viewer::command::{Ask, Learn, Play, Subject};
@@ -49,7 +49,8 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let page = view.page(ui.pixels_per_point());
     let of = view.debug_page();
     let y = whole.y_range().into();
-    let places = of.timeline(&mut view.page_canvas(ui, whole), &page, *above, y);
+    let mut canvas = view.page_canvas(ui, whole);
+    let places = of.timeline(&mut Surface::new(&mut canvas, &page), *above, y);
     for place in &places {
         part_ui(ui, place, &places, view);
     }
@@ -129,7 +130,9 @@ fn stages_ui(ui: &mut Ui, rect: Rect, view: &mut View<'_>) {
         let x = Rangef::new(row.left() + left, row.left() + right);
         stage_ui(ui, x, row.y_range(), place, view);
     }
-    let name = view.stage().map(|stage| view.open.stages.at(stage).name());
+    let name = view
+        .stage()
+        .map(|stage| view.open.facts.stages.at(stage).name());
     let name = name.unwrap_or_else(|| "whole step".to_owned());
     let mut right = row.left() - 6.0;
     for (words, font, ink) in [
@@ -147,7 +150,7 @@ fn stages_ui(ui: &mut Ui, rect: Rect, view: &mut View<'_>) {
 fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
     let (current, whole) = (view.player.stage(), view.player.whole_steps());
     let rect = Rect::from_x_y_ranges(x, y.expand(-8.0));
-    let stage = view.open.stages.at(place).name();
+    let stage = view.open.facts.stages.at(place).name();
     let (name, selected) = (format!("Go to stage {stage}"), view.stage() == Some(place));
     let info = WidgetInfo::selected(Role::Button, true, selected, name);
     let response = spot(ui, rect, ("stage", place), Sense::click(), &info);
@@ -270,11 +273,14 @@ const STEP: f32 = 38.0;
 /// The list; a click goes to the step of a line.
 pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let (open, step) = (view.open, view.step());
-    let count = open.events.len();
+    let count = open.facts.events.len();
     if x.span() < LEAST[0] || y.span() < LEAST[1] || count == 0 {
         return;
     }
-    let passed = open.events.partition_point(|event| event.step <= step);
+    let passed = open
+        .facts
+        .events
+        .partition_point(|event| event.step <= step);
     let title = format!("EVENTS  {passed} of {count}");
     let (at, font) = (pos2(x.min + 6.0, y.min + 6.0), theme::heading(11.0));
     quiet_text(ui, at, Align2::LEFT_CENTER, &title, font, view);
@@ -296,7 +302,7 @@ pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 
 /// A line of it; `last` is the one that happened last.
 fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) {
-    let event = &view.open.events[index];
+    let event = &view.open.facts.events[index];
     let response = ui.interact(rect, ui.scope_id().with(("event", index)), Sense::click());
     let name = format!("Go to step {}: {}", event.step, event.words);
     let info = WidgetInfo::selected(Role::Button, true, last, name);

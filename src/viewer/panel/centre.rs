@@ -7,14 +7,14 @@ use super::page::{loop_handles, page_ui};
 use crate::figure::facts::rows::Span;
 use crate::figure::page::debug::geometry::{Bands, Columns, PHASES};
 use crate::figure::page::debug::{DebugPage, ROWS as ON_SCREEN};
-use crate::figure::scene::paint::Draw;
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::train::Recording;
 use crate::viewer::command::{Edit, Rows, Steps};
 use crate::viewer::widget::{area, send, spot};
 
 /// Height of the rows where the pictures have this height.
 pub fn rows_room(height: f32, recording: &Recording) -> f32 {
-    let bands = DebugPage::bands(&recording.trace, Span::new(0.0, height));
+    let bands = Bands::new(&recording.trace, Span::new(0.0, height));
     bands.rows.span().max(0.0)
 }
 
@@ -24,8 +24,10 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let y = all.y_range();
     let page = view.page(ui.pixels_per_point());
     let of = view.debug_page();
-    let places = of.centre(&mut view.page_canvas(ui, all), &page, *columns, y.into());
-    let bands = DebugPage::bands(view.trace(), y.into());
+    let mut canvas = view.page_canvas(ui, all);
+    let on = &mut Surface::new(&mut canvas, &page);
+    let places = of.centre(on, *columns, y.into());
+    let bands = Bands::new(view.trace(), y.into());
     let clip = columns.is_part().then_some(columns.time.into());
     page_ui(ui, &places, clip, view);
     let phases = Span::new(bands.ruler.min, bands.ruler.min + PHASES);

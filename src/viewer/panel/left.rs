@@ -9,7 +9,7 @@ use super::View;
 use super::parts::choose;
 use crate::figure::narrate::mechanism;
 use crate::figure::scene::annotations::head_dash;
-use crate::figure::{self, TOUCHED, facts::numbers, head_label, narrate};
+use crate::figure::{self, Surface, TOUCHED, facts::numbers, head_label, narrate};
 use crate::model::NoiseMode;
 use crate::task::{Measure, Task};
 use crate::viewer::command::{Command, Edit, Episode, Rows};
@@ -402,8 +402,9 @@ fn head_line(line: &Line<'_>, head: usize, label: &str, view: &mut View<'_>) {
     let sign = pos2(left + 6.0, rect.center().y);
     head_sign(line.ui.painter(), sign, 14.0, write, view.head_color(head));
     let ends = [left + 20.0, left + 36.0].map(|x| [x, rect.bottom() - 1.0]);
-    let (of, data) = (view.trace(), palette.data);
-    head_dash(&mut view.canvas(line.ui), of, head, ends, data);
+    let (of, page) = (view.trace(), view.page(1.0));
+    let mut canvas = view.canvas(line.ui);
+    head_dash(&mut Surface::new(&mut canvas, &page), of, head, ends);
     let ink = [palette.text, palette.strong][usize::from(head == view.focus)];
     line.left(28.0, label, theme::heading(13.0), ink);
     // As much room for the row as the last one takes: nothing moves while time does.

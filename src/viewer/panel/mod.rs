@@ -38,6 +38,7 @@ use super::state::{NARROW, Open, State, Target};
 use super::theme::{Palette, Scale};
 use super::widget::{Canvas, Readout, Textures, area, named_rects, rect, send, spot};
 use crate::figure::facts::equations::InStep;
+use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::Rows;
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::page::debug::DebugPage;
@@ -171,22 +172,19 @@ impl<'a> View<'a> {
 
     /// The pictures of the episode at this moment, on the rows that are shown.
     pub fn catalogue(&self) -> Catalogue<'a> {
-        let scales = [Scale::Weighting, Scale::LogWeighting];
-        let weightings = scales[usize::from(self.state.view.log_scale)];
         Catalogue {
-            recording: self.recording(),
-            stages: &self.open.stages,
-            scales: &self.open.scales,
-            written: &self.open.written,
-            redundancies: &self.open.redundancies,
-            shades: [Scale::Bits, weightings],
+            now: Moment {
+                place: self.player.stage(),
+                ..self.open.moment(self.player)
+            },
+            facts: &self.open.facts,
+            shades: [Scale::Bits, Scale::weighting(self.state.view.log_scale)],
             rows: self.rows,
             spread: self.open.spread.as_deref(),
             layer: self.state.layer(),
             upwards: false,
+            as_paper: false,
             initial: self.open.shown.initial_cells(),
-            moment: (self.step(), self.player.stage()),
-            through: self.player.through(),
         }
     }
 
@@ -194,7 +192,7 @@ impl<'a> View<'a> {
     pub fn as_figure(&self) -> Catalogue<'a> {
         Catalogue {
             rows: &self.open.all,
-            moment: (self.step(), self.stage().unwrap_or(usize::MAX)),
+            now: self.open.moment(self.player),
             ..self.catalogue()
         }
     }
@@ -244,8 +242,6 @@ impl<'a> View<'a> {
                 ..self.as_figure()
             },
             whole: self.whole,
-            lines: &self.open.heads,
-            events: &self.open.events,
             span: 0..self.steps(),
             focus: self.focus,
             pinned: view.pinned,

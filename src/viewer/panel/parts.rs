@@ -12,10 +12,10 @@ use crate::figure::facts::links;
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::stages::{COLUMNS, columns_of};
 use crate::figure::narrate::mechanism;
-use crate::figure::page::debug::legends::{legends, legends_size, overlap_size};
+use crate::figure::page::debug::legends::{LEGENDS_SIZE, legends, overlap_size};
 use crate::figure::page::debug::table::{emitted_value, table_cells};
 use crate::figure::scene::overlap::Redundant;
-use crate::figure::scene::paint::Draw;
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::{
     Area, EMITTED, Ink, PanelId, Picture, PlacedPanel, Stage, facts::numbers, head_label, narrate,
 };
@@ -91,7 +91,7 @@ pub fn column_word_ui(ui: &Ui, place: &PlacedPanel<'_>, id: PanelId, view: &mut 
     };
     let response = button(ui, place);
     let trace = &view.trace().heads[head];
-    if let Some(stage) = view.open.stages.place(column.stage, Some(trace)) {
+    if let Some(stage) = view.open.facts.stages.place(column.stage, Some(trace)) {
         on_click(&response, Play::SeekStage(stage));
     }
     if response.hovered() {
@@ -135,7 +135,7 @@ pub fn table_line_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut V
         view.canvas(ui).outline(place.area, line);
     }
     choose(&response, head);
-    let (heads, step) = (&view.open.heads, view.step());
+    let (heads, step) = (&view.open.facts.heads, view.step());
     let value = |head: usize, column: usize| emitted_value(&heads[head], &EMITTED[column], step);
     let cells = table_cells(Span::new(place.area.left, place.area.right));
     let cell = pointer(&response).map(|at| {
@@ -156,7 +156,7 @@ pub fn table_line_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut V
 
 /// The redundancy of some heads: how it comes about.
 pub fn penalty_ui(ui: &Ui, place: &PlacedPanel<'_>, who: &str, view: &mut View<'_>) {
-    let mut all = view.open.redundancies.0.iter();
+    let mut all = view.open.facts.redundancies.0.iter();
     let Some(of) = all.find(|of| of.who == who) else {
         return;
     };
@@ -207,10 +207,15 @@ fn on_demand(
 
 /// The legends, where they have no room: pointed at or clicked they are shown.
 pub fn legends_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
-    on_demand(ui, place, legends_size(), |ui, rect| {
+    on_demand(ui, place, LEGENDS_SIZE, |ui, rect| {
         let (page, seen) = (view.page(ui.pixels_per_point()), view.catalogue());
         let (focus, room) = (view.focus, (area(rect), 2));
-        legends(&mut view.canvas(ui), &seen, focus, room, &page);
+        legends(
+            &mut Surface::new(&mut view.canvas(ui), &page),
+            &seen,
+            focus,
+            room,
+        );
     });
 }
 
@@ -265,7 +270,7 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     sheet.menu(&response, cell, None);
     if let Some(step) = step {
         let (loss, phase) = (loss[step], narrate::phase_at(view.recording(), step));
-        let mut events = view.open.events.iter();
+        let mut events = view.open.facts.events.iter();
         let here = events.find(|event| event.step == step);
         let here = here.map_or("", |event| &event.words);
         let unit = if is_absent(loss) { "" } else { " bits" };
@@ -278,7 +283,7 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
 pub fn ribbon_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
     let (_, step) = over_time(ui, place, view);
     let Some(step) = step else { return };
-    let mut stretches = view.open.heads[head].stretches.iter();
+    let mut stretches = view.open.facts.heads[head].stretches.iter();
     let here = stretches.find(|stretch| (stretch.start..stretch.end).contains(&step));
     let (trace, label) = (view.trace(), head_label(view.trace(), head));
     let range = reach(&trace.heads[head]);
@@ -335,7 +340,7 @@ fn menu(
 
 /// The penalty over time of the heads of the selected head's kind.
 fn redundancy_ui(response: &Response, step: Option<usize>, view: &mut View<'_>) {
-    let all = &view.open.redundancies;
+    let all = &view.open.facts.redundancies;
     let is_write = view.head().is_some_and(HeadTrace::is_write);
     let Some(of) = all.like(is_write) else { return };
     let own = all.0.iter().position(|other| other.who == of.who);

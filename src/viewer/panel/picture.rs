@@ -9,13 +9,12 @@ use egui::{Response, Ui};
 
 use super::copy_menu::{More, Sheet};
 use super::{View, part, pointer, scrub, signal_path};
-use crate::figure::facts::episode::MemoryAt;
 use crate::figure::facts::stages::{Column, columns_of};
 use crate::figure::page::compare::SIDES;
 use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
 use crate::figure::scene::panel::{Content, Hit};
 use crate::figure::scene::units::QUANTITIES;
-use crate::figure::{PanelId, Picture, PlacedPanel, facts::numbers, head_label, narrate};
+use crate::figure::{PanelId, Picture, PlacedPanel, Surface, facts::numbers, head_label, narrate};
 use crate::train::{ABSENT, Quantity};
 use crate::viewer::command::{Command, Episode, Look};
 use crate::viewer::inspect::{self, Card};
@@ -51,7 +50,7 @@ pub fn picture_ui(ui: &mut Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
 /// Paints a picture at its place in the window.
 pub fn paint_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     let page = view.page(ui.pixels_per_point());
-    place.paint(&mut view.canvas(ui), &page);
+    place.paint(&mut Surface::new(&mut view.canvas(ui), &page));
 }
 
 /// Handles interaction with a picture; `all` are the parts of its page.
@@ -200,7 +199,7 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
     match &panel.content {
         Content::Bars(bars) => {
             let of = view.in_step(bars.head);
-            let sum = of.map_or_else(String::new, |of| bars.column.sum(&of, at.row));
+            let sum = of.map_or_else(String::new, |of| (bars.column.sum)(&of, at.row));
             let unwritten = ["", "\nno head has written this row yet"];
             let unwritten = unwritten[usize::from(bars.is_unwritten(at.row))];
             let spread = bars.spread.as_ref().map_or_else(String::new, |band| {
@@ -215,9 +214,7 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
             inspect::vector::overlap_told(view.trace(), step, [at.row, at.column])
         }
         _ if id.picture == Picture::Memory && id.side.is_none() => {
-            let (trace, stages, stage) = (view.trace(), &view.open.stages, view.player.stage());
-            let memory = MemoryAt::new(trace, stages, step, stage);
-            memory.words().to_owned()
+            view.catalogue().now.memory().words().to_owned()
         }
         _ if id.picture == Picture::Units => {
             let card = view.card_of(target(id, at), None);

@@ -38,7 +38,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
             continue;
         }
         section(ui, &capitalised(column.word));
-        match scalar.map(|scalar| (scalar, scalar.series(head))) {
+        match scalar.map(|scalar| (scalar, head.series(scalar.array))) {
             Some((scalar, Some(series))) => {
                 // The heading says it already.
                 let words = Some(scalar.words).filter(|words| *words != column.word);
@@ -48,7 +48,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
             Some((_, None)) => shift_ui(ui, view, head.shift.row(t)),
             None => {}
         }
-        equation(ui, view, &column.equation(head), column.number(head));
+        equation(ui, view, &(column.equation)(head), column.number(head));
         if scores {
             ui.add_space(-6.0);
             note(ui, score_text(head.mechanism.score).about);
@@ -210,7 +210,7 @@ const LETTER: f32 = 0.61;
 /// The letters that the widest number of each column of the table takes in this episode, with one between it and the
 /// next: nothing moves while time does.
 fn widths(head: &HeadTrace<f32>, view: &View<'_>) -> Vec<usize> {
-    let scales = &view.open.scales;
+    let scales = &view.open.facts.scales;
     let columns = columns_of(head).map(|column| match column.array {
         array::SIMILARITY => -scales.scores[view.focus].ends().1,
         PRIOR => scales.priors[view.focus].ends().1,

@@ -78,7 +78,7 @@ fn map_ui(ui: &mut Ui, map: Map, on: bool) -> Response {
         let turns = if map == Map::Heads { 2 } else { 1 };
         let each = parts / turns;
         let (is_write, place) = (part >= each, 0);
-        let scale = Scale::Weighting.of_head(HeadName { is_write, place });
+        let scale = Scale::weighting(false).of_head(HeadName { is_write, place });
         let share = (part % each) as f32 / (each - 1) as f32;
         painter.rect_filled(cell, 0.0, shown.color(scale, share));
     }

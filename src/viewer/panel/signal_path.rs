@@ -6,7 +6,7 @@ use super::View;
 use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::scene::axes;
-use crate::figure::scene::paint::{Draw, Page};
+use crate::figure::scene::paint::{Draw, Page, Surface};
 use crate::figure::{HeadName, PanelId, Picture, PlacedPanel, Rgb, Style};
 use crate::viewer::state::Target;
 use crate::viewer::widget::Canvas;
@@ -104,7 +104,8 @@ fn line_ui(
     if (input.x - read.x).abs() > 60.0 {
         let style = Style::new(10.5, page.colours.strong).middle();
         let at = [f32::midpoint(input.x, read.x), read.y - 9.0];
-        axes::label(&mut canvas, &format!("row {}", path.row), at, style, &page);
+        let on = &mut Surface::new(&mut canvas, &page);
+        axes::label(on, &format!("row {}", path.row), at, style);
     }
 }
 

@@ -256,7 +256,9 @@ impl Pair<'_> {
     ) -> Option<ComparedFigure> {
         let trace = &self.screen.shown.recording.trace;
         Some(ComparedFigure {
-            stage: options.stage.map(|place| self.screen.stages.at(place)),
+            stage: options
+                .stage
+                .map(|place| self.screen.facts.stages.at(place)),
             sides: self.sides(),
             names: [self.a.name(), self.b.name()],
             differences: self.differences()?.clone(),
@@ -295,12 +297,14 @@ impl ComparedFigure {
         };
         let first = differences.values.first.as_ref();
         let first = first.and_then(|first| first.step);
-        let limit = self.tolerance as f32;
+        let stages = sides.open.each_ref().map(|open| &open.facts.stages);
         let options = self.options.clone();
-        let mut figure = Figure::new(named(0), named(1), &differences.common, options)
-            .at(self.head.clone(), self.weighting, self.steps)
-            .with_steps(&differences.steps, limit, first)
-            .with_stages(sides.open.each_ref().map(|open| &open.stages), self.stage);
+        let figure = Figure::new(named(0), named(1), &differences.common, options);
+        let mut figure = figure.with_stages(stages, self.stage);
+        (figure.head, figure.weighting) = (self.head.clone(), self.weighting);
+        figure.steps = 0..self.steps;
+        figure.differences = &differences.steps;
+        figure.limit = (self.tolerance as f32, first);
         figure.with_difference = self.with_difference;
         figure
     }
@@ -308,7 +312,7 @@ impl ComparedFigure {
 
 /// Returns the weighting to show: that of the stage while stages play.
 pub fn shown_at(open: &Open, player: &Player, focus: usize) -> &'static Column {
-    let at = open.stages.at(player.stage());
+    let at = open.facts.stages.at(player.stage());
     let head = open.shown.recording.trace.heads.get(focus);
     weighting_at((!player.whole_steps()).then_some(at.stage), head)
 }
@@ -320,7 +324,11 @@ pub fn stage_of(pair: &Pair<'_>, array: &str) -> (usize, Option<usize>) {
     let mut heads = 0..trace.heads.len();
     let head = heads.find(|&head| name == Some(trace.head_name(head).as_str()));
     let of = head.map(|head| &trace.heads[head]);
-    let place = pair.screen.stages.place(Stage::of_array(array, of), of);
+    let place = pair
+        .screen
+        .facts
+        .stages
+        .place(Stage::of_array(array, of), of);
     (place.unwrap_or(0), head)
 }
 

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use super::{LoadedRun, Machine, RecordedEpisode, SameArc};
-use crate::figure::facts::episode::{SalientHead, Scales, Written};
-use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::rows::{Rows, addressed};
 use crate::figure::facts::spread::Spread;
 use crate::figure::narrate::Moment;
 use crate::figure::page::debug::timeline::line_count;
-use crate::figure::scene::overlap::Redundancies;
-use crate::figure::{Gradients, Layer, Stages, facts::signal_path, touched};
+use crate::figure::scene::catalogue::Facts;
+use crate::figure::{Gradients, Layer, facts::signal_path, touched};
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, NoiseMode, WrapAround};
 use crate::player::Player;
@@ -184,26 +182,14 @@ pub struct Open {
     pub touched: Arc<Rows>,
     /// All rows.
     pub all: Arc<Rows>,
-    /// The colour scale of signed values.
-    pub scales: Scales,
-    /// The first write of each row.
-    pub written: Arc<Written>,
-    /// The most active head of each step.
-    pub salient: SalientHead,
-    /// The redundancy of heads.
-    pub redundancies: Arc<Redundancies>,
-    /// The events, in order.
-    pub events: Arc<Vec<Event>>,
-    /// The numbers of every head over time.
-    pub heads: Arc<Vec<HeadLines>>,
+    /// What its pictures need to know.
+    pub facts: Arc<Facts>,
     /// Number of recorded values that are not finite.
     pub non_finite: usize,
     /// The report that memory wrapped around, if it did.
     pub wrap_around: Option<WrapAround>,
     /// The request; `None` for an opened trace.
     pub request: Option<EpisodeRequest>,
-    /// The stages of a step.
-    pub stages: Stages,
     /// Number of steps by which reads precede their answers.
     pub ahead: usize,
     /// The spread of many samples, once requested.
@@ -228,15 +214,9 @@ impl Open {
             serial: 0,
             touched: Arc::new(Rows::of(touched(&shown.recording), total)),
             all: Arc::new(Rows::all(total)),
-            scales: Scales::of(trace),
-            written: Arc::new(Written::of(trace)),
-            salient: SalientHead::of(&shown.recording),
-            redundancies: Arc::new(Redundancies::of(trace)),
-            events: Arc::new(events(&shown.recording)),
-            heads: Arc::new(HeadLines::of_all(trace)),
+            facts: Arc::new(Facts::of(&shown.recording, shown.writes_first())),
             non_finite: not_finite(&shown.recording),
             wrap_around: trace.wrap_around(),
-            stages: Stages::of(trace, shown.writes_first()),
             ahead: signal_path::steps_ahead(&shown.recording, shown.writes_first()),
             request,
             spread: None,
@@ -257,7 +237,7 @@ impl Open {
 
     /// Lines of numbers over time that there may be of a head; none of a machine without heads.
     pub fn lines(&self) -> usize {
-        line_count(self.heads.len(), &self.redundancies, self.spread.is_some())
+        line_count(&self.facts, self.spread.is_some())
     }
 
     /// True when the read heads see the writes of the same step.
@@ -269,13 +249,14 @@ impl Open {
     pub fn moment(&self, player: &Player) -> Moment<'_> {
         Moment {
             recording: &self.shown.recording,
-            stages: &self.stages,
+            stages: &self.facts.stages,
             step: player.step(),
             place: if player.whole_steps() {
                 usize::MAX
             } else {
                 player.stage()
             },
+            through: player.through(),
         }
     }
 

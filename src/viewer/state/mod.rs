@@ -359,7 +359,7 @@ impl State {
     /// Returns the step of the event a number of events away, if it exists.
     pub fn event(&self, by: isize) -> Option<usize> {
         let (open, step) = (self.session.open.as_ref()?, self.player.step());
-        let events = open.events.iter().map(|event| event.step);
+        let events = open.facts.events.iter().map(|event| event.step);
         let others = by.unsigned_abs().checked_sub(1)?;
         if by > 0 {
             events.filter(|&event| event > step).nth(others)

@@ -175,8 +175,8 @@ impl Paint for Canvas<'_> {
         }
         let ctx = self.painter.ctx().clone();
         let limit = ctx.input(|input| input.max_texture_side);
-        let (top, bottom) = at.axis.ends().unwrap_or_default();
-        let pixels = [at.area.width(), bottom - top].map(|side| side * ctx.pixels_per_point());
+        let height = at.axis.ends().unwrap_or_default().span();
+        let pixels = [at.area.width(), height].map(|side| side * ctx.pixels_per_point());
         let most = pixels.map(|side| (side.ceil().max(1.0) as usize).min(limit));
         let ends = at.axis.runs.first().zip(at.axis.runs.last());
         let (low, high) = cells.scale.ends();

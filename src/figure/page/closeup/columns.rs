@@ -9,9 +9,9 @@ use crate::figure::scene::addressing::{Addressing, Bars};
 use crate::figure::scene::annotations::{text_on, unrecorded};
 use crate::figure::scene::fonts::{text_width, width_of};
 use crate::figure::scene::motion::{self, OVER, lighter, within};
-use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Content, Panel, PlacedPanel};
-use crate::figure::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, facts::numbers, mix};
+use crate::figure::{Area, Ink, PanelId, Picture, Rgb, Style, facts::numbers, mix};
 use crate::model::array;
 use crate::train::is_absent;
 
@@ -37,7 +37,7 @@ impl<'a> Pane<'a, '_> {
     pub(super) fn placed_columns(&self) -> Vec<PlacedColumn> {
         let kinds: Vec<_> = columns_of(self.head).collect();
         let areas = Addressing::areas(&self.area.columns, &kinds);
-        let stage = self.stage().filter(|at| at.has(self.head));
+        let stage = self.now.stage().filter(|at| at.has(self.head));
         let all = kinds.into_iter().zip(areas);
         let all = all.map(|(column, area)| PlacedColumn {
             column,
@@ -52,7 +52,7 @@ impl<'a> Pane<'a, '_> {
         all.collect()
     }
 
-    pub(super) fn columns(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+    pub(super) fn columns(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let all = self.placed_columns();
         self.groups(on, &all);
         let size = self.size_of_words(&all);
@@ -92,7 +92,7 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// Paints the plain-language title of each group of columns above it.
-    fn groups(&self, on: &mut dyn Paint, all: &[PlacedColumn]) {
+    fn groups(&self, on: &mut Surface<'_>, all: &[PlacedColumn]) {
         // Location scores ignore the contents of rows: nothing matches.
         let by_place = !score_text(self.head.mechanism.score).reads_rows;
         let what = |placed: &PlacedColumn| match placed.column.stage {
@@ -125,14 +125,13 @@ impl<'a> Pane<'a, '_> {
             free = area.middle() + 0.5 * long + self.size(5.0);
             if run.len() > 1 {
                 let y = y + self.size(10.5).max(7.5);
-                let ends = [[area.left, y], [area.right, y]];
-                on.line(&ends, colours.line, 1.0);
+                on.line(&area.level(y), colours.line, 1.0);
             }
         }
     }
 
     /// The ground of a column, and the rows on it.
-    fn ground(&self, on: &mut dyn Paint, placed: &PlacedColumn) {
+    fn ground(&self, on: &mut Surface<'_>, placed: &PlacedColumn) {
         let (colours, area) = (self.page.colours, placed.area);
         on.rect(area, colours.well);
         if placed.now {
@@ -142,12 +141,10 @@ impl<'a> Pane<'a, '_> {
         }
         let edges = self.view.slots().map(|slot| slot.whole.min);
         for y in edges.filter(|y| *y > area.top + 1.0) {
-            let line = [[area.left, y], [area.right, y]];
-            on.line(&line, Ink::from(colours.line).faded(0.45), 1.0);
+            on.line(&area.level(y), Ink::from(colours.line).faded(0.45), 1.0);
         }
         if placed.column.is_signed() {
-            let zero = [[area.middle(), area.top], [area.middle(), area.bottom]];
-            on.line(&zero, colours.line, 1.0);
+            on.line(&area.upright(area.middle()), colours.line, 1.0);
         }
     }
 
@@ -165,7 +162,7 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// Draws the word over a column, and in small letters its symbol and the parameter of the head.
-    fn words(&self, on: &mut dyn Paint, (placed, bars): (&PlacedColumn, &Bars<'_>), size: f32) {
+    fn words(&self, on: &mut Surface<'_>, (placed, bars): (&PlacedColumn, &Bars<'_>), size: f32) {
         let (colours, area) = (self.page.colours, placed.area);
         let has_come = placed.through > 0.0 || placed.now;
         let fade = if has_come { 1.0 } else { 0.7 };
@@ -190,9 +187,9 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// The bars of a column.
-    pub(super) fn column(&self, on: &mut dyn Paint, placed: &PlacedColumn, bars: &Bars<'_>) {
+    pub(super) fn column(&self, on: &mut Surface<'_>, placed: &PlacedColumn, bars: &Bars<'_>) {
         if bars.cells.value(0, 0).is_some_and(is_absent) {
-            return unrecorded(on, &placed.area, self.page);
+            return unrecorded(on, &placed.area);
         }
         let (array, through) = (placed.column.array, placed.through);
         if array == array::SHIFTED && through > 0.0 && through < 1.0 {
@@ -226,7 +223,7 @@ impl<'a> Pane<'a, '_> {
             .inset(0.0, (place.span() * 0.12).min(3.0))
     }
 
-    fn bar(&self, on: &mut dyn Paint, placed: &PlacedColumn, (bars, slot): (&Bars<'_>, Slot)) {
+    fn bar(&self, on: &mut Surface<'_>, placed: &PlacedColumn, (bars, slot): (&Bars<'_>, Slot)) {
         let (column, through) = (placed.column, placed.through);
         let share = self.view.share(&slot);
         let value = self.now.column(self.head, column, slot.row, share);
@@ -248,7 +245,7 @@ impl<'a> Pane<'a, '_> {
             _ => self.hue,
         };
         let mut ink = Ink::from(hue).faded(quiet * faint * seen);
-        let linear = !matches!(bars.cells.scale, Scale::LogWeighting);
+        let linear = !bars.cells.scale.is_log();
         if column.array == array::GATED && self.now.glide().is_none() && linear {
             // The content weighting, and the previous weighting on top of it, in two shades.
             let [content, kept] = self.now.poured(self.head, slot.row);
@@ -260,24 +257,24 @@ impl<'a> Pane<'a, '_> {
                 on.rect(bar(content, content + kept), Ink { colour, ..ink });
             }
             self.tip(on, placed, (&bar(0.0, content + kept), 1.0));
-            if self.head.gate[self.step()] < 0.5 {
+            if self.head.gate[self.now.step] < 0.5 {
                 ink.colour = colour;
             }
         } else {
             let bar = bar(0.0, value);
             on.rect(bar, ink);
-            let end = column.values(self.head, self.step())[slot.row];
+            let end = column.values(self.head, self.now.step)[slot.row];
             if (end - value).abs() > 0.01 {
                 self.tip(on, placed, (&bar, value));
             }
         }
         if through < 1.0 && matches!(column.stage, Stage::Sharpen | Stage::Draw) {
             // Where it comes from.
-            let from = motion::before(self.head, column, self.step())[slot.row];
+            let from = motion::before(self.head, column, self.now.step)[slot.row];
             if from > 0.01 {
                 let bar = bar(0.0, from);
-                let edge = [[bar.right, bar.top], [bar.right, bar.bottom]];
-                on.dashed(&edge, Ink::from(self.hue).faded(0.8), 1.0, &[3.0, 2.0]);
+                let ink = Ink::from(self.hue).faded(0.8);
+                on.dashed(&bar.upright(bar.right), ink, 1.0, &[3.0, 2.0]);
             }
         }
         let rests = through >= 1.0 && self.now.glide().is_none() && arrives >= 1.0;
@@ -288,7 +285,7 @@ impl<'a> Pane<'a, '_> {
 
     /// Share of the previous weighting that has arrived in its column.
     fn arrived(&self) -> f32 {
-        if self.step() == 0 {
+        if self.now.step == 0 {
             return 1.0;
         }
         let come = self.now.progress(Stage::Controller, None);
@@ -296,18 +293,17 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// The moving end of a bar that is on its way.
-    fn tip(&self, on: &mut dyn Paint, placed: &PlacedColumn, (bar, value): (&Area, f32)) {
+    fn tip(&self, on: &mut Surface<'_>, placed: &PlacedColumn, (bar, value): (&Area, f32)) {
         let moves = placed.through > 0.0 && placed.through < 1.0;
         if !moves || bar.width() < 3.0 || placed.column.stage == Stage::Controller {
             return;
         }
         let x = if value < 0.0 { bar.left } else { bar.right };
-        let ends = [[x, bar.top], [x, bar.bottom]];
-        on.line(&ends, self.page.colours.strong, 2.0);
+        on.line(&bar.upright(x), self.page.colours.strong, 2.0);
     }
 
     /// Draws a number at the end of a column, on its bar or next to it.
-    fn number(&self, on: &mut dyn Paint, placed: &PlacedColumn, of: (f32, Slot, Ink)) {
+    fn number(&self, on: &mut Surface<'_>, placed: &PlacedColumn, of: (f32, Slot, Ink)) {
         let (value, slot, ink) = of;
         let (colours, area) = (self.page.colours, placed.area);
         let signed = placed.column.is_signed();

@@ -6,7 +6,7 @@ use crate::figure::facts::links;
 use crate::figure::facts::stages::{BEFORE, Stage};
 use crate::figure::scene::addressing::Bars;
 use crate::figure::scene::motion::{self, OVER, between, lighter, within};
-use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::Content;
 use crate::figure::{Area, Ink};
 use crate::model::weighting::bayesian::PRIOR;
@@ -17,7 +17,7 @@ const STREAM: f32 = 0.26;
 
 impl Pane<'_, '_> {
     /// Paints the values of the last step as they leave the columns.
-    pub(super) fn leaving(&self, on: &mut dyn Paint) {
+    pub(super) fn leaving(&self, on: &mut Surface<'_>) {
         let all = self.placed_columns();
         for (index, placed) in all.iter().enumerate() {
             let panel = self.panel(placed);
@@ -29,16 +29,16 @@ impl Pane<'_, '_> {
     }
 
     /// Draws the move of the last step's weighting to the first column, that of the previous weighting.
-    pub(super) fn home(&self, on: &mut dyn Paint, all: &[PlacedColumn]) {
+    pub(super) fn home(&self, on: &mut Surface<'_>, all: &[PlacedColumn]) {
         let come = self.now.progress(Stage::Controller, None);
         let (Some(first), Some(last)) = (all.first(), all.last()) else {
             return;
         };
-        let on_its_way = come > 0.0 && come < 1.0 && self.step() > 0;
+        let on_its_way = come > 0.0 && come < 1.0 && self.now.step > 0;
         if !on_its_way || first.column.array != BEFORE || self.now.glide().is_some() {
             return;
         }
-        let weighting = self.head.previous_weighting(self.step());
+        let weighting = self.head.previous_weighting(self.now.step);
         let left = between(last.area.left, first.area.left, within(come, HOME));
         let ink = Ink::from(self.previous_hue())
             .faded(0.8 * within(come, [0.0, 0.1]) * (1.0 - within(come, [0.9, 1.0])));
@@ -53,7 +53,7 @@ impl Pane<'_, '_> {
     }
 
     /// The weight of each row slides to the row that the shift takes it to, and round the end comes in again.
-    pub(super) fn sliding(&self, on: &mut dyn Paint, placed: &PlacedColumn, bars: &Bars<'_>) {
+    pub(super) fn sliding(&self, on: &mut Surface<'_>, placed: &PlacedColumn, bars: &Bars<'_>) {
         let arrives = within(placed.through, OVER) * lighter(placed.through);
         let total = self.head.weighting.width() as f32;
         for moving in self.now.shifted(self.head) {
@@ -72,14 +72,14 @@ impl Pane<'_, '_> {
                     let ahead = moving.link.by > 0;
                     let y = if ahead { bar.bottom } else { bar.top };
                     let ink = Ink::from(self.page.colours.strong).faded(arrives);
-                    on.line(&[[bar.left, y], [bar.right, y]], ink, 2.0);
+                    on.line(&bar.level(y), ink, 2.0);
                 }
             }
         }
     }
 
     /// Draws arrows for the move of each row's weight by the shift.
-    pub(super) fn arrows(&self, on: &mut dyn Paint, all: &[PlacedColumn], index: usize) {
+    pub(super) fn arrows(&self, on: &mut Surface<'_>, all: &[PlacedColumn], index: usize) {
         let to = &all[index];
         let Some(from) = index.checked_sub(1).map(|before| &all[before]) else {
             return;
@@ -91,8 +91,8 @@ impl Pane<'_, '_> {
         let seen = within(to.through, [0.0, 0.15]) * self.fade;
         let [left, right] = [from.area.right + 1.0, to.area.left - 1.0];
         let ring = self.head.weighting.width() as f32 * height;
-        let moved = motion::before(self.head, to.column, self.step());
-        for link in links::shifted(self.head, self.step(), moved) {
+        let moved = motion::before(self.head, to.column, self.now.step);
+        for link in links::shifted(self.head, self.now.step, moved) {
             let y = self.view.span(link.from as f32).center();
             let by = link.by as f32 * height;
             let ink = Ink::from(self.hue).faded((0.3 + 0.6 * link.weight.min(1.0)) * seen);
@@ -108,7 +108,7 @@ impl Pane<'_, '_> {
     }
 
     /// Paints the streams from the previous columns.
-    pub(super) fn streams(&self, on: &mut dyn Paint, all: &[PlacedColumn], index: usize) {
+    pub(super) fn streams(&self, on: &mut Surface<'_>, all: &[PlacedColumn], index: usize) {
         let placed = &all[index];
         let through = placed.through;
         if through <= 0.0 || through >= 1.0 || !self.now.moves() {
@@ -124,7 +124,7 @@ impl Pane<'_, '_> {
         match placed.column.array {
             array::CONTENT => stream(before, lasts(motion::SOFTMAX), 1.0),
             array::GATED => {
-                let gate = self.head.gate[self.step()];
+                let gate = self.head.gate[self.now.step];
                 let [first, then] = motion::pouring(gate);
                 stream(from(array::CONTENT), lasts(first), gate);
                 stream(from(BEFORE), lasts(then), 1.0 - gate);
@@ -137,7 +137,7 @@ impl Pane<'_, '_> {
     /// The weight of every row, on its way from a column to another.
     fn stream(
         &self,
-        on: &mut dyn Paint,
+        on: &mut Surface<'_>,
         ends: [Option<&PlacedColumn>; 2],
         (strength, share): (f32, f32),
     ) {
@@ -145,7 +145,7 @@ impl Pane<'_, '_> {
         if strength <= 0.0 {
             return;
         }
-        let values = from.column.values(self.head, self.step());
+        let values = from.column.values(self.head, self.now.step);
         for slot in self.view.slots() {
             let (part, zero) = if from.column.is_signed() {
                 (0.5, from.area.middle())
@@ -167,10 +167,10 @@ impl Pane<'_, '_> {
     }
 
     /// Draws the random number that moves along the probabilities to the sampled row.
-    pub(super) fn drawing(&self, on: &mut dyn Paint, placed: &PlacedColumn, bars: &Bars<'_>) {
+    pub(super) fn drawing(&self, on: &mut Surface<'_>, placed: &PlacedColumn, bars: &Bars<'_>) {
         let through = self.now.progress(Stage::Draw, Some(self.head));
-        let drawn = peak(self.head.weighting.row(self.step())).map(|(row, _)| row);
-        let expected = self.trace().sampling == NoiseMode::Expected;
+        let drawn = peak(self.head.weighting.row(self.now.step)).map(|(row, _)| row);
+        let expected = self.now.trace().sampling == NoiseMode::Expected;
         let Some(row) = drawn.filter(|_| through > 0.0 && !expected && !bars.computed) else {
             return;
         };
@@ -181,7 +181,7 @@ impl Pane<'_, '_> {
         let (area, ink) = (placed.area, self.page.colours.strong);
         let y = between(area.top, to.center(), come);
         if come < 1.0 {
-            on.line(&[[area.left, y], [area.right, y]], ink, 1.5);
+            on.line(&area.level(y), ink, 1.5);
         }
         let tip = self.size(6.0).max(4.0);
         let x = area.right + 1.0;

@@ -1,16 +1,15 @@
 //! Row numbers, and where the heads are.
 
 use super::Pane;
-use crate::figure::facts::episode::head_mark;
 use crate::figure::scene::annotations::sign;
 use crate::figure::scene::fonts::width_of;
-use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Panel, PlacedPanel};
 use crate::figure::{Area, HeadName, Ink, Slot, Style};
 
 impl<'a> Pane<'a, '_> {
     /// The numbers of the rows, between the weightings and the memory; the head at its row.
-    pub(super) fn spine(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+    pub(super) fn spine(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, area) = (self.page.colours, self.area.spine);
         let size = self.size(12.0).max(self.plan.letters);
         for slot in self.view.slots() {
@@ -36,7 +35,7 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// Draws the boundary where row 0 follows the last row.
-    fn end_of_memory(&self, on: &mut dyn Paint) {
+    fn end_of_memory(&self, on: &mut Surface<'_>) {
         let first = self.view.slots().filter(|slot| slot.row == 0);
         for y in first.map(|slot| slot.whole.min) {
             if y > self.area.memory.top && !self.view.is_whole() {
@@ -48,12 +47,12 @@ impl<'a> Pane<'a, '_> {
 
     /// Paints the signs of all heads at their rows, right of the memory. The sign of this head moves with its weight; the
     /// others do not overlap it or each other.
-    fn signs(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+    fn signs(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, right) = (self.page.colours, self.area.memory.right);
         let axis = self.view.axis();
         let own = self.middle();
-        let heads = 0..self.trace().heads.len();
-        let mark = |head| head_mark(self.trace(), self.seen.stages, self.seen.moment, head);
+        let heads = 0..self.now.trace().heads.len();
+        let mark = |head| self.now.head_mark(head);
         let others = heads.filter(|&head| head != self.area.head);
         let placed = others.filter_map(|head| {
             let mark = mark(head)?;
@@ -88,8 +87,8 @@ impl<'a> Pane<'a, '_> {
         (total >= 0.35).then(|| moments.sum::<f32>() / total)
     }
 
-    fn sign(&self, on: &mut dyn Paint, at: [f32; 2], head: usize, ink: Ink) -> PlacedPanel<'a> {
-        let name = HeadName::of(self.trace(), head);
+    fn sign(&self, on: &mut Surface<'_>, at: [f32; 2], head: usize, ink: Ink) -> PlacedPanel<'a> {
+        let name = HeadName::of(self.now.trace(), head);
         let half = self.size(5.0).max(3.5);
         let [x, y] = [at[0] + self.size(11.0).max(7.0), at[1]];
         sign(on, [x, y], half, name.is_write, ink);

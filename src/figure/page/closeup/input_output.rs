@@ -3,13 +3,13 @@
 use super::{CloseUp, edge, fitting};
 use crate::figure::facts::stages::Stage;
 use crate::figure::scene::motion::within;
-use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel};
 use crate::figure::{Area, Ink, PanelId, Picture, Slot, mix};
 
 impl<'a> CloseUp<'a, '_> {
     /// The input of the step and its output.
-    pub(super) fn ends(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+    pub(super) fn ends(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (input, output) = (self.plan.input, self.plan.output);
         let sides = [
             (Picture::Input, input, ["comes in", "in"], Stage::Controller),
@@ -30,13 +30,13 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     fn is_at(&self, stage: Stage) -> bool {
-        self.stage().is_some_and(|at| at.stage == stage)
+        self.now.stage().is_some_and(|at| at.stage == stage)
     }
 
     fn channels(&self, picture: Picture) -> usize {
         match picture {
-            Picture::Input => self.trace().input.width(),
-            _ => self.trace().output.width(),
+            Picture::Input => self.now.trace().input.width(),
+            _ => self.now.trace().output.width(),
         }
     }
 
@@ -51,10 +51,10 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     fn is_scored(&self) -> bool {
-        self.seen.recording.episode.is_scored(self.step())
+        self.now.recording.episode.is_scored(self.now.step)
     }
 
-    fn stack(&self, on: &mut dyn Paint, picture: Picture, area: Area) {
+    fn stack(&self, on: &mut Surface<'_>, picture: Picture, area: Area) {
         let colours = self.page.colours;
         let count = self.channels(picture);
         let each = area.height() / count.max(1) as f32;
@@ -62,7 +62,12 @@ impl<'a> CloseUp<'a, '_> {
         on.rect(area, colours.well);
         let shown = picture == Picture::Input || self.is_scored();
         let come = self.now.progress(Stage::Output, None);
-        let own = self.seen.scales.input.filter(|_| picture == Picture::Input);
+        let own = self
+            .seen
+            .facts
+            .scales
+            .input
+            .filter(|_| picture == Picture::Input);
         let scale = own.unwrap_or(self.seen.shades[0]);
         for channel in 0..count {
             let value = match picture {
@@ -74,7 +79,7 @@ impl<'a> CloseUp<'a, '_> {
             let fill = colours.of(scale, value);
             on.rect(cell, Ink::from(fill).faded(if shown { 1.0 } else { 0.3 }));
             let wrong =
-                picture == Picture::Output && self.seen.recording.is_wrong(self.step(), channel);
+                picture == Picture::Output && self.now.recording.is_wrong(self.now.step, channel);
             if wrong && self.is_scored() && come >= 1.0 {
                 edge(on, cell, colours.warning.into(), 2.0);
             }
@@ -86,7 +91,7 @@ impl<'a> CloseUp<'a, '_> {
         let mut panel = self.seen.panel(PanelId::new(picture))?;
         panel.id.now = true;
         if let Content::Cells(cells) = panel.content {
-            let step = self.step();
+            let step = self.now.step;
             panel.content = Content::Cells(cells.during(step..step + 1));
         }
         panel.across = Across::Values;
@@ -95,17 +100,15 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Draws the flows from the input to the parts between, and from there to the output.
-    fn flows(&self, on: &mut dyn Paint) {
+    fn flows(&self, on: &mut Surface<'_>) {
         let input = self.bits(Picture::Input, self.plan.input);
         let output = self.bits(Picture::Output, self.plan.output);
         let controller = self.plan.controller;
         let into = controller.map_or(self.plan.input.right, |controller| controller.left);
+        let out = output.across(self.plan.output.left, output.left);
         let arrows = [
             (input.across(input.right, into), Stage::Controller),
-            (
-                output.across(self.plan.output.left, output.left),
-                Stage::Output,
-            ),
+            (out, Stage::Output),
         ];
         let apart = self.size(6.0).max(3.0);
         for (way, at) in arrows {
@@ -115,11 +118,7 @@ impl<'a> CloseUp<'a, '_> {
             }
             let colours = self.page.colours;
             let quiet = mix(colours.line, colours.subdued, 0.5);
-            let ink = if self.is_at(at) {
-                colours.accent
-            } else {
-                quiet
-            };
+            let ink = [quiet, colours.accent][usize::from(self.is_at(at))];
             let tip = self.size(6.0).max(4.0);
             let (back, half) = (to - tip, 0.7 * tip);
             on.line(&[[from, y], [back, y]], ink, 1.6);
@@ -128,7 +127,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Paints the controller between the input and the heads.
-    fn controller(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+    fn controller(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let Some(area) = self.plan.controller else {
             return;
         };
@@ -149,13 +148,13 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Draws the verdict on the output of the step.
-    fn verdict(&self, on: &mut dyn Paint) {
+    fn verdict(&self, on: &mut Surface<'_>) {
         let colours = self.page.colours;
         let bits = self.bits(Picture::Output, self.plan.output);
         let y = bits.bottom + self.size(15.0).max(9.0);
         let room = self.plan.output.width() + self.size(30.0);
         let come = self.now.progress(Stage::Output, None) >= 1.0 && self.now.glide().is_none();
-        let wrong = self.seen.recording.wrong_bits(self.step());
+        let wrong = self.now.recording.wrong_bits(self.now.step);
         let count = format!("{wrong} wrong");
         let (texts, ink) = match (self.is_scored(), come, wrong) {
             (false, ..) => (["not scored", "–"], colours.subdued),

@@ -7,7 +7,7 @@ use crate::figure::facts::stages::Stage;
 use crate::figure::scene::motion::{
     self, CHANGE, COME, FILL, SWEEP, TRAVEL, between, in_turn, within,
 };
-use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::PlacedPanel;
 use crate::figure::{Area, Ink, PanelId, Picture, Scale};
 use crate::math::Series;
@@ -43,7 +43,7 @@ fn acting(stage: Stage) -> Option<Picture> {
 impl<'a> Pane<'a, '_> {
     /// Returns the vectors of a head and their positions: its key above the memory, the others below it.
     fn vectors(&self) -> Vec<Vector<'a>> {
-        let (head, scales) = (self.head, self.seen.scales);
+        let (head, scales) = (self.head, &self.seen.facts.scales);
         let kinds = [
             (&head.key, Picture::Keys, ["key k", "key"]),
             (&head.read, Picture::Reads, ["reads", "read"]),
@@ -73,26 +73,26 @@ impl<'a> Pane<'a, '_> {
             return (self.now.read(self.head, column), 1.0);
         }
         let gone = self.now.gone();
-        match self.step().checked_sub(1) {
+        match self.now.step.checked_sub(1) {
             Some(before) if gone < 1.0 && self.now.glide().is_none() => {
                 (vector.series.row(before)[column], 1.0 - gone)
             }
-            _ => (vector.series.row(self.step())[column], self.now.emitted()),
+            _ => (vector.series.row(self.now.step)[column], self.now.emitted()),
         }
     }
 
-    pub(super) fn memory(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+    pub(super) fn memory(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, area) = (self.page.colours, self.area.memory);
         let words = ["memory, row by row", "memory"];
         self.heading(on, &words, area, (colours.text, area.width()));
         on.rect(area, colours.well);
-        let columns = self.trace().memory_size()[1];
+        let columns = self.now.trace().memory_size()[1];
         let shift = self.now.progress(Stage::Shift, Some(self.head));
         let slides = shift > 0.0 && shift < 1.0;
         for slot in self.view.slots() {
             let looked_at = self.now.attention(self.head, slot.row);
-            let value = |column| (self.now.memory(slot.row, column), slot.seen());
-            let scale = self.seen.scales.memory;
+            let value = |column| (self.now.memory_value(slot.row, column), slot.seen());
+            let scale = self.seen.facts.scales.memory;
             let row = area.down(slot.place.min, slot.place.max);
             self.cells(on, row, columns, scale, value);
             if looked_at >= 0.02 && !slides {
@@ -115,8 +115,8 @@ impl<'a> Pane<'a, '_> {
         self.strips(on, places);
     }
 
-    fn strips(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
-        let stage = self.stage().filter(|at| at.has(self.head));
+    fn strips(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
+        let stage = self.now.stage().filter(|at| at.has(self.head));
         let acts = stage.and_then(|at| acting(at.stage));
         for vector in self.vectors() {
             let area = vector.area;
@@ -136,15 +136,15 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// Draws the outline of an attended row.
-    fn lit(&self, on: &mut dyn Paint, place: Span, weight: f32) {
+    fn lit(&self, on: &mut Surface<'_>, place: Span, weight: f32) {
         let ink = Ink::from(self.hue).faded(0.15 + 0.85 * weight.min(1.0));
         let row = self.area.memory.down(place.min, place.max);
         edge(on, row, ink, 1.0 + 1.2 * weight.min(1.0));
     }
 
     /// Paints the values that move between rows and vectors.
-    pub(super) fn travelling(&self, on: &mut dyn Paint) {
-        let Some(at) = self.stage().filter(|at| at.has(self.head)) else {
+    pub(super) fn travelling(&self, on: &mut Surface<'_>) {
+        let Some(at) = self.now.stage().filter(|at| at.has(self.head)) else {
             return;
         };
         let (picture, through) = match at.stage {
@@ -169,8 +169,8 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// Paints the read vector of the last step as it returns to the controller.
-    fn go_back(&self, on: &mut dyn Paint, read: &Vector<'_>, through: f32) {
-        let (Some(before), Some(to)) = (self.step().checked_sub(1), self.plan.controller) else {
+    fn go_back(&self, on: &mut Surface<'_>, read: &Vector<'_>, through: f32) {
+        let (Some(before), Some(to)) = (self.now.step.checked_sub(1), self.plan.controller) else {
             return;
         };
         let come = within(through, [0.0, 0.6]);
@@ -188,7 +188,7 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// Paints the key as it moves down the rows.
-    fn sweep(&self, on: &mut dyn Paint, key: &Vector<'_>, through: f32) {
+    fn sweep(&self, on: &mut Surface<'_>, key: &Vector<'_>, through: f32) {
         let (rows, half) = (self.area.memory, 0.5 * key.area.height());
         // It is where a score has grown by half.
         let share = (through - SWEEP[0]) / (SWEEP[1] - SWEEP[0]);
@@ -212,8 +212,8 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// Draws the rows moving to the read vector, each in proportion to its weight.
-    fn gather(&self, on: &mut dyn Paint, read: &Vector<'_>, through: f32) {
-        let weighting = self.head.weighting.row(self.step());
+    fn gather(&self, on: &mut Surface<'_>, read: &Vector<'_>, through: f32) {
+        let weighting = self.head.weighting.row(self.now.step);
         let come = within(through, TRAVEL);
         let gone = 1.0 - within(through, FILL);
         for slot in self.view.slots() {
@@ -224,7 +224,7 @@ impl<'a> Pane<'a, '_> {
             let top = between(slot.whole.min, read.area.top, come);
             let bottom = between(slot.whole.max, read.area.bottom, come);
             let seen = weight * (0.35 + 0.65 * gone);
-            let value = |column| (self.now.memory(slot.row, column), seen);
+            let value = |column| (self.now.memory_value(slot.row, column), seen);
             let to = read.area.down(top, bottom);
             self.cells(on, to, read.series.width(), read.scale, value);
             edge(on, to, Ink::from(self.hue).faded(seen), 1.6);
@@ -232,8 +232,8 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// Paints the erase or add vector as it moves to the visible rows and fills them from left to right.
-    fn bring(&self, on: &mut dyn Paint, vector: &Vector<'_>, through: f32) {
-        let weighting = self.head.weighting.row(self.step());
+    fn bring(&self, on: &mut Surface<'_>, vector: &Vector<'_>, through: f32) {
+        let weighting = self.head.weighting.row(self.now.step);
         let come = within(through, COME);
         let columns = vector.series.width();
         for slot in self.view.slots() {

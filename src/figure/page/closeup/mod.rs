@@ -20,15 +20,14 @@ mod view;
 
 use std::ops::Deref;
 
-use crate::figure::facts::stages::StageRef;
+use crate::figure::facts::moment::Moment;
 use crate::figure::page::debug::legends;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::width_of;
-use crate::figure::scene::motion::Instant;
-use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::paint::{Draw, Page, Surface};
 use crate::figure::scene::panel::{PlacedPanel, legend};
 use crate::figure::{Area, HeadName, Ink, Rgb, Scale, Style};
-use crate::model::{HeadTrace, Trace};
+use crate::model::HeadTrace;
 use plan::{PaneArea, Plan};
 
 /// The smallest page, in points.
@@ -41,7 +40,7 @@ const APART: f32 = 7.0;
 /// A close-up at a moment.
 struct CloseUp<'a, 'p> {
     seen: Catalogue<'a>,
-    now: Instant<'a>,
+    now: Moment<'a>,
     page: &'p Page,
     plan: Plan,
     /// Remaining share of the last step's result while it fades out; 1 for the step itself.
@@ -50,12 +49,12 @@ struct CloseUp<'a, 'p> {
 
 /// Paints the close-up of one or two heads in a part of another picture; returns the parts that can be hovered.
 pub(crate) fn paint<'a>(
-    on: &mut dyn Paint,
+    on: &mut Surface<'_>,
     seen: Catalogue<'a>,
     heads: &[usize],
-    (area, page): (Area, &Page),
+    area: Area,
 ) -> Vec<PlacedPanel<'a>> {
-    let trace = &seen.recording.trace;
+    let trace = seen.now.trace();
     if trace.steps() == 0 {
         return Vec::new();
     }
@@ -67,9 +66,9 @@ pub(crate) fn paint<'a>(
     let heads: Vec<_> = heads.iter().copied().filter(has_rows).collect();
     let close = CloseUp {
         plan: Plan::new(area, trace, &heads),
-        now: seen.instant(),
+        now: seen.now,
         seen,
-        page,
+        page: on.page,
         fade: 1.0,
     };
     let mut places = Vec::new();
@@ -104,35 +103,22 @@ impl<'a, 'c> Deref for Pane<'a, 'c> {
 }
 
 impl<'a> CloseUp<'a, '_> {
-    fn trace(&self) -> &'a Trace {
-        &self.seen.recording.trace
-    }
-
     /// Returns the end of the previous step, as long as it is visible while the next input enters.
     fn past(&self) -> Option<Self> {
         let fade = 1.0 - self.now.gone();
-        let seen = Catalogue {
-            moment: (self.step().checked_sub(1)?, self.seen.stages.len() - 1),
+        let now = Moment {
+            step: self.now.step.checked_sub(1)?,
+            place: self.now.stages.len() - 1,
             through: 1.0,
-            ..self.seen
+            ..self.now
         };
         (fade > 0.0 && self.now.glide().is_none()).then(|| Self {
-            seen,
-            now: seen.instant(),
+            seen: Catalogue { now, ..self.seen },
+            now,
             page: self.page,
             plan: self.plan.clone(),
             fade,
         })
-    }
-
-    fn step(&self) -> usize {
-        self.seen.moment.0
-    }
-
-    /// Returns the current stage of the step; `None` where the step is over.
-    fn stage(&self) -> Option<StageRef> {
-        let place = self.seen.moment.1;
-        (place < self.seen.stages.len()).then(|| self.seen.stages.at(place))
     }
 
     /// Pixels, as large as the page allows.
@@ -146,14 +132,14 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Words over a part of the rows: in this ink, as long as there is room for.
-    fn heading(&self, on: &mut dyn Paint, words: &[&str], area: Area, (ink, room): (Rgb, f32)) {
+    fn heading(&self, on: &mut Surface<'_>, words: &[&str], area: Area, (ink, room): (Rgb, f32)) {
         let y = self.plan.rows().top - self.size(49.0).max(34.0);
         let style = self.letters(13.5, ink).bold().middle();
         fitting(on, words, ([area.middle(), y], style, room));
     }
 
     /// The outline of a part: in this colour, a little thicker, while something happens there.
-    fn outline(&self, on: &mut dyn Paint, area: Area, now: Option<Rgb>) {
+    fn outline(&self, on: &mut Surface<'_>, area: Area, now: Option<Rgb>) {
         match now {
             Some(ink) => edge(on, area, ink.into(), 1.6),
             None => on.frame(area, self.page.colours.line),
@@ -163,7 +149,7 @@ impl<'a> CloseUp<'a, '_> {
     /// Cells side by side in a row; each has a value and an opacity.
     fn cells(
         &self,
-        on: &mut dyn Paint,
+        on: &mut Surface<'_>,
         area: Area,
         columns: usize,
         scale: Scale,
@@ -185,7 +171,7 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Draws the colour scales that fit below the columns.
-    fn legend(&self, on: &mut dyn Paint) {
+    fn legend(&self, on: &mut Surface<'_>) {
         let (plan, pane) = (&self.plan, self.plan.panes.first());
         let layer = None;
         let seen = Catalogue { layer, ..self.seen };
@@ -195,7 +181,7 @@ impl<'a> CloseUp<'a, '_> {
             None => vec![
                 ("hidden", Scale::Signed(1.0)),
                 ("bit", self.seen.shades[0]),
-                ("cell", self.seen.scales.state),
+                ("cell", self.seen.facts.scales.state),
             ],
         };
         // Where one has room alone it is that of the memory.
@@ -215,7 +201,7 @@ impl<'a> CloseUp<'a, '_> {
         for (name, scale) in entries {
             let width = width_of(name, &style) + LEGEND;
             if let Some([left, y]) = next(width) {
-                let end = legend(on, [left + width, y], 36.0, scale, self.page);
+                let end = legend(on, [left + width, y], 36.0, scale);
                 on.text(name, [end, y], style.end());
             }
         }
@@ -225,11 +211,11 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    fn pane(&self, on: &mut dyn Paint, pane: &PaneArea, places: &mut Vec<PlacedPanel<'a>>) {
-        let Some(head) = self.trace().heads.get(pane.head) else {
+    fn pane(&self, on: &mut Surface<'_>, pane: &PaneArea, places: &mut Vec<PlacedPanel<'a>>) {
+        let Some(head) = self.now.trace().heads.get(pane.head) else {
             return;
         };
-        let name = HeadName::of(self.trace(), pane.head);
+        let name = HeadName::of(self.now.trace(), pane.head);
         let of = Pane {
             close: self,
             area: pane,
@@ -245,12 +231,12 @@ impl<'a> CloseUp<'a, '_> {
 }
 
 /// A line round something.
-fn edge(on: &mut dyn Paint, area: Area, ink: Ink, width: f32) {
+fn edge(on: &mut Surface<'_>, area: Area, ink: Ink, width: f32) {
     on.line(&area.inset(-0.5 * width, 0.5 * width).corners(), ink, width);
 }
 
 /// A text, if it fits; of several the first that does.
-fn fitting(on: &mut dyn Paint, texts: &[&str], (at, style, room): ([f32; 2], Style, f32)) {
+fn fitting(on: &mut Surface<'_>, texts: &[&str], (at, style, room): ([f32; 2], Style, f32)) {
     let mut texts = texts.iter();
     if let Some(text) = texts.find(|text| width_of(text, &style) <= room) {
         on.text(*text, at, style);

@@ -5,37 +5,26 @@ use std::cmp::Reverse;
 use super::{CloseUp, edge};
 use crate::figure::facts::stages::Stage;
 use crate::figure::scene::fonts::width_of;
-use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Content, PlacedPanel};
 use crate::figure::{Area, Ink, PanelId, Picture};
 use crate::task::Phase;
 
 impl<'a> CloseUp<'a, '_> {
     /// Draws all steps of the episode: input above, output below, and the current step.
-    pub(super) fn episode(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+    pub(super) fn episode(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, all) = (self.page.colours, self.plan.episode);
         let well = Ink::from(colours.well);
-        let steps = self.trace().steps();
+        let steps = self.now.trace().steps();
         let strip = all.down(all.top + self.size(17.0).max(12.0), all.bottom);
         let each = strip.width() / steps as f32;
         let out = self.now.progress(Stage::Output, None) >= 1.0;
-        let (first, then) = (self.step() + 1, self.step() + usize::from(out));
-        let (above, below) = (strip.centre() - 1.0, strip.centre() + 1.0);
+        let (first, then) = (self.now.step + 1, self.now.step + usize::from(out));
+        let upper = strip.down(strip.top, strip.centre() - 1.0);
+        let lower = strip.down(strip.centre() + 1.0, strip.bottom);
         let parts = [
-            (
-                Picture::Input,
-                "in",
-                strip.down(strip.top, above),
-                first,
-                0.6,
-            ),
-            (
-                Picture::Output,
-                "out",
-                strip.down(below, strip.bottom),
-                then,
-                1.0,
-            ),
+            (Picture::Input, "in", upper, first, 0.6),
+            (Picture::Output, "out", lower, then, 1.0),
         ];
         for (picture, word, area, first, veil) in parts {
             let Some(panel) = self.seen.panel(PanelId::new(picture)) else {
@@ -44,7 +33,7 @@ impl<'a> CloseUp<'a, '_> {
             on.rect(area, colours.well);
             let place = panel.at(area);
             if let Content::Cells(cells) = &place.panel.content {
-                on.cells(cells, place.place(), self.page, 1.0);
+                on.paint.cells(cells, place.place(), on.page, 1.0);
                 // Outputs in steps without a target are veiled.
                 for steps in &cells.veiled {
                     let ends = [steps.start, steps.end];
@@ -65,17 +54,17 @@ impl<'a> CloseUp<'a, '_> {
             places.push(place);
         }
         self.phases(on, strip, each);
-        let left = strip.left + self.step() as f32 * each;
+        let left = strip.left + self.now.step as f32 * each;
         let here = strip.across(left, left + each.max(1.5));
         on.rect(here, Ink::from(colours.accent).faded(0.1));
         edge(on, here.inset(0.0, -2.0), colours.accent.into(), 1.6);
     }
 
-    fn phases(&self, on: &mut dyn Paint, strip: Area, each: f32) {
+    fn phases(&self, on: &mut Surface<'_>, strip: Area, each: f32) {
         let colours = self.page.colours;
         let style = self.letters(11.0, colours.subdued);
-        let phases = &self.seen.recording.episode.phases;
-        let is_here = |phase: &Phase| (phase.start..phase.end).contains(&self.step());
+        let phases = &self.now.recording.episode.phases;
+        let is_here = |phase: &Phase| (phase.start..phase.end).contains(&self.now.step);
         let mut order: Vec<_> = phases.iter().collect();
         // The one that it is in has its name first, then the longest.
         order.sort_by_key(|phase| (!is_here(phase), Reverse(phase.end - phase.start)));

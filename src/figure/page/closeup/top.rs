@@ -4,13 +4,13 @@ use super::CloseUp;
 use crate::figure::facts::stages::StageRef;
 use crate::figure::scene::annotations::sign;
 use crate::figure::scene::fonts::{lines, width_of};
-use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Panel, PlacedPanel};
 use crate::figure::{Area, HeadName, Ink, Slot, Style};
 
 impl<'a> CloseUp<'a, '_> {
     /// Paints the caption, the place in the episode, and the stages of the step in a row.
-    pub(super) fn top(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+    pub(super) fn top(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let top = self.plan.top;
         self.clock(on);
         // Upright the sentence has lines of its own.
@@ -19,10 +19,10 @@ impl<'a> CloseUp<'a, '_> {
             (above, least, beside) = (20.0, 16.0, 0.0);
         }
         let head = self.plan.panes.first().map(|pane| pane.head);
-        let description = self.seen.narrated().caption(head);
+        let description = self.now.caption(head);
         let (mut left, y) = (top.left, top.top + above + self.size(17.0).max(10.0));
         if let Some(head) = description.head {
-            let name = HeadName::of(self.trace(), head);
+            let name = HeadName::of(self.now.trace(), head);
             let half = self.size(9.0).max(6.0);
             let ink = self.page.colours.head(name);
             sign(on, [left + half, y], half, name.is_write, ink.into());
@@ -47,9 +47,9 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Step and phase.
-    fn clock(&self, on: &mut dyn Paint) {
+    fn clock(&self, on: &mut Surface<'_>) {
         let (colours, top) = (self.page.colours, self.plan.top);
-        let moment = self.seen.narrated();
+        let moment = self.now;
         let y = top.top + self.size(15.0).max(9.0);
         let style = self.letters(15.0, colours.text).bold();
         let (at, style, below) = if self.plan.is_upright {
@@ -65,17 +65,17 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// Draws the stages of the step, and its progress.
-    fn path(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+    fn path(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, top) = (self.page.colours, self.plan.top);
         let style = self.letters(12.5, colours.subdued);
         let y = top.bottom - self.size(9.0).max(7.0);
-        let names: Vec<_> = self.seen.stages.iter().map(StageRef::name).collect();
+        let names: Vec<_> = self.now.stages.iter().map(StageRef::name).collect();
         let widths: Vec<_> = names.iter().map(|name| width_of(name, &style)).collect();
         let gap = self.size(24.0).max(9.0);
         let all = widths.iter().sum::<f32>() + gap * (names.len().saturating_sub(1)) as f32;
         // Those of a machine with many stages stand closer.
         let gap = gap - ((all - top.width()) / names.len().max(2) as f32).max(0.0);
-        let place = self.seen.moment.1;
+        let place = self.now.place;
         let mut left = top.left;
         for (index, (name, width)) in names.iter().zip(&widths).enumerate() {
             let is_now = index == place;
@@ -90,7 +90,7 @@ impl<'a> CloseUp<'a, '_> {
                 let under = y + self.size(10.0).max(6.5);
                 let ends = [[left, under], [left + width, under]];
                 on.line(&ends, colours.line, 2.0);
-                let come = left + width * self.seen.through.clamp(0.0, 1.0);
+                let come = left + width * self.now.through;
                 on.line(&[[left, under], [come, under]], colours.accent, 2.0);
             }
             let half = self.size(9.0).max(6.0);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::CloseUp;
 use crate::figure::facts::stages::Stage;
 use crate::figure::scene::motion::{between, within};
-use crate::figure::scene::paint::{Draw, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::PlacedPanel;
 use crate::figure::{Area, PanelId, Picture, Scale};
 
@@ -14,15 +14,15 @@ const NEARLY: f32 = 0.8;
 
 impl<'a> CloseUp<'a, '_> {
     /// Paints the cells of every layer, a square per unit, and the hidden state below them.
-    pub(super) fn units(&self, on: &mut dyn Paint, places: &mut Vec<PlacedPanel<'a>>) {
+    pub(super) fn units(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let rows = self.plan.rows();
         let middle = self.plan.middle.down(rows.top, rows.bottom);
-        let layers = &self.trace().layers;
+        let layers = &self.now.trace().layers;
         let mut grids = Vec::new();
         for (index, layer) in layers.iter().enumerate() {
             let (cell, hidden) = (Picture::Cells, Picture::Hidden);
             if layer.cell.width() > 0 {
-                let scale = self.seen.scales.state;
+                let scale = self.seen.facts.scales.state;
                 grids.push((index, cell, "cell state c", &layer.cell, scale));
             }
             let scale = Scale::Signed(1.0);
@@ -61,8 +61,8 @@ impl<'a> CloseUp<'a, '_> {
                 let first = line * across;
                 let count = (values.width() - first).min(across);
                 let value = |unit: usize| {
-                    let now = values.row(self.step())[first + unit];
-                    let before = self.step().checked_sub(1);
+                    let now = values.row(self.now.step)[first + unit];
+                    let before = self.now.step.checked_sub(1);
                     let before = before.map_or(0.0, |step| values.row(step)[first + unit]);
                     let come = self.now.glide().unwrap_or(come);
                     (between(before, now, come), 1.0)

@@ -2,6 +2,7 @@
 
 use super::plan::PaneArea;
 use crate::figure::Area;
+use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::stages::{Column, Stage, columns_of};
 use crate::figure::scene::catalogue::Catalogue;
@@ -156,22 +157,22 @@ fn middles(head: &HeadTrace, step: usize, rows: usize) -> [f32; 2] {
 /// Returns the row in the middle of the view. At the beginning of a step the view moves to contain the old and the new
 /// row of the head; if they are too far apart, the view follows the head.
 fn centre(seen: &Catalogue<'_>, head: &HeadTrace, rows: usize) -> f32 {
-    let (step, place) = seen.moment;
+    let Moment { step, place, .. } = seen.now;
     let total = head.weighting.width() as f32;
     let [start, end] = middles(head, step, rows);
     let before = step.checked_sub(1);
     let before = before.map_or(start, |before| middles(head, before, rows)[1]);
     let start = before + way(before, start, total);
     let end = start + way(start, end, total);
-    let through = ease(seen.through);
-    if place >= seen.stages.len() {
+    let through = ease(seen.now.through);
+    if place >= seen.now.stages.len() {
         return before + (end - before) * through;
     }
     let gated = head.gate.width() > 0;
     let is_way =
         |column: &&Column| column.is_weighting() && !(gated && column.stage == Stage::Content);
     let goes = columns_of(head).find(is_way);
-    let goes = goes.and_then(|column| seen.stages.place(column.stage, Some(head)));
+    let goes = goes.and_then(|column| seen.now.stages.place(column.stage, Some(head)));
     match (place, goes) {
         (0, _) => between(before, start, through),
         (place, Some(goes)) if place < goes => start,

@@ -5,7 +5,6 @@ use super::{NAME, Painting, SMALL, area, ends};
 use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::spread::Spread;
 use crate::figure::facts::stages::{Column, Stage, columns_of};
-use crate::figure::narrate::Moment;
 use crate::figure::scene::addressing::{Addressing, NAMES, as_bars};
 use crate::figure::scene::annotations::head_dash;
 use crate::figure::scene::fonts::{lines, width_of};
@@ -54,11 +53,8 @@ impl ColumnSpans {
         let others: Vec<_> = others.collect();
         let pitch = (x.span() * 0.36 / others.len().max(1) as f32).min(20.0);
         // Their labels reach a little beyond them.
-        let beyond = if pitch < 17.0 && !others.is_empty() {
-            8.0
-        } else {
-            0.0
-        };
+        let is_close = pitch < 17.0 && !others.is_empty();
+        let beyond = if is_close { 8.0 } else { 0.0 };
         let room = x.span() - others.len() as f32 * pitch - beyond;
         let each = (room - (shown.len() - 1) as f32 * APART) / shown.len() as f32;
         let expanded = shown.iter().enumerate().map(|(index, &head)| {
@@ -92,11 +88,10 @@ impl<'a> Painting<'_, 'a> {
         if of.all_heads {
             return ColumnSpans::of_all(x, count);
         }
-        let both = of
-            .pinned
-            .map(|pinned| ColumnSpans::around(x, count, &[of.focus, pinned]));
+        let around = |shown: &[usize]| ColumnSpans::around(x, count, shown);
+        let both = of.pinned.map(|pinned| around(&[of.focus, pinned]));
         let both = both.filter(|both| both.fits(self.trace()));
-        both.unwrap_or_else(|| ColumnSpans::around(x, count, &[of.focus]))
+        both.unwrap_or_else(|| around(&[of.focus]))
     }
 
     /// The stages of the expanded heads, the final weighting of each other, and their names.
@@ -121,13 +116,12 @@ impl<'a> Painting<'_, 'a> {
         };
         for (index, (head, x)) in spans.thin.iter().enumerate() {
             // Where columns are thin, every other label stands higher.
-            let up = if pitch < LABEL && index % 2 == 1 {
-                24.0
-            } else {
-                0.0
-            };
+            let is_up = pitch < LABEL && index % 2 == 1;
+            let up = if is_up { 24.0 } else { 0.0 };
             self.column_name(*head, [x.center(), ends(axis).min - 10.0 - up]);
-            self.final_weighting(*head, *x, axis);
+            if let Some(place) = self.final_weighting(*head, area(*x, ends(axis)), axis) {
+                self.picture(place);
+            }
         }
     }
 
@@ -150,7 +144,7 @@ impl<'a> Painting<'_, 'a> {
             return;
         };
         let area = area(x, ends(axis));
-        addressing.paint(self.on, &area, axis, self.page);
+        addressing.paint(&mut self.on, &area, axis);
         let areas = Addressing::areas(&area, &addressing.kinds());
         let mut before: Option<Area> = None;
         for (bars, area) in addressing.columns.into_iter().zip(areas) {
@@ -174,15 +168,8 @@ impl<'a> Painting<'_, 'a> {
         }
     }
 
-    /// The final weighting of a head.
-    fn final_weighting(&mut self, head: usize, x: Span, axis: &Axis) {
-        if let Some(place) = self.final_weighting_at(head, area(x, ends(axis)), axis) {
-            self.picture(place);
-        }
-    }
-
     /// The weighting that a head reads or writes with, at this place.
-    fn final_weighting_at(&self, head: usize, area: Area, axis: &Axis) -> Option<PlacedPanel<'a>> {
+    fn final_weighting(&self, head: usize, area: Area, axis: &Axis) -> Option<PlacedPanel<'a>> {
         let last = columns_of(&self.trace().heads[head]).last()?;
         let id = PanelId::of(Picture::Stages, head).part(last.place());
         let mut panel = self.of.seen.panel(id)?;
@@ -207,9 +194,8 @@ impl<'a> Painting<'_, 'a> {
 
     /// A short line with the dashes of a head, where heads have equal hues.
     pub(super) fn head_dash(&mut self, head: usize, [left, right]: [f32; 2], y: f32) {
-        let ends = [[left, y], [right, y]];
         let trace = self.trace();
-        head_dash(self.on, trace, head, ends, self.page.colours);
+        head_dash(&mut self.on, trace, head, [[left, y], [right, y]]);
     }
 
     /// The names of the expanded heads, and the sentence.
@@ -241,21 +227,15 @@ impl<'a> Painting<'_, 'a> {
 
     /// The step or its current stage in words, in as many lines as there is room for; at least one.
     pub(super) fn sentence(&mut self, room: Area) {
-        let ((step, place), stages) = (self.of.seen.moment, self.of.seen.stages);
-        let moment = Moment {
-            recording: self.of.seen.recording,
-            stages,
-            step,
-            place,
-        };
-        let title = if place < stages.len() {
-            let (number, count) = (place + 1, stages.len());
-            format!("{number} of {count}  {}", stages.at(place).name())
+        let moment = self.of.seen.now;
+        let title = if let Some(stage) = moment.stage() {
+            let (number, count) = (moment.place + 1, moment.stages.len());
+            format!("{number} of {count}  {}", stage.name())
         } else {
-            format!("step {step}  {}", moment.phase())
+            format!("step {}  {}", moment.step, moment.phase())
         };
         let text = moment.long(self.of.focus);
-        let (mut top, colours) = (room.top, self.page.colours);
+        let (mut top, colours) = (room.top, self.on.page.colours);
         let mut count = (room.height() / LINE) as usize;
         if count >= 2 {
             let style = Style::new(12.0, colours.accent).bold();
@@ -265,11 +245,10 @@ impl<'a> Painting<'_, 'a> {
             count -= 1;
         }
         // A number keeps its symbol and its unit.
-        let keep =
-            |text: String, symbol| text.replace(&format!("{symbol} "), &format!("{symbol}\u{a0}"));
-        let kept = ["α", "β", "γ"]
-            .into_iter()
-            .fold(text.replace(" %", "\u{a0}%"), keep);
+        let mut kept = text.replace(" %", "\u{a0}%");
+        for symbol in ["α", "β", "γ"] {
+            kept = kept.replace(&format!("{symbol} "), &format!("{symbol}\u{a0}"));
+        }
         let style = Style::new(12.0, colours.text);
         let width = room.width().max(120.0);
         let mut broken = lines(&kept, &style, width);
@@ -300,16 +279,16 @@ impl<'a> Painting<'_, 'a> {
         if head.weighting.width() == 0 {
             return;
         }
-        let (all, colours) = (area(x, y), self.page.colours);
+        let (all, colours) = (area(x, y), self.on.page.colours);
         let (whole, focus) = (self.of.whole, self.of.focus);
         let axis = whole.place(y, super::WITHOUT_GAPS);
-        let Some(place) = self.final_weighting_at(focus, all, &axis) else {
+        let Some(place) = self.final_weighting(focus, all, &axis) else {
             return;
         };
         if let Content::Bars(bars) = &place.panel.content {
             let mut at = place.place();
             at.id = PanelId::of(Picture::Weightings, focus).now();
-            self.on.cells(&bars.cells, at, self.page, 1.0);
+            self.on.paint.cells(&bars.cells, at, self.on.page, 1.0);
         }
         self.on.frame(all, colours.line);
         self.peaks(all);

@@ -1,6 +1,7 @@
 //! The positions of the pictures of the main layout: one time axis, one address axis.
 
 use crate::figure::facts::rows::Span;
+use crate::model::Trace;
 
 /// Width of all rows in little.
 const MINIMAP: f32 = 14.0;
@@ -140,8 +141,11 @@ const STRIPS: f32 = 48.0;
 const SECTION: f32 = 14.0;
 
 impl Bands {
-    /// Divides the height `y` for these numbers of channels and further heads.
-    pub fn new(y: Span, inputs: usize, outputs: usize, other_heads: usize) -> Self {
+    /// Divides the height `y` for the channels and the heads of a machine.
+    pub fn new(trace: &Trace, y: Span) -> Self {
+        let other_heads = trace.heads.len().saturating_sub(1);
+        let (inputs, outputs) = (trace.input.width(), trace.output.width());
+        let y = Span::new(y.min + 8.0, y.max - 10.0);
         let free = (y.span() - RULER - 4.0 * SECTION - 3.0 * GAP).max(0.0);
         let channels = (inputs + 2 * outputs).max(1) as f32;
         let room = (free * 0.20).min(channels * 8.0);

@@ -5,7 +5,7 @@ use crate::figure::facts::rows::Span;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::area_of;
 use crate::figure::scene::overlap::{BESIDE, LABELS};
-use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Content, Panel, PlacedPanel, shades};
 use crate::figure::{Area, HeadName, PanelId, Picture, Scale, Slot, Style, facts::numbers};
 use crate::model::array::{ADD, INPUT, MEMORY, WEIGHTING};
@@ -25,9 +25,7 @@ const LEAST: f32 = 22.0;
 const APART: f32 = 16.0;
 
 /// The size of all legends in two columns.
-pub fn legends_size() -> [f32; 2] {
-    [300.0, 78.0]
-}
+pub const LEGENDS_SIZE: [f32; 2] = [300.0, 78.0];
 
 /// The size of the overlap of this many heads with its labels.
 pub fn overlap_size(heads: usize) -> [f32; 2] {
@@ -36,23 +34,12 @@ pub fn overlap_size(heads: usize) -> [f32; 2] {
     [width, LABELS + (ROW * heads).clamp(44.0, 300.0) + 6.0]
 }
 
-/// Paints a word in the place of something that has no room.
-fn on_demand(on: &mut dyn Paint, slot: Slot, area: Area, page: &Page) -> PlacedPanel<'static> {
-    let (name, word) = match slot {
-        Slot::Legends => ("Colour legend", "colours …"),
-        _ => ("Overlap of heads", "overlap …"),
-    };
-    let style = Style::new(SMALL, page.colours.accent);
-    on.text(word, [area.left, area.centre()], style);
-    Panel::sign(slot, name.to_owned()).at(area)
-}
-
 /// The kinds of values with their scales: those of the selected head, or of gradients.
 pub(in crate::figure::page) fn entries(
     seen: &Catalogue<'_>,
     focus: usize,
 ) -> Vec<(&'static str, Scale)> {
-    let trace = &seen.recording.trace;
+    let trace = seen.now.trace();
     let weighting = match trace.heads.get(focus) {
         Some(_) => seen.shades[1].of_head(HeadName::of(trace, focus)),
         None => seen.shades[1],
@@ -68,22 +55,21 @@ pub(in crate::figure::page) fn entries(
         None => [
             ("weighting", weighting),
             (bits, Scale::Bits),
-            ("memory, read", seen.scales.memory),
-            ("key, add", seen.scales.vector),
+            ("memory, read", seen.facts.scales.memory),
+            ("key, add", seen.facts.scales.vector),
         ],
     };
-    let input = seen.scales.input.map(|scale| ("input", scale));
+    let input = seen.facts.scales.input.map(|scale| ("input", scale));
     let input = input.filter(|_| seen.layer.is_none());
     entries.into_iter().chain(input).collect()
 }
 
 /// Paints the legends in columns; returns their note, or `None` where they do not fit.
 pub fn legends(
-    on: &mut dyn Paint,
+    on: &mut Surface<'_>,
     seen: &Catalogue<'_>,
     focus: usize,
     (room, across): (Area, usize),
-    page: &Page,
 ) -> Option<Vec<PlacedPanel<'static>>> {
     let entries = entries(seen, focus);
     let lines = entries.len().div_ceil(across) as f32;
@@ -100,7 +86,7 @@ pub fn legends(
     for (index, (name, scale)) in entries.into_iter().enumerate() {
         let left = room.left + (index % across) as f32 * (width + APART);
         let top = room.top + 12.0 + (index / across) as f32 * each;
-        legend(on, [left, top], width, (name, scale), page);
+        legend(on, [left, top], width, (name, scale));
     }
     if with_note >= LEAST {
         let words = match (seen.layer.map(|by| by.of), across > 1) {
@@ -114,7 +100,7 @@ pub fn legends(
             (None, false) => "± fixed for this episode",
         };
         let at = [room.left, room.top + 8.0 + lines * each];
-        let style = Style::new(10.0, page.colours.subdued);
+        let style = Style::new(10.0, on.page.colours.subdued);
         on.text(words, at, style);
         let panel = Panel::sign(Slot::Text("legends"), words.to_owned());
         return Some(vec![panel.at(area_of(words, at, &style))]);
@@ -124,11 +110,10 @@ pub fn legends(
 
 /// The legend of a scale: a name, the values at its ends, and its colours.
 pub(super) fn legend(
-    on: &mut dyn Paint,
+    on: &mut Surface<'_>,
     [left, y]: [f32; 2],
     width: f32,
     (name, scale): (&str, Scale),
-    page: &Page,
 ) {
     let (low, high) = scale.ends();
     let text = |value: f32| {
@@ -144,16 +129,11 @@ pub(super) fn legend(
         Scale::Signed(_) => format!("±{}", text(high)),
         _ => format!("{} to {}", text(low), text(high)),
     };
-    let style = Style::new(SMALL, page.colours.subdued);
+    let style = Style::new(SMALL, on.page.colours.subdued);
     on.text(name, [left, y - 6.5], style);
-    let number = Style {
-        size: 10.0,
-        ..style
-    }
-    .mono()
-    .end();
+    let number = Style::new(10.0, on.page.colours.subdued).mono().end();
     on.text(ends, [left + width, y - 6.5], number);
-    shades(on, Area::new(left, y + 2.0, width, 8.0), scale, page);
+    shades(on, Area::new(left, y + 2.0, width, 8.0), scale);
 }
 
 impl Painting<'_, '_> {
@@ -175,7 +155,7 @@ impl Painting<'_, '_> {
         for (x, y, across) in [(x, left, 2), (memory, below_vectors, 1), (x, close, 2)] {
             let (seen, focus) = (&self.of.seen, self.of.focus);
             let room = (area(x, y), across);
-            if let Some(note) = legends(self.on, seen, focus, room, self.page) {
+            if let Some(note) = legends(&mut self.on, seen, focus, room) {
                 self.places.extend(note);
                 if below.is_none() {
                     // Left of the titles of the table.
@@ -198,15 +178,21 @@ impl Painting<'_, '_> {
     }
 
     fn no_overlap(&mut self, [left, bottom]: [f32; 2]) {
-        if !self.of.seen.redundancies.0.is_empty() {
+        if !self.of.seen.facts.redundancies.0.is_empty() {
             let area = Area::new(left, bottom - 16.0, 62.0, 16.0);
             self.on_demand(Slot::NoOverlap, area);
         }
     }
 
+    /// Paints a word in the place of something that has no room.
     fn on_demand(&mut self, slot: Slot, area: Area) {
-        let place = on_demand(self.on, slot, area, self.page);
-        self.places.push(place);
+        let (name, word) = match slot {
+            Slot::Legends => ("Colour legend", "colours …"),
+            _ => ("Overlap of heads", "overlap …"),
+        };
+        let style = Style::new(SMALL, self.on.page.colours.accent);
+        self.on.text(word, [area.left, area.centre()], style);
+        self.part(slot, name.to_owned(), area);
     }
 
     /// The overlap of heads under a heading, as far as there is room; returns from where to where it goes.
@@ -229,11 +215,11 @@ impl Painting<'_, '_> {
         let mut end = place.area.bottom;
         let mut penalties = Vec::new();
         if let Content::Overlap(overlap) = &place.panel.content {
-            end = overlap.words().map_or(end, |words| words.bottom.max(end));
+            end = overlap.words.map_or(end, |words| words.bottom.max(end));
             penalties.extend(overlap.lines());
         }
         self.picture(place);
-        for (of, line) in self.of.seen.redundancies.0.iter().zip(penalties) {
+        for (of, line) in self.of.seen.facts.redundancies.0.iter().zip(penalties) {
             self.part(Slot::Penalty(of.who), of.who.to_owned(), line);
         }
         Some(Span::new(y.min, end))

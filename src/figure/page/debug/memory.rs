@@ -2,12 +2,11 @@
 
 use super::geometry::Bands;
 use super::{NAME, Painting, area, ends};
-use crate::figure::facts::episode::MemoryAt;
 use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::Draw;
 use crate::figure::scene::panel::Panel;
-use crate::figure::{PanelId, Picture};
+use crate::figure::{PanelId, Picture, Style};
 
 impl<'a> Painting<'_, 'a> {
     /// The memory, the vectors of the step, the table of the heads, and the legends.
@@ -17,33 +16,22 @@ impl<'a> Painting<'_, 'a> {
             let area = area(self.columns.memory, ends(axis));
             self.picture(memory.along(area, axis.clone()));
         }
-        let start = if bands.others.span() > 0.0 {
-            bands.others.min
-        } else {
-            bands.adds.min
-        };
+        let has_others = bands.others.span() > 0.0;
+        let start = [bands.adds, bands.others][usize::from(has_others)].min;
         let bottom = bands.reads.max;
         let free = self.vectors_at_step(Span::new(start, bottom));
-        let words = if self.bars_note(axis).is_some() {
-            20.0
-        } else {
-            6.0
-        };
+        let has_note = self.bars_note(axis).is_some();
+        let words = if has_note { 20.0 } else { 6.0 };
         let below_stages = Span::new(start + words, bottom);
         self.below_stages(below_stages, Span::new(free + 4.0, bottom));
     }
 
     /// Which memory is shown, and its size.
     fn memory_heading(&mut self, top: f32) {
-        let (left, (step, stage)) = (self.columns.memory.min, self.of.seen.moment);
-        let memory = MemoryAt::new(self.trace(), self.of.seen.stages, step, stage);
+        let (left, memory) = (self.columns.memory.min, self.of.seen.now.memory());
         let (heading, quiet) = (self.quiet(NAME).bold(), self.quiet(NAME));
         self.on.text("MEMORY", [left, top], heading);
-        let style = quiet.mono();
-        let style = crate::figure::Style {
-            ink: self.page.colours.text.into(),
-            ..style
-        };
+        let style = Style::new(NAME, self.on.page.colours.text).mono();
         let right = left + width_of("MEMORY", &heading) + 8.0;
         // Where both do not fit beside each other, which memory it is goes to the line below.
         let name = memory.name();

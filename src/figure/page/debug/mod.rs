@@ -17,14 +17,13 @@ use std::ops::Range;
 
 use geometry::{Bands, Columns, PHASES};
 
-use crate::figure::facts::events::{Event, HeadLines};
 use crate::figure::facts::heads::Scalar;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span};
 use crate::figure::scene::annotations::sign;
 use crate::figure::scene::axes;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::area_of;
-use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Panel, PlacedPanel};
 use crate::figure::{Area, HeadName, PanelId, Rgb, Slot, Style, head_label};
 use crate::model::{HeadTrace, Trace};
@@ -60,10 +59,6 @@ pub struct DebugPage<'a> {
     pub seen: Catalogue<'a>,
     /// All rows that scrolling shows.
     pub whole: &'a Rows,
-    /// The numbers of every head over time.
-    pub lines: &'a [HeadLines],
-    /// The events.
-    pub events: &'a [Event],
     /// The steps of the time axis.
     pub span: Range<usize>,
     /// The selected head.
@@ -79,29 +74,20 @@ pub struct DebugPage<'a> {
 /// A page that is being painted.
 struct Painting<'p, 'a> {
     of: &'p DebugPage<'a>,
-    on: &'p mut dyn Paint,
-    page: &'p Page,
+    on: Surface<'p>,
     columns: Columns,
     places: Vec<PlacedPanel<'a>>,
 }
 
 impl<'a> DebugPage<'a> {
-    /// Returns the vertical positions of the pictures in this height.
-    pub fn bands(trace: &Trace, y: Span) -> Bands {
-        let others = trace.heads.len().saturating_sub(1);
-        let (inputs, outputs) = (trace.input.width(), trace.output.width());
-        let y = Span::new(y.min + 8.0, y.max - 10.0);
-        Bands::new(y, inputs, outputs, others)
-    }
-
     fn trace(&self) -> &'a Trace {
-        &self.seen.recording.trace
+        self.seen.now.trace()
     }
 
     /// The numbers of a head over time: values or gradients.
     pub fn scalars(&self, head: usize) -> Cow<'a, [Scalar]> {
         match self.seen.layer {
-            None => Cow::Borrowed(&self.lines[head].scalars),
+            None => Cow::Borrowed(&self.seen.facts.heads[head].scalars),
             Some(by) => Cow::Owned(by.scalars(head, self.trace().steps())),
         }
     }
@@ -117,34 +103,22 @@ impl<'a> DebugPage<'a> {
     }
 
     /// Begins to paint.
-    fn painting<'p>(
-        &'p self,
-        on: &'p mut dyn Paint,
-        page: &'p Page,
-        columns: Columns,
-    ) -> Painting<'p, 'a> {
+    fn painting<'p>(&'p self, on: &'p mut Surface<'_>, columns: Columns) -> Painting<'p, 'a> {
         Painting {
             of: self,
-            on,
-            page,
+            on: Surface::new(on.paint, on.page),
             columns,
             places: Vec::new(),
         }
     }
 
     /// Paints the pictures between these heights.
-    pub fn centre(
-        &self,
-        on: &mut dyn Paint,
-        page: &Page,
-        columns: Columns,
-        y: Span,
-    ) -> Vec<PlacedPanel<'a>> {
-        let bands = Self::bands(self.trace(), y);
+    pub fn centre(&self, on: &mut Surface<'_>, columns: Columns, y: Span) -> Vec<PlacedPanel<'a>> {
+        let bands = Bands::new(self.trace(), y);
         if bands.rows.span() < 8.0 || columns.time.span() < 8.0 {
             return Vec::new();
         }
-        let mut painting = self.painting(on, page, columns);
+        let mut painting = self.painting(on, columns);
         painting.centre(&bands);
         painting.places
     }
@@ -182,7 +156,7 @@ impl<'a> Painting<'_, 'a> {
     }
 
     fn step(&self) -> usize {
-        self.of.seen.moment.0
+        self.of.seen.now.step
     }
 
     /// Number of steps on the time axis.
@@ -209,12 +183,12 @@ impl<'a> Painting<'_, 'a> {
     }
 
     fn hue(&self, head: usize) -> Rgb {
-        self.page.colours.head(self.name(head))
+        self.on.page.colours.head(self.name(head))
     }
 
     /// Names in the colour of what is quiet.
     fn quiet(&self, size: f32) -> Style {
-        Style::new(size, self.page.colours.subdued)
+        Style::new(size, self.on.page.colours.subdued)
     }
 
     /// Paints a text that is read aloud and can be pointed at; returns its area.
@@ -241,7 +215,7 @@ impl<'a> Painting<'_, 'a> {
 
     /// Paints a picture and adds it to the parts.
     fn picture(&mut self, place: PlacedPanel<'a>) {
-        place.paint(self.on, self.page);
+        place.paint(&mut self.on);
         self.places.push(place);
     }
 
@@ -252,28 +226,28 @@ impl<'a> Painting<'_, 'a> {
             .columns
             .is_part()
             .then_some((time.min - 1.0, time.max + 1.0));
-        self.on.clip(clip);
+        self.on.paint.clip(clip);
         paint(self);
-        self.on.clip(None);
+        self.on.paint.clip(None);
     }
 
     /// The sign of a head: filled and up where it writes, hollow and down where it reads.
     fn head_sign(&mut self, at: [f32; 2], size: f32, head: usize) {
         let (name, hue) = (self.name(head), self.hue(head));
-        sign(self.on, at, 0.32 * size, name.is_write, hue.into());
+        sign(&mut self.on, at, 0.32 * size, name.is_write, hue.into());
     }
 
     fn play_head(&mut self, y: Span) {
         let (steps, area) = (self.steps(), area(self.columns.whole, y));
         let step = self.step().saturating_sub(self.of.span.start);
-        self.in_time(|this| axes::play_head(this.on, &area, step, steps, this.page));
+        self.in_time(|this| axes::play_head(&mut this.on, &area, step, steps));
     }
 
     /// The number of the step, on the play-head.
     fn step_pill(&mut self, y: f32) {
         let text = self.step().to_string();
         let at = [self.at(self.step()).center(), y];
-        self.in_time(|this| axes::pill(this.on, &text, at, this.page));
+        self.in_time(|this| axes::pill(&mut this.on, &text, at));
     }
 }
 
@@ -288,6 +262,5 @@ fn area(x: Span, y: Span) -> Area {
 
 /// The range from the first row or mark to the last.
 fn ends(axis: &Axis) -> Span {
-    let (top, bottom) = axis.ends().unwrap_or_default();
-    Span::new(top, bottom)
+    axis.ends().unwrap_or_default()
 }

@@ -23,9 +23,9 @@ impl Painting<'_, '_> {
     }
 
     fn phases(&mut self, y: Span) {
-        let colours = self.page.colours;
+        let colours = self.on.page.colours;
         let style = Style::new(NAME, colours.text).middle();
-        for (index, phase) in self.of.seen.recording.episode.phases.iter().enumerate() {
+        for (index, phase) in self.of.seen.now.recording.episode.phases.iter().enumerate() {
             let [start, end] = [phase.start, phase.end].map(|step| self.at(step).min);
             if end <= start {
                 continue;
@@ -109,21 +109,17 @@ impl Painting<'_, '_> {
         if head == self.of.focus && self.of.seen.shades[1].is_log() {
             let at = [self.columns.time.max - 8.0, y.min + 13.0];
             let words = "log scale, 1e−6 to 1";
-            let style = Style::new(SMALL, self.page.colours.warning).end();
-            let plate = axes::plate(self.on, words, at, style, self.page);
+            let style = Style::new(SMALL, self.on.page.colours.warning).end();
+            let plate = axes::plate(&mut self.on, words, at, style);
             self.part(Slot::Text("log scale"), words.to_owned(), plate);
         }
     }
 
     /// The sign and the label of a head beside its weighting.
     fn lane_name(&mut self, head: usize, y: Span) {
-        let (label, colours) = (self.label(head), self.page.colours);
+        let (label, colours) = (self.label(head), self.on.page.colours);
         let (left, middle) = (self.columns.gutter.min, y.min + 8.0);
-        let ink = if head == self.of.focus {
-            colours.strong
-        } else {
-            colours.text
-        };
+        let ink = [colours.text, colours.strong][usize::from(head == self.of.focus)];
         self.head_sign([left + 7.0, middle], 13.0, head);
         let style = Style::new(12.0, ink).bold();
         self.on.text(label.clone(), [left + 17.0, middle], style);
@@ -160,10 +156,8 @@ impl Painting<'_, '_> {
         let room = area(self.columns.time, bands.others);
         let lines = ((room.height() / 46.0) as usize).clamp(1, 4);
         let across = others.len().div_ceil(lines);
-        let (width, height) = (
-            (room.width() + 6.0) / across as f32,
-            (room.height() + 5.0) / others.len().div_ceil(across) as f32,
-        );
+        let width = (room.width() + 6.0) / across as f32;
+        let height = (room.height() + 5.0) / others.len().div_ceil(across) as f32;
         for (index, &head) in others.iter().enumerate() {
             let left = room.left + (index % across) as f32 * width;
             let top = room.top + (index / across) as f32 * height;
@@ -179,10 +173,8 @@ impl Painting<'_, '_> {
         };
         let label = self.label(head);
         let name = room.down(room.top, room.top + 13.0);
-        let axis = self
-            .of
-            .whole
-            .place(Span::new(name.bottom, room.bottom), ROWS);
+        let below = Span::new(name.bottom, room.bottom);
+        let axis = self.of.whole.place(below, ROWS);
         panel.name = format!("thumbnail of {label}");
         "click to select this head, Shift+click adds it as the second".clone_into(&mut panel.note);
         let place = panel.along(room, axis);
@@ -191,14 +183,11 @@ impl Painting<'_, '_> {
         let step = self.step().saturating_sub(self.of.span.start) as f32;
         let share = (step + 0.5) / self.steps().max(1) as f32;
         let x = picture.left + share * picture.width();
-        let (ends, accent) = (
-            [[x, picture.top], [x, picture.bottom]],
-            self.page.colours.accent,
-        );
+        let (ends, accent) = (picture.upright(x), self.on.page.colours.accent);
         self.on.line(&ends, accent, 1.0);
         let middle = name.centre() - 1.0;
         self.head_sign([room.left + 5.0, middle], 10.0, head);
-        let style = Style::new(SMALL, self.page.colours.text).bold();
+        let style = Style::new(SMALL, self.on.page.colours.text).bold();
         self.on.text(label, [room.left + 13.0, middle], style);
     }
 

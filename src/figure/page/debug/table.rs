@@ -59,7 +59,7 @@ impl Painting<'_, '_> {
     }
 
     fn table_line(&mut self, line: Area, head: usize) {
-        let (colours, middle) = (self.page.colours, line.centre());
+        let (colours, middle) = (self.on.page.colours, line.centre());
         let (label, step) = (self.label(head), self.step());
         if head == self.of.focus || self.of.pinned == Some(head) {
             self.on.rect(line, colours.chosen);
@@ -68,15 +68,10 @@ impl Painting<'_, '_> {
         let style = Style::new(SMALL, colours.text).bold();
         self.on
             .text(label.as_str(), [line.left + 14.0, middle], style);
-        self.head_dash(
-            head,
-            [line.left + 14.0, line.left + 28.0],
-            line.bottom - 1.0,
-        );
-        let (lines, cells) = (
-            &self.of.lines[head],
-            table_cells(Span::new(line.left, line.right)),
-        );
+        let ends = [line.left + 14.0, line.left + 28.0];
+        self.head_dash(head, ends, line.bottom - 1.0);
+        let lines = &self.of.seen.facts.heads[head];
+        let cells = table_cells(Span::new(line.left, line.right));
         let style = Style::new(SMALL, colours.strong).mono().end();
         let values = EMITTED.each_ref().map(|emitted| {
             let value = emitted_value(lines, emitted, step);
@@ -109,7 +104,7 @@ impl Painting<'_, '_> {
             let (share, fill): (f32, Ink) = if s.is_finite() {
                 (s.clamp(0.0, 1.0), self.hue(head).into())
             } else {
-                (1.0, self.page.colours.non_finite.into())
+                (1.0, self.on.page.colours.non_finite.into())
             };
             let x = left + index as f32 * each;
             let height = 1.0 + share * (cell.height() - 5.0);

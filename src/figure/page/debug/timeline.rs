@@ -3,16 +3,15 @@
 
 use super::geometry::Columns;
 use super::{DebugPage, NAME, Painting, SMALL, area};
-use crate::figure::facts::events::{HeadLines, reach};
+use crate::figure::facts::events::{Stretch, reach};
 use crate::figure::facts::heads::Scalar;
 use crate::figure::facts::rows::Span;
 use crate::figure::scene::annotations::unrecorded;
 use crate::figure::scene::axes;
-use crate::figure::scene::catalogue::Catalogue;
+use crate::figure::scene::catalogue::Facts;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::lanes;
-use crate::figure::scene::overlap::Redundancies;
-use crate::figure::scene::paint::{Draw, Page, Paint};
+use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Panel, PlacedPanel, later};
 use crate::figure::{EMITTED, HeadName, Ink, PanelId, Picture, Slot, Style, facts::numbers};
 use crate::train::is_absent;
@@ -38,10 +37,10 @@ pub fn scalars_height(count: usize, page: f32) -> f32 {
     2.0 * RIBBON + count as f32 * LANE + 6.0
 }
 
-/// Returns the number of lines of numbers over time that there may be of one of `heads` heads; none without heads.
-pub fn line_count(heads: usize, redundancies: &Redundancies, has_spread: bool) -> usize {
-    let redundancy = usize::from(!redundancies.0.is_empty());
-    match heads {
+/// Returns the number of lines of numbers over time that there may be of a head; none without heads.
+pub fn line_count(facts: &Facts, has_spread: bool) -> usize {
+    let redundancy = usize::from(!facts.redundancies.0.is_empty());
+    match facts.heads.len() {
         0 => 0,
         _ => EMITTED.len() + redundancy + usize::from(has_spread),
     }
@@ -65,39 +64,33 @@ impl Pixels {
 impl<'a> DebugPage<'a> {
     /// Returns the height of loss and numbers over time on a page of this height.
     pub fn timeline_height(&self, page: f32) -> f32 {
-        let Catalogue {
-            redundancies,
-            spread,
-            ..
-        } = self.seen;
-        let count = line_count(self.lines.len(), redundancies, spread.is_some());
+        let count = line_count(self.seen.facts, self.seen.spread.is_some());
         TIMELINE + scalars_height(count, page)
     }
 
     /// Paints the loss, and below it the numbers over time where there is room for them.
     pub fn timeline(
         &self,
-        on: &mut dyn Paint,
-        page: &Page,
+        on: &mut Surface<'_>,
         columns: Columns,
         y: Span,
     ) -> Vec<PlacedPanel<'a>> {
-        let mut painting = self.painting(on, page, columns.of_all());
+        let mut painting = self.painting(on, columns.of_all());
         let bottom = y.min + TIMELINE;
         let loss = Span::new(y.min + AROUND, bottom - AROUND);
         painting.loss(loss);
         painting.shown_part(&columns, loss);
         painting.play_head(Span::new(y.min, loss.max));
-        painting.knob(loss.min + 3.0);
+        // The grip of the play-head.
+        let x = painting.at(painting.step()).center();
+        let accent = painting.on.page.colours.accent;
+        axes::dot(painting.on.paint, [x, loss.min + 3.0], 5.5, accent);
         if y.span() > TIMELINE {
             painting.numbers(bottom - 4.0);
-            if page.hides_future {
+            if painting.on.page.hides_future {
                 let next = painting.at(painting.step()).max;
-                let (x, y) = (
-                    Span::new(next, columns.time.max),
-                    Span::new(bottom - 4.0, y.max),
-                );
-                later(painting.on, area(x, y), page);
+                let hidden = area(Span::new(next, columns.time.max), y);
+                later(&mut painting.on, hidden.down(bottom - 4.0, y.max));
             }
             painting.play_head(Span::new(loss.max, y.max - 6.0));
         }
@@ -108,8 +101,8 @@ impl<'a> DebugPage<'a> {
 impl Painting<'_, '_> {
     /// The loss of every step with phases and events.
     fn loss(&mut self, y: Span) {
-        let colours = self.page.colours;
-        let (all, recording) = (area(self.columns.time, y), self.of.seen.recording);
+        let colours = self.on.page.colours;
+        let (all, recording) = (area(self.columns.time, y), self.of.seen.now.recording);
         self.on.rect(all, colours.background);
         for (index, phase) in recording.episode.phases.iter().enumerate() {
             let [left, right] = [phase.start, phase.end].map(|step| self.at(step).min);
@@ -117,7 +110,7 @@ impl Painting<'_, '_> {
             self.on.rect(band, colours.phases[index % 2]);
         }
         let mut drawn = f32::NEG_INFINITY;
-        let events = self.of.events.iter();
+        let events = self.of.seen.facts.events.iter();
         for event in events.filter(|event| self.of.span.contains(&event.step)) {
             let x = self.at(event.step).center();
             // Ticks that would touch are one.
@@ -131,9 +124,9 @@ impl Painting<'_, '_> {
         let finite = loss.iter().copied().filter(|loss| loss.is_finite());
         let most = finite.fold(1.0, f32::max);
         let bars = all.down(y.min + 8.0, y.max);
-        lanes::bars(self.on, loss, &bars, |loss| loss / most, self.page);
+        lanes::bars(&mut self.on, loss, &bars, |loss| loss / most);
         if loss.first().copied().is_some_and(is_absent) {
-            unrecorded(self.on, &all.down(y.min + 14.0, y.max), self.page);
+            unrecorded(&mut self.on, &all.down(y.min + 14.0, y.max));
         }
         self.on.frame(all, colours.line);
         let scale = format!("{} bits", numbers::short(most, 1));
@@ -149,7 +142,7 @@ impl Painting<'_, '_> {
         if !above.is_part() {
             return;
         }
-        let (time, whole, colours) = (above.time, above.whole, self.page.colours);
+        let (time, whole, colours) = (above.time, above.whole, self.on.page.colours);
         let at = |x: f32| time.min + (x - whole.min) / whole.span() * time.span();
         let part = Span::new(at(time.min), at(time.max));
         let veil = Ink::from(colours.panel).faded(0.6);
@@ -162,12 +155,6 @@ impl Painting<'_, '_> {
             [time.min + 0.5, time.max - 0.5].map(|x| above.step_at(x, self.steps()));
         let words = format!("The pictures show steps {first} to {last}");
         self.part(Slot::Text("shown part"), words, part);
-    }
-
-    /// The grip of the play-head.
-    fn knob(&mut self, y: f32) {
-        let x = self.at(self.step()).center();
-        axes::dot(self.on, [x, y], 5.5, self.page.colours.accent);
     }
 
     /// The movements of two heads, and the numbers of the selected one, from this height down.
@@ -194,7 +181,7 @@ impl Painting<'_, '_> {
             self.lane_of(id, y, (&label, name), scalar);
         }
         top += EMITTED.len() as f32 * LANE;
-        if let Some(redundant) = of.seen.redundancies.like(head.is_write()) {
+        if let Some(redundant) = of.seen.facts.redundancies.like(head.is_write()) {
             let id = PanelId::new(Picture::Redundancy);
             let who = (redundant.who, redundant.head);
             self.lane_of(id, Span::new(top, top + LANE - 3.0), who, &redundant.line);
@@ -210,14 +197,15 @@ impl Painting<'_, '_> {
 
     /// The movement of a head, stretch by stretch: `+1 ×20`.
     fn ribbon(&mut self, head: usize, y: Span) {
-        let (lines, range) = (&self.of.lines[head], reach(&self.trace().heads[head]));
-        self.stretches(head, lines, y);
+        let stretches = &self.of.seen.facts.heads[head].stretches;
+        let range = reach(&self.trace().heads[head]);
+        self.stretches(head, (stretches, range), y);
         let label = self.label(head);
         self.beside(&format!("{label} moves"), y.center());
-        let mut stretches = lines.stretches.iter();
+        let mut stretches = stretches.iter();
         let now = stretches.find(|stretch| (stretch.start..stretch.end).contains(&self.step()));
         if let Some(now) = now {
-            let style = Style::new(NAME, self.page.colours.text).mono();
+            let style = Style::new(NAME, self.on.page.colours.text).mono();
             let at = [self.columns.time.max + 8.0, y.center()];
             self.on.text(now.words(range), at, style);
         }
@@ -227,12 +215,11 @@ impl Painting<'_, '_> {
     }
 
     /// The stretches themselves: of those that share a pixel the first.
-    fn stretches(&mut self, head: usize, lines: &HeadLines, y: Span) {
-        let colours = self.page.colours;
-        let range = reach(&self.trace().heads[head]);
+    fn stretches(&mut self, head: usize, (all, range): (&[Stretch], usize), y: Span) {
+        let colours = self.on.page.colours;
         let style = Style::new(10.0, colours.text).middle();
         let (mut filled, mut marked) = (Pixels::default(), Pixels::default());
-        for (index, stretch) in lines.stretches.iter().enumerate() {
+        for (index, stretch) in all.iter().enumerate() {
             let [first, last] = [stretch.start, stretch.end].map(|step| self.at(step).min);
             if last <= first {
                 continue;
@@ -267,7 +254,7 @@ impl Painting<'_, '_> {
     ) {
         let plot = area(self.columns.time, y);
         let shown = &scalar.values[self.of.span.clone()];
-        lanes::one(self.on, (shown, scalar.scale), head, &plot, self.page);
+        lanes::one(&mut self.on, (shown, scalar.scale), head, &plot);
         self.beside(&format!("{label} {}", scalar.of.symbol), y.center());
         let value = scalar.values[self.step()];
         // Gradients are often small.
@@ -275,7 +262,7 @@ impl Painting<'_, '_> {
             None => numbers::plain(value, 2, 6),
             Some(_) => numbers::end_text(value),
         };
-        let style = Style::new(NAME, self.page.colours.text).mono();
+        let style = Style::new(NAME, self.on.page.colours.text).mono();
         let left = self.columns.time.max + 8.0;
         let right = left + width_of(&value, &style);
         self.on.text(value, [left, y.center()], style);

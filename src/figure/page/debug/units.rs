@@ -36,13 +36,13 @@ impl<'a> Painting<'_, 'a> {
         }
         let scales = [
             ("gate, bit", Scale::Bits),
-            ("cell c", self.of.seen.scales.state),
+            ("cell c", self.of.seen.facts.scales.state),
             ("g, tanh c, hidden h", WITHIN_ONE),
         ];
         let width = (right.span() - 32.0) / 3.0;
         for (index, entry) in scales.into_iter().enumerate() {
             let left = right.min + index as f32 * (width + 16.0);
-            legend(self.on, [left, room.max + 20.0], width, entry, self.page);
+            legend(&mut self.on, [left, room.max + 20.0], width, entry);
         }
     }
 
@@ -91,13 +91,13 @@ impl<'a> Painting<'_, 'a> {
         } else {
             panel.title.clone()
         };
-        let style = Style::new(NAME, self.page.colours.text).middle();
+        let style = Style::new(NAME, self.on.page.colours.text).middle();
         self.on.text(text, [area.middle(), area.top - 9.0], style);
     }
 
     /// Layer and quantity beside the picture, and the numbers of its first and last unit.
     fn layer_name(&mut self, y: Span, (layer, quantity): (usize, &str), units: usize) {
-        let (left, colours) = (self.columns.gutter.min, self.page.colours);
+        let (left, colours) = (self.columns.gutter.min, self.on.page.colours);
         if y.span() >= 26.0 {
             let style = Style::new(NAME, colours.text).bold();
             self.on

@@ -5,7 +5,7 @@ use egui::{Align2, Rect, Ui, pos2, vec2};
 
 use super::{curves, finding};
 use crate::figure::scene::axes::play_head;
-use crate::figure::{PanelId, Picture, head_label};
+use crate::figure::{PanelId, Picture, Surface, head_label};
 use crate::viewer::panel::phone::strip_ui;
 use crate::viewer::panel::{View, picture, within};
 use crate::viewer::theme;
@@ -82,7 +82,9 @@ fn answer_ui(ui: &mut Ui, view: &mut View<'_>) {
     for place in &places {
         picture::paint_ui(ui, place, view);
         let (step, steps) = (view.step(), view.steps());
-        play_head(&mut view.canvas(ui), &place.area, step, steps, &page);
+        let mut canvas = view.canvas(ui);
+        let on = &mut Surface::new(&mut canvas, &page);
+        play_head(on, &place.area, step, steps);
     }
     strip_ui(ui, &places, view);
 }

@@ -1,0 +1,50 @@
+//! A moment of an episode, from which pictures and sentences are made.
+
+use crate::figure::HeadName;
+use crate::figure::facts::episode::{HeadMark, MemoryAt};
+use crate::figure::facts::stages::{StageRef, Stages, columns_of};
+use crate::model::{Trace, peak};
+use crate::train::Recording;
+
+/// A moment of an episode: a step, and a stage of it or all of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The episode.
+    pub recording: &'a Recording,
+    /// The stages of its steps.
+    pub stages: &'a Stages,
+    /// The step.
+    pub step: usize,
+    /// The place of the stage; past the last one for the whole step.
+    pub place: usize,
+    /// Progress of that stage, 0 to 1.
+    pub through: f32,
+}
+
+impl<'a> Moment<'a> {
+    /// What was recorded of the episode.
+    pub fn trace(&self) -> &'a Trace {
+        &self.recording.trace
+    }
+
+    /// The stage; `None` for the whole step.
+    pub fn stage(&self) -> Option<StageRef> {
+        (self.place < self.stages.len()).then(|| self.stages.at(self.place))
+    }
+
+    /// The memory.
+    pub fn memory(&self) -> MemoryAt<'a> {
+        MemoryAt::new(self.trace(), self.stages, self.step, self.place)
+    }
+
+    /// Returns the mark of a head; until it has addressed the memory, that of the step before.
+    pub fn head_mark(&self, head: usize) -> Option<HeadMark> {
+        let (of, step) = (self.trace().heads.get(head)?, self.step);
+        let last = columns_of(of).last()?;
+        let is_there = self.stages.reached(self.place, last.stage, Some(of));
+        let (now, before) = (of.weighting.row(step), of.previous_weighting(step));
+        let (row, weight) = peak(if is_there { now } else { before })?;
+        let name = HeadName::of(self.trace(), head);
+        Some(HeadMark { name, row, weight })
+    }
+}

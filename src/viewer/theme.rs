@@ -286,6 +286,8 @@ fn visuals(dark: bool) -> Visuals {
 
 /// A picture in its own colours.
 pub const UNTINTED: Color32 = Color32::WHITE;
+/// A text without a colour of its own yet.
+pub const UNCOLOURED: Color32 = Color32::PLACEHOLDER;
 /// The size of an icon button.
 pub const ICON: Vec2 = vec2(ROW + 4.0, ROW + 4.0);
 /// Smallest size of a touch target.

@@ -309,7 +309,12 @@ fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) 
     let line = Line::pressed(ui, response, &info);
     let palette = view.palette;
     let number = rect.width() - STEP;
-    line.right(number, event.step, theme::mono(11.0), palette.subdued);
+    line.right(
+        number,
+        event.step.to_string(),
+        theme::mono(11.0),
+        palette.subdued,
+    );
     let has_come = event.step <= view.step();
     let ink = [palette.subdued, palette.text][usize::from(has_come)];
     let x = rect.left() + STEP + 10.0..=rect.right() - 6.0;

@@ -174,16 +174,16 @@ impl<'a> Line<'a> {
     }
 
     /// Words so far from its left end; the place they take comes back.
-    pub fn left(&self, x: f32, text: impl ToString, font: FontId, ink: Color32) -> Rect {
+    pub fn left(&self, x: f32, text: impl Into<String>, font: FontId, ink: Color32) -> Rect {
         let at = pos2(self.rect.left() + x, self.rect.center().y);
-        let (painter, text) = (self.ui.painter(), text.to_string());
+        let (painter, text) = (self.ui.painter(), text.into());
         paint_text(painter, at, Align2::LEFT_CENTER, &text, font, ink)
     }
 
     /// Words that end so far from its right end; the place they take comes back.
-    pub fn right(&self, x: f32, text: impl ToString, font: FontId, ink: Color32) -> Rect {
+    pub fn right(&self, x: f32, text: impl Into<String>, font: FontId, ink: Color32) -> Rect {
         let at = pos2(self.rect.right() - x, self.rect.center().y);
-        let (painter, text) = (self.ui.painter(), text.to_string());
+        let (painter, text) = (self.ui.painter(), text.into());
         paint_text(painter, at, Align2::RIGHT_CENTER, &text, font, ink)
     }
 }

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use egui::util::IdTypeMap;
 use egui::{Align2, Color32, FontId, Galley, Id, Painter, Pos2, Rect};
 
+use crate::viewer::theme;
+
 /// The layouts of texts.
 #[derive(Default)]
 struct Galleys {
@@ -26,7 +28,7 @@ const MOST: usize = 4096;
 impl Galleys {
     fn get(&mut self, painter: &Painter, text: &str, font: FontId) -> Arc<Galley> {
         let lay_out = |text: &str, font: FontId| {
-            painter.layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER)
+            painter.layout_no_wrap(text.to_owned(), font, theme::UNCOLOURED)
         };
         let pass = painter.ctx().cumulative_pass_nr();
         if self.known.is_none() || self.pass != pass {

@@ -256,4 +256,5 @@ fn main() {
     measure(128, 20, 20);
     measure(1024, 64, 100);
     measure(4096, 64, 500);
+    measure(128, 20, 2500);
 }

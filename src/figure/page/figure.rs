@@ -1206,6 +1206,25 @@ mod tests {
     }
 
     #[test]
+    fn step_outside_the_range_has_no_play_head() {
+        let recording = recording();
+        let bars = |step: usize| {
+            let options = Options {
+                steps: Some(3..6),
+                step: Some(step),
+                ..options(Layout::Debug)
+            };
+            let figure = Figure::new(&recording, options);
+            let (drawing, accent) = (figure.scene().0, figure.page().colours.accent);
+            let is_bar =
+                |mark: &&Mark| matches!(mark, Mark::Rect { fill, .. } if fill.colour == accent);
+            drawing.marks.iter().filter(is_bar).count()
+        };
+        assert_eq!(bars(1), 0);
+        assert!(bars(3) > 0);
+    }
+
+    #[test]
     fn previous_row_of_head_is_drawn() {
         let mut recording = recording();
         for t in 0..9 {

@@ -215,7 +215,7 @@ mod tests {
                 layout: None,
                 panels: Panels {
                     numbers: false,
-                    ..Panels::default()
+                    ..Settings::default().panels
                 },
                 ..Settings::default()
             }

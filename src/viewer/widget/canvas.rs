@@ -304,28 +304,28 @@ fn shape(corners: &[Pos2], fill: Color32) -> Shape {
 
 /// A line with dashes and gaps of these lengths, whole where there are none.
 pub fn dashed(line: &[Pos2], stroke: Stroke, dashes: &[f32]) -> Vec<Shape> {
-    match line {
-        &[from, to] if dashes.is_empty() => vec![Shape::line_segment([from, to], stroke)],
-        line if dashes.is_empty() => vec![Shape::line(line.to_vec(), stroke)],
-        line => {
-            let every = |first: usize| dashes.iter().copied().skip(first).step_by(2);
-            let [dashes, gaps] = [0, 1].map(|first| every(first).collect::<Vec<_>>());
-            let pieces = Shape::dashed_line_with_offset(line, stroke, &dashes, &gaps, 0.0);
-            // A dash round a bend has several pieces.
-            let mut dashes: Vec<Vec<Pos2>> = Vec::new();
-            for piece in pieces {
-                let Shape::LineSegment { points, .. } = piece else {
-                    continue;
-                };
-                match dashes.last_mut() {
-                    Some(dash) if dash.last() == Some(&points[0]) => dash.push(points[1]),
-                    _ => dashes.push(points.to_vec()),
-                }
-            }
-            let dashes = dashes.into_iter();
-            dashes.map(|dash| Shape::line(dash, stroke)).collect()
+    let whole = |line: Vec<Pos2>| match line[..] {
+        [from, to] => Shape::line_segment([from, to], stroke),
+        _ => Shape::line(line, stroke),
+    };
+    if dashes.is_empty() {
+        return vec![whole(line.to_vec())];
+    }
+    let every = |first: usize| dashes.iter().copied().skip(first).step_by(2);
+    let [dashes, gaps] = [0, 1].map(|first| every(first).collect::<Vec<_>>());
+    let pieces = Shape::dashed_line_with_offset(line, stroke, &dashes, &gaps, 0.0);
+    // A dash round a bend has several pieces.
+    let mut dashes: Vec<Vec<Pos2>> = Vec::new();
+    for piece in pieces {
+        let Shape::LineSegment { points, .. } = piece else {
+            continue;
+        };
+        match dashes.last_mut() {
+            Some(dash) if dash.last() == Some(&points[0]) => dash.push(points[1]),
+            _ => dashes.push(points.to_vec()),
         }
     }
+    dashes.into_iter().map(whole).collect()
 }
 
 fn text_mark(painter: &Painter, of: &Text) {

@@ -167,7 +167,7 @@ impl Painting<'_, '_> {
         let corner = match below {
             _ if left.span() >= 18.0 => [x.min, left.max],
             // At the end of its heading.
-            Some(below) => [x.max - 46.0, below.min + HEADING + 1.0],
+            Some(below) => [x.max - 38.0, below.min + HEADING + 1.0],
             None => [memory.min, y.max],
         };
         let area = Area::new(corner[0], corner[1] - 16.0, 70.0, 16.0);

@@ -239,15 +239,19 @@ impl<'a> Painting<'_, 'a> {
 
     fn play_head(&mut self, y: Span) {
         let (steps, area) = (self.steps(), area(self.columns.whole, y));
-        let step = self.step().saturating_sub(self.of.span.start);
-        self.in_time(|this| axes::play_head(&mut this.on, &area, step, steps));
+        if self.of.span.contains(&self.step()) {
+            let step = self.step() - self.of.span.start;
+            self.in_time(|this| axes::play_head(&mut this.on, &area, step, steps));
+        }
     }
 
     /// The number of the step, on the play-head.
     fn step_pill(&mut self, y: f32) {
         let text = self.step().to_string();
         let at = [self.at(self.step()).center(), y];
-        self.in_time(|this| axes::pill(&mut this.on, &text, at));
+        if self.of.span.contains(&self.step()) {
+            self.in_time(|this| axes::pill(&mut this.on, &text, at));
+        }
     }
 }
 

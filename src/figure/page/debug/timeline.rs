@@ -82,9 +82,11 @@ impl<'a> DebugPage<'a> {
         painting.shown_part(&columns, loss);
         painting.play_head(Span::new(y.min, loss.max));
         // The grip of the play-head.
-        let x = painting.at(painting.step()).center();
-        let accent = painting.on.page.colours.accent;
-        axes::dot(painting.on.paint, [x, loss.min + 3.0], 5.5, accent);
+        if self.span.contains(&painting.step()) {
+            let x = painting.at(painting.step()).center();
+            let accent = painting.on.page.colours.accent;
+            axes::dot(painting.on.paint, [x, loss.min + 3.0], 5.5, accent);
+        }
         if y.span() > TIMELINE {
             painting.numbers(bottom - 4.0);
             if painting.on.page.hides_future {

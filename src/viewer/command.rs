@@ -10,7 +10,7 @@ use crate::figure::Map;
 use crate::model::NoiseMode;
 use crate::train::Quantity;
 
-/// A wish of the person in front of the window, or news for it.
+/// A request of the user, or news for the window.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// About time.

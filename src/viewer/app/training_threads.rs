@@ -11,7 +11,7 @@ use crate::viewer::worker::learning_threads;
 /// tells.
 pub const BETWEEN: f64 = 1.0 / 30.0;
 
-/// Whoever trains, if anybody does.
+/// The training threads, if there are any.
 pub struct TrainingThreads {
     /// Wakes the window for news; without one all work runs in the calling thread, for tests.
     wake: Option<Context>,

@@ -90,8 +90,8 @@ impl State {
         }
     }
 
-    /// Shows how much everything mattered, or the values again where that is on screen already: by the key of the loss
-    /// whatever it is that mattered.
+    /// Shows gradients, or the values again where gradients are on screen already; the key of the loss ends those of any
+    /// quantity.
     fn show_gradients(&mut self, of: Quantity) {
         let on_screen = self.layer().map(|by| by.of);
         if on_screen.is_some_and(|now| of == now || of == Quantity::Loss) {
@@ -243,6 +243,8 @@ impl State {
             self.player.play();
         }
         self.go_to_beginning();
+        let (step, steps) = (self.player.step(), self.player.steps());
+        self.view.step_zoom.keep(step, steps);
         self.follow_low_rows();
         self.begin_failure();
         self.tour_episode_ready();

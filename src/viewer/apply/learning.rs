@@ -1,4 +1,4 @@
-//! Training in the window: how it begins, goes on and is looked back at, in threads or in a saved run.
+//! Training in the window: how it begins, goes on and is read again, in threads or from a saved run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -361,7 +361,7 @@ impl State {
         }
     }
 
-    /// True, with a message, where this would train a run that is only looked back at.
+    /// True, with a message, where this would train a run that is read-only.
     pub(super) fn is_read_only(&mut self, learn: &Learn) -> bool {
         let trains = matches!(
             learn,

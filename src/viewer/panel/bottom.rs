@@ -173,7 +173,10 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
     }
     on_click(&response, Play::SeekStage(place));
     let (number, count) = (place + 1, view.player.stages());
-    response.on_hover_text(format!("{stage}: stage {number} of {count}  (. and ,)"));
+    let [back, on] = stage_keys();
+    response.on_hover_text(format!(
+        "{stage}: stage {number} of {count}  ({on} and {back})"
+    ));
 }
 
 /// Dragging along the row of stages goes to any moment of them.
@@ -190,9 +193,14 @@ fn scrub_stages(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     }
 }
 
+/// The keys that go to the stage before and to the next one.
+fn stage_keys() -> [String; 2] {
+    [-1, 1].map(|by| keys::key_of(&Play::Stage(by).into()).unwrap_or_default())
+}
+
 /// The keys of the stages, under their row: whoever watches whole steps learns that there is more.
 fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
-    let [back, on] = [-1, 1].map(|by| keys::key_of(&Play::Stage(by).into()).unwrap_or_default());
+    let [back, on] = stage_keys();
     let text = format!("Press {back} and {on} to step through the stages");
     let (font, ink) = (theme::text(10.5), view.palette.subdued);
     let galley = ui.painter().layout_no_wrap(text.clone(), font.clone(), ink);
@@ -261,16 +269,16 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     });
 }
 
-/// Room for the numbers and words of the lines over time, left of the list, in points.
-pub const BESIDE: f32 = 240.0;
-/// The list is not worth less room than this, in points.
+/// Room for the numbers and words of the lines over time, left of the list of events, in points.
+const BESIDE: f32 = 240.0;
+/// The list of events is not worth less room than this, in points.
 const LEAST: [f32; 2] = [220.0, 50.0];
 /// Height of a line, in points.
 const LINE: f32 = 17.0;
 /// Room for the number of a step, in points.
 const STEP: f32 = 38.0;
 
-/// The list; a click goes to the step of a line.
+/// The list of events; a click goes to the step of a line.
 pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let (open, step) = (view.open, view.step());
     let count = open.facts.events.len();

@@ -205,7 +205,7 @@ pub struct Pair<'a> {
     pub a: &'a Open,
     /// The other.
     pub b: &'a Open,
-    /// Returns the one that all other layouts show, and whose steps are counted.
+    /// The episode that all other layouts show, and whose steps are counted.
     pub screen: &'a Open,
     /// The difference that counts as none.
     pub tolerance: f64,

@@ -287,8 +287,8 @@ impl Open {
         let (a, b) = (&self.shown, &other.shown);
         let mut machines = a.machine.iter().zip(&b.machine);
         let same_machine = machines.any(|(a, b)| Arc::ptr_eq(a, b));
-        let same_wish = self.request.is_some() && self.request == other.request;
-        Arc::ptr_eq(a, b) || (same_machine && same_wish)
+        let same_request = self.request.is_some() && self.request == other.request;
+        Arc::ptr_eq(a, b) || (same_machine && same_request)
     }
 
     /// True for a trace that was opened: it is shown as it was recorded.

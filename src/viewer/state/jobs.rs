@@ -82,7 +82,7 @@ pub enum Job {
     Picture(ThumbnailSlot, RecordingInputs),
     /// Records a number of samples of an episode, and keeps their spread.
     Sample(RecordingInputs, usize),
-    /// Work out how much everything in an episode mattered.
+    /// Compute the gradients of an episode.
     Derive(Arc<RecordedEpisode>, Quantity),
     /// Read a file.
     Open(PathBuf),

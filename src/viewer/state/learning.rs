@@ -46,7 +46,7 @@ pub struct LiveTraining {
     pub stale: bool,
     /// The number of the run that is being written.
     pub saving: Option<u64>,
-    /// The saved run that is looked back at, until it is continued.
+    /// The saved run that is read-only until it is continued.
     pub read_only: Option<SavedRun>,
     /// Number of the run whose probe is being recorded.
     pub probing: Option<u64>,
@@ -96,7 +96,7 @@ pub enum Replacement {
     Seeds(usize),
     /// The same preset side by side, whole and without each of the stages of its heads, from one seed.
     Ablate,
-    /// A run that was read from this folder is looked back at.
+    /// The runs of this folder, read-only.
     LookBack(PathBuf, Box<LoadedRun>),
     /// Nothing; the machine stays as it is.
     Nothing,

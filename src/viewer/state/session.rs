@@ -30,7 +30,7 @@ pub struct Session {
     pub open: Option<Open>,
     /// Number of samples for the spread.
     pub samples: usize,
-    /// The wish that was last fulfilled.
+    /// The request that was last fulfilled.
     fulfilled: Option<EpisodeRequest>,
     serial: u64,
     /// [`Session::rows_on_offer`], by machine and steps.
@@ -38,7 +38,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session with these machines, nothing on screen yet; without a seed each begins with a lively episode.
+    /// A session with these machines, nothing on screen yet; without a seed each begins with a varied episode.
     pub fn new(machines: Vec<Machine>, seed: Option<u64>) -> Self {
         let machines: Vec<_> = machines.into_iter().map(Arc::new).collect();
         let request = match (machines.first(), seed) {

@@ -180,11 +180,13 @@ impl Painting<'_, '_> {
         let place = panel.along(room, axis);
         let picture = place.area;
         self.picture(place);
-        let step = self.step().saturating_sub(self.of.span.start) as f32;
-        let share = (step + 0.5) / self.steps().max(1) as f32;
-        let x = picture.left + share * picture.width();
-        let (ends, accent) = (picture.upright(x), self.on.page.colours.accent);
-        self.on.line(&ends, accent, 1.0);
+        let (span, step) = (self.of.span.clone(), self.step());
+        if span.contains(&step) {
+            let share = ((step - span.start) as f32 + 0.5) / span.len() as f32;
+            let x = picture.left + share * picture.width();
+            let (ends, accent) = (picture.upright(x), self.on.page.colours.accent);
+            self.on.line(&ends, accent, 1.0);
+        }
         let middle = name.centre() - 1.0;
         self.head_sign([room.left + 5.0, middle], 10.0, head);
         let style = Style::new(SMALL, self.on.page.colours.text).bold();

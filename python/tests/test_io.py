@@ -309,7 +309,7 @@ class Io(Test):
             (headed({"window": 0}), "`model.heads.attention.window`: is 0; expected 1 to 1048576"),
             (headed({"weibull_shape": 0}), "`model.heads.attention.weibull_shape`: is 0; expected a number from 0.001"),
             ({"task": task, "model": 3}, "`model`: is 3; expected an object"),
-            ({"task": task, "model": {"kind": "attend", "heads": {}}}, "`model.heads`: is not a key of `attend`; expected"),
+            ({"task": task, "model": {"kind": "bahdanau", "heads": {}}}, "`model.heads`: is not a key of `bahdanau`; expected"),
             ({"task": task, "model": {"encoder": {}}}, "`model.encoder`: is not a key of `ntm`; expected kind, memory"),
             ({"task": task, "training": {"sequence": 5}}, "`training.sequence`: unknown key; did you mean `sequences`?"),
         ):
@@ -362,7 +362,7 @@ class Io(Test):
         for weighting in ("local-predictive", "weibull", "lognormal"):
             with open(self.path("attend.json"), "w", encoding="utf-8") as file:
                 json.dump({"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
-                           "model": {"kind": "attend", "attention": {"weighting": weighting}}}, file)
+                           "model": {"kind": "bahdanau", "attention": {"weighting": weighting}}}, file)
             preset = json.loads(self.run_program("tasks", "attend.json"))
             check_preset(preset)
             of_heads -= keys(preset)

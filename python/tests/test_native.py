@@ -58,7 +58,7 @@ class Traces(support.Test):
         for attention in ({}, {"score": "general", "weighting": "lognormal", "prior_units": 3},
                           {"weighting": "local-predictive", "position_units": 5}):
             preset = {"task": SMALL["task"],
-                      "model": {"kind": "attend", "encoder": {"size": 3}, "decoder": {"size": 5}, "attention": attention}}
+                      "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 5}, "attention": attention}}
             machine = ts.machine_from(random_weights(preset), preset)
             self.assertEqual({name: tensor.shape for name, tensor in machine.weights.items()}, ts.tensor_shapes(preset))
             machine.save(self.path("a.safetensors"))

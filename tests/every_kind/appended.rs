@@ -113,7 +113,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
     ) {
         for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
             let (by, (d_read, [d_key, d_add]), recorder) = workspace.parts_mut::<Scratch<R>>();
-            d_read.backward(&params.linears[2], &by.logit);
+            d_read.backward(&params.linears[2].weight, &by.logit);
             for series in [&mut *d_key, d_add] {
                 series.resize(trace.steps());
                 series.as_mut_slice().fill(R::ZERO);

@@ -66,7 +66,7 @@ const RECALL: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 
 const ENCODER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "attend", "encoder": {"size": 3}, "decoder": {"size": 4},
+    "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 4},
               "attention": {"units": 4, "weighting": "weibull", "prior_units": 2}}}"#;
 
 type Row = (&'static str, Base, &'static str, &'static [By]);

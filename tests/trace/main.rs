@@ -1,6 +1,6 @@
 //! Traces: what is written and read back, what travels, what is verified and compared.
 
-mod attend;
+mod bahdanau;
 mod compare;
 mod fields;
 mod file;

@@ -96,7 +96,7 @@ fn an_encoder_and_a_decoder_open_in_every_layout() {
     ] {
         let (encoder, decoder) = sizes;
         let model = format!(
-            r#"{{"kind": "attend", "encoder": {{"size": {encoder}}}, "decoder": {{"size": {decoder}}},
+            r#"{{"kind": "bahdanau", "encoder": {{"size": {encoder}}}, "decoder": {{"size": {decoder}}},
                 "attention": {attention}}}"#
         );
         // The episode of the first index: a step of the source, and the last ones of the answer.

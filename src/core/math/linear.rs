@@ -28,10 +28,15 @@ impl<R: Real> Linear<R> {
     /// y_t = b + x_t·W for every step of an episode, where `x` are the first inputs and the others are
     /// taken as zero.
     pub fn forward_series(&self, x: &Series<R>, y: &mut Series<R>) {
-        for t in 0..y.steps() {
+        self.forward_rows(x, y, y.steps());
+    }
+
+    /// [`Linear::forward_series`] of the first `steps` steps.
+    pub fn forward_rows(&self, x: &Series<R>, y: &mut Series<R>, steps: usize) {
+        for t in 0..steps {
             self.start(y.row_mut(t));
         }
-        matrix::add_series_product(x, self.weight.rows_from(0), y);
+        matrix::add_rows_product(x, self.weight.rows_from(0), y, steps);
     }
 
     /// Row `t` of [`Linear::forward_series`] over `steps` steps, to the same bits.

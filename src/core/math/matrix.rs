@@ -163,14 +163,23 @@ pub fn products_with_vectors<R: Real, const B: usize>(
 }
 
 /// y_t += x_t·A for every step of a series; what x_t has beyond the rows of A is padding.
+pub fn add_series_product<R: Real>(x: &Series<R>, a: Rows<'_, R>, y: &mut Series<R>) {
+    add_rows_product(x, a, y, y.steps());
+}
+
+/// [`add_series_product`] of the first `steps` steps.
 #[expect(
     clippy::missing_panics_doc,
     reason = "a chunk has the rows it is made of"
 )]
-pub fn add_series_product<R: Real>(x: &Series<R>, a: Rows<'_, R>, y: &mut Series<R>) {
+pub fn add_rows_product<R: Real>(x: &Series<R>, a: Rows<'_, R>, y: &mut Series<R>, steps: usize) {
     let (x_width, y_width, inputs) = (x.width(), y.width(), a.data.len() / a.stride);
-    let mut xs = x.as_slice().chunks_exact(TOGETHER * x_width);
-    let mut ys = y.as_mut_slice().chunks_exact_mut(TOGETHER * y_width);
+    let (x, y) = (
+        &x.as_slice()[..steps * x_width],
+        &mut y.as_mut_slice()[..steps * y_width],
+    );
+    let mut xs = x.chunks_exact(TOGETHER * x_width);
+    let mut ys = y.chunks_exact_mut(TOGETHER * y_width);
     for (x, y) in (&mut xs).zip(&mut ys) {
         let mut rows = x.chunks_exact(x_width).zip(y.chunks_exact_mut(y_width));
         let pairs: [_; TOGETHER] = std::array::from_fn(|_| {

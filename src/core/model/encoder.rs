@@ -1,77 +1,195 @@
-//! An encoder: an LSTM in each direction over the S source steps of an episode; row t of the memory is the state of
-//! both in step t (Bahdanau 2015, appendix A.2.1, with LSTMs in place of gated recurrent units):
+//! An encoder: an LSTM or a GRU over the S source steps of an episode, in each direction or forwards only; row t of the
+//! memory is its state in step t (Bahdanau 2015, appendix A.2.1):
 //!
 //! ```text
-//! h→_t = lstm(x_t, h→_{t−1})    h←_t = lstm(x_t, h←_{t+1})    M(t) = [h→_t; h←_t]
+//! u_t = E·x_t, or x_t    h→_t = cell(u_t, h→_{t−1})    h←_t = cell(u_t, h←_{t+1})    M(t) = [h→_t; h←_t]
 //! ```
 //!
 //! States before the first step are 0, and so is everything after the source. Row t of M is shown from step t on, though
 //! h←_t depends on later inputs too.
 
-use super::array;
-use super::controller::cell::{self, Cell, CellGradient, CellMut, one_lstm};
-use super::dependency::{Dependency, Size};
+use super::controller::cell::{self, Cell, CellGradient, CellMut};
+use super::controller::gru;
+use super::dependency::Dependency;
 use super::machine::{GradientRecorder, record};
-use super::shape::LinearSpec;
+use super::shape::{LinearSpec, Shape, TensorSpec};
+use super::source::{Source, Weights, put};
 use super::spec::{Array, ArraySpec, Place, Range};
-use super::trace::{Trace, of_layers};
+use super::trace::Trace;
+use crate::keys::Field::{Choice, Integer};
+use crate::keys::{Table, Words};
+use crate::math::matrix::{self, padded};
 use crate::math::vectors::add;
 use crate::math::{Linear, Real, Series};
 
-/// The arrays of an encoder, the first ones of its machine: five of each direction, as in [`Cell`].
+/// The size and the form of an encoder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EncoderConfig {
+    /// The recurrent network.
+    pub cell: EncoderCell,
+    /// The directions in which it reads.
+    pub direction: Direction,
+    /// Units of each direction.
+    pub size: usize,
+    /// Values of a learned embedding of the input; 0 for none.
+    pub embedding: usize,
+}
+
+/// The recurrent network of an encoder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EncoderCell {
+    /// Long short-term memory.
+    Lstm,
+    /// Gated recurrent unit.
+    Gru,
+}
+
+/// The directions in which an encoder reads its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Forwards and backwards, with weights of their own.
+    Both,
+    /// Forwards only.
+    Forward,
+}
+
+impl Words for EncoderCell {
+    const WORDS: &'static [(&'static str, Self)] = &[("lstm", Self::Lstm), ("gru", Self::Gru)];
+}
+
+impl Words for Direction {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("both", Self::Both), ("forward", Self::Forward)];
+}
+
+/// Series of a direction: those of an LSTM, as in [`Cell`], or of a GRU, whose candidate stands in place of tanh(c); and
+/// the input of that candidate.
+const SERIES: usize = 6;
+/// u_t, [T, e].
+const EMBEDDED: usize = 2 * SERIES;
+
+/// The arrays of an encoder.
 #[rustfmt::skip] // A row for every array.
-pub(super) const ARRAYS: [Array; 10] = [
+const ARRAYS: [Array; EMBEDDED + 1] = [
     &ArraySpec::scratch("encoder.forward.input"),
     &ArraySpec::scratch("encoder.forward.gates"),
     &ArraySpec::new("encoder.forward.cell", &["t", "u"], "c→", Range::Any, "cell of an LSTM on x_t and h→_{t−1}; 0 after the source"),
     &ArraySpec::scratch("encoder.forward.cell_tanh"),
-    &ArraySpec::new("encoder.forward.hidden", &["t", "u"], "h→", Range::Within(-1.0, 1.0), "hidden state of that LSTM; 0 after the source (Bahdanau 2015)"),
+    &ArraySpec::new("encoder.forward.hidden", &["t", "u"], "h→", Range::Within(-1.0, 1.0), "state of an LSTM or a GRU on x_t and h→_{t−1}; 0 after the source (Bahdanau 2015)"),
+    &ArraySpec::scratch("encoder.forward.reset"),
     &ArraySpec::scratch("encoder.backward.input"),
     &ArraySpec::scratch("encoder.backward.gates"),
     &ArraySpec::new("encoder.backward.cell", &["t", "u"], "c←", Range::Any, "cell of an LSTM on x_t and h←_{t+1}; 0 after the source"),
     &ArraySpec::scratch("encoder.backward.cell_tanh"),
-    &ArraySpec::new("encoder.backward.hidden", &["t", "u"], "h←", Range::Within(-1.0, 1.0), "hidden state of that LSTM; 0 after the source (Bahdanau 2015)"),
+    &ArraySpec::new("encoder.backward.hidden", &["t", "u"], "h←", Range::Within(-1.0, 1.0), "state of an LSTM or a GRU on x_t and h←_{t+1}; 0 after the source (Bahdanau 2015)"),
+    &ArraySpec::scratch("encoder.backward.reset"),
+    &ArraySpec::scratch("encoder.embedded"),
 ];
 
-/// The two directions, by their places.
-const BOTH: [usize; 2] = [0, 1];
-
-/// An encoder with its weights.
-#[derive(Clone, Copy)]
-pub(super) struct Encoder<'a, R> {
-    /// Channels of x.
-    pub(super) inputs: usize,
-    /// Units of each direction.
-    pub(super) size: usize,
-    /// The linear map of each direction.
-    pub(super) linears: &'a [Linear<R>],
+/// The arrays of a machine with an encoder: [`ARRAYS`], then these.
+pub(super) const fn with_own<const N: usize, const ALL: usize>(own: [Array; N]) -> [Array; ALL] {
+    let mut all = [ARRAYS[0]; ALL];
+    let (first, rest) = all.split_at_mut(ARRAYS.len());
+    first.copy_from_slice(&ARRAYS);
+    rest.copy_from_slice(&own);
+    all
 }
 
-/// The linear maps of an encoder.
-pub(super) fn linears(inputs: usize, size: usize) -> impl Iterator<Item = LinearSpec> {
-    let names = ["encoder.forward", "encoder.backward"].into_iter();
-    names.map(move |name| LinearSpec::new(name, inputs + size, 4 * size))
+impl EncoderConfig {
+    /// An LSTM with this number of units in each direction.
+    pub const fn new(direction: Direction, size: usize) -> Self {
+        let (cell, embedding) = (EncoderCell::Lstm, 0);
+        Self {
+            cell,
+            direction,
+            size,
+            embedding,
+        }
+    }
+
+    /// The directions, by their places.
+    fn directions(&self) -> std::ops::Range<usize> {
+        0..match self.direction {
+            Direction::Both => 2,
+            Direction::Forward => 1,
+        }
+    }
+
+    /// Values of u_t.
+    fn seen(&self, inputs: usize) -> usize {
+        if self.embedding > 0 {
+            self.embedding
+        } else {
+            inputs
+        }
+    }
+
+    /// Linear maps of a direction.
+    fn maps(&self) -> usize {
+        match self.cell {
+            EncoderCell::Lstm => 1,
+            EncoderCell::Gru => 2,
+        }
+    }
+
+    /// Values of a row: [`Source::columns`].
+    pub(super) fn state(&self) -> usize {
+        self.directions().len() * self.size
+    }
+
+    /// The last states and cells that the directions reach, side by side; cells only of an LSTM.
+    pub(super) fn last<R: Real>(&self, trace: &Trace<R>, state: &mut [R], which: Last) {
+        for at in self.directions() {
+            let [_, _, cell, _, hidden] = lstm(trace, at);
+            let series = if which == Last::Hidden { hidden } else { cell };
+            if series.width() > 0 {
+                let last = order(at, trace.setting.source).next_back().unwrap_or(0);
+                state[at * self.size..][..self.size].copy_from_slice(series.row(last));
+            }
+        }
+    }
+
+    /// Starts a decoder with as many units from the last states, or from the last cells.
+    pub(super) fn start<R: Real>(&self, trace: &mut Trace<R>, which: Last) {
+        let (mut state, step) = (vec![R::ZERO; self.state()], trace.setting.source - 1);
+        self.last(trace, &mut state, which);
+        let decoder = &mut trace.layers[0];
+        let series = match which {
+            Last::Hidden => &mut decoder.hidden,
+            Last::Cell => &mut decoder.cell,
+        };
+        series.row_mut(step).copy_from_slice(&state);
+    }
+
+    /// Adds the gradient w.r.t. the last states to that w.r.t. the rows, [S, M].
+    pub(super) fn last_backward<R: Real>(&self, d_state: &[R], d_rows: &mut Series<R>) {
+        for (at, d_state) in self.directions().zip(d_state.chunks_exact(self.size)) {
+            let last = order(at, d_rows.steps()).next_back().unwrap_or(0);
+            add(&mut d_rows.row_mut(last)[at * self.size..], d_state);
+        }
+    }
 }
 
-/// Values per step of one of [`ARRAYS`]; `None` of another array.
-pub(super) fn width(array: Array, inputs: usize, size: usize) -> Option<usize> {
-    let at = ARRAYS.iter().position(|own| *own == array)?;
-    Some(one_lstm(size).width(0, of_layers::ALL[at % 5], inputs))
+/// A part of the last state of an encoder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Last {
+    Hidden,
+    Cell,
 }
 
-/// The series of a direction.
-pub(super) fn direction<R: Real>(trace: &Trace<R>, direction: usize) -> Cell<'_, R> {
-    trace.own.all::<10>().as_chunks().0[direction].each_ref()
+fn of<R: Real>(trace: &Trace<R>, at: usize) -> &[Series<R>; SERIES] {
+    &trace.own.all::<EMBEDDED>().as_chunks().0[at]
 }
 
-fn direction_mut<R: Real>(trace: &mut Trace<R>, direction: usize) -> CellMut<'_, R> {
-    trace.own.all_mut::<10>().as_chunks_mut().0[direction].each_mut()
+/// The series of a direction as those of an LSTM.
+fn lstm<R: Real>(trace: &Trace<R>, at: usize) -> Cell<'_, R> {
+    let [input, gates, cell, tanh, hidden, _] = of(trace, at);
+    [input, gates, cell, tanh, hidden]
 }
 
-/// h←_0, the last state of the backward direction.
-pub(super) fn last<R: Real>(trace: &Trace<R>) -> &[R] {
-    let [.., hidden] = direction(trace, 1);
-    hidden.row(0)
+fn lstm_mut<R>(series: &mut [Series<R>; SERIES]) -> CellMut<'_, R> {
+    let [input, gates, cell, tanh, hidden, _] = series;
+    [input, gates, cell, tanh, hidden]
 }
 
 /// The step before step `t` in a direction.
@@ -87,105 +205,278 @@ fn order(direction: usize, source: usize) -> impl DoubleEndedIterator<Item = usi
     (0..source).map(move |step| [step, source - 1 - step][direction])
 }
 
-/// M_{t+1}: M_t with row t of the source.
-pub(super) fn append<R: Real>(trace: &mut Trace<R>, t: usize) {
-    let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
-    let (before, after) = trace.memory_columns.two_rows(now, next);
-    after.copy_from_slice(before);
-    if t < trace.setting.source {
-        let [_, _, _, _, forward, _, _, _, _, backward] = trace.own.all::<10>();
-        let row = forward.row(t).iter().chain(backward.row(t));
-        let columns = after.chunks_exact_mut(trace.setting.source).zip(row);
-        columns.for_each(|(column, &value)| column[t] = value);
+impl EncoderConfig {
+    /// u_t = E·x_t.
+    fn embed<R: Real>(&self, weights: Weights<'_, R>, trace: &mut Trace<R>, t: usize) {
+        if self.embedding > 0 {
+            let [.., embedded] = trace.own.all_mut::<{ EMBEDDED + 1 }>();
+            let embedded = embedded.row_mut(t);
+            embedded.fill(R::ZERO);
+            matrix::add_vector_product(
+                trace.input.row(t),
+                weights.tensors[0].rows_from(0),
+                embedded,
+            );
+        }
     }
-}
 
-/// The memory, from the states of the encoder.
-pub(super) fn memory<'a, R: Real>() -> Dependency<'a, R> {
-    let needs = [ARRAYS[4], ARRAYS[9], array::INITIAL_MEMORY];
-    let needs = needs.map(|array| (Place::Machine, array)).to_vec();
-    Dependency::new(Place::Machine, array::MEMORY, needs, Size::One, append)
-}
-
-impl<'a, R: Real> Encoder<'a, R> {
-    /// Reads the source in both directions.
-    pub(super) fn run(&self, trace: &mut Trace<R>) {
-        for direction in BOTH {
-            for t in order(direction, trace.setting.source) {
-                self.forward(direction, trace, t);
+    /// b + W·u of the steps that `see` goes through, in every linear map of a direction.
+    fn project<R: Real>(
+        &self,
+        weights: Weights<'_, R>,
+        (trace, at): (&mut Trace<R>, usize),
+        see: impl Fn(&Linear<R>, &Series<R>, &mut Series<R>),
+        steps: std::ops::Range<usize>,
+    ) {
+        let (series, [embedded, ..]) = trace
+            .own
+            .all_mut::<{ EMBEDDED + 1 }>()
+            .split_at_mut(EMBEDDED)
+        else {
+            unreachable!("the embedding is the last array")
+        };
+        let seen = if self.embedding > 0 {
+            &*embedded
+        } else {
+            &trace.input
+        };
+        let [input, gates, _, candidate, _, reset] = &mut series.as_chunks_mut().0[at];
+        let linears = &weights.linears[at * self.maps()..];
+        see(&linears[0], seen, gates);
+        let is_gru = self.cell == EncoderCell::Gru;
+        if is_gru {
+            see(&linears[1], seen, candidate);
+        }
+        for t in steps {
+            let u = seen.row(t);
+            input.row_mut(t)[..u.len()].copy_from_slice(u);
+            if is_gru {
+                reset.row_mut(t)[..u.len()].copy_from_slice(u);
             }
         }
     }
 
-    fn forward(&self, direction: usize, trace: &mut Trace<R>, t: usize) {
-        let before = earlier(direction, t, trace.setting.source);
-        let x = trace.input.row(t).to_vec();
-        let cell = direction_mut(trace, direction);
-        cell[0].row_mut(t)[..x.len()].copy_from_slice(&x);
-        cell::forward(&self.linears[direction], cell, t, before);
+    /// h_t, from b + W·u.
+    fn forward<R: Real>(&self, weights: Weights<'_, R>, at: usize, trace: &mut Trace<R>, t: usize) {
+        let before = earlier(at, t, trace.setting.source);
+        let series = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
+        let linears = &weights.linears[at * self.maps()..];
+        match self.cell {
+            EncoderCell::Lstm => cell::forward_state(&linears[0], lstm_mut(series), t, before),
+            EncoderCell::Gru => {
+                let [input, gates, _, candidate, hidden, reset] = series;
+                gru::forward(linears, [input, gates, candidate, hidden, reset], t, before);
+            }
+        }
+    }
+}
+
+impl Source for EncoderConfig {
+    const ARRAYS: &'static [Array] = &ARRAYS;
+
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("cell", Choice(&mut self.cell), "recurrent network of the encoder");
+        to.key("direction", Choice(&mut self.direction), "directions in which the encoder reads the source; each has weights of its own");
+        to.key("size", Integer(&mut self.size, 1..=4096), "units of the encoder in each direction");
+        to.key("embedding", Integer(&mut self.embedding, 0..=4096), "values of a learned embedding of the input, which the encoder then reads; 0 for none");
     }
 
-    /// Cells and hidden states of a step: see [`super::Machine::step`].
-    pub(super) fn step(self) -> impl Iterator<Item = Dependency<'a, R>> {
-        BOTH.into_iter().flat_map(move |direction| {
-            let cell = move |trace: &mut Trace<R>, t: usize| self.forward(direction, trace, t);
-            let hidden = move |trace: &mut Trace<R>, t: usize| {
-                cell::hide(direction_mut(trace, direction), t);
+    fn shape(&self, inputs: usize) -> Shape {
+        let (seen, u) = (self.seen(inputs) + self.size, self.size);
+        let names = ["encoder.forward", "encoder.backward"].into_iter();
+        let linears = names
+            .take(self.directions().len())
+            .flat_map(|name| match self.cell {
+                EncoderCell::Lstm => vec![LinearSpec::new(name, seen, 4 * u)],
+                EncoderCell::Gru => {
+                    let map =
+                        |part, outputs| LinearSpec::new(format!("{name}.{part}"), seen, outputs);
+                    vec![map("gates", 2 * u), map("candidate", u)]
+                }
+            });
+        let embedding = TensorSpec::weights("encoder.embedding", inputs, self.embedding);
+        let embedding = Some(embedding).filter(|_| self.embedding > 0);
+        Shape {
+            linears: linears.collect(),
+            tensors: embedding.into_iter().collect(),
+        }
+    }
+
+    fn columns(&self, _: usize) -> usize {
+        self.state()
+    }
+
+    fn width(&self, inputs: usize, array: Array) -> usize {
+        let at = ARRAYS
+            .iter()
+            .position(|own| *own == array)
+            .unwrap_or(EMBEDDED);
+        let (u, is_lstm) = (self.size, self.cell == EncoderCell::Lstm);
+        if at == EMBEDDED {
+            return self.embedding;
+        }
+        if !self.directions().contains(&(at / SERIES)) {
+            return 0;
+        }
+        match (at % SERIES, is_lstm) {
+            (0, _) | (5, false) => self.seen(inputs) + u,
+            (1, true) => padded(4 * u),
+            (1, false) => padded(2 * u),
+            (3, false) => padded(u),
+            (2 | 3, true) | (4, _) => u,
+            _ => 0,
+        }
+    }
+
+    fn axis(&self, axis: &str) -> Option<usize> {
+        (axis == "u").then_some(self.size)
+    }
+
+    fn run<R: Real>(&self, weights: Weights<'_, R>, trace: &mut Trace<R>) {
+        let source = trace.setting.source;
+        (0..source).for_each(|t| self.embed(weights, trace, t));
+        for at in self.directions() {
+            let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
+                linear.forward_rows(u, z, source);
             };
-            let cell = Dependency::with_weights(Place::Machine, ARRAYS[5 * direction + 2], cell);
-            let hidden =
-                Dependency::with_weights(Place::Machine, ARRAYS[5 * direction + 4], hidden);
-            [cell, hidden].map(|dependency| Dependency {
-                is_backwards: direction == 1,
+            self.project(weights, (trace, at), see, 0..source);
+            order(at, source).for_each(|t| self.forward(weights, at, trace, t));
+        }
+    }
+
+    fn made_of(&self) -> &'static [Array] {
+        const { &[ARRAYS[4], ARRAYS[SERIES + 4]] }
+    }
+
+    fn write<R: Real>(&self, trace: &mut Trace<R>, t: usize, memory: usize) {
+        let [forward, backward] =
+            [0, 1].map(|at| &trace.own.all::<EMBEDDED>().as_chunks::<SERIES>().0[at][4]);
+        let both = (backward.width() > 0).then(|| backward.row(t));
+        let values = forward.row(t).iter().chain(both.into_iter().flatten());
+        put(
+            trace.memory_columns.row_mut(memory),
+            (t, trace.setting.source),
+            values,
+        );
+    }
+
+    fn step<'a, R: Real>(&'a self, weights: Weights<'a, R>) -> Vec<Dependency<'a, R>> {
+        let of_direction = |at: usize| {
+            let state = move |trace: &mut Trace<R>, t: usize| {
+                self.embed(weights, trace, t);
+                let source = trace.setting.source;
+                let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
+                    linear.forward_row(u.row(t), z.row_mut(t), t, source);
+                };
+                self.project(weights, (trace, at), see, t..t + 1);
+                self.forward(weights, at, trace, t);
+            };
+            let hidden = move |trace: &mut Trace<R>, t: usize| {
+                let series = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
+                cell::hide(lstm_mut(series), t);
+            };
+            let [cell_at, hidden_at] = [2, 4].map(|series| ARRAYS[at * SERIES + series]);
+            let all = match self.cell {
+                EncoderCell::Lstm => vec![
+                    Dependency::with_weights(Place::Machine, cell_at, state),
+                    Dependency::with_weights(Place::Machine, hidden_at, hidden),
+                ],
+                EncoderCell::Gru => {
+                    vec![Dependency::with_weights(Place::Machine, hidden_at, state)]
+                }
+            };
+            all.into_iter().map(move |dependency| Dependency {
+                is_backwards: at == 1,
                 ..dependency.only(|t, source| t < source)
             })
-        })
+        };
+        self.directions().flat_map(of_direction).collect()
     }
 
-    /// Backpropagates from the gradients w.r.t. the memory, column after column, and w.r.t. h←_0.
-    pub(super) fn backward(
+    fn backward<R: Real>(
         &self,
+        weights: Weights<'_, R>,
         trace: &Trace<R>,
-        d_memory: &mut [R],
-        d_last: &[R],
-        dz: [&mut Series<R>; 2],
+        (d_rows, d_cell): (&Series<R>, &[R]),
+        products: &mut [Series<R>],
         mut recorder: GradientRecorder<'_, R>,
     ) {
-        let (source, u) = (trace.setting.source, self.size);
-        let [mut d_rows, mut d_input] = [2 * u, self.inputs].map(Series::new);
-        d_rows.resize(source);
-        d_input.resize(trace.steps());
-        if let Some(recorder) = &mut recorder {
+        let (source, u, maps) = (trace.setting.source, self.size, self.maps());
+        let seen = self.seen(trace.input.width());
+        // The gradient w.r.t. u_t is that of the embedding, or recorded.
+        let wanted = if self.embedding > 0 || recorder.is_some() {
+            seen
+        } else {
+            0
+        };
+        if let Some(recorder) = recorder.as_deref_mut() {
             // After the source they are 0.
-            for array in ARRAYS.into_iter().filter(|array| array.is_in_files()) {
-                let (last, zeros) = (trace.steps() - 1, vec![R::ZERO; u]);
+            let (last, zeros) = (trace.steps() - 1, vec![R::ZERO; u]);
+            for array in ARRAYS.iter().filter(|array| array.is_in_files()) {
                 recorder.record_array(trace, Place::Machine, array, last, &zeros);
             }
         }
-        for t in (0..source).rev() {
-            if let Some(recorder) = &mut recorder {
-                recorder.record_memory(trace, t + 1, d_memory);
+        let (products, embedding) = products.split_at_mut(maps * self.directions().len());
+        let mut d_input = Series::new(seen);
+        d_input.resize(if recorder.is_some() { trace.steps() } else { 0 });
+        for (at, products) in self.directions().zip(products.chunks_exact_mut(maps)) {
+            let linears = &weights.linears[at * maps..][..maps];
+            let mut gradient = CellGradient::new(u, wanted);
+            if self.cell == EncoderCell::Lstm {
+                gradient.cell.copy_from_slice(&d_cell[at * u..][..u]);
             }
-            // M_t does not have this row yet.
-            let columns = d_memory.chunks_exact_mut(source).zip(d_rows.row_mut(t));
-            columns.for_each(|(column, to)| *to = std::mem::take(&mut column[t]));
-        }
-        add(&mut d_rows.row_mut(0)[u..], d_last);
-        for (at, dz) in BOTH.into_iter().zip(dz) {
-            let mut gradient = CellGradient::new(u, self.inputs);
             for t in order(at, source).rev() {
                 add(&mut gradient.hidden[..], &d_rows.row(t)[at * u..][..u]);
-                let (linear, steps) = (&self.linears[at], (t, earlier(at, t, source)));
-                let to = recorder.as_deref_mut().map(|to| direction_mut(to, at));
-                gradient.backward(linear, direction(trace, at), steps, dz, to);
-                add(d_input.row_mut(t), &gradient.input[..self.inputs]);
+                let series = of(trace, at);
+                let to = recorder.as_deref_mut();
+                let to = to.map(|to| &mut to.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at]);
+                match self.cell {
+                    EncoderCell::Lstm => {
+                        let steps = (t, earlier(at, t, source));
+                        let (series, to) = (lstm(trace, at), to.map(lstm_mut));
+                        gradient.backward(&linears[0], series, steps, &mut products[0], to);
+                    }
+                    EncoderCell::Gru => {
+                        let [input, gates, _, candidate, hidden, reset] = series;
+                        if let Some(to) = to {
+                            record(&mut to[4], hidden, t, &gradient.hidden);
+                        }
+                        let series = [input, gates, candidate, hidden, reset];
+                        gru::backward(linears, series, t, &mut gradient, products);
+                    }
+                }
+                let d_seen = &gradient.input[..wanted];
+                if let [embedding] = &mut *embedding {
+                    add(embedding.row_mut(t), d_seen);
+                } else if recorder.is_some() {
+                    add(d_input.row_mut(t), d_seen);
+                }
             }
         }
         if let Some(recorder) = recorder {
-            recorder.record_memory(trace, 0, d_memory);
+            let mut d_x = vec![R::ZERO; trace.input.width()];
             for t in 0..trace.steps() {
-                record(&mut recorder.input, &trace.input, t, d_input.row(t));
+                if let [embedding] = &*embedding {
+                    matrix::product_with_vector(
+                        weights.tensors[0].rows_from(0),
+                        embedding.row(t),
+                        &mut d_x,
+                    );
+                } else {
+                    d_x.copy_from_slice(d_input.row(t));
+                }
+                record(&mut recorder.input, &trace.input, t, &d_x);
             }
         }
+    }
+
+    fn multiplied<'a, R: Real>(&self, trace: &'a Trace<R>, weight: usize) -> &'a Series<R> {
+        if weight == self.maps() * self.directions().len() {
+            return &trace.input;
+        }
+        let series = of(trace, weight / self.maps());
+        // The candidate of a GRU has an input of its own.
+        &series[if weight % self.maps() == 1 { 5 } else { 0 }]
     }
 }

@@ -2,6 +2,7 @@
 
 use super::array::{self, FEEDBACK};
 use super::dependency::{Dependency, Size};
+use super::machine::GradientRecorder;
 use super::spec::Place;
 use super::trace::Trace;
 use crate::math::Real;
@@ -22,4 +23,16 @@ pub(super) fn set<R: Real>(trace: &mut Trace<R>, t: usize) {
 pub(super) fn dependency<'a, R: Real>() -> Dependency<'a, R> {
     let logit = vec![(Place::Machine, array::LOGIT)];
     Dependency::new(Place::Machine, FEEDBACK, logit, Size::One, set)
+}
+
+/// Records the gradient w.r.t. the feedback, the first of these values.
+pub(super) fn record<R: Real>(
+    trace: &Trace<R>,
+    t: usize,
+    values: &[R],
+    recorder: GradientRecorder<'_, R>,
+) {
+    if let Some(to) = recorder {
+        to.record_array(trace, Place::Machine, FEEDBACK, t, values);
+    }
 }

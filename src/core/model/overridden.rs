@@ -7,14 +7,16 @@
 use ndarray::Array2;
 
 use super::array;
-use super::attention::{Score, Weighting};
+use super::attention::{Score, Switch, Weighting};
 use super::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
 };
+use super::luong::Luong;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, AttendConfig, Dependency, Draw, Given, Model, ModelConfig, NoiseMode, NtmConfig, Number,
-    Params, Place, PlainConfig, Terms, Trace, Upstream,
+    Array, BahdanauConfig, Decoder, Dependency, Direction, Draw, EncoderCell, EncoderConfig,
+    EncoderDecoder, FixedContextConfig, Given, LuongConfig, Model, ModelConfig, Noise, NoiseMode,
+    NtmConfig, Number, Params, Place, PlainConfig, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -233,7 +235,7 @@ fn every_score_and_form_of_shift() {
 
 #[test]
 fn stages_that_are_off() {
-    use super::attention::{Strength, Switch};
+    use super::attention::Strength;
     let mut config = config(ControllerKind::Lstm, 1, (1, 1), Order::ReadFirst);
     config.attention.gate = Switch::Off.into();
     config.attention.sharpening = Switch::Off.into();
@@ -245,7 +247,7 @@ fn stages_that_are_off() {
 
 #[test]
 fn heads_that_erase_nothing_beside_others() {
-    use super::attention::Switch::{Off, On};
+    use Switch::{Off, On};
     for order in [Order::ReadFirst, Order::WriteFirst] {
         let mut config = config(ControllerKind::Lstm, 1, (1, 2), order);
         config.attention.erase = vec![On, Off, On].into();
@@ -313,11 +315,45 @@ fn machines_without_addressing() {
     assert_eq!(appended, absent);
 }
 
-#[test]
-fn an_encoder_and_a_decoder() {
+/// Holds the gradient w.r.t. every weight to central differences of [`number`].
+fn check_weights(config: impl Into<ModelConfig>, sampling: NoiseMode) {
+    let (model, trace) = recorded(config.into(), sampling);
+    let by = upstream(&trace, &model.config);
+    let mut workspace = [Workspace::new(&model.config)];
+    workspace[0].upstream = upstream(&trace, &model.config);
+    let mut gradient = Params::zeros(&model.config);
+    model.backward(std::slice::from_ref(&trace), &mut workspace, &mut gradient);
+    let input = trace.input.view().mapv(|x| x as f32);
+    for (index, (name, d_tensor)) in gradient.named().into_iter().enumerate() {
+        let (_, tensor) = model.params.named().swap_remove(index);
+        let [values, found] = [tensor, d_tensor].map(|all| all.iter().copied().collect::<Vec<_>>());
+        assert_gradient(
+            &format!("{name} of {:?}", model.config),
+            &values,
+            &found,
+            |values| {
+                let mut changed = model.clone();
+                let (_, mut to) = changed.params.named_mut().swap_remove(index);
+                to.iter_mut().zip(values).for_each(|(to, &from)| *to = from);
+                let mut again = Trace::new(&model.config);
+                let given = Given {
+                    source: trace.setting.source,
+                    ..(&input).into()
+                };
+                changed.run(given, Noise::Recorded(&trace), &mut again);
+                number(&again, &by)
+            },
+        );
+    }
+}
+
+/// Checks every score and weighting that such a machine can have.
+fn check_every_mechanism<D: Decoder>(plain: &EncoderDecoder<D>)
+where
+    ModelConfig: From<EncoderDecoder<D>>,
+{
     let config = |score: Score, weighting: Weighting| {
-        let mut config = AttendConfig::new(3, 2);
-        (config.encoder, config.decoder) = (2, 4);
+        let mut config = plain.clone();
         config.attention.score = score.into();
         config.attention.weighting = weighting.into();
         let of = &mut config.attention.parameters;
@@ -328,12 +364,70 @@ fn an_encoder_and_a_decoder() {
     for &score in Score::ALL.iter().filter(|score| **score != Score::Location) {
         let absent = check(config(score, Weighting::Soft), NoiseMode::Mean);
         assert_eq!(absent, ["output"], "{score:?}");
+        check_weights(config(score, Weighting::Soft), NoiseMode::Mean);
     }
     for &weighting in Weighting::ALL {
         for sampling in [NoiseMode::Mean, NoiseMode::Sampled, NoiseMode::Expected] {
             let mut absent = check(config(Score::Additive, weighting), sampling);
             absent.retain(|name| !name.starts_with("read0"));
             assert_eq!(absent, ["output"], "{weighting:?}");
+            // What leads to a drawn row has no derivative.
+            if weighting != Weighting::Hard || sampling == NoiseMode::Expected {
+                check_weights(config(Score::Additive, weighting), sampling);
+            }
+        }
+    }
+}
+
+fn bahdanau() -> BahdanauConfig {
+    let mut config = BahdanauConfig::new(3, 2);
+    (config.source.size, config.decoder.size) = (2, 4);
+    config.attention.units = 3;
+    config
+}
+
+fn luong(input_feeding: Switch) -> LuongConfig {
+    let mut config = LuongConfig::new(3, 2);
+    config.source.size = 3;
+    config.decoder = Luong {
+        attentional: 4,
+        input_feeding,
+    };
+    config
+}
+
+#[test]
+fn attention_before_the_state_of_a_decoder() {
+    check_every_mechanism(&bahdanau());
+}
+
+#[test]
+fn attention_after_the_state_of_a_decoder() {
+    check_every_mechanism(&luong(Switch::On));
+    assert_eq!(check(luong(Switch::Off), NoiseMode::Mean), ["output"]);
+    check_weights(luong(Switch::Off), NoiseMode::Mean);
+}
+
+#[test]
+fn every_form_of_encoder() {
+    for cell in [EncoderCell::Lstm, EncoderCell::Gru] {
+        for (direction, embedding) in [(Direction::Both, 0), (Direction::Forward, 5)] {
+            let source = EncoderConfig {
+                cell,
+                direction,
+                size: 2,
+                embedding,
+            };
+            let mut fixed = FixedContextConfig::new(3, 2);
+            let (mut bahdanau, mut luong) = (bahdanau(), luong(Switch::On));
+            fixed.source = source.clone();
+            bahdanau.source = source.clone();
+            luong.source = source;
+            let configs: [ModelConfig; 3] = [fixed.into(), bahdanau.into(), luong.into()];
+            for config in configs {
+                assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
+                check_weights(config, NoiseMode::Mean);
+            }
         }
     }
 }

@@ -164,7 +164,9 @@ impl<R: Real> Machine<R> for PlainConfig {
             for workspace in &mut *workspaces {
                 let (by, scratch, _) = workspace.parts_mut::<Scratch<R>>();
                 scratch.stack.reset(by.logit.steps());
-                scratch.seen.backward(&params.linears[layers], &by.logit);
+                scratch
+                    .seen
+                    .backward(&params.linears[layers].weight, &by.logit);
             }
             for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
                 let running = traces.partition_point(|trace| trace.steps() > t);

@@ -17,7 +17,7 @@ use super::score::{self, Rows};
 use super::trace::Trace;
 use super::window::{Back, Seen};
 use crate::keys::{Choice as _, ConfigError, PerHead};
-use crate::math::{Aligned, Real};
+use crate::math::{Aligned, Real, Series};
 
 /// A head with this score, without gate, shift and sharpening. Its initial weighting is 0.
 pub(super) const fn attention(score: Score, units: usize) -> AttentionConfig {
@@ -83,7 +83,7 @@ pub(super) fn forward<R: Real>(trace: &mut Trace<R>, t: usize) {
 }
 
 /// The gradients of an episode.
-pub(super) struct ReaderGradient<R> {
+pub struct ReaderGradient<R> {
     /// Of the head.
     pub(super) head: [HeadGradient<R>; 1],
     /// w.r.t. the memory, column after column.
@@ -141,6 +141,26 @@ impl<R: Real> ReaderGradient<R> {
             to.record_emitted(trace, 0, t, &head[0], &by.terms);
         }
         &self.head[0].key
+    }
+
+    /// Adds the gradient w.r.t. the memory to that w.r.t. the rows, each of which is there from its own step on.
+    pub(super) fn rows(
+        &mut self,
+        trace: &Trace<R>,
+        d_rows: &mut Series<R>,
+        mut recorder: GradientRecorder<'_, R>,
+    ) {
+        let source = trace.setting.source;
+        for t in (0..source).rev() {
+            if let Some(recorder) = recorder.as_deref_mut() {
+                recorder.record_memory(trace, t + 1, &self.memory);
+            }
+            let columns = self.memory.chunks_exact_mut(source).zip(d_rows.row_mut(t));
+            columns.for_each(|(column, to)| *to += std::mem::take(&mut column[t]));
+        }
+        if let Some(recorder) = recorder {
+            recorder.record_memory(trace, 0, &self.memory);
+        }
     }
 
     /// Completes the gradients w.r.t. the learned arrays, at the end of an episode.

@@ -10,11 +10,14 @@ use ndarray::Array2;
 use rand::SeedableRng;
 
 use super::array;
-use super::attend::AttendConfig;
+use super::bahdanau::BahdanauConfig;
+use super::caption::CaptionConfig;
 use super::config::{NtmConfig, Order};
 use super::dependency::{Conventions, Dependency};
+use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
 use super::kind::{AsKind, Kind};
+use super::luong::LuongConfig;
 use super::machine::{Machine, TOGETHER, Upstream, Workspace, longest};
 use super::noise::{Draw, Noise};
 use super::params::Params;
@@ -93,8 +96,14 @@ macro_rules! kinds_and {
             "ntm": Ntm(NtmConfig),
             /// A controller alone, without memory.
             "plain": Plain(PlainConfig),
-            /// An encoder and a decoder with attention.
-            "attend": Attend(AttendConfig),
+            /// An encoder and a decoder without attention.
+            "fixed-context": FixedContext(FixedContextConfig),
+            /// An encoder and a decoder with attention before its state.
+            "bahdanau": Bahdanau(BahdanauConfig),
+            /// An encoder and a decoder with attention after its state.
+            "luong": Luong(LuongConfig),
+            /// A decoder with attention to the patches of a picture.
+            "caption": Caption(CaptionConfig),
             $($more)*
         }
     };
@@ -111,7 +120,7 @@ kinds_and! {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; `attend`: an encoder and a decoder with attention (Bahdanau 2015), for tasks whose answer comes after the input");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; `fixed-context`, `bahdanau`, `luong`: an encoder and a decoder without attention, with attention before the state of the decoder (Bahdanau 2015) or after it (Luong 2015), and `caption`: such a decoder on the patches of a picture (Xu 2015), for tasks whose answer comes after the input");
         (**self).keys(to);
     }
 }

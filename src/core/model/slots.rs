@@ -50,6 +50,16 @@ impl<R: Real> Slots<R> {
         self.arrays.iter().copied().zip(&mut self.series)
     }
 
+    /// The series of an array by its place in the list.
+    pub(super) fn at(&self, index: usize) -> &Series<R> {
+        &self.series[index]
+    }
+
+    /// [`Slots::at`], to write.
+    pub(super) fn at_mut(&mut self, index: usize) -> &mut Series<R> {
+        &mut self.series[index]
+    }
+
     /// All series, for the one that knows the list.
     pub(super) fn all<const N: usize>(&self) -> &[Series<R>; N] {
         let all = self.series.first_chunk();

@@ -34,21 +34,53 @@ impl<R> LayerTrace<R> {
     }
 }
 
+/// Sets the end of the input of step `t` to the state of step `before`, or to zeros.
+pub(super) fn set_state<R: Real>(
+    input: &mut Series<R>,
+    hidden: &Series<R>,
+    (t, before): (usize, Option<usize>),
+) {
+    let others = input.width() - hidden.width();
+    let state = &mut input.row_mut(t)[others..];
+    match before {
+        Some(before) => state.copy_from_slice(hidden.row(before)),
+        None => state.fill(R::ZERO),
+    }
+}
+
+/// Zeros in place of the state before the first step.
+fn initial<R: Real>(before: Option<usize>, size: usize) -> Vec<R> {
+    vec![R::ZERO; if before.is_some() { 0 } else { size }]
+}
+
 /// Computes step `t` from the state of step `before`, or from zeros. What else it sees stands at the front of its input.
 pub(in crate::model) fn forward<R: Real>(
+    linear: &Linear<R>,
+    cell: CellMut<'_, R>,
+    t: usize,
+    before: Option<usize>,
+) {
+    let [input, gates, cell, tanh, hidden] = cell;
+    set_state(input, hidden, (t, before));
+    let z = gates.row_mut(t);
+    linear.start(z);
+    linear.forward_from(0, [(input.row(t), z)]);
+    let initial = initial(before, cell.width());
+    activate([input, gates, cell, tanh, hidden], (t, before), &initial);
+}
+
+/// [`forward`], with b + W·x of the input x in place of the gates.
+pub(in crate::model) fn forward_state<R: Real>(
     linear: &Linear<R>,
     [input, gates, cell, tanh, hidden]: CellMut<'_, R>,
     t: usize,
     before: Option<usize>,
 ) {
-    let none = vec![R::ZERO; cell.width()];
-    let earlier = before.map_or(&none[..], |before| hidden.row(before));
-    let others = input.width() - none.len();
-    input.row_mut(t)[others..].copy_from_slice(earlier);
-    let z = gates.row_mut(t);
-    linear.start(z);
-    linear.forward_from(0, [(input.row(t), z)]);
-    activate([input, gates, cell, tanh, hidden], (t, before), &none);
+    set_state(input, hidden, (t, before));
+    let others = input.width() - hidden.width();
+    linear.forward_from(others, [(&input.row(t)[others..], gates.row_mut(t))]);
+    let initial = initial(before, cell.width());
+    activate([input, gates, cell, tanh, hidden], (t, before), &initial);
 }
 
 /// Computes the state of step `t` from z in place of its gates, and from the cell of step `before`, or `initial`.
@@ -100,24 +132,27 @@ pub(in crate::model) fn hide<R: Real>([_, gates, cell, tanh, hidden]: CellMut<'_
     lstm::hide(gates, cell, tanh.row_mut(t), hidden.row_mut(t));
 }
 
-/// The gradients that an LSTM hands from a step to the one before it.
-pub(in crate::model) struct CellGradient<R> {
+/// The gradients that an LSTM or a GRU hands from a step to the one before it.
+pub struct CellGradient<R> {
     /// w.r.t. the hidden state.
     pub(in crate::model) hidden: Vec<R>,
-    /// w.r.t. the cell.
+    /// w.r.t. the cell of an LSTM.
     pub(in crate::model) cell: Vec<R>,
-    /// w.r.t. the input of the step.
+    /// w.r.t. the end of the input of the step.
     pub(in crate::model) input: Vec<R>,
+    /// w.r.t. the end of the input of the candidate of a GRU.
+    pub(super) other: Vec<R>,
 }
 
 impl<R: Real> CellGradient<R> {
-    /// All zero, for an LSTM with `others` inputs beside its own state.
+    /// All zero, with the gradients w.r.t. the last `others` inputs beside its own state.
     pub(in crate::model) fn new(size: usize, others: usize) -> Self {
         let zeros = |len| vec![R::ZERO; len];
         Self {
             hidden: zeros(size),
             cell: zeros(size),
             input: zeros(others + size),
+            other: zeros(others + size),
         }
     }
 
@@ -135,10 +170,70 @@ impl<R: Real> CellGradient<R> {
         if let Some(to) = to {
             record_state(cell, steps.0, (&self.hidden, &self.cell), to);
         }
-        let (none, dz) = (vec![R::ZERO; self.cell.len()], dz.row_mut(steps.0));
-        activate_backward(cell, steps, &none, (&self.hidden, &mut self.cell), dz);
-        linear.backward_from(0, [(&*dz, &mut self.input[..])]);
+        let (initial, dz) = (initial(steps.1, self.cell.len()), dz.row_mut(steps.0));
+        activate_backward(cell, steps, &initial, (&self.hidden, &mut self.cell), dz);
+        let first = cell[0].width() - self.input.len();
+        linear.backward_from(first, [(&*dz, &mut self.input[..])]);
         let others = self.input.len() - self.hidden.len();
         self.hidden.copy_from_slice(&self.input[others..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::golden::Case;
+    use crate::math::matrix::padded;
+    use crate::math::vectors::add;
+
+    #[test]
+    fn golden_values_of_a_sequence() {
+        for name in ["lstm_encoder_a", "lstm_encoder_b"] {
+            let case = Case::load(name);
+            let (x, c, n) = (case.size("d_x"), case.size("C"), case.size("n"));
+            let mut linear = Linear::<f64>::zeros(x + c, 4 * c);
+            let weights = case.transposed("parameters", "encoder.W");
+            let bias = case.numbers("parameters", "encoder.b");
+            let pairs = linear.weight.view_mut().into_iter().zip(weights);
+            pairs.for_each(|(to, from)| *to = from);
+            linear
+                .bias
+                .view_mut()
+                .into_iter()
+                .zip(bias)
+                .for_each(|(to, from)| *to = from);
+            let mut all = [x + c, padded(4 * c), c, c, c].map(Series::new);
+            all.iter_mut().for_each(|series| series.resize(n));
+            let seen = case.numbers("inputs", "x");
+            for t in 0..n {
+                all[0].row_mut(t)[..x].copy_from_slice(&seen[t * x..][..x]);
+                forward(&linear, all.each_mut(), t, t.checked_sub(1));
+            }
+            case.assert_close("outputs", "cells", all[2].as_slice());
+            case.assert_close("outputs", "H", all[4].as_slice());
+            let [by_hidden, by_cell] = ["H", "cells"].map(|array| case.numbers("upstream", array));
+            let (mut by, mut dz) = (CellGradient::new(c, x), Series::new(padded(4 * c)));
+            dz.resize(n);
+            let mut d_x = vec![0.0; x * n];
+            for t in (0..n).rev() {
+                add(&mut by.hidden[..], &by_hidden[t * c..][..c]);
+                add(&mut by.cell[..], &by_cell[t * c..][..c]);
+                by.backward(
+                    &linear,
+                    all.each_ref(),
+                    (t, t.checked_sub(1)),
+                    &mut dz,
+                    None,
+                );
+                d_x[t * x..][..x].copy_from_slice(&by.input[..x]);
+            }
+            case.assert_close("gradients", "x", &d_x);
+            linear.set_gradient([(&all[0], &dz)].into_iter());
+            let found: Vec<f64> = linear.weight.view().iter().copied().collect();
+            let wanted = case.transposed("gradients", "encoder.W");
+            assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-10));
+            let found: Vec<f64> = linear.bias.view().iter().copied().collect();
+            case.assert_close("gradients", "encoder.b", &found);
+        }
     }
 }

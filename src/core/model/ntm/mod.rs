@@ -269,7 +269,7 @@ impl<'a, R: Real> Ntm<'a, R> {
         for workspace in &mut *workspaces {
             let (by, scratch, _) = workspace.parts_mut::<Scratch<R>>();
             scratch.reset(by.logit.steps());
-            scratch.seen.backward(self.output(), &by.logit);
+            scratch.seen.backward(&self.output().weight, &by.logit);
         }
         for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
             let running = traces.partition_point(|trace| trace.steps() > t);

@@ -17,7 +17,7 @@ fn experiment(task: &str, model: &str, sequences: u32) -> Experiment {
 }
 
 const COPY: &str = r#"{"kind": "copy", "bits": 3, "length": [3, 6]}"#;
-const ATTEND: &str = r#"{"kind": "attend", "encoder": {"size": 6}, "decoder": {"size": 12}, "attention": {"units": 8}}"#;
+const BAHDANAU: &str = r#"{"kind": "bahdanau", "encoder": {"size": 6}, "decoder": {"size": 12}, "attention": {"units": 8}}"#;
 
 fn trainer(experiment: Experiment) -> Trainer {
     let Experiment {
@@ -47,14 +47,14 @@ fn read(recording: &Recording, machine: &Model<f32>) -> trace::Imported {
     let (mut json, mut npz) = (Vec::new(), Vec::new());
     trace::write_to(&mut json, recording, &source).unwrap();
     trace::write_npz(&mut npz, recording, &source).unwrap();
-    let [json, npz] = [json, npz].map(|file| trace::from_bytes(file, "attend").unwrap());
+    let [json, npz] = [json, npz].map(|file| trace::from_bytes(file, "bahdanau").unwrap());
     assert_eq!(json.recording.trace.heads, npz.recording.trace.heads);
     json
 }
 
 #[test]
 fn attention_learns_to_copy_and_is_verified_without_tolerance() {
-    let trainer = trained(COPY, ATTEND);
+    let trainer = trained(COPY, BAHDANAU);
     let machine = &trainer.state.machine;
     let history = &trainer.state.history;
     let [first, last] = [0, history.len() - 1].map(|at| history[at].validation.bits_per_sequence);
@@ -135,14 +135,14 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
 
 #[test]
 fn a_resumed_run_of_attention_has_identical_weights() {
-    let mut whole = trainer(experiment(COPY, ATTEND, 400));
-    let begun = experiment(COPY, ATTEND, 400);
+    let mut whole = trainer(experiment(COPY, BAHDANAU, 400));
+    let begun = experiment(COPY, BAHDANAU, 400);
     let mut part = trainer(begun.clone());
     for _ in 0..20 {
         part.update().unwrap();
     }
     let kept = checkpoint::to_bytes(&begun, &part.state);
-    let (_, state) = checkpoint::from_bytes(&kept, "attend").unwrap();
+    let (_, state) = checkpoint::from_bytes(&kept, "bahdanau").unwrap();
     let mut part = Trainer::resume(part.task, part.config, state, 1);
     for trainer in [&mut whole, &mut part] {
         while !trainer.finished() {
@@ -154,7 +154,7 @@ fn a_resumed_run_of_attention_has_identical_weights() {
 
 #[test]
 fn a_value_of_attention_is_overridden() {
-    let trainer = trainer(experiment(COPY, ATTEND, 8));
+    let trainer = trainer(experiment(COPY, BAHDANAU, 8));
     let machine = &trainer.state.machine;
     let recording = Recording::new(machine, &trainer.task, 7, 1);
     let (source, mut changed) = (recording.episode.source(), recording.trace.clone());
@@ -173,7 +173,7 @@ fn a_value_of_attention_is_overridden() {
 
 #[test]
 fn a_task_that_answers_before_its_input_ends_is_refused() {
-    let text = r#"{"task": {"kind": "ngrams"}, "model": {"kind": "attend"}}"#;
+    let text = r#"{"task": {"kind": "ngrams"}, "model": {"kind": "bahdanau"}}"#;
     let error = Experiment::from_json(text, "test.json", &[]).unwrap_err();
     let message = error.to_string();
     assert!(message.contains("model.kind"), "{message}");
@@ -211,7 +211,7 @@ fn every_machine_answers_with_symbols() {
     let task = symbols();
     assert!((chance(&task, 1, 6) - 2.0 * 3.0_f64.log2()).abs() < 1e-9);
     let models = [
-        ATTEND,
+        BAHDANAU,
         r#"{"kind": "plain", "controller": {"size": 20}}"#,
         r#"{"memory": {"rows": 5, "columns": 4}, "controller": {"size": 20}}"#,
     ];

@@ -1,0 +1,138 @@
+//! An encoder and a decoder without attention: the whole source is in one state (Sutskever 2014; Cho 2014).
+//!
+//! ```text
+//! s_{S−1} = the last state of the encoder, c_{S−1} its last cell
+//! s_t = lstm(y_{t−1}, s_{t−1})    z_t = W·s_t + b                                    t ≥ S
+//! ```
+//!
+//! The last state is [h→_{S−1}; h←_0] of an encoder in both directions, and the decoder has as many units. Without a cell,
+//! as in a GRU, that of the decoder starts at 0.
+
+use super::array;
+use super::attention::Score;
+use super::dependency::Dependency;
+use super::encoder::{Direction, EncoderConfig, Last, with_own};
+use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, gather};
+use super::machine::GradientRecorder;
+use super::shape::{LinearSpec, Shape};
+use super::source::Source;
+use super::spec::Array;
+use super::trace::Trace;
+use super::{feedback, reader, readout};
+use crate::keys::Table;
+use crate::math::vectors::add;
+use crate::math::{Real, Series};
+
+/// The size of an encoder and a decoder with a fixed context.
+pub type FixedContextConfig = EncoderDecoder<FixedContext>;
+
+/// The decoder that sees nothing but its own state and its last answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FixedContext;
+
+impl FixedContextConfig {
+    /// Encoder and decoder with 64 numbers in a state.
+    pub const fn new(inputs: usize, outputs: usize) -> Self {
+        Self {
+            inputs,
+            outputs,
+            source: EncoderConfig::new(Direction::Forward, 64),
+            decoder: FixedContext,
+            attention: reader::attention(Score::Dot, 1),
+            rows: 1,
+        }
+    }
+}
+
+impl Decoder for FixedContext {
+    type Source = EncoderConfig;
+    const ARRAYS: &'static [Array] = &with_own::<1, 14>([array::FEEDBACK]);
+    const HAS_HEAD: bool = false;
+
+    fn keys(of: &mut FixedContextConfig, to: &mut Table<'_>) {
+        of.source.keys(&mut to.section("encoder"));
+    }
+
+    fn units(of: &FixedContextConfig) -> usize {
+        of.columns()
+    }
+
+    fn seen(of: &FixedContextConfig) -> usize {
+        of.outputs
+    }
+
+    fn features(of: &FixedContextConfig) -> usize {
+        of.columns()
+    }
+
+    fn shape(of: &FixedContextConfig) -> Shape {
+        Shape {
+            linears: vec![LinearSpec::new("output", of.columns(), of.outputs)],
+            tensors: Vec::new(),
+        }
+    }
+
+    fn start_hidden<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>) {
+        of.config.source.start(trace, Last::Hidden);
+    }
+
+    fn start_cell<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>) {
+        of.config.source.start(trace, Last::Cell);
+    }
+
+    fn start_backward<R: Real>(of: Parts<'_, Self, R>, _: &Trace<R>, by: &mut Gradients<'_, R>) {
+        of.config
+            .source
+            .last_backward(&by.state.hidden, &mut by.rows);
+        by.cell.copy_from_slice(&by.state.cell);
+    }
+
+    fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+        Self::decode(of, trace, t);
+        readout::gather(trace, t);
+        of.emit(trace, t);
+    }
+
+    /// s_t = lstm(y_{t−1}, s_{t−1}).
+    fn decode<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+        let feedback = Parts::<Self, R>::feedback(&trace.own).row(t);
+        gather(trace.layers[0].input.row_mut(t), [feedback]);
+        of.run_cell(trace, t);
+    }
+
+    fn dependencies<'a, R: Real>(of: Parts<'a, Self, R>) -> Vec<Dependency<'a, R>> {
+        let mut all = Vec::from(of.decoding());
+        all.push(of.emitting(move |trace, t| {
+            readout::gather(trace, t);
+            of.emit(trace, t);
+        }));
+        all
+    }
+
+    fn backward<R: Real>(
+        of: Parts<'_, Self, R>,
+        trace: &Trace<R>,
+        t: usize,
+        by: &mut Gradients<'_, R>,
+        mut recorder: GradientRecorder<'_, R>,
+    ) {
+        add(&mut by.state.hidden[..], by.features.row(t));
+        of.cell_backward(trace, t, by, recorder.as_deref_mut());
+        feedback::record(trace, t, &by.state.input, recorder);
+    }
+
+    fn asks(t: usize) -> usize {
+        t
+    }
+
+    fn multiplied<'a, R: Real>(
+        _: &FixedContextConfig,
+        trace: &'a Trace<R>,
+        weight: usize,
+    ) -> &'a Series<R> {
+        match weight {
+            0 => &trace.layers[0].input,
+            _ => &trace.features,
+        }
+    }
+}

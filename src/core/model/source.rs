@@ -1,0 +1,79 @@
+//! The source of an episode: the part of a machine that makes a memory row of every step before the answer.
+
+use std::fmt::Debug;
+
+use super::dependency::Dependency;
+use super::machine::GradientRecorder;
+use super::shape::Shape;
+use super::spec::Array;
+use super::trace::Trace;
+use crate::keys::Table;
+use crate::math::{Linear, Matrix, Real, Series};
+
+/// The weights of a part of a machine.
+#[derive(Clone, Copy)]
+pub struct Weights<'a, R> {
+    /// The linear maps.
+    pub linears: &'a [Linear<R>],
+    /// The other tensors.
+    pub tensors: &'a [Matrix<R>],
+}
+
+/// The configuration of a source, both directions included.
+///
+/// Every weight of it multiplies the rows of a series; a weight is an index into linear maps, then tensors.
+pub trait Source: Clone + Debug + PartialEq + Send + Sync + 'static {
+    /// Its arrays, the first ones of its machine.
+    const ARRAYS: &'static [Array];
+
+    /// Enters its keys.
+    fn keys(&mut self, to: &mut Table<'_>);
+
+    /// Its tensors, for inputs of this size.
+    fn shape(&self, inputs: usize) -> Shape;
+
+    /// Values of a row.
+    fn columns(&self, inputs: usize) -> usize;
+
+    /// Values per step of one of its arrays.
+    fn width(&self, inputs: usize, array: Array) -> usize;
+
+    /// The size of an axis of its arrays.
+    fn axis(&self, axis: &str) -> Option<usize>;
+
+    /// Computes what the rows are made of, at the beginning of an episode.
+    fn run<R: Real>(&self, weights: Weights<'_, R>, trace: &mut Trace<R>);
+
+    /// The arrays that the rows are made of.
+    fn made_of(&self) -> &'static [Array];
+
+    /// Sets row `t` of the memory in this row of its series: see [`put`].
+    fn write<R: Real>(&self, trace: &mut Trace<R>, t: usize, memory: usize);
+
+    /// Its arrays in a step: see [`super::Machine::step`].
+    fn step<'a, R: Real>(&'a self, weights: Weights<'a, R>) -> Vec<Dependency<'a, R>>;
+
+    /// Backpropagates from the gradients w.r.t. the rows [S, M] and w.r.t. the last cells, to those w.r.t. the products
+    /// with every weight, and w.r.t. the input [T, X].
+    fn backward<R: Real>(
+        &self,
+        weights: Weights<'_, R>,
+        trace: &Trace<R>,
+        by: (&Series<R>, &[R]),
+        products: &mut [Series<R>],
+        recorder: GradientRecorder<'_, R>,
+    );
+
+    /// The series that a weight multiplies.
+    fn multiplied<'a, R: Real>(&self, trace: &'a Trace<R>, weight: usize) -> &'a Series<R>;
+}
+
+/// Sets row `t` of a memory of `rows` rows that stands column after column.
+pub(super) fn put<'a, R: Real>(
+    memory: &mut [R],
+    (t, rows): (usize, usize),
+    values: impl Iterator<Item = &'a R>,
+) {
+    let columns = memory.chunks_exact_mut(rows).zip(values);
+    columns.for_each(|(column, &value)| column[t] = value);
+}

@@ -38,7 +38,13 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
     return read
 
 # The keys of `model` of every kind of machine.
-_SECTIONS = {"ntm": ("memory", "controller", "heads"), "plain": ("controller",), "attend": ("encoder", "decoder", "attention")}
+_SECTIONS = {"ntm": ("memory", "controller", "heads"), "plain": ("controller",), "bahdanau": ("encoder", "decoder", "attention"),
+             "fixed-context": ("encoder",), "luong": ("encoder", "decoder", "attention"),
+             "caption": ("annotations", "decoder", "attention")}
+# Defaults that differ from those of the first kind with the key.
+_FORWARD = {"direction": "forward", "size": 64}
+_OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
+    "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}}}
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
@@ -143,9 +149,12 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     """
     preset = as_dictionary(preset)
     check_preset(preset)
-    model = _with_defaults(preset.get("model", {}), TREE["model"])
-    if model["kind"] == "attend":
-        return _attend_shapes(model, *channels(preset["task"]))
+    given = preset.get("model", {})
+    own = _OWN_DEFAULTS.get(given.get("kind", ""), {})
+    given = {**given, **{section: {**keys, **given.get(section, {})} for section, keys in own.items()}}
+    model = _with_defaults(given, TREE["model"])
+    if model["kind"] not in ("ntm", "plain"):
+        return _sequence_shapes(model, *channels(preset["task"]))
     memory, controller, heads = model["memory"], model["controller"], model["heads"]
     shift, attention = heads["shift"], heads["attention"]
     n, m, c, layers = memory["rows"], memory["columns"], controller["size"], controller["layers"]
@@ -181,14 +190,50 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     return shapes
 
 
-def _attend_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape]:
-    """Returns the shapes of an encoder and a decoder with attention."""
-    u, c = model["encoder"]["size"], model["decoder"]["size"]
-    maps = {"encoder.forward": (x + u, 4 * u), "encoder.backward": (x + u, 4 * u),
-            "decoder": (y + 2 * u + c, 4 * c), "output": (c + 2 * u, y)}
-    shapes: Dict[str, Shape] = {f"{name}.weight": shape for name, shape in maps.items()}
-    shapes.update({f"{name}.bias": shape[1:] for name, shape in maps.items()})
-    shapes["start.weight"] = (u, c)
-    # No tensor depends on the number of source steps.
-    shapes.update({f"read0.{part}": shape for part, shape in learned(model["attention"], 0, 0, 2 * u, c).items()})
+def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape]:
+    """Returns the shapes of a machine that answers after its source."""
+    kind, decoder, attention = model["kind"], model["decoder"], model["attention"]
+    shapes: Dict[str, Shape] = {}
+
+    def linear(name: str, inputs: int, outputs: int) -> None:
+        shapes[name + ".weight"], shapes[name + ".bias"] = (inputs, outputs), (outputs,)
+
+    if kind == "caption":
+        u, m = 0, model["annotations"]["filters"] or x
+        if model["annotations"]["filters"]:
+            linear("annotations", 9 * x, m)
+    else:
+        encoder = model["encoder"]
+        directions = ("forward", "backward") if encoder["direction"] == "both" else ("forward",)
+        u, embedding = encoder["size"], encoder["embedding"]
+        for direction in directions:
+            parts = {"": 4} if encoder["cell"] == "lstm" else {".gates": 2, ".candidate": 1}
+            for part, blocks in parts.items():
+                linear(f"encoder.{direction}{part}", (embedding or x) + u, blocks * u)
+        if embedding:
+            shapes["encoder.embedding"] = (x, embedding)
+        m = len(directions) * u
+    c = decoder["size"] if kind in ("bahdanau", "caption") else m
+    if kind == "caption":
+        e = decoder["embedding"]
+        seen = e + m
+        for name in ("start.hidden", "start.cell"):
+            linear(name, m, c)
+        if decoder["gate"] == "on":
+            linear("context.gate", c, 1)
+        shapes.update({"embedding.weight": (y, e), "output.weight": (e, y), "output.hidden": (c, e), "output.context": (m, e)})
+    elif kind == "bahdanau":
+        seen, shapes["start.weight"] = y + m, (u, c)
+        linear("output", c + m, y)
+    elif kind == "luong":
+        d = decoder["attentional"]
+        seen, shapes["combine.weight"] = y + d * (decoder["input_feeding"] == "on"), (2 * c, d)
+        linear("output", d, y)
+    else:
+        seen = y
+        linear("output", c, y)
+    linear("decoder", seen + c, 4 * c)
+    if kind != "fixed-context":
+        # No tensor depends on the number of source steps.
+        shapes.update({f"read0.{part}": shape for part, shape in learned(attention, 0, 0, m, c).items()})
     return shapes

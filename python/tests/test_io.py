@@ -349,7 +349,7 @@ class Io(Test):
         ours = keys(TREE)
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.
-        of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention",
+        of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention", "model.annotations",
                                                                   "training.hard.", "training.bayesian."))}
         self.assertEqual(ours - printed - others - of_heads, set())
         words = "[\"additive\",\"general\"]", "[\"hard\",\"weibull\"]", "[\"lognormal\",\"local-predictive\"]"
@@ -359,11 +359,12 @@ class Io(Test):
             check_preset(preset)
             of_heads -= keys(preset)
         # Or another kind of machine.
-        for weighting in ("local-predictive", "weibull", "lognormal"):
-            with open(self.path("attend.json"), "w", encoding="utf-8") as file:
-                json.dump({"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
-                           "model": {"kind": "bahdanau", "attention": {"weighting": weighting}}}, file)
-            preset = json.loads(self.run_program("tasks", "attend.json"))
+        machines = [{"kind": "bahdanau", "attention": {"weighting": weighting}}
+                    for weighting in ("local-predictive", "weibull", "lognormal")]
+        for model in (*machines, {"kind": "luong"}, {"kind": "caption"}):
+            with open(self.path("source.json"), "w", encoding="utf-8") as file:
+                json.dump({"task": {"kind": "copy", "bits": 2, "length": [1, 2]}, "model": model}, file)
+            preset = json.loads(self.run_program("tasks", "source.json"))
             check_preset(preset)
             of_heads -= keys(preset)
         self.assertEqual(of_heads, set())

@@ -54,11 +54,16 @@ class Traces(support.Test):
         self.run_program("trace", "copy", "--length", "9", "--seed", "3", "--full-memory", "--out", "t.npz")
         self.assert_same(ts.machine("copy").trace(length=9, seed=3), "t.npz")
 
-    def test_an_encoder_and_a_decoder_are_those_of_the_program(self):
-        for attention in ({}, {"score": "general", "weighting": "lognormal", "prior_units": 3},
-                          {"weighting": "local-predictive", "position_units": 5}):
-            preset = {"task": SMALL["task"],
-                      "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 5}, "attention": attention}}
+    def test_machines_with_a_source_are_those_of_the_program(self):
+        both = {"encoder": {"size": 3}, "decoder": {"size": 5}}
+        for model in ({"kind": "bahdanau", **both},
+                      {"kind": "bahdanau", **both, "attention": {"score": "general", "weighting": "lognormal", "prior_units": 3}},
+                      {"kind": "bahdanau", **both, "attention": {"weighting": "local-predictive", "position_units": 5}},
+                      {"kind": "bahdanau", "encoder": {"cell": "gru", "embedding": 4}},
+                      {"kind": "fixed-context"}, {"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both"}},
+                      {"kind": "luong"}, {"kind": "luong", "encoder": {"size": 3}, "decoder": {"input_feeding": "on", "attentional": 7}},
+                      {"kind": "caption"}, {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"gate": "on", "embedding": 6}}):
+            preset = {"task": SMALL["task"], "model": model}
             machine = ts.machine_from(random_weights(preset), preset)
             self.assertEqual({name: tensor.shape for name, tensor in machine.weights.items()}, ts.tensor_shapes(preset))
             machine.save(self.path("a.safetensors"))

@@ -87,6 +87,16 @@ pub(crate) fn add<'a, R: Real>(
     to.into_iter().zip(from).for_each(|(to, &from)| *to += from);
 }
 
+/// Copies values side by side.
+pub(crate) fn gather<'a, R: Real>(to: &mut [R], parts: impl IntoIterator<Item = &'a [R]>) {
+    let mut rest = to;
+    for part in parts {
+        let (to, others) = rest.split_at_mut(part.len());
+        to.copy_from_slice(part);
+        rest = others;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ use super::attention::Score;
 use super::controller::feedforward;
 use super::dependency::Dependency;
 use super::encoder::{Direction, EncoderConfig, Last, with_own};
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, gather};
+use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::Source;
@@ -23,7 +23,7 @@ use super::{feedback, reader, readout};
 use crate::keys::Field::Integer;
 use crate::keys::Table;
 use crate::math::matrix;
-use crate::math::vectors::add;
+use crate::math::vectors::{add, gather};
 use crate::math::{Real, Series};
 
 /// The size of an encoder and a decoder with attention.

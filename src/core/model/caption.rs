@@ -13,7 +13,7 @@ use super::array;
 use super::attention::{Score, Switch};
 use super::controller::feedforward;
 use super::dependency::Dependency;
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, gather};
+use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::Source;
@@ -25,7 +25,7 @@ use crate::keys::Table;
 use crate::math::kernel::kernel;
 use crate::math::matrix::{self, add_vector_product, product_with_vector};
 use crate::math::pack::each_pack;
-use crate::math::vectors::add;
+use crate::math::vectors::{add, gather};
 use crate::math::{Real, Series, sigmoid};
 
 /// The size of a machine that names what is in a picture.

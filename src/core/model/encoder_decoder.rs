@@ -439,16 +439,6 @@ fn ask<D: Decoder, R: Real>(trace: &mut Trace<R>, t: usize) {
     trace.heads[0].key.row_mut(t).copy_from_slice(state);
 }
 
-/// Copies values side by side.
-pub(super) fn gather<'a, R: Real>(to: &mut [R], parts: impl IntoIterator<Item = &'a [R]>) {
-    let mut rest = to;
-    for part in parts {
-        let (to, others) = rest.split_at_mut(part.len());
-        to.copy_from_slice(part);
-        rest = others;
-    }
-}
-
 impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
     /// One step of an episode whose source has been read.
     fn step(self, trace: &mut Trace<R>, t: usize) {

@@ -12,7 +12,7 @@ use super::array;
 use super::attention::Score;
 use super::dependency::Dependency;
 use super::encoder::{Direction, EncoderConfig, Last, with_own};
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, gather};
+use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape};
 use super::source::Source;
@@ -20,7 +20,7 @@ use super::spec::Array;
 use super::trace::Trace;
 use super::{feedback, reader, readout};
 use crate::keys::Table;
-use crate::math::vectors::add;
+use crate::math::vectors::{add, gather};
 use crate::math::{Real, Series};
 
 /// The size of an encoder and a decoder with a fixed context.

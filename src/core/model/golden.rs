@@ -4,18 +4,21 @@
 
 use ndarray::Array2;
 
-use super::attention::{PriorForm, Score, Switch, Weighting};
+use super::attention::{Biases, PriorForm, Score, Switch, Weighting};
 use super::source::{Source, Weights};
 use super::spec::Place;
 use super::weighting::bayesian::{DIVERGENCE, NOISE};
+use super::weighting::hard::DRAW;
 use super::{
-    BahdanauConfig, Direction, EncoderCell, EncoderConfig, FixedContextConfig, Given, LuongConfig,
-    Model, ModelConfig, Noise, NoiseMode, Params, Terms, Trace, Upstream, Workspace,
+    AnnotationsConfig, BahdanauConfig, CaptionConfig, Direction, EncoderCell, EncoderConfig,
+    FixedContextConfig, Given, LuongConfig, Model, ModelConfig, Noise, NoiseMode, Params, Trace,
+    Upstream, Workspace,
 };
 use crate::math::golden::Case;
-use crate::math::{Answer, Series};
+use crate::math::matrix::padded;
+use crate::math::{Answer, Linear, Series};
 
-const CASES: [&str; 16] = [
+const CASES: [&str; 24] = [
     "fixed_context_a",
     "fixed_context_b",
     "bahdanau_a",
@@ -32,11 +35,31 @@ const CASES: [&str; 16] = [
     "luong_local_m_b",
     "luong_local_p_a",
     "luong_local_p_b",
+    "biases_a",
+    "biases_b",
+    "xu_caption_a",
+    "xu_caption_b",
+    "xu_caption_gated_a",
+    "xu_caption_gated_b",
+    "xu_caption_hard_a",
+    "xu_caption_hard_b",
 ];
 
 /// The machine of a case.
 fn machine(case: &Case, name: &str) -> ModelConfig {
     let size = |key: &str| case.size(key);
+    if name.starts_with("xu_caption") {
+        let mut config = CaptionConfig::new(size("ann"), size("V_y"));
+        config.decoder.size = size("C");
+        config.decoder.embedding = size("emb");
+        config.attention.units = size("A");
+        if name.contains("gated") {
+            config.decoder.gate = Switch::On;
+        } else if name.contains("hard") {
+            config.attention.weighting = Weighting::Hard.into();
+        }
+        return config.into();
+    }
     let forward = || EncoderConfig::new(Direction::Forward, size("C"));
     let (x, y) = (size("V_x"), size("V_y"));
     if name.starts_with("fixed_context") {
@@ -77,6 +100,14 @@ fn machine(case: &Case, name: &str) -> ModelConfig {
         } else {
             config.attention.units = size("A");
         }
+        if name.contains("biases") {
+            let window = 2 * size("k") + 1;
+            config.attention.biases = Biases {
+                position: Switch::On,
+                markov: window,
+                fertility: window,
+            };
+        }
         if name.contains("weibull") {
             config.attention.weighting = Weighting::Weibull.into();
             let of = &mut config.attention.parameters;
@@ -95,7 +126,12 @@ fn machine(case: &Case, name: &str) -> ModelConfig {
 /// Source and target of a case, [S + T, channels].
 fn given(case: &Case, config: &ModelConfig) -> (usize, [Array2<f32>; 2]) {
     let target = case.indices("inputs", "target");
-    let source = case.indices("inputs", "source");
+    let source = if case.has("inputs", "source") {
+        case.indices("inputs", "source")
+    } else {
+        // Annotations are no symbols: see [`annotate`].
+        vec![0; case.size("n")]
+    };
     let steps = source.len() + target.len();
     let one_hot = |symbols: &[usize], first: usize, channels: usize| {
         let mut all = Array2::zeros((steps, channels));
@@ -114,9 +150,22 @@ fn golden(case: &Case, part: &str, name: &str, config: &ModelConfig) -> Vec<f64>
     let split = || config.axis("k").unwrap() * config.axis("a").unwrap();
     let score = || case.transposed(part, "score.W");
     match name {
+        "start.hidden.weight" => case.transposed(part, "start.h.W"),
+        "start.hidden.bias" => case.numbers(part, "start.h.b"),
+        "start.cell.weight" => case.transposed(part, "start.c.W"),
+        "start.cell.bias" => case.numbers(part, "start.c.b"),
+        "context.gate.weight" => case.numbers(part, "gate.w"),
+        "context.gate.bias" => case.numbers(part, "gate.b"),
+        "embedding.weight" => case.transposed(part, "E"),
+        "output.weight" if case.has(part, "L_o") => case.transposed(part, "L_o"),
+        "output.hidden" => case.transposed(part, "L_h"),
+        "output.context" => case.transposed(part, "L_z"),
         "read0.additive_key" => score()[..split()].to_vec(),
         "read0.additive_row" => score()[split()..].to_vec(),
         "read0.additive_vector" => case.numbers(part, "score.v"),
+        "read0.additive_position" => case.transposed(part, "bias.position"),
+        "read0.additive_markov" => case.transposed(part, "bias.markov"),
+        "read0.additive_fertility" => case.transposed(part, "bias.fertility"),
         "read0.bilinear" => case.numbers(part, "score.W"),
         "read0.position_weight" => case.transposed(part, "position.W"),
         "read0.position_vector" => case.numbers(part, "position.v"),
@@ -145,6 +194,36 @@ fn with_golden_weights(case: &Case, config: ModelConfig) -> Model<f64> {
         to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
     }
     model
+}
+
+/// Runs an episode, with the annotations and the rows of the case where it has some.
+fn run(
+    case: &Case,
+    model: &Model<f64>,
+    given: Given<'_>,
+    noise: &mut Trace<f64>,
+    trace: &mut Trace<f64>,
+) {
+    let steps = given.input.nrows();
+    let mut again = |noise: &Trace<f64>| {
+        model.begin(given, Noise::Recorded(noise), trace);
+        if case.has("inputs", "annotations") {
+            let annotations = case.numbers("inputs", "annotations");
+            trace.input.as_mut_slice()[..annotations.len()].copy_from_slice(&annotations);
+        }
+        model.run_steps(trace, 0..steps);
+        trace.heads.first().map(|head| head.distribution.clone())
+    };
+    if case.has("noise", "s") {
+        for (t, &row) in (given.source..).zip(&case.indices("noise", "s")) {
+            // The middle of the share of this row.
+            let alpha = again(noise).unwrap();
+            let before: f64 = alpha.row(t)[..row].iter().sum();
+            let draw = noise.series_mut(Place::Head(0), DRAW).unwrap();
+            draw[t] = before + alpha.row(t)[row] / 2.0;
+        }
+    }
+    again(noise);
 }
 
 #[track_caller]
@@ -181,7 +260,7 @@ fn values_and_gradients_of_whole_sequences() {
             u.as_mut_slice()[source * source..].copy_from_slice(&drawn);
         }
         let mut trace = Trace::new(&model.config);
-        model.run(given, Noise::Recorded(&noise), &mut trace);
+        run(&case, &model, given, &mut noise, &mut trace);
         let close = |what: &str, found: &[f64]| {
             if case.has("outputs", what) {
                 case.assert_close("outputs", what, found);
@@ -192,11 +271,18 @@ fn values_and_gradients_of_whole_sequences() {
             close("H", &memory);
             close("energies", &answer(&head.similarity));
             let weightings = ["omega", "weightings", "local_weightings"];
-            let mut found = weightings
-                .into_iter()
-                .filter(|name| case.has("outputs", name));
-            close(found.next().unwrap(), &answer(&head.weighting));
-            close("contexts", &answer(&head.read));
+            for name in weightings {
+                close(name, &answer(&head.weighting));
+            }
+            let context = trace
+                .own
+                .arrays()
+                .find(|(array, _)| array.name == "context");
+            let context = context.filter(|(_, series)| series.width() > 0);
+            close(
+                "contexts",
+                &answer(context.map_or(&head.read, |(_, series)| series)),
+            );
         }
         close("states", &answer(&trace.layers[0].hidden));
         close("logits", &answer(&trace.logit));
@@ -211,15 +297,25 @@ fn values_and_gradients_of_whole_sequences() {
         if case.has("outputs", "divergence") {
             let divergence = trace.heads[0].series(DIVERGENCE).unwrap();
             close("divergence", &answer(divergence));
-            by.terms = Terms {
-                divergence: case.constant("rho"),
-                ..Terms::default()
-            };
+            by.terms.divergence = case.constant("rho");
+        }
+        if case.has("outputs", "log_p_s") {
+            let [reward, entropy] = ["lambda_r", "lambda_e"].map(|name| case.constant(name));
+            by.terms.reward = reward * (case.constant("reward") - case.constant("baseline"));
+            by.terms.entropy = entropy;
         }
         let mut workspace = [Workspace::new(&model.config)];
         workspace[0].upstream = by;
         let mut gradient = Params::zeros(&model.config);
         model.backward(std::slice::from_ref(&trace), &mut workspace, &mut gradient);
+        if case.has("inputs", "annotations") {
+            let mut upstream = Upstream::new(&model.config);
+            std::mem::swap(&mut upstream, &mut workspace[0].upstream);
+            let derivatives = model.derivatives(&trace, upstream);
+            let annotations = case.numbers("gradients", "annotations");
+            let found = &derivatives.input.as_slice()[..annotations.len()];
+            case.assert_close("gradients", "annotations", found);
+        }
         assert_gradients(&case, name, &model, &gradient);
     }
 }
@@ -309,4 +405,49 @@ fn values_and_gradients_of_encoders() {
             }
         }
     }
+}
+
+/// The annotations of a convolution, as the rows of a machine.
+#[test]
+fn values_and_gradients_of_a_convolution() {
+    let case = Case::load("conv_annotations");
+    let (side, filters) = (case.size("G"), case.size("filters"));
+    let source = AnnotationsConfig { filters };
+    let mut config = CaptionConfig::new(1, 1);
+    config.source = source.clone();
+    let mut linear = Linear::<f64>::zeros(9, filters);
+    let weight = case.numbers("parameters", "conv.W");
+    for (f, filter) in weight.chunks(9).enumerate() {
+        (0..9).for_each(|place| linear.weight[[place, f]] = filter[place]);
+    }
+    let bias = case.numbers("parameters", "conv.b");
+    let all = linear.bias.view_mut().into_iter().zip(bias);
+    all.for_each(|(to, from)| *to = from);
+    let n = side * side;
+    let mut trace = Trace::<f64>::of_source(&config, n);
+    trace.resize(n);
+    let picture = case.numbers("inputs", "picture");
+    trace.input.as_mut_slice().copy_from_slice(&picture);
+    let weights = Weights {
+        linears: std::slice::from_ref(&linear),
+        tensors: &[],
+    };
+    source.run(weights, &mut trace);
+    case.assert_close("outputs", "annotations", trace.own.at(0).as_slice());
+    let mut d_rows = Series::new(filters);
+    d_rows.resize(n);
+    let upstream = case.numbers("upstream", "annotations");
+    d_rows.as_mut_slice().copy_from_slice(&upstream);
+    let mut products = [Series::new(padded(filters))];
+    products[0].resize(n);
+    let mut recorder = Trace::without_values(&config, n);
+    let by = (&d_rows, &[][..]);
+    source.backward(weights, &trace, by, &mut products, Some(&mut recorder));
+    case.assert_close("gradients", "picture", recorder.input.as_slice());
+    let mut gradient = linear.clone();
+    gradient.set_gradient([(source.multiplied(&trace, 0), &products[0])].into_iter());
+    let found = (0..9 * filters).map(|at| gradient.weight[[at % 9, at / 9]]);
+    case.assert_close("gradients", "conv.W", &found.collect::<Vec<_>>());
+    let found: Vec<f64> = gradient.bias.view().iter().copied().collect();
+    case.assert_close("gradients", "conv.b", &found);
 }

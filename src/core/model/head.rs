@@ -186,6 +186,7 @@ impl<R: Real> HeadGradient<R> {
             .learned
             .iter()
             .chain(&self.of_weighting.learned);
+        let learned = learned.filter(|values| !values.is_empty());
         learned.map(|values| &values[..])
     }
 }

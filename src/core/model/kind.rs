@@ -191,7 +191,8 @@ impl dyn Kind + '_ {
                 [rows, columns] => (self.size(rows), self.size(columns)),
                 _ => (1, self.values(array)),
             };
-            Some(TensorSpec {
+            // A bias that is off has none.
+            (rows * columns > 0).then(|| TensorSpec {
                 name: format!("{name}.{}", array.name).into(),
                 rows,
                 columns,

@@ -7,16 +7,18 @@
 use ndarray::Array2;
 
 use super::array;
-use super::attention::{Score, Switch, Weighting};
+use super::attention::{Biases, Score, Switch, Weighting};
+use super::caption::Caption;
 use super::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
 };
 use super::luong::Luong;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, BahdanauConfig, Decoder, Dependency, Direction, Draw, EncoderCell, EncoderConfig,
-    EncoderDecoder, FixedContextConfig, Given, LuongConfig, Model, ModelConfig, Noise, NoiseMode,
-    NtmConfig, Number, Params, Place, PlainConfig, Terms, Trace, Upstream, Workspace,
+    Array, BahdanauConfig, CaptionConfig, Decoder, Dependency, Direction, Draw, EncoderCell,
+    EncoderConfig, EncoderDecoder, FixedContextConfig, Given, LuongConfig, Model, ModelConfig,
+    Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Terms, Trace, Upstream,
+    Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -402,10 +404,45 @@ fn attention_before_the_state_of_a_decoder() {
 }
 
 #[test]
+fn structural_biases() {
+    for (position, markov, fertility) in
+        [(Switch::On, 3, 1), (Switch::Off, 0, 5), (Switch::Off, 7, 0)]
+    {
+        let mut config = bahdanau();
+        config.attention.biases = Biases {
+            position,
+            markov,
+            fertility,
+        };
+        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
+        check_weights(config, NoiseMode::Mean);
+    }
+}
+
+#[test]
 fn attention_after_the_state_of_a_decoder() {
     check_every_mechanism(&luong(Switch::On));
     assert_eq!(check(luong(Switch::Off), NoiseMode::Mean), ["output"]);
     check_weights(luong(Switch::Off), NoiseMode::Mean);
+}
+
+#[test]
+fn a_decoder_on_patches() {
+    for (gate, filters) in [(Switch::On, 0), (Switch::Off, 3), (Switch::Off, 0)] {
+        let mut config = CaptionConfig::new(3, 2);
+        config.source.filters = filters;
+        config.decoder = Caption {
+            size: 3,
+            embedding: 4,
+            gate,
+        };
+        config.attention.units = 3;
+        if gate == Switch::On {
+            check_every_mechanism(&config);
+        }
+        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
+        check_weights(config, NoiseMode::Mean);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::addressing::address;
 use super::attention::{
-    AttentionConfig, Mechanism, Parameters, Score, ShiftForm, Strength, Switch, Weighting,
+    AttentionConfig, Biases, Mechanism, Parameters, Score, ShiftForm, Strength, Switch, Weighting,
 };
 use super::config::Order;
 use super::dependency::{Conventions, Dependency};
@@ -30,6 +30,7 @@ pub(super) const fn attention(score: Score, units: usize) -> AttentionConfig {
         erase: PerHead::all(Switch::Off),
         weighting: PerHead::all(Weighting::Soft),
         parameters: Parameters::DEFAULT,
+        biases: Biases::NONE,
     }
 }
 
@@ -45,6 +46,15 @@ impl AttentionConfig {
     /// Holds the score of a reader to the sizes of its key and of the rows, of which there may be any number.
     pub(super) fn fits_reader(&self, key: usize, row: usize) -> Result<(), ConfigError> {
         self.fits(1, &ShiftForm::None.into())?;
+        for (bias, window) in [
+            ("markov", self.biases.markov),
+            ("fertility", self.biases.fertility),
+        ] {
+            let field = format!("attention.bias.{bias}");
+            ConfigError::unless(window == 0 || window % 2 == 1, &field, window, || {
+                "0 or an odd number, as many rows on either side".to_owned()
+            })?;
+        }
         let (field, score) = ("attention.score", self.score.of(0));
         let needs_equal = matches!(score, Score::Cosine | Score::Dot | Score::ScaledDot);
         ConfigError::unless(key == row || !needs_equal, field, score.word(), || {

@@ -96,10 +96,10 @@ macro_rules! kinds_and {
             "ntm": Ntm(NtmConfig),
             /// A controller alone, without memory.
             "plain": Plain(PlainConfig),
-            /// An encoder and a decoder without attention.
-            "fixed-context": FixedContext(FixedContextConfig),
             /// An encoder and a decoder with attention before its state.
             "bahdanau": Bahdanau(BahdanauConfig),
+            /// An encoder and a decoder without attention.
+            "fixed-context": FixedContext(FixedContextConfig),
             /// An encoder and a decoder with attention after its state.
             "luong": Luong(LuongConfig),
             /// A decoder with attention to the patches of a picture.
@@ -120,7 +120,7 @@ kinds_and! {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; `fixed-context`, `bahdanau`, `luong`: an encoder and a decoder without attention, with attention before the state of the decoder (Bahdanau 2015) or after it (Luong 2015), and `caption`: such a decoder on the patches of a picture (Xu 2015), for tasks whose answer comes after the input");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015)");
         (**self).keys(to);
     }
 }

@@ -37,7 +37,7 @@ const BESIDE: [Array; 6] = [
 ];
 
 /// Axes with a size of their own, in the order of a file, with the things they count.
-pub const AXES: [(&str, &str); 14] = [
+pub const AXES: [(&str, &str); 15] = [
     ("t", "steps"),
     ("n", "memory rows"),
     ("m", "memory columns"),
@@ -47,6 +47,7 @@ pub const AXES: [(&str, &str); 14] = [
     ("l", "controller layers"),
     ("k", "key columns (named m if a key is as long as a row)"),
     ("u", "encoder units"),
+    ("d", "values of an attentional state"),
     ("s", "shifts"),
     ("a", "units of the additive score"),
     ("p", "units of the layer that predicts the window centre"),

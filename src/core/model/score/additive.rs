@@ -1,8 +1,17 @@
-//! The additive score: K(i) = vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015, appendix A.1.2).
+//! The additive score: K(i) = vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015, appendix A.1.2), and structural biases inside its
+//! tanh (Cohn 2016, §3):
+//!
+//! ```text
+//! position     W_pᵀ·[ln(1 + t), ln(1 + i), ln(1 + N)]       t from the first step of the head
+//! Markov       W_mᵀ·[w_{t−1}(i − k) … w_{t−1}(i + k)]       0 beyond the rows and before that step
+//! fertility    W_fᵀ·[s_t(i − k) … s_t(i + k)]               s_t = Σ_{t'<t} w_{t'}
+//! ```
+//!
+//! Their numbers stand as further columns behind those of the memory.
 
 use super::{Rows, ScoreFunction};
 use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
-use crate::math::vectors::{vector_product, vector_product_backward};
+use crate::math::vectors::{add, gather, vector_product, vector_product_backward};
 use crate::math::{Real, Series};
 use crate::model::head::HeadGradient;
 use crate::model::kind::Kind;
@@ -20,6 +29,15 @@ pub const ADDITIVE_ROW: Array = &ArraySpec::new("additive_row", &["m", "a"], "W_
 /// v, [A].
 #[rustfmt::skip]
 pub const ADDITIVE_VECTOR: Array = &ArraySpec::new("additive_vector", &["a"], "v", LEARNED, "learned; additive score");
+/// W_p, [3, A].
+#[rustfmt::skip]
+pub const ADDITIVE_POSITION: Array = &ArraySpec::new("additive_position", &["b", "a"], "W_p", LEARNED, "learned; position bias W_pᵀ·[ln(1 + t), ln(1 + i), ln(1 + N)] inside the tanh of the additive score, t from the first step of the head (Cohn 2016)");
+/// W_m, [V, A].
+#[rustfmt::skip]
+pub const ADDITIVE_MARKOV: Array = &ArraySpec::new("additive_markov", &["v", "a"], "W_m", LEARNED, "learned; Markov bias W_mᵀ·[w_{t−1}(i − k) … w_{t−1}(i + k)] inside the tanh of the additive score (Cohn 2016)");
+/// W_f, [W, A].
+#[rustfmt::skip]
+pub const ADDITIVE_FERTILITY: Array = &ArraySpec::new("additive_fertility", &["w", "a"], "W_f", LEARNED, "learned; fertility bias W_fᵀ·[s_t(i − k) … s_t(i + k)] inside the tanh of the additive score, s_t = Σ w over earlier steps (Cohn 2016)");
 
 /// W_kᵀ·k, [T, A].
 const QUERY: Array = &ArraySpec::scratch("additive_query");
@@ -27,12 +45,28 @@ const QUERY: Array = &ArraySpec::scratch("additive_query");
 const UNITS: Array = &ArraySpec::scratch("additive_units").kept(Kept::WithMemory);
 /// Scratch of the layer.
 const LAYER: Array = &ArraySpec::scratch("additive_layer").kept(Kept::Once);
+/// W_M and the weights of the biases, one after the other; empty without biases.
+const WEIGHTS: Array = &ArraySpec::scratch("additive_weights").kept(Kept::Once);
+/// The columns that they multiply.
+const COLUMNS: Array = &ArraySpec::scratch("additive_columns").kept(Kept::Once);
 
 pub(super) struct Additive;
 
 impl Arrays for Additive {
     fn arrays(&self) -> &'static [Array] {
-        &[ADDITIVE_KEY, ADDITIVE_ROW, ADDITIVE_VECTOR, QUERY, UNITS, LAYER]
+        &[
+            ADDITIVE_KEY,
+            ADDITIVE_ROW,
+            ADDITIVE_VECTOR,
+            ADDITIVE_POSITION,
+            ADDITIVE_MARKOV,
+            ADDITIVE_FERTILITY,
+            QUERY,
+            UNITS,
+            LAYER,
+            WEIGHTS,
+            COLUMNS,
+        ]
     }
 
     fn scratch(&self, array: Array, of: &dyn Kind) -> usize {
@@ -41,20 +75,33 @@ impl Arrays for Additive {
             QUERY => units,
             UNITS if units <= of.size("m") => units * of.size("n"),
             LAYER => units::scratch(units, of.size("n")),
+            WEIGHTS => units * extended(of),
+            COLUMNS => of.size("n") * extended(of),
             _ => 0,
         }
     }
 }
 
+/// Columns of the memory and of the biases; 0 without biases.
+fn extended(of: &dyn Kind) -> usize {
+    match ["b", "v", "w"].map(|axis| of.size(axis)).iter().sum() {
+        0 => 0,
+        biases => of.size("m") + biases,
+    }
+}
+
 impl<R: Real> ScoreFunction<R> for Additive {
     fn gradient_scratch(&self, of: &dyn Kind) -> Vec<usize> {
-        let units = of.size("a");
-        let sums = units::sums::<R>(of.size("m"), units);
-        vec![units, sums, units::scratch(units, of.size("n"))]
+        let (units, all) = (of.size("a"), extended(of));
+        let sums = units::sums::<R>(of.size("m").max(all), units);
+        let (rows, layer) = (of.size("n"), units::scratch(units, of.size("n")));
+        let total = if all > 0 { rows } else { 0 };
+        vec![units, sums, layer, all * units, all * rows, all * rows, total]
     }
 
     fn forward(&self, head: &mut HeadTrace<R>, t: usize, rows: &mut Rows<'_, R>) {
-        let [of_key, of_row, vector, query, kept, layer] = head.of_score.all_mut();
+        let [of_key, of_row, vector, position, markov, fertility, query, kept, layer, weights, columns] =
+            head.of_score.all_mut();
         let query = query.row_mut(t);
         vector_product(head.key.row(t), of_key.row(0), query);
         let values = if kept.steps() > t {
@@ -63,34 +110,159 @@ impl<R: Real> ScoreFunction<R> for Additive {
             layer.row_mut(0)
         };
         let similarity = head.similarity.row_mut(t);
-        units(of_row, vector).forward(query, rows.columns, values, similarity);
+        if weights.width() == 0 {
+            return units(of_row.row(0), vector).forward(query, rows.columns, values, similarity);
+        }
+        let (weights, columns) = (weights.row_mut(0), columns.row_mut(0));
+        let biases = Biases {
+            weights: [of_row, position, markov, fertility],
+            weighting: &head.weighting,
+            first: head.first_step,
+        };
+        biases.extend(t, rows.columns, weights, columns);
+        units(weights, vector).forward(query, columns, values, similarity);
     }
 
     fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
-        let [of_key, of_row, vector, query, kept, _] = head.of_score.all();
-        let ([d_of_key, _, _], [d_query, sums, scratch]) = by.of_score.all_mut();
+        let [of_key, of_row, vector, position, markov, fertility, query, kept, ..] =
+            head.of_score.all::<8>();
+        let ([d_of_key, ..], [d_query, sums, scratch, weights, columns, d_columns, d_total]) =
+            by.of_score.all_mut::<6, 7>();
+        let biases = Biases {
+            weights: [of_row, position, markov, fertility],
+            weighting: &head.weighting,
+            first: head.first_step,
+        };
+        let is_biased = !weights.is_empty();
+        if is_biased {
+            biases.extend(to.t, to.seen.columns, weights, columns);
+            d_columns.fill(R::ZERO);
+        }
+        let (weights, columns, d_memory) = if is_biased {
+            (&weights[..], &columns[..], &mut d_columns[..])
+        } else {
+            (of_row.row(0), to.seen.columns, &mut *to.d_memory)
+        };
         let gradient = UnitsGradient {
             start: query.row(to.t),
             d_energies: &by.weighting,
             d_start: d_query,
             sums,
-            d_memory: to.d_memory,
+            d_memory,
         };
         let kept = (kept.steps() > to.t).then(|| kept.row(to.t));
-        units(of_row, vector).backward(gradient, to.seen.columns, kept, scratch);
+        units(weights, vector).backward(gradient, columns, kept, scratch);
+        if is_biased {
+            biases.backward(to, d_columns, d_total, &mut by.previous);
+        }
         let product = (head.key.row(to.t), of_key.row(0));
         vector_product_backward(product, d_query, &mut by.key, d_of_key);
     }
 
     fn add_up(&self, by: &mut SlotsGradient<R>) {
-        let ([_, d_of_row, d_vector], [_, sums, _]) = by.all_mut();
-        units::add_up(sums, d_of_row, d_vector);
+        let ([_, d_of_row, d_vector, biases @ ..], [_, sums, ..]) = by.all_mut::<6, 2>();
+        let others = biases.iter().map(|bias| bias.len()).sum::<usize>();
+        let mut d_weights = vec![R::ZERO; d_of_row.len() + others];
+        units::add_up(sums, &mut d_weights, d_vector);
+        let all = std::iter::once(d_of_row).chain(biases);
+        all.flat_map(|d| d.iter_mut()).zip(d_weights).for_each(|(to, d)| *to += d);
     }
 }
 
-fn units<'a, R: Real>(weight: &'a Series<R>, vector: &'a Series<R>) -> Units<'a, R> {
+/// The structural biases of a head.
+struct Biases<'a, R> {
+    /// W_M, W_p, W_m and W_f, of which the last three may be empty.
+    weights: [&'a Series<R>; 4],
+    weighting: &'a Series<R>,
+    /// The first step of the head.
+    first: usize,
+}
+
+impl<R: Real> Biases<'_, R> {
+    /// Sets weights and columns of memory and biases, in step `t`.
+    fn extend(&self, t: usize, memory: &[R], weights: &mut [R], columns: &mut [R]) {
+        gather(weights, self.weights.map(|weights| weights.row(0)));
+        let (copy, mut columns) = columns.split_at_mut(memory.len());
+        copy.copy_from_slice(memory);
+        let (rows, units) = (self.weighting.width(), self.units(memory.len()));
+        let mut take = |weights: &Series<R>| {
+            let (taken, rest) = std::mem::take(&mut columns)
+                .split_at_mut(weights.width() / units * rows);
+            columns = rest;
+            taken
+        };
+        let [_, position, markov, fertility] = self.weights;
+        let log = |x: usize| R::from_f64((1.0 + x as f64).ln());
+        for (which, column) in take(position).chunks_exact_mut(rows).enumerate() {
+            for (i, to) in column.iter_mut().enumerate() {
+                *to = log([t - self.first, i, rows][which]);
+            }
+        }
+        let (markov, fertility) = (take(markov), take(fertility));
+        let mut sum = vec![R::ZERO; rows];
+        if t > self.first {
+            windows(markov, rows, |column, from| {
+                column.copy_from_slice(&self.weighting.row(t - 1)[from]);
+            });
+            (self.first..t).for_each(|t| add(&mut sum[..], self.weighting.row(t)));
+            windows(fertility, rows, |column, from| column.copy_from_slice(&sum[from]));
+        } else {
+            markov.fill(R::ZERO);
+            fertility.fill(R::ZERO);
+        }
+    }
+
+    /// Units A, of a memory with this number of values.
+    fn units(&self, memory: usize) -> usize {
+        self.weights[0].width() * self.weighting.width() / memory
+    }
+
+    /// Adds the gradients w.r.t. the columns to those w.r.t. the memory and w.r.t. the weighting of the step before; `total`
+    /// collects those w.r.t. s over the steps.
+    fn backward(
+        &self,
+        to: &mut Back<'_, R>,
+        d_columns: &mut [R],
+        total: &mut [R],
+        previous: &mut [R],
+    ) {
+        let (d_memory, d_biases) = d_columns.split_at_mut(to.d_memory.len());
+        add(&mut *to.d_memory, &*d_memory);
+        if to.t == self.first {
+            return;
+        }
+        let rows = self.weighting.width();
+        let units = self.units(d_memory.len());
+        let [_, position, markov, _] = self.weights.map(|weights| weights.width() / units * rows);
+        let (markov, fertility) = d_biases[position..].split_at_mut(markov);
+        windows(markov, rows, |column, from| add(&mut previous[from], &*column));
+        windows(fertility, rows, |column, from| add(&mut total[from], &*column));
+        add(previous, &*total);
+    }
+}
+
+/// Walks through the columns of a window about every row: `each` gets the part of a column that there are rows for, and
+/// these rows. The rest is 0.
+fn windows<R: Real>(
+    columns: &mut [R],
+    rows: usize,
+    mut each: impl FnMut(&mut [R], std::ops::Range<usize>),
+) {
+    let half = columns.len() / rows / 2;
+    for (index, column) in columns.chunks_exact_mut(rows).enumerate() {
+        // Row i sees row i + index − half.
+        let (skipped, ahead) = (half.saturating_sub(index).min(rows), index.saturating_sub(half));
+        let end = rows.saturating_sub(ahead).max(skipped);
+        column[..skipped].fill(R::ZERO);
+        column[end..].fill(R::ZERO);
+        let first = skipped + index - half.min(skipped + index);
+        each(&mut column[skipped..end], first..first + end - skipped);
+    }
+}
+
+fn units<'a, R: Real>(weight: &'a [R], vector: &'a Series<R>) -> Units<'a, R> {
     Units {
-        weight: weight.row(0),
+        weight,
         vector: vector.row(0),
         activation: UnitActivation::Tanh,
     }

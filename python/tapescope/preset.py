@@ -213,6 +213,9 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
         if embedding:
             shapes["encoder.embedding"] = (x, embedding)
         m = len(directions) * u
+        if encoder["fertility"]:
+            linear("fertility", m, encoder["fertility"])
+            linear("fertility.normal", encoder["fertility"], 2)
     c = decoder["size"] if kind in ("bahdanau", "caption") else m
     if kind == "caption":
         e = decoder["embedding"]
@@ -236,4 +239,8 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
     if kind != "fixed-context":
         # No tensor depends on the number of source steps.
         shapes.update({f"read0.{part}": shape for part, shape in learned(attention, 0, 0, m, c).items()})
+        if attention["score"] == "additive":
+            bias, units = attention["bias"], attention["units"]
+            rows = {"position": 3 * (bias["position"] == "on"), "markov": bias["markov"], "fertility": bias["fertility"]}
+            shapes.update({f"read0.additive_{name}": (count, units) for name, count in rows.items() if count})
     return shapes

@@ -60,6 +60,7 @@ class Traces(support.Test):
                       {"kind": "bahdanau", **both, "attention": {"score": "general", "weighting": "lognormal", "prior_units": 3}},
                       {"kind": "bahdanau", **both, "attention": {"weighting": "local-predictive", "position_units": 5}},
                       {"kind": "bahdanau", "encoder": {"cell": "gru", "embedding": 4}},
+                      {"kind": "bahdanau", "encoder": {"fertility": 3}, "attention": {"bias": {"position": "on", "markov": 3, "fertility": 1}}},
                       {"kind": "fixed-context"}, {"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both"}},
                       {"kind": "luong"}, {"kind": "luong", "encoder": {"size": 3}, "decoder": {"input_feeding": "on", "attentional": 7}},
                       {"kind": "caption"}, {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"gate": "on", "embedding": 6}}):

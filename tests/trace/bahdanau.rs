@@ -134,6 +134,37 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
 }
 
 #[test]
+fn every_machine_with_a_source_is_verified_without_tolerance() {
+    let models = [
+        r#"{"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both", "size": 5, "embedding": 4}}"#,
+        r#"{"kind": "luong", "encoder": {"size": 6}, "decoder": {"attentional": 5, "input_feeding": "on"}}"#,
+        r#"{"kind": "luong", "encoder": {"size": 6}, "attention": {"score": "dot", "weighting": "local-predictive"}}"#,
+        r#"{"kind": "caption", "annotations": {"filters": 5}, "decoder": {"size": 7, "gate": "on"}}"#,
+        r#"{"kind": "caption", "decoder": {"size": 7}, "attention": {"weighting": "hard"}}"#,
+        r#"{"kind": "bahdanau", "encoder": {"size": 3, "fertility": 4}, "decoder": {"size": 7},
+            "attention": {"units": 4, "bias": {"position": "on", "markov": 3, "fertility": 1}}}"#,
+    ];
+    for model in models {
+        let mut trainer = trainer(experiment(COPY, model, 24));
+        while !trainer.finished() {
+            trainer.update().unwrap();
+        }
+        let machine = &trainer.state.machine;
+        let recording = Recording::new(machine, &trainer.task, 7, 1);
+        let honest = read(&recording, machine);
+        assert_eq!(honest.config, machine.config);
+        assert_eq!(
+            honest.recording.trace.setting.source,
+            recording.episode.source()
+        );
+        let found = trace::verify(&honest, 0.0);
+        assert_eq!(found.outcome(), trace::Outcome::Holds, "{model}: {found:?}");
+        let replayed = trace::replay(&honest, machine, 0.0).unwrap();
+        assert_eq!(replayed.first, None, "{model}");
+    }
+}
+
+#[test]
 fn a_resumed_run_of_attention_has_identical_weights() {
     let mut whole = trainer(experiment(COPY, BAHDANAU, 400));
     let begun = experiment(COPY, BAHDANAU, 400);

@@ -51,11 +51,16 @@ enum Base {
     Encoder,
     EncoderLocal,
     EncoderLognormal,
+    /// Attention after the state of a decoder; annotations of a picture by a convolution.
+    After,
+    Pictures,
     /// 81 steps, of whose memory the file has the first, the last and a keyframe.
     Long,
 }
 
-use Base::{Encoder, EncoderLocal, EncoderLognormal, Gradient, Items, Long, Plain, Sampled};
+use Base::{
+    After, Encoder, EncoderLocal, EncoderLognormal, Gradient, Items, Long, Pictures, Plain, Sampled,
+};
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -68,6 +73,12 @@ const RECALL: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item
 const ENCODER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 4},
               "attention": {"units": 4, "weighting": "weibull", "prior_units": 2}}}"#;
+
+const AFTER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "luong", "encoder": {"size": 3}, "decoder": {"attentional": 5, "input_feeding": "on"}}}"#;
+const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "embedding": 2, "gate": "on"},
+              "attention": {"units": 2}}}"#;
 
 type Row = (&'static str, Base, &'static str, &'static [By]);
 
@@ -117,7 +128,19 @@ const FIELDS: &[Row] = &[
     ("model.heads.attention.prior_sigma", Sampled, "0.5", &[Verify, Diff]),
     ("model.heads.attention.prior", Sampled, r#""code""#, &[Verify, Diff]),
     ("model.heads.attention.prior_units", Sampled, "3", &[Refused]),
+    ("model.encoder.cell", Encoder, r#""gru""#, &[Named, Weights, Diff]),
+    ("model.encoder.direction", Encoder, r#""forward""#, &[Refused]),
     ("model.encoder.size", Encoder, "4", &[Refused]),
+    ("model.encoder.embedding", Encoder, "4", &[Named, Weights, Diff]),
+    ("model.encoder.fertility", EncoderLocal, "5", &[Named, Weights, Diff]),
+    ("model.annotations.filters", Pictures, "4", &[Refused]),
+    ("model.decoder.attentional", After, "4", &[Refused]),
+    ("model.decoder.input_feeding", After, r#""off""#, &[Named, Weights, Diff]),
+    ("model.decoder.embedding", Pictures, "4", &[Named, Weights, Diff]),
+    ("model.decoder.gate", Pictures, r#""off""#, &[Named, Weights, Diff]),
+    ("model.attention.bias.position", EncoderLocal, r#""off""#, &[Refused]),
+    ("model.attention.bias.markov", EncoderLocal, "1", &[Refused]),
+    ("model.attention.bias.fertility", EncoderLocal, "3", &[Refused]),
     ("model.decoder.size", Encoder, "5", &[Refused]),
     ("model.attention.score", Encoder, r#""general""#, &[Refused]),
     ("model.attention.units", Encoder, "5", &[Refused]),
@@ -168,6 +191,12 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("encoder.forward.cell", Encoder, &[Named, Weights, Diff]),
     ("encoder.backward.hidden", Encoder, &[Verify, Diff]),
     ("encoder.backward.cell", Encoder, &[Named, Weights, Diff]),
+    ("fertility.mean", EncoderLocal, &[Named, Weights, Diff]),
+    ("fertility.variance", EncoderLocal, &[Named, Weights, Diff]),
+    ("attentional", After, &[Named, Weights, Diff]),
+    ("annotations", Pictures, &[Verify, Diff]),
+    ("context.gate", Pictures, &[Named, Weights, Diff]),
+    ("context", Pictures, &[Named, Weights, Diff]),
     ("controller.hidden", Plain, &[Named, Weights, Diff]),
     ("controller.cell", Plain, &[Named, Weights, Diff]),
     ("memory.initial", Plain, &[Verify, Diff]),
@@ -192,6 +221,9 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("HEAD.additive_key", Sampled, &[Verify, Diff]),
     ("HEAD.additive_row", Sampled, &[Verify, Diff]),
     ("HEAD.additive_vector", Sampled, &[Verify, Diff]),
+    ("HEAD.additive_position", EncoderLocal, &[Verify, Diff]),
+    ("HEAD.additive_markov", EncoderLocal, &[Verify, Diff]),
+    ("HEAD.additive_fertility", EncoderLocal, &[Verify, Diff]),
     ("HEAD.distribution", Sampled, &[Verify, Diff]),
     ("HEAD.bilinear", Sampled, &[Verify, Diff]),
     ("HEAD.position_weight", Sampled, &[Verify, Diff]),
@@ -225,8 +257,15 @@ impl Honest {
             Encoder => ENCODER.to_owned(),
             EncoderLocal => {
                 let local = r#""local-predictive", "window": 1, "position_units": 2"#;
-                ENCODER.replace(r#""weibull", "prior_units": 2"#, local)
+                let biases = r#", "bias": {"position": "on", "markov": 3, "fertility": 1}"#;
+                let local = ENCODER.replace(
+                    r#""weibull", "prior_units": 2"#,
+                    &(local.to_owned() + biases),
+                );
+                local.replace(r#"{"size": 3}"#, r#"{"size": 3, "fertility": 2}"#)
             }
+            After => AFTER.to_owned(),
+            Pictures => PICTURES.to_owned(),
             EncoderLognormal => ENCODER.replace("weibull", "lognormal"),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
@@ -331,7 +370,7 @@ impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bases = [Plain, Gradient, Items, Sampled, Long];
-        let encoders = [Encoder, EncoderLocal, EncoderLognormal];
+        let encoders = [Encoder, EncoderLocal, EncoderLognormal, After, Pictures];
         let bases = bases.into_iter().chain(encoders);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {

@@ -7,7 +7,7 @@
 
 use super::array;
 use super::dependency::Dependency;
-use super::machine::{GradientRecorder, record};
+use super::machine::{GradientRecorder, Terms, record};
 use super::shape::{LinearSpec, Shape};
 use super::source::{Source, Weights, put};
 use super::spec::{Array, ArraySpec, Place, Range};
@@ -149,7 +149,7 @@ impl Source for AnnotationsConfig {
         &self,
         weights: Weights<'_, R>,
         trace: &Trace<R>,
-        (d_rows, _): (&Series<R>, &[R]),
+        (d_rows, ..): (&mut Series<R>, &[R], &Terms<R>),
         products: &mut [Series<R>],
         recorder: GradientRecorder<'_, R>,
     ) {

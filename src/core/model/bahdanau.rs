@@ -12,7 +12,7 @@ use super::array;
 use super::attention::Score;
 use super::controller::feedforward;
 use super::dependency::Dependency;
-use super::encoder::{Direction, EncoderConfig, Last, with_own};
+use super::encoder::{COUNT, Direction, EncoderConfig, Last, with_own};
 use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape, TensorSpec};
@@ -58,7 +58,7 @@ const W_S: usize = 2;
 
 impl Decoder for Bahdanau {
     type Source = EncoderConfig;
-    const ARRAYS: &'static [Array] = &with_own::<2, 15>([array::FEEDBACK, START]);
+    const ARRAYS: &'static [Array] = &with_own::<2, { COUNT + 2 }>([array::FEEDBACK, START]);
 
     fn keys(of: &mut BahdanauConfig, to: &mut Table<'_>) {
         of.source.keys(&mut to.section("encoder"));

@@ -11,7 +11,8 @@
 use super::controller::cell::{self, Cell, CellGradient, CellMut};
 use super::controller::gru;
 use super::dependency::Dependency;
-use super::machine::{GradientRecorder, record};
+use super::fertility;
+use super::machine::{GradientRecorder, Terms, record};
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::{Source, Weights, put};
 use super::spec::{Array, ArraySpec, Place, Range};
@@ -19,7 +20,7 @@ use super::trace::Trace;
 use crate::keys::Field::{Choice, Integer};
 use crate::keys::{Table, Words};
 use crate::math::matrix::{self, padded};
-use crate::math::vectors::add;
+use crate::math::vectors::{add, gather};
 use crate::math::{Linear, Real, Series};
 
 /// The size and the form of an encoder.
@@ -33,6 +34,8 @@ pub struct EncoderConfig {
     pub size: usize,
     /// Values of a learned embedding of the input; 0 for none.
     pub embedding: usize,
+    /// Units that expect how much each row is read; 0 for none.
+    pub fertility: usize,
 }
 
 /// The recurrent network of an encoder.
@@ -67,10 +70,14 @@ impl Words for Direction {
 const SERIES: usize = 6;
 /// u_t, [T, e].
 const EMBEDDED: usize = 2 * SERIES;
+/// Rows, units, mean and variance of the fertility.
+const FERTILITY: usize = EMBEDDED + 1;
+/// Arrays of an encoder.
+pub(super) const COUNT: usize = FERTILITY + 4;
 
 /// The arrays of an encoder.
 #[rustfmt::skip] // A row for every array.
-const ARRAYS: [Array; EMBEDDED + 1] = [
+const ARRAYS: [Array; COUNT] = [
     &ArraySpec::scratch("encoder.forward.input"),
     &ArraySpec::scratch("encoder.forward.gates"),
     &ArraySpec::new("encoder.forward.cell", &["t", "u"], "c→", Range::Any, "cell of an LSTM on x_t and h→_{t−1}; 0 after the source"),
@@ -84,6 +91,10 @@ const ARRAYS: [Array; EMBEDDED + 1] = [
     &ArraySpec::new("encoder.backward.hidden", &["t", "u"], "h←", Range::Within(-1.0, 1.0), "state of an LSTM or a GRU on x_t and h←_{t+1}; 0 after the source (Bahdanau 2015)"),
     &ArraySpec::scratch("encoder.backward.reset"),
     &ArraySpec::scratch("encoder.embedded"),
+    fertility::ROWS,
+    fertility::UNITS,
+    fertility::MEAN,
+    fertility::VARIANCE,
 ];
 
 /// The arrays of a machine with an encoder: [`ARRAYS`], then these.
@@ -98,12 +109,12 @@ pub(super) const fn with_own<const N: usize, const ALL: usize>(own: [Array; N]) 
 impl EncoderConfig {
     /// An LSTM with this number of units in each direction.
     pub const fn new(direction: Direction, size: usize) -> Self {
-        let (cell, embedding) = (EncoderCell::Lstm, 0);
         Self {
-            cell,
+            cell: EncoderCell::Lstm,
             direction,
             size,
-            embedding,
+            embedding: 0,
+            fertility: 0,
         }
     }
 
@@ -209,7 +220,7 @@ impl EncoderConfig {
     /// u_t = E·x_t.
     fn embed<R: Real>(&self, weights: Weights<'_, R>, trace: &mut Trace<R>, t: usize) {
         if self.embedding > 0 {
-            let [.., embedded] = trace.own.all_mut::<{ EMBEDDED + 1 }>();
+            let embedded = trace.own.at_mut(EMBEDDED);
             let embedded = embedded.row_mut(t);
             embedded.fill(R::ZERO);
             matrix::add_vector_product(
@@ -228,11 +239,7 @@ impl EncoderConfig {
         see: impl Fn(&Linear<R>, &Series<R>, &mut Series<R>),
         steps: std::ops::Range<usize>,
     ) {
-        let (series, [embedded, ..]) = trace
-            .own
-            .all_mut::<{ EMBEDDED + 1 }>()
-            .split_at_mut(EMBEDDED)
-        else {
+        let (series, [embedded, ..]) = trace.own.all_mut::<COUNT>().split_at_mut(EMBEDDED) else {
             unreachable!("the embedding is the last array")
         };
         let seen = if self.embedding > 0 {
@@ -254,6 +261,18 @@ impl EncoderConfig {
                 reset.row_mut(t)[..u.len()].copy_from_slice(u);
             }
         }
+    }
+
+    /// Mean and variance of the fertility of row `t`.
+    fn expect<R: Real>(&self, weights: Weights<'_, R>, trace: &mut Trace<R>, t: usize) -> [R; 2] {
+        let (series, [_, rows, units, ..]) = trace.own.all_mut::<COUNT>().split_at_mut(EMBEDDED)
+        else {
+            unreachable!("an encoder has all arrays")
+        };
+        let states = self.directions().map(|at| series[at * SERIES + 4].row(t));
+        gather(rows.row_mut(t), states);
+        let linears = &weights.linears[self.maps() * self.directions().len()..];
+        fertility::forward(linears, rows.row(t), units.row_mut(t))
     }
 
     /// h_t, from b + W·u.
@@ -280,6 +299,7 @@ impl Source for EncoderConfig {
         to.key("direction", Choice(&mut self.direction), "directions in which the encoder reads the source; each has weights of its own");
         to.key("size", Integer(&mut self.size, 1..=4096), "units of the encoder in each direction");
         to.key("embedding", Integer(&mut self.embedding, 0..=4096), "values of a learned embedding of the input, which the encoder then reads; 0 for none");
+        to.key("fertility", Integer(&mut self.fertility, 0..=4096), "units of a layer that expects how much weight each row is given in all, for the global fertility penalty; 0 for none (Cohn 2016)");
     }
 
     fn shape(&self, inputs: usize) -> Shape {
@@ -295,10 +315,17 @@ impl Source for EncoderConfig {
                     vec![map("gates", 2 * u), map("candidate", u)]
                 }
             });
+        let fertility = [
+            ("fertility", self.state(), self.fertility),
+            ("fertility.normal", self.fertility, 2),
+        ];
+        let fertility =
+            fertility.map(|(name, inputs, outputs)| LinearSpec::new(name, inputs, outputs));
+        let fertility = fertility.into_iter().filter(|_| self.fertility > 0);
         let embedding = TensorSpec::weights("encoder.embedding", inputs, self.embedding);
         let embedding = Some(embedding).filter(|_| self.embedding > 0);
         Shape {
-            linears: linears.collect(),
+            linears: linears.chain(fertility).collect(),
             tensors: embedding.into_iter().collect(),
         }
     }
@@ -313,8 +340,9 @@ impl Source for EncoderConfig {
             .position(|own| *own == array)
             .unwrap_or(EMBEDDED);
         let (u, is_lstm) = (self.size, self.cell == EncoderCell::Lstm);
-        if at == EMBEDDED {
-            return self.embedding;
+        if at >= EMBEDDED {
+            let has = usize::from(self.fertility > 0);
+            return [self.embedding, has * self.state(), self.fertility, has, has][at - EMBEDDED];
         }
         if !self.directions().contains(&(at / SERIES)) {
             return 0;
@@ -342,6 +370,12 @@ impl Source for EncoderConfig {
             };
             self.project(weights, (trace, at), see, 0..source);
             order(at, source).for_each(|t| self.forward(weights, at, trace, t));
+        }
+        if self.fertility > 0 {
+            for t in 0..source {
+                let normal = self.expect(weights, trace, t);
+                (0..2).for_each(|of| trace.own.at_mut(FERTILITY + 2 + of)[t] = normal[of]);
+            }
         }
     }
 
@@ -391,14 +425,26 @@ impl Source for EncoderConfig {
                 ..dependency.only(|t, source| t < source)
             })
         };
-        self.directions().flat_map(of_direction).collect()
+        let expected = |(of, array): (usize, &Array)| {
+            let expect = move |trace: &mut Trace<R>, t: usize| {
+                let normal = self.expect(weights, trace, t);
+                trace.own.at_mut(FERTILITY + 2 + of)[t] = normal[of];
+            };
+            Dependency::with_weights(Place::Machine, array, expect).only(|t, source| t < source)
+        };
+        let expected = ARRAYS[FERTILITY + 2..].iter().enumerate().map(expected);
+        let expected = expected.filter(|_| self.fertility > 0);
+        self.directions()
+            .flat_map(of_direction)
+            .chain(expected)
+            .collect()
     }
 
     fn backward<R: Real>(
         &self,
         weights: Weights<'_, R>,
         trace: &Trace<R>,
-        (d_rows, d_cell): (&Series<R>, &[R]),
+        (d_rows, d_cell, terms): (&mut Series<R>, &[R], &Terms<R>),
         products: &mut [Series<R>],
         mut recorder: GradientRecorder<'_, R>,
     ) {
@@ -412,12 +458,27 @@ impl Source for EncoderConfig {
         };
         if let Some(recorder) = recorder.as_deref_mut() {
             // After the source they are 0.
-            let (last, zeros) = (trace.steps() - 1, vec![R::ZERO; u]);
+            let (last, zeros) = (trace.steps() - 1, vec![R::ZERO; u.max(1)]);
             for array in ARRAYS.iter().filter(|array| array.is_in_files()) {
                 recorder.record_array(trace, Place::Machine, array, last, &zeros);
             }
         }
-        let (products, embedding) = products.split_at_mut(maps * self.directions().len());
+        let (products, others) = products.split_at_mut(maps * self.directions().len());
+        let (of_fertility, embedding) = others.split_at_mut(if self.fertility > 0 { 2 } else { 0 });
+        if let [dz, d_normal] = of_fertility {
+            let linears = &weights.linears[maps * self.directions().len()..];
+            let [units, _, v] = [1, 2, 3].map(|at| trace.own.at(FERTILITY + at));
+            let by = fertility::by_expected(trace, terms.fertility);
+            for (t, by) in by.into_iter().enumerate().rev() {
+                let products = [dz.row_mut(t), d_normal.row_mut(t)];
+                let d_row = d_rows.row_mut(t);
+                fertility::backward(linears, (units.row(t), v[t]), by, products, d_row);
+                if let Some(to) = recorder.as_deref_mut() {
+                    to.record_array(trace, Place::Machine, fertility::MEAN, t, &by[..1]);
+                    to.record_array(trace, Place::Machine, fertility::VARIANCE, t, &by[1..]);
+                }
+            }
+        }
         let mut d_input = Series::new(seen);
         d_input.resize(if recorder.is_some() { trace.steps() } else { 0 });
         for (at, products) in self.directions().zip(products.chunks_exact_mut(maps)) {
@@ -472,8 +533,11 @@ impl Source for EncoderConfig {
     }
 
     fn multiplied<'a, R: Real>(&self, trace: &'a Trace<R>, weight: usize) -> &'a Series<R> {
-        if weight == self.maps() * self.directions().len() {
-            return &trace.input;
+        if let Some(other) = weight.checked_sub(self.maps() * self.directions().len()) {
+            return match other {
+                0 | 1 if self.fertility > 0 => trace.own.at(FERTILITY + other),
+                _ => &trace.input,
+            };
         }
         let series = of(trace, weight / self.maps());
         // The candidate of a GRU has an input of its own.

@@ -595,7 +595,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
             upstream,
             features: &seen.gradient,
             state: CellGradient::new(D::units(config), D::seen(config)),
-            reader: D::HAS_HEAD.then(|| ReaderGradient::new(config, trace)),
+            reader: D::HAS_HEAD.then(|| ReaderGradient::new(config, trace, upstream)),
             rows,
             cell: vec![R::ZERO; config.columns()],
             products: own,
@@ -617,7 +617,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         if let Some(reader) = &mut by.reader {
             reader.rows(trace, &mut by.rows, recorder.as_deref_mut());
         }
-        let by_source = (&by.rows, &by.cell[..]);
+        let by_source = (&mut by.rows, &by.cell[..], &upstream.terms);
         config
             .source
             .backward(self.source, trace, by_source, of_source, recorder);

@@ -11,7 +11,7 @@
 use super::array;
 use super::attention::Score;
 use super::dependency::Dependency;
-use super::encoder::{Direction, EncoderConfig, Last, with_own};
+use super::encoder::{COUNT, Direction, EncoderConfig, Last, with_own};
 use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape};
@@ -46,7 +46,7 @@ impl FixedContextConfig {
 
 impl Decoder for FixedContext {
     type Source = EncoderConfig;
-    const ARRAYS: &'static [Array] = &with_own::<1, 14>([array::FEEDBACK]);
+    const ARRAYS: &'static [Array] = &with_own::<1, { COUNT + 1 }>([array::FEEDBACK]);
     const HAS_HEAD: bool = false;
 
     fn keys(of: &mut FixedContextConfig, to: &mut Table<'_>) {

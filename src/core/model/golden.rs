@@ -5,14 +5,15 @@
 use ndarray::Array2;
 
 use super::attention::{Biases, PriorForm, Score, Switch, Weighting};
+use super::fertility;
 use super::source::{Source, Weights};
 use super::spec::Place;
 use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
 use super::{
     AnnotationsConfig, BahdanauConfig, CaptionConfig, Direction, EncoderCell, EncoderConfig,
-    FixedContextConfig, Given, LuongConfig, Model, ModelConfig, Noise, NoiseMode, Params, Trace,
-    Upstream, Workspace,
+    FixedContextConfig, Given, LuongConfig, Model, ModelConfig, Noise, NoiseMode, Params, Terms,
+    Trace, Upstream, Workspace,
 };
 use crate::math::golden::Case;
 use crate::math::matrix::padded;
@@ -299,6 +300,11 @@ fn values_and_gradients_of_whole_sequences() {
             close("divergence", &answer(divergence));
             by.terms.divergence = case.constant("rho");
         }
+        if case.has("outputs", "penalty") {
+            let found = fertility::doubly_stochastic(&trace).unwrap();
+            close("penalty", &[found]);
+            by.terms.coverage = case.constant("coefficient");
+        }
         if case.has("outputs", "log_p_s") {
             let [reward, entropy] = ["lambda_r", "lambda_e"].map(|name| case.constant(name));
             by.terms.reward = reward * (case.constant("reward") - case.constant("baseline"));
@@ -384,7 +390,8 @@ fn values_and_gradients_of_encoders() {
             })
             .collect();
         let mut recorder = Trace::without_values(&config, n);
-        let by = (&d_rows, &vec![0.0; d_rows.width()][..]);
+        let d_cells = vec![0.0; d_rows.width()];
+        let by = (&mut d_rows, &d_cells[..], &Terms::default());
         config
             .source
             .backward(weights, &trace, by, &mut products, Some(&mut recorder));
@@ -441,7 +448,7 @@ fn values_and_gradients_of_a_convolution() {
     let mut products = [Series::new(padded(filters))];
     products[0].resize(n);
     let mut recorder = Trace::without_values(&config, n);
-    let by = (&d_rows, &[][..]);
+    let by = (&mut d_rows, &[][..], &Terms::default());
     source.backward(weights, &trace, by, &mut products, Some(&mut recorder));
     case.assert_close("gradients", "picture", recorder.input.as_slice());
     let mut gradient = linear.clone();

@@ -436,6 +436,7 @@ fn every_weighting() {
         divergence: 0.3,
         reward: -0.7,
         entropy: 0.2,
+        ..Terms::default()
     };
     for &weighting in Weighting::ALL {
         for prior in [PriorForm::Text, PriorForm::Code] {
@@ -465,6 +466,7 @@ fn every_head_of_its_own_kind() {
         divergence: 0.3,
         reward: -0.7,
         entropy: 0.2,
+        ..Terms::default()
     };
     check_sampled(config, NoiseMode::Sampled, terms);
 }

@@ -14,7 +14,7 @@ use super::array;
 use super::attention::{Score, Switch};
 use super::controller::feedforward;
 use super::dependency::Dependency;
-use super::encoder::{Direction, EncoderConfig, Last, with_own};
+use super::encoder::{COUNT, Direction, EncoderConfig, Last, with_own};
 use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape, TensorSpec};
@@ -64,14 +64,15 @@ const ATTENTIONAL: Array = &ArraySpec::new("attentional", &["t", "d"], "s̃", Ra
 const COMBINED: Array = &ArraySpec::scratch("combined");
 
 /// Places of these arrays.
-const AT_ATTENTIONAL: usize = 14;
-const AT_COMBINED: usize = 15;
+const AT_ATTENTIONAL: usize = COUNT + 1;
+const AT_COMBINED: usize = COUNT + 2;
 /// W_c among the weights.
 const W_C: usize = 2;
 
 impl Decoder for Luong {
     type Source = EncoderConfig;
-    const ARRAYS: &'static [Array] = &with_own::<3, 16>([array::FEEDBACK, ATTENTIONAL, COMBINED]);
+    const ARRAYS: &'static [Array] =
+        &with_own::<3, { COUNT + 3 }>([array::FEEDBACK, ATTENTIONAL, COMBINED]);
 
     #[rustfmt::skip] // A row for every key.
     fn keys(of: &mut LuongConfig, to: &mut Table<'_>) {
@@ -206,7 +207,7 @@ impl Decoder for Luong {
 /// s̃_t = tanh(W_c·[r_t; s_t]).
 fn combine<R: Real>(of: Parts<'_, Luong, R>, trace: &mut Trace<R>, t: usize) {
     let parts = [trace.heads[0].read.row(t), trace.layers[0].hidden.row(t)];
-    let [.., attentional, combined] = trace.own.all_mut::<16>();
+    let [.., attentional, combined] = trace.own.all_mut::<{ COUNT + 3 }>();
     gather(combined.row_mut(t), parts);
     let attentional = attentional.row_mut(t);
     attentional.fill(R::ZERO);

@@ -65,7 +65,7 @@ pub struct Upstream<R = f32> {
     pub terms: Terms<R>,
 }
 
-/// Weights of the loss terms of sampling heads, relative to the loss of the answer; all 0 where they add nothing.
+/// Weights of further terms, relative to the loss of the answer; all 0 where they add nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms<R = f32> {
     /// ρ, of the divergences of Bayesian heads from their priors, summed over heads and steps (Fan et al. 2020).
@@ -74,6 +74,10 @@ pub struct Terms<R = f32> {
     pub reward: R,
     /// λ_e, of −H(α) summed over hard heads and steps (Xu et al. 2015).
     pub entropy: R,
+    /// λ, of the doubly stochastic penalty Σ_i (1 − Σ_t w_t(i))² of a machine with a source (Xu et al. 2015).
+    pub coverage: R,
+    /// The weight of the global fertility penalty (Cohn et al. 2016).
+    pub fertility: R,
 }
 
 /// Upstream gradients and scratch of the backward pass; allocated once and reused.

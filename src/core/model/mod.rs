@@ -14,6 +14,7 @@ mod derivatives;
 mod encoder;
 mod encoder_decoder;
 mod feedback;
+pub mod fertility;
 mod fixed_context;
 mod given;
 mod golden;

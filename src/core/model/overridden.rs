@@ -12,6 +12,7 @@ use super::caption::Caption;
 use super::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
 };
+use super::fertility;
 use super::luong::Luong;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
@@ -108,8 +109,11 @@ fn upstream(trace: &Trace<f64>, config: &ModelConfig) -> Upstream<f64> {
         let values = random_vector(7 + index as u64, to.as_slice().len());
         to.as_mut_slice().copy_from_slice(&values);
     }
+    let has_source = trace.heads.first().is_some_and(|head| head.first_step > 0);
     by.terms = Terms {
         divergence: 0.3,
+        coverage: if has_source { 0.4 } else { 0.0 },
+        fertility: 0.2,
         ..Terms::default()
     };
     by
@@ -128,7 +132,10 @@ fn number(trace: &Trace<f64>, by: &Upstream<f64>) -> f64 {
     let divergences = divergences.filter_map(|head| head.series(DIVERGENCE));
     let divergences = divergences.flat_map(Series::as_slice);
     let divergence = by.terms.divergence * divergences.sum::<f64>();
-    (0..trace.steps()).map(of_step).sum::<f64>() + divergence
+    let coverage = fertility::doubly_stochastic(trace).unwrap_or_default();
+    let fertility = fertility::global(trace).unwrap_or_default();
+    let penalties = by.terms.coverage * coverage + by.terms.fertility * fertility;
+    (0..trace.steps()).map(of_step).sum::<f64>() + divergence + penalties
 }
 
 /// Holds every array of the derivatives to central differences of `number`; returns the names of those that are
@@ -454,6 +461,7 @@ fn every_form_of_encoder() {
                 direction,
                 size: 2,
                 embedding,
+                fertility: embedding / 2,
             };
             let mut fixed = FixedContextConfig::new(3, 2);
             let (mut bahdanau, mut luong) = (bahdanau(), luong(Switch::On));

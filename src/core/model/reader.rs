@@ -11,12 +11,13 @@ use super::derivatives::heads_backward;
 use super::head::HeadGradient;
 use super::kind::Kind;
 use super::machine::{GradientRecorder, Upstream};
-use super::memory;
 use super::recompute::Rules;
 use super::score::{self, Rows};
 use super::trace::Trace;
 use super::window::{Back, Seen};
+use super::{fertility, memory};
 use crate::keys::{Choice as _, ConfigError, PerHead};
+use crate::math::vectors::add;
 use crate::math::{Aligned, Real, Series};
 
 /// A head with this score, without gate, shift and sharpening. Its initial weighting is 0.
@@ -98,19 +99,22 @@ pub struct ReaderGradient<R> {
     pub(super) head: [HeadGradient<R>; 1],
     /// w.r.t. the memory, column after column.
     pub(super) memory: Aligned<R>,
+    /// Of the penalties on the sums of the weights, w.r.t. the weights of every row; empty without one.
+    by_weights: Vec<R>,
     /// N values.
     scratch: Aligned<R>,
 }
 
 impl<R: Real> ReaderGradient<R> {
     /// All zero, for an episode of this machine.
-    pub(super) fn new(kind: &dyn Kind, trace: &Trace<R>) -> Self {
+    pub(super) fn new(kind: &dyn Kind, trace: &Trace<R>, by: &Upstream<R>) -> Self {
         let [rows, columns] = trace.memory_size();
         let of_source = kind.of_source(rows);
         let kind = of_source.as_deref().unwrap_or(kind);
         Self {
             head: [HeadGradient::of(kind, &trace.heads[0])],
             memory: Aligned::zeros(rows * columns),
+            by_weights: fertility::by_weights(trace, &by.terms),
             scratch: Aligned::zeros(rows),
         }
     }
@@ -137,9 +141,11 @@ impl<R: Real> ReaderGradient<R> {
         let Self {
             head,
             memory: d_memory,
+            by_weights,
             scratch,
         } = self;
         memory::reads_backward(&trace.heads, t, seen.columns, head, d_read, d_memory);
+        add(&mut head[0].weighting[..], &*by_weights);
         let back = Back {
             t,
             seen,

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use super::dependency::Dependency;
-use super::machine::GradientRecorder;
+use super::machine::{GradientRecorder, Terms};
 use super::shape::Shape;
 use super::spec::Array;
 use super::trace::Trace;
@@ -53,13 +53,13 @@ pub trait Source: Clone + Debug + PartialEq + Send + Sync + 'static {
     /// Its arrays in a step: see [`super::Machine::step`].
     fn step<'a, R: Real>(&'a self, weights: Weights<'a, R>) -> Vec<Dependency<'a, R>>;
 
-    /// Backpropagates from the gradients w.r.t. the rows [S, M] and w.r.t. the last cells, to those w.r.t. the products
-    /// with every weight, and w.r.t. the input [T, X].
+    /// Backpropagates from the gradients w.r.t. the rows [S, M] and w.r.t. the last cells, and from its own terms, to the
+    /// gradients w.r.t. the products with every weight, and w.r.t. the input [T, X].
     fn backward<R: Real>(
         &self,
         weights: Weights<'_, R>,
         trace: &Trace<R>,
-        by: (&Series<R>, &[R]),
+        by: (&mut Series<R>, &[R], &Terms<R>),
         products: &mut [Series<R>],
         recorder: GradientRecorder<'_, R>,
     );

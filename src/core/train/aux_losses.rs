@@ -16,20 +16,44 @@ pub struct AuxLosses {
     /// The reward of hard heads minus the moving baseline: ln p(y|s) − b, nats (Xu et al. 2015). Absent in evaluations,
     /// which have no baseline.
     pub reward: Option<f64>,
+    /// The doubly stochastic penalty, where training has one (Xu et al. 2015). Absent in evaluations.
+    pub coverage: Option<f64>,
+    /// The global fertility penalty, nats (Cohn et al. 2016).
+    pub fertility: Option<f64>,
 }
 
 impl AuxLosses {
     /// The names of the auxiliary losses, in the order of reports.
-    pub const NAMES: [&'static str; 3] = ["redundancy", "divergence", "reward"];
+    pub const NAMES: [&'static str; 5] = [
+        "redundancy",
+        "divergence",
+        "reward",
+        "coverage",
+        "fertility",
+    ];
 
     /// Returns the losses in the order of [`AuxLosses::NAMES`].
-    pub fn each(&self) -> [Option<f64>; 3] {
-        [self.redundancy, self.divergence, self.reward]
+    pub fn each(&self) -> [Option<f64>; 5] {
+        let Self {
+            redundancy,
+            divergence,
+            reward,
+            coverage,
+            fertility,
+        } = *self;
+        [redundancy, divergence, reward, coverage, fertility]
     }
 
     /// [`AuxLosses::each`], mutable.
-    pub fn each_mut(&mut self) -> [&mut Option<f64>; 3] {
-        [&mut self.redundancy, &mut self.divergence, &mut self.reward]
+    pub fn each_mut(&mut self) -> [&mut Option<f64>; 5] {
+        let Self {
+            redundancy,
+            divergence,
+            reward,
+            coverage,
+            fertility,
+        } = self;
+        [redundancy, divergence, reward, coverage, fertility]
     }
 
     /// Sums each loss; a loss that one of them lacks is absent from the sum.
@@ -97,6 +121,8 @@ impl TrainingConfig {
             divergence: scaled(self.bayesian.weight * risen),
             reward: scaled(reward),
             entropy: scaled(self.hard.entropy),
+            coverage: scaled(self.source.coverage),
+            fertility: scaled(self.source.fertility),
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct TrainingConfig {
     pub clip: Clip,
     /// The penalty on heads that attend to the same rows.
     pub redundancy: Redundancy,
+    /// Penalties on how much a source row is given in all.
+    pub source: SourceConfig,
     /// Training of heads that sample a row.
     pub hard: HardConfig,
     /// Training of heads with random weights.
@@ -58,6 +60,7 @@ impl Default for TrainingConfig {
             lr_drop_factor: 0.1,
             clip: Clip::WORDS[0].1,
             redundancy: Redundancy::Off,
+            source: SourceConfig::default(),
             hard: HardConfig::default(),
             bayesian: BayesianConfig::default(),
             batch: 1,
@@ -224,6 +227,23 @@ impl Keys for Redundancy {
         if let Self::Read(weight) | Self::Write(weight) | Self::Both(weight) = self {
             to.key("weight", Number(weight, &WEIGHT), "weight of the penalty (mean over the steps) in the loss, which is in nats; 0 only measures it. A hard head contributes in expected episodes only: no gradient passes through a sampled row");
         }
+    }
+}
+
+/// Weights of penalties on the sums of the weights that a source row is given in an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SourceConfig {
+    /// λ, of the doubly stochastic penalty (Xu et al. 2015).
+    pub coverage: f64,
+    /// Of the global fertility penalty (Cohn et al. 2016).
+    pub fertility: f64,
+}
+
+impl Keys for SourceConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("coverage", Number(&mut self.coverage, &WEIGHT), "λ: weight of the doubly stochastic penalty Σ_i (1 − Σ_t w_t(i))² over the rows of the source in the loss, which is in nats (Xu et al. 2015)");
+        to.key("fertility", Number(&mut self.fertility, &WEIGHT), "weight of the global fertility penalty in the loss: −ln of the normal density of the sum of weights of each row; ignored without `encoder.fertility` (Cohn et al. 2016)");
     }
 }
 

@@ -73,8 +73,8 @@ pub fn spread(curves: &[&[HistoryPoint]]) -> Vec<Spread> {
 
 /// Returns the spread of the auxiliary losses, each of [`AuxLosses::NAMES`]: of the validations, where they have it,
 /// otherwise of the training since the last one. Empty for a loss that no run has.
-pub fn spread_aux(curves: &[&[HistoryPoint]]) -> [Vec<Spread>; 3] {
-    [0, 1, 2].map(|kind| {
+pub fn spread_aux(curves: &[&[HistoryPoint]]) -> [Vec<Spread>; 5] {
+    [0, 1, 2, 3, 4].map(|kind| {
         spread_of(curves, |point| {
             let [validation, training] =
                 [&point.validation.aux, &point.training_aux].map(|aux| aux.each()[kind]);
@@ -147,14 +147,14 @@ mod tests {
     fn auxiliary_losses_have_their_own_curves() {
         let mut points = curve(&[(10, 5.0), (20, 0.5)]);
         let other = curve(&[(10, 4.0), (20, 0.1)]);
-        assert_eq!(spread_aux(&[&points, &other]), [const { Vec::new() }; 3]);
+        assert_eq!(spread_aux(&[&points, &other]), [const { Vec::new() }; 5]);
         for (point, value) in points.iter_mut().zip([0.25, 0.125]) {
             point.validation.aux.redundancy = Some(value);
             point.training_aux.redundancy = Some(9.0);
             // Of an evaluation there is none.
             point.training_aux.reward = Some(-value);
         }
-        let [redundancy, divergence, reward] = spread_aux(&[&points, &other]);
+        let [redundancy, divergence, reward, ..] = spread_aux(&[&points, &other]);
         let medians = |curve: &[Spread]| curve.iter().map(|of| of.median).collect::<Vec<_>>();
         assert_eq!(medians(&redundancy), [0.25, 0.125]);
         assert!(divergence.is_empty());

@@ -5,7 +5,7 @@ use std::f64::consts::LN_2;
 use super::aux_losses::{AuxLosses, divergence};
 use crate::math::kernel::kernel;
 use crate::math::{Real, Series};
-use crate::model::Trace;
+use crate::model::{Trace, fertility};
 use crate::task::Episode;
 
 /// The score of one episode.
@@ -35,6 +35,7 @@ pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Sc
         ..Score::default()
     };
     total.aux.divergence = divergence(trace);
+    total.aux.fertility = fertility::global(trace);
     cross_entropy(episode, trace, loss);
     for (t, loss) in loss.iter_mut().enumerate() {
         if episode.mask[t] > 0.0 {

@@ -22,7 +22,9 @@ pub mod uncertainty;
 
 pub use attribution::Quantity;
 pub use aux_losses::AuxLosses;
-pub use config::{BayesianConfig, Clip, HardConfig, OptimizerConfig, Redundancy, TrainingConfig};
+pub use config::{
+    BayesianConfig, Clip, HardConfig, OptimizerConfig, Redundancy, SourceConfig, TrainingConfig,
+};
 pub use curves::{Outcome, Spread, after, best, median_and_worst, spread, spread_aux, thin};
 pub use diagnostics::{Diagnostics, HeadDiagnostics, entropy};
 pub use evaluate::{Evaluation, Evaluator, Measurement, chance, optimum};

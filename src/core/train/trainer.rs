@@ -16,7 +16,7 @@ use super::optimizer::{all_finite, clip};
 use super::pool::Pool;
 use super::state::{HistoryPoint, State};
 use crate::model::weighting::hard;
-use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace};
+use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace, fertility};
 use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.
@@ -188,13 +188,12 @@ impl Tape {
             let (scale, by) = (context.scale, &mut workspace.upstream);
             logit_gradient(episode, trace, scale as f32, &mut by.logit);
             result.aux.redundancy = context.config.redundancy.gradient(trace, scale, by);
-            if context.is_random {
-                let reward = context.reward(&result);
-                let sequences = context.sequences;
-                by.terms = context
-                    .config
-                    .terms(trace.sampling, reward, scale, sequences);
-                result.aux.reward = reward;
+            let reward = context.is_random.then(|| context.reward(&result)).flatten();
+            let (config, sequences) = (context.config, context.sequences);
+            by.terms = config.terms(trace.sampling, reward, scale, sequences);
+            result.aux.reward = reward;
+            if config.source.coverage > 0.0 {
+                result.aux.coverage = fertility::doubly_stochastic(trace);
             }
             group.answered.push((draw.episode, episode.size, result));
         }

@@ -7,10 +7,12 @@ use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::train::Spread;
 
 /// The auxiliary losses and their units, as [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
-const BESIDE: [&str; 3] = [
+const BESIDE: [&str; 5] = [
     "Redundancy of heads",
     "Divergence, nats",
     "Reward in training, nats",
+    "Coverage penalty in training",
+    "Fertility penalty, nats",
 ];
 /// Ratio of the largest to the smallest value from which the axis is logarithmic.
 const LOG_FROM: f64 = 30.0;
@@ -25,7 +27,7 @@ pub struct Curve {
     /// Bits per sequence, by sequences.
     pub points: Vec<Spread>,
     /// The auxiliary losses, each of [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES); empty if absent.
-    pub aux: [Vec<Spread>; 3],
+    pub aux: [Vec<Spread>; 5],
 }
 
 /// The figure; the threshold in bits per sequence is a dashed line, if it is in the picture.
@@ -113,7 +115,7 @@ mod tests {
         Curve {
             label: label.into(),
             points: points.iter().map(point).collect(),
-            aux: [const { Vec::new() }; 3],
+            aux: [const { Vec::new() }; 5],
         }
     }
 

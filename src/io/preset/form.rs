@@ -28,6 +28,9 @@ impl Keys for Experiment {
         self.task.keys(&mut to.section("task"));
         self.model.keys(&mut to.section("model"));
         self.training.keys(&mut to.section("training"));
+        if self.model.of_source(1).is_some() && self.model.heads() > 0 {
+            self.training.source.keys(&mut to.section("training.source"));
+        }
         if self.model.is_hard() {
             self.training.hard.keys(&mut to.section("training.hard"));
         }

@@ -204,7 +204,7 @@ impl Setting {
     }
 
     /// Curves of the auxiliary losses, each of [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
-    pub fn aux_curves(&self) -> [Vec<Spread>; 3] {
+    pub fn aux_curves(&self) -> [Vec<Spread>; 5] {
         let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(Run::validations).collect();
         spread_aux(&curves)
     }

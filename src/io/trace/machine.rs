@@ -15,7 +15,7 @@ use crate::model::{Conventions, ModelConfig, Scoring, Turns};
 use crate::task::Task;
 
 /// The keys of a `model` that the arrays of a trace determine, and the axis with the size.
-const SHOWN: [(&str, &str); 18] = [
+const SHOWN: [(&str, &str); 20] = [
     ("kind", ""),
     ("memory.rows", "n"),
     ("memory.columns", "m"),
@@ -32,6 +32,8 @@ const SHOWN: [(&str, &str); 18] = [
     ("decoder.size", "c"),
     ("decoder.attentional", "d"),
     ("attention.units", "a"),
+    ("attention.bias.markov", "v"),
+    ("attention.bias.fertility", "w"),
     ("attention.position_units", "p"),
     ("attention.prior_units", "h"),
 ];

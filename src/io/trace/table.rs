@@ -37,7 +37,7 @@ const BESIDE: [Array; 6] = [
 ];
 
 /// Axes with a size of their own, in the order of a file, with the things they count.
-pub const AXES: [(&str, &str); 15] = [
+pub const AXES: [(&str, &str); 18] = [
     ("t", "steps"),
     ("n", "memory rows"),
     ("m", "memory columns"),
@@ -52,6 +52,9 @@ pub const AXES: [(&str, &str); 15] = [
     ("a", "units of the additive score"),
     ("p", "units of the layer that predicts the window centre"),
     ("h", "units of the layer that computes the prior"),
+    ("b", "numbers of the position bias"),
+    ("v", "rows of the Markov bias"),
+    ("w", "rows of the fertility bias"),
     ("f", "keyframes of the memory"),
 ];
 

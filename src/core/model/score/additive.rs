@@ -255,8 +255,9 @@ fn windows<R: Real>(
         let end = rows.saturating_sub(ahead).max(skipped);
         column[..skipped].fill(R::ZERO);
         column[end..].fill(R::ZERO);
-        let first = skipped + index - half.min(skipped + index);
-        each(&mut column[skipped..end], first..first + end - skipped);
+        let count = end - skipped;
+        let first = (skipped + index).saturating_sub(half).min(rows - count);
+        each(&mut column[skipped..end], first..first + count);
     }
 }
 

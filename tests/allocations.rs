@@ -107,6 +107,7 @@ fn check(config: &NtmConfig, redundancy: Redundancy, sampling: NoiseMode) {
                 divergence: 0.1,
                 reward: 0.2,
                 entropy: 0.3,
+                ..Terms::default()
             };
         }
         machine.backward(&traces, &mut workspaces, &mut gradient);

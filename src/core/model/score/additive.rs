@@ -162,6 +162,9 @@ impl<R: Real> ScoreFunction<R> for Additive {
     fn add_up(&self, by: &mut SlotsGradient<R>) {
         let ([_, d_of_row, d_vector, biases @ ..], [_, sums, ..]) = by.all_mut::<6, 2>();
         let others = biases.iter().map(|bias| bias.len()).sum::<usize>();
+        if others == 0 {
+            return units::add_up(sums, d_of_row, d_vector);
+        }
         let mut d_weights = vec![R::ZERO; d_of_row.len() + others];
         units::add_up(sums, &mut d_weights, d_vector);
         let all = std::iter::once(d_of_row).chain(biases);

@@ -296,7 +296,7 @@ impl Source for EncoderConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("cell", Choice(&mut self.cell), "recurrent network of the encoder");
-        to.key("direction", Choice(&mut self.direction), "directions in which the encoder reads the source; each has weights of its own");
+        to.key("direction", Choice(&mut self.direction), "directions in which the encoder reads the source, each with weights of its own; by default `forward` in `fixed-context` and `luong`");
         to.key("size", Integer(&mut self.size, 1..=4096), "units of the encoder in each direction");
         to.key("embedding", Integer(&mut self.embedding, 0..=4096), "values of a learned embedding of the input, which the encoder then reads; 0 for none");
         to.key("fertility", Integer(&mut self.fertility, 0..=4096), "units of a layer that expects how much weight each row is given in all, for the global fertility penalty; 0 for none (Cohn 2016)");

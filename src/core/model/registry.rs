@@ -10,6 +10,7 @@ use ndarray::Array2;
 use rand::SeedableRng;
 
 use super::array;
+use super::attention::{Biases, Switch};
 use super::bahdanau::BahdanauConfig;
 use super::caption::CaptionConfig;
 use super::config::{NtmConfig, Order};
@@ -120,12 +121,29 @@ kinds_and! {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015)");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015)");
         (**self).keys(to);
     }
 }
 
 impl ModelConfig {
+    /// Machines that together have every array and every mechanism.
+    pub fn with_every_array() -> Vec<Self> {
+        let mut bahdanau = BahdanauConfig::new(1, 1);
+        bahdanau.source.fertility = 1;
+        bahdanau.attention.biases = Biases {
+            position: Switch::On,
+            markov: 1,
+            fertility: 1,
+        };
+        let mut caption = CaptionConfig::new(1, 1);
+        (caption.source.filters, caption.decoder.gate) = (1, Switch::On);
+        let kinds = Self::WORDS.iter().map(|(_, config)| config.clone());
+        let every = NtmConfig::with_every_mechanism();
+        let all = kinds.chain([every.into(), bahdanau.into(), caption.into()]);
+        all.collect()
+    }
+
     /// Returns the order of reads and writes in a step.
     pub fn order(&self) -> Order {
         self.ntm().map_or(Order::ReadFirst, |ntm| ntm.order)

@@ -2,7 +2,6 @@
 //! machine computes stands in the tables of [`crate::model::trace`]; here stands what a file has beside it.
 
 use super::format::KEYFRAME;
-use crate::keys::Words;
 use crate::math::Series;
 use crate::model::{
     Array, ArraySpec as Spec, Conventions, ModelConfig, NtmConfig, Place, Range, Trace, array,
@@ -110,8 +109,7 @@ pub(super) fn named<'a>(all: &'a [Listed], name: &str) -> Option<&'a Listed> {
 /// programs.
 pub fn arrays() -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
-    let kinds = ModelConfig::WORDS.iter().map(|(_, config)| config.clone());
-    let every = kinds.chain([NtmConfig::with_every_mechanism().into()]);
+    let every = ModelConfig::with_every_array().into_iter();
     let mut each: Vec<_> = every
         .flat_map(|config| described(&Trace::new(&config), 0))
         .collect();
@@ -247,9 +245,17 @@ pub(super) fn width(trace: &Trace, axis: &str) -> usize {
         let mut space = spec.dims.iter().filter(|axis| !["t", "l"].contains(axis));
         space.next() == Some(&axis) && space.next().is_none()
     };
-    let mut all = trace.everything();
-    let one = all.find(|(_, spec, series)| series.width() > 0 && is_of(spec));
-    one.map_or(0, |(_, _, series)| series.width())
+    let there = || trace.everything().filter(|(_, _, series)| series.width() > 0);
+    let one = there().find(|(_, spec, _)| is_of(spec));
+    let one = one.map(|(_, _, series)| series.width());
+    // Some stand only beside another axis.
+    let of_two = || {
+        there().find_map(|(_, spec, series)| match spec.dims {
+            [first, other] if *first == axis => series.width().checked_div(width(trace, other)),
+            _ => None,
+        })
+    };
+    one.or_else(of_two).unwrap_or(0)
 }
 
 /// [N, M] as in a file to column after column as in [`Trace::memory_columns`].

@@ -13,12 +13,16 @@ pub(super) const SMALL_MEMORY: usize = 1_000_000;
 /// The metadata of a file that its arrays need not show, by key.
 pub(super) const OF_FILES: [&str; 3] = ["generator", "sample", "weights"];
 /// Metadata of the machine.
-pub(super) const OF_MACHINES: [&str; 5] = [
+pub(super) const OF_MACHINES: [&str; 9] = [
     "model.heads.shift.form",
     "model.heads.key_activation",
     "model.heads.add_activation",
     "model.heads.initial_weighting",
     "model.memory.initial",
+    "model.encoder.embedding",
+    "model.encoder.fertility",
+    "model.decoder.embedding",
+    "model.decoder.input_feeding",
 ];
 /// The metadata of an episode that its seed also determines.
 pub(super) const OF_EPISODES: [&str; 5] = ["phases", "answer", "length", "items", "repeats"];

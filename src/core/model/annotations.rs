@@ -35,7 +35,7 @@ pub(super) const ARRAYS: [Array; 2] = [ANNOTATIONS, PLACES];
 
 /// The steps of the 3 × 3 places about that of step `t` in a square picture of `source` places; `None` outside.
 fn places(t: usize, source: usize) -> impl Iterator<Item = Option<usize>> {
-    let side = (1..).find(|side| side * side >= source).unwrap_or(1);
+    let side = (1..=source).find(|side| side * side >= source).unwrap_or(1);
     let (row, column) = (t / side, t % side);
     (0..9).map(move |place| {
         let row = (row + place / 3).checked_sub(1).filter(|row| *row < side)?;

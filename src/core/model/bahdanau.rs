@@ -13,7 +13,7 @@ use super::attention::Score;
 use super::controller::feedforward;
 use super::dependency::Dependency;
 use super::encoder::{COUNT, Direction, EncoderConfig, Last, with_own};
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts};
+use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, attend, emitting};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::Source;
@@ -30,7 +30,7 @@ use crate::math::{Real, Series};
 pub type BahdanauConfig = EncoderDecoder<Bahdanau>;
 
 /// The decoder of Bahdanau et al. 2015.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bahdanau {
     /// Units of the decoder.
     pub size: usize,
@@ -128,7 +128,7 @@ impl Decoder for Bahdanau {
     }
 
     fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
-        of.attend(trace, t);
+        attend::<Self, R>(trace, t);
         Self::decode(of, trace, t);
         readout::gather(trace, t);
         of.emit(trace, t);
@@ -146,10 +146,10 @@ impl Decoder for Bahdanau {
         of.run_cell(trace, t);
     }
 
-    fn dependencies<'a, R: Real>(of: Parts<'a, Self, R>) -> Vec<Dependency<'a, R>> {
+    fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>> {
         let mut all = of.attending();
         all.extend(of.decoding());
-        all.push(of.emitting(move |trace, t| {
+        all.push(emitting(move |trace, t| {
             readout::gather(trace, t);
             of.emit(trace, t);
         }));

@@ -13,7 +13,7 @@ use super::array;
 use super::attention::{Score, Switch};
 use super::controller::feedforward;
 use super::dependency::Dependency;
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts};
+use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, attend, emitting};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::Source;
@@ -223,7 +223,7 @@ impl Decoder for Caption {
     }
 
     fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
-        of.attend(trace, t);
+        attend::<Self, R>(trace, t);
         if of.config.decoder.is_gated() {
             gate(of, trace, t);
             scale(trace, t);
@@ -251,7 +251,7 @@ impl Decoder for Caption {
         of.run_cell(trace, t);
     }
 
-    fn dependencies<'a, R: Real>(of: Parts<'a, Self, R>) -> Vec<Dependency<'a, R>> {
+    fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>> {
         let mut all = of.attending();
         if of.config.decoder.is_gated() {
             let gate = move |trace: &mut Trace<R>, t: usize| gate(of, trace, t);
@@ -260,7 +260,7 @@ impl Decoder for Caption {
             all.extend([gate, context].map(|dependency| dependency.only(|t, source| t >= source)));
         }
         all.extend(of.decoding());
-        all.push(of.emitting(move |trace, t| emit(of, trace, t)));
+        all.push(emitting(move |trace, t| emit(of, trace, t)));
         all
     }
 

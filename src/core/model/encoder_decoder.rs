@@ -48,7 +48,7 @@ pub struct EncoderDecoder<D: Decoder> {
 /// The equations of a decoder, with their derivatives.
 ///
 /// Its linear maps are that of its LSTM, then others; a weight is an index into linear maps, then tensors.
-pub trait Decoder: Clone + Debug + PartialEq + Send + Sync + 'static {
+pub trait Decoder: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// The part that makes the memory rows.
     type Source: Source;
     /// The arrays of the source, [`array::FEEDBACK`], and its own.
@@ -102,7 +102,7 @@ pub trait Decoder: Clone + Debug + PartialEq + Send + Sync + 'static {
     fn decode<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize);
 
     /// The arrays of [`Decoder::step`], in its order: see [`Machine::step`].
-    fn dependencies<'a, R: Real>(of: Parts<'a, Self, R>) -> Vec<Dependency<'a, R>>;
+    fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>>;
 
     /// Backpropagates through [`Decoder::step`].
     fn backward<R: Real>(
@@ -125,6 +125,7 @@ pub trait Decoder: Clone + Debug + PartialEq + Send + Sync + 'static {
 }
 
 /// A machine with its weights.
+#[derive(Clone, Copy)]
 pub struct Parts<'a, D: Decoder, R> {
     pub(super) config: &'a EncoderDecoder<D>,
     pub(super) source: Weights<'a, R>,
@@ -133,14 +134,6 @@ pub struct Parts<'a, D: Decoder, R> {
     /// Tensors of the head.
     learned: &'a [Matrix<R>],
 }
-
-impl<D: Decoder, R: Copy> Clone for Parts<'_, D, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<D: Decoder, R: Copy> Copy for Parts<'_, D, R> {}
 
 /// The gradients of an episode on the way back.
 pub struct Gradients<'a, R> {
@@ -393,7 +386,7 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
 
 impl<D: Decoder> EncoderDecoder<D> {
     /// The memory, from what its rows are made of.
-    fn memory<'a, R: Real>(&'a self) -> Vec<Dependency<'a, R>> {
+    fn memory<R: Real>(&self) -> Vec<Dependency<'_, R>> {
         if !D::HAS_HEAD {
             return Vec::new();
         }
@@ -439,6 +432,17 @@ fn ask<D: Decoder, R: Real>(trace: &mut Trace<R>, t: usize) {
     trace.heads[0].key.row_mut(t).copy_from_slice(state);
 }
 
+/// The weighting and the read of step `t`, from the state of the decoder.
+pub(super) fn attend<D: Decoder, R: Real>(trace: &mut Trace<R>, t: usize) {
+    ask::<D, R>(trace, t);
+    reader::forward(trace, t);
+}
+
+/// The logits, which `emit` computes.
+pub(super) fn emitting<'a, R: Real>(emit: impl Fn(&mut Trace<R>, usize) + 'a) -> Dependency<'a, R> {
+    Dependency::with_weights(Place::Machine, array::LOGIT, emit).only(is_in_answer)
+}
+
 impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
     /// One step of an episode whose source has been read.
     fn step(self, trace: &mut Trace<R>, t: usize) {
@@ -467,12 +471,6 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         own.at(D::Source::ARRAYS.len())
     }
 
-    /// The weighting and the read of step `t`, from the state of the decoder.
-    pub(super) fn attend(self, trace: &mut Trace<R>, t: usize) {
-        ask::<D, R>(trace, t);
-        reader::forward(trace, t);
-    }
-
     /// The LSTM, its input beside its own state being there.
     pub(super) fn run_cell(self, trace: &mut Trace<R>, t: usize) {
         cell::forward(
@@ -490,7 +488,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         output.forward_from(0, [(trace.features.row(t), z)]);
     }
 
-    /// Arrays of [`Parts::attend`].
+    /// Arrays of [`attend`].
     pub(super) fn attending(self) -> Vec<Dependency<'a, R>> {
         self.config.attended(Conventions::OWN)
     }
@@ -527,11 +525,6 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         ]
     }
 
-    /// The logits, which `emit` computes.
-    pub(super) fn emitting(self, emit: impl Fn(&mut Trace<R>, usize) + 'a) -> Dependency<'a, R> {
-        Dependency::with_weights(Place::Machine, array::LOGIT, emit).only(is_in_answer)
-    }
-
     /// Backpropagates through [`Parts::run_cell`].
     pub(super) fn cell_backward(
         self,
@@ -551,7 +544,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
             .backward(&self.own.linears[0], layer, (t, Some(t - 1)), dz, cell);
     }
 
-    /// Backpropagates through [`Parts::attend`]: from the gradient w.r.t. the read, the first values of the scratch, to
+    /// Backpropagates through [`attend`]: from the gradient w.r.t. the read, the first values of the scratch, to
     /// that w.r.t. the state.
     pub(super) fn attend_backward(
         self,

@@ -12,7 +12,7 @@ use super::array;
 use super::attention::Score;
 use super::dependency::Dependency;
 use super::encoder::{COUNT, Direction, EncoderConfig, Last, with_own};
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts};
+use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, emitting};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape};
 use super::source::Source;
@@ -27,7 +27,7 @@ use crate::math::{Real, Series};
 pub type FixedContextConfig = EncoderDecoder<FixedContext>;
 
 /// The decoder that sees nothing but its own state and its last answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixedContext;
 
 impl FixedContextConfig {
@@ -100,9 +100,9 @@ impl Decoder for FixedContext {
         of.run_cell(trace, t);
     }
 
-    fn dependencies<'a, R: Real>(of: Parts<'a, Self, R>) -> Vec<Dependency<'a, R>> {
+    fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>> {
         let mut all = Vec::from(of.decoding());
-        all.push(of.emitting(move |trace, t| {
+        all.push(emitting(move |trace, t| {
             readout::gather(trace, t);
             of.emit(trace, t);
         }));

@@ -15,7 +15,7 @@ use super::attention::{Score, Switch};
 use super::controller::feedforward;
 use super::dependency::Dependency;
 use super::encoder::{COUNT, Direction, EncoderConfig, Last, with_own};
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts};
+use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, attend, emitting};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::Source;
@@ -32,7 +32,7 @@ use crate::math::{Real, Series};
 pub type LuongConfig = EncoderDecoder<Luong>;
 
 /// The decoder of Luong et al. 2015.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Luong {
     /// Values of s̃, D.
     pub attentional: usize,
@@ -133,7 +133,7 @@ impl Decoder for Luong {
 
     fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
         Self::decode(of, trace, t);
-        of.attend(trace, t);
+        attend::<Self, R>(trace, t);
         combine(of, trace, t);
         emit(of, trace, t);
     }
@@ -153,13 +153,13 @@ impl Decoder for Luong {
         t
     }
 
-    fn dependencies<'a, R: Real>(of: Parts<'a, Self, R>) -> Vec<Dependency<'a, R>> {
+    fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>> {
         let mut all = Vec::from(of.decoding());
         all.extend(of.attending());
         let attentional = move |trace: &mut Trace<R>, t: usize| combine(of, trace, t);
         let attentional = Dependency::with_weights(Place::Machine, ATTENTIONAL, attentional);
         all.push(attentional.only(|t, source| t >= source));
-        all.push(of.emitting(move |trace, t| emit(of, trace, t)));
+        all.push(emitting(move |trace, t| emit(of, trace, t)));
         all
     }
 

@@ -245,7 +245,11 @@ pub(super) fn width(trace: &Trace, axis: &str) -> usize {
         let mut space = spec.dims.iter().filter(|axis| !["t", "l"].contains(axis));
         space.next() == Some(&axis) && space.next().is_none()
     };
-    let there = || trace.everything().filter(|(_, _, series)| series.width() > 0);
+    let there = || {
+        trace
+            .everything()
+            .filter(|(_, _, series)| series.width() > 0)
+    };
     let one = there().find(|(_, spec, _)| is_of(spec));
     let one = one.map(|(_, _, series)| series.width());
     // Some stand only beside another axis.

@@ -165,6 +165,102 @@ impl<R: Real> Units<'_, R> {
     }
 }
 
+/// The same with Wᵀ·M(i) computed once for many vectors c: a memory that does not change.
+impl<R: Real> Units<'_, R> {
+    /// Writes Wᵀ·M(i) for every row, A·N values.
+    pub fn project(&self, columns: &[R], projected: &mut [R]) {
+        let units = self.vector.len();
+        let (rows, start) = (projected.len() / units, vec![R::ZERO; units]);
+        for first in (0..rows).step_by(PART) {
+            let width = PART.min(rows - first);
+            let part = &mut projected[units * first..units * (first + width)];
+            dispatch(Products {
+                weight: self.weight,
+                start: &start,
+                x: Lines::part(columns, rows, first, width),
+                y: Lines::part(part, width, 0, width),
+            });
+        }
+    }
+
+    /// [`Units::forward`].
+    pub fn forward_projected(
+        &self,
+        start: &[R],
+        projected: &[R],
+        values: &mut [R],
+        energies: &mut [R],
+    ) {
+        let (units, rows) = (self.vector.len(), energies.len());
+        let is_kept = values.len() == units * rows;
+        for first in (0..rows).step_by(PART) {
+            let width = PART.min(rows - first);
+            let at = if is_kept { units * first } else { 0 };
+            let values = &mut values[at..at + units * width];
+            let projected = &projected[units * first..][..units * width];
+            let energies = &mut energies[first..first + width];
+            activate_projected(*self, start, projected, values, energies);
+        }
+    }
+
+    /// [`Units::backward`], up to the gradient w.r.t. Wᵀ·M(i), to be added to in place of those w.r.t. W and the memory.
+    pub fn backward_projected(
+        &self,
+        by: UnitsGradient<'_, R>,
+        projected: &[R],
+        kept: Option<&[R]>,
+        scratch: &mut [R],
+    ) {
+        let UnitsGradient {
+            start,
+            d_energies,
+            d_start,
+            sums,
+            d_memory: d_projected,
+        } = by;
+        let (units, rows) = (self.vector.len(), d_energies.len());
+        d_start.fill(R::ZERO);
+        for first in (0..rows).step_by(PART) {
+            let width = PART.min(rows - first);
+            let part = units * first..units * (first + width);
+            let (values, energies) = scratch.split_at_mut(units * width);
+            let kept = kept.map(|kept| &kept[part.clone()]);
+            if kept.is_none() {
+                let energies = &mut energies[..width];
+                activate_projected(*self, start, &projected[part.clone()], values, energies);
+            }
+            let d_energies = &d_energies[first..first + width];
+            let d_projected = &mut d_projected[part];
+            unproject(*self, d_energies, d_start, kept, values, sums, d_projected);
+        }
+    }
+
+    /// Adds to the gradients w.r.t. W and the memory from that w.r.t. Wᵀ·M(i).
+    pub fn project_backward(
+        &self,
+        d_projected: &[R],
+        columns: &[R],
+        sums: &mut [R],
+        d_memory: &mut [R],
+    ) {
+        let units = self.vector.len();
+        let rows = d_projected.len() / units;
+        for first in (0..rows).step_by(PART) {
+            let width = PART.min(rows - first);
+            let part = &d_projected[units * first..units * (first + width)];
+            let y = Lines::part(part, width, 0, width);
+            let memory = Lines::part(columns, rows, first, width);
+            add_products(self.weight.len() / units, memory, units, y, sums);
+            dispatch(ProductsBackward {
+                weight: self.weight,
+                units,
+                x: Lines::part(&mut *d_memory, rows, first, width),
+                y,
+            });
+        }
+    }
+}
+
 /// Names an activation that is known when a kernel is compiled: a loop over rows would ask every time which it is.
 macro_rules! with_activation {
     ($activation:expr, |$name:ident| $work:expr) => {
@@ -230,6 +326,55 @@ kernel! {
         }
         let by_units = Lines::part(&*values, width, 0, width);
         add_sums_over_rows(simd, (inputs, memory), (outputs, by_units), d_weight);
+    }
+}
+
+kernel! {
+    /// Computes the units of some rows from c and Wᵀ·M(i), and writes e.
+    fn activate_projected<'a, R>(
+        simd; units: Units<'a, R>, start: &'a [R], projected: &'a [R], values: &'a mut [R],
+        energies: &'a mut [R],
+    ) {
+        let width = energies.len();
+        let lines = projected.chunks_exact(width).zip(values.chunks_exact_mut(width));
+        for ((line, unit), &c) in lines.zip(start) {
+            each_pack!(simd, at in line => { at.store(unit, at.load(line) + Pack::splat(simd, c)) });
+        }
+        with_activation!(units.activation, |activation| {
+            activate_in(simd, activation, units.vector, values, energies);
+        });
+    }
+}
+
+kernel! {
+    /// Adds the gradients w.r.t. c, v and Wᵀ·M(i). The activations of some rows are in `kept` or in `values`.
+    fn unproject<'a, R>(
+        simd; units: Units<'a, R>, d_energies: &'a [R], d_start: &'a mut [R], kept: Option<&'a [R]>,
+        values: &'a mut [R], sums: &'a mut [R], d_projected: &'a mut [R],
+    ) {
+        let width = d_energies.len();
+        let d_vector = &mut R::packs_mut::<S>(sums)[units.weight.len()..];
+        let lines = values.chunks_exact_mut(width).zip(d_projected.chunks_exact_mut(width));
+        for (a, (unit, to)) in lines.enumerate() {
+            let kept = kept.map(|kept| &kept[a * width..(a + 1) * width]);
+            let (d_c, d_v) = with_activation!(units.activation, |activation| {
+                unit_backward(simd, activation, units.vector[a], d_energies, kept, unit)
+            });
+            d_start[a] += d_c.sum();
+            d_vector[a] = R::pack_add(simd, d_vector[a], d_v.values());
+            let unit = &*unit;
+            each_pack!(simd, at in unit => { at.store(to, at.load(to) + at.load(unit)) });
+        }
+    }
+}
+
+kernel! {
+    /// Adds the products of memory and units to the gradient w.r.t. W.
+    fn add_products<'a, R>(
+        simd; inputs: usize, memory: Lines<&'a [R]>, units: usize, by_units: Lines<&'a [R]>, sums: &'a mut [R],
+    ) {
+        let sums = &mut R::packs_mut::<S>(sums)[..inputs * units];
+        add_sums_over_rows(simd, (inputs, memory), (units, by_units), sums);
     }
 }
 
@@ -638,6 +783,61 @@ mod tests {
         (0..rows)
             .map(|i| (0..units).map(|a| vector[a] * unit(i, a)).sum())
             .collect()
+    }
+
+    #[test]
+    fn projected_units_are_the_same() {
+        for size @ (rows, inputs, outputs) in SIZES {
+            for is_kept in [true, false] {
+                let point = random_point(size);
+                let [start, weight, vector, columns] = parts(&point, size);
+                let (upstream, activation) = (random_vector(2, rows), Tanh);
+                let units = Units {
+                    weight,
+                    vector,
+                    activation,
+                };
+                let mut projected = vec![0.0; outputs * rows];
+                units.project(columns, &mut projected);
+                let mut energies = vec![0.0; rows];
+                let mut kept = vec![
+                    0.0;
+                    if is_kept {
+                        outputs * rows
+                    } else {
+                        scratch(outputs, rows)
+                    }
+                ];
+                units.forward_projected(start, &projected, &mut kept, &mut energies);
+                let wanted = super::tests::energies(activation, &point, size);
+                assert!(
+                    energies
+                        .iter()
+                        .zip(wanted)
+                        .all(|(a, b)| (a - b).abs() < 1e-12)
+                );
+                let mut d_start = vec![0.0; outputs];
+                let mut all = vec![0.0; sums::<f64>(inputs, outputs)];
+                let mut d_projected = vec![0.0; outputs * rows];
+                let gradient = UnitsGradient {
+                    start,
+                    d_energies: &upstream,
+                    d_start: &mut d_start,
+                    sums: &mut all,
+                    d_memory: &mut d_projected,
+                };
+                let kept = is_kept.then_some(&kept[..]);
+                let again = &mut vec![0.0; scratch(outputs, rows)];
+                units.backward_projected(gradient, &projected, kept, again);
+                let mut d_memory = vec![0.0; inputs * rows];
+                units.project_backward(&d_projected, columns, &mut all, &mut d_memory);
+                let (mut d_weight, mut d_vector) = (vec![0.0; weight.len()], vec![0.0; outputs]);
+                add_up(&all, &mut d_weight, &mut d_vector);
+                let found = [d_start, d_weight, d_vector, d_memory].concat();
+                let wanted = super::tests::gradient(activation, &point, size, &upstream, is_kept);
+                assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12));
+            }
+        }
     }
 
     #[test]

@@ -87,6 +87,7 @@ pub(super) fn forward<R: Real>(trace: &mut Trace<R>, t: usize) {
         columns,
         epsilon: R::ZERO,
         norms: trace.norms.row_mut(norms),
+        is_fixed: true,
     };
     score::forward(&mut trace.heads, t, &mut rows);
     address(&mut trace.heads, t, trace.sampling, None);
@@ -150,6 +151,8 @@ impl<R: Real> ReaderGradient<R> {
             t,
             seen,
             d_memory,
+            // Where gradients are recorded, every step has its own.
+            is_fixed: recorder.is_none(),
             scratch,
         };
         heads_backward(trace, 0..1, head, by, recorder.as_deref_mut(), back);
@@ -186,8 +189,11 @@ impl<R: Real> ReaderGradient<R> {
         by: &Upstream<R>,
         recorder: GradientRecorder<'_, R>,
     ) {
-        let [gradient] = &mut self.head;
-        gradient.add_up(&trace.heads[0]);
+        let ([gradient], head) = (&mut self.head, &trace.heads[0]);
+        let columns = trace.memory_columns.row(trace.memory_row(trace.steps()));
+        let score = head.mechanism.score.function();
+        score.finish(head, &mut gradient.of_score, columns, &mut self.memory);
+        gradient.add_up(head);
         if let Some(to) = recorder {
             to.record_before(trace, by);
             to.record_start(trace, 0, gradient);

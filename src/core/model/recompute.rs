@@ -297,6 +297,7 @@ fn score<R: Real>(seeing: Seeing<'_>, heads: &mut [HeadTrace<R>], t: usize, seen
             columns: seen,
             epsilon,
             norms: &mut vec![R::ZERO; n],
+            is_fixed: false,
         };
         return score::similarities(heads, t, &mut rows);
     }

@@ -242,6 +242,7 @@ impl<'a, R: Real> Ntm<'a, R> {
             columns: before,
             epsilon: self.epsilon,
             norms,
+            is_fixed: false,
         };
         match self.config.order {
             Order::ReadFirst => {
@@ -346,6 +347,7 @@ impl<'a, R: Real> Ntm<'a, R> {
                 t,
                 seen,
                 d_memory: &mut *d_memory,
+                is_fixed: false,
                 scratch: &mut *scratch,
             };
             let recorder = recorder.as_deref_mut();
@@ -379,6 +381,7 @@ impl<'a, R: Real> Ntm<'a, R> {
             t,
             seen,
             d_memory,
+            is_fixed: false,
             scratch,
         };
         heads_backward(trace, heads, gradients, by, recorder, back);

@@ -45,6 +45,8 @@ const QUERY: Array = &ArraySpec::scratch("additive_query");
 const UNITS: Array = &ArraySpec::scratch("additive_units").kept(Kept::WithMemory);
 /// Scratch of the layer.
 const LAYER: Array = &ArraySpec::scratch("additive_layer").kept(Kept::Once);
+/// W_Mᵀ·M(i) of a memory that does not change, [A·N]; only without biases.
+const PROJECTED: Array = &ArraySpec::scratch("additive_projected").kept(Kept::Once);
 /// W_M and the weights of the biases, one after the other; empty without biases.
 const WEIGHTS: Array = &ArraySpec::scratch("additive_weights").kept(Kept::Once);
 /// The columns that they multiply.
@@ -66,6 +68,7 @@ impl Arrays for Additive {
             LAYER,
             WEIGHTS,
             COLUMNS,
+            PROJECTED,
         ]
     }
 
@@ -77,6 +80,7 @@ impl Arrays for Additive {
             LAYER => units::scratch(units, of.size("n")),
             WEIGHTS => units * extended(of),
             COLUMNS => of.size("n") * extended(of),
+            PROJECTED => projected(of),
             _ => 0,
         }
     }
@@ -90,17 +94,24 @@ fn extended(of: &dyn Kind) -> usize {
     }
 }
 
+/// Values of [`PROJECTED`].
+fn projected(of: &dyn Kind) -> usize {
+    let is_fixed = of.first_step() > 0 && extended(of) == 0;
+    usize::from(is_fixed) * of.size("a") * of.size("n")
+}
+
 impl<R: Real> ScoreFunction<R> for Additive {
     fn gradient_scratch(&self, of: &dyn Kind) -> Vec<usize> {
         let (units, all) = (of.size("a"), extended(of));
         let sums = units::sums::<R>(of.size("m").max(all), units);
         let (rows, layer) = (of.size("n"), units::scratch(units, of.size("n")));
         let total = if all > 0 { rows } else { 0 };
-        vec![units, sums, layer, all * units, all * rows, all * rows, total]
+        let d_projected = projected(of);
+        vec![units, sums, layer, all * units, all * rows, all * rows, total, d_projected]
     }
 
     fn forward(&self, head: &mut HeadTrace<R>, t: usize, rows: &mut Rows<'_, R>) {
-        let [of_key, of_row, vector, position, markov, fertility, query, kept, layer, weights, columns] =
+        let [of_key, of_row, vector, position, markov, fertility, query, kept, layer, weights, columns, projected] =
             head.of_score.all_mut();
         let query = query.row_mut(t);
         vector_product(head.key.row(t), of_key.row(0), query);
@@ -110,6 +121,13 @@ impl<R: Real> ScoreFunction<R> for Additive {
             layer.row_mut(0)
         };
         let similarity = head.similarity.row_mut(t);
+        if projected.width() > 0 {
+            let (units, projected) = (units(of_row.row(0), vector), projected.row_mut(0));
+            if !rows.is_fixed || t == head.first_step {
+                units.project(rows.columns, projected);
+            }
+            return units.forward_projected(query, projected, values, similarity);
+        }
         if weights.width() == 0 {
             return units(of_row.row(0), vector).forward(query, rows.columns, values, similarity);
         }
@@ -124,10 +142,10 @@ impl<R: Real> ScoreFunction<R> for Additive {
     }
 
     fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
-        let [of_key, of_row, vector, position, markov, fertility, query, kept, ..] =
-            head.of_score.all::<8>();
-        let ([d_of_key, ..], [d_query, sums, scratch, weights, columns, d_columns, d_total]) =
-            by.of_score.all_mut::<6, 7>();
+        let [of_key, of_row, vector, position, markov, fertility, query, kept, .., projected] =
+            head.of_score.all::<12>();
+        let ([d_of_key, ..], [d_query, sums, scratch, weights, columns, d_columns, d_total, d_projected]) =
+            by.of_score.all_mut::<6, 8>();
         let biases = Biases {
             weights: [of_row, position, markov, fertility],
             weighting: &head.weighting,
@@ -138,7 +156,10 @@ impl<R: Real> ScoreFunction<R> for Additive {
             biases.extend(to.t, to.seen.columns, weights, columns);
             d_columns.fill(R::ZERO);
         }
-        let (weights, columns, d_memory) = if is_biased {
+        let is_projected = to.is_fixed && !d_projected.is_empty();
+        let (weights, columns, d_memory) = if is_projected {
+            (of_row.row(0), projected.row(0), &mut d_projected[..])
+        } else if is_biased {
             (&weights[..], &columns[..], &mut d_columns[..])
         } else {
             (of_row.row(0), to.seen.columns, &mut *to.d_memory)
@@ -151,12 +172,32 @@ impl<R: Real> ScoreFunction<R> for Additive {
             d_memory,
         };
         let kept = (kept.steps() > to.t).then(|| kept.row(to.t));
-        units(weights, vector).backward(gradient, columns, kept, scratch);
+        let units = units(weights, vector);
+        if is_projected {
+            units.backward_projected(gradient, columns, kept, scratch);
+        } else {
+            units.backward(gradient, columns, kept, scratch);
+        }
         if is_biased {
             biases.backward(to, d_columns, d_total, &mut by.previous);
         }
         let product = (head.key.row(to.t), of_key.row(0));
         vector_product_backward(product, d_query, &mut by.key, d_of_key);
+    }
+
+    fn finish(
+        &self,
+        head: &HeadTrace<R>,
+        by: &mut SlotsGradient<R>,
+        columns: &[R],
+        d_memory: &mut [R],
+    ) {
+        let [_, of_row, vector] = head.of_score.all();
+        let (_, [_, sums, .., d_projected]) = by.all_mut::<6, 8>();
+        if !d_projected.is_empty() {
+            let units = units(of_row.row(0), vector);
+            units.project_backward(d_projected, columns, sums, d_memory);
+        }
     }
 
     fn add_up(&self, by: &mut SlotsGradient<R>) {

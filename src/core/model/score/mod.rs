@@ -17,6 +17,8 @@ pub struct Rows<'a, R> {
     pub(super) columns: &'a [R],
     pub(super) epsilon: R,
     pub(super) norms: &'a mut [R],
+    /// True where the memory is the same in all steps in which the head attends.
+    pub(super) is_fixed: bool,
 }
 
 /// A score function in both directions.
@@ -54,6 +56,16 @@ pub(super) trait ScoreFunction<R: Real>: Arrays {
         for (head, by) in heads.into_iter().zip(gradients) {
             self.backward(head, by, to);
         }
+    }
+
+    /// Completes the gradients w.r.t. a memory, column after column, that was the same in all steps.
+    fn finish(
+        &self,
+        _head: &HeadTrace<R>,
+        _by: &mut SlotsGradient<R>,
+        _columns: &[R],
+        _d_memory: &mut [R],
+    ) {
     }
 
     /// Adds what the scratch has summed over an episode to the gradients w.r.t. the learned arrays.

@@ -108,6 +108,22 @@ fn an_encoder_and_a_decoder_open_in_every_layout() {
     }
 }
 
+#[test]
+fn every_machine_with_a_source_opens_in_every_layout() {
+    for model in [
+        r#"{"kind": "luong", "encoder": {"size": 4}, "decoder": {"attentional": 3, "input_feeding": "on"}}"#,
+        r#"{"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "gate": "on"}}"#,
+        r#"{"kind": "bahdanau", "encoder": {"cell": "gru", "size": 3, "fertility": 2},
+            "attention": {"bias": {"position": "on", "markov": 3}}}"#,
+    ] {
+        let stages = walked_from(of_kind(model), 7);
+        assert_eq!(stages[0], "controller", "{model}");
+        assert!(stages.iter().any(|stage| stage == "read"), "{stages:?}");
+    }
+    let fixed = r#"{"kind": "fixed-context", "encoder": {"size": 4}}"#;
+    assert_eq!(walked_from(of_kind(fixed), 7), ["controller", "output"]);
+}
+
 /// An untrained machine with these heads for copying, its weights so large that the heads do something.
 pub fn with_heads(config: NtmConfig) -> Machine {
     let mut machine = of_kind(r#"{"memory": {"rows": 12, "columns": 6}}"#);

@@ -3,6 +3,7 @@
 use egui::{Event, MouseWheelSource, MouseWheelUnit, TouchPhase, Vec2};
 
 use tapescope::figure::facts::signal_path::{self, SignalPath};
+use tapescope::viewer::command::Steps;
 
 use super::*;
 
@@ -97,4 +98,19 @@ fn answer_shows_its_signal_path() {
         !told(&mut harness, 0).contains("read from row"),
         "not scored"
     );
+}
+
+#[test]
+fn shorter_episode_is_on_screen() {
+    let mut harness = paused();
+    let whole = output(&harness);
+    let widen = Steps::Widen { at: 10.0, by: 2.5 };
+    act(&mut harness, widen);
+    harness.run_steps(3);
+    assert!(output(&harness).width() > 2.0 * whole.width());
+    act(&mut harness, Episode::Size(1));
+    harness.run_steps(30);
+    assert_eq!(harness.state().player.steps(), 3);
+    assert!((output(&harness).x_range().min - whole.left()).abs() < 1.0);
+    assert!((output(&harness).x_range().max - whole.right()).abs() < 1.0);
 }

@@ -489,6 +489,7 @@ fn the_loss_and_one_bit_of_an_episode() {
         phases: Vec::new(),
         size: 1,
         repeats: 1,
+        alignment: Vec::new(),
     };
     let loss = Quantity::Loss
         .derivatives(&model, &episode, &trace)

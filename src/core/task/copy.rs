@@ -14,7 +14,7 @@
 //! mask        . . . . . 1 1 1 1
 //! ```
 
-use std::ops::RangeInclusive;
+use std::ops::{Range as Steps, RangeInclusive};
 
 use ndarray::{Array2, s};
 use rand::RngExt;
@@ -75,7 +75,7 @@ impl Generate for Copy {
         2 * self.length.end() + 1
     }
 
-    fn alignment(&self, episode: &Episode) -> Vec<Option<usize>> {
+    fn alignment(&self, episode: &Episode) -> Vec<Option<Steps<usize>>> {
         repeated(episode)
     }
 

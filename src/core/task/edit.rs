@@ -33,7 +33,11 @@ impl Task {
                 Some(task.episode_of(&bits))
             }
             Self::AssociativeRecall(task) => recalled(task, episode, step, channel),
-            Self::Episodes(_) | Self::External(_) => None,
+            Self::Transduce(_)
+            | Self::Caption(_)
+            | Self::Frames(_)
+            | Self::Episodes(_)
+            | Self::External(_) => None,
         }
     }
 }

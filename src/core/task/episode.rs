@@ -1,6 +1,7 @@
 //! An episode and its phases.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use ndarray::Array2;
 
@@ -23,6 +24,9 @@ pub struct Episode {
     pub size: usize,
     /// The number of repeats of the sequence; 1 if the task has no repeats.
     pub repeats: usize,
+    /// Source steps of every step, as [`super::Generate::alignment`] has them, where the input does not determine them; else
+    /// empty.
+    pub alignment: Vec<Option<Range<usize>>>,
 }
 
 /// A named part of an episode.

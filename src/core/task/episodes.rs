@@ -205,6 +205,7 @@ impl Recorded {
             mask,
             size: end - start,
             repeats: 1,
+            alignment: Vec::new(),
         }
     }
 }

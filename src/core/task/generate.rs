@@ -1,13 +1,14 @@
 //! What every task implements, and the ranges of its sizes.
 
-use std::ops::RangeInclusive;
+use std::cmp::Ordering;
+use std::ops::{Range, RangeInclusive};
 
 use ndarray::{Array2, s};
 use rand::RngExt;
 
 use super::episode::{Episode, Phase};
-use crate::keys::Keys;
-use crate::math::{Answer, Random};
+use crate::keys::{Keys, Rule};
+use crate::math::{Answer, Random, random};
 
 /// The unit of the size of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,24 @@ pub(super) const BITS: RangeInclusive<usize> = 1..=1024;
 /// Lengths of a sequence, in vectors.
 pub(super) const LENGTHS: RangeInclusive<usize> = 1..=MAX_LENGTH;
 
+/// Standard deviations of noise.
+pub(super) const NOISE: Rule = Rule {
+    allowed: "0 to 100",
+    holds: |value| (0.0..=100.0).contains(&value),
+    ends: [0.0, 100.0],
+};
+
+/// The channels of a task that names what it is shown: values and a delimiter, symbols and the end symbol.
+#[derive(Clone, Copy, Debug)]
+pub struct Alphabet {
+    /// The name of an input value.
+    pub value: &'static str,
+    /// Values of a source step.
+    pub values: usize,
+    /// Symbols, without the end symbol.
+    pub symbols: usize,
+}
+
 /// A task: generates episodes, and describes them.
 pub trait Generate: Keys {
     /// Bits per vector; they are the first channels of input and output. 0 if its vectors are not sampled here.
@@ -67,8 +86,22 @@ pub trait Generate: Keys {
         [&[], &[]]
     }
 
+    /// The alphabet of a task that names what it is shown, and ends with the end symbol.
+    fn alphabet(&self) -> Option<Alphabet> {
+        None
+    }
+
     /// The name of a channel of the input (side 0) or of the output (side 1).
     fn channel_name(&self, side: usize, channel: usize) -> String {
+        if let Some(all) = self.alphabet() {
+            let sides = [(all.value, "delimiter"), ("symbol", "end symbol")];
+            let last = [all.values, all.symbols][side];
+            return match (channel.cmp(&last), sides[side]) {
+                (Ordering::Less, (name, _)) => format!("{name} {channel}"),
+                (Ordering::Equal, (_, last)) => last.to_owned(),
+                (Ordering::Greater, _) => format!("channel {channel}"),
+            };
+        }
         let Some(other) = channel.checked_sub(self.bits()) else {
             return format!("bit {channel}");
         };
@@ -78,17 +111,19 @@ pub trait Generate: Keys {
 
     /// Input channels, X.
     fn inputs(&self) -> usize {
-        self.bits() + self.channels()[0].len()
+        let named = self.alphabet().map(|all| all.values + 1);
+        named.unwrap_or_else(|| self.bits() + self.channels()[0].len())
     }
 
     /// Output channels, Y.
     fn outputs(&self) -> usize {
-        self.bits() + self.channels()[1].len()
+        let named = self.alphabet().map(|all| all.symbols + 1);
+        named.unwrap_or_else(|| self.bits() + self.channels()[1].len())
     }
 
     /// The form of the answers.
     fn answer(&self) -> Answer {
-        Answer::Bits
+        self.alphabet().map_or(Answer::Bits, |_| Answer::Symbols)
     }
 
     /// True if the whole input of every episode comes before its answer, as a machine with an encoder needs it.
@@ -107,6 +142,11 @@ pub trait Generate: Keys {
     /// The least size that an episode can have: 1, or 2 items for associative recall.
     fn least_size(&self) -> usize {
         1
+    }
+
+    /// The largest size that an episode can have.
+    fn most_size(&self) -> usize {
+        self.measure().most()
     }
 
     /// The steps of the longest episode.
@@ -131,10 +171,10 @@ pub trait Generate: Keys {
         None
     }
 
-    /// The source step that the answer of each step comes from, [T]; `None` in steps without one. Empty where the task
+    /// The source steps that the answer of each step comes from, [T]; `None` in steps without one. Empty where the task
     /// does not say it.
-    fn alignment(&self, _: &Episode) -> Vec<Option<usize>> {
-        Vec::new()
+    fn alignment(&self, episode: &Episode) -> Vec<Option<Range<usize>>> {
+        episode.alignment.clone()
     }
 
     /// An episode without input and answer, to be filled in.
@@ -147,6 +187,7 @@ pub trait Generate: Keys {
             phases: Vec::new(),
             size: 0,
             repeats: 1,
+            alignment: Vec::new(),
         }
     }
 
@@ -163,14 +204,56 @@ pub trait Generate: Keys {
         episode.size = length;
         episode
     }
+
+    /// An episode that begins with the input `source`, [S, values], and a delimiter; its answer has the symbols of `named`,
+    /// each with its source steps, then the end symbol.
+    fn naming(&self, source: &Array2<f32>, named: &[(usize, Range<usize>)]) -> Episode {
+        let (steps, count) = (source.nrows(), named.len());
+        let mut episode = self.showing(source, count + 1);
+        episode.phases = Phase::in_a_row(&[
+            ("input", steps),
+            ("delimiter", 1),
+            ("answer", count),
+            ("end", 1),
+        ]);
+        episode.alignment = vec![None; episode.steps()];
+        for (t, (symbol, from)) in (steps + 1..).zip(named) {
+            episode.target[[t, *symbol]] = 1.0;
+            episode.alignment[t] = Some(from.clone());
+        }
+        episode.target[[steps + 1 + count, self.outputs() - 1]] = 1.0;
+        episode
+    }
+}
+
+/// Shuffles the numbers 0 .. `count`.
+pub(super) fn shuffled(random: &mut Random, count: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        all.swap(last, random.random_range(0..=last));
+    }
+    all
+}
+
+/// The stream that fixes dictionaries, patterns and prototypes: apart from those of episodes.
+pub(super) fn fixed(dictionary: u64) -> Random {
+    random(dictionary, u64::MAX)
+}
+
+/// Returns a number with mean 0 and variance 1 whose density is normal to 1 %: 64 coins and a part of one. No processor's
+/// logarithm decides what an episode is.
+pub(super) fn normal(random: &mut Random) -> f64 {
+    let coins = f64::from(random.random::<u64>().count_ones());
+    (coins - 32.5 + random.random::<f64>()) / (16.0_f64 + 1.0 / 12.0).sqrt()
 }
 
 /// The alignment of an answer that repeats the sequence from step 0 on.
-pub(super) fn repeated(episode: &Episode) -> Vec<Option<usize>> {
+pub(super) fn repeated(episode: &Episode) -> Vec<Option<Range<usize>>> {
     let (source, size) = (episode.source(), episode.size);
     let of_step = |t: usize| {
         let copied = t.checked_sub(source)?;
-        (copied < size * episode.repeats).then(|| copied % size)
+        let row = (copied < size * episode.repeats).then(|| copied % size)?;
+        Some(row..row + 1)
     };
     (0..episode.steps()).map(of_step).collect()
 }

@@ -11,28 +11,37 @@
 //! | [`AssociativeRecall`] | items | the item after the one that is queried | item length · bits |
 //! | [`Ngrams`] | length | every bit, before it is seen | length |
 //! | [`PrioritySort`] | items | the vectors of highest priority, in its order | sorted · bits |
+//! | [`Transduce`] | length | each symbol by its word in a dictionary | answer · log2(symbols + 1) |
+//! | [`Caption`] | items | the glyphs of a picture | answer · log2(symbols + 1) |
+//! | [`Frames`] | length | the symbols that numbers over time stand for | answer · log2(symbols + 1) |
 //! | [`Episodes`] | length | what the file says | its scored bits |
 
 mod associative_recall;
+mod caption;
 mod copy;
 mod edit;
 mod episode;
 mod episodes;
 mod external;
+mod frames;
 mod generate;
 mod ngrams;
 mod priority_sort;
 mod repeat_copy;
+mod transduce;
 
 pub use associative_recall::AssociativeRecall;
+pub use caption::Caption;
 pub use copy::Copy;
 pub use episode::{Episode, Phase};
 pub use episodes::{Episodes, Fault, HeldOut, Recorded};
 pub use external::External;
-pub use generate::{Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
+pub use frames::Frames;
+pub use generate::{Alphabet, Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
 pub use ngrams::{Ngrams, Prediction};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
+pub use transduce::{Order, Transduce};
 
 use std::ops::{Deref, DerefMut, RangeInclusive};
 
@@ -52,6 +61,12 @@ pub enum Task {
     Ngrams(Ngrams),
     /// Emit the vectors of highest priority, the highest first.
     PrioritySort(PrioritySort),
+    /// Translate symbols by a fixed dictionary.
+    Transduce(Transduce),
+    /// Name the glyphs of a picture.
+    Caption(Caption),
+    /// Name the symbols that last for several steps each.
+    Frames(Frames),
     /// A task whose episodes are in a file.
     Episodes(Episodes),
     /// A task recorded by another program.
@@ -68,6 +83,9 @@ impl Words for Task {
         ),
         ("ngrams", Self::Ngrams(Ngrams::PAPER)),
         ("priority_sort", Self::PrioritySort(PrioritySort::PAPER)),
+        ("transduce", Self::Transduce(Transduce::DEFAULT)),
+        ("caption", Self::Caption(Caption::DEFAULT)),
+        ("frames", Self::Frames(Frames::DEFAULT)),
         ("episodes", Self::Episodes(Episodes::NONE)),
     ];
 }
@@ -94,6 +112,9 @@ impl Deref for Task {
             Self::AssociativeRecall(task) => task,
             Self::Ngrams(task) => task,
             Self::PrioritySort(task) => task,
+            Self::Transduce(task) => task,
+            Self::Caption(task) => task,
+            Self::Frames(task) => task,
             Self::Episodes(task) => task,
             Self::External(task) => task,
         }
@@ -108,6 +129,9 @@ impl DerefMut for Task {
             Self::AssociativeRecall(task) => task,
             Self::Ngrams(task) => task,
             Self::PrioritySort(task) => task,
+            Self::Transduce(task) => task,
+            Self::Caption(task) => task,
+            Self::Frames(task) => task,
             Self::Episodes(task) => task,
             Self::External(task) => task,
         }
@@ -154,10 +178,10 @@ impl Task {
         self.clone().size_mut().clone()
     }
 
-    /// Returns the task with every episode of exactly this size, or of the smallest possible one.
+    /// Returns the task with every episode of exactly this size, or of the nearest possible one.
     #[must_use]
     pub fn with_size(mut self, size: usize) -> Self {
-        let size = size.max(self.least_size());
+        let size = size.clamp(self.least_size(), self.most_size());
         *self.size_mut() = size..=size;
         self
     }

@@ -20,7 +20,7 @@
 //! mask        . . . 1 1 1 1 1 1 1
 //! ```
 
-use std::ops::RangeInclusive;
+use std::ops::{Range as Steps, RangeInclusive};
 
 use ndarray::{Array2, s};
 use rand::RngExt;
@@ -112,7 +112,7 @@ impl Generate for RepeatCopy {
         length + 1 + length * self.repeats.end() + 1
     }
 
-    fn alignment(&self, episode: &Episode) -> Vec<Option<usize>> {
+    fn alignment(&self, episode: &Episode) -> Vec<Option<Steps<usize>>> {
         repeated(episode)
     }
 
@@ -157,9 +157,9 @@ mod tests {
         assert_eq!(episode.mask, [0., 0., 0., 1., 1., 1., 1., 1., 1., 1.]);
         // The end marker copies nothing.
         let alignment = task.alignment(&episode);
-        assert_eq!(alignment[..3], [None; 3]);
-        let copied = [0, 1, 0, 1, 0, 1].map(Some);
-        assert_eq!((&alignment[3..9], alignment[9]), (&copied[..], None));
+        assert_eq!(alignment[..3], [None, None, None]);
+        let copied = [0, 1, 0, 1, 0, 1].map(|row| Some(row..row + 1));
+        assert_eq!((&alignment[3..9], &alignment[9]), (&copied[..], &None));
     }
 
     #[test]

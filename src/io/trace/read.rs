@@ -511,6 +511,7 @@ fn build(
         phases,
         size: form.task.size().filter(|_| is_ours).unwrap_or(t),
         repeats: form.task.repeats.unwrap_or(1),
+        alignment: Vec::new(),
     };
     let name = Path::new(label)
         .file_name()

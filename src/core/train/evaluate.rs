@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use super::alignment::AlignmentScore;
 use super::aux_losses::AuxLosses;
 use super::config::Redundancy;
 use super::loss::{Score, score};
 use super::pool::Pool;
 use crate::math::median;
 use crate::model::{Draw, Model, Trace, WrapAround};
-use crate::task::Task;
+use crate::task::{Episode, Task};
 
 /// Values of memory that the tape of one episode keeps whole (64 MiB of f32); beyond it keeps some and
 /// writes the others again.
@@ -75,13 +76,19 @@ pub struct Measurement {
     pub wrapped: usize,
     /// The number of rows that avoids it in all of them; 0 without wrap-around.
     pub rows_needed: usize,
+    /// Agreement with the true alignment, where it is known and the machine attends to the source.
+    pub alignment: Option<AlignmentScore>,
 }
 
+/// What is known of an episode besides its score.
+type Known = (Option<WrapAround>, Option<AlignmentScore>);
+
 impl Measurement {
-    fn of(measured: &[(Score, Option<WrapAround>)]) -> Self {
+    fn of(measured: &[(Score, Known)]) -> Self {
         let scores: Vec<Score> = measured.iter().map(|(score, _)| *score).collect();
         let bits: Vec<f64> = scores.iter().map(|score| score.bits).collect();
-        let wraps = || measured.iter().filter_map(|(_, wrap_around)| *wrap_around);
+        let wraps = || measured.iter().filter_map(|(_, known)| known.0);
+        let alignments = measured.iter().map(|(_, known)| known.1);
         let mean = Evaluation::of(&scores);
         let squares = bits
             .iter()
@@ -94,6 +101,10 @@ impl Measurement {
             median: median(&bits).unwrap_or_default(),
             wrapped: wraps().count(),
             rows_needed: wraps().map(|found| found.rows_needed).max().unwrap_or(0),
+            alignment: alignments
+                .collect::<Option<Vec<_>>>()
+                .filter(|all| !all.is_empty())
+                .map(AlignmentScore::sum),
         }
     }
 }
@@ -122,15 +133,21 @@ impl Evaluator<'_> {
 
     /// [`Evaluator::measure`]; `None` where `stop` is set before its last episode.
     pub fn measure_until(&self, threads: usize, stop: &AtomicBool) -> Option<Measurement> {
-        let wrap_around = |trace: &Trace<f32>| trace.wrap_around();
-        let measured = self.each_within(TAPE_LIMIT, &Pool::new(threads), stop, wrap_around);
+        let threads = Pool::new(threads);
+        let measured = self.each_within(TAPE_LIMIT, &threads, stop, |episode, trace| {
+            self.known(episode, trace)
+        });
         measured.map(|measured| Measurement::of(&measured))
+    }
+
+    fn known(&self, episode: &Episode, trace: &Trace<f32>) -> Known {
+        (trace.wrap_around(), self.alignment(episode, trace))
     }
 
     /// Returns only the means of [`Evaluator::measure`], on existing threads.
     pub(super) fn means(&self, threads: &Pool) -> Evaluation {
         let never = AtomicBool::new(false);
-        let measured = self.each_within(TAPE_LIMIT, threads, &never, |_| ());
+        let measured = self.each_within(TAPE_LIMIT, threads, &never, |_, _| ());
         let scores = measured.into_iter().flatten().map(|(score, ())| score);
         Evaluation::of(&scores.collect::<Vec<Score>>())
     }
@@ -142,7 +159,7 @@ impl Evaluator<'_> {
         limit: usize,
         threads: &Pool,
         stop: &AtomicBool,
-        known: impl Fn(&Trace<f32>) -> T + Sync,
+        known: impl Fn(&Episode, &Trace<f32>) -> T + Sync,
     ) -> Option<Vec<(Score, T)>> {
         let measure = |trace: &mut Trace<f32>, index: usize| {
             let index = index as u64;
@@ -154,7 +171,7 @@ impl Evaluator<'_> {
                 .run_together([input].into_iter(), limit, traces);
             let mut score = score(&episode, trace, &mut vec![0.0; episode.steps()]);
             score.aux.redundancy = self.redundancy.mean(trace);
-            (score, known(trace))
+            (score, known(&episode, trace))
         };
         self.each(threads, stop, measure)
     }
@@ -215,10 +232,10 @@ mod tests {
             episodes: 20,
         };
         let threads = Pool::new(1);
-        let wrap_around = |trace: &Trace<f32>| trace.wrap_around();
+        let known = |episode: &Episode, trace: &Trace<f32>| evaluator.known(episode, trace);
         let never = AtomicBool::new(false);
         let measured = |limit| {
-            let measured = evaluator.each_within(limit, &threads, &never, wrap_around);
+            let measured = evaluator.each_within(limit, &threads, &never, known);
             Measurement::of(&measured.unwrap())
         };
         assert_eq!(measured(usize::MAX), measured(0));
@@ -270,16 +287,14 @@ mod tests {
             ..Score::default()
         };
         let wrap_around = |rows_needed| {
-            Some(WrapAround {
-                step: 3,
-                rows_needed,
-            })
+            let step = 3;
+            (Some(WrapAround { step, rows_needed }), None)
         };
         let measured = [
             (score(1.0), wrap_around(20)),
-            (score(2.0), None),
+            (score(2.0), (None, None)),
             (score(3.0), wrap_around(30)),
-            (score(10.0), None),
+            (score(10.0), (None, None)),
         ];
         let found = Measurement::of(&measured);
         assert_eq!(found.mean.bits_per_sequence, 4.0);

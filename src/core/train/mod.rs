@@ -1,5 +1,6 @@
 //! Learning and measuring: loss, optimizer, trainer, evaluation.
 
+mod alignment;
 mod attribution;
 mod aux_losses;
 mod config;
@@ -20,6 +21,7 @@ mod state;
 mod trainer;
 pub mod uncertainty;
 
+pub use alignment::{AlignmentScore, OFFSETS, attends_to_source};
 pub use attribution::Quantity;
 pub use aux_losses::AuxLosses;
 pub use config::{

@@ -233,10 +233,12 @@ fn the_python_module_knows_every_key() {
             defaults.push(default(&key.field));
         }));
         // The range of a key may end at the highest of another one.
-        preset.keys(&mut Table::new(&mut |key| {
-            if let Field::Range(value, allowed) = key.field {
-                *value = *allowed.end()..=*allowed.end();
+        preset.keys(&mut Table::new(&mut |key| match key.field {
+            Field::Range(value, allowed) => *value = *allowed.end()..=*allowed.end(),
+            Field::Integer(value, allowed) if key.path.starts_with("task.") => {
+                *value = *allowed.end();
             }
+            _ => {}
         }));
         let mut defaults = defaults.into_iter();
         preset.keys(&mut Table::new(&mut |key| {

@@ -10,7 +10,9 @@ use super::arguments::{
     MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, from_zero, range_up_to, rows, threads, up_to,
 };
 use super::machine;
-use super::measured::{CaseResult, errors, measured_aux_losses, number, samples, size, span};
+use super::measured::{
+    CaseResult, alignment, errors, measured_aux_losses, number, samples, size, span,
+};
 use super::message::note;
 use super::table::{Column, Format, Table};
 use crate::io::measurement::MeasurementLine;
@@ -26,6 +28,7 @@ Examples:
   tapescope eval copy copy_feedforward --lengths 120 --rows 256 --json
   tapescope eval runs/associative_recall-1 --items 6,12
   tapescope eval runs/copy_hard-1 --samples 20
+  tapescope eval runs/transduce-1 --alignment
   tapescope eval --suite                     all included machines, with the paper's results
   tapescope eval --suite copy runs/copy-7 --format markdown
 
@@ -44,7 +47,13 @@ the mean cross-entropy of single samples, `spread` its standard deviation over t
 bits of the mean prediction. `total` uncertainty is the entropy of the mean prediction, `aleatoric` the mean entropy of the \
 samples, `epistemic` their difference (disagreement between samples): all summed over the answer, in bits per sequence. The \
 three columns `AUC …` tell whether wrong bits are more uncertain than right ones: the area under the ROC curve, 0.5 at chance \
-level, 1 at best; with one sample there is no epistemic uncertainty.";
+level, 1 at best; with one sample there is no epistemic uncertainty.
+
+--alignment compares the weights of the read head with the true alignment, over the answer steps that have one. `AER` is the \
+alignment error rate 1 − 2|A ∩ S| / (|A| + |S|), where A has the largest weight of each step and S the true source step. \
+`mass d` is the mean weight d steps after the true source steps, `max d` the share of the steps whose largest weight is \
+there. `off by one` is the offset of the largest mean weight if it is -1 or +1: the machine reads the neighbouring step, and may \
+still answer well.";
 
 /// Evaluate machines on held-out episodes.
 #[derive(Debug, Args)]
@@ -55,7 +64,7 @@ pub(super) struct Eval {
     machines: Vec<String>,
     /// Evaluate these machines, or all included machines, in one table with the paper's results.
     #[arg(long, value_name = "PRESET|FILE", num_args = 0..,
-          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "samples", "json"])]
+          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "samples", "alignment", "json"])]
     pub(super) suite: Option<Vec<String>>,
     /// With --suite: format of the table.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "machines")]
@@ -81,6 +90,9 @@ pub(super) struct Eval {
     /// Run each episode this many more times, with sampling heads, and report the uncertainty.
     #[arg(long, value_name = "K", value_parser = up_to(MOST_SAMPLES), allow_negative_numbers = true)]
     samples: Option<u64>,
+    /// Report the agreement of the read head with the true alignment.
+    #[arg(long, conflicts_with = "samples")]
+    alignment: bool,
     /// Threads to use [default: one per processor]; the result does not depend on it.
     #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,
@@ -128,6 +140,9 @@ impl Eval {
             machine::check_random("--samples", name, &trained.machine.config)?;
         }
         let now = trained.now();
+        if self.alignment {
+            machine::check_alignment(name, &trained.machine.config, &now.task)?;
+        }
         let episodes = self.episodes.unwrap_or(now.evaluation.episodes);
         let request = EvalRequest {
             name: name.to_owned(),
@@ -306,6 +321,8 @@ impl Eval {
         }
         if self.samples.is_some() {
             columns.extend(samples());
+        } else if self.alignment {
+            columns.extend(alignment());
         } else {
             columns.extend(errors());
             columns.extend(measured_aux_losses(&[trained.now()]));

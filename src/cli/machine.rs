@@ -10,7 +10,7 @@ use crate::io::{
 };
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
-use crate::train::Demand;
+use crate::train::{Demand, UNSEEN_SEED, attends_to_source};
 
 /// Checks that memory suffices for `bytes` and the stacks of `threads` threads.
 pub(super) fn claim(bytes: u64, threads: usize, what: &str) -> anyhow::Result<()> {
@@ -93,6 +93,20 @@ pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> an
     Ok(())
 }
 
+/// Refuses `--alignment` for a machine that does not attend to source steps, or a task whose alignment is unknown.
+pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
+    ensure!(
+        attends_to_source(config),
+        "--alignment: {name}: the machine has no read head whose rows are source steps; `model.kind` attend has"
+    );
+    let task_name = task.name();
+    ensure!(
+        !task.alignment(&task.episode(UNSEEN_SEED, 0)).is_empty(),
+        "--alignment: the task `{task_name}` does not say which source step an answer comes from; copy, repeat_copy, transduce, caption and frames do"
+    );
+    Ok(())
+}
+
 /// Checks that a task has repeats if `--repeats` is given.
 pub(super) fn check_repeats(is_given: bool, task: &Task) -> anyhow::Result<()> {
     let (name, has_repeats) = (task.name(), task.repeats().is_some());
@@ -119,7 +133,7 @@ pub(super) fn sizes<'a>(
         "{stranger}: the task `{name}` has no {}; use {option}",
         stranger.trim_start_matches('-')
     );
-    let most = task.measure().most();
+    let most = task.most_size();
     if let Some(size) = sizes.iter().find(|size| !(least..=most).contains(size)) {
         bail!("{option} {size}: the task `{name}` allows {least} to {most}");
     }

@@ -6,7 +6,7 @@ use super::message::decimals;
 use super::table::Column;
 use crate::io::Experiment;
 use crate::task::{Measure, Task};
-use crate::train::{Measurement, Redundancy, Sampled};
+use crate::train::{AlignmentScore, Measurement, Redundancy, Sampled};
 
 /// The results of a machine on episodes of one size.
 pub(super) struct CaseResult {
@@ -90,6 +90,40 @@ pub(super) fn samples() -> Vec<Column<CaseResult>> {
         column!("AUC total", |all| all.areas.total),
         column!("AUC aleatoric", |all| all.areas.noise),
         column!("AUC epistemic", |all| all.areas.model),
+    ]
+}
+
+/// Returns the columns of a measurement with the agreement of weights and alignment.
+pub(super) fn alignment() -> Vec<Column<CaseResult>> {
+    /// Defines a column by a value of the score.
+    macro_rules! column {
+        ($name:literal, $width:literal, $value:expr) => {
+            Column::numbers($name, $width, |case: &CaseResult| {
+                let value: fn(&AlignmentScore) -> f64 = $value;
+                number(case.measured.alignment.as_ref().map(value))
+            })
+        };
+    }
+    let [bits, .., perfect] = errors();
+    vec![
+        bits,
+        perfect,
+        column!("AER", 6, AlignmentScore::error_rate),
+        column!("mass -2", 0, |score| score.mass()[0]),
+        column!("mass -1", 0, |score| score.mass()[1]),
+        column!("mass 0", 0, |score| score.mass()[2]),
+        column!("mass +1", 0, |score| score.mass()[3]),
+        column!("mass +2", 0, |score| score.mass()[4]),
+        column!("max -2", 0, |score| score.arg_max()[0]),
+        column!("max -1", 0, |score| score.arg_max()[1]),
+        column!("max 0", 0, |score| score.arg_max()[2]),
+        column!("max +1", 0, |score| score.arg_max()[3]),
+        column!("max +2", 0, |score| score.arg_max()[4]),
+        Column::numbers("off by one", 0, |case| {
+            let score = case.measured.alignment.as_ref();
+            let offset = score.and_then(AlignmentScore::off_by_one);
+            offset.map_or_else(|| "no".to_owned(), |offset| format!("{offset:+}"))
+        }),
     ]
 }
 

@@ -1,5 +1,5 @@
 //! An episode made by hand: its vectors, `[[0,1,1], …]`, or `{"bits": [[0,1,1], …], "repeats": 3}` with
-//! what else its task needs.
+//! what else its task needs; of symbols `[3,1,4]`, or `{"symbols": [3,1,4]}`.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::error::{bounded, short};
 use super::{Error, file};
-use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
+use crate::math::random;
+use crate::task::{Alphabet, Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 
 /// The largest file of bits that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
@@ -25,12 +26,16 @@ pub struct ManualEpisode {
     query: usize,
     /// A priority for every vector, or none.
     priorities: Vec<f32>,
+    /// The symbols of a task that names them; of a picture one for every patch, `None` for a blank one.
+    symbols: Vec<Option<usize>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
+    #[serde(default)]
     bits: Vec<Vec<Value>>,
+    symbols: Option<Vec<Option<usize>>>,
     repeats: Option<usize>,
     query: Option<usize>,
     priorities: Option<Vec<f32>>,
@@ -59,13 +64,22 @@ pub fn from_json(
     repeats: Option<usize>,
 ) -> Result<ManualEpisode, Error> {
     let syntax = |error: serde_json::Error| {
-        let problem = format!(
-            "{}; expected rows of 0 and 1 such as [[0,1],[1,1]], or {{\"bits\": [[0,1],[1,1]], \"repeats\": 2}}",
-            bounded(&error.to_string(), 300)
-        );
+        let expected = match task.alphabet() {
+            Some(_) => r#"symbols such as [3,1,4], or {"symbols": [3,1,4]}"#,
+            None => {
+                r#"rows of 0 and 1 such as [[0,1],[1,1]], or {"bits": [[0,1],[1,1]], "repeats": 2}"#
+            }
+        };
+        let problem = format!("{}; expected {expected}", bounded(&error.to_string(), 300));
         Error::content(label, "", problem)
     };
-    let form = if source.trim_start().starts_with('[') {
+    let is_list = source.trim_start().starts_with('[');
+    let form = if is_list && task.alphabet().is_some() {
+        Form {
+            symbols: Some(serde_json::from_str(source).map_err(syntax)?),
+            ..Form::default()
+        }
+    } else if is_list {
         Form {
             bits: serde_json::from_str(source).map_err(syntax)?,
             ..Form::default()
@@ -81,6 +95,7 @@ impl ManualEpisode {
     /// The episode.
     pub fn episode(&self) -> Episode {
         let bits = &self.bits;
+        let symbols: Vec<usize> = self.symbols.iter().flatten().copied().collect();
         match &self.task {
             Task::Copy(task) => task.episode_of(bits),
             Task::RepeatCopy(task) => task.episode_of(bits, *task.repeats.end()),
@@ -90,6 +105,9 @@ impl ManualEpisode {
                 task.episode_of(&bits)
             }
             Task::PrioritySort(task) => task.episode_of(bits, &self.priorities),
+            Task::Transduce(task) => task.episode_of(&symbols),
+            Task::Caption(task) => task.episode_of(&self.symbols, &mut random(0, 0)),
+            Task::Frames(task) => task.episode_of(&symbols, &mut random(0, 0)),
             Task::Episodes(_) | Task::External(_) => self.task.episode(0, 0),
         }
     }
@@ -98,15 +116,25 @@ impl ManualEpisode {
 impl Form {
     fn manual(self, task: &Task, repeats: Option<usize>) -> Result<ManualEpisode, Fault> {
         self.only(task)?;
+        if let Some(alphabet) = task.alphabet() {
+            return self.named(task, alphabet);
+        }
         let mut manual = ManualEpisode {
             task: task.clone(),
             bits: matrix(&self.bits, task.bits())?,
             query: 0,
             priorities: Vec::new(),
+            symbols: Vec::new(),
         };
         let mut size = self.bits.len();
         match task {
-            Task::Copy(_) | Task::Ngrams(_) | Task::Episodes(_) | Task::External(_) => {}
+            Task::Copy(_)
+            | Task::Ngrams(_)
+            | Task::Transduce(_)
+            | Task::Caption(_)
+            | Task::Frames(_)
+            | Task::Episodes(_)
+            | Task::External(_) => {}
             Task::RepeatCopy(_) => {
                 let how = "; write {\"bits\": […], \"repeats\": 3}, or add --repeats 3";
                 let repeats = needed(repeats.or(self.repeats), "repeats", task, how)?;
@@ -134,14 +162,52 @@ impl Form {
         Ok(manual)
     }
 
+    /// The episode of a task that names symbols.
+    fn named(self, task: &Task, alphabet: Alphabet) -> Result<ManualEpisode, Fault> {
+        let how = "; write {\"symbols\": [3, 1, 4]}, numbers from 0";
+        let symbols = needed(self.symbols, "symbols", task, how)?;
+        let (count, fault) = (symbols.len(), |problem| ("symbols".to_owned(), problem));
+        let size = symbols.iter().flatten().count();
+        let allowed = match task {
+            Task::Caption(task) if count != task.grid.pow(2) || size == 0 => Some(format!(
+                "{} symbols in reading order, null for a blank patch, at least one not null",
+                task.grid.pow(2)
+            )),
+            Task::Caption(_) => None,
+            _ => (!(1..=MAX_LENGTH).contains(&count)).then(|| format!("1 to {MAX_LENGTH}")),
+        };
+        if let Some(allowed) = allowed {
+            return Err(fault(format!("has {count} values; allowed: {allowed}")));
+        }
+        let is_blank_allowed = matches!(task, Task::Caption(_));
+        let is_right = |symbol: &Option<usize>| {
+            symbol.map_or(is_blank_allowed, |symbol| symbol < alphabet.symbols)
+        };
+        if let Some(wrong) = symbols.iter().position(|symbol| !is_right(symbol)) {
+            let found = symbols[wrong].map_or("null".to_owned(), |symbol| symbol.to_string());
+            let problem = format!("is {found}; allowed: 0 to {}", alphabet.symbols - 1);
+            return Err((format!("symbols[{wrong}]"), problem));
+        }
+        Ok(ManualEpisode {
+            task: task.clone().with_size(size),
+            bits: Array2::zeros((0, 0)),
+            query: 0,
+            priorities: Vec::new(),
+            symbols,
+        })
+    }
+
     /// Checks that no key is given that this task does not have.
     fn only(&self, task: &Task) -> Result<(), Fault> {
         let is_recall = matches!(task, Task::AssociativeRecall(_));
         let is_sort = matches!(task, Task::PrioritySort(_));
+        let names_symbols = task.alphabet().is_some();
         for (key, is_given, is_known) in [
             ("repeats", self.repeats.is_some(), task.repeats().is_some()),
             ("query", self.query.is_some(), is_recall),
             ("priorities", self.priorities.is_some(), is_sort),
+            ("symbols", self.symbols.is_some(), names_symbols),
+            ("bits", !self.bits.is_empty(), !names_symbols),
         ] {
             if is_given && !is_known {
                 let problem = format!("the task `{}` has no {key}", task.name());
@@ -228,7 +294,9 @@ fn matrix(rows: &[Vec<Value>], width: usize) -> Result<Array2<f32>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{AssociativeRecall, Copy, Ngrams, PrioritySort, RepeatCopy};
+    use crate::task::{
+        AssociativeRecall, Caption, Copy, Frames, Ngrams, PrioritySort, RepeatCopy, Transduce,
+    };
     use ndarray::array;
 
     const COPY: Task = Task::Copy(Copy {
@@ -288,6 +356,62 @@ mod tests {
         let ngrams = read("[[0],[1],[1]]", &ngrams, None);
         let episode = ngrams.episode();
         assert_eq!(episode.target.column(0).to_vec(), [0., 1., 1.]);
+    }
+
+    #[test]
+    fn symbols_are_written_by_number() {
+        let task = Task::Transduce(Transduce::DEFAULT);
+        let [list, object] = ["[3,1,4]", r#"{"symbols": [3,1,4]}"#]
+            .map(|source| read(source, &task, None).episode());
+        assert_eq!(list, object);
+        assert_eq!((list.size, list.steps()), (3, 8));
+        assert_eq!(list.input[[2, 4]], 1.0);
+        let frames = Task::Frames(Frames::DEFAULT);
+        let episode = read("[3,1]", &frames, None).episode();
+        assert_eq!((episode.size, episode.scored_steps()), (2, 3));
+        let mut small = Caption::DEFAULT;
+        small.grid = 2;
+        let caption = Task::Caption(small);
+        let manual = read("[null,7,null,0]", &caption, None);
+        assert_eq!((manual.episode().size, manual.task.size()), (2, 2..=2));
+        assert_eq!(manual.episode().alignment[5..7], [Some(1..2), Some(3..4)]);
+        for (source, task, expected) in [
+            ("[3,16]", &task, "`symbols[1]`: is 16; allowed: 0 to 15"),
+            ("[3,null]", &task, "`symbols[1]`: is null; allowed: 0 to 15"),
+            ("[]", &task, "`symbols`: has 0 values; allowed: 1 to 100000"),
+            (
+                "{}",
+                &task,
+                "`symbols` is missing, which the task `transduce` needs",
+            ),
+            (
+                r#"{"bits":[[0,1]]}"#,
+                &task,
+                "the task `transduce` has no bits",
+            ),
+            (
+                r#"{"symbols":[1]}"#,
+                &COPY,
+                "the task `copy` has no symbols",
+            ),
+            (
+                "[1,2,3]",
+                &caption,
+                "`symbols`: has 3 values; allowed: 4 symbols in reading order",
+            ),
+            (
+                "[null,null,null,null]",
+                &caption,
+                "`symbols`: has 4 values; allowed: 4 symbols",
+            ),
+        ] {
+            let message = message(source, task);
+            assert!(
+                message.starts_with(&format!("b.json: {expected}")),
+                "{message}"
+            );
+        }
+        assert!(message("[[0,1]]", &task).contains("expected symbols such as [3,1,4]"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::preset::written::Written;
 use super::{Trained, file};
 use crate::task::{Measure, Task};
 use crate::train::{
-    AuxLosses, Change, Evaluation, HistoryPoint, Measurement, Sampled, SinceValidation,
+    AuxLosses, Change, Evaluation, HistoryPoint, Measurement, OFFSETS, Sampled, SinceValidation,
 };
 
 /// A measurement by its keys, in order: one line of JSON.
@@ -57,6 +57,16 @@ impl MeasurementLine {
             ("rows_needed", json!(needed)),
             ("optimum", json!(optimum)),
         ]);
+        if let Some(score) = &measured.alignment {
+            line.extend([
+                ("alignment.steps", json!(score.steps)),
+                ("alignment.error_rate", json!(score.error_rate())),
+                ("alignment.offsets", json!(OFFSETS)),
+                ("alignment.mass", json!(score.mass())),
+                ("alignment.arg_max", json!(score.arg_max())),
+                ("alignment.off_by_one", json!(score.off_by_one())),
+            ]);
+        }
         Self(line)
     }
 

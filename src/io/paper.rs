@@ -122,7 +122,11 @@ fn is_of_the_paper(task: &Task) -> bool {
         }
         Task::Ngrams(task) => task.context == Ngrams::PAPER.context,
         Task::PrioritySort(task) => *task == PrioritySort::PAPER,
-        Task::Episodes(_) | Task::External(_) => false,
+        Task::Transduce(_)
+        | Task::Caption(_)
+        | Task::Frames(_)
+        | Task::Episodes(_)
+        | Task::External(_) => false,
     }
 }
 

@@ -220,7 +220,7 @@ impl Link {
         let kind = machine.task.name();
         if let Some((name, size)) = self.size {
             let (measure, least) = (task.measure(), task.least_size());
-            let (right, most) = (measure.name(), measure.most());
+            let (right, most) = (measure.name(), task.most_size());
             if right != name {
                 return invalid(format!("{name}={size}; the task {kind} has {right}."));
             }

@@ -18,7 +18,7 @@ const LABEL: &str = "some/file";
 /// Longer than this no message is.
 const LONGEST_MESSAGE: usize = 1000;
 
-const MACHINES: [&str; 5] = [
+const MACHINES: [&str; 8] = [
     r#"{"task": {"kind": "copy", "bits": 1, "length": [2, 2]},
         "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"size": 3}}}"#,
     r#"{"task": {"kind": "associative_recall", "bits": 1, "item_length": 1, "items": [2, 3]},
@@ -36,6 +36,12 @@ const MACHINES: [&str; 5] = [
                                           "gate": ["on", "off", "on", "on", "on"], "strength": "one",
                                           "units": 2, "position_units": 2, "prior_units": 2}}},
         "training": {"hard": {"expected": 0.5}, "bayesian": {"warmup": 0}}}"#,
+    r#"{"task": {"kind": "transduce", "symbols": 2, "length": [2, 2], "ambiguous": 0.5},
+        "model": {"kind": "attend", "encoder": {"size": 1}, "decoder": {"size": 2}, "attention": {"units": 2}}}"#,
+    r#"{"task": {"kind": "caption", "symbols": 2, "grid": 1, "glyphs": [1, 1], "patch": 2},
+        "model": {"memory": {"rows": 3, "columns": 1}, "controller": {"size": 1}}}"#,
+    r#"{"task": {"kind": "frames", "symbols": 2, "length": [1, 2], "duration": [1, 2], "channels": 1},
+        "model": {"kind": "attend", "encoder": {"size": 1}, "decoder": {"size": 1}, "attention": {"units": 1}}}"#,
 ];
 const PRESETS: [&str; 4] = [
     include_str!("../../tasks/copy.json"),
@@ -43,17 +49,21 @@ const PRESETS: [&str; 4] = [
     include_str!("../../tasks/associative_recall.json"),
     include_str!("../../tasks/priority_sort.json"),
 ];
-const BITS: [&str; 4] = [
+const BITS: [&str; 6] = [
     "[[0,1,1],\n[1,0,1],\n[0,0,0]]",
     r#"{"bits": [[0,1,1],[1,1,1]], "repeats": 3}"#,
     r#"{"bits": [[0,1,1],[1,1,1],[0,0,1]], "query": 1}"#,
     r#"{"bits": [[0,1,1],[1,1,1],[0,0,1]], "priorities": [0.5, -1, 1e-3]}"#,
+    "[1,0,2]",
+    r#"{"symbols": [null, 1, 0, null]}"#,
 ];
-const TASKS: [&str; 4] = [
+const TASKS: [&str; 6] = [
     r#"{"task": {"kind": "copy", "bits": 3, "length": [1, 5]}}"#,
     r#"{"task": {"kind": "repeat_copy", "bits": 3, "length": [1, 5], "repeats": [1, 3]}}"#,
     r#"{"task": {"kind": "associative_recall", "bits": 3, "item_length": 1, "items": [2, 5]}}"#,
     r#"{"task": {"kind": "priority_sort", "bits": 3, "items": [1, 5]}}"#,
+    r#"{"task": {"kind": "transduce", "symbols": 3}}"#,
+    r#"{"task": {"kind": "caption", "symbols": 3, "grid": 2, "glyphs": [1, 2], "patch": 2}}"#,
 ];
 
 /// A reader under fire.

@@ -65,8 +65,8 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
         let recording = Recording::new(machine, &trainer.task, 7, index);
         let alignment = trainer.task.alignment(&recording.episode);
         let pairs = alignment.into_iter().enumerate();
-        let shares =
-            pairs.filter_map(|(t, row)| Some(recording.trace.heads[0].weighting.row(t)[row?]));
+        let shares = pairs
+            .filter_map(|(t, row)| Some(recording.trace.heads[0].weighting.row(t)[row?.start]));
         shares.collect::<Vec<f32>>()
     });
     let aligned: Vec<f32> = aligned.collect();

@@ -46,6 +46,15 @@ fn task(recording: &Recording) -> Option<String> {
             "Input: vectors with priorities. Then the machine outputs the highest, in order"
                 .to_owned()
         }
+        Task::Transduce(_) => {
+            format!("Input: {size} symbols. Then the machine outputs their translation")
+        }
+        Task::Caption(_) => {
+            format!("Input: a picture, patch by patch. Then the machine names its {size} glyphs")
+        }
+        Task::Frames(_) => {
+            format!("Input: {size} symbols, several frames each. Then the machine names them")
+        }
         Task::Episodes(_) | Task::External(_) => return None,
     })
 }

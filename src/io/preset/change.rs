@@ -6,12 +6,15 @@ use crate::io::Error;
 use crate::train::Change;
 
 /// Keys, or sections of them, that stay as they are while a machine learns, and why. Every other key may change.
-const FIXED: [(&str, &str); 18] = [
+const FIXED: [(&str, &str); 21] = [
     ("name", "it names the run"),
     ("title", "it names the run"),
     ("description", "it describes the start of the run"),
     ("task.kind", "the machine was trained on this task"),
     ("task.bits", "the machine has a channel for every bit"),
+    ("task.symbols", "the machine has a channel for every symbol"),
+    ("task.patch", "the machine has a channel for every pixel"),
+    ("task.channels", "the machine has this number of channels"),
     ("task.file", "the machine was trained on these episodes"),
     ("task.sha256", "the machine was trained on these episodes"),
     ("task.held_out", "held-out episodes are never trained on"),

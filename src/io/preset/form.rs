@@ -37,14 +37,17 @@ impl Keys for Experiment {
         if self.model.is_bayesian() {
             self.training.bayesian.keys(&mut to.section("training.bayesian"));
         }
-        let (measure, least) = (self.task.measure(), self.task.least_size());
+        let (measure, sizes) = (
+            self.task.measure(),
+            self.task.least_size()..=self.task.most_size(),
+        );
         let (default, purpose) = match measure {
-            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`: the highest `length`; `episodes`: all lengths", "lengths to evaluate, at least one"),
-            Measure::Items => ("the highest `items` of the task", "numbers of items to evaluate, at least one"),
+            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`, `transduce`, `frames`: the highest `length`; `episodes`: all lengths", "lengths to evaluate, at least one"),
+            Measure::Items => ("the highest `items` of the task, or `glyphs`", "numbers of items to evaluate, at least one"),
         };
-        let EvaluationConfig { sizes, repeats, episodes } = &mut self.evaluation;
+        let EvaluationConfig { sizes: list, repeats, episodes } = &mut self.evaluation;
         let mut to = to.section("evaluation");
-        to.depends(measure.plural(), IntegerList(sizes, least..=measure.most()), default, purpose);
+        to.depends(measure.plural(), IntegerList(list, sizes), default, purpose);
         if self.task.repeats().is_some() {
             to.depends("repeats", IntegerList(repeats, 1..=MAX_REPEATS), "sampled as in training", "numbers of repeats, each evaluated with every length");
         }

@@ -56,6 +56,8 @@ const INCLUDED: &[Group] = included! {
         "copy_additive" "copy_location" "copy_general" "copy_dot" "copy_scaled_dot"
         "copy_local_monotonic" "copy_local_predictive" "copy_hard" "copy_plain"
         "recall_bayesian_weibull" "recall_bayesian_lognormal" "recall_four_heads";
+    "Encoder and decoder" =>
+        "transduce";
     "As in the paper" =>
         "copy_paper" "copy_feedforward_paper" "copy_lstm_paper"
         "repeat_copy_paper" "repeat_copy_feedforward_paper" "repeat_copy_lstm_paper"

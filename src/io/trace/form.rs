@@ -127,13 +127,14 @@ impl Visitor<'_> for Digits {
 /// entries are skipped: they may be as large as the file.
 fn parameters<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
     const LONGEST: usize = 1000;
+    const RANGES: [&str; 5] = ["length", "items", "repeats", "glyphs", "duration"];
     let all: BTreeMap<Cow<'de, str>, &'de RawValue> = Deserialize::deserialize(from)?;
     let ours = all.into_iter().filter(|(key, value)| {
         form::is_key("task", key) && value.get() != "null" && value.get().len() < LONGEST
     });
     let parsed = ours.map(|(key, value)| {
         let mut value: Value = serde_json::from_str(value.get()).map_err(D::Error::custom)?;
-        if value.is_number() && ["length", "items", "repeats"].contains(&&*key) {
+        if value.is_number() && RANGES.contains(&&*key) {
             value = json!([value, value]);
         }
         Ok((key.into_owned(), value))
@@ -160,7 +161,8 @@ impl AskedForm {
     /// The size of this episode, when the file gives it, directly or by parameters that allow no other.
     pub(super) fn size(&self) -> Option<usize> {
         let only = || {
-            let range = self.params.get("length").or(self.params.get("items"))?;
+            let mut sizes = ["length", "items", "glyphs"].into_iter();
+            let range = sizes.find_map(|key| self.params.get(key))?;
             match range.as_array()?.as_slice() {
                 [low, high] if low == high => usize::try_from(low.as_u64()?).ok(),
                 _ => None,
@@ -281,6 +283,8 @@ pub(super) fn title(task: &Task, episode: &Episode) -> String {
         Task::Copy(_) | Task::RepeatCopy(_) | Task::PrioritySort(_) => "vector",
         Task::AssociativeRecall(_) => "item",
         Task::Ngrams(_) => "bit",
+        Task::Transduce(_) | Task::Frames(_) => "symbol",
+        Task::Caption(_) => "glyph",
         Task::Episodes(_) | Task::External(_) => "step",
     };
     let plural = if size == 1 { "" } else { "s" };

@@ -1,7 +1,7 @@
 //! JSON or npz to recording. The file may come from anyone: every shape is checked before anything is built.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 use ndarray::Array2;
@@ -23,7 +23,7 @@ use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{bounded, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
-use crate::model::{ModelConfig, NoiseMode, Trace, array};
+use crate::model::{Draw, ModelConfig, NoiseMode, Trace, array};
 use crate::task::{Episode, External, Phase, Task};
 use crate::train::{
     ABSENT, AuxLosses, Demand, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
@@ -503,7 +503,7 @@ fn build(
     }
     let outputs = found.target.len() / t;
     let is_ours = form.task.other().is_none();
-    let episode = Episode {
+    let mut episode = Episode {
         input: trace.input.view().to_owned(),
         target: Array2::from_shape_vec((t, outputs), found.target).unwrap_or_default(),
         answer: task.answer(),
@@ -513,6 +513,7 @@ fn build(
         repeats: form.task.repeats.unwrap_or(1),
         alignment: Vec::new(),
     };
+    episode.alignment = alignment(&task, &episode, form.task.origin());
     let name = Path::new(label)
         .file_name()
         .unwrap_or_default()
@@ -559,6 +560,15 @@ fn build(
         gradient: of.map(|of| (of, found.derivatives)),
         declared,
     })
+}
+
+/// The alignment of the episode that the seed of a file draws, if it is the episode of the file.
+fn alignment(task: &Task, episode: &Episode, origin: Option<Draw>) -> Vec<Option<Range<usize>>> {
+    let is_small = task.longest() <= 100 * episode.steps().max(100);
+    let drawn = origin.filter(|_| is_small && task.alphabet().is_some());
+    let again = drawn.map(|drawn| task.episode(drawn.seed, drawn.episode));
+    let same = again.filter(|again| again.target == episode.target);
+    same.map_or_else(Vec::new, |again| again.alignment)
 }
 
 /// Reads the number whose derivatives are in a file.

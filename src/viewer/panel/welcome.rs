@@ -309,6 +309,9 @@ fn about(machine: &Machine) -> &'static str {
         Task::AssociativeRecall(_) => "Sees items, is shown one again and outputs the next.",
         Task::Ngrams(_) => "Predicts each next bit of a random stream from its context.",
         Task::PrioritySort(_) => "Outputs vectors in order of their priority.",
+        Task::Transduce(_) => "Translates symbols by a fixed dictionary.",
+        Task::Caption(_) => "Names the glyphs of a picture in reading order.",
+        Task::Frames(_) => "Names symbols that last for several noisy steps each.",
         Task::Episodes(_) | Task::External(_) => "A task from an episode file.",
     }
 }

@@ -372,6 +372,9 @@ pub fn task_name(task: &Task) -> &str {
         Task::AssociativeRecall(_) => "Associative recall",
         Task::Ngrams(_) => "Dynamic N-grams",
         Task::PrioritySort(_) => "Priority sort",
+        Task::Transduce(_) => "Transduce",
+        Task::Caption(_) => "Caption",
+        Task::Frames(_) => "Frames",
         Task::Episodes(_) => "Episode file",
         Task::External(task) => &task.name,
     }

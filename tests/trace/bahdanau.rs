@@ -60,6 +60,18 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
     let [first, last] = [0, history.len() - 1].map(|at| history[at].validation.bits_per_sequence);
     assert!(last < 0.5 * first, "{first} and {last} bits");
 
+    // Where the machine looks is right, or off by one.
+    let evaluator = Evaluator {
+        machine,
+        task: &trainer.task,
+        redundancy: Redundancy::Off,
+        seed: 7,
+        episodes: 20,
+    };
+    let score = evaluator.measure(1).alignment.unwrap();
+    assert!(score.error_rate() < 0.5, "{score:?}");
+    assert!(score.mass()[2] > 0.5 && score.off_by_one().is_none());
+
     // The weighting finds the step of the source that is copied.
     let aligned = (0..20).flat_map(|index| {
         let recording = Recording::new(machine, &trainer.task, 7, index);
@@ -161,6 +173,25 @@ fn every_machine_with_a_source_is_verified_without_tolerance() {
         assert_eq!(found.outcome(), trace::Outcome::Holds, "{model}: {found:?}");
         let replayed = trace::replay(&honest, machine, 0.0).unwrap();
         assert_eq!(replayed.first, None, "{model}");
+    }
+}
+
+#[test]
+fn traces_of_symbols_keep_their_alignment_and_are_verified() {
+    for task in [
+        r#"{"kind": "transduce", "symbols": 5, "fertility": 3, "ambiguous": 0.4, "length": [3, 3]}"#,
+        r#"{"kind": "caption", "grid": 2, "glyphs": [2, 2], "patch": 3}"#,
+        r#"{"kind": "frames", "length": [2, 3], "duration": [2, 2]}"#,
+    ] {
+        let trainer = trainer(experiment(task, BAHDANAU, 8));
+        let machine = &trainer.state.machine;
+        let recording = Recording::new(machine, &trainer.task, 7, 1);
+        let again = read(&recording, machine);
+        let (task, episode) = (&again.recording.task, &again.recording.episode);
+        assert_eq!((task, episode), (&trainer.task, &recording.episode));
+        assert!(task.alignment(episode).iter().any(Option::is_some));
+        let found = trace::verify(&again, 0.0);
+        assert_eq!(found.outcome(), trace::Outcome::Holds, "{found:?}");
     }
 }
 

@@ -113,7 +113,7 @@ impl Transduce {
         self.translated(symbols, |_| 0)
     }
 
-    /// The episode that shows these symbols; `choose` picks one of so many words.
+    /// The episode that shows these symbols; `choose` picks one of its number of words.
     fn translated(&self, symbols: &[usize], mut choose: impl FnMut(usize) -> usize) -> Episode {
         let words = self.words();
         let mut source = Array2::zeros((symbols.len(), self.symbols));

@@ -5,9 +5,7 @@
 
 use std::ops::Range;
 
-use super::Evaluator;
-use crate::model::{ModelConfig, Trace, peak};
-use crate::task::Episode;
+use crate::model::{ModelConfig, peak};
 
 /// The offsets that are reported, in order.
 pub const OFFSETS: [isize; 5] = [-2, -1, 0, 1, 2];
@@ -102,29 +100,12 @@ pub fn attends_to_source(config: &ModelConfig) -> bool {
     config.of_source(1).is_some() && config.read_heads() > 0
 }
 
-impl Evaluator<'_> {
-    /// The score of the first read head in an episode; `None` where rows are not source steps, or no step of the answer has
-    /// an alignment.
-    pub(super) fn alignment(
-        &self,
-        episode: &Episode,
-        trace: &Trace<f32>,
-    ) -> Option<AlignmentScore> {
-        if !attends_to_source(&self.machine.config) {
-            return None;
-        }
-        let weighting = &trace.heads.first()?.weighting;
-        let alignment = self.task.alignment(episode);
-        (!alignment.is_empty()).then(|| AlignmentScore::of(|t| weighting.row(t), &alignment))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::{AttendConfig, Model, NtmConfig};
     use crate::task::{AssociativeRecall, Copy, Frames, Task};
-    use crate::train::Redundancy;
+    use crate::train::{Evaluator, Redundancy};
 
     #[test]
     fn mass_and_arg_max_are_counted_by_offset() {

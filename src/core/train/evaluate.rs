@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::alignment::AlignmentScore;
+use super::alignment::{AlignmentScore, attends_to_source};
 use super::aux_losses::AuxLosses;
 use super::config::Redundancy;
 use super::loss::{Score, score};
@@ -141,7 +141,14 @@ impl Evaluator<'_> {
     }
 
     fn known(&self, episode: &Episode, trace: &Trace<f32>) -> Known {
-        (trace.wrap_around(), self.alignment(episode, trace))
+        let attends = attends_to_source(&self.machine.config);
+        let head = trace.heads.first().filter(|_| attends);
+        let alignment = head.and_then(|head| {
+            let alignment = self.task.alignment(episode);
+            let weights = |t| head.weighting.row(t);
+            (!alignment.is_empty()).then(|| AlignmentScore::of(weights, &alignment))
+        });
+        (trace.wrap_around(), alignment)
     }
 
     /// Returns only the means of [`Evaluator::measure`], on existing threads.

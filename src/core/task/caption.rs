@@ -158,8 +158,10 @@ mod tests {
             noise: 0.0,
             dictionary,
         };
-        let wanted = [[1., 1., 0., 0.], [1., 0., 0., 1.]].map(|glyph| Array1::from_iter(glyph));
-        let task = (0..).map(task).find(|task| task.patterns() == wanted);
+        let wanted = [[1., 1., 0., 0.], [1., 0., 0., 1.]].map(Array1::from_iter);
+        let task = (0..100_000)
+            .map(task)
+            .find(|task| task.patterns() == wanted);
         let task = task.unwrap();
         let patches = [Some(1), None, None, Some(0)];
         let episode = task.episode_of(&patches, &mut random(1, 1));
@@ -190,9 +192,9 @@ mod tests {
                 .map(|from| from.start)
                 .collect();
             assert!(shown.is_sorted() && shown.len() == episode.size);
-            for patch in 0..16 {
+            for (patch, count) in places.iter_mut().enumerate() {
                 if shown.contains(&patch) {
-                    places[patch] += 1;
+                    *count += 1;
                 } else {
                     noise.extend(episode.input.row(patch).iter().take(16).copied());
                 }

@@ -151,7 +151,7 @@ mod tests {
             letter('d', 1, 1),
         ];
         let (input, target, mask) = picture(include_str!("frames.rs"), &letters);
-        let drawn = (0..).map(|index| task.episode_of(&[1, 0], &mut random(1, index)));
+        let drawn = (0..1000).map(|index| task.episode_of(&[1, 0], &mut random(1, index)));
         let mut as_shown = drawn.filter(|episode| episode.alignment[6] == Some(0..3));
         let episode = as_shown.find(|episode| episode.steps() == 9).unwrap();
         assert_eq!(episode.input, input);

@@ -92,7 +92,7 @@ impl AlignmentScore {
 fn distance(step: usize, right: &Range<usize>) -> isize {
     let last = right.end.saturating_sub(1);
     let nearest = step.clamp(right.start.min(last), last);
-    step as isize - nearest as isize
+    step.cast_signed() - nearest.cast_signed()
 }
 
 /// True for a machine with a read head whose memory has a row for every source step.

@@ -37,11 +37,11 @@ const MACHINES: [&str; 8] = [
                                           "units": 2, "position_units": 2, "prior_units": 2}}},
         "training": {"hard": {"expected": 0.5}, "bayesian": {"warmup": 0}}}"#,
     r#"{"task": {"kind": "transduce", "symbols": 2, "length": [2, 2], "ambiguous": 0.5},
-        "model": {"kind": "attend", "encoder": {"size": 1}, "decoder": {"size": 2}, "attention": {"units": 2}}}"#,
+        "model": {"kind": "bahdanau", "encoder": {"size": 1}, "decoder": {"size": 2}, "attention": {"units": 2}}}"#,
     r#"{"task": {"kind": "caption", "symbols": 2, "grid": 1, "glyphs": [1, 1], "patch": 2},
         "model": {"memory": {"rows": 3, "columns": 1}, "controller": {"size": 1}}}"#,
     r#"{"task": {"kind": "frames", "symbols": 2, "length": [1, 2], "duration": [1, 2], "channels": 1},
-        "model": {"kind": "attend", "encoder": {"size": 1}, "decoder": {"size": 1}, "attention": {"units": 1}}}"#,
+        "model": {"kind": "bahdanau", "encoder": {"size": 1}, "decoder": {"size": 1}, "attention": {"units": 1}}}"#,
 ];
 const PRESETS: [&str; 4] = [
     include_str!("../../tasks/copy.json"),

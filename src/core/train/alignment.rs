@@ -103,7 +103,7 @@ pub fn attends_to_source(config: &ModelConfig) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AttendConfig, Model, NtmConfig};
+    use crate::model::{BahdanauConfig, Model, NtmConfig};
     use crate::task::{AssociativeRecall, Copy, Frames, Task};
     use crate::train::{Evaluator, Redundancy};
 
@@ -167,7 +167,8 @@ mod tests {
             assert_eq!(evaluator.measure(1), evaluator.measure(2));
             evaluator.measure(1).alignment
         };
-        let attend = |task: &Task| Model::new(AttendConfig::new(task.inputs(), task.outputs()), 1);
+        let attend =
+            |task: &Task| Model::new(BahdanauConfig::new(task.inputs(), task.outputs()), 1);
         let frames = Task::Frames(Frames::DEFAULT);
         let score = measured(&attend(&frames), &frames).unwrap();
         let named: usize = (0..5).map(|index| frames.episode(1, index).size).sum();

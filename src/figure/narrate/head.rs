@@ -227,9 +227,14 @@ fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
             shares[0]
         ));
     }
-    let share = percent(if has_gate { part / total } else { held });
+    // Not the gate: where only one of the two has weight there, all of it is from that one.
+    let share = if has_gate {
+        format!("{} of its weight from {name}", percent(part / total))
+    } else {
+        format!("{} {name}", percent(held))
+    };
     let way = (start != row).then(|| format!(", row {start} → {row}"));
-    Some(format!("{share} {name}{}", way.unwrap_or_default()))
+    Some(share + &way.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -290,6 +295,9 @@ mod tests {
         let task = trained.now().task.with_size(5);
         let recording = Recording::new(&trained.machine, &task, 1_000_000, 0);
         let because = reason(&recording.trace.heads[0], 28).unwrap();
-        assert!(because.contains(" % previous weighting, row "), "{because}");
+        assert!(
+            because.contains(" % of its weight from previous weighting, row "),
+            "{because}"
+        );
     }
 }

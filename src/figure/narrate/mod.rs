@@ -274,8 +274,8 @@ mod tests {
             (3, Some(Stage::Read), 0, "The read head reads row 0.", "R0 reads row 0 (100 % of its weight)."),
             (3, Some(Stage::Erase), 1, "The write head erases almost nothing.", "W0 erases almost nothing of row 4."),
             (3, Some(Stage::Add), 1, "The write head writes to row 4.", "W0 writes to row 4 (100 % of its weight)."),
-            (3, None, 1, "The write head writes to row 4.", "R0 reads row 0. W0 writes to row 4: 100 % previous weighting, row 3 → 4."),
-            (9, None, 0, "The read head reads row 4.", "R0 reads row 4: 100 % previous weighting, row 3 → 4. W0 writes to row 10."),
+            (3, None, 1, "The write head writes to row 4.", "R0 reads row 0. W0 writes to row 4: 100 % of its weight from previous weighting, row 3 → 4."),
+            (9, None, 0, "The read head reads row 4.", "R0 reads row 4: 100 % of its weight from previous weighting, row 3 → 4. W0 writes to row 10."),
             (9, Some(Stage::Output), 0, "Output: 8 of 8 bits right.", "Output: 8 of 8 bits right (the vector shown in step 2)."),
         ];
         for (step, stage, head, caption, long) in table {

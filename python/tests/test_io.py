@@ -317,10 +317,11 @@ class Io(Test):
                 tensor_shapes(preset)
             self.assertIn(words, str(caught.exception))
 
-    def own_task(self):
-        """A preset of episodes with three inputs and two outputs."""
+    def own_task(self, kind):
+        """A preset of a task without included weights; episodes have three inputs and two outputs."""
         write_episodes(self.path("own.npz"), [(np.ones((2, 3)), np.ones((2, 2)), None)] * 10)
-        preset = {"task": {"kind": "episodes", "file": "own.npz"}, "training": {"sequences": 1, "batch": 1}}
+        task = {"kind": kind, **({"file": "own.npz"} if kind == "episodes" else {})}
+        preset = {"task": task, "training": {"sequences": 1, "batch": 1}}
         with open(self.path("own.json"), "w", encoding="utf-8") as file:
             json.dump(preset, file)
         return "own.json"
@@ -334,8 +335,8 @@ class Io(Test):
         printed = set()
         for kind in TASKS:
             source = machine = kind
-            if kind == "episodes":
-                source, machine = self.own_task(), self.path("run")
+            if kind in ("episodes", "transduce", "caption", "frames"):
+                source, machine = self.own_task(kind), self.path(f"run-{kind}")
                 self.run_program("train", source, "--out", machine)
             preset = json.loads(self.run_program("tasks", source))
             check_preset(preset)

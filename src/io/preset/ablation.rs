@@ -81,8 +81,12 @@ pub struct Ablations {
 pub fn ablations(of: &Experiment) -> Ablations {
     let mut found = Ablations::default();
     let name = &of.name;
-    if of.model.heads() == 0 {
-        let words = format!("{name}: the machine has no heads, so there is no stage to remove");
+    if of.model.ntm().is_none() {
+        let heads = match of.model.heads() {
+            0 => "no heads",
+            _ => "no heads of a Neural Turing Machine",
+        };
+        let words = format!("{name}: the machine has {heads}, so there is no stage to remove");
         found.left_out.push(words);
         return found;
     }
@@ -137,7 +141,7 @@ mod tests {
     fn every_preset_with_heads_has_its_ablations() {
         for name in preset::names() {
             let (whole, found) = of(name, &[]);
-            if whole.model.heads() == 0 {
+            if whole.model.ntm().is_none() {
                 assert!(found.variants.is_empty(), "{name}");
                 assert_eq!(found.left_out.len(), 1, "{name}");
                 continue;

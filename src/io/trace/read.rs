@@ -446,6 +446,12 @@ fn declared(form: &TraceForm, phases: &[Phase], of: Option<Quantity>) -> Vec<(St
     declared.collect()
 }
 
+/// The text of a model behind as many lines and columns as in the file: an error names its place there.
+fn in_place(source: &str, model: &RawValue) -> String {
+    let (lines, columns) = start(source, model);
+    "\n".repeat(lines) + &" ".repeat(columns) + model.get()
+}
+
 fn build(
     form: TraceForm,
     source: &str,
@@ -459,14 +465,8 @@ fn build(
     let mut declared = declared(&form, &phases, of);
     let numeric: Map<_, _> = serde_json::from_str(NUMERIC).unwrap_or_default();
     must_be(&form.numeric, "numeric", numeric, false, label)?;
-    let model = form.model.map_or_else(
-        || "{}".to_owned(),
-        |model| {
-            // An error names its place in the file.
-            let (lines, columns) = start(source, model);
-            "\n".repeat(lines) + &" ".repeat(columns) + model.get()
-        },
-    );
+    let model = form.model.map(|model| in_place(source, model));
+    let model = model.unwrap_or_else(|| "{}".to_owned());
     let machine = machine::read(
         &model,
         &form.conventions,

@@ -351,7 +351,7 @@ class Io(Test):
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.
         of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention", "model.annotations",
-                                                                  "training.hard.", "training.bayesian."))}
+                                                                  "training.hard.", "training.bayesian.", "training.source"))}
         self.assertEqual(ours - printed - others - of_heads, set())
         words = "[\"additive\",\"general\"]", "[\"hard\",\"weibull\"]", "[\"lognormal\",\"local-predictive\"]"
         for score, weighting in ((words[0], words[1]), (words[0], words[2])):

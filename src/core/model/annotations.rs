@@ -1,5 +1,6 @@
 //! Annotations of a picture: every source step is a patch of it, and its annotation is a memory row (Xu 2015, §3.1.1). It is
-//! the input itself, or comes from a convolution with 3 × 3 filters over the square of patches, row after row:
+//! the input itself, or comes from a convolution with 3 × 3 filters over the square of patches, row after row;
+//! a step behind the square, such as a delimiter, is on its own:
 //!
 //! ```text
 //! a_t = x_t, or relu(W·[x of the 3 × 3 places about t, 0 outside] + b)    M(t) = a_t
@@ -33,16 +34,20 @@ const PLACES: Array = &ArraySpec::scratch("annotations.places");
 /// The arrays of annotations.
 pub(super) const ARRAYS: [Array; 2] = [ANNOTATIONS, PLACES];
 
-/// The steps of the 3 × 3 places about that of step `t` in a square picture of `source` places; `None` outside.
+/// The steps of the 3 × 3 places about that of step `t` in the largest square picture of up to `source` places; `None`
+/// outside. A step behind the picture, such as a delimiter, has only its own place.
 fn places(t: usize, source: usize) -> impl Iterator<Item = Option<usize>> {
-    let side = (1..=source).find(|side| side * side >= source).unwrap_or(1);
-    let (row, column) = (t / side, t % side);
+    let side = source.isqrt();
     (0..9).map(move |place| {
+        if t >= side * side {
+            return Some(t).filter(|_| place == 4);
+        }
+        let (row, column) = (t / side, t % side);
         let row = (row + place / 3).checked_sub(1).filter(|row| *row < side)?;
         let column = (column + place % 3)
             .checked_sub(1)
             .filter(|column| *column < side)?;
-        Some(row * side + column).filter(|step| *step < source)
+        Some(row * side + column)
     })
 }
 
@@ -192,5 +197,23 @@ impl Source for AnnotationsConfig {
 
     fn multiplied<'a, R: Real>(&self, trace: &'a Trace<R>, _: usize) -> &'a Series<R> {
         trace.own.at(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delimiter_is_no_part_of_the_picture() {
+        let of = |t, source| places(t, source).collect::<Vec<_>>();
+        for t in 0..16 {
+            assert_eq!(of(t, 17), of(t, 16), "{t}");
+        }
+        let about = [0, 1, 2, 4, 5, 6, 8, 9, 10].map(Some);
+        assert_eq!(of(5, 17), about);
+        let delimiter = of(16, 17);
+        assert_eq!(delimiter.iter().flatten().collect::<Vec<_>>(), [&16]);
+        assert_eq!(delimiter[4], Some(16));
     }
 }

@@ -19,7 +19,7 @@ use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::Source;
 use super::spec::{Array, ArraySpec, Kept};
 use super::trace::Trace;
-use super::{feedback, reader, readout};
+use super::{feedback, reader};
 use crate::keys::Field::Integer;
 use crate::keys::Table;
 use crate::math::matrix;
@@ -130,8 +130,7 @@ impl Decoder for Bahdanau {
     fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
         attend::<Self, R>(trace, t);
         Self::decode(of, trace, t);
-        readout::gather(trace, t);
-        of.emit(trace, t);
+        of.emit_state(trace, t);
     }
 
     fn asks(t: usize) -> usize {
@@ -149,10 +148,7 @@ impl Decoder for Bahdanau {
     fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>> {
         let mut all = of.attending();
         all.extend(of.decoding());
-        all.push(emitting(move |trace, t| {
-            readout::gather(trace, t);
-            of.emit(trace, t);
-        }));
+        all.push(emitting(move |trace, t| of.emit_state(trace, t)));
         all
     }
 

@@ -16,9 +16,10 @@ use super::dependency::Dependency;
 use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, attend, emitting};
 use super::machine::GradientRecorder;
 use super::shape::{LinearSpec, Shape, TensorSpec};
+use super::slots::Slots;
 use super::source::Source;
 use super::spec::{Array, ArraySpec, Kept, Place, Range};
-use super::trace::Trace;
+use super::trace::{HeadTrace, LayerTrace, Trace};
 use super::{feedback, reader};
 use crate::keys::Field::{Choice, Integer};
 use crate::keys::Table;
@@ -179,20 +180,12 @@ impl Decoder for Caption {
 
     /// h_{S−1} = tanh(W_h·ā + b_h).
     fn start_hidden<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>) {
-        let step = trace.setting.source - 1;
-        start(of, trace, START_HIDDEN);
-        let state = trace.layers[0].hidden.row_mut(step);
-        of.own.linears[START_HIDDEN].forward_from(0, [(trace.own.at(AT_MEAN).row(0), &mut *state)]);
-        feedforward::forward(state);
+        start(of, trace, START_HIDDEN, |decoder| &mut decoder.hidden);
     }
 
     /// c_{S−1} = tanh(W_c·ā + b_c).
     fn start_cell<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>) {
-        let step = trace.setting.source - 1;
-        start(of, trace, START_CELL);
-        let state = trace.layers[0].cell.row_mut(step);
-        of.own.linears[START_CELL].forward_from(0, [(trace.own.at(AT_MEAN).row(0), &mut *state)]);
-        feedforward::forward(state);
+        start(of, trace, START_CELL, |decoder| &mut decoder.cell);
     }
 
     fn start_backward<R: Real>(
@@ -242,11 +235,10 @@ impl Decoder for Caption {
         let embedded = embedded.row_mut(t);
         embedded.fill(R::ZERO);
         add_vector_product(feedback.row(t), of.own.tensors[E].rows_from(0), embedded);
-        let context = match trace.own.at(AT_CONTEXT) {
-            context if context.width() > 0 => context,
-            _ => &trace.heads[0].read,
-        };
-        let seen = [trace.own.at(AT_EMBEDDED).row(t), context.row(t)];
+        let seen = [
+            trace.own.at(AT_EMBEDDED).row(t),
+            context(&trace.own, &trace.heads).row(t),
+        ];
         gather(trace.layers[0].input.row_mut(t), seen);
         of.run_cell(trace, t);
     }
@@ -333,15 +325,19 @@ impl Decoder for Caption {
                 E => trace.own.at(FIRST),
                 L_O => &trace.features,
                 L_H => &decoder.hidden,
-                _ if of.decoder.is_gated() => trace.own.at(AT_CONTEXT),
-                _ => &trace.heads[0].read,
+                _ => context(&trace.own, &trace.heads),
             },
         }
     }
 }
 
-/// ā, and the bias of a state in its place.
-fn start<R: Real>(of: Parts<'_, Caption, R>, trace: &mut Trace<R>, map: usize) {
+/// ā, and tanh of its product with a linear map as a state.
+fn start<R: Real>(
+    of: Parts<'_, Caption, R>,
+    trace: &mut Trace<R>,
+    map: usize,
+    state: impl FnOnce(&mut LayerTrace<R>) -> &mut Series<R>,
+) {
     let source = trace.setting.source;
     let memory = trace.memory_columns.row(trace.memory_row(source));
     let share = R::ONE / R::from_f64(source as f64);
@@ -349,13 +345,19 @@ fn start<R: Real>(of: Parts<'_, Caption, R>, trace: &mut Trace<R>, map: usize) {
     for (mean, column) in mean.iter_mut().zip(memory.chunks_exact(source)) {
         *mean = share * column.iter().copied().sum();
     }
-    let decoder = &mut trace.layers[0];
-    let state = if map == START_CELL {
-        &mut decoder.cell
-    } else {
-        &mut decoder.hidden
-    };
-    of.own.linears[map].start(state.row_mut(source - 1));
+    let (map, state) = (&of.own.linears[map], state(&mut trace.layers[0]));
+    let state = state.row_mut(source - 1);
+    map.start(state);
+    map.forward_from(0, [(&*mean, &mut *state)]);
+    feedforward::forward(state);
+}
+
+/// ẑ of every step: what is read, or its product with the gate.
+fn context<'a, R: Real>(own: &'a Slots<R>, heads: &'a [HeadTrace<R>]) -> &'a Series<R> {
+    match own.at(AT_CONTEXT) {
+        context if context.width() > 0 => context,
+        _ => &heads[0].read,
+    }
 }
 
 /// g_t = σ(w_g·h_{t−1} + b_g).
@@ -379,15 +381,11 @@ fn scale<R: Real>(trace: &mut Trace<R>, t: usize) {
 
 /// z_t = L_o·(E·y_{t−1} + L_h·h_t + L_z·ẑ_t).
 fn emit<R: Real>(of: Parts<'_, Caption, R>, trace: &mut Trace<R>, t: usize) {
-    let context = match trace.own.at(AT_CONTEXT) {
-        context if context.width() > 0 => context,
-        _ => &trace.heads[0].read,
-    };
     let u = trace.features.row_mut(t);
     u.copy_from_slice(trace.own.at(AT_EMBEDDED).row(t));
     let [l_h, l_z] = [L_H, L_Z].map(|tensor| of.own.tensors[tensor].rows_from(0));
     add_vector_product(trace.layers[0].hidden.row(t), l_h, u);
-    add_vector_product(context.row(t), l_z, u);
+    add_vector_product(context(&trace.own, &trace.heads).row(t), l_z, u);
     let z = trace.logit.row_mut(t);
     z.fill(R::ZERO);
     matrix::add_vector_product(u, of.own.tensors[L_O].rows_from(0), z);

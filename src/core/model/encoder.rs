@@ -11,6 +11,7 @@
 use super::controller::cell::{self, Cell, CellGradient, CellMut};
 use super::controller::gru;
 use super::dependency::Dependency;
+use super::encoder_decoder::Gradients;
 use super::fertility;
 use super::machine::{GradientRecorder, Terms, record};
 use super::shape::{LinearSpec, Shape, TensorSpec};
@@ -170,6 +171,12 @@ impl EncoderConfig {
             Last::Cell => &mut decoder.cell,
         };
         series.row_mut(step).copy_from_slice(&state);
+    }
+
+    /// Backpropagates through [`EncoderConfig::start`] of both.
+    pub(super) fn start_backward<R: Real>(&self, by: &mut Gradients<'_, R>) {
+        self.last_backward(&by.state.hidden, &mut by.rows);
+        by.cell.copy_from_slice(&by.state.cell);
     }
 
     /// Adds the gradient w.r.t. the last states to that w.r.t. the rows, [S, M].

@@ -462,8 +462,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
                 D::start_cell(self, trace);
             }
         }
-        let (answer, z) = (trace.setting.answer, trace.logit.row(t));
-        answer.outputs(z, z.len(), trace.output.row_mut(t));
+        readout::answer(trace, t);
     }
 
     /// What is fed back, among the arrays of the machine: y_{t−1} in row t.
@@ -486,6 +485,12 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         let (output, z) = (&self.own.linears[1], trace.logit.row_mut(t));
         output.start(z);
         output.forward_from(0, [(trace.features.row(t), z)]);
+    }
+
+    /// The same of the state and of what was read.
+    pub(super) fn emit_state(self, trace: &mut Trace<R>, t: usize) {
+        readout::gather(trace, t);
+        self.emit(trace, t);
     }
 
     /// Arrays of [`attend`].
@@ -533,15 +538,10 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         by: &mut Gradients<'_, R>,
         recorder: GradientRecorder<'_, R>,
     ) {
-        let (layer, dz) = (trace.layers[0].cell(), &mut by.products[0]);
-        let Some(to) = recorder else {
-            return by
-                .state
-                .backward(&self.own.linears[0], layer, (t, Some(t - 1)), dz, None);
-        };
-        let cell = Some(to.layers[0].cell_mut());
-        by.state
-            .backward(&self.own.linears[0], layer, (t, Some(t - 1)), dz, cell);
+        let (linear, steps) = (&self.own.linears[0], (t, Some(t - 1)));
+        let (cell, dz) = (trace.layers[0].cell(), &mut by.products[0]);
+        let to = recorder.map(|to| to.layers[0].cell_mut());
+        by.state.backward(linear, cell, steps, dz, to);
     }
 
     /// Backpropagates through [`attend`]: from the gradient w.r.t. the read, the first values of the scratch, to

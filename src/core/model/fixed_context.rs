@@ -18,7 +18,7 @@ use super::shape::{LinearSpec, Shape};
 use super::source::Source;
 use super::spec::Array;
 use super::trace::Trace;
-use super::{feedback, reader, readout};
+use super::{feedback, reader};
 use crate::keys::Table;
 use crate::math::vectors::{add, gather};
 use crate::math::{Real, Series};
@@ -81,16 +81,12 @@ impl Decoder for FixedContext {
     }
 
     fn start_backward<R: Real>(of: Parts<'_, Self, R>, _: &Trace<R>, by: &mut Gradients<'_, R>) {
-        of.config
-            .source
-            .last_backward(&by.state.hidden, &mut by.rows);
-        by.cell.copy_from_slice(&by.state.cell);
+        of.config.source.start_backward(by);
     }
 
     fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
         Self::decode(of, trace, t);
-        readout::gather(trace, t);
-        of.emit(trace, t);
+        of.emit_state(trace, t);
     }
 
     /// s_t = lstm(y_{t−1}, s_{t−1}).
@@ -102,10 +98,7 @@ impl Decoder for FixedContext {
 
     fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>> {
         let mut all = Vec::from(of.decoding());
-        all.push(emitting(move |trace, t| {
-            readout::gather(trace, t);
-            of.emit(trace, t);
-        }));
+        all.push(emitting(move |trace, t| of.emit_state(trace, t)));
         all
     }
 

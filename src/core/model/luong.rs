@@ -125,10 +125,7 @@ impl Decoder for Luong {
     }
 
     fn start_backward<R: Real>(of: Parts<'_, Self, R>, _: &Trace<R>, by: &mut Gradients<'_, R>) {
-        of.config
-            .source
-            .last_backward(&by.state.hidden, &mut by.rows);
-        by.cell.copy_from_slice(&by.state.cell);
+        of.config.source.start_backward(by);
     }
 
     fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {

@@ -46,13 +46,15 @@ pub(super) fn step<'a, R: Real>(
     ]
 }
 
+/// Sets the output of a step from its logit.
+pub(super) fn answer<R: Real>(trace: &mut Trace<R>, t: usize) {
+    let (answer, z) = (trace.setting.answer, trace.logit.row(t));
+    answer.outputs(z, z.len(), trace.output.row_mut(t));
+}
+
 /// The output of a step, from its logit.
 pub(super) fn output<'a, R: Real>() -> Dependency<'a, R> {
-    let output = |trace: &mut Trace<R>, t: usize| {
-        let (answer, z) = (trace.setting.answer, trace.logit.row(t));
-        answer.outputs(z, z.len(), trace.output.row_mut(t));
-    };
-    Dependency::with_weights(Place::Machine, array::OUTPUT, output)
+    Dependency::with_weights(Place::Machine, array::OUTPUT, answer)
 }
 
 /// The gradient w.r.t. the input of the output layer, of every step.

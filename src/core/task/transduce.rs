@@ -1,8 +1,8 @@
 //! Transduce: see a sequence of symbols, then a delimiter, then emit its translation by a fixed dictionary, and the end
 //! symbol. Copy, reversal and translation in one.
 //!
-//! The dictionary is a function of its own seed. It maps every symbol to a word: of one symbol, which is another one for
-//! each (a permutation), or of as many as the fertility of the symbol. Silent symbols have empty words. An ambiguous symbol
+//! The dictionary is a function of its own seed. It maps every symbol to a word. The first symbols of the words are a
+//! permutation; the length of a word is the fertility of its symbol. Silent symbols have empty words. An ambiguous symbol
 //! has two words of equal length that begin differently, each equally likely in every place: the best predictor pays one bit
 //! for it.
 //!

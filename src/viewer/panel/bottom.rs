@@ -17,8 +17,8 @@ use crate::viewer::command::{Ask, Learn, Play, Subject};
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
-    Icon, Line, area, focus_ring, from_left, from_right, icon_button, label, named_icon_button,
-    on_click, one_line, paint_text, send, spot,
+    Icon, Line, area, focus_ring, from_left, from_right, icon_button, label, lay_out,
+    named_icon_button, on_click, one_line, paint_text, send, spot,
 };
 use crate::viewer::{keys, narration};
 
@@ -202,8 +202,8 @@ fn stage_keys() -> [String; 2] {
 fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
     let [back, on] = stage_keys();
     let text = format!("Press {back} and {on} to step through the stages");
-    let (font, ink) = (theme::text(10.5), view.palette.subdued);
-    let galley = ui.painter().layout_no_wrap(text.clone(), font.clone(), ink);
+    let font = theme::text(10.5);
+    let galley = lay_out(ui.painter(), &text, font.clone());
     if galley.size().x <= room.span() {
         let at = pos2(room.max, below + 1.0);
         quiet_text(ui, at, Align2::RIGHT_TOP, &text, font, view);

@@ -19,7 +19,7 @@ use crate::viewer::command::{Ask, File, Look};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::state::Target;
 use crate::viewer::widget::{
-    Icon, Line, area, capitalised, from_right, head_sign, named_icon_button, note, number,
+    Icon, Line, area, capitalised, from_right, head_sign, lay_out, named_icon_button, note, number,
     on_click, paint_text, section, text_button, warning, words,
 };
 use crate::viewer::{keys, theme};
@@ -154,10 +154,8 @@ fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
 fn equation(ui: &mut Ui, view: &View<'_>, text: &str, reference: &str) {
     let (painter, ink) = (ui.painter(), view.palette.subdued);
     let [font, small] = [12.0, 10.5].map(theme::text);
-    let width = [(text, &font), (reference, &small)].map(|(words, font)| {
-        let words = painter.layout_no_wrap(words.to_owned(), font.clone(), ink);
-        words.size().x
-    });
+    let width = [(text, &font), (reference, &small)]
+        .map(|(words, font)| lay_out(painter, words, font.clone()).size().x);
     if width[0] + width[1] + 6.0 <= ui.available_width() {
         let line = Line::to_read(ui, 18.0, text);
         line.left(0.0, text, font, ink);

@@ -33,7 +33,7 @@ pub struct Failure {
     pub size: usize,
     /// Number of repeats, where the task has them.
     pub repeats: usize,
-    /// Memory rows, where not as many as in training.
+    /// Memory rows, if their number differs from that in training.
     pub rows: Option<usize>,
     /// A few words.
     pub title: &'static str,
@@ -77,7 +77,7 @@ pub const FAILURES: [Failure; 4] = [
     },
 ];
 
-/// The seconds in which it comes to its first wrong bit, at most.
+/// The longest time until the first wrong bit, in seconds.
 const SECONDS: f64 = 8.0;
 
 impl Failure {

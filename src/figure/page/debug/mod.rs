@@ -159,6 +159,12 @@ impl<'a> Painting<'_, 'a> {
         self.of.seen.now.step
     }
 
+    /// The place of the step among those on the time axis; `None` where it is not one of them.
+    fn step_shown(&self) -> Option<usize> {
+        let (span, step) = (&self.of.span, self.step());
+        span.contains(&step).then(|| step - span.start)
+    }
+
     /// Number of steps on the time axis.
     fn steps(&self) -> usize {
         self.of.span.len()
@@ -239,8 +245,7 @@ impl<'a> Painting<'_, 'a> {
 
     fn play_head(&mut self, y: Span) {
         let (steps, area) = (self.steps(), area(self.columns.whole, y));
-        if self.of.span.contains(&self.step()) {
-            let step = self.step() - self.of.span.start;
+        if let Some(step) = self.step_shown() {
             self.in_time(|this| axes::play_head(&mut this.on, &area, step, steps));
         }
     }
@@ -249,7 +254,7 @@ impl<'a> Painting<'_, 'a> {
     fn step_pill(&mut self, y: f32) {
         let text = self.step().to_string();
         let at = [self.at(self.step()).center(), y];
-        if self.of.span.contains(&self.step()) {
+        if self.step_shown().is_some() {
             self.in_time(|this| axes::pill(&mut this.on, &text, at));
         }
     }

@@ -180,9 +180,8 @@ impl Painting<'_, '_> {
         let place = panel.along(room, axis);
         let picture = place.area;
         self.picture(place);
-        let (span, step) = (self.of.span.clone(), self.step());
-        if span.contains(&step) {
-            let share = ((step - span.start) as f32 + 0.5) / span.len() as f32;
+        if let Some(step) = self.step_shown() {
+            let share = (step as f32 + 0.5) / self.steps() as f32;
             let x = picture.left + share * picture.width();
             let (ends, accent) = (picture.upright(x), self.on.page.colours.accent);
             self.on.line(&ends, accent, 1.0);

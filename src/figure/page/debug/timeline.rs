@@ -82,7 +82,7 @@ impl<'a> DebugPage<'a> {
         painting.shown_part(&columns, loss);
         painting.play_head(Span::new(y.min, loss.max));
         // The grip of the play-head.
-        if self.span.contains(&painting.step()) {
+        if painting.step_shown().is_some() {
             let x = painting.at(painting.step()).center();
             let accent = painting.on.page.colours.accent;
             axes::dot(painting.on.paint, [x, loss.min + 3.0], 5.5, accent);

@@ -47,7 +47,8 @@ the mean cross-entropy of single samples, `spread` its standard deviation over t
 bits of the mean prediction. `total` uncertainty is the entropy of the mean prediction, `aleatoric` the mean entropy of the \
 samples, `epistemic` their difference (disagreement between samples): all summed over the answer, in bits per sequence. The \
 three columns `AUC …` tell whether wrong bits are more uncertain than right ones: the area under the ROC curve, 0.5 at chance \
-level, 1 at best; with one sample there is no epistemic uncertainty.
+level, 1 at best; with one sample there is no epistemic uncertainty. `ECE` is the expected calibration error of the mean \
+prediction in ten intervals of its confidence: 0 where the machine is right as often as it is confident.
 
 --alignment compares the weights of the read head with the true alignment, over the answer steps that have one. `AER` is the \
 alignment error rate 1 − 2|A ∩ S| / (|A| + |S|), where A has the largest weight of each step and S the true source step. \

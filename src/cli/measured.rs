@@ -90,6 +90,7 @@ pub(super) fn samples() -> Vec<Column<CaseResult>> {
         column!("AUC total", |all| all.areas.total),
         column!("AUC aleatoric", |all| all.areas.noise),
         column!("AUC epistemic", |all| all.areas.model),
+        column!("ECE", |all| all.calibration_error),
     ]
 }
 

@@ -56,6 +56,7 @@ impl MeasurementLine {
             ("wrapped_episodes", json!(measured.wrapped)),
             ("rows_needed", json!(needed)),
             ("optimum", json!(optimum)),
+            ("calibration_error", json!(measured.calibration.error())),
         ]);
         if let Some(score) = &measured.alignment {
             line.extend([
@@ -86,6 +87,10 @@ impl MeasurementLine {
             ("sampled.areas.entropy", json!(areas.total.map(Number))),
             ("sampled.areas.noise", json!(areas.noise.map(Number))),
             ("sampled.areas.mutual", json!(areas.model.map(Number))),
+            (
+                "sampled.calibration_error",
+                json!(sampled.calibration_error),
+            ),
         ]);
     }
 

@@ -6,9 +6,11 @@ use rayon::prelude::*;
 
 use super::alignment::{AlignmentScore, attends_to_source};
 use super::aux_losses::AuxLosses;
+use super::calibration::Calibration;
 use super::config::Redundancy;
 use super::loss::{Score, score};
 use super::pool::Pool;
+use super::uncertainty;
 use crate::math::median;
 use crate::model::{Draw, Model, Trace, WrapAround};
 use crate::task::{Episode, Task};
@@ -78,17 +80,24 @@ pub struct Measurement {
     pub rows_needed: usize,
     /// Agreement with the true alignment, where it is known and the machine attends to the source.
     pub alignment: Option<AlignmentScore>,
+    /// Whether answers are right as often as the machine is confident.
+    pub calibration: Calibration,
 }
 
 /// What is known of an episode besides its score.
-type Known = (Option<WrapAround>, Option<AlignmentScore>);
+#[derive(Default)]
+struct Known {
+    wrap_around: Option<WrapAround>,
+    alignment: Option<AlignmentScore>,
+    calibration: Calibration,
+}
 
 impl Measurement {
     fn of(measured: &[(Score, Known)]) -> Self {
         let scores: Vec<Score> = measured.iter().map(|(score, _)| *score).collect();
         let bits: Vec<f64> = scores.iter().map(|score| score.bits).collect();
-        let wraps = || measured.iter().filter_map(|(_, known)| known.0);
-        let alignments = measured.iter().map(|(_, known)| known.1);
+        let wraps = || measured.iter().filter_map(|(_, known)| known.wrap_around);
+        let alignments = measured.iter().map(|(_, known)| known.alignment);
         let mean = Evaluation::of(&scores);
         let squares = bits
             .iter()
@@ -105,6 +114,7 @@ impl Measurement {
                 .collect::<Option<Vec<_>>>()
                 .filter(|all| !all.is_empty())
                 .map(AlignmentScore::sum),
+            calibration: Calibration::sum(measured.iter().map(|(_, known)| known.calibration)),
         }
     }
 }
@@ -148,7 +158,12 @@ impl Evaluator<'_> {
             let weights = |t| head.weighting.row(t);
             (!alignment.is_empty()).then(|| AlignmentScore::of(weights, &alignment))
         });
-        (trace.wrap_around(), alignment)
+        let bits = uncertainty::bits(&[&trace.output], episode);
+        Known {
+            wrap_around: trace.wrap_around(),
+            alignment,
+            calibration: uncertainty::calibration(&bits),
+        }
     }
 
     /// Returns only the means of [`Evaluator::measure`], on existing threads.
@@ -295,13 +310,17 @@ mod tests {
         };
         let wrap_around = |rows_needed| {
             let step = 3;
-            (Some(WrapAround { step, rows_needed }), None)
+            let wrap_around = Some(WrapAround { step, rows_needed });
+            Known {
+                wrap_around,
+                ..Known::default()
+            }
         };
         let measured = [
             (score(1.0), wrap_around(20)),
-            (score(2.0), (None, None)),
+            (score(2.0), Known::default()),
             (score(3.0), wrap_around(30)),
-            (score(10.0), (None, None)),
+            (score(10.0), Known::default()),
         ];
         let found = Measurement::of(&measured);
         assert_eq!(found.mean.bits_per_sequence, 4.0);

@@ -3,6 +3,7 @@
 mod alignment;
 mod attribution;
 mod aux_losses;
+mod calibration;
 mod config;
 mod curves;
 mod diagnostics;
@@ -24,6 +25,7 @@ pub mod uncertainty;
 pub use alignment::{AlignmentScore, OFFSETS, attends_to_source};
 pub use attribution::Quantity;
 pub use aux_losses::AuxLosses;
+pub use calibration::Calibration;
 pub use config::{
     BayesianConfig, Clip, HardConfig, OptimizerConfig, Redundancy, SourceConfig, TrainingConfig,
 };

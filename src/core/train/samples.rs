@@ -6,7 +6,7 @@ use super::evaluate::Evaluator;
 use super::evaluate::TAPE_LIMIT;
 use super::loss::score;
 use super::pool::Pool;
-use super::uncertainty::{Areas, Bit, Uncertainty, areas, bits};
+use super::uncertainty::{Areas, Bit, Uncertainty, areas, bits, calibration};
 use crate::math::{Answer, Series};
 use crate::model::{Draw, NoiseMode, Trace};
 use crate::task::Episode;
@@ -34,6 +34,8 @@ pub struct Sampled {
     /// The areas: whether wrong bits are more uncertain, over all episodes. Absent with fewer than two samples, which
     /// cannot disagree.
     pub areas: Areas,
+    /// The expected calibration error of the mean of the samples, 0 to 1. `None` where no bit is scored.
+    pub calibration_error: Option<f64>,
 }
 
 /// The statistics of the samples of one episode.
@@ -113,6 +115,7 @@ impl Sampled {
             } else {
                 Areas::default()
             },
+            calibration_error: calibration(&scored).error(),
         }
     }
 }

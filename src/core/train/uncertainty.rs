@@ -14,6 +14,7 @@
 //! bits found against the share of right bits suspected, as the threshold on the uncertainty falls: the probability
 //! that a wrong bit is more uncertain than a right one, equals counting one half. ½ is no better than chance.
 
+use super::Calibration;
 use crate::math::{Answer, Series};
 use crate::task::Episode;
 
@@ -33,6 +34,8 @@ pub struct Uncertainty {
 pub struct Bit {
     /// True where the mean of the samples is on the wrong side of one half.
     pub is_wrong: bool,
+    /// The probability of what the mean of the samples decides for, 0 to 1.
+    pub confidence: f64,
     /// The uncertainty.
     pub uncertainty: Uncertainty,
 }
@@ -126,6 +129,7 @@ pub fn bits(outputs: &[&Series<f32>], episode: &Episode) -> Vec<Bit> {
             let (mean, uncertainty) = Uncertainty::of(samples)?;
             Some(Bit {
                 is_wrong: (mean > 0.5) != (target[[step, channel]] > 0.5),
+                confidence: mean.max(1.0 - mean),
                 uncertainty,
             })
         }
@@ -135,11 +139,17 @@ pub fn bits(outputs: &[&Series<f32>], episode: &Episode) -> Vec<Bit> {
             let mut wrong = target.row(step).into_iter().enumerate();
             Some(Bit {
                 is_wrong: wrong.any(|(channel, &target)| answer.is_wrong(&mean, channel, target)),
+                confidence: mean.iter().copied().fold(0.0, f64::max),
                 uncertainty,
             })
         }
     });
     bits.collect()
+}
+
+/// Returns whether the bits are right as often as the mean of the samples is confident.
+pub fn calibration(bits: &[Bit]) -> Calibration {
+    Calibration::of(bits.iter().map(|bit| (bit.confidence, !bit.is_wrong)))
 }
 
 /// Returns the areas: whether the wrong ones among these bits, of one episode or many, are more uncertain.

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Encoder-decoders beside the Neural Turing Machine: copy and transduce, the same number of sequences, five seeds each.
+
+    cargo build --release
+    python3 benches/alignment.py [--out sweeps/alignment] [--jobs N] [--only copy/ntm ...] [--collect]
+
+For every task and machine, trains three learning rates with one seed on a third of the sequences, and then five other
+seeds with the rate of the smallest validation (`tapescope sweep`, on one thread a run). Measures the best weights at
+several lengths (`tapescope eval`), and writes OUT/alignment.json, a table in Markdown and a figure (OUT/alignment.svg).
+Nothing is trained or measured twice.
+"""
+
+import argparse
+import glob
+import json
+import os
+import resource
+import statistics
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+SEQUENCES = 60000
+RATES = ["1e-3", "3e-3", "1e-2"]
+SEARCH_SEED = 100
+TASKS = {
+    "copy": ({"kind": "copy", "bits": 8, "length": [1, 20]}, [10, 20, 30, 50, 80, 120]),
+    "transduce": ({"kind": "transduce", "symbols": 16, "length": [1, 10], "order": "swap_pairs", "fertility": 2,
+                   "silent": 0.125, "ambiguous": 0.0, "dictionary": 1}, [5, 10, 15, 20, 30]),
+}
+
+
+def luong(weighting="soft", feeding="off", score="general"):
+    return {"kind": "luong", "encoder": {"size": 100},
+            "decoder": {"attentional": 100, "input_feeding": feeding}, "attention": {"score": score, "weighting": weighting}}
+
+
+def bahdanau(cell="lstm", **attention):
+    return {"kind": "bahdanau", "encoder": {"cell": cell, "size": 50}, "decoder": {"size": 100},
+            "attention": {"score": "additive", "units": 64, **attention}}
+
+
+MACHINES = {
+    "NTM": {"memory": {"rows": 128, "columns": 20}, "controller": {"kind": "lstm", "size": 100},
+            "heads": {"read": 1, "write": 1, "shift": {"form": "softmax", "range": 1}}},
+    "LSTM": {"kind": "plain", "controller": {"kind": "lstm", "size": 200}},
+    "fixed context": {"kind": "fixed-context", "encoder": {"size": 128}},
+    "Bahdanau": bahdanau(),
+    "Bahdanau, GRU": bahdanau("gru"),
+    "Bahdanau, position and Markov bias": bahdanau(bias={"position": "on", "markov": 3}),
+    "Luong": luong(),
+    "Luong, dot": luong(score="dot"),
+    "Luong, input feeding": luong(feeding="on"),
+    "Luong, local monotonic": luong("local-monotonic"),
+    "Luong, local predictive": luong("local-predictive"),
+}
+
+
+def name_of(machine):
+    return machine.lower().replace(",", "").replace(" ", "-")
+
+
+def preset(options, task, machine):
+    """The file of a preset, written where it is not there."""
+    path = os.path.join(options.out, task, name_of(machine) + ".json")
+    of, lengths = TASKS[task]
+    content = {
+        "title": f"{task}: {machine}", "description": f"{machine} on {task}.", "task": of, "model": MACHINES[machine],
+        "training": {"optimizer": {"kind": "adam", "learning_rate": 3e-3}, "final_lr_factor": 0.01,
+                     "clip": {"kind": "global_norm", "limit": 5.0}, "batch": 8, "sequences": SEQUENCES, "seed": 1,
+                     "validation_every": 2000, "validation_episodes": 100},
+        "evaluation": {"lengths": lengths, "episodes": 200},
+    }
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as to:
+        json.dump(content, to, indent=2)
+    return path
+
+
+def sweep(options, task, machine, stage, *more):
+    """Trains what is missing; processor seconds of every run that was trained now are kept beside the runs."""
+    out = os.path.join(options.out, task, name_of(machine), stage)
+    before, used = set(glob.glob(out + "/*/")), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    command = [options.binary, "sweep", preset(options, task, machine), "--out", out, "--jobs", str(options.jobs), *more]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    new = set(glob.glob(out + "/*/")) - before
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - used
+    for run in new:
+        with open(os.path.join(run, "processor_seconds"), "w") as to:
+            to.write(str(used / len(new)))
+
+
+def runs(options, task, machine, stage):
+    return sorted(glob.glob(os.path.join(options.out, task, name_of(machine), stage, "*/")))
+
+
+def validations(run):
+    with open(os.path.join(run, "history.ntmlog.jsonl")) as lines:
+        points = [json.loads(line) for line in lines]
+    return [(point["sequences"], point["validation"]) for point in points if "validation" in point]
+
+
+def rate(options, task, machine):
+    """The rate of the smallest validation in the search."""
+    def best(run):
+        return min(float(validation["bits_per_sequence"]) for _, validation in validations(run))
+    found = [(best(run), run.split("learning_rate=")[1].split(",")[0])
+             for run in runs(options, task, machine, "search") if os.path.exists(run + "history.ntmlog.jsonl")]
+    return min(found)[1]
+
+
+def train(options, task, machine):
+    grid = "training.optimizer.learning_rate=" + ",".join(RATES)
+    sweep(options, task, machine, "search", "--seeds", str(SEARCH_SEED), "--sequences", str(SEQUENCES // 3), "--grid", grid)
+    chosen = "training.optimizer.learning_rate=" + rate(options, task, machine)
+    sweep(options, task, machine, "seeds", "--seeds", "1..5", "--set", chosen)
+
+
+def measured(options, run, lengths):
+    known = os.path.join(run, "lengths.json")
+    if not os.path.exists(known):
+        command = [options.binary, "eval", run, "--lengths", ",".join(map(str, lengths)), "--json", "--threads", "1"]
+        lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        with open(known, "w") as to:
+            json.dump([json.loads(line) for line in lines], to)
+    with open(known) as file:
+        return json.load(file)
+
+
+def parameters(options, run):
+    """Weights of a machine, by the sizes in its file."""
+    with open(os.path.join(run, "weights.safetensors"), "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    total = 0
+    for name, tensor in header.items():
+        if name != "__metadata__":
+            size = 1
+            for axis in tensor["shape"]:
+                size *= axis
+            total += size
+    return total
+
+
+def collect(options, wanted):
+    results = []
+    for task, machine in wanted:
+        of = [run for run in runs(options, task, machine, "seeds") if os.path.exists(run + "weights.safetensors")]
+        if not of:
+            continue
+        lengths = TASKS[task][1]
+        lines = [measured(options, run, lengths) for run in of]
+        seconds = [float(open(run + "processor_seconds").read()) for run in of if os.path.exists(run + "processor_seconds")]
+        results.append({
+            "task": task, "machine": machine, "seeds": len(of), "rate": rate(options, task, machine),
+            "parameters": parameters(options, of[0]), "seconds": statistics.median(seconds) if seconds else None,
+            "perfect": {length: [line[index]["perfect"] for line in lines] for index, length in enumerate(lengths)},
+            "error_rate": {length: [(line[index].get("alignment") or {}).get("error_rate") for line in lines]
+                           for index, length in enumerate(lengths)},
+        })
+    return results
+
+
+def percent(share):
+    return f"{100 * share:.0f} %"
+
+
+def tables(results):
+    text = []
+    for task, (_, lengths) in TASKS.items():
+        of = [one for one in results if one["task"] == task]
+        text += [f"{task}", "", "| machine | rate | weights | processor time | "
+                 + " | ".join(f"perfect at {length}" for length in lengths) + " | AER |",
+                 "|---|---:|---:|---:|" + "---:|" * (len(lengths) + 1)]
+        for one in of:
+            cells = []
+            for length in lengths:
+                shares = one["perfect"][length]
+                low, middle, high = min(shares), statistics.median(shares), max(shares)
+                spread = f" ({100 * low:.0f}–{100 * high:.0f})" if high - low > 0.005 else ""
+                cells.append(percent(middle) + spread)
+            errors = [error for error in one["error_rate"][lengths[1]] if error is not None]
+            cells.append(f"{statistics.median(errors):.2f}" if errors else "–")
+            seconds = "–" if one["seconds"] is None else f"{one['seconds']:.0f} s"
+            text.append(f"| {one['machine']} | {float(one['rate']):g} | {one['parameters']:,} | {seconds} | " + " | ".join(cells) + " |")
+        text.append("")
+    return "\n".join(text)
+
+
+COLOURS = ["#1b1b1b", "#8a8a8a", "#b04a2f", "#2f6f9f", "#5fa2cf", "#123f5f", "#3f8f4f", "#8fbf7f", "#1f5f2f", "#c08a1f", "#7f4fa0"]
+
+
+def figure(results):
+    """For each task, a line for every machine: the median share of perfect sequences against the length."""
+    panel, height, top, left = 400, 330, 40, 60
+    text = [f'<rect width="{2 * panel + 330}" height="{height + 100}" fill="#ffffff"/>']
+
+    def say(x, y, words, anchor="start", size=12, colour="#333"):
+        text.append(f'<text x="{x:.1f}" y="{y:.1f}" font-family="Inter, sans-serif" font-size="{size}" '
+                    f'fill="{colour}" text-anchor="{anchor}">{words}</text>')
+
+    for index, (task, (of, lengths)) in enumerate(TASKS.items()):
+        x0, span = left + index * (panel + 20), panel - 40
+        place = {length: x0 + span * at / (len(lengths) - 1) for at, length in enumerate(lengths)}
+        say(x0, 22, f"{task}, trained on lengths {of['length'][0]} to {of['length'][1]}", size=14)
+        for share in (0, 0.5, 1):
+            y = top + height * (1 - share)
+            text.append(f'<line x1="{x0}" x2="{x0 + span}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
+            if index == 0:
+                say(x0 - 8, y + 4, percent(share), "end", 11, "#777")
+        for length, x in place.items():
+            say(x, top + height + 18, str(length), "middle", 11, "#777")
+        say(x0 + span / 2, top + height + 38, "length; share of perfect sequences, median and range of five seeds", "middle", 11, "#777")
+        for order, machine in enumerate(MACHINES):
+            one = next((one for one in results if (one["task"], one["machine"]) == (task, machine)), None)
+            if one is None:
+                continue
+            shift = (order - len(MACHINES) / 2) * 1.5
+            points = []
+            for length, x in place.items():
+                shares = one["perfect"][length]
+                low, middle, high = (top + height * (1 - of(shares)) for of in (min, statistics.median, max))
+                text.append(f'<line x1="{x + shift:.1f}" x2="{x + shift:.1f}" y1="{low:.1f}" y2="{high:.1f}" '
+                            f'stroke="{COLOURS[order]}" stroke-opacity="0.4"/>')
+                points.append(f"{x + shift:.1f},{middle:.1f}")
+            text.append(f'<polyline points="{" ".join(points)}" fill="none" stroke="{COLOURS[order]}" stroke-width="2"/>')
+    for order, machine in enumerate(MACHINES):
+        x, y = left + 2 * panel + 20, top + 12 + 22 * order
+        text.append(f'<line x1="{x}" x2="{x + 22}" y1="{y}" y2="{y}" stroke="{COLOURS[order]}" stroke-width="3"/>')
+        say(x + 30, y + 4, machine)
+    width = 2 * panel + 330
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height + 100}" width="{width}" '
+            f'height="{height + 100}">\n' + "\n".join(text) + "\n</svg>\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", default=os.path.join(ROOT, "target", "release", "tapescope"))
+    parser.add_argument("--out", default="sweeps/alignment")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--only", nargs="*", default=[], help="TASK/MACHINE, TASK or /MACHINE")
+    parser.add_argument("--collect", action="store_true", help="train nothing")
+    options = parser.parse_args()
+    wanted = [(task, machine) for task in TASKS for machine in MACHINES
+              if not options.only or any(one in (f"{task}/{machine}", task, f"/{machine}") for one in options.only)]
+    for task, machine in [] if options.collect else wanted:
+        train(options, task, machine)
+        print(f"{task} {machine}", flush=True)
+    results = collect(options, wanted)
+    for name, content in [("json", json.dumps(results, indent=1)), ("md", tables(results)), ("svg", figure(results))]:
+        with open(os.path.join(options.out, "alignment." + name), "w") as to:
+            to.write(content)
+    print(tables(results))
+
+
+if __name__ == "__main__":
+    main()

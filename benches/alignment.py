@@ -60,16 +60,14 @@ def name_of(machine):
     return machine.lower().replace(",", "").replace(" ", "-")
 
 
-def preset(options, task, machine):
-    """The file of a preset, written where it is not there."""
-    path = os.path.join(options.out, task, name_of(machine) + ".json")
-    of, lengths = TASKS[task]
+def preset(path, title, task, model, **training):
+    """Writes the file of a preset and returns its path."""
     content = {
-        "title": f"{task}: {machine}", "description": f"{machine} on {task}.", "task": of, "model": MACHINES[machine],
+        "title": title, "description": title, "task": task, "model": model,
         "training": {"optimizer": {"kind": "adam", "learning_rate": 3e-3}, "final_lr_factor": 0.01,
                      "clip": {"kind": "global_norm", "limit": 5.0}, "batch": 8, "sequences": SEQUENCES, "seed": 1,
-                     "validation_every": 2000, "validation_episodes": 100},
-        "evaluation": {"lengths": lengths, "episodes": 200},
+                     "validation_every": 2000, "validation_episodes": 100, **training},
+        "evaluation": {"lengths": [10], "episodes": 200},
     }
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as to:
@@ -77,11 +75,10 @@ def preset(options, task, machine):
     return path
 
 
-def sweep(options, task, machine, stage, *more):
-    """Trains what is missing; processor seconds of every run that was trained now are kept beside the runs."""
-    out = os.path.join(options.out, task, name_of(machine), stage)
+def sweep(options, preset, out, *more):
+    """Trains what is missing; processor seconds of every run that was trained now are kept in its folder."""
     before, used = set(glob.glob(out + "/*/")), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    command = [options.binary, "sweep", preset(options, task, machine), "--out", out, "--jobs", str(options.jobs), *more]
+    command = [options.binary, "sweep", preset, "--out", out, "--jobs", str(options.jobs), *more]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     new = set(glob.glob(out + "/*/")) - before
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - used
@@ -110,16 +107,20 @@ def rate(options, task, machine):
 
 
 def train(options, task, machine):
+    folder = os.path.join(options.out, task, name_of(machine))
+    path = preset(folder + ".json", f"{task}: {machine}", TASKS[task][0], MACHINES[machine])
     grid = "training.optimizer.learning_rate=" + ",".join(RATES)
-    sweep(options, task, machine, "search", "--seeds", str(SEARCH_SEED), "--sequences", str(SEQUENCES // 3), "--grid", grid)
+    sweep(options, path, os.path.join(folder, "search"), "--seeds", str(SEARCH_SEED), "--sequences", str(SEQUENCES // 3),
+          "--grid", grid)
     chosen = "training.optimizer.learning_rate=" + rate(options, task, machine)
-    sweep(options, task, machine, "seeds", "--seeds", "1..5", "--set", chosen)
+    sweep(options, path, os.path.join(folder, "seeds"), "--seeds", "1..5", "--set", chosen)
 
 
-def measured(options, run, lengths):
-    known = os.path.join(run, "lengths.json")
+def measured(options, run, lengths, name="lengths.json", *more):
+    """The measurements of a run at these lengths, kept in its folder under this name."""
+    known = os.path.join(run, name)
     if not os.path.exists(known):
-        command = [options.binary, "eval", run, "--lengths", ",".join(map(str, lengths)), "--json", "--threads", "1"]
+        command = [options.binary, "eval", run, "--lengths", ",".join(map(str, lengths)), "--json", "--threads", "1", *more]
         lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
         with open(known, "w") as to:
             json.dump([json.loads(line) for line in lines], to)
@@ -127,7 +128,7 @@ def measured(options, run, lengths):
         return json.load(file)
 
 
-def parameters(options, run):
+def parameters(run):
     """Weights of a machine, by the sizes in its file."""
     with open(os.path.join(run, "weights.safetensors"), "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
@@ -152,7 +153,7 @@ def collect(options, wanted):
         seconds = [float(open(run + "processor_seconds").read()) for run in of if os.path.exists(run + "processor_seconds")]
         results.append({
             "task": task, "machine": machine, "seeds": len(of), "rate": rate(options, task, machine),
-            "parameters": parameters(options, of[0]), "seconds": statistics.median(seconds) if seconds else None,
+            "parameters": parameters(of[0]), "seconds": statistics.median(seconds) if seconds else None,
             "perfect": {length: [line[index]["perfect"] for line in lines] for index, length in enumerate(lengths)},
             "error_rate": {length: [(line[index].get("alignment") or {}).get("error_rate") for line in lines]
                            for index, length in enumerate(lengths)},

@@ -15,7 +15,7 @@ from . import display, window
 from ._extension import native, options, pair
 from .errors import ArgumentError, Whole
 from .files import Path, expecting, file_name, to_json
-from .preset import Preset, as_dictionary
+from .preset import Preset, as_dictionary, has_bits
 from .trace import Trace
 from .weights import Tensors, to_bytes, write_bytes
 
@@ -89,7 +89,8 @@ class Machine:
         sample    index of the noise sample, for hard and Bayesian heads; None: no noise, a hard head takes its most likely
                   row
         input     [vectors, bits] of 0 and 1 instead of random bits; or a dictionary {"bits": …} with the other values that
-                  the task needs: "repeats", "query", "priorities"
+                  the task needs: "repeats", "query", "priorities". For tasks of symbols a list of their numbers, [3, 1, 4];
+                  for `caption` one for every patch, or None for a blank patch
         rows      number of memory rows; None: as in training
         gradient  "loss", or (step, channel) of an output bit. Adds for every array an array `gradient.NAME` of the same
                   shape: the derivative of the loss (bits) or of the logit of that bit with respect to it
@@ -102,7 +103,7 @@ class Machine:
         """
         bit = gradient if isinstance(gradient, str) else pair(
             "gradient", gradient, "bit:{},{}", '"loss", or the (step, channel) of an output bit')
-        given = None if input is None else to_json("`input`", _episode(input))
+        given = None if input is None else to_json("`input`", _episode(self._preset["task"]["kind"], input))
         asked = options(length=length, items=items, repeats=repeats, seed=seed, episode=episode, sample=sample,
                         rows=rows, gradient=bit)
         recorded = self._handle.trace(given, asked)
@@ -126,7 +127,8 @@ class Machine:
 
         Keys of a dictionary: `bits_per_sequence` is the mean of the summed cross-entropy of an answer,
         `bits_half_width` half of its 95 % interval, and `bits_median` the median. `wrong_bits` counts the answer bits on the
-        wrong side of one half, out of `scored_bits`. `perfect` is the fraction of episodes without a wrong bit.
+        wrong side of one half, out of `scored_bits`. `perfect` is the fraction of episodes without a wrong bit. If the
+        machine attends to a source whose true alignment is known, `alignment` compares the two.
         docs/formats.md lists all keys. `pandas.DataFrame` accepts the list. Ctrl-C stops the evaluation between two
         episodes (KeyboardInterrupt). Raises ArgumentError for sizes that the task does not allow.
         """
@@ -160,14 +162,26 @@ class Machine:
         return f"<Machine {self.name}: {self.words()}{validated}{stopped}>"
 
     def words(self) -> str:
-        """Returns a description of controller, heads and memory."""
+        """Returns a description of controller, heads and memory, or of encoder, decoder and attention."""
         config = self._preset["model"]
-        controller, memory = config["controller"], config.get("memory")
-        layers = controller.get("layers", 1)
-        what = {"lstm": "LSTM", "feedforward": "feedforward"}[controller.get("kind", "lstm")]
-        parts = [f"{what} of {controller['size']} units" + (f" in {layers} layers" if layers > 1 else "")]
-        if memory:
-            heads = config["heads"]
+        memory, heads = config.get("memory"), config.get("heads")
+        parts = []
+        if "controller" in config:
+            controller = config["controller"]
+            layers = controller.get("layers", 1)
+            what = {"lstm": "LSTM", "feedforward": "feedforward"}[controller.get("kind", "lstm")]
+            parts.append(f"{what} of {controller['size']} units" + (f" in {layers} layers" if layers > 1 else ""))
+        else:
+            parts.append(config["kind"])
+        if "encoder" in config:
+            encoder = config["encoder"]
+            both = " in both directions" if encoder["direction"] == "both" else ""
+            parts.append(f"{encoder['cell'].upper()} encoder of {encoder['size']} units{both}")
+        if "size" in config.get("decoder", {}):
+            parts.append(f"decoder of {config['decoder']['size']} units")
+        if "attention" in config:
+            parts.append(f"{config['attention']['score']} score, {config['attention']['weighting']} weighting")
+        if memory and heads:
             parts += [_count(heads["read"], "read head"), _count(heads["write"], "write head"),
                       f"memory {memory['rows']} × {memory['columns']}"]
         size = sum(tensor.size for tensor in self.weights.values())
@@ -196,8 +210,10 @@ def _count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
-def _episode(given: Any) -> Any:
+def _episode(task: str, given: Any) -> Any:
     """Returns the contents of the equivalent input file."""
+    if not has_bits(task):
+        return given
     if isinstance(given, Mapping):
         return {key: _bits(value) if key == "bits" else value for key, value in given.items()}
     return _bits(given)

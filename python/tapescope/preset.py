@@ -125,6 +125,11 @@ def _check_keys(place: str, given: Any, known: Mapping[str, Any]) -> None:
             raise WeightsError(f"is {value!r}", place=f"`{place}{key}`", expected=expected)
 
 
+def has_bits(kind: str) -> bool:
+    """Returns whether the vectors of a kind of task consist of bits, not of symbols or numbers."""
+    return kind in _BESIDE
+
+
 def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
     """Returns the numbers of inputs and outputs of the `task` of a preset."""
     kind = task["kind"]

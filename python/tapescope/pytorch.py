@@ -29,20 +29,23 @@ State = Dict[str, Any]
 
 
 class Module(nn.Module):
-    """A machine of Tapescope as a PyTorch module: `Module.of(machine)`. Only for heads as in the paper.
+    """A machine of Tapescope as a PyTorch module: `Module.of(machine)`. Only for the kinds `ntm` and `plain`, with heads as
+    in the paper.
 
     It is an ordinary `nn.Module`: train it further, or use its parts in your own module. `machine()` converts it back. It runs
     one episode at a time, inputs [T, X] to outputs [T, Y]. The outputs equal those of Tapescope within 1e-4.
     """
 
     def __init__(self, tensors: Mapping[str, npt.ArrayLike], preset: Union[Path, Preset]) -> None:
-        """`tensors`: by name, with the shapes of `tensor_shapes(preset)`. Raises WeightsError for heads that differ from the paper."""
+        """`tensors`: by name, with the shapes of `tensor_shapes(preset)`. Raises WeightsError for other machines."""
         super().__init__()
         preset = as_dictionary(preset)
         self.preset = copy.deepcopy(dict(preset))
         self.names = list(tensors)
         self.weights = nn.ParameterDict({_key(name): torch.tensor(np.array(tensor, np.float32)) for name, tensor in tensors.items()})
         model = preset.get("model", {})
+        if model.get("kind", "ntm") not in ("ntm", "plain"):
+            raise WeightsError(f"is {model['kind']!r}", place="`model.kind`", expected="`ntm` or `plain`")
         memory, controller, heads = (model.get(key, {}) for key in ("memory", "controller", "heads"))
         self.rows, self.columns = memory.get("rows", 128), memory.get("columns", 20)
         initial = memory.get("initial", {"constant": 1e-6})

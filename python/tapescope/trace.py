@@ -145,6 +145,11 @@ class Trace:
         return list(order) if isinstance(order, list) else []
 
     @property
+    def _has_source(self) -> bool:
+        """Whether every source step appends a memory row, and nothing else writes."""
+        return self.meta.get("model", {}).get("kind", "ntm") not in ("ntm", "plain")
+
+    @property
     def phases(self) -> List[str]:
         """Names of the phases, one per step."""
         names = [""] * self.steps
@@ -206,6 +211,10 @@ class Trace:
             return memory
         if step == last and "memory.last" in self:
             return self["memory.last"]
+        if self._has_source and "memory.last" in self:
+            rows = self["memory.last"]
+            written: Array = np.where(np.arange(len(rows))[:, None] < step, rows, self["memory.initial"])
+            return written
         every = self.meta["axes"].get("f", {}).get("every", 64)
         memory, start = self["memory.initial"], 0
         frames: Sequence[Array] = list(self.arrays.get("memory.keyframes", ()))

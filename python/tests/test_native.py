@@ -25,6 +25,11 @@ SMALL = {
     "model": {"memory": {"rows": 8, "columns": 5}, "controller": {"size": 7, "layers": 2}, "heads": {"read": 2}},
     "training": {"batch": 4, "sequences": 400, "validation_every": 80, "validation_episodes": 10},
 }
+REVERSED = {
+    "name": "reversed", "task": {"kind": "transduce", "symbols": 4, "order": "reverse", "length": [1, 4]},
+    "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 5}, "attention": {"units": 6}},
+    "training": {"batch": 4, "sequences": 400, "validation_every": 20, "validation_episodes": 10},
+}
 WRONG = [
     {"task": {"kind": "copi", "bits": 8, "length": [1, 20]}},
     {"task": {"kind": "copy", "bits": 0, "length": [1, 20]}},
@@ -70,6 +75,38 @@ class Traces(support.Test):
             machine.save(self.path("a.safetensors"))
             self.run_program("trace", "a.safetensors", "--length", "3", "--episode", "5", "--full-memory", "--out", "a.npz")
             self.assert_same(machine.trace(length=3, episode=5), "a.npz")
+
+    def test_machines_with_a_source_learn_and_show_their_alignment(self):
+        machine = ts.train(REVERSED, sequences=40, progress=None)
+        self.assertIn("bahdanau, LSTM encoder of 3 units in both directions, decoder of 5 units, additive score, soft weighting; ",
+                      repr(machine))
+        self.assertIn("<th style", machine._repr_html_())
+        (measured,) = machine.evaluate(lengths=3, episodes=2)
+        self.assertEqual((measured["alignment"]["steps"], measured["alignment"]["offsets"]), (6, [-2, -1, 0, 1, 2]))
+        self.assertEqual(pickle.loads(pickle.dumps(machine)).sha256, machine.sha256)
+        # A hand-made episode.
+        for symbols in ([2, 0, 1], np.array([2, 0, 1]), {"symbols": (2, 0, 1)}):
+            trace = machine.trace(input=symbols, gradient="loss")
+            np.testing.assert_array_equal(trace["input"][:3, :4].argmax(1), [2, 0, 1])
+        self.assertTrue(trace.check())
+        self.assertEqual(trace["gradient.encoder.forward.hidden"].shape, trace["encoder.forward.hidden"].shape)
+        self.assertIn("svg", trace.figure().svg)
+        for wrong, words in (([2, 4], r"`symbols\[1\]`: is 4; allowed: 0 to 3"), ([], "has 0 values; allowed: 1 to"),
+                             ("abc", "expected symbols such as"), ({"bits": [[1]]}, "the task `transduce` has no bits")):
+            with self.assertRaisesRegex(ts.FormatError, words):
+                machine.trace(input=wrong)
+        caption = {"task": {"kind": "caption", "grid": 2, "glyphs": [1, 2]}, "model": {"kind": "caption"}}
+        trace = ts.machine_from(random_weights(caption), caption).trace(input=[None, 3, None, 1])
+        self.assertEqual(trace["target"].argmax(1)[trace["mask"] > 0].tolist(), [3, 1, 8])
+
+    def test_rows_of_a_source_are_appended_step_by_step(self):
+        trace = ts.machine_from(random_weights(REVERSED), REVERSED).trace(length=3)
+        last = ts.Trace(trace.meta, {name: array for name, array in trace.arrays.items() if name != "memory"}, trace.dims)
+        last.arrays["memory.last"] = trace["memory"][-1]
+        for step in range(trace.steps + 1):
+            np.testing.assert_array_equal(last.memory(step), trace.memory(step))
+            rows = np.concatenate([trace["encoder.forward.hidden"], trace["encoder.backward.hidden"]], 1)[:4]
+            np.testing.assert_array_equal(trace.memory(step), np.where(np.arange(4)[:, None] < step, rows, 0))
 
     def test_layers_heads_and_derivatives_are_those_of_the_program(self):
         machine = ts.machine_from(random_weights(SMALL), SMALL)
@@ -551,6 +588,8 @@ class PyTorch(support.Test):
         self.assertEqual(ts.machine_from(small.weights_by_name(), SMALL).sha256, trained.sha256)
         with self.assertRaises(ts.WeightsError):
             Module.of(ts.machine("copy_hard"))
+        with self.assertRaisesRegex(ts.WeightsError, "`model.kind`: is 'bahdanau'; expected `ntm` or `plain`"):
+            Module(random_weights(REVERSED), REVERSED)
 
     def test_a_machine_of_pytorch_ntm_learns_a_task_of_ones_own_on(self):
         from test_pytorch_ntm import machine

@@ -322,3 +322,27 @@ fn targets_that_are_no_symbols_are_refused() {
     let problem = "is symbols, but episode 1, step 1 of the targets has 2 ones; expected one 1 in every scored step";
     assert_eq!((fault.array, fault.problem.as_str()), ("answer", problem));
 }
+
+#[test]
+fn biases_without_tensors_are_off() {
+    let Experiment { task, model, .. } = experiment(COPY, BAHDANAU, 1);
+    let machine = Model::<f32>::new(model, 1);
+    let recording = Recording::new(&machine, &task, 1, 0);
+    let source = trace::Source {
+        config: &machine.config,
+        sha256: None,
+        full_memory: true,
+        gradient: None,
+    };
+    let mut written = Vec::new();
+    trace::write_to(&mut written, &recording, &source).unwrap();
+    let mut value: serde_json::Value = serde_json::from_slice(&written).unwrap();
+    value["model"]["attention"] = serde_json::json!({"score": "additive"});
+    let read = trace::from_json(&value.to_string(), "without").unwrap();
+    assert_eq!(read.config, machine.config);
+    assert!(
+        read.recording.absent.is_empty(),
+        "{:?}",
+        read.recording.absent
+    );
+}

@@ -165,7 +165,10 @@ fn shown(
         ("write", count("write")),
     ]);
     for (_, axis) in SHOWN {
-        sizes.entry(axis).or_insert(1);
+        // Without their tensors there are no biases.
+        sizes
+            .entry(axis)
+            .or_insert(usize::from(!matches!(axis, "v" | "w")));
     }
     sizes
 }

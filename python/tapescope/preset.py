@@ -74,7 +74,7 @@ def check_preset(preset: Union[Path, Preset]) -> None:
     `preset`: a name, a JSON file, or a dictionary.
     """
     preset = as_dictionary(preset)
-    _check_keys("", preset, TREE)
+    check_keys("", preset, TREE)
     model = preset.get("model", {})
     kind = model.get("kind", "ntm")
     for key in model:
@@ -100,7 +100,7 @@ def check_task(task: Any) -> None:
     if not isinstance(kind, str) or kind not in TASKS:
         raise WeightsError(f"is {kind!r}{meant(kind, TASKS)}", place="`task.kind`")
     known = TASKS[kind]
-    _check_keys("task.", task, {"kind": _KIND, **known})
+    check_keys("task.", task, {"kind": _KIND, **known})
     for name, key in known.items():
         # The program reads the numbers of channels from the file of the episodes.
         is_needed = isinstance(key, Key) and key.is_required or name in ("inputs", "outputs")
@@ -108,7 +108,7 @@ def check_task(task: Any) -> None:
             raise WeightsError("is missing", place=f"`task.{name}`", expected=key.check(None))
 
 
-def _check_keys(place: str, given: Any, known: Mapping[str, Any]) -> None:
+def check_keys(place: str, given: Any, known: Mapping[str, Any]) -> None:
     if not isinstance(given, Mapping):
         raise WeightsError(f"is {given!r}", place=f"`{place.rstrip('.') or 'preset'}`",
                            expected=f"an object with {', '.join(known)}")
@@ -118,7 +118,7 @@ def _check_keys(place: str, given: Any, known: Mapping[str, Any]) -> None:
         inner = known[key]
         if isinstance(inner, dict):
             if inner:
-                _check_keys(f"{place}{key}.", value, inner)
+                check_keys(f"{place}{key}.", value, inner)
             continue
         expected = inner.check(value)
         if expected is not None:

@@ -14,13 +14,17 @@ from .arrays import PARTS as OF_HEADS
 from .attention import CHOICES, LEARNED, SAMPLINGS, SHIFT_FORMS, chosen, head_order
 from .errors import RecordError, WeightsError, is_whole, meant
 from .files import Path
-from .preset import TASKS, channels, check_task
+from .preset import TASKS, TREE, channels, check_keys, check_task, has_bits
 from .trace import FORMAT, VERSION, Trace
 
 ORDERS = ("read-first", "write-first", "in-turn")
 # Variants of the cosine: k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon)), k.m / (|k| * |m| + epsilon),
 # k.m / max(|k| * |m|, epsilon), k.m / (max(|k|, epsilon) * max(|m|, epsilon)).
 SIMILARITIES = ("cosine", "cosine-plus-epsilon", "cosine-clamped-product", "cosine-clamped-norms")
+# Kinds of machines whose memory rows are the steps of a source.
+SOURCES = ("bahdanau", "luong", "caption")
+# The form of the answer: every channel 0 or 1 by itself, or one channel 1.
+ANSWERS = ("bits", "symbols")
 HEAD = re.compile(r"(read|write)(0|[1-9][0-9]*)")
 # Tolerance for values out of range and for sums that should be 1, in half precision too.
 SLACK, SUM_SLACK = 1e-4, 2e-3
@@ -58,6 +62,12 @@ PARTS = {name: _field(array) for name, array in OF_HEADS.items() if array.dims[0
 INITIAL = _field(OF_HEADS["initial"])
 CONSTANT = {name: _field(OF_HEADS[name]) for name, *_ in LEARNED}
 MEMORY = next(_field(array) for array in ARRAYS if array.name == "memory.initial")
+# Of machines with a source: k is the size of a key, and n of the source. They have no stages after `content`.
+KEYED = {"key": ("k",), **{tensor.array: tensor.axes for tensor in LEARNED}}
+BIASES = {name: _field(array) for name, array in OF_HEADS.items() if name.startswith("additive_") and name not in CONSTANT}
+NOT_OF_SOURCES = ("strength", "gate", "shift", "sharpening", "gated", "shifted")
+INPUTS, ROWS = Field(("n", "x")), Field(("n", "m"))
+AXES = {"memory": "[rows, columns]", "inputs": "[source steps, inputs]", "rows": "[source steps, columns]"}
 
 
 class Recorder:
@@ -75,11 +85,25 @@ class Recorder:
     episode: a batch of several is refused, with the index to use. Only `input` and the `weighting` of every head are
     required. Values that are not given are absent from the file and shown as absent.
 
+    A machine with an encoder, a decoder and attention has one line more; every state of the encoder is a memory row:
+
+        recorder = Recorder("dates", kind="bahdanau", answer="symbols")
+        recorder.source(inputs, states, hidden=h, cell=c)                       # [S, X], [S, M]; h, c: the decoder's first
+        for y in target:
+            ...                                                                 # your decoder
+            recorder.step(logit=z, target=y, hidden=h, cell=c, read0=dict(key=k, weighting=alignment, read=context))
+        recorder.save("mine.ntmtrace.json")
+
     task        name of the task. For a task of Tapescope the channels have names if `params` and the size of the
                 episode are given
     memory      [rows, columns] before the first step
     read0=, …   [rows]: weighting of each head before the first step; all zeros if the machine starts without one, None
                 if it is unknown. These arguments declare the heads; without them the first step does
+    kind        "ntm"; or a machine with a source: "bahdanau", whose key is the state of the decoder after the step before;
+                "luong", the state of the same step; "caption", as in bahdanau, where rows are places of a picture. Their
+                head is read0, and `attention` has the keys of `model.attention` of a preset
+    encoder     its `cell`, "lstm" or "gru", and `direction`, "both" or "forward", as `model.encoder` of a preset
+    answer      "bits", or "symbols" if one channel of every target is 1 and the output is a softmax
     params      parameters of a task of Tapescope, as in a preset: {"bits": 8}
     length, items, repeats
                 size of this episode, as a task of Tapescope counts it; without any, its steps are counted
@@ -102,7 +126,8 @@ class Recorder:
     Raises RecordError for invalid values, with the place and the allowed values.
     """
 
-    def __init__(self, task: str, *, memory: Any = None, params: Optional[Mapping[str, Any]] = None,
+    def __init__(self, task: str, *, memory: Any = None, kind: str = "ntm", encoder: Optional[Mapping[str, Any]] = None,
+                 answer: Optional[str] = None, params: Optional[Mapping[str, Any]] = None,
                  length: Optional[int] = None, items: Optional[int] = None, repeats: Optional[int] = None,
                  order: str = "read-first", layers: Optional[int] = None, shifts: Optional[Sequence[int]] = None,
                  similarity: str = SIMILARITIES[0], epsilon: float = 0.0,
@@ -110,7 +135,10 @@ class Recorder:
                  shift_form: str = "softmax", learned: Optional[Mapping[str, Mapping[str, Any]]] = None,
                  sampling: str = "mean", **initial: Any) -> None:
         options = [name for name in Recorder.__init__.__annotations__ if name not in ("return", "initial")]
-        for name, word, known in (("order", order, ORDERS), ("similarity", similarity, SIMILARITIES),
+        own = "bits" if task not in TASKS or task == "episodes" or has_bits(task) else "symbols"
+        self._answer, self._kind = answer or own, kind
+        for name, word, known in (("kind", kind, ("ntm", *SOURCES)), ("answer", self._answer, ANSWERS),
+                                  ("order", order, ORDERS), ("similarity", similarity, SIMILARITIES),
                                   ("shift_form", shift_form, SHIFT_FORMS), ("sampling", sampling, SAMPLINGS)):
             if word not in known and (name != "similarity" or word.startswith("cosine")):
                 raise RecordError(f"is {word!r}{meant(word, known)}", place=f"`{name}`")
@@ -123,12 +151,28 @@ class Recorder:
             self._task["params"] = {**{name: said[name] for name in said if name in TASKS[task]}, **self._task["params"]}
         if sampling != "mean":
             self._task["sampling"] = sampling
+        if self._answer != "bits":
+            self._task["answer"] = self._answer
         self._attention, self._shift_form = dict(attention or {}), shift_form
-        _check_attention(self._attention)
+        self._encoder = {**_OWN_ENCODER.get(kind, {}), **(encoder or {})}
+        if kind == "ntm":
+            _check_attention(self._attention)
+        else:
+            _check_parts(attention=self._attention, encoder=self._encoder)
+        of_ntm = {"memory": memory is not None, "order": order != ORDERS[0], "layers": layers not in (None, 1),
+                  "shifts": shifts is not None, "shift_form": shift_form != "softmax", "epsilon": epsilon != 0,
+                  **dict.fromkeys(initial, True)}
+        foreign = {"encoder": encoder is not None} if kind not in _OWN_ENCODER else {}
+        foreign.update(of_ntm if kind != "ntm" else {})
+        for name in (name for name, is_given in foreign.items() if is_given):
+            raise RecordError(f"is not an option of `{kind}`", place=f"`{name}`")
         self._order, self._layers, self._shifts = order, layers, shifts if shifts is None else list(shifts)
         self._similarity, self._epsilon = similarity, float(epsilon)
         self._partial = partial_weightings
         self._sizes: Dict[str, Tuple[int, str]] = {}
+        # Axes that have the size of another one: the key is a state of the decoder, which in `luong` is as long as a row.
+        self._same = {"ntm": {}, "luong": {"k": "m", "c": "m"}}.get(kind, {"k": "c"})
+        self._source: Optional[Dict[str, Vector]] = None
         if shifts is not None:
             span = len(shifts) // 2
             if sorted(shifts) != list(range(-span, span + 1)):
@@ -138,6 +182,8 @@ class Recorder:
         self._heads: Optional[List[str]] = None
         if initial:
             self._heads = _head_names(before, initial, options)
+        elif kind != "ntm":
+            self._heads = ["read0"]
         self._memory: Optional[Vector] = None
         if memory is not None:
             self._memory = self._value(before, "memory", MEMORY, memory, self._sizes)
@@ -154,22 +200,60 @@ class Recorder:
 
     @property
     def steps(self) -> int:
-        """Number of recorded steps."""
+        """Number of recorded steps, those of the source included."""
+        return self._recorded + (0 if self._source is None else len(self._source["inputs"]))
+
+    @property
+    def _recorded(self) -> int:
+        """Number of calls of `step`."""
         return len(self._rows.get("input", ()))
 
-    def step(self, input: Any, output: Any = None, logit: Any = None, hidden: Any = None, cell: Any = None,
+    def source(self, inputs: Any, rows: Any, hidden: Any = None, cell: Any = None) -> None:
+        """Records the source steps of a machine of a kind that has them, before the first `step`.
+
+        inputs      [source steps, inputs]
+        rows        [source steps, columns]: the states of the encoder; with both directions those forwards, then those
+                    backwards. Row i is row i of the memory, from step i on
+        hidden, cell
+                    [units] that the decoder starts from; zeros if absent
+
+        Raises RecordError for a wrong shape, with the expected one; nothing is recorded then.
+        """
+        where = "the source"
+        if self._kind == "ntm":
+            raise RecordError("a machine of the kind `ntm` has none", place=where, expected=f"Recorder(…, kind=…) of {', '.join(SOURCES)}")
+        if self._source is not None:
+            raise RecordError("was recorded before", place=where, expected="one source, before the first step")
+        sizes = dict(self._sizes)
+        given = {"inputs": self._value(where, "inputs", INPUTS, inputs, sizes),
+                 "rows": self._value(where, "rows", ROWS, rows, sizes)}
+        for name, start in (("hidden", hidden), ("cell", cell)):
+            if start is not None:
+                given[name] = self._value(where, name, STEP[name], start, sizes)
+        if not len(given["inputs"]):
+            raise RecordError("has no steps", place=where, expected="one or more")
+        columns = given["rows"].shape[1]
+        if columns % self._directions:
+            raise RecordError(f"has {columns} columns", place=f"{where}: `rows`", expected="an even number, h→ and h←; or "
+                              'Recorder(…, encoder={"direction": "forward"})')
+        if self._channels and given["inputs"].shape[1] != self._channels[0]:
+            raise RecordError(f"has {given['inputs'].shape[1]} channels", place=f"{where}: `inputs`",
+                              expected=f"{self._channels[0]}, as `{self._task['name']}` with {self._task['params']} has")
+        self._source, self._sizes = given, sizes
+
+    def step(self, input: Any = None, output: Any = None, logit: Any = None, hidden: Any = None, cell: Any = None,
              memory: Any = None, target: Any = None, mask: Any = None, phase: Optional[str] = None,
              **heads: Any) -> None:
         """Records one time step.
 
-        input       [inputs]
+        input       [inputs]; zeros after a source if absent
         output      [outputs], probabilities
-        logit       [outputs], the output before the sigmoid; `output` is computed from it if absent
+        logit       [outputs], the output before the sigmoid or softmax; `output` is computed from it if absent
         hidden, cell
                     [units], or [layers, units]; a machine with `hidden` only has a feedforward controller
         memory      [rows, columns] after the step
         target      [outputs], 0 or 1
-        mask        1 if the output of this step is scored, else 0
+        mask        1 if the output of this step is scored, else 0; after a source 1 if there is a target
         loss        loss of the step in bits
         phase       name of the phase that this step belongs to
         read0=dict(…), write0=dict(…)
@@ -181,6 +265,15 @@ class Recorder:
         Raises RecordError for an invalid step, with the step, the head and the part; nothing of it is recorded.
         """
         where = f"step {self.steps}"
+        if self._kind != "ntm":
+            if self._source is None:
+                raise RecordError("there is no source", place=where, expected="source(inputs, rows) before the first step")
+            input = np.zeros(self._sizes["x"][0]) if input is None else input
+            mask = 1 if mask is None and target is not None else mask
+            if memory is not None:
+                raise RecordError("is that of the source", place=f"{where}: `memory`", expected="source(inputs, rows)")
+        if input is None:
+            raise RecordError("is missing", place=f"{where}: `input`", expected="[inputs]")
         values = {"input": input, "output": output, "logit": logit, "hidden": hidden, "cell": cell, "target": target,
                   "mask": mask, **{name: heads.pop(name) for name in list(heads) if name in STEP}}
         names = self._check_heads(where, heads)
@@ -188,16 +281,17 @@ class Recorder:
         given = {_array_name(name): self._value(where, name, STEP[name], value, sizes)
                  for name, value in values.items() if value is not None}
         if "logit" in given and "output" not in given:
-            with np.errstate(over="ignore"):
-                given["output"] = np.asarray(1 / (1 + np.exp(-given["logit"])), np.float32)
+            given["output"] = self._activated(given["logit"])
+        if "output" in given and self._answer == "symbols":
+            self._check_sum(where, "output", given["output"], "one")
         for head in names:
             for part, value in heads[head].items():
-                given[f"{head}.{part}"] = self._value(f"{where}, {head}", part, PARTS[part], value, sizes)
+                given[f"{head}.{part}"] = self._value(f"{where}, {head}", part, self._field_of_part(part), value, sizes)
             self._check_shares(where, head, given, self._is_partial(names, head))
         after = None if memory is None else self._value(where, "memory", MEMORY, memory, sizes)
         self._check_all_there(where, [*given, *(["memory"] if after is not None else [])])
         self._check_channels(where, given)
-        if (phase is None) != (not self._phases) and self.steps:
+        if (phase is None) != (not self._phases) and self._recorded:
             raise RecordError("is given in some steps only", place=f"{where}: `phase`", expected="all or none")
         self._heads, self._sizes = names, sizes
         for name, vector in given.items():
@@ -215,13 +309,13 @@ class Recorder:
         `phases`: a list of (name, first step, one past the last); None: the phases given to `step`, or one phase for all.
         Raises RecordError without any step.
         """
-        if self.steps == 0:
+        if self._recorded == 0:
             raise RecordError("no step was recorded")
         arrays: Dict[str, Vector] = {}
         dims: Dict[str, Tuple[str, ...]] = {}
         for name, rows in self._rows.items():
             arrays[name] = np.stack(rows)
-            axes = _field_of(name).axes
+            axes = self._field_of(name).axes
             dims[name] = ("t", *axes[len(axes) + 1 - arrays[name].ndim:])
         for head, weighting in self._initial.items():
             arrays[f"{head}.initial"], dims[f"{head}.initial"] = weighting, ("n",)
@@ -229,23 +323,83 @@ class Recorder:
             if head not in (self._heads or ()):
                 raise RecordError(f"is not a head of the recording{meant(head, self._heads or ())}", place=f"learned: `{head}`")
             for part, value in parts.items():
-                arrays[f"{head}.{part}"], dims[f"{head}.{part}"] = value, CONSTANT[part].axes
+                arrays[f"{head}.{part}"], dims[f"{head}.{part}"] = value, self._field_of_part(part).axes
         if self._memory is not None:
             arrays["memory.initial"], dims["memory.initial"] = self._memory, ("n", "m")
             if self._memories:
                 arrays["memory"], dims["memory"] = np.stack([self._memory, *self._memories]), ("t+1", "n", "m")
+        if self._source is not None:
+            self._put_source(self._source, arrays, dims)
         return Trace(self._meta(self._checked_phases(phases)), arrays, dims)
 
     def save(self, path: Path, phases: Optional[Sequence[Tuple[str, int, int]]] = None) -> None:
         """Writes the trace; see `trace` and `Trace.save`."""
         self.trace(phases).save(path)
 
+    def _put_source(self, source: Mapping[str, Vector], arrays: Dict[str, Vector], dims: Dict[str, Tuple[str, ...]]) -> None:
+        """Puts the source before the recorded steps: its inputs, its rows as a memory, and the start of the decoder."""
+        inputs, rows = source["inputs"], source["rows"]
+        for name in ("hidden", "cell"):
+            if name in source and f"controller.{name}" not in arrays:
+                raise RecordError("is given for the source only", place=f"the source: `{name}`", expected="in every step too")
+        before = {"input": inputs}
+        if "output" in arrays:
+            before["output"] = np.repeat(self._activated(np.zeros_like(arrays["output"][:1])), len(rows), 0)
+        for name in self._rows:
+            silent = np.zeros((len(rows), *arrays[name].shape[1:]), np.float32)
+            start = source.get(name.replace("controller.", ""))
+            if start is not None:
+                silent[-1] = start
+            arrays[name] = np.concatenate([before.get(name, silent), arrays[name]])
+        # A key that is as long as a row has the axis of its values.
+        if "c" in self._sizes and self._sizes["c"][0] == rows.shape[1] or self._kind == "luong":
+            for name in (name for name in dims if name.startswith("read0.")):
+                dims[name] = tuple("m" if axis == "k" else axis for axis in dims[name])
+        arrays["memory.initial"], dims["memory.initial"] = np.zeros_like(rows), ("n", "m")
+        made, after = self._made_of(source), np.zeros((self._recorded, rows.shape[1]), np.float32)
+        if all((part >= STEP[name].low).all() and (part <= STEP[name].high).all() for name, part in made.items()):
+            arrays["memory.last"], dims["memory.last"] = rows, ("n", "m")
+            for name, part in made.items():
+                arrays[name], dims[name] = np.concatenate([part, after[:, :part.shape[1]]]), ("t", *STEP[name].axes)
+        else:  # not the states of an LSTM or a GRU
+            written = np.arange(self.steps + 1)[:, None] > np.arange(len(rows))
+            arrays["memory"], dims["memory"] = np.where(written[:, :, None], rows, 0), ("t+1", "n", "m")
+
+    def _made_of(self, source: Mapping[str, Vector]) -> Dict[str, Vector]:
+        """Returns the arrays that the rows are made of, besides the input."""
+        rows = source["rows"]
+        if self._kind == "caption":
+            return {} if np.array_equal(rows, source["inputs"]) else {"annotations": rows}
+        return dict(zip(("encoder.forward.hidden", "encoder.backward.hidden"), np.split(rows, self._directions, 1)))
+
+    @property
+    def _directions(self) -> int:
+        return 2 if self._encoder.get("direction") == "both" else 1
+
+    def _activated(self, logit: Vector) -> Vector:
+        """Returns the outputs of logits, which are the last axis."""
+        with np.errstate(over="ignore"):
+            if self._answer == "bits":
+                return np.asarray(1 / (1 + np.exp(-logit)), np.float32)
+            exponentials = np.exp(logit - logit.max(-1, keepdims=True))
+            return np.asarray(exponentials / exponentials.sum(-1, keepdims=True), np.float32)
+
+    def _field_of_part(self, part: str) -> Field:
+        """Returns the field of an array of a head."""
+        field = {**PARTS, **CONSTANT, **BIASES}[part]
+        return field if self._kind == "ntm" else field._replace(axes=KEYED.get(part, field.axes))
+
+    def _field_of(self, array: str) -> Field:
+        """Returns the field of an array by its name in the file."""
+        owner, _, part = array.rpartition(".")
+        return self._field_of_part(part) if HEAD.fullmatch(owner) else STEP[array if array in STEP else part]
+
     def _constant(self, head: str, part: str, given: Any) -> Vector:
         """Returns a learned tensor of a head, which is the same in every step."""
-        where = f"learned, {head}"
-        if part not in CONSTANT:
-            raise RecordError(f"is not a learned tensor of a head{meant(part, CONSTANT)}", place=f"{where}: `{part}`")
-        return self._value(where, part, CONSTANT[part], given, self._sizes)
+        where, known = f"learned, {head}", CONSTANT if self._kind == "ntm" else {**CONSTANT, **BIASES}
+        if part not in known:
+            raise RecordError(f"is not a learned tensor of a head{meant(part, known)}", place=f"{where}: `{part}`")
+        return self._value(where, part, self._field_of_part(part), given, self._sizes)
 
     def _is_partial(self, names: Sequence[str], head: str) -> bool:
         """Returns whether a head has a Gaussian window, which reduces the sum of its weighting."""
@@ -263,13 +417,14 @@ class Recorder:
         vector = _one_episode(place, name, _numbers(place, given), len(axes), self._layers)
         if axes[:1] == ("l",):
             sizes.setdefault("l", (self._layers or 1, "layers"))
-        for axis, size in zip(axes, vector.shape):
+        for axis, size in zip((self._same.get(axis, axis) for axis in axes), vector.shape):
             expected, first = sizes.setdefault(axis, (size, name))
             if size != expected:
                 raise RecordError(f"has the shape {list(vector.shape)}", place=place,
                                   expected=f"{expected} in place of {size}, as in `{first}`")
         low, high = field.low, field.high
-        if name == "similarity" and self._similarity in SIMILARITIES and self._attention.get("score", "cosine") == "cosine":
+        score = self._attention.get("score", "cosine" if self._kind == "ntm" else "additive")
+        if name == "similarity" and self._similarity in SIMILARITIES and score == "cosine":
             low, high = -1.0, 1.0
         inside = (vector >= low - SLACK) & (vector <= high + SLACK)
         # NaN is outside of every range.
@@ -301,7 +456,8 @@ class Recorder:
             if not isinstance(parts, Mapping):
                 found = "is missing" if parts is None else f"is a {type(parts).__name__}"
                 raise RecordError(found, place=f"{where}: `{head}`", expected="dict(weighting=…)")
-            own = [part for part, field in PARTS.items() if kind in field.of]
+            own = [part for part, field in PARTS.items() if kind in field.of
+                   and (self._kind == "ntm" or part not in NOT_OF_SOURCES)]
             for part in parts:
                 if part not in own:
                     raise RecordError(f"a {kind} head has no `{part}`{meant(part, own)}", place=f"{where}, {head}")
@@ -315,7 +471,7 @@ class Recorder:
         if f"{head}.content" in given:
             self._check_sum(f"{where}, {head}", "content", given[f"{head}.content"], "at most" if is_partial else "one")
         initial = self._initial.get(head)
-        starts = self.steps == 0 and (initial is None or not initial.any())
+        starts = self._recorded == 0 and (initial is None or not initial.any())
         for part in SHARES_OF_THE_FIRST:
             if f"{head}.{part}" in given:
                 at_most = is_partial or starts and part not in ("weighting", "distribution")
@@ -336,7 +492,7 @@ class Recorder:
             if name not in given:
                 raise RecordError("is missing; it was given before", place=f"{where}: `{name}`")
         for name in given:
-            if self.steps and name not in before:
+            if self._recorded and name not in before:
                 raise RecordError("was not given in every step before", place=f"{where}: `{name}`")
         if "memory" in given and self._memory is None:
             raise RecordError("the memory before the first step is not known", place=f"{where}: `memory`",
@@ -351,6 +507,9 @@ class Recorder:
 
     def _checked_phases(self, phases: Optional[Sequence[Tuple[str, int, int]]]) -> List[List[Any]]:
         listed: List[List[Any]] = [list(phase) for phase in phases or ()]
+        if not listed and self._source is not None:
+            first = len(self._source["inputs"])
+            listed = [["input", 0, first], *(self._phases or [["answer", first, self.steps]])]
         listed = listed or self._phases or [["episode", 0, self.steps]]
         ends = [0, *(phase[2] for phase in listed)]
         if [phase[1] for phase in listed] != ends[:-1] or ends != sorted(ends) or ends[-1] != self.steps:
@@ -376,6 +535,12 @@ class Recorder:
             heads["shift"] = {"form": self._shift_form}
         if self._attention:
             heads["attention"] = self._attention
+        model: Dict[str, Any] = {"heads": heads}  # the arrays show its sizes
+        if self._source is not None:
+            made, columns = self._made_of(self._source), self._source["rows"].shape[1]
+            part = {"annotations": {"filters": columns if made else 0}} if self._kind == "caption" else {
+                "encoder": {**self._encoder, "size": columns // self._directions}}
+            model = {"kind": self._kind, **part, **({"attention": self._attention} if self._attention else {})}
         axes: Dict[str, Any] = {"t": {"size": self.steps, "phases": phases}}
         axes.update({axis: {"size": size} for axis, (size, _) in self._sizes.items()})
         return {
@@ -383,7 +548,7 @@ class Recorder:
             "version": VERSION,
             "generator": {"name": "tapescope", "version": __version__},
             "task": self._task,
-            "model": {"heads": heads},  # the arrays show its sizes
+            "model": model,
             **({"conventions": conventions} if conventions else {}),
             "numeric": {"dtype": "float32", "decimal": "shortest-roundtrip", "nonfinite": "string",
                         "layout": "row-major"},
@@ -400,14 +565,21 @@ def _check_attention(attention: Mapping[str, Any]) -> None:
                 raise RecordError(f"is {word!r}{meant(str(word), words)}", place=f"`attention.{key}`")
 
 
+# Of `model.encoder` of a preset.
+_OWN_ENCODER = {"bahdanau": {"direction": "both"}, "luong": {"direction": "forward"}}
+
+
+def _check_parts(**parts: Mapping[str, Any]) -> None:
+    """Raises RecordError for unknown keys and words in parts of a `model` with a source."""
+    for name, given in parts.items():
+        try:
+            check_keys(f"{name}.", given, TREE["model"][name])
+        except WeightsError as error:
+            raise RecordError(error.problem, place=error.place, expected=error.expected) from error
+
+
 def _array_name(name: str) -> str:
     return f"controller.{name}" if STEP[name].axes[:1] == ("l",) else name
-
-
-def _field_of(array: str) -> Field:
-    """Returns the field of an array by its name in the file."""
-    owner, _, part = array.rpartition(".")
-    return PARTS[part] if HEAD.fullmatch(owner) else STEP[part]
 
 
 def _head_names(where: str, heads: Mapping[str, Any], others: Sequence[str]) -> List[str]:
@@ -460,6 +632,8 @@ def _one_episode(place: str, name: str, array: Vector, axes: int, layers: Option
     """Returns the array with this number of axes. Leading axes of size 1 are dropped; a plain number becomes a list of one."""
     of_layers = name in ("hidden", "cell")
     shape = list(array.shape)
+    if array.ndim == 3 and name in ("inputs", "rows") and array.shape[1] == 1:  # PyTorch's [steps, batch, units]
+        array = array[:, 0]
     while array.ndim > axes and array.shape[0] == 1:
         array = array[0]
     if array.ndim == 3 and axes == 2 and of_layers and array.shape[1] == 1:  # PyTorch's [layers, batch, units]
@@ -471,7 +645,7 @@ def _one_episode(place: str, name: str, array: Vector, axes: int, layers: Option
     if array.ndim == axes:
         return array
     if array.ndim < axes:
-        wanted = "[rows, columns]" if name == "memory" else f"[layers, units], with layers={layers}"
+        wanted = AXES.get(name, f"[layers, units], with layers={layers}")
         raise RecordError(f"has the shape {shape}", place=place, expected=wanted)
     if of_layers and axes == 1 and layers is None and array.ndim == 2:
         count = array.shape[0]

@@ -33,6 +33,14 @@ def needs(module):
 needs_extension = unittest.skipUnless(INSTALLED or is_built(), "needs the extension: .ci/wheel")
 
 
+def example(name):
+    """Returns an example as a module."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, "..", "examples", f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 class Test(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

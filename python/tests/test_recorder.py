@@ -1,13 +1,44 @@
 """The recorder: what it takes, what it refuses, and what becomes of it."""
 
+import importlib.util
+import json
+import os
 import unittest
 
 import numpy as np
 
-from support import Test, needs
+from support import HERE, Test, example, needs
 from tapescope import Recorder, TapescopeError, load
 
 ROW = np.eye(4)
+
+
+def with_source(kind, units=5, scale=1.0, **options):
+    """Records an invented episode of four source steps and three answers, with the stages of an additive score."""
+    random = np.random.default_rng(3)
+    inputs, rows = random.normal(size=(4, 3)), np.tanh(random.normal(size=(4, 6))) * scale
+    if kind == "caption" and scale == 1:
+        rows = np.abs(rows)
+    learned = {"additive_key": random.normal(size=(units, 2)), "additive_row": random.normal(size=(6, 2)),
+               "additive_vector": random.normal(size=2)}
+    recorder = Recorder("mine", kind=kind, answer="symbols", attention={"score": "additive"}, learned={"read0": learned},
+                        **options)
+    h, c = np.tanh(random.normal(size=(2, units)))
+    recorder.source(inputs, rows, hidden=h, cell=c)
+    weightings = []
+    for t in range(3):
+        key, (h, c) = h, np.tanh(random.normal(size=(2, units)))
+        key = h if kind == "luong" else key
+        energies = np.tanh(key @ learned["additive_key"] + rows @ learned["additive_row"]) @ learned["additive_vector"]
+        w = np.exp(energies) / np.exp(energies).sum()
+        recorder.step(logit=random.normal(size=4), target=np.eye(4)[t], hidden=h, cell=c,
+                      read0=dict(key=key, similarity=energies, content=w, weighting=w, read=w @ rows))
+        weightings.append(w)
+    return recorder, rows.astype(np.float32), np.array(weightings, np.float32)
+
+
+WITH_SOURCE = (("bahdanau", {}), ("bahdanau", dict(units=6)), ("luong", dict(units=6)), ("caption", {}),
+               ("luong", dict(units=6, encoder={"direction": "both", "cell": "gru"})))
 
 
 class Recording(Test):
@@ -195,6 +226,122 @@ class Recording(Test):
         trace.arrays["read0.additive_row"][0, 1] += 0.1
         trace.save(self.path("false.npz"))
         self.assertIn("read0.similarity", self.run_program("verify", "false.npz", code=1))
+
+    def test_a_source_is_a_memory_that_grows_by_a_row_in_each_step(self):
+        for kind, options in WITH_SOURCE:
+            recorder, rows, weightings = with_source(kind, **options)
+            self.assertEqual(recorder.steps, 7)
+            recorder.save(self.path("t.npz"))
+            trace = load(self.path("t.npz"))
+            for step in range(8):
+                np.testing.assert_array_equal(trace.memory(step), np.where(np.arange(4)[:, None] < step, rows, 0))
+            np.testing.assert_array_equal(trace["read0.weighting"], np.concatenate([np.zeros((4, 4)), weightings]))
+            self.assertEqual(trace.phases, ["input"] * 4 + ["answer"] * 3)
+            np.testing.assert_array_equal(trace["mask"], [0, 0, 0, 0, 1, 1, 1])
+            np.testing.assert_allclose(trace["output"][:4], 0.25)
+            self.assertIn("every stage holds", self.run_program("verify", "t.npz"))
+            self.assertIn("mine", self.run_program("render", "t.npz", "--layout", "debug", "--out", "t.svg"))
+            for array, at in (("memory.last", (2, 1)), ("read0.similarity", (5, 1)), ("read0.key", (4, 0)), ("read0.read", (6, 5))):
+                false = load(self.path("t.npz"))
+                false.arrays[array][at] += 0.1
+                false.save(self.path("false.npz"))
+                self.assertIn(array.replace(".last", ""), self.run_program("verify", "false.npz", code=1))
+
+    def test_rows_that_no_encoder_makes_are_recorded_as_they_are(self):
+        for kind in ("bahdanau", "caption"):
+            recorder, rows, _ = with_source(kind, scale=-3)
+            recorder.save(self.path("t.npz"))
+            trace = load(self.path("t.npz"))
+            np.testing.assert_array_equal(trace.memory(3), np.where(np.arange(4)[:, None] < 3, rows, 0))
+            self.assertIn("holds in part", self.run_program("verify", "t.npz", code=3))
+        # Places of a picture may be the rows themselves.
+        recorder = Recorder("mine", kind="caption")
+        recorder.source(-ROW, -ROW)
+        recorder.step(output=[0.5], read0=dict(weighting=ROW[1], read=-ROW[1]))
+        self.assertEqual(recorder.trace().meta["model"], {"kind": "caption", "annotations": {"filters": 0}})
+        recorder.save(self.path("t.npz"))
+        self.run_program("verify", "t.npz", code=3)
+        np.testing.assert_array_equal(recorder.trace()["output"], [[0.5]] * 5)
+
+    @unittest.skipUnless(importlib.util.find_spec("jsonschema"), "needs jsonschema")
+    def test_recordings_validate_against_the_published_schema(self):
+        import jsonschema
+
+        with open(os.path.join(HERE, "..", "..", "docs", "ntm-trace-2.0.schema.json"), encoding="utf-8") as file:
+            schema = json.load(file)
+        for recorder in (self.recorded(), *(with_source(kind, **options)[0] for kind, options in WITH_SOURCE)):
+            recorder.save(self.path("t.ntmtrace.json"))
+            with open(self.path("t.ntmtrace.json"), encoding="utf-8") as file:
+                jsonschema.validate(json.load(file), schema)
+
+    @needs("torch")
+    def test_a_machine_of_pytorch_with_attention_is_recorded(self):
+        import torch
+
+        machine = example("attention_from_torch").Attention(4, 5)
+        source, target = torch.eye(4)[:, None], torch.eye(5)[:, None]
+        recorder = Recorder("mine", kind="bahdanau", answer="symbols", attention={"score": "additive"}, learned={"read0": {
+            "additive_key": machine.query.weight.T, "additive_row": machine.row.weight.T, "additive_vector": machine.score.weight[0]}})
+        with torch.no_grad():
+            logits = machine(source, 5, target, recorder=recorder)
+            states = machine.encoder(source)[0][:, 0].numpy()
+        recorder.save(self.path("t.ntmtrace.json"))
+        trace = load(self.path("t.ntmtrace.json"))
+        for step in range(trace.steps + 1):
+            np.testing.assert_array_equal(trace.memory(step), np.where(np.arange(4)[:, None] < step, states, 0))
+        np.testing.assert_array_equal(trace["logit"][4:], logits[:, 0])
+        energies = np.tanh(trace["read0.key"][4:, None] @ trace["read0.additive_key"] + states @ trace["read0.additive_row"])
+        weights = torch.softmax(torch.tensor(energies @ trace["read0.additive_vector"]), 1)
+        np.testing.assert_allclose(trace["read0.weighting"][4:], weights, atol=1e-6)
+        self.assertIn("every stage holds", self.run_program("verify", "t.ntmtrace.json"))
+
+    def test_a_source_that_does_not_fit_is_refused_with_what_was_expected(self):
+        def of(kind="bahdanau", **options):
+            return Recorder("mine", kind=kind, **options)
+
+        for words, call in (
+            ("`kind`: is 'bahdanou'; did you mean `bahdanau`?", lambda: of("bahdanou")),
+            ("`answer`: is 'symbol'; did you mean `symbols`?", lambda: of(answer="symbol")),
+            ("`order`: is not an option of `luong`", lambda: of("luong", order="write-first")),
+            ("`read0`: is not an option of `bahdanau`", lambda: of(read0=ROW[0])),
+            ("`encoder`: is not an option of `ntm`", lambda: of("ntm", encoder={})),
+            ("`encoder`: is not an option of `caption`", lambda: of("caption", encoder={})),
+            ("`encoder.cell`: is 'rnn'; expected `lstm` or `gru`", lambda: of(encoder={"cell": "rnn"})),
+            ("`attention.gate`: unknown key", lambda: of(attention={"gate": "off"})),
+            ("the source: a machine of the kind `ntm` has none", lambda: of("ntm").source(ROW, ROW)),
+            ("the source: `rows`: has the shape [3, 4]; expected 4 in place of 3, as in `inputs`", lambda: of().source(ROW, ROW[:3])),
+            ("the source: `inputs`: has the shape [4]; expected [source steps, inputs]", lambda: of().source([0, 1, 2, 3], ROW)),
+            ("the source: `inputs`: has the shape [4, 2, 3], a batch of 4", lambda: of().source(np.ones((4, 2, 3)), ROW)),
+            ("the source: has no steps; expected one or more", lambda: of().source(ROW[:0], ROW[:0])),
+            ("the source: `rows`: has 3 columns; expected an even number", lambda: of().source(ROW, ROW[:, :3])),
+            ("has the shape [4, 4]; expected 2 in place of 4, as in `additive_row`",
+             lambda: of(learned={"read0": {"additive_row": np.ones((2, 3))}}).source(ROW, ROW)),
+            ("step 0: there is no source; expected source(inputs, rows)", lambda: of().step(read0=dict(weighting=ROW[0]))),
+        ):
+            self.refused(words, call)
+        recorder = of()
+        recorder.source(ROW, ROW / 2, hidden=[1, 2, 3])
+        self.refused("the source: was recorded before", recorder.source, ROW, ROW)
+        good = dict(output=[1], target=[1], hidden=[0, 0, 0], read0=dict(weighting=ROW[0], key=[1, 2, 3]))
+        for given, words in (
+            (dict(read0=dict(weighting=ROW[0][:3], key=[1, 2, 3])), "step 4, read0: `weighting`: has the shape [3]; expected 4 in place of 3, as in `inputs`"),
+            (dict(read0=dict(weighting=ROW[0], key=[1, 2])), "step 4, read0: `key`: has the shape [2]; expected 3 in place of 2, as in `hidden`"),
+            (dict(read0=dict(weighting=ROW[0], gate=1)), "step 4, read0: a read head has no `gate`"),
+            (dict(write0=dict(weighting=ROW[0])), "`write0`: was not declared"),
+            (dict(memory=ROW), "step 4: `memory`: is that of the source"),
+            (dict(input=[1]), "step 4: `input`: has the shape [1]; expected 4"),
+        ):
+            self.refused(words, recorder.step, **{**good, **given})
+        recorder.step(**good)
+        self.assertEqual(recorder.trace().dims["read0.key"], ("t", "k"))
+        self.refused("step 0: `input`: is missing", Recorder("mine").step, read0=dict(weighting=ROW[0]))
+        symbols = of(answer="symbols")
+        symbols.source(ROW, ROW)
+        self.refused("step 4: `output`: sums to 1.5; expected 1", symbols.step, output=[0.5, 1], read0=dict(weighting=ROW[0]))
+        only = of()
+        only.source(ROW, ROW, hidden=[1])
+        only.step(read0=dict(weighting=ROW[0]))
+        self.refused("the source: `hidden`: is given for the source only", only.trace)
 
     def test_what_is_said_of_attention_is_checked(self):
         step = dict(input=[1], output=[1])

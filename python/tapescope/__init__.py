@@ -27,11 +27,11 @@ from .errors import (
 from .preset import check_preset, read_preset, tensor_shapes
 from .recorder import Recorder
 from .trace import Check, Trace, check, load
-from .weights import read_weights, write_weights
+from .weights import lstm_tensors, read_weights, write_weights
 
 __all__ = [
     "ArgumentError", "Check", "DisplayError", "EpisodesError", "Figure", "FileError", "FormatError", "Machine",
     "MissingExtensionError", "NotRecordedError", "Progress", "RecordError", "Recorder", "StepError", "TapescopeError",
-    "Trace", "TrainingError", "WeightsError", "__version__", "check", "check_preset", "episodes", "load", "machine",
-    "machine_from", "machines", "presets", "read_preset", "read_weights", "tensor_shapes", "train", "write_episodes", "write_weights",
+    "Trace", "TrainingError", "WeightsError", "__version__", "check", "check_preset", "episodes", "load", "lstm_tensors",
+    "machine", "machine_from", "machines", "presets", "read_preset", "read_weights", "tensor_shapes", "train", "write_episodes", "write_weights",
 ]

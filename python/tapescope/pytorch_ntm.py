@@ -37,7 +37,7 @@ from .errors import RecordError, WeightsError
 from .files import Path
 from .preset import channels, check_task
 from .recorder import SIMILARITIES, Recorder
-from .weights import Tensors, write_weights
+from .weights import Tensors, lstm_tensors, write_weights
 
 # Lower bound of the norms in its cosine_similarity.
 EPSILON = 1e-8
@@ -129,7 +129,8 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
     weightings = [initial[head] if initial[head].any() else trace[f"{head}.content"][0] for head in names]
     ntm, controller = net.ntm, net.ntm.controller
     tensors: Tensors = {
-        **_controller(controller), **_heads(net, trace.shifts),
+        **{name: tensor for layer in range(controller.num_layers)
+           for name, tensor in lstm_tensors(f"controller{layer}", controller.lstm, layer).items()}, **_heads(net, trace.shifts),
         "output.weight": _array(ntm.fc.weight).T, "output.bias": _array(ntm.fc.bias),
         "initial.weighting": np.log(np.maximum(weightings, 1e-30)).astype(np.float32),
         "initial.memory": _array(net.memory.mem_bias),
@@ -155,17 +156,6 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
         },
     }
     return Converted(tensors, {"name": name, "task": dict(task), "model": model}, differences)
-
-
-def _controller(controller: Any) -> Tensors:
-    """Returns for every layer one matrix for its input and its recurrent state, and the sum of its two biases."""
-    tensors = {}
-    for layer in range(controller.num_layers):
-        ih, hh = (_array(getattr(controller.lstm, f"weight_{part}_l{layer}")) for part in ("ih", "hh"))
-        tensors[f"controller{layer}.weight"] = np.concatenate([ih, hh], 1).T
-        biases = (_array(getattr(controller.lstm, f"bias_{part}_l{layer}")) for part in ("ih", "hh"))
-        tensors[f"controller{layer}.bias"] = np.add(*biases)
-    return tensors
 
 
 def _heads(net: Any, shifts: Sequence[int]) -> Tensors:

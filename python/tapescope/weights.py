@@ -80,6 +80,36 @@ def _fitting(name: str, given: Any, expected: Tuple[int, ...]) -> npt.NDArray[np
     return tensor
 
 
+def lstm_tensors(name: str, lstm: Any, layer: int = 0, reverse: bool = False) -> Tensors:
+    """Returns the tensors `NAME.weight` and `NAME.bias` of a layer of PyTorch's LSTM or LSTMCell.
+
+    name      such as "encoder.forward", "decoder" or "controller0"
+    layer     layer of an LSTM
+    reverse   True: the layer that reads backwards, of a bidirectional LSTM
+
+    Here the input and the own state have one matrix, [inputs + units, 4 units], and one bias, the sum of both; gates have
+    the same order. A GRU of PyTorch has no equivalent: its reset gate scales the product with the state, here the state.
+    Raises WeightsError for other modules, and for an LSTM with projections.
+    """
+    cell = f"_l{layer}{'_reverse' if reverse else ''}" if hasattr(lstm, "num_layers") else ""
+    try:
+        ih, hh = (_array(getattr(lstm, f"weight_{part}{cell}")) for part in ("ih", "hh"))
+        biases = [_array(getattr(lstm, f"bias_{part}{cell}")) for part in ("ih", "hh") if lstm.bias]
+    except AttributeError as error:
+        raise WeightsError(str(error), place=f"`{name}`", expected="an LSTM or LSTMCell of PyTorch with this layer") from error
+    if hh.shape[0] != 4 * hh.shape[1]:
+        raise WeightsError(f"is a {type(lstm).__name__} with the shape {list(hh.shape)} of weight_hh", place=f"`{name}`",
+                           expected="[4 units, units]: an LSTM or LSTMCell without projections")
+    bias = np.zeros(len(hh), np.float32)
+    for one in biases:
+        bias += one
+    return {f"{name}.weight": np.concatenate([ih, hh], 1).T, f"{name}.bias": bias}
+
+
+def _array(tensor: Any) -> npt.NDArray[np.float32]:
+    return np.asarray(tensor.detach().cpu().numpy(), np.float32)
+
+
 def read_weights(path: Path) -> Tuple[Tensors, Dict[str, Any]]:
     """Reads a weights file and returns its tensors by name (float32) and its metadata.
 

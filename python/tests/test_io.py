@@ -8,9 +8,9 @@ import unittest
 
 import numpy as np
 
-from support import Test, needs
-from tapescope import (FileError, FormatError, NotRecordedError, StepError, WeightsError, check_preset, load, read_weights,
-                          tensor_shapes, write_episodes, write_weights)
+from support import Test, is_built, needs
+from tapescope import (FileError, FormatError, NotRecordedError, StepError, WeightsError, check_preset, load, lstm_tensors,
+                       read_weights, tensor_shapes, write_episodes, write_weights)
 from tapescope.preset import TASKS, TREE, channels
 
 PRESET = {"name": "mine", "task": {"kind": "copy", "bits": 3, "length": [1, 4]},
@@ -384,6 +384,38 @@ class Io(Test):
             said = self.run_program("diff", "e.ntmtrace.json", "ours.npz", "--tolerance", "1e-3", code=1)
             self.assertRegex(said, "metadata differs\n(?:  params: .*\n)?  model.heads.similarity_epsilon: 1e-8 and 0\n"
                                    "  conventions.similarity: cosine-plus-epsilon and none\n.* values compared")
+
+    @needs("torch")
+    def test_a_torch_machine_with_attention_runs_to_the_same_outputs(self):
+        said = self.run_example("attention_from_torch.py", "w.safetensors", "e.npz", "--seconds", "1")
+        self.assertIn("compared" if not is_built() else "largest difference of an output in 100 episodes", said)
+        self.run_program("trace", "w.safetensors", "--out", "ours.npz")
+        theirs, ours = load(self.path("e.npz")), load(self.path("ours.npz"))
+        for name in ("output", "encoder.backward.hidden", "controller.hidden", "read0.weighting", "memory.last"):
+            expected = ours.memory(-1) if name == "memory.last" else ours[name]
+            np.testing.assert_allclose(theirs[name], expected, atol=1e-4)
+        self.assertIn("every stage holds", self.run_program("verify", "e.npz"))
+        said = self.run_program("verify", "e.npz", "--weights", "w.safetensors", "--tolerance", "1e-4", code=3)
+        self.assertIn("with w.safetensors reproduced", said)
+
+    @needs("torch")
+    def test_only_an_lstm_has_the_tensors_of_an_lstm(self):
+        from torch import nn
+
+        plain = nn.LSTM(3, 2, num_layers=2, bias=False)
+        self.assertEqual({name: tensor.shape for name, tensor in lstm_tensors("controller1", plain, 1).items()},
+                         {"controller1.weight": (4, 8), "controller1.bias": (8,)})
+        self.assertFalse(lstm_tensors("a", plain)["a.bias"].any())
+        both = nn.LSTMCell(3, 2)
+        np.testing.assert_array_equal(lstm_tensors("a", both)["a.bias"], (both.bias_ih + both.bias_hh).detach())
+        for module, options, words in (
+            (nn.GRU(3, 2), {}, "`a`: is a GRU with the shape [6, 2] of weight_hh; expected [4 units, units]"),
+            (nn.LSTM(3, 4, proj_size=2), {}, "without projections"), (nn.Linear(3, 2), {}, "expected an LSTM or LSTMCell"),
+            (plain, dict(layer=2), "has no attribute 'weight_ih_l2'; expected"), (plain, dict(reverse=True), "weight_ih_l0_reverse"),
+        ):
+            with self.assertRaises(WeightsError) as caught:
+                lstm_tensors("a", module, **options)
+            self.assertIn(words, str(caught.exception))
 
     @needs("torch")
     def test_our_weights_run_in_torch(self):

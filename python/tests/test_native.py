@@ -591,6 +591,21 @@ class PyTorch(support.Test):
         with self.assertRaisesRegex(ts.WeightsError, "`model.kind`: is 'bahdanau'; expected `ntm` or `plain`"):
             Module(random_weights(REVERSED), REVERSED)
 
+    def test_a_machine_of_pytorch_with_attention_is_ours(self):
+        said = self.run_example("attention_from_torch.py", "w.safetensors", "e.npz", "--seconds", "2")
+        self.assertIn("largest difference of an output in 100 episodes", said)
+        # It learns on, and its recording is an episode like any other.
+        learned = ts.train(self.preset_of("w.safetensors"), start=self.path("w.safetensors"), progress=None)
+        self.assertEqual(learned.history[-1]["sequences"], 40)
+        trace = ts.load(self.path("e.npz"))
+        self.assertTrue(trace.check())
+        self.assertIn("words", repr(trace.figure()))
+
+    def preset_of(self, weights):
+        preset = ts.read_weights(self.path(weights))[1]["experiment"]
+        task = {**preset["task"], "file": self.path("words.npz")}
+        return {**preset, "task": task, "training": {"sequences": 40, "validation_every": 20, "validation_episodes": 5}}
+
     def test_a_machine_of_pytorch_ntm_learns_a_task_of_ones_own_on(self):
         from test_pytorch_ntm import machine
         from tapescope import pytorch_ntm

@@ -33,5 +33,6 @@ __all__ = [
     "ArgumentError", "Check", "DisplayError", "EpisodesError", "Figure", "FileError", "FormatError", "Machine",
     "MissingExtensionError", "NotRecordedError", "Progress", "RecordError", "Recorder", "StepError", "TapescopeError",
     "Trace", "TrainingError", "WeightsError", "__version__", "check", "check_preset", "episodes", "load", "lstm_tensors",
-    "machine", "machine_from", "machines", "presets", "read_preset", "read_weights", "tensor_shapes", "train", "write_episodes", "write_weights",
+    "machine", "machine_from", "machines", "presets", "read_preset", "read_weights", "tensor_shapes", "train",
+    "write_episodes", "write_weights",
 ]

@@ -221,7 +221,8 @@ class Recorder:
         """
         where = "the source"
         if self._kind == "ntm":
-            raise RecordError("a machine of the kind `ntm` has none", place=where, expected=f"Recorder(…, kind=…) of {', '.join(SOURCES)}")
+            raise RecordError("a machine of the kind `ntm` has none", place=where,
+                              expected=f"Recorder(…, kind=…) with one of {', '.join(SOURCES)}")
         if self._source is not None:
             raise RecordError("was recorded before", place=where, expected="one source, before the first step")
         sizes = dict(self._sizes)
@@ -236,9 +237,7 @@ class Recorder:
         if columns % self._directions:
             raise RecordError(f"has {columns} columns", place=f"{where}: `rows`", expected="an even number, h→ and h←; or "
                               'Recorder(…, encoder={"direction": "forward"})')
-        if self._channels and given["inputs"].shape[1] != self._channels[0]:
-            raise RecordError(f"has {given['inputs'].shape[1]} channels", place=f"{where}: `inputs`",
-                              expected=f"{self._channels[0]}, as `{self._task['name']}` with {self._task['params']} has")
+        self._check_channels(where, {"input": given["inputs"][0]})
         self._source, self._sizes = given, sizes
 
     def step(self, input: Any = None, output: Any = None, logit: Any = None, hidden: Any = None, cell: Any = None,
@@ -255,12 +254,14 @@ class Recorder:
         target      [outputs], 0 or 1
         mask        1 if the output of this step is scored, else 0; after a source 1 if there is a target
         loss        loss of the step in bits
+        feedback    [outputs]: the answer of the step before, which is fed back; zeros in the first step after a source
+        attentional of the kind "luong", the input of the output layer
         phase       name of the phase that this step belongs to
         read0=dict(…), write0=dict(…)
-                    values of each head: key [columns], strength, gate, shift [shifts], sharpening; similarity,
-                    content, gated, shifted, weighting [rows]; read [columns], or erase and add [columns]. Local
-                    heads: centre. Hard heads: draw and distribution [rows]. Bayesian heads: noise or normal [rows],
-                    prior [rows], and divergence
+                    values of each head: key [columns], after a source [units], strength, gate, shift [shifts], sharpening;
+                    similarity, content, gated, shifted, weighting [rows]; read [columns], or erase and add [columns].
+                    Local heads: centre. Hard heads: draw and distribution [rows]. Bayesian heads: noise or normal
+                    [rows], prior [rows], and divergence
 
         Raises RecordError for an invalid step, with the step, the head and the part; nothing of it is recorded.
         """

@@ -312,6 +312,8 @@ class Recording(Test):
             ("the source: `rows`: has the shape [3, 4]; expected 4 in place of 3, as in `inputs`", lambda: of().source(ROW, ROW[:3])),
             ("the source: `inputs`: has the shape [4]; expected [source steps, inputs]", lambda: of().source([0, 1, 2, 3], ROW)),
             ("the source: `inputs`: has the shape [4, 2, 3], a batch of 4", lambda: of().source(np.ones((4, 2, 3)), ROW)),
+            ("the source: `input`: has 4 channels; expected 5, as `transduce` with",
+             lambda: Recorder("transduce", kind="luong", params={"symbols": 4}).source(ROW, ROW)),
             ("the source: has no steps; expected one or more", lambda: of().source(ROW[:0], ROW[:0])),
             ("the source: `rows`: has 3 columns; expected an even number", lambda: of().source(ROW, ROW[:, :3])),
             ("has the shape [4, 4]; expected 2 in place of 4, as in `additive_row`",

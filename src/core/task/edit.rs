@@ -37,6 +37,7 @@ impl Task {
             | Self::Caption(_)
             | Self::Frames(_)
             | Self::Episodes(_)
+            | Self::Pairs(_)
             | Self::External(_) => None,
         }
     }

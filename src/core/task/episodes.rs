@@ -1,18 +1,14 @@
 //! Episodes from a file: a task of your own.
 //!
-//! They are kept one behind the other, as their file has them, and numbered from 0. Which of them are held out is
-//! said by their number alone ([`HeldOut`]): an episode that is measured or looked at is never one that was
-//! learned from. Those to learn from are drawn uniformly, each with its seed and index; those that are held out
-//! come in the order of the file: episode `index` of `seed` is number (seed + index) mod H of the H there are.
+//! They are kept one behind the other, as their file has them, and numbered from 0.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use ndarray::{Array2, s};
-use rand::RngExt;
 
 use super::generate::{Generate, LENGTHS, MAX_LENGTH};
+use super::split::{Fault, HeldOut, Loaded, Split};
 use super::{Episode, Phase};
 use crate::keys::Field::{Choice, Integer, Range, Text};
 use crate::keys::{Keys, Table, Words};
@@ -20,67 +16,6 @@ use crate::math::{Answer, Random};
 
 /// Channels of an input or an answer.
 const CHANNELS: RangeInclusive<usize> = 1..=1024;
-/// Numbers of episodes in a rule.
-const COUNTS: RangeInclusive<usize> = 1..=100_000_000;
-
-/// The held-out episodes, by their numbers in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeldOut {
-    /// The last of every n episodes: for n = 10 the episodes 9, 19, 29, … The default, with n = 10.
-    Every(usize),
-    /// The last n episodes of the file: in a recording they come after all training episodes.
-    Last(usize),
-}
-
-impl Words for HeldOut {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("every", Self::Every(10)), ("last", Self::Last(100))];
-}
-
-impl HeldOut {
-    /// True if episode `number` of `count` is held out.
-    pub fn holds(self, number: usize, count: usize) -> bool {
-        match self {
-            Self::Every(step) => number % step.max(1) + 1 == step,
-            Self::Last(last) => number + last >= count,
-        }
-    }
-}
-
-/// Text form: `every 10th`, `the last 100`.
-impl fmt::Display for HeldOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Every(step) => write!(f, "one of every {step}"),
-            Self::Last(last) => write!(f, "the last {last}"),
-        }
-    }
-}
-
-/// An error in arrays of episodes, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The array, or the key of the task.
-    pub array: &'static str,
-    /// The problem: episode, step and channel, all from 0; the value found, and the expected values.
-    pub problem: String,
-}
-
-impl Fault {
-    /// Something that is wrong with an array.
-    pub fn new(array: &'static str, problem: impl Into<String>) -> Self {
-        let problem = problem.into();
-        Self { array, problem }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.array, self.problem)
-    }
-}
-
-impl std::error::Error for Fault {}
 
 /// Episodes one behind the other, S steps in all; valid once they are made.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,10 +119,6 @@ impl Recorded {
         ends.map(|ends| &self.mask[ends[0]..ends[1]])
     }
 
-    fn steps(&self, number: usize) -> usize {
-        self.starts[number + 1] - self.starts[number]
-    }
-
     /// Episode `number` of the file.
     fn episode(&self, number: usize, answer: Answer) -> Episode {
         let (start, end) = (self.starts[number], self.starts[number + 1]);
@@ -278,8 +209,8 @@ fn check_values(
     check("targets", targets, &is_target, expected)
 }
 
-/// A task whose episodes are in a file.
-#[derive(Clone, Debug)]
+/// A task whose episodes are in a file. Equal if its description is, loaded or not.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Episodes {
     /// The file, for who reads it; empty for arrays that come from elsewhere.
     pub file: String,
@@ -295,43 +226,7 @@ pub struct Episodes {
     pub outputs: usize,
     /// The form of the answers.
     pub answer: Answer,
-    recorded: Option<Arc<Split>>,
-}
-
-/// Episodes are equal if their description, including `sha256`, is equal: having loaded them makes no difference.
-impl PartialEq for Episodes {
-    fn eq(&self, other: &Self) -> bool {
-        let said = |task: &Self| {
-            let sizes = (task.length.clone(), task.held_out);
-            (task.inputs, task.outputs, task.answer, sizes)
-        };
-        self.file == other.file && self.sha256 == other.sha256 && said(self) == said(other)
-    }
-}
-
-/// Episodes, split into training and held-out ones.
-#[derive(Debug)]
-struct Split {
-    recorded: Arc<Recorded>,
-    /// Training episodes, from the shortest to the longest.
-    learned: Vec<usize>,
-    /// The held-out episodes in the order of the file.
-    held_out: Vec<usize>,
-}
-
-impl Split {
-    /// Returns the training episodes with these numbers of steps.
-    fn learned_of(&self, length: &RangeInclusive<usize>) -> &[usize] {
-        let (all, steps) = (&self.learned, |number: &usize| self.recorded.steps(*number));
-        let start = all.partition_point(|number| steps(number) < *length.start());
-        let end = all.partition_point(|number| steps(number) <= *length.end());
-        all.get(start..end).unwrap_or_default()
-    }
-
-    fn held_out_of(&self, length: &RangeInclusive<usize>) -> impl Iterator<Item = usize> {
-        let is_one = |number: &usize| length.contains(&self.recorded.steps(*number));
-        self.held_out.iter().copied().filter(is_one)
-    }
+    recorded: Loaded<Recorded>,
 }
 
 impl Episodes {
@@ -344,7 +239,7 @@ impl Episodes {
         inputs: 1,
         outputs: 1,
         answer: Answer::Bits,
-        recorded: None,
+        recorded: Loaded::NONE,
     };
 
     /// The task of these arrays, as [`Recorded::new`] takes them, with every tenth episode held out.
@@ -365,33 +260,9 @@ impl Episodes {
     /// # Errors
     /// The rule leaves none to learn from, or holds none out; or none of either kind has such a length.
     pub fn with(mut self, recorded: Arc<Recorded>) -> Result<Self, Fault> {
-        let count = recorded.count();
-        let is_held_out = |number: &usize| self.held_out.holds(*number, count);
-        let (held_out, mut learned): (Vec<_>, Vec<_>) = (0..count).partition(is_held_out);
-        learned.sort_by_key(|number| recorded.steps(*number));
         (self.inputs, self.outputs) = (recorded.inputs.ncols(), recorded.targets.ncols());
-        if self.length == LENGTHS {
-            let (least, most) = (recorded.lengths().min(), recorded.lengths().max());
-            self.length = least.unwrap_or(1)..=most.unwrap_or(1);
-        }
-        for (numbers, what) in [(&learned, "used for training"), (&held_out, "held out")] {
-            if numbers.is_empty() {
-                let problem = format!(
-                    r#"is {}: none of {count} episodes is {what}; {{"kind": "last", "count": 1}} holds out the last"#,
-                    self.held_out
-                );
-                return Err(Fault::new("held_out", problem));
-            }
-            let is_one = |number: &usize| self.length.contains(&recorded.steps(*number));
-            if !numbers.iter().any(is_one) {
-                let (low, high) = (self.length.start(), self.length.end());
-                let problem = format!(
-                    "is [{low}, {high}]: none of the {} episodes that are {what} has such a length",
-                    numbers.len()
-                );
-                return Err(Fault::new("length", problem));
-            }
-        }
+        let lengths = recorded.lengths().collect();
+        let split = Split::new(lengths, self.held_out, &mut self.length)?;
         if let Some(place) = recorded
             .not_a_symbol()
             .filter(|_| self.answer == Answer::Symbols)
@@ -399,40 +270,28 @@ impl Episodes {
             let problem = format!("is symbols, but {place}; expected one 1 in every scored step");
             return Err(Fault::new("answer", problem));
         }
-        self.recorded = Some(Arc::new(Split {
-            recorded,
-            learned,
-            held_out,
-        }));
+        self.recorded = Loaded::new(recorded, split);
         Ok(self)
     }
 
     /// The episodes, if they are loaded.
     pub fn recorded(&self) -> Option<&Arc<Recorded>> {
-        self.recorded.as_ref().map(|split| &split.recorded)
+        self.recorded.get().map(|(recorded, _)| recorded)
     }
 
     /// Returns the numbers of training and held-out episodes with the lengths of this task. 0 if they are not loaded.
     pub fn counts(&self) -> (usize, usize) {
-        let Some(split) = &self.recorded else {
-            return (0, 0);
-        };
-        let held_out = split.held_out_of(&self.length).count();
-        (split.learned_of(&self.length).len(), held_out)
+        self.recorded.counts(&self.length)
     }
 
     /// Returns the number in the file of the episode that [`super::Task::episode`] returns.
     pub fn number(&self, seed: u64, index: u64) -> Option<usize> {
-        let split = self.recorded.as_ref()?;
-        let turn = |count: usize| (seed.wrapping_add(index) % count.max(1) as u64) as usize;
-        let count = split.held_out_of(&self.length).count();
-        let some = split.held_out_of(&self.length).nth(turn(count));
-        some.or_else(|| split.held_out.get(turn(split.held_out.len())).copied())
+        self.recorded.number(&self.length, seed, index)
     }
 
-    /// Episode `index` of `seed` among those that are held out; silence where there are none.
-    pub(super) fn seen(&self, seed: u64, index: u64) -> Episode {
-        let episode = self.recorded().zip(self.number(seed, index));
+    /// Episode `number` of the file; silence without one.
+    pub(super) fn numbered(&self, number: Option<usize>) -> Episode {
+        let episode = self.recorded().zip(number);
         let silence = || self.silent(1);
         episode.map_or_else(silence, |(recorded, number)| {
             recorded.episode(number, self.answer)
@@ -446,11 +305,7 @@ impl Keys for Episodes {
         to.required("file", Text(&mut self.file), "npz file with the episodes, relative to the folder of the preset");
         to.depends("sha256", Text(&mut self.sha256), "that of the file", "SHA-256 of the episodes; if given, other episodes are refused");
         to.depends("length", Range(&mut self.length, LENGTHS), "all lengths in the file", "steps per episode; episodes of other lengths are ignored");
-        to.key("held_out.kind", Choice(&mut self.held_out), "which episodes are held out: used for evaluation, never for training");
-        match &mut self.held_out {
-            HeldOut::Every(step) => to.key("held_out.step", Integer(step, 2..=*COUNTS.end()), "one episode in this many is held out, the last of each group; with 10, episodes 9, 19, 29, … of the file"),
-            HeldOut::Last(count) => to.key("held_out.count", Integer(count, COUNTS), "number of episodes held out at the end of the file"),
-        }
+        self.held_out.keys(to);
         to.key("answer", Choice(&mut self.answer), "form of the answer: `bits`, each channel 0 or 1 by itself; `symbols`, one channel of every scored step is 1");
         to.depends("inputs", Integer(&mut self.inputs, CHANNELS), "taken from the file", "number of input channels");
         to.depends("outputs", Integer(&mut self.outputs, CHANNELS), "taken from the file", "number of output channels");
@@ -494,12 +349,6 @@ impl Generate for Episodes {
 
     /// A training episode of these lengths, or of any length without them; a blank one if there is none.
     fn sample(&self, random: &mut Random) -> Episode {
-        let Some(split) = &self.recorded else {
-            return self.silent(1);
-        };
-        let some = Some(split.learned_of(&self.length)).filter(|some| !some.is_empty());
-        let numbers = some.unwrap_or(&split.learned);
-        let number = numbers[random.random_range(0..numbers.len())];
-        split.recorded.episode(number, self.answer)
+        self.numbered(self.recorded.sample(&self.length, random))
     }
 }

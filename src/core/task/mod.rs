@@ -15,9 +15,11 @@
 //! | [`Caption`] | items | the glyphs of a picture | answer · log2(symbols + 1) |
 //! | [`Frames`] | length | the symbols that numbers over time stand for | answer · log2(symbols + 1) |
 //! | [`Episodes`] | length | what the file says | its scored bits |
+//! | [`Pairs`] | length | the other text of its line | answer · log2(symbols + 2) |
 
 mod associative_recall;
 mod caption;
+mod contents;
 mod copy;
 mod edit;
 mod episode;
@@ -26,21 +28,26 @@ mod external;
 mod frames;
 mod generate;
 mod ngrams;
+mod pairs;
 mod priority_sort;
 mod repeat_copy;
+mod split;
 mod transduce;
 
 pub use associative_recall::AssociativeRecall;
 pub use caption::Caption;
+pub use contents::Contents;
 pub use copy::Copy;
 pub use episode::{Episode, Phase};
-pub use episodes::{Episodes, Fault, HeldOut, Recorded};
+pub use episodes::{Episodes, Recorded};
 pub use external::External;
 pub use frames::Frames;
 pub use generate::{Alphabet, Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
 pub use ngrams::{Ngrams, Prediction};
+pub use pairs::{Pair, Pairs, Tokens};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
+pub use split::{Fault, HeldOut};
 pub use transduce::{Order, Transduce};
 
 use std::ops::{Deref, DerefMut, RangeInclusive};
@@ -69,6 +76,8 @@ pub enum Task {
     Frames(Frames),
     /// A task whose episodes are in a file.
     Episodes(Episodes),
+    /// A task whose episodes are the lines of a text file.
+    Pairs(Pairs),
     /// A task recorded by another program.
     External(External),
 }
@@ -87,6 +96,7 @@ impl Words for Task {
         ("caption", Self::Caption(Caption::DEFAULT)),
         ("frames", Self::Frames(Frames::DEFAULT)),
         ("episodes", Self::Episodes(Episodes::NONE)),
+        ("pairs", Self::Pairs(Pairs::NONE)),
     ];
 }
 
@@ -116,6 +126,7 @@ impl Deref for Task {
             Self::Caption(task) => task,
             Self::Frames(task) => task,
             Self::Episodes(task) => task,
+            Self::Pairs(task) => task,
             Self::External(task) => task,
         }
     }
@@ -133,6 +144,7 @@ impl DerefMut for Task {
             Self::Caption(task) => task,
             Self::Frames(task) => task,
             Self::Episodes(task) => task,
+            Self::Pairs(task) => task,
             Self::External(task) => task,
         }
     }
@@ -207,7 +219,8 @@ impl Task {
     /// are held out.
     pub fn episode(&self, seed: u64, index: u64) -> Episode {
         match self {
-            Self::Episodes(task) => task.seen(seed, index),
+            Self::Episodes(task) => task.numbered(task.number(seed, index)),
+            Self::Pairs(task) => task.numbered(task.number(seed, index)),
             _ => self.training_episode(seed, index),
         }
     }
@@ -219,10 +232,7 @@ impl Task {
 
     /// Returns the number of different episodes of [`Task::episode`]; `None` if they are generated without end.
     pub fn held_out(&self) -> Option<usize> {
-        match self {
-            Self::Episodes(task) => Some(task.counts().1),
-            _ => None,
-        }
+        self.split().map(|(_, held_out, _)| held_out)
     }
 
     /// Returns `episodes`, or the number of different episodes if there are fewer: for evaluation.

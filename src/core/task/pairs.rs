@@ -1,0 +1,384 @@
+//! Pairs: see the tokens of a source, then a delimiter, then emit the tokens of its target, and the end symbol.
+//!
+//! The pairs are the lines of a text file. Source and target have vocabularies of their own: the tokens of the training
+//! lines, the most frequent first, of equally frequent ones the first in the file. Behind them is the unknown symbol: every
+//! other token.
+//!
+//! The pair `b a` → `B A`, aligned `0-0 1-1`, where `b` and `A` are not in the vocabularies `a c` and `B`; channels down,
+//! time to the right (`.` is 0):
+//!
+//! ```text
+//!             input | answer
+//! input  a    . 1 . . . .
+//!        c    . . . . . .
+//!        unk. 1 . . . . .
+//!        delim. . 1 . . .
+//! target B    . . . 1 . .
+//!        unk. . . . . 1 .
+//!        end  . . . . . 1
+//! mask        . . . 1 1 1
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+use ndarray::Array2;
+
+use super::Episode;
+use super::generate::{Alphabet, Generate, LENGTHS, MAX_LENGTH};
+use super::split::{Fault, HeldOut, Loaded, Split};
+use crate::keys::Field::{Choice, Range as Ends, Text};
+use crate::keys::{Keys, Table, Words};
+use crate::math::Random;
+
+/// The largest vocabulary; with an unknown symbol and a delimiter it has 1024 channels.
+const MOST_SYMBOLS: usize = 1022;
+/// A token that stands for an unknown target.
+const UNKNOWN: &str = "\u{fffd}";
+
+/// The parts of a text that are symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tokens {
+    /// What spaces separate.
+    Words,
+    /// Unicode characters (scalar values), spaces too.
+    Characters,
+}
+
+impl Words for Tokens {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("words", Self::Words), ("characters", Self::Characters)];
+}
+
+impl Tokens {
+    /// The tokens of a text, in order.
+    fn of(self, text: &str) -> impl Iterator<Item = &str> {
+        let are_words = self == Self::Words;
+        let parts = text.split_inclusive(move |next| !are_words || next == ' ');
+        let token = move |part: &'_ str| part.len() - usize::from(are_words && part.ends_with(' '));
+        let tokens = parts.map(move |part| &part[..token(part)]);
+        tokens.filter(|token| !token.is_empty())
+    }
+
+    /// What stands between tokens.
+    fn between(self) -> &'static str {
+        match self {
+            Self::Words => " ",
+            Self::Characters => "",
+        }
+    }
+}
+
+/// A pair of texts, as a line of a file has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    source: String,
+    target: String,
+    /// Tokens of source and target.
+    lengths: [usize; 2],
+    /// The source tokens of every target token, from the first to the last of them; empty if not given.
+    alignment: Vec<Option<Range<usize>>>,
+}
+
+impl Pair {
+    /// Reads a line: source, tab, target; perhaps a tab and an alignment such as `0-0 1-2`.
+    ///
+    /// # Errors
+    /// The problem, and what is expected.
+    pub fn parse(line: &str, tokens: Tokens) -> Result<Self, String> {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let (source, target, links) = match fields[..] {
+            [""] => return Err("is empty; expected source, tab, target".to_owned()),
+            [_] => return Err("has no tab; expected source, tab, target".to_owned()),
+            [source, target] => (source, target, None),
+            [source, target, links] => (source, target, Some(links)),
+            _ => {
+                let problem = "expected source, tab, target, or these and a tab and an alignment";
+                return Err(format!("has {} tabs; {problem}", fields.len() - 1));
+            }
+        };
+        let lengths = [source, target].map(|text| tokens.of(text).count());
+        for (side, length) in ["source", "target"].into_iter().zip(lengths) {
+            if length == 0 {
+                return Err(format!("has an empty {side}; expected at least one token"));
+            }
+            if length > MAX_LENGTH {
+                let problem = format!("expected at most {MAX_LENGTH}");
+                return Err(format!("has a {side} of {length} tokens; {problem}"));
+            }
+        }
+        Ok(Self {
+            source: source.to_owned(),
+            target: target.to_owned(),
+            lengths,
+            alignment: links.map_or(Ok(Vec::new()), |links| alignment(links, lengths))?,
+        })
+    }
+
+    /// True if the pair has an alignment.
+    pub fn is_aligned(&self) -> bool {
+        !self.alignment.is_empty()
+    }
+}
+
+/// Reads an alignment: pairs of a source and a target token, from 0.
+fn alignment(links: &str, lengths: [usize; 2]) -> Result<Vec<Option<Range<usize>>>, String> {
+    let mut alignment: Vec<Option<Range<usize>>> = vec![None; lengths[1]];
+    for link in links.split(' ').filter(|link| !link.is_empty()) {
+        let ends = link
+            .split_once('-')
+            .and_then(|(from, to)| Some([from.parse().ok()?, to.parse().ok()?]));
+        let Some(ends): Option<[usize; 2]> = ends else {
+            let problem = "expected a source token, -, and a target token, such as 0-0 1-2";
+            return Err(format!("has the alignment {link}; {problem}"));
+        };
+        for (side, (end, length)) in ["source", "target"].into_iter().zip(ends.into_iter().zip(lengths)) {
+            if end >= length {
+                let problem = format!("expected 0 to {}, a token of the {side}", length - 1);
+                return Err(format!("has the alignment {link}, where {end} is outside the {side}; {problem}"));
+            }
+        }
+        let [from, to] = ends;
+        let of = alignment[to].get_or_insert(from..from + 1);
+        *of = of.start.min(from)..of.end.max(from + 1);
+    }
+    Ok(alignment)
+}
+
+/// The symbols of the tokens of source and target.
+type Codes = [BTreeMap<String, usize>; 2];
+
+/// The pairs of a file.
+#[derive(Debug)]
+struct Coded {
+    pairs: Arc<Vec<Pair>>,
+    codes: Codes,
+}
+
+/// A task whose episodes are the lines of a text file. Equal if its description is, loaded or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pairs {
+    /// The file, for who reads it; empty for lines that come from elsewhere.
+    pub file: String,
+    /// The SHA-256 that identifies these lines in files; empty if not given.
+    pub sha256: String,
+    /// The parts of a text that are symbols; default `words`.
+    pub tokens: Tokens,
+    /// Tokens of a source; lines with others are ignored.
+    pub length: RangeInclusive<usize>,
+    /// The held-out lines.
+    pub held_out: HeldOut,
+    /// The vocabulary of the source: its tokens in order, written as in a line.
+    pub source_symbols: String,
+    /// The vocabulary of the target.
+    pub target_symbols: String,
+    coded: Loaded<Coded>,
+}
+
+impl Pairs {
+    /// The defaults of a preset, without lines.
+    pub const NONE: Self = Self {
+        file: String::new(),
+        sha256: String::new(),
+        tokens: Tokens::Words,
+        length: LENGTHS,
+        held_out: HeldOut::WORDS[0].1,
+        source_symbols: String::new(),
+        target_symbols: String::new(),
+        coded: Loaded::NONE,
+    };
+
+    /// Returns the task with its lines: where they are not given, the vocabularies are those of the training lines, and the
+    /// length is theirs.
+    ///
+    /// # Errors
+    /// As for [`Split::new`]; or a vocabulary is not one.
+    pub fn with(mut self, pairs: Arc<Vec<Pair>>) -> Result<Self, Fault> {
+        let lengths = pairs.iter().map(|pair| pair.lengths[0]).collect();
+        let split = Split::new(lengths, self.held_out, &mut self.length)?;
+        let learned = || {
+            let rows = pairs.iter().enumerate();
+            let rows = rows.filter(|(number, _)| !self.held_out.holds(*number, pairs.len()));
+            rows.map(|(_, pair)| pair)
+        };
+        if self.source_symbols.is_empty() {
+            self.source_symbols = vocabulary(learned().map(|pair| &*pair.source), self.tokens);
+        }
+        if self.target_symbols.is_empty() {
+            self.target_symbols = vocabulary(learned().map(|pair| &*pair.target), self.tokens);
+        }
+        self.check()?;
+        let codes = self.codes();
+        self.coded = Loaded::new(Arc::new(Coded { pairs, codes }), split);
+        Ok(self)
+    }
+
+    /// Checks the vocabularies.
+    ///
+    /// # Errors
+    /// A vocabulary is too large, or has a token twice.
+    pub fn check(&self) -> Result<(), Fault> {
+        for (side, key) in ["source_symbols", "target_symbols"].into_iter().enumerate() {
+            let (count, known) = (self.symbols(side).count(), self.codes_of(side).len());
+            if count > MOST_SYMBOLS {
+                let problem = format!("has {count} symbols; allowed: at most {MOST_SYMBOLS}");
+                return Err(Fault::new(key, problem));
+            }
+            if count != known {
+                let problem = format!("has {count} symbols, {known} of them different; expected each once");
+                return Err(Fault::new(key, problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// The lines, if they are loaded.
+    pub fn pairs(&self) -> Option<&Arc<Vec<Pair>>> {
+        self.coded.get().map(|(coded, _)| &coded.pairs)
+    }
+
+    /// Returns the numbers of training and held-out lines with the lengths of this task. 0 if they are not loaded.
+    pub fn counts(&self) -> (usize, usize) {
+        self.coded.counts(&self.length)
+    }
+
+    /// Returns the number in the file, from 0, of the line that [`super::Task::episode`] returns.
+    pub fn number(&self, seed: u64, index: u64) -> Option<usize> {
+        self.coded.number(&self.length, seed, index)
+    }
+
+    /// The known symbols of the source (side 0) or of the target (side 1), in order.
+    pub fn symbols(&self, side: usize) -> impl Iterator<Item = &str> {
+        self.tokens.of([&*self.source_symbols, &*self.target_symbols][side])
+    }
+
+    fn codes_of(&self, side: usize) -> BTreeMap<String, usize> {
+        let symbols = self.symbols(side).map(str::to_owned);
+        symbols.zip(0..).collect()
+    }
+
+    fn codes(&self) -> Codes {
+        [0, 1].map(|side| self.codes_of(side))
+    }
+
+    /// Reads a line given by hand. A source alone has the target of the first such line, or else unknown symbols, as many as
+    /// the longest target has.
+    ///
+    /// # Errors
+    /// As for [`Pair::parse`].
+    pub fn parse(&self, line: &str) -> Result<Pair, String> {
+        if line.contains('\t') {
+            return Pair::parse(line, self.tokens);
+        }
+        let all = self.pairs().map_or(&[][..], |pairs| pairs);
+        if let Some(known) = all.iter().find(|pair| pair.source == line) {
+            return Ok(known.clone());
+        }
+        let longest = all.iter().map(|pair| pair.lengths[1]).max();
+        let target = vec![UNKNOWN; longest.unwrap_or(1)].join(self.tokens.between());
+        Pair::parse(&format!("{line}\t{target}"), self.tokens)
+    }
+
+    /// The episode of a pair.
+    pub fn episode_of(&self, pair: &Pair) -> Episode {
+        match self.coded.get() {
+            Some((coded, _)) => self.coded_by(&coded.codes, pair),
+            None => self.coded_by(&self.codes(), pair),
+        }
+    }
+
+    fn coded_by(&self, codes: &Codes, pair: &Pair) -> Episode {
+        let code = |side: usize, token| {
+            let codes: &BTreeMap<String, usize> = &codes[side];
+            codes.get(token).copied().unwrap_or(codes.len())
+        };
+        let mut source = Array2::zeros((pair.lengths[0], codes[0].len() + 1));
+        for (step, token) in self.tokens.of(&pair.source).enumerate() {
+            source[[step, code(0, token)]] = 1.0;
+        }
+        let target = self.tokens.of(&pair.target);
+        let named: Vec<_> = target.map(|token| (code(1, token), 0..0)).collect();
+        let mut episode = self.naming(&source, &named);
+        if pair.is_aligned() {
+            let start = pair.lengths[0] + 1;
+            episode.alignment.fill(None);
+            episode.alignment[start..start + pair.lengths[1]].clone_from_slice(&pair.alignment);
+        } else {
+            episode.alignment.clear();
+        }
+        episode
+    }
+
+    /// Line `number` of the file; silence without one.
+    pub(super) fn numbered(&self, number: Option<usize>) -> Episode {
+        let pair = self.pairs().zip(number);
+        pair.map_or_else(|| self.silent(1), |(pairs, number)| self.episode_of(&pairs[number]))
+    }
+}
+
+/// The tokens of these texts, written as one: the most frequent first, of equally frequent ones the first.
+fn vocabulary<'a>(texts: impl Iterator<Item = &'a str>, tokens: Tokens) -> String {
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (place, token) in texts.flat_map(|text| tokens.of(text)).enumerate() {
+        counts.entry(token).or_insert((0, place)).0 += 1;
+    }
+    let mut all: Vec<_> = counts.into_iter().collect();
+    all.sort_unstable_by_key(|(_, (count, place))| (Reverse(*count), *place));
+    let all = all.into_iter().take(MOST_SYMBOLS).map(|(token, _)| token);
+    all.collect::<Vec<_>>().join(tokens.between())
+}
+
+impl Keys for Pairs {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.required("file", Text(&mut self.file), "text file with the pairs, relative to the folder of the preset");
+        to.depends("sha256", Text(&mut self.sha256), "that of the file", "SHA-256 of the lines; if given, other lines are refused");
+        to.key("tokens", Choice(&mut self.tokens), "symbols of a line: `words`, separated by spaces, or `characters`");
+        to.depends("length", Ends(&mut self.length, LENGTHS), "all lengths in the file", "source tokens per line; lines of other lengths are ignored");
+        self.held_out.keys(to);
+        to.depends("source_symbols", Text(&mut self.source_symbols), "those of the training lines", "vocabulary of the source, written as in a line; at most 1022 symbols, the most frequent first");
+        to.depends("target_symbols", Text(&mut self.target_symbols), "those of the training lines", "vocabulary of the target");
+    }
+}
+
+impl Generate for Pairs {
+    fn alphabet(&self) -> Option<Alphabet> {
+        Some(Alphabet {
+            value: "symbol",
+            values: self.symbols(0).count() + 1,
+            symbols: self.symbols(1).count() + 1,
+        })
+    }
+
+    fn channel_name(&self, side: usize, channel: usize) -> String {
+        let count = self.symbols(side).count();
+        let token = self.symbols(side).nth(channel);
+        let last = ["delimiter", "end symbol"][side];
+        match token {
+            Some(" ") => "space".to_owned(),
+            Some(token) => token.to_owned(),
+            None if channel == count => "unknown".to_owned(),
+            None if channel == count + 1 => last.to_owned(),
+            None => format!("channel {channel}"),
+        }
+    }
+
+    fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
+        &mut self.length
+    }
+
+    fn longest(&self) -> usize {
+        let all = self.pairs().map_or(&[][..], |pairs| pairs);
+        let some = all.iter().map(|pair| pair.lengths);
+        let some = some.filter(|[source, _]| self.length.contains(source));
+        let longest = some.map(|[source, target]| source + target + 2).max();
+        longest.unwrap_or(2 * self.length.end() + 2)
+    }
+
+    /// A training line of these lengths, or of any length without them; silence if there is none.
+    fn sample(&self, random: &mut Random) -> Episode {
+        self.numbered(self.coded.sample(&self.length, random))
+    }
+}

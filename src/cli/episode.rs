@@ -124,7 +124,7 @@ impl EpisodeArgs {
         let config = &trained.machine.config;
         if let Some(path) = &self.input {
             ensure!(
-                task.held_out().is_none(),
+                !matches!(task, Task::Episodes(_)),
                 "--input: the episodes of this task come from a file; choose a held-out episode with --episode"
             );
             let manual = match &self.bits {

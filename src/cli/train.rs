@@ -283,11 +283,20 @@ impl Train {
 
 /// Prints the numbers of training and held-out episodes of a file.
 fn note_split(task: &Task) {
-    if let Task::Episodes(task) = task {
-        let (learned, held_out) = task.counts();
-        let (file, rule) = (label(Path::new(&task.file)), task.held_out);
+    let mut task = task.clone();
+    if let Some((learned, held_out, rule)) = task.split()
+        && let Some([file, _]) = task.file_mut()
+    {
+        let file = label(Path::new(file));
+        let symbols = match &task {
+            Task::Pairs(task) => {
+                let [source, target] = [0, 1].map(|side| task.symbols(side).count());
+                format!("; {source} source symbols, {target} target symbols")
+            }
+            _ => String::new(),
+        };
         note(&format!(
-            "{file}: {learned} training episodes, {held_out} held out ({rule})"
+            "{file}: {learned} training episodes, {held_out} held out ({rule}){symbols}"
         ));
     }
 }

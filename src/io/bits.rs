@@ -1,5 +1,5 @@
 //! An episode made by hand: its vectors, `[[0,1,1], …]`, or `{"bits": [[0,1,1], …], "repeats": 3}` with
-//! what else its task needs; of symbols `[3,1,4]`, or `{"symbols": [3,1,4]}`.
+//! what else its task needs; of symbols `[3,1,4]`, or `{"symbols": [3,1,4]}`; of pairs a text, `"the cat"`.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::error::{bounded, short};
 use super::{Error, file};
 use crate::math::random;
-use crate::task::{Alphabet, Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
+use crate::task::{Alphabet, Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Pair, Task};
 
 /// The largest file of bits that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
@@ -28,6 +28,8 @@ pub struct ManualEpisode {
     priorities: Vec<f32>,
     /// The symbols of a task that names them; of a picture one for every patch, `None` for a blank one.
     symbols: Vec<Option<usize>>,
+    /// The texts of a task of pairs.
+    pair: Option<Pair>,
 }
 
 #[derive(Default, Deserialize)]
@@ -65,6 +67,9 @@ pub fn from_json(
 ) -> Result<ManualEpisode, Error> {
     let syntax = |error: serde_json::Error| {
         let expected = match task.alphabet() {
+            _ if matches!(task, Task::Pairs(_)) => {
+                r#"a source such as "the cat", in quotes, or with its target: "the cat\tle chat""#
+            }
             Some(_) => r#"symbols such as [3,1,4], or {"symbols": [3,1,4]}"#,
             None => {
                 r#"rows of 0 and 1 such as [[0,1],[1,1]], or {"bits": [[0,1],[1,1]], "repeats": 2}"#
@@ -73,6 +78,15 @@ pub fn from_json(
         let problem = format!("{}; expected {expected}", bounded(&error.to_string(), 300));
         Error::content(label, "", problem)
     };
+    if let Task::Pairs(pairs) = task {
+        let line: String = serde_json::from_str(source).map_err(syntax)?;
+        let pair = pairs.parse(&line);
+        let pair = pair.map_err(|problem| Error::content(label, "", problem))?;
+        return Ok(ManualEpisode {
+            pair: Some(pair),
+            ..ManualEpisode::of(task.clone())
+        });
+    }
     let is_list = source.trim_start().starts_with('[');
     let form = if is_list && task.alphabet().is_some() {
         Form {
@@ -92,6 +106,18 @@ pub fn from_json(
 }
 
 impl ManualEpisode {
+    /// An episode of this task, to be filled in.
+    fn of(task: Task) -> Self {
+        Self {
+            task,
+            bits: Array2::zeros((0, 0)),
+            query: 0,
+            priorities: Vec::new(),
+            symbols: Vec::new(),
+            pair: None,
+        }
+    }
+
     /// The episode.
     pub fn episode(&self) -> Episode {
         let bits = &self.bits;
@@ -108,6 +134,10 @@ impl ManualEpisode {
             Task::Transduce(task) => task.episode_of(&symbols),
             Task::Caption(task) => task.episode_of(&self.symbols, &mut random(0, 0)),
             Task::Frames(task) => task.episode_of(&symbols, &mut random(0, 0)),
+            Task::Pairs(task) => {
+                let pair = self.pair.as_ref();
+                pair.map_or_else(|| self.task.episode(0, 0), |pair| task.episode_of(pair))
+            }
             Task::Episodes(_) | Task::External(_) => self.task.episode(0, 0),
         }
     }
@@ -120,11 +150,8 @@ impl Form {
             return self.named(task, alphabet);
         }
         let mut manual = ManualEpisode {
-            task: task.clone(),
             bits: matrix(&self.bits, task.bits())?,
-            query: 0,
-            priorities: Vec::new(),
-            symbols: Vec::new(),
+            ..ManualEpisode::of(task.clone())
         };
         let mut size = self.bits.len();
         match task {
@@ -134,6 +161,7 @@ impl Form {
             | Task::Caption(_)
             | Task::Frames(_)
             | Task::Episodes(_)
+            | Task::Pairs(_)
             | Task::External(_) => {}
             Task::RepeatCopy(_) => {
                 let how = "; write {\"bits\": […], \"repeats\": 3}, or add --repeats 3";
@@ -189,11 +217,8 @@ impl Form {
             return Err((format!("symbols[{wrong}]"), problem));
         }
         Ok(ManualEpisode {
-            task: task.clone().with_size(size),
-            bits: Array2::zeros((0, 0)),
-            query: 0,
-            priorities: Vec::new(),
             symbols,
+            ..ManualEpisode::of(task.clone().with_size(size))
         })
     }
 

@@ -23,8 +23,8 @@ use zip::ZipArchive;
 use zip::read::ZipFile;
 
 use super::preset::form::complete_model;
-use super::{Error, Experiment, file, npy, weights};
-use crate::task::{Episodes, Fault, Recorded, Task};
+use super::{Error, Experiment, file, npy, pairs, weights};
+use crate::task::{Contents, Fault, Recorded, Task};
 
 /// The largest file, and the most bytes that are unpacked of an array.
 const LIMIT: u64 = 2 << 30;
@@ -74,49 +74,59 @@ impl Experiment {
     /// The file is nowhere, cannot be read, or holds other episodes than those the experiment is about; or the
     /// experiment does not fit them.
     pub fn with_episodes(mut self, by: &Path) -> Result<Self, Error> {
-        let Task::Episodes(task) = &self.task else {
+        let label = file::label(by);
+        let Some([named, _]) = self.task.file_mut() else {
             return Ok(self);
         };
-        let (mut task, label) = (task.clone(), file::label(by));
-        let path = found(&task, by)?;
-        let recorded = read(&path)?;
-        let there = sha256(&recorded);
-        if !task.sha256.is_empty() && task.sha256 != there {
-            let problem = format!(
-                "is {}, but the episodes in {} have {there}; restore the original file, or remove this key to use the other episodes",
-                task.sha256,
-                file::label(&path)
-            );
-            return Err(Error::content(&label, "task.sha256", problem));
+        let path = found(named, by)?;
+        let (contents, there) = match &self.task {
+            Task::Pairs(task) => {
+                let (pairs, sha256) = pairs::read(&path, task.tokens)?;
+                (Contents::Pairs(Arc::new(pairs)), sha256)
+            }
+            _ => {
+                let recorded = read(&path)?;
+                let sha256 = sha256(&recorded);
+                (Contents::Episodes(Arc::new(recorded)), sha256)
+            }
+        };
+        if let Some([named, sha256]) = self.task.file_mut() {
+            if !sha256.is_empty() && *sha256 != there {
+                let problem = format!(
+                    "is {sha256}, but the episodes in {} have {there}; restore the original file, or remove this key to use the other episodes",
+                    file::label(&path)
+                );
+                return Err(Error::content(&label, "task.sha256", problem));
+            }
+            *sha256 = there;
+            if Path::new(named).is_relative() {
+                let path = std::path::absolute(&path).unwrap_or(path);
+                *named = path.to_string_lossy().into_owned();
+            }
         }
-        task.sha256 = there;
-        if Path::new(&task.file).is_relative() {
-            let path = std::path::absolute(&path).unwrap_or(path);
-            task.file = path.to_string_lossy().into_owned();
-        }
-        self.task = Task::Episodes(task);
-        self.filled(&Arc::new(recorded), &label)
+        self.filled(contents, &label)
     }
 
     /// The experiment with the episodes that another one has, where both are about the same.
     pub(super) fn with_those_of(self, other: &Self, label: &str) -> Result<Self, Error> {
-        match (&self.task, &other.task) {
-            (Task::Episodes(task), Task::Episodes(other)) if task.sha256 == other.sha256 => {
-                let recorded = other.recorded().cloned();
-                recorded.map_or(Ok(self.clone()), |recorded| self.filled(&recorded, label))
+        let is_same = match (&self.task, &other.task) {
+            (Task::Episodes(task), Task::Episodes(other)) => task.sha256 == other.sha256,
+            (Task::Pairs(task), Task::Pairs(other)) => {
+                (&task.sha256, task.tokens) == (&other.sha256, other.tokens)
             }
-            _ => Ok(self),
+            _ => false,
+        };
+        match other.task.contents().filter(|_| is_same) {
+            Some(contents) => self.filled(contents, label),
+            None => Ok(self),
         }
     }
 
-    fn filled(mut self, recorded: &Arc<Recorded>, label: &str) -> Result<Self, Error> {
-        if let Task::Episodes(task) = self.task {
-            let filled = task.with(Arc::clone(recorded));
-            let task = filled.map_err(|fault| {
-                Error::content(label, format!("task.{}", fault.array), fault.problem)
-            })?;
-            self.task = Task::Episodes(task);
-        }
+    fn filled(mut self, contents: Contents, label: &str) -> Result<Self, Error> {
+        let task = self.task.with_contents(contents);
+        self.task = task.map_err(|fault| {
+            Error::content(label, format!("task.{}", fault.array), fault.problem)
+        })?;
         self.model = complete_model(&self.model, &self.task, label)?;
         for (index, &length) in self.evaluation.sizes.iter().enumerate() {
             if let Some(problem) = none_of(&self.task, length) {
@@ -135,14 +145,18 @@ pub fn none_of(task: &Task, length: usize) -> Option<String> {
     let all = task.held_out()?;
     (one == 0).then(|| {
         let (least, most) = (*task.size().start(), *task.size().end());
-        format!("none of the {all} held-out episodes with {least} to {most} steps has {length}")
+        let unit = match task {
+            Task::Pairs(_) => "source tokens",
+            _ => "steps",
+        };
+        format!("none of the {all} held-out episodes with {least} to {most} {unit} has {length}")
     })
 }
 
 /// Returns the path of the episode file of a task.
-fn found(task: &Episodes, by: &Path) -> Result<PathBuf, Error> {
+fn found(named: &str, by: &Path) -> Result<PathBuf, Error> {
     let folder = by.parent().unwrap_or(Path::new(""));
-    let named = folder.join(&task.file);
+    let named = folder.join(named);
     let name = named.file_name().unwrap_or_default();
     let beside = folder.join(name);
     let mut places = [&named, &beside].into_iter();

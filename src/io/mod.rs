@@ -15,6 +15,7 @@
 //! | [`log`] | a training run, JSON lines | [`log::from_text`] |
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
 //! | [`episodes`] | the episodes of your own task, npz | [`episodes::from_bytes`] |
+//! | [`pairs`] | the pairs of texts of your own task, text | [`pairs::from_bytes`] |
 //! | [`sweep`], [`measurement`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
 //! [`shell`] writes command lines for messages and logs. [`memory_limit`] tells how much memory is available; whatever
@@ -37,6 +38,7 @@ pub mod measurement;
 pub mod memory_files;
 pub mod memory_limit;
 mod npy;
+pub mod pairs;
 pub mod paper;
 pub mod picture;
 pub mod preset;

@@ -134,10 +134,15 @@ fn alignment(links: &str, lengths: [usize; 2]) -> Result<Vec<Option<Range<usize>
             let problem = "expected a source token, -, and a target token, such as 0-0 1-2";
             return Err(format!("has the alignment {link}; {problem}"));
         };
-        for (side, (end, length)) in ["source", "target"].into_iter().zip(ends.into_iter().zip(lengths)) {
+        for (side, (end, length)) in ["source", "target"]
+            .into_iter()
+            .zip(ends.into_iter().zip(lengths))
+        {
             if end >= length {
                 let problem = format!("expected 0 to {}, a token of the {side}", length - 1);
-                return Err(format!("has the alignment {link}, where {end} is outside the {side}; {problem}"));
+                return Err(format!(
+                    "has the alignment {link}, where {end} is outside the {side}; {problem}"
+                ));
             }
         }
         let [from, to] = ends;
@@ -227,7 +232,8 @@ impl Pairs {
                 return Err(Fault::new(key, problem));
             }
             if count != known {
-                let problem = format!("has {count} symbols, {known} of them different; expected each once");
+                let problem =
+                    format!("has {count} symbols, {known} of them different; expected each once");
                 return Err(Fault::new(key, problem));
             }
         }
@@ -251,7 +257,8 @@ impl Pairs {
 
     /// The known symbols of the source (side 0) or of the target (side 1), in order.
     pub fn symbols(&self, side: usize) -> impl Iterator<Item = &str> {
-        self.tokens.of([&*self.source_symbols, &*self.target_symbols][side])
+        self.tokens
+            .of([&*self.source_symbols, &*self.target_symbols][side])
     }
 
     fn codes_of(&self, side: usize) -> BTreeMap<String, usize> {
@@ -314,7 +321,10 @@ impl Pairs {
     /// Line `number` of the file; silence without one.
     pub(super) fn numbered(&self, number: Option<usize>) -> Episode {
         let pair = self.pairs().zip(number);
-        pair.map_or_else(|| self.silent(1), |(pairs, number)| self.episode_of(&pairs[number]))
+        pair.map_or_else(
+            || self.silent(1),
+            |(pairs, number)| self.episode_of(&pairs[number]),
+        )
     }
 }
 

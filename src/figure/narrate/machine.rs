@@ -46,7 +46,7 @@ fn task(recording: &Recording) -> Option<String> {
             "Input: vectors with priorities. Then the machine outputs the highest, in order"
                 .to_owned()
         }
-        Task::Transduce(_) => {
+        Task::Transduce(_) | Task::Pairs(_) => {
             format!("Input: {size} symbols. Then the machine outputs their translation")
         }
         Task::Caption(_) => {

@@ -6,7 +6,7 @@ use crate::io::Error;
 use crate::train::Change;
 
 /// Keys, or sections of them, that stay as they are while a machine learns, and why. Every other key may change.
-const FIXED: [(&str, &str); 21] = [
+const FIXED: [(&str, &str); 24] = [
     ("name", "it names the run"),
     ("title", "it names the run"),
     ("description", "it describes the start of the run"),
@@ -20,6 +20,15 @@ const FIXED: [(&str, &str); 21] = [
     ("task.held_out", "held-out episodes are never trained on"),
     ("task.inputs", "the machine has this number of channels"),
     ("task.outputs", "the machine has this number of channels"),
+    ("task.tokens", "the machine has a channel for every symbol"),
+    (
+        "task.source_symbols",
+        "the machine has a channel for every symbol",
+    ),
+    (
+        "task.target_symbols",
+        "the machine has a channel for every symbol",
+    ),
     ("model", "the weights belong to this machine"),
     (
         "training.optimizer.kind",

@@ -167,7 +167,7 @@ impl Again {
         let name = short(task.name());
         let is_known = Task::WORDS.iter().any(|(word, _)| *word == task.name());
         let unknown = match (task, trace.recording.origin) {
-            (Task::External(_), _) if is_of_a_file(&name) => {
+            _ if is_of_a_file(&name) => {
                 format!("the episodes of the task `{name}` come from a file")
             }
             (Task::External(_), _) if is_known => {

@@ -19,7 +19,7 @@ use crate::io::preset::written::Written;
 use crate::keys::{Choice, Words};
 use crate::math::Answer;
 use crate::model::{Draw, NoiseMode};
-use crate::task::{Episode, Episodes, Phase, Task};
+use crate::task::{Episode, Phase, Task};
 use crate::train::Recording;
 
 /// Writes `task`: the episode. Seed and index are strings, because JSON's numbers end at 2^53.
@@ -31,7 +31,7 @@ pub(super) fn asked(recording: &Recording) -> Written {
     };
     let params = Written::of(task).into_values().into_iter();
     let params = match (task, recording.origin) {
-        (Task::Episodes(task), Some(drawn)) => of_a_file(task, drawn),
+        (Task::Episodes(_), Some(_)) | (Task::Pairs(_), _) => of_a_file(task, recording.origin),
         _ => params
             .filter(|(key, _)| key != "kind")
             .map(parameter)
@@ -65,16 +65,28 @@ pub(super) fn asked(recording: &Recording) -> Written {
     Written::new(values)
 }
 
-/// True of the task whose episodes are in a file.
+/// True of the tasks whose episodes are in a file.
 pub(super) fn is_of_a_file(task: &str) -> bool {
-    task == Task::Episodes(Episodes::NONE).name()
+    let mut all = Task::WORDS.iter().filter(|(word, _)| *word == task);
+    all.any(|(_, task)| task.held_out().is_some())
 }
 
-/// Identity of an episode of a file: the file's name, its hash, and the episode's number.
-fn of_a_file(task: &Episodes, drawn: Draw) -> Value {
-    let name = Path::new(&task.file).file_name().unwrap_or_default();
-    let number = task.number(drawn.seed, drawn.episode);
-    json!({ "file": name.to_string_lossy(), "sha256": task.sha256, "number": number })
+/// Identity of an episode of a file: the file's name, its hash, and the episode's number; and the symbols of pairs.
+fn of_a_file(task: &Task, drawn: Option<Draw>) -> Value {
+    let mut task = task.clone();
+    let number = drawn.and_then(|drawn| task.number(drawn.seed, drawn.episode));
+    let file = task.file_mut().map(|[file, sha256]| {
+        let name = Path::new(file).file_name().unwrap_or_default();
+        [name.to_string_lossy().into_owned(), sha256.clone()]
+    });
+    let [file, sha256] = file.unwrap_or_default();
+    let mut params = json!({ "file": file, "sha256": sha256, "number": number });
+    if let Task::Pairs(task) = task {
+        params["tokens"] = task.tokens.word().into();
+        params["source_symbols"] = task.source_symbols.into();
+        params["target_symbols"] = task.target_symbols.into();
+    }
+    params
 }
 
 /// `task`, as it is read.
@@ -126,7 +138,8 @@ impl Visitor<'_> for Digits {
 /// Reads the parameters that a task of this program has, a single size as a range of two equal numbers. Other
 /// entries are skipped: they may be as large as the file.
 fn parameters<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
-    const LONGEST: usize = 1000;
+    // A vocabulary may be as large as this.
+    const LONGEST: usize = 100_000;
     const RANGES: [&str; 5] = ["length", "items", "repeats", "glyphs", "duration"];
     let all: BTreeMap<Cow<'de, str>, &'de RawValue> = Deserialize::deserialize(from)?;
     let ours = all.into_iter().filter(|(key, value)| {
@@ -147,8 +160,10 @@ impl AskedForm {
     /// this episode.
     pub(super) fn other(&self) -> Option<String> {
         let is_ours = Task::WORDS.iter().any(|(word, _)| *word == self.name);
-        // An episode of a file cannot be generated again without that file.
-        let is_ours = is_ours && !is_of_a_file(&self.name);
+        // Of the tasks that cannot be generated again without a file some say what their symbols are.
+        let mut symbols = ["source_symbols", "target_symbols"].into_iter();
+        let has_symbols = symbols.all(|key| self.params.contains_key(key));
+        let is_ours = is_ours && (!is_of_a_file(&self.name) || has_symbols);
         let is_known = is_ours && !self.params.is_empty() && self.size().is_some();
         (!is_known).then(|| short(&self.name))
     }
@@ -283,7 +298,7 @@ pub(super) fn title(task: &Task, episode: &Episode) -> String {
         Task::Copy(_) | Task::RepeatCopy(_) | Task::PrioritySort(_) => "vector",
         Task::AssociativeRecall(_) => "item",
         Task::Ngrams(_) => "bit",
-        Task::Transduce(_) | Task::Frames(_) => "symbol",
+        Task::Transduce(_) | Task::Frames(_) | Task::Pairs(_) => "symbol",
         Task::Caption(_) => "glyph",
         Task::Episodes(_) | Task::External(_) => "step",
     };

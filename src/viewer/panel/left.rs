@@ -314,8 +314,7 @@ fn trained(ui: &mut Ui, machine: &Machine, request: &EpisodeRequest) {
         return;
     }
     let task = &machine.task;
-    if let Task::Episodes(task) = task {
-        let (learned, held_out) = task.counts();
+    if let Some((learned, held_out, _)) = task.split() {
         let other = format!("trained on {learned} other episodes of its file");
         return note(ui, &format!("{other}; {held_out} are held out"));
     }

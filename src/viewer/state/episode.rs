@@ -268,14 +268,16 @@ impl Open {
             return self.shown.file.clone().unwrap_or_else(task);
         };
         let title = &machine.title;
-        if let Some(count) = machine.task.held_out() {
+        let is_given = matches!(&self.request, Some(request) if request.given.is_some());
+        if let Some(count) = machine.task.held_out().filter(|_| !is_given) {
             let place = |drawn: Draw| drawn.seed.wrapping_add(drawn.episode);
             let place = recording.origin.map_or(0, place) % count.max(1) as u64;
             return format!("{title}, held-out {place} of {count}");
         }
-        let manual = match &self.request {
-            Some(request) if request.given.is_some() => "given input",
-            _ => "edited bits",
+        let manual = if is_given {
+            "given input"
+        } else {
+            "edited bits"
         };
         let (measure, size) = (machine.task.measure().name(), recording.episode.size);
         let seed = drawn(recording, ["seed ", ", sample "], manual);
@@ -376,6 +378,7 @@ pub fn task_name(task: &Task) -> &str {
         Task::Caption(_) => "Caption",
         Task::Frames(_) => "Frames",
         Task::Episodes(_) => "Episode file",
+        Task::Pairs(_) => "Pairs",
         Task::External(task) => &task.name,
     }
 }

@@ -1,0 +1,56 @@
+//! Pairs of texts for your own task: a text file (UTF-8) with source, tab, target in every line.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{Error, file, weights};
+use crate::task::{Pair, Tokens};
+
+/// The largest file that is read, in bytes.
+const LIMIT: u64 = 1 << 30;
+
+/// Reads a file of pairs, with the SHA-256 of its lines.
+///
+/// # Errors
+/// The file, the line, and what was expected there.
+pub fn read(path: &Path, tokens: Tokens) -> Result<(Vec<Pair>, String), Error> {
+    let bytes = file::read(path, LIMIT, |_| Ok(()))?;
+    from_bytes(&bytes, &file::label(path), tokens)
+}
+
+/// [`read`] from memory; `label` stands for the file in messages.
+///
+/// # Errors
+/// As for [`read`].
+pub fn from_bytes(bytes: &[u8], label: &str, tokens: Tokens) -> Result<(Vec<Pair>, String), Error> {
+    let fail = |line: usize, problem: &str| Error::content(label, format!("line {line}"), problem);
+    // As editors of Windows begin a file.
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let (mut pairs, mut hasher) = (Vec::<Pair>::new(), Sha256::new());
+    for (line, text) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        let Ok(text) = std::str::from_utf8(text) else {
+            return Err(fail(line, "is not UTF-8 text; save the file as UTF-8"));
+        };
+        let pair = Pair::parse(text, tokens).map_err(|problem| fail(line, &problem))?;
+        if let Some(first) = pairs.first()
+            && first.is_aligned() != pair.is_aligned()
+        {
+            let has = if pair.is_aligned() { "an" } else { "no" };
+            let problem = format!(
+                "has {has} alignment, unlike line 1; expected one in every line, or in none"
+            );
+            return Err(fail(line, &problem));
+        }
+        pairs.push(pair);
+        hasher.update(text);
+        hasher.update(b"\n");
+    }
+    if pairs.is_empty() {
+        let problem = "is empty; expected source, tab, target in every line";
+        return Err(Error::content(label, "", problem));
+    }
+    Ok((pairs, weights::hexadecimal(hasher)))
+}

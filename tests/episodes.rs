@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use npz::{arrays, f32s, npz};
-use tapescope::io::{Experiment, RunFolder, Trained, episodes, weights};
-use tapescope::task::{Episodes, HeldOut, Task};
+use tapescope::io::{Experiment, RunFolder, Trained, episodes, pairs, trace, weights};
+use tapescope::task::{Episodes, HeldOut, Task, Tokens};
+use tapescope::train::Recording;
 
 const PRESET: &str = r#"{"task": {"kind": "episodes", "file": "mine.npz"},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 6}},
@@ -437,4 +438,222 @@ fn a_stopped_run_on_an_episode_file_resumes_identically() {
         part.update().unwrap();
     }
     assert_eq!(whole.state.machine, part.state.machine);
+}
+
+const PAIRS: &str = r#"{"task": {"kind": "pairs", "file": "mine.tsv", "tokens": "characters"},
+    "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 4}, "attention": {"units": 3}},
+    "training": {"sequences": 60, "batch": 4, "validation_every": 20, "seed": 3}}"#;
+
+/// 20 pairs: a word and the word backwards, aligned; the letter y is in a held-out line only.
+fn lines() -> String {
+    let word = |n: usize| match n {
+        9 => "ay".to_owned(),
+        _ => ["ab", "ba", "b a", "aab"][n % 4].repeat(1 + n % 2),
+    };
+    let line = |n: usize| {
+        let word = word(n);
+        let last = word.len() - 1;
+        let links = (0..=last).map(|i| format!("{}-{i}", last - i));
+        let links: Vec<String> = links.collect();
+        format!(
+            "{word}\t{}\t{}",
+            word.chars().rev().collect::<String>(),
+            links.join(" ")
+        )
+    };
+    (0..20).map(line).collect::<Vec<_>>().join("\r\n") + "\r\n"
+}
+
+fn place_of_pairs() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("mine.tsv"), lines()).unwrap();
+    fs::write(place.path().join("mine.json"), PAIRS).unwrap();
+    place
+}
+
+#[test]
+fn a_file_of_pairs_may_come_from_windows() {
+    let read = |text: &str| pairs::from_bytes(text.as_bytes(), "p.tsv", Tokens::Words).unwrap();
+    let plain = read("a b\tc\nd\te");
+    assert_eq!(plain.0.len(), 2);
+    assert_eq!(plain, read("\u{feff}a b\tc\r\nd\te\r\n"));
+    // As `sha256sum` says it of the file.
+    let sha256 = "453adb5e4cb54b4fbae028f35ec7792ba8474882d9c86f3bbc5e5af6d13e3a91";
+    assert_eq!(plain.1, sha256);
+}
+
+#[test]
+fn every_fault_of_a_file_of_pairs_is_named_with_its_line() {
+    for (file, expected) in [
+        (
+            &b""[..],
+            "p.tsv: is empty; expected source, tab, target in every line",
+        ),
+        (
+            b"a\tb\nc d\n",
+            "p.tsv: `line 2`: has no tab; expected source, tab, target",
+        ),
+        (
+            b"a\tb\n\nc\td\n",
+            "p.tsv: `line 2`: is empty; expected source, tab, target",
+        ),
+        (
+            b"\tb\n",
+            "p.tsv: `line 1`: has an empty source; expected at least one token",
+        ),
+        (b"a\tb\nc\t\n", "p.tsv: `line 2`: has an empty target"),
+        (
+            b"a\tb\n\xff\tb\n",
+            "p.tsv: `line 2`: is not UTF-8 text; save the file as UTF-8",
+        ),
+        (
+            b"a\tb\t0-0\nc\td\n",
+            "p.tsv: `line 2`: has no alignment, unlike line 1; expected one in every line, or in none",
+        ),
+        (
+            b"a\tb\nc\td\t0-0\n",
+            "p.tsv: `line 2`: has an alignment, unlike line 1",
+        ),
+        (
+            b"a\tb\t0-0\na\tb\t0-0 1-0",
+            "p.tsv: `line 2`: has the alignment 1-0, where 1 is outside the source; expected 0 to 0",
+        ),
+    ] {
+        let error = pairs::from_bytes(file, "p.tsv", Tokens::Words).unwrap_err();
+        assert!(
+            error.to_string().starts_with(expected),
+            "{error}\n{expected}"
+        );
+    }
+    let place = place_of_pairs();
+    for (set, expected) in [
+        (
+            "task.file=",
+            "`task.file`: is empty; expected the name of a text file",
+        ),
+        (
+            "task.held_out.step=21",
+            "`task.held_out`: is one of every 21: none of 20 episodes is held out",
+        ),
+        (
+            "task.tokens=letters",
+            "`task.tokens`: is `letters`; expected one of `words`, `characters`",
+        ),
+        (
+            "evaluation.lengths=[1]",
+            "`evaluation.lengths[0]`: is 1: none of the 2 held-out episodes with 2 to 6 source tokens has 1",
+        ),
+        (
+            "task.source_symbols=aa",
+            "`task.source_symbols`: has 2 symbols, 1 of them different; expected each once",
+        ),
+        (
+            "task.inputs=3",
+            "`task.inputs`: does not apply to this experiment",
+        ),
+    ] {
+        let output = tapescope(place.path(), &["train", "mine.json", "--set", set]);
+        refused(&output, expected);
+    }
+}
+
+#[test]
+fn a_run_on_pairs_resumes_repeats_evaluates_and_traces_from_any_folder() {
+    let place = place_of_pairs();
+    let at = |name: &str| place.path().join(name);
+    let (trained, said) = train(place.path(), "run", &[]);
+    let expected = "mine.tsv: 18 training episodes, 2 held out (one of every 10); 3 source symbols, 3 target symbols";
+    assert!(said.contains(expected), "{said}");
+    let Task::Pairs(task) = &trained.experiment.task else {
+        panic!("{:?}", trained.experiment.task)
+    };
+    assert_eq!(
+        (&*task.source_symbols, &*task.target_symbols),
+        ("ab ", "ba ")
+    );
+    assert_eq!(trained.machine.config.inputs(), 5);
+    let again = tapescope(
+        place.path(),
+        &["train", "--repeat", "run", "--out", "again"],
+    );
+    assert!(again.status.success(), "{again:?}");
+    let again = weights::read(&at("again/weights.safetensors")).unwrap();
+    assert_eq!(again.sha256(), trained.sha256());
+    let ntm = [
+        "--set",
+        "model={\"kind\": \"ntm\", \"memory\": {\"rows\": 5, \"columns\": 3}, \"controller\": {\"size\": 6}}",
+    ];
+    train(place.path(), "ntm", &ntm);
+    let measured = tapescope(place.path(), &["eval", "run", "--alignment", "--json"]);
+    let line: serde_json::Value = serde_json::from_slice(&measured.stdout).unwrap();
+    assert_eq!(
+        (&line["episodes"], &line["length"]),
+        (&2.into(), &serde_json::json!([2, 6]))
+    );
+    assert!(line["alignment"]["error_rate"].is_number(), "{line}");
+    // Of a held-out line, and of texts given by hand.
+    let traced = |more: &[&str]| {
+        let output = tapescope(
+            place.path(),
+            &[&["trace", "run", "--out", "t.json"], more].concat(),
+        );
+        assert!(output.status.success(), "{output:?}");
+        let verified = tapescope(place.path(), &["verify", "t.json"]);
+        assert!(verified.status.success(), "{verified:?}");
+        let said = String::from_utf8_lossy(&verified.stdout).into_owned();
+        (trace::read(&at("t.json")).unwrap().recording, said)
+    };
+    let (recording, said) = traced(&["--episode", "0"]);
+    assert!(
+        said.contains(
+            "because the episodes of the task `pairs` come from a file: input, target, mask"
+        ),
+        "{said}"
+    );
+    let names = |recording: &Recording| {
+        let episode = &recording.episode;
+        let hot = |row: ndarray::ArrayView1<f32>| row.iter().position(|value| *value == 1.0);
+        let shown = episode.input.rows().into_iter().filter_map(hot);
+        let shown = shown.map(|channel| recording.task.input_name(channel));
+        let asked = episode.target.rows().into_iter().filter_map(hot);
+        let asked = asked.map(|channel| recording.task.output_name(channel));
+        shown.chain(asked).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        names(&recording),
+        "a unknown delimiter unknown a end symbol"
+    );
+    for (text, expected) in [
+        (
+            r#""b z""#,
+            "b space unknown delimiter unknown unknown unknown unknown unknown unknown end symbol",
+        ),
+        (r#""b\ta""#, "b delimiter a end symbol"),
+        (r#""ab""#, "a b delimiter b a end symbol"),
+    ] {
+        fs::write(at("own.json"), text).unwrap();
+        let (recording, _) = traced(&["--input", "own.json"]);
+        assert_eq!(names(&recording), expected);
+    }
+    fs::write(at("own.json"), "[1, 2]").unwrap();
+    let input = ["trace", "run", "--input", "own.json", "--out", "u.json"];
+    refused(
+        &tapescope(place.path(), &input),
+        r#"own.json: invalid type: sequence, expected a string at line 1 column 0; expected a source such as "the cat", in quotes"#,
+    );
+    let drawn = tapescope(
+        place.path(),
+        &["render", "run", "--episode", "1", "--out", "f.svg"],
+    );
+    assert!(drawn.status.success(), "{drawn:?}");
+    // Other lines are not those it was trained on.
+    fs::write(at("mine.tsv"), lines() + "a\ta\t0-0\n").unwrap();
+    refused(
+        &tapescope(place.path(), &["eval", "run"]),
+        "restore the original file",
+    );
+    fs::rename(at("mine.tsv"), at("run/mine.tsv")).unwrap();
+    fs::write(at("run/mine.tsv"), lines().replace('\r', "")).unwrap();
+    let eval = tapescope(place.path(), &["eval", "run"]);
+    assert!(eval.status.success(), "{eval:?}");
 }

@@ -102,8 +102,8 @@ def check_task(task: Any) -> None:
     known = TASKS[kind]
     check_keys("task.", task, {"kind": _KIND, **known})
     for name, key in known.items():
-        # The program reads the numbers of channels from the file of the episodes.
-        is_needed = isinstance(key, Key) and key.is_required or name in ("inputs", "outputs")
+        # The program reads the channels from the file of the task.
+        is_needed = isinstance(key, Key) and key.is_required or name in ("inputs", "outputs", "source_symbols", "target_symbols")
         if is_needed and name not in task:
             raise WeightsError("is missing", place=f"`task.{name}`", expected=key.check(None))
 
@@ -130,11 +130,20 @@ def has_bits(kind: str) -> bool:
     return kind in _BESIDE
 
 
+def _symbols(task: Mapping[str, Any], key: str) -> int:
+    """Returns the number of symbols in a vocabulary of pairs."""
+    text: str = task[key]
+    return len(text) if task.get("tokens") == "characters" else len([word for word in text.split(" ") if word])
+
+
 def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
     """Returns the numbers of inputs and outputs of the `task` of a preset."""
     kind = task["kind"]
     if kind == "episodes":
         return task["inputs"], task["outputs"]
+    if kind == "pairs":
+        # An unknown symbol, and a delimiter or the end symbol.
+        return _symbols(task, "source_symbols") + 2, _symbols(task, "target_symbols") + 2
     if kind in _VALUES:
         values, symbols = (task.get(key, TASKS[kind][key].default) for key in (_VALUES[kind], "symbols"))
         return (values ** 2 if kind == "caption" else values) + 1, symbols + 1

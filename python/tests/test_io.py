@@ -320,7 +320,10 @@ class Io(Test):
     def own_task(self, kind):
         """A preset of a task without included weights; episodes have three inputs and two outputs."""
         write_episodes(self.path("own.npz"), [(np.ones((2, 3)), np.ones((2, 2)), None)] * 10)
-        task = {"kind": kind, **({"file": "own.npz"} if kind == "episodes" else {})}
+        with open(self.path("own.tsv"), "w", encoding="utf-8") as file:
+            file.write("a b\tB A\n" * 10)
+        files = {"episodes": {"file": "own.npz"}, "pairs": {"file": "own.tsv"}}
+        task = {"kind": kind, **files.get(kind, {})}
         preset = {"task": task, "training": {"sequences": 1, "batch": 1}}
         with open(self.path("own.json"), "w", encoding="utf-8") as file:
             json.dump(preset, file)
@@ -335,7 +338,7 @@ class Io(Test):
         printed = set()
         for kind in TASKS:
             source = machine = kind
-            if kind in ("episodes", "transduce", "caption", "frames"):
+            if kind in ("episodes", "pairs", "transduce", "caption", "frames"):
                 source, machine = self.own_task(kind), self.path(f"run-{kind}")
                 self.run_program("train", source, "--out", machine)
             preset = json.loads(self.run_program("tasks", source))

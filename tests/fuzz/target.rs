@@ -4,9 +4,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use tapescope::io::trace::{self, Source};
-use tapescope::io::{Error, Experiment, Trained, bits, checkpoint, episodes, log, weights};
+use tapescope::io::{Error, Experiment, Trained, bits, checkpoint, episodes, log, pairs, weights};
 use tapescope::model::{Draw, Model, NoiseMode};
-use tapescope::task::{Episodes, Task};
+use tapescope::task::{Episodes, HeldOut, Pairs, Task, Tokens};
 use tapescope::train::{Recording, Trainer};
 
 use super::container;
@@ -137,6 +137,12 @@ pub fn all() -> Vec<Target> {
             corpus: [2, 3, 20].map(own_episodes).into(),
             damage: container::zip,
             read: read_episodes,
+        },
+        Target {
+            name: "pairs",
+            corpus: PAIRS.map(|lines| lines.as_bytes().to_vec()).into(),
+            damage: text,
+            read: read_pairs,
         },
     ]
 }
@@ -433,6 +439,31 @@ fn read_episodes(file: &[u8]) -> Result<(), String> {
         for episode in [task.episode(1, index), task.training_episode(1, index)] {
             assert_eq!(episode.steps(), episode.input.nrows());
             assert!(episode.scored_bits() > 0);
+        }
+    }
+    Ok(())
+}
+
+const PAIRS: [&str; 2] = [
+    "the cat\tle chat\nle\tthe\n",
+    "a b\tb a\t0-1 1-0\r\nb\tb\t0-0\r\n",
+];
+
+fn read_pairs(file: &[u8]) -> Result<(), String> {
+    for tokens in [Tokens::Words, Tokens::Characters] {
+        let read = match pairs::from_bytes(file, LABEL, tokens) {
+            Ok((read, _)) => read,
+            Err(error) => return said(&error),
+        };
+        let mut task = Pairs::NONE;
+        (task.tokens, task.held_out) = (tokens, HeldOut::Last(1));
+        let Ok(task) = task.with(read.into()) else {
+            return Err("no split".to_owned());
+        };
+        let task = Task::Pairs(task);
+        for episode in [task.episode(1, 0), task.training_episode(1, 0)] {
+            assert_eq!(episode.input.ncols(), task.inputs());
+            assert!(episode.scored_steps() > 1);
         }
     }
     Ok(())

@@ -392,3 +392,188 @@ impl Generate for Pairs {
         self.numbered(self.coded.sample(&self.length, random))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Task;
+    use crate::task::tests::picture;
+
+    fn pairs(lines: &[&str], tokens: Tokens) -> Arc<Vec<Pair>> {
+        let pairs = lines.iter().map(|line| Pair::parse(line, tokens).unwrap());
+        Arc::new(pairs.collect())
+    }
+
+    fn task(lines: &[&str], tokens: Tokens) -> Result<Pairs, Fault> {
+        let none = Pairs {
+            tokens,
+            held_out: HeldOut::Last(1),
+            ..Pairs::NONE
+        };
+        none.with(pairs(lines, tokens))
+    }
+
+    #[test]
+    fn docs_example_is_reproduced() {
+        let lines = ["a a c\tB", "b a\tB A\t0-0 1-1"];
+        let task = task(&lines, Tokens::Words).unwrap();
+        let (input, target, mask) = picture(include_str!("pairs.rs"), &[]);
+        let whole = Task::Pairs(task.clone());
+        let episode = whole.episode(0, 0);
+        assert_eq!(episode.input, input);
+        assert_eq!(episode.target, target);
+        assert_eq!(episode.mask, mask);
+        assert_eq!(episode.alignment[3..], [Some(0..1), Some(1..2), None]);
+        assert_eq!(
+            (episode.size, episode.scored_bits(), task.longest()),
+            (2, 3, 6)
+        );
+        assert_eq!(
+            (whole.split(), whole.number(0, 7)),
+            (Some((1, 1, HeldOut::Last(1))), Some(1))
+        );
+        let names = |side: usize, count: usize| -> Vec<String> {
+            (0..=count)
+                .map(|channel| whole.channel_name(side, channel))
+                .collect()
+        };
+        assert_eq!(
+            names(0, whole.inputs()),
+            ["a", "c", "unknown", "delimiter", "channel 4"]
+        );
+        assert_eq!(
+            names(1, whole.outputs()),
+            ["B", "unknown", "end symbol", "channel 3"]
+        );
+        // The training line has no alignment.
+        assert_eq!(whole.training_episode(1, 0).alignment, []);
+        assert_eq!(whole.training_episode(1, 0).input[[0, 0]], 1.0);
+    }
+
+    #[test]
+    fn vocabulary_is_of_the_training_lines_the_most_frequent_first() {
+        let lines = ["b b a\tx", "a c a\ty", "d d\tz"];
+        let words = task(&lines, Tokens::Words).unwrap();
+        assert_eq!(
+            (&*words.source_symbols, &*words.target_symbols),
+            ("a b c", "x y")
+        );
+        assert_eq!(words.length, 2..=3);
+        let characters = task(&["é é\tab", "xy\tb", "z\tz"], Tokens::Characters).unwrap();
+        assert_eq!(
+            (&*characters.source_symbols, &*characters.target_symbols),
+            ("é xy", "ba")
+        );
+        assert_eq!(characters.channel_name(0, 1), "space");
+        // A vocabulary that is given stays, whatever the lines are.
+        let given = Pairs {
+            source_symbols: "d a".to_owned(),
+            ..words.clone()
+        };
+        let given = given.with(pairs(&lines, Tokens::Words)).unwrap();
+        assert_eq!((&*given.source_symbols, given.inputs()), ("d a", 4));
+        assert_eq!(given.numbered(Some(2)).input[[1, 0]], 1.0);
+        // Of very many the rarest are unknown.
+        let many: Vec<String> = (0..1100).map(|n| format!("w{n} often\tx")).collect();
+        let many: Vec<&str> = many.iter().map(|line| &**line).collect();
+        let many = task(&many, Tokens::Words).unwrap();
+        assert_eq!(
+            (many.inputs(), many.symbols(0).next()),
+            (1024, Some("often"))
+        );
+        assert_eq!(many.numbered(Some(1050)).input[[0, 1022]], 1.0);
+        let wrong = |symbols: String| {
+            let task = Pairs {
+                source_symbols: symbols,
+                ..words.clone()
+            };
+            task.check().unwrap_err().to_string()
+        };
+        assert_eq!(
+            wrong("a b a".to_owned()),
+            "`source_symbols`: has 3 symbols, 2 of them different; expected each once"
+        );
+        assert_eq!(
+            wrong("a ".repeat(2000)),
+            "`source_symbols`: has 2000 symbols; allowed: at most 1022"
+        );
+    }
+
+    #[test]
+    fn every_fault_of_a_line_is_named() {
+        for (line, expected) in [
+            ("", "is empty; expected source, tab, target"),
+            ("a b", "has no tab; expected source, tab, target"),
+            ("\tb", "has an empty source; expected at least one token"),
+            ("  \tb", "has an empty source"),
+            ("a\t", "has an empty target"),
+            (
+                "a\tb\t\tc",
+                "has 3 tabs; expected source, tab, target, or these and a tab and an alignment",
+            ),
+            (
+                "a\tb\t0:0",
+                "has the alignment 0:0; expected a source token, -, and a target token, such as 0-0 1-2",
+            ),
+            (
+                "a\tb\t0-0 1-0",
+                "has the alignment 1-0, where 1 is outside the source; expected 0 to 0, a token of the source",
+            ),
+            (
+                "a\tb c\t0-2",
+                "has the alignment 0-2, where 2 is outside the target; expected 0 to 1",
+            ),
+            (
+                "a\tb\t-1-0",
+                "has the alignment -1-0; expected a source token",
+            ),
+        ] {
+            let problem = Pair::parse(line, Tokens::Words).unwrap_err();
+            assert!(problem.starts_with(expected), "{problem}\n{expected}");
+        }
+        let long = "a".repeat(MAX_LENGTH + 1) + "\tb";
+        let problem = Pair::parse(&long, Tokens::Characters).unwrap_err();
+        assert_eq!(
+            problem,
+            "has a source of 100001 tokens; expected at most 100000"
+        );
+        let fault = task(&["a\tb"], Tokens::Words).unwrap_err();
+        assert!(
+            fault
+                .problem
+                .starts_with("is the last 1: none of 1 episodes is used for training"),
+            "{fault}"
+        );
+    }
+
+    #[test]
+    fn alignment_goes_from_the_first_to_the_last_source_token() {
+        let pair = Pair::parse("a b c\tx y z\t2-0 0-0  1-2", Tokens::Words).unwrap();
+        assert_eq!(pair.alignment, [Some(0..3), None, Some(1..2)]);
+        let nothing = Pair::parse("a\tx\t", Tokens::Words).unwrap();
+        assert!(nothing.is_aligned() && nothing.alignment == [None]);
+    }
+
+    #[test]
+    fn a_source_given_by_hand_has_the_target_of_its_line_or_unknown_symbols() {
+        let task = task(&["a b\tx y", "b\ty", "c\tz z z"], Tokens::Words).unwrap();
+        let episode = |line: &str| task.episode_of(&task.parse(line).unwrap());
+        assert_eq!(episode("a b"), task.numbered(Some(0)));
+        let unknown = episode("b a b");
+        assert_eq!((unknown.source(), unknown.scored_steps()), (4, 4));
+        assert_eq!(unknown.target.column(2).sum(), 3.0);
+        assert_eq!(episode("b a\tx").target[[3, 0]], 1.0);
+        assert!(task.parse("").is_err() && task.parse("a\t").is_err());
+        // A task without its file knows its symbols.
+        let alone = Pairs {
+            coded: Loaded::NONE,
+            ..task.clone()
+        };
+        assert_eq!(alone, task);
+        assert_eq!(
+            alone.episode_of(&alone.parse("a\tx").unwrap()),
+            episode("a\tx")
+        );
+        assert_eq!(alone.numbered(None).steps(), 1);
+    }
+}

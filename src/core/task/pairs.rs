@@ -562,7 +562,7 @@ mod tests {
         let unknown = episode("b a b");
         assert_eq!((unknown.source(), unknown.scored_steps()), (4, 4));
         assert_eq!(unknown.target.column(2).sum(), 3.0);
-        assert_eq!(episode("b a\tx").target[[3, 0]], 1.0);
+        assert_eq!(episode("b a\tx").target[[3, 1]], 1.0);
         assert!(task.parse("").is_err() && task.parse("a\t").is_err());
         // A task without its file knows its symbols.
         let alone = Pairs {

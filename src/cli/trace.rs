@@ -85,11 +85,13 @@ impl Trace {
             full_memory: self.full_memory,
             gradient: derivatives.as_ref().map(|(of, by)| (*of, by)),
         };
+        let ending = recording.ending();
         let summary = format!(
-            "{}, {steps} steps, {:.3} bits, {}",
+            "{}, {steps} steps, {:.3} bits, {}{}",
             recording.task.name(),
             recording.score.bits,
-            recording.wrong_of_scored()
+            recording.wrong_of_scored(),
+            ending.map_or_else(String::new, |ending| format!(", {}", ending.describe()))
         );
         if self.out == Path::new("-") {
             trace::write_to(out, &recording, &source)?;

@@ -99,7 +99,7 @@ impl Answer {
 }
 
 /// The channel of the largest logit, the first of equal ones.
-fn symbol<R: Real>(z: &[R]) -> usize {
+pub fn symbol<R: Real>(z: &[R]) -> usize {
     (1..z.len()).fold(
         0,
         |best, other| if z[other] > z[best] { other } else { best },

@@ -26,7 +26,7 @@ pub mod vectors;
 
 pub use activation::{sigmoid, softplus};
 pub use aligned::Aligned;
-pub use answer::Answer;
+pub use answer::{Answer, symbol};
 pub use linear::Linear;
 pub use matrix::Matrix;
 pub use median::median;

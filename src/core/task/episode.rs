@@ -42,7 +42,7 @@ pub struct Phase {
 
 impl Phase {
     /// The phases that tasks have.
-    pub const NAMES: [&str; 7] = [
+    pub const NAMES: [&str; 8] = [
         "input",
         "delimiter",
         "query",
@@ -50,7 +50,11 @@ impl Phase {
         "end",
         "context",
         "prediction",
+        Self::OVERRUN,
     ];
+
+    /// The phase of steps behind the target, in the recording of a run that did not stop there.
+    const OVERRUN: &str = "overrun";
 
     /// Phases with these names and numbers of steps, one after the other; those without steps are left out.
     pub(super) fn in_a_row(parts: &[(&'static str, usize)]) -> Vec<Self> {
@@ -97,7 +101,51 @@ impl Episode {
 
     /// Steps before the answer: what a machine with an encoder reads.
     pub fn source(&self) -> usize {
-        let first = self.mask.iter().position(|&mask| mask > 0.0);
-        first.unwrap_or(self.steps())
+        self.first_scored().unwrap_or(self.steps())
+    }
+
+    /// The symbol that ends the answer: the target of the phase `end`; `None` where bits are asked for, or without that
+    /// phase.
+    pub fn end_symbol(&self) -> Option<usize> {
+        let mut phases = self.phases.iter();
+        let end = phases.find(|phase| phase.name == "end" && self.is_scored(phase.start))?;
+        let mut target = self.target.row(end.start).into_iter();
+        let is_one = |target: &f32| *target > 0.5;
+        target
+            .position(is_one)
+            .filter(|_| self.answer == Answer::Symbols)
+    }
+
+    /// Steps of the longest run in which a machine stops by itself: its answer is twice as long as the target.
+    pub fn most_steps(&self) -> usize {
+        let more = self.end_symbol().map_or(0, |_| self.scored_steps());
+        self.with_target() + more
+    }
+
+    /// Steps up to the end of the target.
+    fn with_target(&self) -> usize {
+        let mut phases = self.phases.iter();
+        let overrun = phases.find(|phase| phase.name == Phase::OVERRUN);
+        overrun.map_or(self.steps(), |phase| phase.start)
+    }
+
+    /// The episode with this many steps, or those up to the end of the target: nothing is shown or asked for behind it.
+    #[must_use]
+    pub fn with_steps(mut self, steps: usize) -> Self {
+        let start = self.with_target();
+        let end = steps.max(start);
+        for array in [&mut self.input, &mut self.target] {
+            let value = |at| array.get(at).copied().unwrap_or(0.0);
+            *array = Array2::from_shape_fn((end, array.ncols()), value);
+        }
+        self.mask.resize(end, 0.0);
+        if !self.alignment.is_empty() {
+            self.alignment.resize(end, None);
+        }
+        self.phases.retain(|phase| phase.name != Phase::OVERRUN);
+        let name = Phase::OVERRUN.into();
+        let overrun = (end > start).then_some(Phase { name, start, end });
+        self.phases.extend(overrun);
+        self
     }
 }

@@ -3,6 +3,7 @@
 use std::f64::consts::LN_2;
 
 use super::aux_losses::{AuxLosses, divergence};
+use super::ending::{Ending, is_wrong};
 use crate::math::kernel::kernel;
 use crate::math::{Real, Series};
 use crate::model::{Trace, fertility};
@@ -37,12 +38,12 @@ pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Sc
     total.aux.divergence = divergence(trace);
     total.aux.fertility = fertility::global(trace);
     cross_entropy(episode, trace, loss);
+    let stop = Ending::step(episode, trace);
     for (t, loss) in loss.iter_mut().enumerate() {
         if episode.mask[t] > 0.0 {
             let z = trace.logit.row(t);
-            let targets = episode.target.row(t).into_iter().enumerate();
-            let wrong =
-                targets.filter(|(channel, target)| episode.answer.is_wrong(z, *channel, **target));
+            let channels = 0..episode.target.ncols();
+            let wrong = channels.filter(|&channel| is_wrong(episode, z, (t, channel), stop));
             total.wrong += wrong.count();
         }
         *loss *= R::from_f64(1.0 / LN_2);

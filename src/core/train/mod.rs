@@ -7,6 +7,7 @@ mod calibration;
 mod config;
 mod curves;
 mod diagnostics;
+mod ending;
 mod enumeration;
 mod evaluate;
 mod given;
@@ -31,6 +32,7 @@ pub use config::{
 };
 pub use curves::{Outcome, Spread, after, best, median_and_worst, spread, spread_aux, thin};
 pub use diagnostics::{Diagnostics, HeadDiagnostics, entropy};
+pub use ending::Ending;
 pub use evaluate::{Evaluation, Evaluator, Measurement, chance, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use memory_demand::{Demand, LARGEST_RECORDING};

@@ -1,6 +1,7 @@
 //! One episode with everything known about it: task and target, the trace of the machine, and the score.
 
 use super::attribution::Quantity;
+use super::ending::{self, Ending, says_end};
 use super::loss::{Score, score};
 use crate::model::{Conventions, Draw, Given, Model, Noise, Trace};
 use crate::task::{Episode, Task};
@@ -35,6 +36,8 @@ pub struct Recording {
     pub loss: Vec<f32>,
     /// The sums over the episode.
     pub score: Score,
+    /// The step in which a free run stopped at its end symbol.
+    pub stop: Option<usize>,
     /// Names of arrays of the trace format that were not recorded: their values here are [`ABSENT`], and
     /// nothing is known of them, but of those that are `computed`. Empty for an episode of this program.
     pub absent: Vec<String>,
@@ -64,7 +67,8 @@ impl Recording {
             source: self.trace.setting.source,
             ..(&self.episode).into()
         };
-        let mut recorder = Recorder::new(machine, &self.task, self.episode.clone(), self.origin);
+        let steps = self.episode.steps();
+        let mut recorder = Recorder::with(machine, &self.task, &self.episode, self.origin, steps);
         machine.begin(given, noise, &mut recorder.trace);
         Some(recorder.into_recording())
     }
@@ -86,13 +90,20 @@ impl Recording {
         absent.filter(|array| !self.computed.contains(array))
     }
 
-    /// True where an answer is asked for, known, and wrong: see [`crate::math::Answer::is_wrong`].
+    /// Returns the end of the run; `None` for a machine that is not fed what it answered, or answers that are not known.
+    pub fn ending(&self) -> Option<Ending> {
+        let known = self.knows("logit").then_some(&self.trace)?;
+        Ending::of(&self.episode, known)
+    }
+
+    /// True where an answer is asked for, known, and wrong: see [`crate::math::Answer::is_wrong`]; what follows the end
+    /// symbol of a run is wrong.
     pub fn is_wrong(&self, step: usize, channel: usize) -> bool {
         let asked = self.episode.is_scored(step);
         let target = self.episode.target[[step, channel]];
         let known = !is_absent(self.trace.output.row(step)[channel]) && !is_absent(target);
         let z = self.trace.logit.row(step);
-        asked && known && self.episode.answer.is_wrong(z, channel, target)
+        asked && known && ending::is_wrong(&self.episode, z, (step, channel), self.stop)
     }
 
     /// Returns the number of wrong bits of a step, or of wrong symbols.
@@ -116,6 +127,9 @@ impl Recording {
 }
 
 /// An episode that is recorded step by step, so that whoever does it can do something else in between.
+///
+/// A machine that answers after its source and is asked for an end symbol stops at this symbol, or after twice the length of
+/// the target, but not before the end of the target.
 #[derive(Debug)]
 pub struct Recorder<'a> {
     machine: &'a Model<f32>,
@@ -125,6 +139,10 @@ pub struct Recorder<'a> {
     trace: Trace<f32>,
     /// Steps that are recorded.
     done: usize,
+    /// The most steps.
+    most: usize,
+    /// True if one of these steps answered with the end symbol.
+    is_ended: bool,
 }
 
 impl<'a> Recorder<'a> {
@@ -135,47 +153,76 @@ impl<'a> Recorder<'a> {
         episode: Episode,
         origin: Option<Draw>,
     ) -> Self {
+        let stops = machine.config.of_source(1).is_some();
+        let episode = episode.with_steps(0);
+        let most = if stops {
+            episode.most_steps()
+        } else {
+            episode.steps()
+        };
+        Self::with(machine, task, &episode, origin, most)
+    }
+
+    /// Begins a recording of at most this many steps, and at least those of the episode.
+    fn with(
+        machine: &'a Model<f32>,
+        task: &'a Task,
+        episode: &Episode,
+        origin: Option<Draw>,
+        most: usize,
+    ) -> Self {
         let mut trace = Trace::new(&machine.config);
-        machine.begin(&episode, origin.unwrap_or_default(), &mut trace);
+        let longest = episode.clone().with_steps(most);
+        machine.begin(&longest, origin.unwrap_or_default(), &mut trace);
         Self {
             machine,
             task,
-            episode,
+            episode: episode.clone(),
             origin,
             trace,
             done: 0,
+            most,
+            is_ended: false,
         }
     }
 
-    /// Returns the number of recorded steps, and of all steps.
+    /// Returns the number of recorded steps, and of those that there may be.
     pub fn done(&self) -> (usize, usize) {
-        (self.done, self.episode.steps())
+        (self.done, self.most)
     }
 
     /// Records the next step; returns false after the last one.
     pub fn step(&mut self) -> bool {
-        let is_left = self.done < self.episode.steps();
+        let may_stop = self.done >= self.episode.steps();
+        let is_left = self.done < self.most && !(may_stop && self.is_ended);
         if is_left {
-            self.machine
-                .run_steps(&mut self.trace, self.done..self.done + 1);
-            self.done += 1;
+            self.run_to(self.done + 1);
         }
         is_left
     }
 
+    fn run_to(&mut self, step: usize) {
+        let steps = self.done..step;
+        self.machine.run_steps(&mut self.trace, steps.clone());
+        self.is_ended |= says_end(&self.episode, &self.trace, steps).is_some();
+        self.done = step;
+    }
+
     /// Records the rest of the episode, and returns it.
     pub fn into_recording(mut self) -> Recording {
-        let (done, all) = self.done();
         // Even one without steps has a beginning.
-        if done == 0 || done < all {
-            self.machine.run_steps(&mut self.trace, done..all);
+        if self.done == 0 || self.done < self.episode.steps() {
+            self.run_to(self.episode.steps());
         }
-        let (episode, trace) = (self.episode, self.trace);
+        while self.step() {}
+        let (episode, mut trace) = (self.episode.with_steps(self.done), self.trace);
+        trace.resize(self.done);
         let mut loss = vec![0.0; episode.steps()];
         let score = score(&episode, &trace, &mut loss);
         Recording {
             task: self.task.clone(),
             origin: self.origin,
+            stop: Ending::step(&episode, &trace),
             episode,
             trace,
             loss,

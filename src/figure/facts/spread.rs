@@ -39,7 +39,7 @@ pub struct SpreadBand<'a> {
 }
 
 /// Samples as they come.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// Weightings by sample and head, [T, N].
     weightings: Vec<Vec<Series<f32>>>,
@@ -56,10 +56,12 @@ impl Samples {
         all.fold(size_of::<f32>() as u64, u64::saturating_mul)
     }
 
-    /// Adds a sample. All are of one episode and one machine.
+    /// Adds a sample. All are of one episode and one machine; a run may stop before another, and the steps that all have
+    /// count.
     pub fn add(&mut self, recording: Recording) {
         let episode = &recording.episode;
-        let steps = 0..episode.steps();
+        let before = self.outputs.iter().map(Series::steps).min();
+        let steps = 0..before.unwrap_or(usize::MAX).min(episode.steps());
         self.asked = steps.map(|step| episode.is_scored(step)).collect();
         let heads = recording.trace.heads.into_iter();
         let weightings = heads.map(|head| head.weighting).collect();
@@ -71,7 +73,7 @@ impl Samples {
     pub fn spread(&self) -> Option<Spread> {
         let (first, output) = (self.weightings.first()?, self.outputs.first()?);
         let heads = (0..first.len()).map(|head| self.band(head));
-        let (steps, outputs) = (output.steps(), output.width());
+        let (steps, outputs) = (self.asked.len(), output.width());
         let places = (0..steps).flat_map(|t| (0..outputs).map(move |y| (t, y)));
         let samples = |t, y| self.outputs.iter().map(move |output| output.row(t)[y]);
         let bits = places.filter_map(|(t, y)| Uncertainty::of(samples(t, y)));
@@ -87,11 +89,13 @@ impl Samples {
     /// Mean, lower and upper end of the weightings of a head.
     fn band(&self, head: usize) -> [Series<f32>; 3] {
         let all: Vec<_> = self.weightings.iter().map(|heads| &heads[head]).collect();
-        let mut band = [(); 3].map(|()| all[0].clone());
+        let mut first = all[0].clone();
+        first.resize(self.asked.len());
+        let mut band = [(); 3].map(|()| first.clone());
         let mut sorted = vec![0.0; all.len()];
         let end = |share: f32| ((all.len() - 1) as f32 * share).round() as usize;
         let [low, high] = BAND.map(end);
-        for at in 0..all[0].as_slice().len() {
+        for at in 0..band[0].as_slice().len() {
             for (value, weighting) in sorted.iter_mut().zip(&all) {
                 *value = weighting.as_slice()[at];
             }
@@ -145,9 +149,9 @@ impl Spread {
         })
     }
 
-    /// [`Spread::step`] over time on one scale: total, aleatoric and epistemic uncertainty.
-    pub fn lines(&self) -> [Scalar; 3] {
-        let steps: Vec<_> = (0..self.asked.len()).map(|step| self.step(step)).collect();
+    /// [`Spread::step`] over `steps` steps on one scale: total, aleatoric and epistemic uncertainty.
+    pub fn lines(&self, steps: usize) -> [Scalar; 3] {
+        let steps: Vec<_> = (0..steps).map(|step| self.step(step)).collect();
         let values = |of: fn(&Uncertainty) -> f64| {
             let values = steps.iter().map(move |step| step.as_ref().map(of));
             values.map(|bits| bits.map_or(ABSENT, |bits| bits as f32))
@@ -185,6 +189,16 @@ mod tests {
             recording.trace.output.row_mut(4)[0] = 0.5;
             samples.add(recording);
         }
+        // This one stopped before the others.
+        let mut short = recording();
+        let steps = short.episode.steps() - 1;
+        short.trace.resize(steps);
+        short.episode.mask.truncate(steps);
+        let mut both = samples.clone();
+        both.add(short);
+        let band = both.spread().unwrap();
+        assert!(band.band(1, steps - 1).is_some() && band.band(1, steps).is_none());
+        assert_eq!(band.lines(steps + 1)[0].values.len(), steps + 1);
         let spread = samples.spread().unwrap();
         let band = spread.band(1, 2).unwrap();
         let [mean, low, high] = [band.mean[3], band.low[3], band.high[3]];
@@ -218,7 +232,7 @@ mod tests {
         }
         let spread = samples.spread().unwrap();
         assert!(spread.step(2).is_none());
-        let [all, noise, model] = spread.lines();
+        let [all, noise, model] = spread.lines(5);
         assert_eq!(
             [all.values[3], noise.values[3], model.values[3]],
             [1.0, 0.0, 1.0]

@@ -593,7 +593,10 @@ impl<'a> Figure<'a> {
         let spread = self.spread?;
         let note = format!("per output bit, from {} samples", spread.samples);
         let named = ("Uncertainty".to_owned(), note);
-        let lanes: Vec<_> = spread.lines().map(|line| (line, None)).into();
+        let lanes: Vec<_> = spread
+            .lines(self.recording.episode.steps())
+            .map(|line| (line, None))
+            .into();
         Some(Panel {
             natural: 48.0 * lanes.len() as f32,
             ..self.lines(PanelId::new(Picture::Uncertainty), named, lanes)

@@ -185,7 +185,11 @@ impl Again {
             }
             (_, Some(drawn)) => {
                 let (seed, index) = (drawn.seed, drawn.episode);
-                let episode = task.episode(seed, index);
+                let mut episode = task.episode(seed, index);
+                if trace.recording.ending().is_some() {
+                    let most = episode.most_steps();
+                    episode = episode.with_steps(steps.min(most));
+                }
                 if episode.steps() == steps {
                     return Self::Made(Box::new(episode));
                 }

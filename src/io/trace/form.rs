@@ -20,7 +20,7 @@ use crate::keys::{Choice, Words};
 use crate::math::Answer;
 use crate::model::{Draw, NoiseMode};
 use crate::task::{Episode, Phase, Task};
-use crate::train::Recording;
+use crate::train::{Ending, Recording};
 
 /// Writes `task`: the episode. Seed and index are strings, because JSON's numbers end at 2^53.
 pub(super) fn asked(recording: &Recording) -> Written {
@@ -50,6 +50,9 @@ pub(super) fn asked(recording: &Recording) -> Written {
     let sampling = recording.trace.sampling;
     if episode.answer != Answer::Bits {
         values.push(("answer", json!(episode.answer.word())));
+    }
+    if let Some(ending) = recording.ending() {
+        values.push(("ended", json!(ending.word())));
     }
     // Where nothing is drawn, nothing becomes of it.
     if sampling != NoiseMode::Mean && recording.trace.noise().next().is_some() {
@@ -103,6 +106,8 @@ pub(super) struct AskedForm {
     sampling: Option<Word<NoiseMode>>,
     /// The form of the answer.
     pub(super) answer: Option<Word<Answer>>,
+    /// The end of the run.
+    pub(super) ended: Option<Word<Ending>>,
     /// Length of this episode; the next fields describe it too.
     length: Option<usize>,
     items: Option<usize>,

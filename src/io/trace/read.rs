@@ -26,7 +26,7 @@ use crate::keys::Choice;
 use crate::model::{Draw, ModelConfig, NoiseMode, Trace, array};
 use crate::task::{Episode, External, Phase, Task};
 use crate::train::{
-    ABSENT, AuxLosses, Demand, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
+    ABSENT, AuxLosses, Demand, Ending, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
 };
 
 /// The largest file that is read, in bytes.
@@ -436,6 +436,7 @@ fn declared(form: &TraceForm, phases: &[Phase], of: Option<Quantity>) -> Vec<(St
         ("sample", count(sample)),
         ("sampling", form.task.sampling().word().to_owned()),
         ("answer", said(answer)),
+        ("ended", said(form.task.ended.map(|ended| ended.0.word()))),
         ("phases", in_words(phases)),
         ("weights", said(form.weights.sha256.as_ref())),
         ("gradient", said(of.map(|of| format!("{of:?}")))),
@@ -526,6 +527,7 @@ fn build(
         trace,
         loss: found.loss,
         score: Score::default(),
+        stop: None,
         absent: found.absent,
         computed: Vec::new(),
         conventions: machine.conventions,
@@ -547,6 +549,8 @@ fn build(
         recording.absent.push("memory".to_owned());
     }
     complete(&config, &mut recording);
+    let ending = recording.ending();
+    recording.stop = ending.and_then(|_| Ending::step(&recording.episode, &recording.trace));
     recording.score = score(&recording);
     Ok(Imported {
         title,

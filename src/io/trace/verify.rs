@@ -119,6 +119,11 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
             .extend(asked.map(|array| (array, why.clone()))),
         Again::Unknown(why) => found.undrawn = Some((why, asked.collect())),
     }
+    if recording.knows("logit") {
+        found.contradictions.extend(trace.ends_otherwise());
+    } else if !trace.says("ended").is_empty() {
+        found.declared.push("ended".to_owned());
+    }
     if episode.is_none() {
         let said = OF_EPISODES
             .into_iter()
@@ -452,6 +457,14 @@ impl Imported {
         };
         let said = OF_EPISODES.map(|key| (key, self.says(key).to_owned()));
         unlike(said, OF_EPISODES.map(|key| (key, expected(key))))
+    }
+
+    /// Difference between the end of the run in the file and the one that its answers give, as a line.
+    fn ends_otherwise(&self) -> Vec<String> {
+        let ending = self.recording.ending();
+        let ending = ending.map_or("none", |ending| ending.word());
+        let said = |word: &str| [("ended", word.to_owned())];
+        unlike(said(self.says("ended")), said(ending))
     }
 
     /// Returns the metadata that nothing was compared with: keys, and arrays that were not read.

@@ -192,7 +192,7 @@ impl Painting<'_, '_> {
         if let Some(spread) = of.seen.spread {
             let id = PanelId::new(Picture::Uncertainty);
             let label = format!("K={}", spread.samples);
-            let [.., line] = spread.lines();
+            let [.., line] = spread.lines(of.seen.now.recording.episode.steps());
             self.lane_of(id, Span::new(top, top + LANE - 3.0), (&label, None), &line);
         }
     }

@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 use tapescope::io::{Experiment, checkpoint, trace};
+use tapescope::keys::Choice as _;
 use tapescope::math::Answer;
 use tapescope::model::{Model, Place, array};
 use tapescope::task::{Episodes, Task};
@@ -193,6 +194,50 @@ fn traces_of_symbols_keep_their_alignment_and_are_verified() {
         let found = trace::verify(&again, 0.0);
         assert_eq!(found.outcome(), trace::Outcome::Holds, "{found:?}");
     }
+}
+
+#[test]
+fn a_trace_says_how_the_run_ended_and_is_refuted() {
+    let task = r#"{"kind": "transduce", "symbols": 5, "length": [3, 3]}"#;
+    let small = BAHDANAU.replace("12", "13");
+    let (mut found, ends) = (Vec::new(), ["end_symbol", "twice_the_length"]);
+    for seed in 0..20 {
+        let trainer = trainer(experiment(task, &small, 8));
+        let machine = Model::new(trainer.state.machine.config.clone(), seed);
+        let recording = Recording::new(&machine, &trainer.task, 7, 1);
+        let ending = recording.ending().unwrap().word();
+        if found.contains(&ending) {
+            continue;
+        }
+        found.push(ending);
+        let source = trace::Source {
+            config: &machine.config,
+            sha256: None,
+            full_memory: false,
+            gradient: None,
+        };
+        let mut text = Vec::new();
+        trace::write_to(&mut text, &recording, &source).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let outcome = |said: &str, instead: &str| {
+            assert!(text.contains(said), "{said}");
+            let read = trace::from_json(&text.replacen(said, instead, 1), "t").unwrap();
+            assert_eq!(read.recording.stop, recording.stop);
+            assert_eq!(read.recording.score.wrong, recording.score.wrong);
+            let found = trace::verify(&read, 0.0);
+            (found.outcome(), found.contradictions)
+        };
+        let said = format!("\"ended\":\"{ending}\"");
+        let honest = (trace::Outcome::Holds, Vec::new());
+        assert_eq!(outcome(&said, &said), honest);
+        // An older file does not say it.
+        assert_eq!(outcome(&format!("{said},"), ""), honest);
+        let tampered = outcome(&said, "\"ended\":\"length\"");
+        let lines = vec![format!("ended: length and {ending}")];
+        assert_eq!(tampered, (trace::Outcome::Differs, lines));
+    }
+    found.sort_unstable();
+    assert_eq!(found, ends);
 }
 
 #[test]

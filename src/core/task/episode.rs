@@ -122,6 +122,13 @@ impl Episode {
         self.with_target() + more
     }
 
+    /// The episode of a recording that may have gone on behind its target.
+    #[must_use]
+    pub fn as_long_as(self, recorded: &Self) -> Self {
+        let most = self.most_steps();
+        self.with_steps(recorded.steps().min(most))
+    }
+
     /// Steps up to the end of the target.
     fn with_target(&self) -> usize {
         let mut phases = self.phases.iter();

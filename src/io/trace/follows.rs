@@ -187,8 +187,7 @@ impl Again {
                 let (seed, index) = (drawn.seed, drawn.episode);
                 let mut episode = task.episode(seed, index);
                 if trace.recording.ending().is_some() {
-                    let most = episode.most_steps();
-                    episode = episode.with_steps(steps.min(most));
+                    episode = episode.as_long_as(&trace.recording.episode);
                 }
                 if episode.steps() == steps {
                     return Self::Made(Box::new(episode));

@@ -570,7 +570,8 @@ fn build(
 fn alignment(task: &Task, episode: &Episode, origin: Option<Draw>) -> Vec<Option<Range<usize>>> {
     let is_small = task.longest() <= 100 * episode.steps().max(100);
     let drawn = origin.filter(|_| is_small && task.alphabet().is_some());
-    let again = drawn.map(|drawn| task.episode(drawn.seed, drawn.episode));
+    let again = |drawn: Draw| task.episode(drawn.seed, drawn.episode).as_long_as(episode);
+    let again = drawn.map(again);
     let same = again.filter(|again| again.target == episode.target);
     same.map_or_else(Vec::new, |again| again.alignment)
 }

@@ -357,7 +357,7 @@ fn uncertainty_ui(response: &Response, step: Option<usize>, view: &mut View<'_>)
     let Some(spread) = view.open.spread.as_deref() else {
         return;
     };
-    let lines = spread.lines();
+    let lines = spread.lines(view.trace().steps());
     let name = format!("uncertainty of {} samples over time", spread.samples);
     menu(response, &name, step.zip(Some(2)), &lines, view);
     let Some(step) = step else { return };

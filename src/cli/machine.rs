@@ -166,6 +166,9 @@ pub(super) fn check_size(
     demand: Demand,
     place: &str,
 ) -> anyhow::Result<()> {
+    if let Err(error) = config.fits_source(task.longest_source()) {
+        bail!("{place}: model.{error}; choose shorter sources");
+    }
     let steps = task.longest();
     let (what, threads, several) = match demand {
         Demand::Recording => ("recording", 0, (0, "")),

@@ -417,11 +417,14 @@ async fn record(
         format!("{title} does not run on {rows} rows; allowed: {allowed}.")
     })?;
     check_recording(&config, request.steps(task))?;
+    let episode = request.episode(task);
+    let fits = config.fits_source(episode.source());
+    fits.map_err(|error| format!("model.{error}. Choose a shorter episode."))?;
     let machine = own.with_rows(rows).map_err(|error| error.to_string())?;
     // By hand or not, the noise is that of the seed.
     let mut drawn = Draw::of(request.seed, 0);
     (drawn.sample, drawn.sampling) = (request.sample, request.sampling);
-    let mut recorder = Recorder::new(&machine, task, request.episode(task), Some(drawn));
+    let mut recorder = Recorder::new(&machine, task, episode, Some(drawn));
     while recorder.step() {
         let (done, all) = recorder.done();
         if progress(done, all).await.is_break() {

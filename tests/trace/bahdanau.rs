@@ -152,6 +152,7 @@ fn every_machine_with_a_source_is_verified_without_tolerance() {
         r#"{"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both", "size": 5, "embedding": 4}}"#,
         r#"{"kind": "luong", "encoder": {"size": 6}, "decoder": {"attentional": 5, "input_feeding": "on"}}"#,
         r#"{"kind": "luong", "encoder": {"size": 6}, "attention": {"score": "dot", "weighting": "local-predictive"}}"#,
+        r#"{"kind": "luong", "encoder": {"size": 6}, "attention": {"score": "location", "rows": 9}}"#,
         r#"{"kind": "caption", "annotations": {"filters": 5}, "decoder": {"size": 7, "gate": "on"}}"#,
         r#"{"kind": "caption", "decoder": {"size": 7}, "attention": {"weighting": "hard"}}"#,
         r#"{"kind": "bahdanau", "encoder": {"size": 3, "fertility": 4}, "decoder": {"size": 7},
@@ -288,6 +289,31 @@ fn a_task_that_answers_before_its_input_ends_is_refused() {
         message.contains("reads the whole input before it answers"),
         "{message}"
     );
+}
+
+#[test]
+fn a_source_longer_than_the_location_score_knows_is_refused() {
+    let model = |rows: usize| {
+        let attention = format!(r#"{{"score": "location", "rows": {rows}}}"#);
+        let text = format!(
+            r#"{{"task": {COPY}, "model": {{"kind": "bahdanau", "attention": {attention}}}}}"#
+        );
+        Experiment::from_json(&text, "test.json", &[])
+    };
+    assert!(model(7).is_ok());
+    let message = model(6).unwrap_err().to_string();
+    let wanted =
+        "`model.attention.rows`: is 6; allowed: 7 or more, because a source may have as many steps";
+    assert!(message.contains(wanted), "{message}");
+    // Where nobody asks, no row behind those that it knows has a score.
+    let machine = Model::new(model(7).unwrap().model, 1);
+    let longer = trainer(experiment(COPY, BAHDANAU, 8)).task.with_size(9);
+    let recording = Recording::new(&machine, &longer, 1, 0);
+    let score = recording.trace.heads[0]
+        .similarity
+        .row(recording.episode.source());
+    assert!(score[6] != 0.0);
+    assert_eq!(score[7..], [0.0; 3]);
 }
 
 /// Three symbols; the answer names the one that was shown, after a pause.

@@ -15,6 +15,8 @@ pub struct AttentionConfig {
     pub score: PerHead<Score>,
     /// Units of the additive score, A.
     pub units: usize,
+    /// Rows of a source that the location-based score knows.
+    pub rows: usize,
     /// Emission of β.
     pub strength: PerHead<Strength>,
     /// Presence of a gate.
@@ -197,10 +199,14 @@ impl Weighting {
 }
 
 impl AttentionConfig {
+    /// Rows of a source without this key.
+    pub(super) const ROWS: usize = 128;
+
     /// The heads of the paper.
     pub const DEFAULT: Self = Self {
         score: PerHead::all(Score::Cosine),
         units: 4,
+        rows: Self::ROWS,
         strength: PerHead::all(Strength::Emitted),
         gate: PerHead::all(Switch::On),
         sharpening: PerHead::all(Switch::On),
@@ -267,6 +273,9 @@ impl AttentionConfig {
     pub(super) fn reader_keys(&mut self, to: &mut Table<'_>) {
         to.key("score", Choice(self.score.all_mut()), SCORE);
         self.score_keys(to);
+        if self.score.any(|score| score == Score::Location) {
+            to.key("rows", Integer(&mut self.rows, 1..=1 << 20), "rows that the location-based score knows; a task with longer sources is refused");
+        }
         if self.score.any(|score| score == Score::Additive) {
             let Biases { position, markov, fertility } = &mut self.biases;
             to.key("bias.position", Choice(position), "position bias inside the tanh of the additive score: ln(1 + t), ln(1 + i) and ln(1 + N) of step, row and number of rows (Cohn 2016)");

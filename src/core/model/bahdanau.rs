@@ -230,7 +230,5 @@ mod tests {
             message,
             format!("attention.score is dot; allowed: {allowed}")
         );
-        config.attention.score = Score::Location.into();
-        assert_eq!(config.validate().unwrap_err().field, "attention.score");
     }
 }

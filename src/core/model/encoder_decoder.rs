@@ -207,7 +207,12 @@ impl<D: Decoder> Kind for EncoderDecoder<D> {
         shape.linears.extend(own.linears);
         shape.tensors.extend(own.tensors);
         if D::HAS_HEAD {
-            shape.tensors.extend((self as &dyn Kind).learned(0));
+            let rows = self.attention.rows;
+            let whole = Self {
+                rows,
+                ..self.clone()
+            };
+            shape.tensors.extend((&whole as &dyn Kind).learned(0));
         }
         shape
     }
@@ -247,6 +252,14 @@ impl<D: Decoder> Kind for EncoderDecoder<D> {
             rows,
             ..self.clone()
         }))
+    }
+
+    fn most_source(&self) -> usize {
+        if D::HAS_HEAD {
+            self.attention.most_rows()
+        } else {
+            usize::MAX
+        }
     }
 
     fn first_step(&self) -> usize {
@@ -331,7 +344,7 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
             let learned = reader.iter().flat_map(|reader| &reader.head);
             let learned = learned.flat_map(HeadGradient::learned);
             for (to, from) in gradient.tensors[others..].iter_mut().zip(learned) {
-                add(to.view_mut(), from);
+                reader::add_learned(to, from);
             }
         }
         let all = both::<R, Scratch<R>>(traces, workspaces);

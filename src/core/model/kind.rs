@@ -66,6 +66,11 @@ pub trait Kind: Keys + Debug + Send + Sync {
         None
     }
 
+    /// The longest source that the machine knows.
+    fn most_source(&self) -> usize {
+        usize::MAX
+    }
+
     /// The first step in which heads attend.
     fn first_step(&self) -> usize {
         0
@@ -158,6 +163,17 @@ impl dyn Kind + '_ {
             "m" => sizes.columns,
             _ => self.axis(axis).unwrap_or(1),
         }
+    }
+
+    /// Holds the longest source of a task to the rows that the machine knows.
+    ///
+    /// # Errors
+    /// It is longer.
+    pub fn fits_source(&self, steps: usize) -> Result<(), ConfigError> {
+        let most = self.most_source();
+        ConfigError::unless(steps <= most, "attention.rows", most, || {
+            format!("{steps} or more, because a source may have as many steps")
+        })
     }
 
     /// Returns true if any possible head has such a weighting; called before the number of heads is checked.

@@ -366,11 +366,11 @@ where
         config.attention.score = score.into();
         config.attention.weighting = weighting.into();
         let of = &mut config.attention.parameters;
-        (config.attention.units, of.window) = (3, 1);
+        (config.attention.units, config.attention.rows, of.window) = (3, 6, 1);
         (of.position_units, of.prior_units) = (5, 3);
         config
     };
-    for &score in Score::ALL.iter().filter(|score| **score != Score::Location) {
+    for &score in Score::ALL {
         let absent = check(config(score, Weighting::Soft), NoiseMode::Mean);
         assert_eq!(absent, ["output"], "{score:?}");
         check_weights(config(score, Weighting::Soft), NoiseMode::Mean);

@@ -18,13 +18,14 @@ use super::window::{Back, Seen};
 use super::{fertility, memory};
 use crate::keys::{Choice as _, ConfigError, PerHead};
 use crate::math::vectors::add;
-use crate::math::{Aligned, Real, Series};
+use crate::math::{Aligned, Matrix, Real, Series};
 
 /// A head with this score, without gate, shift and sharpening. Its initial weighting is 0.
 pub(super) const fn attention(score: Score, units: usize) -> AttentionConfig {
     AttentionConfig {
         score: PerHead::all(score),
         units,
+        rows: AttentionConfig::ROWS,
         strength: PerHead::all(Strength::One),
         gate: PerHead::all(Switch::Off),
         sharpening: PerHead::all(Switch::Off),
@@ -63,10 +64,15 @@ impl AttentionConfig {
             format!(
                 "`additive` or `general`; `{word}` needs a key and memory rows of equal size, and they have {key} and {row} values"
             )
-        })?;
-        ConfigError::unless(score != Score::Location, field, score.word(), || {
-            "any other score, because the number of source steps changes".to_owned()
         })
+    }
+
+    /// The most rows that such a head knows.
+    pub(super) fn most_rows(&self) -> usize {
+        match self.score.of(0) {
+            Score::Location => self.rows,
+            _ => usize::MAX,
+        }
     }
 }
 
@@ -92,6 +98,17 @@ pub(super) fn forward<R: Real>(trace: &mut Trace<R>, t: usize) {
     score::forward(&mut trace.heads, t, &mut rows);
     address(&mut trace.heads, t, trace.sampling, None);
     memory::read(&mut trace.heads, t, columns);
+}
+
+/// Adds the gradient w.r.t. a learned array, of which an episode uses the first columns: see [`HeadTrace::learn`].
+///
+/// [`HeadTrace::learn`]: super::trace::HeadTrace::learn
+pub(super) fn add_learned<R: Real>(to: &mut Matrix<R>, from: &[R]) {
+    let mut to = to.view_mut();
+    let columns = from.len() / to.nrows();
+    for (to, from) in to.rows_mut().into_iter().zip(from.chunks(columns)) {
+        add(to, from);
+    }
 }
 
 /// The gradients of an episode.

@@ -487,14 +487,18 @@ impl<R: Real> HeadTrace<R> {
         score.arrays_mut().chain(weighting.arrays_mut())
     }
 
-    /// Copies the learned parameters of the mechanism from the first of these tensors; returns the others.
+    /// Copies the learned parameters of the mechanism from the first of these tensors, of one with a column for every row
+    /// that a source may have the first columns; returns the others.
     pub(super) fn learn<'a>(&mut self, mut tensors: &'a [Matrix<R>]) -> &'a [Matrix<R>] {
         for (array, to) in self.mechanism_mut() {
             if array.is_learned()
                 && to.width() > 0
                 && let Some((from, rest)) = tensors.split_first()
             {
-                let values = to.as_mut_slice().iter_mut().zip(from.view());
+                let from = from.view();
+                let columns = to.width() / from.nrows();
+                let values = to.as_mut_slice().chunks_mut(columns).zip(from.rows());
+                let values = values.flat_map(|(to, from)| to.iter_mut().zip(from));
                 values.for_each(|(to, &from)| *to = from);
                 tensors = rest;
             }

@@ -120,6 +120,10 @@ impl Generate for AssociativeRecall {
         self.items.end() * (self.item_length + 1) + 1 + 2 * (self.item_length + 1)
     }
 
+    fn longest_source(&self) -> usize {
+        self.longest() - self.item_length
+    }
+
     fn sample(&self, random: &mut Random) -> Episode {
         let items = random.random_range(self.items.clone());
         let query = random.random_range(0..items - 1);

@@ -131,6 +131,10 @@ impl Generate for Caption {
         self.grid.pow(2) + self.glyphs.end() + 2
     }
 
+    fn longest_source(&self) -> usize {
+        self.grid.pow(2) + 1
+    }
+
     fn sample(&self, random: &mut Random) -> Episode {
         let glyphs = random.random_range(self.glyphs.clone());
         let mut patches = vec![None; self.grid.pow(2)];

@@ -75,6 +75,10 @@ impl Generate for Copy {
         2 * self.length.end() + 1
     }
 
+    fn longest_source(&self) -> usize {
+        self.length.end() + 1
+    }
+
     fn alignment(&self, episode: &Episode) -> Vec<Option<Steps<usize>>> {
         repeated(episode)
     }

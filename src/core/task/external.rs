@@ -47,6 +47,11 @@ impl Generate for External {
         *self.steps.end()
     }
 
+    /// Unknown.
+    fn longest_source(&self) -> usize {
+        0
+    }
+
     /// Silence: only its own program can make episodes of such a task.
     fn sample(&self, _: &mut Random) -> Episode {
         let steps = self.longest();

@@ -111,6 +111,10 @@ impl Generate for Frames {
         self.length.end() * (self.duration.end() + 1) + 2
     }
 
+    fn longest_source(&self) -> usize {
+        self.length.end() * self.duration.end() + 1
+    }
+
     fn sample(&self, random: &mut Random) -> Episode {
         let length = random.random_range(self.length.clone());
         let mut symbols = vec![random.random_range(0..self.symbols)];

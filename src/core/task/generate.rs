@@ -152,6 +152,11 @@ pub trait Generate: Keys {
     /// The steps of the longest episode.
     fn longest(&self) -> usize;
 
+    /// Steps of the longest source, or more: those before the answer.
+    fn longest_source(&self) -> usize {
+        self.longest()
+    }
+
     /// Samples an episode.
     fn sample(&self, random: &mut Random) -> Episode;
 

@@ -105,6 +105,10 @@ impl Generate for PrioritySort {
         self.items.end() + 1 + self.sorted.min(*self.items.end())
     }
 
+    fn longest_source(&self) -> usize {
+        self.items.end() + 1
+    }
+
     fn sample(&self, random: &mut Random) -> Episode {
         let items = random.random_range(self.items.clone());
         let bits = random_bits(random, items, self.bits);

@@ -112,6 +112,10 @@ impl Generate for RepeatCopy {
         length + 1 + length * self.repeats.end() + 1
     }
 
+    fn longest_source(&self) -> usize {
+        self.length.end() + 1
+    }
+
     fn alignment(&self, episode: &Episode) -> Vec<Option<Steps<usize>>> {
         repeated(episode)
     }

@@ -164,6 +164,10 @@ impl Generate for Transduce {
         self.length.end() * (1 + self.fertility) + 2
     }
 
+    fn longest_source(&self) -> usize {
+        self.length.end() + 1
+    }
+
     fn sample(&self, random: &mut Random) -> Episode {
         let length = random.random_range(self.length.clone());
         let symbol = |_| random.random_range(0..self.symbols);

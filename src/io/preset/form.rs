@@ -245,6 +245,7 @@ pub(in crate::io) fn complete_model(
     }
     model.set_channels(task.inputs(), task.outputs());
     valid(model.validate(), "model.", file)?;
+    valid(model.fits_source(task.longest_source()), "model.", file)?;
     // As many words as heads are one, where they are the same.
     visit(&mut model, &mut |key| {
         if let Field::ChoicePerHead(each) = key.field {

@@ -13,7 +13,7 @@ pub(super) const SMALL_MEMORY: usize = 1_000_000;
 /// The metadata of a file that its arrays need not show, by key.
 pub(super) const OF_FILES: [&str; 3] = ["generator", "sample", "weights"];
 /// Metadata of the machine.
-pub(super) const OF_MACHINES: [&str; 9] = [
+pub(super) const OF_MACHINES: [&str; 10] = [
     "model.heads.shift.form",
     "model.heads.key_activation",
     "model.heads.add_activation",
@@ -23,6 +23,7 @@ pub(super) const OF_MACHINES: [&str; 9] = [
     "model.encoder.fertility",
     "model.decoder.embedding",
     "model.decoder.input_feeding",
+    "model.attention.rows",
 ];
 /// The metadata of an episode that its seed also determines.
 pub(super) const OF_EPISODES: [&str; 5] = ["phases", "answer", "length", "items", "repeats"];

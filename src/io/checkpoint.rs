@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::measurement::{ChangeForm, EvaluationForm, PointForm, SinceForm};
 use super::weights::{self, Contents, Opened};
 use super::{Error, Experiment, file};
+use crate::model::ModelConfig;
 use crate::train::{Optimizer, State};
 
 /// The largest file that is read, in bytes.
@@ -33,6 +34,9 @@ struct StateForm {
     changes: Vec<ChangeForm>,
     history: Vec<PointForm>,
     best: Option<EvaluationForm>,
+    /// Updates of the machine in the opposite direction, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reverse_updates: Option<i32>,
 }
 
 /// Writes a checkpoint of a run of this experiment.
@@ -58,8 +62,16 @@ fn contents<'a>(experiment: &Experiment, state: &'a State) -> Contents<'a> {
         ("mean", Some(&optimizer.mean)),
         ("momentum", optimizer.momentum.as_ref()),
     ];
+    let reverse = state.reverse.iter().flat_map(|(machine, optimizer)| {
+        [
+            ("reverse.machine", Some(&machine.params)),
+            ("reverse.square", Some(&optimizer.square)),
+            ("reverse.mean", Some(&optimizer.mean)),
+            ("reverse.momentum", optimizer.momentum.as_ref()),
+        ]
+    });
     let mut tensors = BTreeMap::new();
-    for (prefix, params) in all {
+    for (prefix, params) in all.into_iter().chain(reverse) {
         let named = params.into_iter().flat_map(|params| params.named());
         tensors.extend(named.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
     }
@@ -73,6 +85,7 @@ fn contents<'a>(experiment: &Experiment, state: &'a State) -> Contents<'a> {
         changes: state.changes.iter().cloned().map(ChangeForm).collect(),
         history: state.history.iter().copied().map(PointForm).collect(),
         best: state.best.as_ref().map(|(_, best)| EvaluationForm(*best)),
+        reverse_updates: state.reverse.as_ref().map(|(_, of)| of.updates),
     };
     let entry = (STATE, file::json(&form));
     Contents {
@@ -102,7 +115,6 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
     form.check(&experiment, label)?;
     let config = &experiment.model;
     let machine = |prefix| file.machine(prefix, config);
-    let moments = |prefix| file.params(prefix, config);
     let now = machine("machine.")?;
     let best = form.best.map(|best| Ok((machine("best.")?, best.0)));
     let best = best.transpose()?;
@@ -110,12 +122,23 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
     let after = experiment.after(&changes);
     let after = after.map_err(|error| error.in_file(label).within("state.changes"))?;
     // The weights are there, so the machine is no larger than the file.
-    let mut optimizer = Optimizer::new(after.training.optimizer, config);
-    optimizer.updates = form.updates;
-    (optimizer.square, optimizer.mean) = (moments("square.")?, moments("mean.")?);
-    if let Some(momentum) = &mut optimizer.momentum {
-        *momentum = moments("momentum.")?;
-    }
+    let optimizer_of = |prefix: &str, config: &ModelConfig, updates| {
+        let moments = |name: &str| file.params(&[prefix, name].concat(), config);
+        let mut optimizer = Optimizer::new(after.training.optimizer, config);
+        optimizer.updates = updates;
+        (optimizer.square, optimizer.mean) = (moments("square.")?, moments("mean.")?);
+        if let Some(momentum) = &mut optimizer.momentum {
+            *momentum = moments("momentum.")?;
+        }
+        Ok(optimizer)
+    };
+    let optimizer = optimizer_of("", config, form.updates)?;
+    let reverse = form.reverse_updates.map(|updates| {
+        let config = State::reverse_of(config);
+        let machine = file.machine("reverse.machine.", &config)?;
+        Ok((machine, optimizer_of("reverse.", &config, updates)?))
+    });
+    let reverse = reverse.transpose()?;
     let state = State {
         machine: now,
         optimizer,
@@ -126,6 +149,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
         overflows: form.overflows,
         baseline: form.baseline,
         changes,
+        reverse,
         since_validation: form.since_validation.0,
     };
     file.check_sum()?;
@@ -272,6 +296,23 @@ mod tests {
             };
             assert!(timeless(rest.state) == timeless(whole.state), "{weighting}");
         }
+    }
+
+    #[test]
+    fn the_machine_in_the_opposite_direction_is_restored() {
+        let text = r#"{"task": {"kind": "transduce", "symbols": 3, "length": [1, 3]},
+            "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 4}},
+            "training": {"source": {"agreement": 0.5}, "sequences": 60}}"#;
+        let experiment = Experiment::from_json(text, "tiny.json", &[]).unwrap();
+        let (task, training) = (experiment.task.clone(), experiment.training.clone());
+        let mut trainer = Trainer::new(task, experiment.model.clone(), training, 1);
+        trainer.update().unwrap();
+        let bytes = to_bytes(&experiment, &trainer.state);
+        let (_, again) = from_bytes(&bytes, "c").unwrap();
+        let [was, is] = [&trainer.state, &again].map(|state| state.reverse.as_ref().unwrap());
+        assert_eq!(was.0, is.0);
+        assert_eq!((was.1.updates, &was.1.mean), (is.1.updates, &is.1.mean));
+        assert!(to_bytes(&experiment, &again) == bytes);
     }
 
     #[test]

@@ -28,6 +28,21 @@ impl Case {
         }
     }
 
+    /// The case of the arrays whose names begin with this prefix, without it.
+    pub(crate) fn within(&self, prefix: &str) -> Self {
+        let mut values = self.values.clone();
+        let parts = values.as_object_mut().unwrap().values_mut();
+        for part in parts.filter_map(Value::as_object_mut) {
+            let all = std::mem::take(part).into_iter();
+            part.extend(all.map(|(name, value)| {
+                let own = name.strip_prefix(prefix);
+                (own.unwrap_or(&name).to_owned(), value)
+            }));
+        }
+        let name = format!("{} {prefix}", self.name);
+        Self { name, values }
+    }
+
     /// An array, row after row; a number is an array of one: `case.numbers("inputs", "K")`.
     #[track_caller]
     pub(crate) fn numbers(&self, part: &str, array: &str) -> Vec<f64> {

@@ -4,6 +4,7 @@
 
 use ndarray::Array2;
 
+use super::agreement::agree;
 use super::attention::{Biases, PriorForm, Score, Switch, Weighting};
 use super::fertility;
 use super::source::{Source, Weights};
@@ -11,7 +12,7 @@ use super::spec::Place;
 use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
 use super::{
-    AnnotationsConfig, BahdanauConfig, CaptionConfig, Direction, EncoderCell, EncoderConfig,
+    AnnotationsConfig, BahdanauConfig, CaptionConfig, Direction, Draw, EncoderCell, EncoderConfig,
     FixedContextConfig, Given, LuongConfig, Model, ModelConfig, Noise, NoiseMode, Params, Terms,
     Trace, Upstream, Workspace,
 };
@@ -239,6 +240,70 @@ fn assert_gradients(case: &Case, name: &str, model: &Model<f64>, gradient: &Para
     }
 }
 
+/// The gradient of the cross-entropy of the answer.
+fn cross_entropy(model: &Model<f64>, trace: &Trace<f64>, target: &Array2<f32>) -> Upstream<f64> {
+    let mut by = Upstream::new(&model.config);
+    by.logit.resize(trace.steps());
+    for t in trace.setting.source..trace.steps() {
+        let row = trace.output.row(t).iter().zip(target.row(t));
+        let to = by.logit.row_mut(t).iter_mut();
+        to.zip(row)
+            .for_each(|(to, (y, target))| *to = y - f64::from(*target));
+    }
+    by
+}
+
+/// Two machines in opposite directions, with their agreement.
+#[test]
+fn values_and_gradients_of_two_directions() {
+    for name in ["agreement_a", "agreement_b"] {
+        let whole = Case::load(name);
+        let mut sides = [("xy.", ["X", "Y"]), ("yx.", ["Y", "X"])].map(|(prefix, sides)| {
+            let case = whole.within(prefix);
+            let [x, y] = sides.map(|side| case.size(&format!("V_{}", side.to_lowercase())));
+            let mut config = BahdanauConfig::new(x, y);
+            (config.source.size, config.decoder.size) = (case.size("u"), case.size("C"));
+            config.attention.units = case.size("A");
+            let model = with_golden_weights(&case, config.into());
+            let [source, answer] = sides.map(|side| case.indices("inputs", side));
+            let one_hot = |symbols: &[usize], first: usize, channels: usize| {
+                let mut all = Array2::zeros((source.len() + answer.len(), channels));
+                let steps = symbols.iter().zip(first..);
+                steps.for_each(|(&symbol, t)| all[[t, symbol]] = 1.0);
+                all
+            };
+            let (input, target) = (one_hot(&source, 0, x), one_hot(&answer, source.len(), y));
+            let given = Given {
+                input: &input,
+                source: source.len(),
+                forced: Some(&target),
+                answer: Answer::Symbols,
+            };
+            let mut trace = Trace::new(&model.config);
+            model.run(given, Draw::default(), &mut trace);
+            let weights = &trace.heads[0].weighting;
+            let weights = &weights.as_slice()[source.len() * source.len()..];
+            case.assert_close("outputs", "weightings", weights);
+            let mut workspace = Workspace::new(&model.config);
+            workspace.upstream = cross_entropy(&model, &trace, &target);
+            (case, model, trace, workspace)
+        });
+        let [first, second] = &mut sides;
+        let by = [&mut first.3.upstream, &mut second.3.upstream];
+        let found = agree([&first.2, &second.2], whole.constant("gamma"), by);
+        whole.assert_close("outputs", "B", &[found]);
+        for (case, model, trace, workspace) in &mut sides {
+            let mut gradient = Params::zeros(&model.config);
+            let (traces, by) = (
+                std::slice::from_ref(&*trace),
+                std::slice::from_mut(workspace),
+            );
+            model.backward(traces, by, &mut gradient);
+            assert_gradients(case, name, model, &gradient);
+        }
+    }
+}
+
 #[test]
 fn values_and_gradients_of_whole_sequences() {
     for name in CASES {
@@ -287,14 +352,7 @@ fn values_and_gradients_of_whole_sequences() {
         }
         close("states", &answer(&trace.layers[0].hidden));
         close("logits", &answer(&trace.logit));
-        let mut by = Upstream::new(&model.config);
-        by.logit.resize(steps);
-        for t in source..steps {
-            let row = trace.output.row(t).iter().zip(target.row(t));
-            let to = by.logit.row_mut(t).iter_mut();
-            to.zip(row)
-                .for_each(|(to, (y, target))| *to = y - f64::from(*target));
-        }
+        let mut by = cross_entropy(&model, &trace, &target);
         if case.has("outputs", "divergence") {
             let divergence = trace.heads[0].series(DIVERGENCE).unwrap();
             close("divergence", &answer(divergence));

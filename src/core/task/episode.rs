@@ -122,6 +122,27 @@ impl Episode {
         self.with_target() + more
     }
 
+    /// The episode in the opposite direction, without phases: the answer is the source, its end symbol the delimiter, and the
+    /// source is asked for. Both are symbols.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let (steps, source) = (self.steps(), self.source());
+        let moved = |from: &Array2<f32>| {
+            let value = |(t, channel)| from[[(t + source) % steps, channel]];
+            Array2::from_shape_fn(from.dim(), value)
+        };
+        let mut mask = vec![0.0; steps - source];
+        mask.resize(steps, 1.0);
+        Self {
+            input: moved(&self.target),
+            target: moved(&self.input),
+            mask,
+            phases: Vec::new(),
+            alignment: Vec::new(),
+            ..*self
+        }
+    }
+
     /// The episode of a recording that may have gone on behind its target.
     #[must_use]
     pub fn as_long_as(self, recorded: &Self) -> Self {

@@ -131,6 +131,11 @@ pub trait Generate: Keys {
         true
     }
 
+    /// True if source and answer are symbols, which can change places: see [`Episode::reversed`].
+    fn is_reversible(&self) -> bool {
+        false
+    }
+
     /// Returns the unit of the size of an episode.
     fn measure(&self) -> Measure {
         Measure::Length

@@ -156,6 +156,10 @@ impl Generate for Transduce {
         })
     }
 
+    fn is_reversible(&self) -> bool {
+        true
+    }
+
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
         &mut self.length
     }

@@ -20,40 +20,49 @@ pub struct AuxLosses {
     pub coverage: Option<f64>,
     /// The global fertility penalty, nats (Cohn et al. 2016).
     pub fertility: Option<f64>,
+    /// The agreement with the machine in the opposite direction, −min(I, J) to 0 (Cohn et al. 2016). Absent in evaluations.
+    pub agreement: Option<f64>,
 }
 
 impl AuxLosses {
     /// The names of the auxiliary losses, in the order of reports.
-    pub const NAMES: [&'static str; 5] = [
+    pub const NAMES: [&'static str; 6] = [
         "redundancy",
         "divergence",
         "reward",
         "coverage",
         "fertility",
+        "agreement",
     ];
 
     /// Returns the losses in the order of [`AuxLosses::NAMES`].
-    pub fn each(&self) -> [Option<f64>; 5] {
+    pub fn each(&self) -> [Option<f64>; 6] {
         let Self {
             redundancy,
             divergence,
             reward,
             coverage,
             fertility,
+            agreement,
         } = *self;
-        [redundancy, divergence, reward, coverage, fertility]
+        [
+            redundancy, divergence, reward, coverage, fertility, agreement,
+        ]
     }
 
     /// [`AuxLosses::each`], mutable.
-    pub fn each_mut(&mut self) -> [&mut Option<f64>; 5] {
+    pub fn each_mut(&mut self) -> [&mut Option<f64>; 6] {
         let Self {
             redundancy,
             divergence,
             reward,
             coverage,
             fertility,
+            agreement,
         } = self;
-        [redundancy, divergence, reward, coverage, fertility]
+        [
+            redundancy, divergence, reward, coverage, fertility, agreement,
+        ]
     }
 
     /// Sums each loss; a loss that one of them lacks is absent from the sum.

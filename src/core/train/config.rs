@@ -2,6 +2,9 @@
 
 use crate::keys::Field::{Choice, Integer, Integer64, Number};
 use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
+use crate::model::ModelConfig;
+use crate::model::attention::Weighting;
+use crate::task::Task;
 
 /// Everything about a training run but the task and the machine. Ranges and purposes stand in the table of its
 /// [`Keys`]; `tapescope tasks --keys` prints them.
@@ -230,13 +233,38 @@ impl Keys for Redundancy {
     }
 }
 
-/// Weights of penalties on the sums of the weights that a source row is given in an answer.
+/// Weights of penalties on the weights that source rows are given in an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SourceConfig {
     /// λ, of the doubly stochastic penalty (Xu et al. 2015).
     pub coverage: f64,
     /// Of the global fertility penalty (Cohn et al. 2016).
     pub fertility: f64,
+    /// γ, of the agreement with a machine in the opposite direction (Cohn et al. 2016); 0 for none.
+    pub agreement: f64,
+}
+
+impl SourceConfig {
+    /// Holds the agreement to a task and a machine.
+    ///
+    /// # Errors
+    /// There is no opposite direction, or no weights that could agree.
+    pub fn fits(&self, task: &Task, model: &ModelConfig) -> Result<(), ConfigError> {
+        if self.agreement == 0.0 {
+            return Ok(());
+        }
+        let (field, found) = ("source.agreement", self.agreement);
+        ConfigError::unless(task.is_reversible(), field, found, || {
+            let name = task.name();
+            format!("0, because source and answer of the task `{name}` cannot change places")
+        })?;
+        let is_decoder = matches!(model, ModelConfig::Bahdanau(_) | ModelConfig::Luong(_));
+        let has_weights = is_decoder && model.weighting(0) == Weighting::Soft;
+        ConfigError::unless(has_weights, field, found, || {
+            "0 but in `bahdanau` and `luong` with the weighting `soft`".to_owned()
+        })?;
+        model.fits_source(task.longest())
+    }
 }
 
 impl Keys for SourceConfig {
@@ -244,6 +272,7 @@ impl Keys for SourceConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("coverage", Number(&mut self.coverage, &WEIGHT), "λ: weight of the doubly stochastic penalty Σ_i (1 − Σ_t w_t(i))² over the rows of the source in the loss, which is in nats (Xu et al. 2015)");
         to.key("fertility", Number(&mut self.fertility, &WEIGHT), "weight of the global fertility penalty in the loss: −ln of the normal density of the sum of weights of each row; ignored without `encoder.fertility` (Cohn et al. 2016)");
+        to.key("agreement", Number(&mut self.agreement, &WEIGHT), "γ: weight of the agreement −Σ_ij α→_ji·α←_ij with a second machine, which learns the opposite direction beside the first one (Cohn et al. 2016); above 0 only for `transduce`, with `bahdanau` or `luong` and soft weights");
     }
 }
 

@@ -33,7 +33,12 @@ pub struct State {
     pub baseline: f64,
     /// The changes made during training, in order.
     pub changes: Vec<Change>,
+    /// The machine in the opposite direction, with its optimizer, in a run with the agreement of two.
+    pub reverse: Option<(Model<f32>, Optimizer<f32>)>,
 }
+
+/// Separates the weights of the machine in the opposite direction from those of the first one.
+const REVERSE: u64 = 0x02E5_E25E_0000_0000;
 
 /// A change of the task or the configuration of a run while it ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +89,28 @@ impl State {
             since_validation: SinceValidation::default(),
             baseline: 0.0,
             changes: Vec::new(),
+            reverse: None,
+        }
+    }
+
+    /// The configuration of the machine in the opposite direction.
+    pub fn reverse_of(model: &ModelConfig) -> ModelConfig {
+        let mut reverse = model.clone();
+        reverse.set_channels(model.outputs(), model.inputs());
+        reverse
+    }
+
+    /// Adds a new machine in the opposite direction where training has the agreement of two; removes it elsewhere.
+    pub(super) fn fit_reverse(&mut self, config: &TrainingConfig) {
+        if config.source.agreement == 0.0 {
+            self.reverse = None;
+        } else if self.reverse.is_none() {
+            let model = Self::reverse_of(&self.machine.config);
+            let optimizer = Optimizer::new(config.optimizer, &model);
+            self.reverse = Some((Model::new(model, config.seed ^ REVERSE), optimizer));
+        }
+        if let Some((_, optimizer)) = &mut self.reverse {
+            optimizer.config = config.optimizer;
         }
     }
 }

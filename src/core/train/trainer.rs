@@ -1,6 +1,7 @@
 //! The training loop: episodes in, better weights out, one update at a time.
 
 use std::cmp::Reverse;
+use std::iter::once;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -15,6 +16,7 @@ use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::pool::Pool;
 use super::state::{HistoryPoint, State};
+use crate::model::agreement::agree;
 use crate::model::weighting::hard;
 use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace, fertility};
 use crate::task::{Episode, Task};
@@ -37,6 +39,8 @@ pub struct Trainer {
     /// The state so far.
     pub state: State,
     gradient: Params<f32>,
+    /// That of the machine in the opposite direction.
+    reverse: Option<Params<f32>>,
     buffers: BatchBuffers,
     /// The requested number of threads: a small batch has no work for all of them.
     most_threads: usize,
@@ -91,6 +95,8 @@ struct Tape {
     traces: Vec<Trace<f32>>,
     workspaces: Vec<Workspace<f32>>,
     loss: Vec<f32>,
+    /// That of the machine in the opposite direction.
+    reverse: Option<Box<Self>>,
 }
 
 #[derive(Clone, Copy)]
@@ -128,17 +134,14 @@ struct BatchBuffers {
 }
 
 impl BatchBuffers {
-    fn new(model: &ModelConfig, batch: usize, threads: usize) -> Self {
+    fn new(state: &State, batch: usize, threads: usize) -> Self {
         let (size, threads) = (group_size(batch), threads.min(batch));
-        let group = |_| Group {
-            gradient: Params::zeros(model),
-            answered: Vec::new(),
-            heads: Vec::new(),
-            not_finite: None,
-        };
+        let reverse = state.reverse.as_ref().map(|(machine, _)| &machine.config);
+        let models = (&state.machine.config, reverse);
+        let group = |_| Group::new(models);
         Self {
             groups: (0..batch).step_by(size).map(group).collect(),
-            tapes: (0..threads).map(|_| Tape::new(model, size)).collect(),
+            tapes: (0..threads).map(|_| Tape::new(models, size)).collect(),
             threads: Pool::new(threads),
         }
     }
@@ -154,26 +157,76 @@ struct Group {
     heads: Vec<HeadDiagnostics>,
     /// The first tensor, with its step, that was not finite.
     not_finite: Option<(String, usize)>,
+    /// The results of the machine in the opposite direction.
+    reverse: Option<Box<Self>>,
+}
+
+impl Group {
+    fn new((model, reverse): (&ModelConfig, Option<&ModelConfig>)) -> Self {
+        Self {
+            gradient: Params::zeros(model),
+            answered: Vec::new(),
+            heads: Vec::new(),
+            not_finite: None,
+            reverse: reverse.map(|model| Box::new(Self::new((model, None)))),
+        }
+    }
 }
 
 impl Tape {
-    fn new(model: &ModelConfig, group_size: usize) -> Self {
+    fn new((model, reverse): (&ModelConfig, Option<&ModelConfig>), group_size: usize) -> Self {
         Self {
             traces: (0..group_size).map(|_| Trace::new(model)).collect(),
             workspaces: (0..group_size).map(|_| Workspace::new(model)).collect(),
             loss: Vec::new(),
+            reverse: reverse.map(|model| Box::new(Self::new((model, None), group_size))),
         }
     }
 
-    /// Forward, loss and backward of at most as many episodes as there are traces.
+    /// Forward, loss and backward of at most as many episodes as there are traces; with a second machine, which learns the
+    /// opposite direction, of both, and their agreement.
     fn learn(
         &mut self,
-        machine: &Model<f32>,
+        (machine, reverse): (&Model<f32>, Option<&Model<f32>>),
         mut episodes: Vec<(Episode, Draw)>,
         context: &BatchContext<'_>,
         group: &mut Group,
     ) {
         episodes.sort_by_key(|(episode, _)| Reverse(episode.steps()));
+        self.answer(machine, &episodes, context, group);
+        if let Some(machine) = reverse
+            && let Some((tape, results)) = self.reverse.as_mut().zip(group.reverse.as_mut())
+        {
+            let reversed = episodes.iter().map(|(of, draw)| (of.reversed(), *draw));
+            tape.answer(machine, &reversed.collect::<Vec<_>>(), context, results);
+            let scale = (context.scale * context.config.source.agreement) as f32;
+            let traces = self.traces.iter().zip(&tape.traces);
+            let by = self.workspaces.iter_mut().zip(&mut tape.workspaces);
+            let answered = group.answered.iter_mut().map(|(.., score)| score);
+            for ((score, (a, b)), (by_a, by_b)) in answered.zip(traces).zip(by) {
+                let by = [&mut by_a.upstream, &mut by_b.upstream];
+                score.aux.agreement = Some(agree([a, b], scale, by));
+            }
+            tape.backward(machine, results);
+        }
+        self.backward(machine, group);
+    }
+
+    /// Backward of the episodes that were answered.
+    fn backward(&mut self, machine: &Model<f32>, group: &mut Group) {
+        let count = group.answered.len();
+        let (traces, workspaces) = (&self.traces[..count], &mut self.workspaces[..count]);
+        machine.backward(traces, workspaces, &mut group.gradient);
+    }
+
+    /// Forward and loss of episodes, longest first.
+    fn answer(
+        &mut self,
+        machine: &Model<f32>,
+        episodes: &[(Episode, Draw)],
+        context: &BatchContext<'_>,
+        group: &mut Group,
+    ) {
         let traces = &mut self.traces[..episodes.len()];
         let workspaces = &mut self.workspaces[..episodes.len()];
         let inputs = episodes
@@ -187,6 +240,9 @@ impl Tape {
             let mut result = score(episode, trace, &mut self.loss);
             let (scale, by) = (context.scale, &mut workspace.upstream);
             logit_gradient(episode, trace, scale as f32, &mut by.logit);
+            if context.config.source.agreement > 0.0 {
+                by.weightings[0].reshape(0, 0);
+            }
             result.aux.redundancy = context.config.redundancy.gradient(trace, scale, by);
             let reward = context.is_random.then(|| context.reward(&result)).flatten();
             let (config, sequences) = (context.config, context.sequences);
@@ -209,7 +265,6 @@ impl Tape {
         } else {
             traces.iter().find_map(Trace::first_not_finite)
         };
-        machine.backward(traces, workspaces, &mut group.gradient);
     }
 }
 
@@ -234,12 +289,13 @@ impl Trainer {
     /// Goes on from a state of a run of this task and configuration, to the same end in the same bits.
     pub fn resume(task: Task, config: TrainingConfig, mut state: State, threads: usize) -> Self {
         state.optimizer.config = config.optimizer;
-        let model = &state.machine.config;
+        state.fit_reverse(&config);
         Self {
             most_threads: threads,
             learned: 0,
-            gradient: Params::zeros(model),
-            buffers: BatchBuffers::new(model, config.batch, threads),
+            gradient: Params::zeros(&state.machine.config),
+            reverse: reverse_gradient(&state),
+            buffers: BatchBuffers::new(&state, config.batch, threads),
             state,
             task,
             config,
@@ -248,9 +304,11 @@ impl Trainer {
 
     /// Another task, whose channels are the same, or configuration, from the next update on.
     pub fn change(&mut self, task: Task, config: TrainingConfig) {
-        if config.batch != self.config.batch {
-            let model = &self.state.machine.config;
-            self.buffers = BatchBuffers::new(model, config.batch, self.most_threads);
+        let had_reverse = self.reverse.is_some();
+        self.state.fit_reverse(&config);
+        self.reverse = reverse_gradient(&self.state);
+        if config.batch != self.config.batch || self.reverse.is_some() != had_reverse {
+            self.buffers = BatchBuffers::new(&self.state, config.batch, self.most_threads);
         }
         self.state.optimizer.config = config.optimizer;
         (self.task, self.config, self.learned) = (task, config, 0);
@@ -307,7 +365,11 @@ impl Trainer {
         if let Some(diagnostics) = diagnostics {
             *diagnostics = Diagnostics::of(&self.buffers.groups[0].heads, &self.gradient);
         }
-        let norm = clip(&mut self.gradient, self.config.clip);
+        let mut norm = clip(&mut self.gradient, self.config.clip);
+        if let Some(gradient) = &mut self.reverse {
+            let other = clip(gradient, self.config.clip);
+            norm = if other.is_finite() { norm } else { other };
+        }
         if norm.is_finite() {
             self.state.overflows = 0;
         } else {
@@ -321,6 +383,11 @@ impl Trainer {
             let params = &mut self.state.machine.params;
             let optimizer = &mut self.state.optimizer;
             optimizer.update(params, &self.gradient, rate_factor);
+            if let Some(((machine, optimizer), gradient)) =
+                self.state.reverse.as_mut().zip(self.reverse.as_ref())
+            {
+                optimizer.update(&mut machine.params, gradient, rate_factor);
+            }
             if !all_finite(params) {
                 return Err(self.divergence());
             }
@@ -352,6 +419,7 @@ impl Trainer {
     /// episodes do is looked at closely if `is_watched`.
     fn learn_batch(&mut self, count: usize, is_watched: bool) -> usize {
         let (task, config, machine) = (&self.task, &self.config, &self.state.machine);
+        let reverse = self.state.reverse.as_ref().map(|(machine, _)| machine);
         let BatchBuffers {
             groups,
             tapes,
@@ -382,7 +450,8 @@ impl Trainer {
                     is_watched: is_watched && index == 0,
                     ..context
                 };
-                tape.learn(machine, episodes.map(episode).collect(), &context, group);
+                let episodes = episodes.map(episode).collect();
+                tape.learn((machine, reverse), episodes, &context, group);
             }
         };
         if let [tape] = &mut tapes[..] {
@@ -399,10 +468,14 @@ impl Trainer {
             }
         }
         for (index, group) in groups.iter_mut().enumerate() {
-            if index == 0 {
-                std::mem::swap(&mut self.gradient, &mut group.gradient);
-            } else {
-                self.gradient.add(&group.gradient);
+            let reverse = group.reverse.as_mut().map(|group| &mut group.gradient);
+            let reverse = self.reverse.as_mut().zip(reverse);
+            for (sum, own) in once((&mut self.gradient, &mut group.gradient)).chain(reverse) {
+                if index == 0 {
+                    std::mem::swap(sum, own);
+                } else {
+                    sum.add(own);
+                }
             }
         }
         count.div_ceil(size)
@@ -474,6 +547,12 @@ impl Trainer {
     }
 }
 
+/// The gradient of the machine in the opposite direction, if there is one.
+fn reverse_gradient(state: &State) -> Option<Params<f32>> {
+    let reverse = state.reverse.as_ref();
+    reverse.map(|(machine, _)| Params::zeros(&machine.config))
+}
+
 /// The first tensor with a value that is not finite.
 fn first_broken(params: &Params<f32>) -> Option<String> {
     let mut named = params.named().into_iter();
@@ -484,9 +563,9 @@ fn first_broken(params: &Params<f32>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::NtmConfig;
     use crate::model::attention::{Score, Weighting};
-    use crate::task::Copy;
+    use crate::model::{BahdanauConfig, NtmConfig};
+    use crate::task::{Copy, Transduce};
     use crate::train::{Clip, Optimizer, OptimizerConfig, Redundancy};
 
     /// A machine that learns within a second or two.
@@ -824,5 +903,96 @@ mod tests {
             ("controller0.weight", true)
         );
         assert!(trainer.state.best.is_none());
+    }
+
+    fn both_ways(agreement: f64, threads: usize) -> Trainer {
+        let task = Task::Transduce(Transduce {
+            symbols: 3,
+            length: 1..=4,
+            fertility: 2,
+            ..Transduce::DEFAULT
+        });
+        let mut model = BahdanauConfig::new(task.inputs(), task.outputs());
+        (model.source.size, model.decoder.size, model.attention.units) = (4, 6, 4);
+        let mut config = small(6, 600, 1).config;
+        config.source.agreement = agreement;
+        assert_eq!(config.source.fits(&task, &model.clone().into()), Ok(()));
+        Trainer::new(task, model, config, threads)
+    }
+
+    #[test]
+    fn two_directions_learn_together_and_resume_with_identical_weights() {
+        let whole = |mut trainer: Trainer| {
+            while !trainer.finished() {
+                trainer.update().unwrap();
+            }
+            trainer.state
+        };
+        let one = whole(both_ways(0.3, 1));
+        let reverse = |state: &State| state.reverse.as_ref().unwrap().0.clone();
+        for point in &one.history {
+            let found = point.training_aux.agreement.unwrap();
+            assert!((-5.0..0.0).contains(&found), "{found}");
+            assert_eq!(point.validation.aux.agreement, None);
+        }
+        let several = whole(both_ways(0.3, 3));
+        assert_eq!(several.machine, one.machine);
+        assert_eq!(reverse(&several), reverse(&one));
+        let mut part = both_ways(0.3, 1);
+        for _ in 0..30 {
+            part.update().unwrap();
+        }
+        let Trainer {
+            task,
+            config,
+            state,
+            ..
+        } = part;
+        let resumed = whole(Trainer::resume(task, config, state, 2));
+        assert_eq!(resumed.machine, one.machine);
+        assert_eq!(reverse(&resumed), reverse(&one));
+        // Agreement changes what the first machine learns; without it there is no second one.
+        let alone = whole(both_ways(0.0, 1));
+        assert!(alone.reverse.is_none() && alone.machine != one.machine);
+        // The second machine translates back.
+        let task = both_ways(0.3, 1).task;
+        let episode = task.episode(1, 0);
+        let back = episode.reversed();
+        assert_eq!(back.reversed().input, episode.input);
+        assert_eq!(back.reversed().target, episode.target);
+        assert_eq!(back.source(), episode.scored_steps());
+        let bits = |machine: &Model<f32>| {
+            let mut trace = Trace::new(&machine.config);
+            machine.run(forced(&back), Draw::default(), &mut trace);
+            score(&back, &trace, &mut vec![0.0; back.steps()]).bits
+        };
+        let untrained = Model::new(State::reverse_of(&one.machine.config), 3);
+        assert!(bits(&reverse(&one)) < bits(&untrained));
+    }
+
+    #[test]
+    fn an_agreement_that_begins_or_ends_during_training() {
+        let mut trainer = both_ways(0.0, 2);
+        for agreement in [0.0, 0.2, 0.0, 0.1] {
+            let mut config = trainer.config.clone();
+            config.source.agreement = agreement;
+            trainer.change(trainer.task.clone(), config);
+            let update = trainer.update().unwrap();
+            assert_eq!(update.aux.agreement.is_some(), agreement > 0.0);
+            assert_eq!(trainer.state.reverse.is_some(), agreement > 0.0);
+        }
+        let copy = Task::Copy(Copy::EXAMPLE);
+        let model = trainer.state.machine.config.clone();
+        let message = trainer.config.source.fits(&copy, &model).unwrap_err();
+        assert!(
+            message.allowed.contains("cannot change places"),
+            "{message}"
+        );
+        let ntm = NtmConfig::new(4, 4).into();
+        let message = trainer.config.source.fits(&trainer.task, &ntm).unwrap_err();
+        assert!(
+            message.allowed.contains("`bahdanau` and `luong`"),
+            "{message}"
+        );
     }
 }

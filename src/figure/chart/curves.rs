@@ -7,12 +7,13 @@ use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::train::Spread;
 
 /// The auxiliary losses and their units, as [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
-const BESIDE: [&str; 5] = [
+const BESIDE: [&str; 6] = [
     "Redundancy of heads",
     "Divergence, nats",
     "Reward in training, nats",
     "Coverage penalty in training",
     "Fertility penalty, nats",
+    "Agreement of two directions in training",
 ];
 /// Ratio of the largest to the smallest value from which the axis is logarithmic.
 const LOG_FROM: f64 = 30.0;

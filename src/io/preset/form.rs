@@ -108,6 +108,8 @@ impl Experiment {
         valid(check(&mut self), "", file)?;
         let penalty = self.training.redundancy.fits(&self.model);
         valid(penalty, "training.", file)?;
+        let agreement = self.training.source.fits(&self.task, &self.model);
+        valid(agreement, "training.", file)?;
         Ok(self)
     }
 

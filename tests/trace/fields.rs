@@ -75,7 +75,8 @@ const ENCODER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
               "attention": {"units": 4, "weighting": "weibull", "prior_units": 2}}}"#;
 
 const AFTER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "luong", "encoder": {"size": 3}, "decoder": {"attentional": 5, "input_feeding": "on"}}}"#;
+    "model": {"kind": "luong", "encoder": {"size": 3}, "decoder": {"attentional": 5, "input_feeding": "on"},
+              "attention": {"score": "location", "rows": 9}}}"#;
 const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "embedding": 2, "gate": "on"},
               "attention": {"units": 2}}}"#;
@@ -96,6 +97,7 @@ const FIELDS: &[Row] = &[
     ("task.sample", Sampled, r#""5""#, &[Verify, Diff]),
     ("task.sampling", Sampled, r#""mean""#, &[Verify, Diff]),
     ("task.answer", Plain, r#""symbols""#, &[Verify, Diff]),
+    ("task.ended", Encoder, r#""end_symbol""#, &[Verify, Diff]),
     ("task.length", Plain, "4", &[Verify, Diff]),
     ("task.items", Items, "7", &[Verify, Diff]),
     ("task.repeats", Gradient, "9", &[Verify, Diff]),
@@ -144,6 +146,7 @@ const FIELDS: &[Row] = &[
     ("model.decoder.size", Encoder, "5", &[Refused]),
     ("model.attention.score", Encoder, r#""general""#, &[Refused]),
     ("model.attention.units", Encoder, "5", &[Refused]),
+    ("model.attention.rows", After, "12", &[Named, Weights, Diff]),
     ("model.attention.weighting", Encoder, r#""soft""#, &[Refused]),
     ("model.attention.window", EncoderLocal, "2", &[Verify, Diff]),
     ("model.attention.position_units", EncoderLocal, "3", &[Refused]),

@@ -119,7 +119,7 @@ impl Episode {
     /// Steps of the longest run in which a machine stops by itself: its answer is twice as long as the target.
     pub fn most_steps(&self) -> usize {
         let more = self.end_symbol().map_or(0, |_| self.scored_steps());
-        self.with_target() + more
+        self.target_end() + more
     }
 
     /// The episode in the opposite direction, without phases: the answer is the source, its end symbol the delimiter, and the
@@ -151,7 +151,7 @@ impl Episode {
     }
 
     /// Steps up to the end of the target.
-    fn with_target(&self) -> usize {
+    pub fn target_end(&self) -> usize {
         let mut phases = self.phases.iter();
         let overrun = phases.find(|phase| phase.name == Phase::OVERRUN);
         overrun.map_or(self.steps(), |phase| phase.start)
@@ -160,7 +160,7 @@ impl Episode {
     /// The episode with this many steps, or those up to the end of the target: nothing is shown or asked for behind it.
     #[must_use]
     pub fn with_steps(mut self, steps: usize) -> Self {
-        let start = self.with_target();
+        let start = self.target_end();
         let end = steps.max(start);
         for array in [&mut self.input, &mut self.target] {
             let value = |at| array.get(at).copied().unwrap_or(0.0);

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ndarray::s;
+
 use super::{Open, OpenedFile, ViewState};
 use crate::figure::facts::stages::{Column, StageRef, weighting_at};
 use crate::figure::facts::thresholds::ON_ROW;
@@ -237,7 +239,11 @@ impl Pair<'_> {
 
     /// True where B, on screen, was given another input than A, and could be given the same.
     pub fn can_have_same_input(&self) -> bool {
-        let [a, b] = [self.a, self.b].map(|open| &open.shown.recording.episode.input);
+        let [a, b] = [self.a, self.b].map(|open| {
+            let of = &open.shown.recording.episode;
+            // One of them may have gone on behind the target.
+            of.input.slice(s![..of.target_end(), ..])
+        });
         let is_b = self.b.is_same(self.screen) && self.b.request.is_some();
         is_b && a.ncols() == b.ncols() && a != b
     }

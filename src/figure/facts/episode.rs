@@ -7,7 +7,7 @@ use crate::figure::facts::rows::touches;
 use crate::figure::facts::stages::Stages;
 use crate::figure::{HeadName, Scale, entropy, facts::numbers};
 use crate::math::Series;
-use crate::model::Trace;
+use crate::model::{HeadTrace, Trace};
 use crate::model::attention::Score;
 use crate::model::weighting::bayesian::PRIOR;
 use crate::train::Recording;
@@ -118,7 +118,7 @@ pub fn wrong_bits(recording: &Recording, steps: Range<usize>, width: f32) -> Vec
 /// Opacity of the veil over rows that mean little.
 pub const FAINT: f32 = 0.7;
 
-/// The steps in which the memory rows were first written.
+/// The steps in which the memory rows were first written; empty where no head writes.
 ///
 /// Until a write head touches a row it holds almost only its initial values, and a match with it means little.
 #[derive(Clone, Debug)]
@@ -127,7 +127,9 @@ pub struct Written(Vec<usize>);
 impl Written {
     /// A pass over the weightings of the write heads.
     pub fn of(trace: &Trace) -> Self {
-        let mut first = vec![usize::MAX; trace.memory_size()[0]];
+        let writes = trace.heads.iter().any(HeadTrace::is_write);
+        let rows = if writes { trace.memory_size()[0] } else { 0 };
+        let mut first = vec![usize::MAX; rows];
         for head in trace.heads.iter().filter(|head| head.is_write()) {
             for t in 0..trace.steps() {
                 for (first, &weight) in first.iter_mut().zip(head.weighting.row(t)) {
@@ -142,7 +144,12 @@ impl Written {
 
     /// True for a row that no head has written before this step.
     pub fn lacks(&self, row: usize, step: usize) -> bool {
-        self.0[row] >= step
+        self.0.get(row).is_some_and(|first| *first >= step)
+    }
+
+    /// True where no head writes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -156,13 +163,16 @@ pub struct MemoryAt<'a> {
     values: &'a [f32],
     erased: bool,
     added: bool,
+    /// True where no head writes: a source makes the rows.
+    is_source: bool,
 }
 
 impl<'a> MemoryAt<'a> {
     /// The memory after the stage at `place` of a step.
     pub fn new(trace: &'a Trace, stages: &Stages, step: usize, place: usize) -> Self {
         use crate::figure::Stage::{Add, Erase};
-        let added = stages.reached(place, Add, None);
+        let is_source = !trace.heads.iter().any(HeadTrace::is_write);
+        let added = is_source || stages.reached(place, Add, None);
         Self {
             trace,
             step,
@@ -170,6 +180,7 @@ impl<'a> MemoryAt<'a> {
             values: trace.memory_columns.row(step + usize::from(added)),
             erased: stages.reached(place, Erase, None),
             added,
+            is_source,
         }
     }
 
@@ -215,6 +226,7 @@ impl<'a> MemoryAt<'a> {
     /// Returns the time at which the machine has this memory.
     pub fn words(&self) -> &'static str {
         match (self.added, self.erased) {
+            _ if self.is_source => "states of the source",
             (true, _) => "after writing",
             (false, true) => "after erasing",
             (false, false) => "before writing",

@@ -47,11 +47,13 @@ pub enum Picture {
     Redundancy,
     /// The uncertainty over many samples of the episode, over time.
     Uncertainty,
+    /// The picture that is described, for every answer.
+    Patches,
 }
 
 impl Picture {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 16] = [
+    pub const NAMES: [(&'static str, Self); 17] = [
         ("input", Self::Input),
         ("target", Self::Target),
         ("output", Self::Output),
@@ -60,6 +62,7 @@ impl Picture {
         ("erases", Self::Erases),
         ("reads", Self::Reads),
         ("weightings", Self::Weightings),
+        ("patches", Self::Patches),
         ("memory", Self::Memory),
         ("stages", Self::Stages),
         ("scalars", Self::Scalars),

@@ -13,6 +13,7 @@ pub mod numbers;
 pub mod rows;
 pub mod scores;
 pub mod signal_path;
+pub mod source;
 pub mod spread;
 pub mod stages;
 pub mod thresholds;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::figure::facts::source::reads_source;
 use crate::model::Trace;
 use crate::train::Recording;
 
@@ -294,7 +295,9 @@ pub(crate) fn touched_by(
     total: usize,
     steps: Range<usize>,
 ) -> Vec<Range<usize>> {
-    let mut touched = vec![false; total];
+    // A step of a source is never left out: the rows are an axis of symbols.
+    let is_source = recordings.iter().any(|recording| reads_source(recording));
+    let mut touched = vec![is_source; total];
     let weightings = recordings.iter().flat_map(|recording| {
         let (heads, last) = (&recording.trace.heads, recording.trace.steps());
         let steps = steps.start.min(last)..steps.end.min(last);

@@ -438,6 +438,7 @@ impl<'a> Comparison<'a> {
             label: "row",
             rows: Cow::Borrowed(if self.options.all_rows { all } else { touched }),
             upwards: false,
+            names: &[],
         }
     }
 }

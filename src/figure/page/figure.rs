@@ -415,11 +415,13 @@ impl<'a> Figure<'a> {
         };
         let has_heads = !self.recording.trace.heads.is_empty();
         let (adds, reads, weightings) = (Picture::Adds, Picture::Reads, Picture::Weightings);
-        vec![
+        let mut bands = vec![
             band(of_all(Picture::Input), of_all(Picture::Output), !has_heads),
             band(of_head(true, adds), of_head(false, reads), false),
             band(of_head(true, weightings), of_head(false, weightings), true),
-        ]
+        ];
+        bands.extend(stacked(self.panels(Picture::Patches)));
+        bands
     }
 
     /// Returns the main layout, with the selected head and one beside it.
@@ -481,6 +483,11 @@ impl<'a> Figure<'a> {
         match picture {
             Picture::Input | Picture::Target | Picture::Output | Picture::Error => {
                 one(self.over_time(PanelId::new(picture)))
+            }
+            Picture::Patches => {
+                let panels = self.heads();
+                let panels = panels.filter_map(|of| self.catalogue().panel(PanelId::of(picture, of)));
+                panels.collect()
             }
             Picture::Adds | Picture::Erases | Picture::Reads | Picture::Weightings => {
                 over_time(&mut self.heads())

@@ -15,6 +15,8 @@ pub(crate) type Printed = ([f32; 2], Anchor);
 pub(crate) const PRINTED: Printed = ([34.0, 14.5], Anchor::End);
 /// Distance between the hatches over values that were not recorded.
 const HATCHES: f32 = 7.0;
+/// The least side of a cell whose true alignment is outlined.
+const LEAST_ALIGNED: f32 = 4.0;
 /// Size of letters next to pictures.
 const SMALL: f32 = 10.0;
 
@@ -42,6 +44,23 @@ impl Cells<'_> {
             }
         }
         heads(on, &self.marks, area, axis);
+    }
+
+    /// Outlines the true alignment, where its cells are large enough.
+    pub(crate) fn outline_aligned(&self, on: &mut Surface<'_>, at: At<'_>) {
+        let (At { area, axis, .. }, ink) = (at, on.page.colours.strong);
+        let width = area.width() / self.columns.max(1) as f32;
+        if width.min(axis.height) < LEAST_ALIGNED {
+            return;
+        }
+        for (column, rows) in &self.aligned {
+            let left = area.left + *column as f32 * width;
+            for place in axis.spans(|row| rows.contains(&row)) {
+                let cell = area.across(left, left + width).down(place.min, place.max);
+                on.outline(cell, ink);
+                on.outline(cell.inset(1.0, 1.0), ink);
+            }
+        }
     }
 
     /// The numbers in the cells, where they are at least so wide and high; at their end, or in their middle.

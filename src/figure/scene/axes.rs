@@ -1,11 +1,16 @@
 //! Marks on the axes of pictures, the same in the window and in files.
 
-use crate::figure::scene::fonts::area_of;
+use crate::figure::facts::source::{StepSymbol, short};
+use crate::figure::scene::fonts::{area_of, cut, text_width};
 use crate::figure::scene::paint::{Draw, Paint, Surface};
-use crate::figure::{Area, Ink, Rgb, Style};
+use crate::figure::{Area, Colours, Ink, Rgb, Style};
 
 /// A step of at least this width is a column between two lines; a narrower one is a single line.
 const COLUMN: f32 = 5.0;
+/// Size of the symbols of the steps.
+const SYMBOL: f32 = 10.0;
+/// Of the longest name of a symbol this much is shown.
+const LONGEST: f32 = 34.0;
 
 /// The play-head: the current step of `steps` on a time axis as wide as `area`, in the accent colour.
 pub fn play_head(on: &mut Surface<'_>, area: &Area, step: usize, steps: usize) {
@@ -20,6 +25,37 @@ pub fn play_head(on: &mut Surface<'_>, area: &Area, step: usize, steps: usize) {
     }
     for x in edges.into_iter().map(|x| x.round() + 0.5) {
         on.line(&area.upright(x), accent, 1.0);
+    }
+}
+
+/// The letters of the symbol of a step: those of a wrong answer in another colour.
+pub(crate) fn symbol_style(symbol: &StepSymbol, colours: &Colours) -> Style {
+    let is_wrong = symbol.right.is_some();
+    let ink = [colours.text, colours.warning][usize::from(is_wrong)];
+    Style::new(SYMBOL, ink).middle().bold_if(is_wrong)
+}
+
+/// The symbols of the steps below a time axis between these edges, as many as have room; of `done` steps and of what is
+/// given.
+pub(crate) fn symbols(
+    on: &mut Surface<'_>,
+    all: &[StepSymbol],
+    ([left, right], y): ([f32; 2], f32),
+    done: usize,
+) {
+    let width = (right - left) / all.len().max(1) as f32;
+    let lengths = all.iter().map(|symbol| text_width(&short(&symbol.name), SYMBOL));
+    // Of long words the beginning is enough.
+    let longest = lengths.fold(8.0, f32::max).min(LONGEST) + 3.0;
+    let every = ((longest / width).ceil() as usize).max(1);
+    for (step, symbol) in all.iter().enumerate().step_by(every) {
+        if symbol.is_answer && step >= done {
+            continue;
+        }
+        let x = left + (step as f32 + 0.5) * width;
+        let style = symbol_style(symbol, on.page.colours);
+        let text = cut(&short(&symbol.name), &style, every as f32 * width - 1.0);
+        on.text(text, [x, y], style);
     }
 }
 
@@ -64,7 +100,7 @@ mod tests {
     use super::*;
     use crate::figure::fixture::recording;
     use crate::figure::scene::layout::Scene;
-    use crate::figure::{Colours, Figure, Layout, Mark, Options, Pages};
+    use crate::figure::{Figure, Layout, Mark, Options, Pages};
 
     #[test]
     fn every_picture_of_the_paper_has_one_play_head_at_the_step() {

@@ -1,6 +1,7 @@
 //! Catalogue of all pictures with their values, scales and names, for window and figures.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::figure::facts::episode::{SalientHead, Scales, Written, wrong_bits};
 use crate::figure::facts::equations::InStep;
@@ -9,6 +10,7 @@ use crate::figure::facts::gradients::{Gradients, Layer};
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Rows, runs_of};
 use crate::figure::facts::scores::score_text;
+use crate::figure::facts::source::{SourceSteps, StepSymbol};
 use crate::figure::facts::spread::{Spread, is_spread};
 use crate::figure::facts::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use crate::figure::scene::addressing::{Addressing, Bars};
@@ -16,6 +18,7 @@ use crate::figure::scene::cells::{Cells, Values};
 use crate::figure::scene::motion::{POINT, turn};
 use crate::figure::scene::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use crate::figure::scene::panel::{Across, Content, Down, Panel};
+use crate::figure::scene::patches::Patches;
 use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label};
 use crate::math::{Matrix, Series};
 use crate::model::weighting::bayesian::PRIOR;
@@ -202,6 +205,10 @@ pub struct Facts {
     pub heads: Vec<HeadLines>,
     /// The events, in order.
     pub events: Vec<Event>,
+    /// The symbol of every step; empty for a task without symbols.
+    pub symbols: Vec<StepSymbol>,
+    /// The source, of a machine that reads one.
+    pub source: Option<SourceSteps>,
 }
 
 impl Facts {
@@ -216,6 +223,8 @@ impl Facts {
             salient: SalientHead::of(recording),
             heads: HeadLines::of_all(trace),
             events: events(recording),
+            symbols: StepSymbol::of_all(recording),
+            source: SourceSteps::of(recording),
         }
     }
 }
@@ -255,6 +264,7 @@ impl<'a> Catalogue<'a> {
             }
             (Picture::Learned, Some(head), Some(part)) => self.learned(head, part),
             (Picture::Stages, Some(head), None) => self.addressing(head),
+            (Picture::Patches, ..) => self.patches(id),
             _ if id.now => self.now(id),
             _ => self.over_time(id),
         }
@@ -284,6 +294,7 @@ impl<'a> Catalogue<'a> {
             label: "row",
             rows: Cow::Borrowed(self.rows),
             upwards: self.upwards,
+            names: self.facts.source.as_ref().map_or(&[], |of| &of.names),
         }
     }
 
@@ -302,6 +313,13 @@ impl<'a> Catalogue<'a> {
             }
             _ => {}
         }
+        let aligned = self.aligned().filter(|_| id.picture == Picture::Weightings);
+        cells.aligned.extend(aligned.into_iter().flatten());
+        let truth = if cells.aligned.is_empty() {
+            ""
+        } else {
+            "; outlined: true alignment"
+        };
         if id.picture == Picture::Output && !self.as_paper {
             let wrong = move |width| wrong_bits(recording, 0..steps, width);
             cells.outlined = Some(Box::new(wrong));
@@ -322,13 +340,46 @@ impl<'a> Catalogue<'a> {
             title: source.title.to_owned(),
             name: source.name,
             whose: source.whose,
-            note: source.note + verb,
-            alt: alt.to_owned(),
+            note: source.note + verb + truth,
+            alt: alt.to_owned() + truth,
+            symbols: &self.facts.symbols,
             across: Across::Steps(steps),
             down,
             natural,
             done: steps_done(id, &self.now),
             ..Panel::new(id, Content::Cells(cells))
+        })
+    }
+
+    /// The true alignment: the rows of every answer.
+    fn aligned(&self) -> Option<impl Iterator<Item = (usize, Range<usize>)> + use<'a>> {
+        let steps = self.facts.source.as_ref()?.alignment.iter().enumerate();
+        Some(steps.filter_map(|(step, rows)| Some((step, rows.clone()?))))
+    }
+
+    /// The picture that the machine describes, for every answer or for the step, by the weights of a head.
+    fn patches(&self, id: PanelId) -> Option<Panel<'a>> {
+        let (head, recording) = (id.of?, self.now.recording);
+        let weights = self.source(PanelId::of(Picture::Weightings, head))?;
+        let steps = recording.trace.steps();
+        let shown = if id.now {
+            self.now.step..self.now.step + 1
+        } else {
+            recording.episode.source()..steps
+        };
+        let cells = Cells::of([steps, weights.rows], weights.scale, weights.values);
+        let named = (self.facts.source.as_ref()?, &self.facts.symbols[..]);
+        let patches = Patches::new(recording, named, (cells, shown))?;
+        let note = "each patch in the colour of its weight; outlined: true patch";
+        Some(Panel {
+            title: "What it looks at".to_owned(),
+            name: format!("picture by {}", weights.whose),
+            whose: weights.whose,
+            note: note.to_owned(),
+            alt: note.to_owned(),
+            natural: 110.0,
+            done: steps_done(PanelId::new(Picture::Output), &self.now),
+            ..Panel::new(id, Content::Patches(patches))
         })
     }
 

@@ -29,6 +29,8 @@ pub struct Cells<'a> {
     pub(crate) marks: Vec<HeadMark>,
     /// Columns and rows of the cells that are outlined.
     pub(crate) outlined: Option<Outlines<'a>>,
+    /// The rows of the true alignment, by column.
+    pub(crate) aligned: Vec<(usize, Range<usize>)>,
     /// Weightings of other heads in the same cells: each pixel shows the largest weight in the colours of its head.
     others: Vec<Self>,
     values: Box<dyn Values + 'a>,
@@ -78,6 +80,7 @@ impl<'a> Cells<'a> {
             veiled: Vec::new(),
             marks: Vec::new(),
             outlined: None,
+            aligned: Vec::new(),
             others: Vec::new(),
             values,
         }
@@ -125,7 +128,11 @@ impl<'a> Cells<'a> {
                 here.map(|(column, row)| (column - first, row)).collect()
             })
         });
+        let shown = first..first + count;
+        let aligned = self.aligned.into_iter();
+        let aligned = aligned.filter(|(column, _)| shown.contains(column));
         Self {
+            aligned: aligned.map(|(column, rows)| (column - first, rows)).collect(),
             columns: count,
             version: (self.version.0, self.version.1 + (first << 16)),
             veiled: veiled.filter(|columns| !columns.is_empty()).collect(),

@@ -60,6 +60,16 @@ pub fn area_of(text: &str, [x, y]: [f32; 2], style: &Style) -> Area {
     Area::new(left, y - height / 2.0, width, height)
 }
 
+/// Returns a text of at most this width: what is too long ends in dots.
+pub fn cut(text: &str, style: &Style, room: f32) -> String {
+    if width_of(text, style) <= room {
+        return text.to_owned();
+    }
+    let mut text = text.to_owned();
+    while text.pop().is_some() && width_of(&text, style) + width_of("…", style) > room {}
+    text + "…"
+}
+
 /// Breaks a text into lines of at most this width, between words.
 pub fn lines(text: &str, style: &Style, room: f32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

@@ -15,5 +15,6 @@ pub mod pace;
 pub mod pages;
 pub mod paint;
 pub mod panel;
+pub mod patches;
 pub mod pool;
 pub mod units;

@@ -4,15 +4,17 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::figure::facts::numbers::end_text;
+use crate::figure::facts::source::{StepSymbol, short};
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span, numbered_every};
 use crate::figure::scene::addressing::{self, Addressing, Bars};
 use crate::figure::scene::annotations::{PRINTED, ROOM_FOR_HEADS};
-use crate::figure::scene::axes::play_head;
+use crate::figure::scene::axes::{self, play_head};
 use crate::figure::scene::cells::Cells;
-use crate::figure::scene::fonts::text_width;
+use crate::figure::scene::fonts::{cut, text_width};
 use crate::figure::scene::lanes::{self, Decades};
 use crate::figure::scene::overlap::{LABELS, Overlap};
 use crate::figure::scene::paint::{At, Draw, Surface};
+use crate::figure::scene::patches::Patches;
 use crate::figure::{
     Area, HeadName, Image, Mark, PanelId, Picture, Rgb, Scalar, Scale, Slot, Style,
 };
@@ -23,6 +25,8 @@ const HEAD: f32 = 22.0;
 const GAP: f32 = 14.0;
 /// Length of a tick.
 const TICK: f32 = 4.0;
+/// Room for the name of a row.
+const NAMES: f32 = 30.0;
 const SMALL: f32 = 10.0;
 const TEXT: f32 = 11.0;
 
@@ -51,6 +55,8 @@ pub struct Panel<'a> {
     pub natural: f32,
     /// Number of steps that have happened, of a picture over time.
     pub done: usize,
+    /// The symbol of every step of a picture over time; empty without symbols.
+    pub symbols: &'a [StepSymbol],
 }
 
 /// The horizontal axis.
@@ -73,6 +79,8 @@ pub struct Down<'a> {
     pub rows: Cow<'a, Rows>,
     /// True when the first one is at the bottom.
     pub upwards: bool,
+    /// The names of the rows, where they have some.
+    pub names: &'a [String],
 }
 
 impl Down<'_> {
@@ -82,7 +90,14 @@ impl Down<'_> {
             label,
             rows: Cow::Owned(Rows::all(total)),
             upwards: false,
+            names: &[],
         }
+    }
+
+    /// The name of a row, if it has one.
+    pub fn name(&self, row: usize) -> Option<&str> {
+        let name = self.names.get(row)?;
+        (!name.is_empty()).then_some(name)
     }
 
     fn place(&self, area: &Area) -> Axis {
@@ -110,6 +125,8 @@ pub enum Content<'a> {
     Lanes(Vec<(Scalar, Option<HeadName>)>),
     /// A bar per step, by the logarithm of its value.
     Decades(Decades<'a>),
+    /// A small picture for every answer, its patches in the colours of their weights.
+    Patches(Patches<'a>),
     /// Something to point at, without values.
     Sign(Slot),
 }
@@ -165,6 +182,9 @@ impl<'a> PlacedPanel<'a> {
 
     /// Returns the value at a point of the page.
     pub fn hit(&self, x: f32, y: f32) -> Option<Hit> {
+        if let Content::Patches(patches) = &self.panel.content {
+            return patches.hit(&self.area, [x, y]);
+        }
         let (cells, area) = (self.cells()?, &self.area);
         if !(area.left..area.right).contains(&x) {
             return None;
@@ -199,6 +219,7 @@ impl<'a> PlacedPanel<'a> {
             Content::Overlap(overlap) => overlap.paint(on, self.place()),
             Content::Lanes(all) => lanes::all(on, all, &self.area),
             Content::Decades(decades) => decades.paint(on, &self.area),
+            Content::Patches(patches) => patches.paint(on, &self.area, self.panel.done),
             Content::Sign(_) => {}
         }
         if let (Some(steps), true) = (self.steps(), on.page.hides_future) {
@@ -206,6 +227,10 @@ impl<'a> PlacedPanel<'a> {
             let share = (done as f32 / steps.max(1) as f32).min(1.0);
             let left = self.area.left + share * self.area.width();
             later(on, self.area.across(left, self.area.right));
+        }
+        // The truth is given, like a target: it is there before the answer.
+        if let Content::Cells(cells) = &self.panel.content {
+            cells.outline_aligned(on, self.place());
         }
     }
 }
@@ -233,12 +258,14 @@ impl<'a> Panel<'a> {
             down: Down::all("", 0),
             natural: 240.0,
             done: usize::MAX,
+            symbols: &[],
         }
     }
 
     /// Returns a picture over time with some of its steps.
     pub(crate) fn during(mut self, steps: Range<usize>) -> Self {
         self.across = Across::Steps(steps.len());
+        self.symbols = self.symbols.get(steps.clone()).unwrap_or_default();
         if let Content::Cells(cells) = self.content {
             self.content = Content::Cells(cells.during(steps));
         }
@@ -291,7 +318,10 @@ impl<'a> Panel<'a> {
         let (panel, area) = (&place.panel, &place.area);
         place.paint(on);
         match panel.content {
-            Content::Lanes(..) | Content::Decades(_) | Content::Overlap(_) => {}
+            Content::Lanes(..)
+            | Content::Decades(_)
+            | Content::Overlap(_)
+            | Content::Patches(_) => {}
             _ => panel.rows_axis(on, area, &place.axis),
         }
         let step = on
@@ -323,7 +353,9 @@ impl<'a> Panel<'a> {
             right = words.right;
         }
         let cells = match &self.content {
-            Content::Cells(cells) | Content::Overlap(Overlap { cells, .. }) => Some(cells),
+            Content::Cells(cells)
+            | Content::Overlap(Overlap { cells, .. })
+            | Content::Patches(Patches { cells, .. }) => Some(cells),
             _ => None,
         };
         if let Some(cells) = cells.filter(|_| left + 60.0 < right) {
@@ -357,11 +389,20 @@ impl<'a> Panel<'a> {
             let y = place.center();
             let tick = [[area.left - TICK, y], [area.left, y]];
             on.line(&tick, colours.subdued, 1.0);
-            on.text(row.to_string(), [area.left - TICK - 3.0, y], style);
+            let name = self.down.name(row).map(short);
+            let name = name.map(|name| cut(&name, &style, NAMES));
+            let text = name.unwrap_or_else(|| row.to_string());
+            on.text(text, [area.left - TICK - 3.0, y], style);
         }
-        let label = match (on.page.as_paper || placed.upwards, self.down.label) {
+        let label = match self.down.label {
+            "row" if !self.down.names.is_empty() => "source",
+            label => label,
+        };
+        let label = match (on.page.as_paper || placed.upwards, label) {
             (true, "row") if placed.upwards => "location →",
             (true, "row") => "← location",
+            (true, "source") if placed.upwards => "source →",
+            (true, "source") => "← source",
             (_, label) => label,
         };
         if text_width(label, TEXT) < area.height() {
@@ -386,6 +427,20 @@ impl<'a> Panel<'a> {
             let y = area.bottom;
             on.line(&[[x, y], [x, y + TICK]], colours.subdued, 1.0);
             on.text(number.to_string(), [x, y + 11.0], style);
+        }
+        if matches!(self.across, Across::Steps(_)) && !self.symbols.is_empty() {
+            let ends = [area.left, area.right];
+            let done = if on.page.hides_future {
+                self.done.saturating_sub(on.page.first)
+            } else {
+                usize::MAX
+            };
+            axes::symbols(on, self.symbols, (ends, area.bottom + 24.0), done);
+            let style = Style::new(TEXT, colours.subdued).end();
+            for (label, down) in [("step", 11.0), ("symbol", 24.0)] {
+                on.text(label, [area.left - 8.0, area.bottom + down], style);
+            }
+            return;
         }
         let style = Style::new(TEXT, colours.subdued).middle();
         on.text(label, [area.middle(), area.bottom + 24.0], style);

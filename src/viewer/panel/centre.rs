@@ -14,7 +14,7 @@ use crate::viewer::widget::{area, send, spot};
 
 /// Height of the rows where the pictures have this height.
 pub fn rows_room(height: f32, recording: &Recording) -> f32 {
-    let bands = Bands::new(&recording.trace, Span::new(0.0, height));
+    let bands = Bands::new(recording, Span::new(0.0, height));
     bands.rows.span().max(0.0)
 }
 
@@ -27,7 +27,7 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let mut canvas = view.page_canvas(ui, all);
     let on = &mut Surface::new(&mut canvas, &page);
     let places = of.centre(on, *columns, y.into());
-    let bands = Bands::new(view.trace(), y.into());
+    let bands = Bands::new(view.recording(), y.into());
     let clip = columns.is_part().then_some(columns.time.into());
     page_ui(ui, &places, clip, view);
     let phases = Span::new(bands.ruler.min, bands.ruler.min + PHASES);

@@ -206,7 +206,8 @@ impl<'a> CloseUp<'a, '_> {
             }
         }
         let faint = "faint bar: row not yet written";
-        if let Some(at) = pane.and_then(|_| next(width_of(faint, &style))) {
+        let writes = !self.seen.facts.written.is_empty();
+        if let Some(at) = pane.filter(|_| writes).and_then(|_| next(width_of(faint, &style))) {
             on.text(faint, at, style);
         }
     }

@@ -1,7 +1,8 @@
 //! The positions of the pictures of the main layout: one time axis, one address axis.
 
 use crate::figure::facts::rows::Span;
-use crate::model::Trace;
+use crate::figure::facts::source::picture;
+use crate::train::Recording;
 
 /// Width of all rows in little.
 const MINIMAP: f32 = 14.0;
@@ -123,7 +124,7 @@ pub struct Bands {
     pub output: Span,
     /// The rows: weighting of the selected head, stages, memory.
     pub rows: Span,
-    /// The weightings of the other heads, together.
+    /// The weightings of the other heads, together; or the picture that is described.
     pub others: Span,
     /// Add vectors.
     pub adds: Span,
@@ -142,7 +143,8 @@ const SECTION: f32 = 14.0;
 
 impl Bands {
     /// Divides the height `y` for the channels and the heads of a machine.
-    pub fn new(trace: &Trace, y: Span) -> Self {
+    pub fn new(recording: &Recording, y: Span) -> Self {
+        let trace = &recording.trace;
         let other_heads = trace.heads.len().saturating_sub(1);
         let (inputs, outputs) = (trace.input.width(), trace.output.width());
         let y = Span::new(y.min + 8.0, y.max - 10.0);
@@ -154,6 +156,7 @@ impl Bands {
         let strips = channel * (inputs + 2 * outputs) as f32;
         let rest = (free - strips - 2.0 * vector).max(0.0);
         let others = match other_heads {
+            _ if picture(recording).is_some() => rest * 0.30,
             0 => 0.0,
             1 => rest * 0.20,
             2 => rest * 0.34,
@@ -171,7 +174,7 @@ impl Bands {
             target: band(channel * outputs as f32, GAP),
             output: band(channel * outputs as f32, SECTION),
             rows: band(rest - others, SECTION),
-            others: band(others, if other_heads > 0 { SECTION } else { 0.0 }),
+            others: band(others, if others > 0.0 { SECTION } else { 0.0 }),
             adds: band(vector, GAP),
             reads: band(vector, 0.0),
         }

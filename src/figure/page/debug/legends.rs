@@ -89,6 +89,8 @@ pub fn legends(
         legend(on, [left, top], width, (name, scale));
     }
     if with_note >= LEAST {
+        let source = seen.facts.source.as_ref();
+        let is_source = source.is_some_and(|of| !of.alignment.is_empty());
         let words = match (seen.layer.map(|by| by.of), across > 1) {
             (Some(Quantity::Loss), true) => "∂ loss / ∂ value · blue: the loss grows with it",
             (Some(Quantity::Bit { .. }), true) => {
@@ -96,6 +98,7 @@ pub fn legends(
             }
             (Some(Quantity::Loss), false) => "blue: the loss grows with it",
             (Some(Quantity::Bit { .. }), false) => "blue: favours a 1 in that bit",
+            (None, _) if is_source => "outlined: true alignment",
             (None, true) => "± fixed for the episode · faint match: row not yet written",
             (None, false) => "± fixed for this episode",
         };

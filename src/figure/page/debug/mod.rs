@@ -114,7 +114,7 @@ impl<'a> DebugPage<'a> {
 
     /// Paints the pictures between these heights.
     pub fn centre(&self, on: &mut Surface<'_>, columns: Columns, y: Span) -> Vec<PlacedPanel<'a>> {
-        let bands = Bands::new(self.trace(), y);
+        let bands = Bands::new(self.seen.now.recording, y);
         if bands.rows.span() < 8.0 || columns.time.span() < 8.0 {
             return Vec::new();
         }

@@ -3,10 +3,15 @@
 use super::geometry::{Bands, PHASES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
+use crate::figure::facts::source::short;
 use crate::figure::scene::axes;
-use crate::figure::scene::fonts::width_of;
+use crate::figure::scene::catalogue::steps_done;
+use crate::figure::scene::fonts::{cut, width_of};
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Area, PanelId, Picture, Slot, Style};
+
+/// Room for the name of a row.
+const NAMES: f32 = 30.0;
 
 impl Painting<'_, '_> {
     /// Phases and step numbers: the top of the time axis.
@@ -83,6 +88,13 @@ impl Painting<'_, '_> {
         let others: Vec<usize> = others.filter(weighs).collect();
         if weighs(&self.of.focus) {
             self.lane(self.of.focus, axis);
+            self.symbols(ends(axis).max + 9.0);
+        }
+        if let Some(panel) = self.of.seen.panel(PanelId::of(Picture::Patches, self.of.focus)) {
+            // Below the symbols.
+            let y = Span::new(bands.others.min + 8.0, bands.others.max);
+            self.picture(panel.at(area(self.columns.time, y)));
+            return self.row_numbers(axis);
         }
         self.row_numbers(axis);
         if bands.has_thumbnails(others.len()) {
@@ -95,6 +107,26 @@ impl Painting<'_, '_> {
             let y = Span::new(top, top + height - gap);
             self.lane(head, &self.of.whole.place(y, ROWS));
         }
+    }
+
+    /// The symbols of the steps, below the weighting of the selected head.
+    fn symbols(&mut self, y: f32) {
+        let seen = &self.of.seen;
+        let Some(all) = seen.facts.symbols.get(self.of.span.clone()) else {
+            return;
+        };
+        if all.is_empty() {
+            return;
+        }
+        let done = steps_done(PanelId::new(Picture::Output), &seen.now);
+        let done = if self.on.page.hides_future {
+            done.saturating_sub(self.of.span.start)
+        } else {
+            usize::MAX
+        };
+        let whole = self.columns.whole;
+        self.in_time(|this| axes::symbols(&mut this.on, all, ([whole.min, whole.max], y), done));
+        self.beside("symbol", y);
     }
 
     fn lane(&mut self, head: usize, axis: &Axis) {
@@ -139,9 +171,15 @@ impl Painting<'_, '_> {
         let free = ends(axis).min + 20.0;
         let style = self.quiet(10.0).mono().end();
         let columns = self.columns;
+        let source = self.of.seen.facts.source.as_ref();
         for x in [columns.time.min, columns.stages.min, columns.memory.min] {
+            // Of a source the symbols, and beside the stages the numbers that sentences name.
+            let names = source.filter(|_| x != columns.stages.min);
             for (row, place) in axis.numbered() {
-                let number = row.to_string();
+                let symbol = names.and_then(|of| of.names.get(row));
+                let symbol = symbol.filter(|symbol| !symbol.is_empty());
+                let symbol = symbol.map(|symbol| cut(&short(symbol), &style, NAMES));
+                let number = symbol.unwrap_or_else(|| row.to_string());
                 let has_room =
                     x > columns.time.min || name + number.len() <= 5 || place.center() > free;
                 if has_room {

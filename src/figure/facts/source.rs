@@ -1,0 +1,216 @@
+//! The names of the steps of an episode on its axes: symbols that come in and go out; the steps of a source with the true
+//! alignment.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::figure::peak;
+use crate::math::Answer;
+use crate::model::HeadTrace;
+use crate::task::Task;
+use crate::train::Recording;
+
+/// The symbol of a step, on the time axis.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepSymbol {
+    /// The name of the symbol that is received, or answered; empty without one.
+    pub name: String,
+    /// True for an answer.
+    pub is_answer: bool,
+    /// The right answer, where the answer is wrong.
+    pub right: Option<String>,
+}
+
+impl StepSymbol {
+    /// The symbols of all steps, [T]; empty for a task without symbols.
+    pub fn of_all(recording: &Recording) -> Vec<Self> {
+        let (episode, source) = (&recording.episode, recording.episode.source());
+        if episode.answer != Answer::Symbols {
+            return Vec::new();
+        }
+        let symbols = (0..recording.trace.steps()).map(|step| {
+            if step < source {
+                let name = received(recording, step).unwrap_or_default();
+                return Self {
+                    name,
+                    ..Self::default()
+                };
+            }
+            let right = right(recording, step);
+            Self {
+                name: answered(recording, step).unwrap_or_default(),
+                is_answer: true,
+                right: right.filter(|_| recording.wrong_bits(step) > 0),
+            }
+        });
+        symbols.collect()
+    }
+}
+
+/// The name of the symbol that is received in a step, if it is one: a single 1.
+fn received(recording: &Recording, step: usize) -> Option<String> {
+    let input = recording.episode.input.row(step);
+    let mut set = input.iter().enumerate().filter(|(_, value)| **value != 0.0);
+    let (channel, value) = set.next()?;
+    let is_symbol = *value == 1.0 && set.next().is_none();
+    is_symbol.then(|| recording.task.input_name(channel))
+}
+
+/// The name of the right answer of a step, if it has one.
+fn right(recording: &Recording, step: usize) -> Option<String> {
+    let mut target = recording.episode.target.row(step).into_iter();
+    let channel = target.position(|value| *value == 1.0)?;
+    Some(recording.task.output_name(channel))
+}
+
+/// The name of the symbol that the machine answers in a step.
+pub fn answered(recording: &Recording, step: usize) -> Option<String> {
+    let (channel, _) = peak(recording.trace.output.row(step))?;
+    Some(recording.task.output_name(channel))
+}
+
+/// A name as short as it stands on an axis: `s3` for symbol 3.
+pub fn short(name: &str) -> Cow<'_, str> {
+    match name {
+        "delimiter" => "delim".into(),
+        "end symbol" => "end".into(),
+        _ => match name.strip_prefix("symbol ") {
+            Some(number) => format!("s{number}").into(),
+            None => name.into(),
+        },
+    }
+}
+
+/// True for a machine whose memory rows are the steps of its source: it only reads them.
+pub fn reads_source(recording: &Recording) -> bool {
+    let (trace, source) = (&recording.trace, recording.episode.source());
+    let is_read_only = !trace.heads.iter().any(HeadTrace::is_write);
+    !trace.heads.is_empty() && is_read_only && source > 0 && trace.memory_size()[0] == source
+}
+
+/// Patches on a side of the picture that a machine describes, and pixels on a side of a patch.
+pub fn picture(recording: &Recording) -> Option<[usize; 2]> {
+    let (trace, Task::Caption(task)) = (&recording.trace, &recording.task) else {
+        return None;
+    };
+    let [grid, patch] = [task.grid, task.patch];
+    let has_room = grid.pow(2) <= trace.memory_size()[0] && patch.pow(2) <= trace.input.width();
+    (has_room && reads_source(recording)).then_some([grid, patch])
+}
+
+/// The source of a machine that reads one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceSteps {
+    /// The name of every source step, [S]: its symbol, or the symbol that it is named by; empty where unknown.
+    pub names: Vec<String>,
+    /// The source steps that every answer comes from, [T]; empty where unknown.
+    pub alignment: Vec<Option<Range<usize>>>,
+    /// See [`picture`].
+    pub picture: Option<[usize; 2]>,
+}
+
+impl SourceSteps {
+    /// Names the source of an episode; `None` for a machine that reads none.
+    pub fn of(recording: &Recording) -> Option<Self> {
+        if !reads_source(recording) {
+            return None;
+        }
+        let steps = recording.episode.source();
+        let alignment = recording.task.alignment(&recording.episode);
+        let mut names = vec![String::new(); steps];
+        if recording.episode.answer == Answer::Symbols {
+            for (step, from) in alignment.iter().enumerate() {
+                let rows = from.clone().unwrap_or_default();
+                for name in names.get_mut(rows).into_iter().flatten() {
+                    *name = right(recording, step).unwrap_or_default();
+                }
+            }
+            let symbols: Vec<_> = (0..steps).map(|row| received(recording, row)).collect();
+            // A sequence of symbols has one in every step; its last is the delimiter.
+            if symbols.iter().all(Option::is_some) {
+                names = symbols.into_iter().flatten().collect();
+            } else if let (Some(name), Some(delimiter)) = (names.last_mut(), &symbols[steps - 1]) {
+                name.clone_from(delimiter);
+            }
+        }
+        Some(Self {
+            names,
+            alignment,
+            picture: picture(recording),
+        })
+    }
+
+    /// The name of a row in a text: ` (symbol 3)`; empty without one.
+    pub fn said(&self, row: usize) -> String {
+        let name = self.names.get(row).filter(|name| !name.is_empty());
+        name.map_or_else(String::new, |name| format!(" ({name})"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{BahdanauConfig, Model, NtmConfig};
+    use crate::task::{Caption, Copy, Frames, Transduce};
+
+    fn recording(task: &Task) -> Recording {
+        let machine = BahdanauConfig::new(task.inputs(), task.outputs());
+        Recording::new(&Model::new(machine, 1), task, 3, 1)
+    }
+
+    #[test]
+    fn source_steps_have_the_names_of_their_symbols() {
+        let transduce = Transduce {
+            symbols: 4,
+            ..Transduce::DEFAULT
+        };
+        let task = Task::Transduce(transduce.clone());
+        let episode = transduce.episode_of(&[2, 0, 3]);
+        let machine = BahdanauConfig::new(task.inputs(), task.outputs());
+        let recording = Recording::of(&Model::new(machine, 1), &task, episode, None);
+        let source = SourceSteps::of(&recording).unwrap();
+        let wanted = ["symbol 2", "symbol 0", "symbol 3", "delimiter"];
+        assert_eq!(source.names, wanted);
+        assert_eq!(source.said(1), " (symbol 0)");
+        let symbols = StepSymbol::of_all(&recording);
+        assert_eq!(symbols[2].name, "symbol 3");
+        assert!(!symbols[3].is_answer && symbols[4].is_answer);
+        for (step, symbol) in symbols.iter().enumerate().skip(4) {
+            let wrong = recording.wrong_bits(step) > 0;
+            assert_eq!(symbol.right.is_some(), wrong, "step {step}");
+        }
+        assert_eq!((&*short("symbol 12"), &*short("end symbol")), ("s12", "end"));
+        assert_eq!(&*short("pixel 3"), "pixel 3");
+    }
+
+    #[test]
+    fn patches_and_frames_are_named_by_the_true_alignment() {
+        for task in [
+            Task::Caption(Caption::DEFAULT),
+            Task::Frames(Frames::DEFAULT),
+        ] {
+            let recording = recording(&task);
+            let source = SourceSteps::of(&recording).unwrap();
+            assert_eq!(source.names.last().unwrap(), "delimiter");
+            for (step, from) in source.alignment.iter().enumerate() {
+                for row in from.clone().unwrap_or_default() {
+                    assert_eq!(Some(&source.names[row]), right(&recording, step).as_ref());
+                }
+            }
+            let is_caption = matches!(task, Task::Caption(_));
+            assert_eq!(source.picture, is_caption.then_some([4, 4]));
+        }
+    }
+
+    #[test]
+    fn bits_have_no_names_and_a_written_memory_is_no_source() {
+        let task = Task::Copy(Copy::EXAMPLE);
+        let source = SourceSteps::of(&recording(&task)).unwrap();
+        assert!(source.names.iter().all(String::is_empty));
+        assert!(StepSymbol::of_all(&recording(&task)).is_empty());
+        assert!(source.alignment.iter().flatten().count() > 0);
+        let ntm = NtmConfig::new(task.inputs(), task.outputs());
+        let written = Recording::new(&Model::new(ntm, 1), &task, 3, 1);
+        assert_eq!(SourceSteps::of(&written), None);
+    }
+}

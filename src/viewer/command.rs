@@ -217,6 +217,8 @@ pub enum Compare {
     With(PathBuf),
     /// Keep the episode on screen as A; the next recording is B.
     KeepAsA,
+    /// Run the included Neural Turing Machine on the episode on screen, which becomes A.
+    WithNtm,
     /// A becomes B, and B becomes A.
     Swap,
     /// Ask the machine of B for the episode of A.

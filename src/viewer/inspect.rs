@@ -16,7 +16,7 @@ use crate::figure::facts::equations::InStep;
 use crate::figure::facts::stages::{BEFORE, Column, columns_of};
 use crate::figure::scene::units::Units;
 use crate::figure::{head_label, narrate};
-use crate::math::Series;
+use crate::math::{Answer, Series};
 use crate::model::HeadTrace;
 use crate::model::weighting::bayesian::PRIOR;
 
@@ -88,7 +88,11 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
         line(column.symbol, sum, value(column, step))
     });
     Some(Card {
-        title: format!("{} row {row}", head_label(&recording.trace, focus)),
+        title: {
+            let title = format!("{} row {row}", head_label(&recording.trace, focus));
+            let source = open.facts.source.as_ref();
+            source.map_or(title.clone(), |source| source.named(&title, row))
+        },
         lines: lines.collect(),
         table: Table::counted(("step", &arrays), recording.trace.steps(), |t| {
             columns.iter().map(move |column| value(column, t))
@@ -213,7 +217,9 @@ fn step_card(open: &Open, step: usize) -> Card {
     let (target, output) = (episode.target.row(step), trace.output.row(step));
     let asked = episode.is_scored(step);
     let bits = |y: f32, p: f32| {
-        let right = y * p.log2() + (1.0 - y) * (1.0 - p).log2();
+        // Nothing is lost by what has no share, however unlikely.
+        let term = |share: f32, p: f32| if share == 0.0 { 0.0 } else { share * p.log2() };
+        let right = term(y, p) + term(1.0 - y, 1.0 - p);
         if right.is_finite() {
             -right
         } else {
@@ -221,12 +227,20 @@ fn step_card(open: &Open, step: usize) -> Card {
         }
     };
     let channels = output.iter().zip(target).enumerate();
+    let is_symbol = episode.answer == Answer::Symbols;
     let values = channels.map(|(channel, (&p, &y))| {
         let is_wrong = recording.is_wrong(step, channel);
         let wrong = if is_wrong { ", wrong" } else { "" };
-        let scored = format!("target {}, {} bits{wrong}", n(y), n(bits(y, p)));
+        // Of a symbol only the probability of the right one counts.
+        let cost = if is_symbol && y != 1.0 {
+            String::new()
+        } else {
+            format!(", {} bits", n(bits(y, p)))
+        };
+        let scored = format!("target {}{cost}{wrong}", n(y));
         let sum = if asked { &scored } else { "not scored" };
-        line(&format!("y{channel}"), sum, p)
+        let name = is_symbol.then(|| format!("{}: ", recording.task.output_name(channel)));
+        line(&format!("y{channel}"), name.unwrap_or_default() + sum, p)
     });
     let mut lines: Vec<_> = values.collect();
     let loss = recording.loss.get(step).copied().unwrap_or_default();

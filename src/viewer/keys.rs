@@ -181,7 +181,7 @@ const SAVE: &str = if HAS_FILES {
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 93] = [
+pub static TABLE: [Entry; 94] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again", ""),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward", ""),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back", ""),
@@ -231,6 +231,7 @@ pub static TABLE: [Entry; 93] = [
     entry(Group::Episode, Precondition::UnderWay, Command::File(File::GiveUp), "Cancel", &[control(Key::Period)], "or Esc: stop recording, reading or drawing", "abort stop give up"),
     entry(Group::Compare, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Compare))), "Compare with file", &[control(Key::D)], "another trace or weights, on one clock", "diff"),
     entry(Group::Compare, Precondition::Another, Command::Compare(Compare::KeepAsA), "Keep as A", &[key(Key::K)], "the next machine, seed or changed bit is B", ""),
+    entry(Group::Compare, Precondition::NtmBeside, Command::Compare(Compare::WithNtm), "Compare with NTM", &[], "its weightings beside this alignment, on the same episode", "attention encoder decoder neural turing machine"),
     entry(Group::Compare, Precondition::Pair, Command::Compare(Compare::Swap), "Swap A and B", &[key(Key::X)], "all layouts show the other episode", ""),
     entry(Group::Compare, Precondition::Pair, Command::Compare(Compare::ToggleDifference), "Toggle B − A", &[key(Key::D)], "show or hide the difference", ""),
     entry(Group::Compare, Precondition::Difference, Command::Compare(Compare::FirstDifference), "Go to first difference", &[shift(Key::D)], "its step, stage and head", ""),

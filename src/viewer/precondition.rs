@@ -43,6 +43,8 @@ pub enum Precondition {
     Redo,
     /// Another episode than the one kept.
     Another,
+    /// A machine with a source, and an included Neural Turing Machine for its task.
+    NtmBeside,
     /// An episode that is kept.
     Baseline,
     /// Two episodes.
@@ -73,7 +75,7 @@ impl Precondition {
     /// The precondition that is checked before this one.
     fn before(self) -> Self {
         match self {
-            Self::Recording | Self::Another | Self::Memory | Self::Value => Self::Episode,
+            Self::Recording | Self::Another | Self::NtmBeside | Self::Memory | Self::Value => Self::Episode,
             Self::Draws => Self::Recording,
             Self::StepAfter | Self::StepBefore | Self::EventAfter | Self::EventBefore => {
                 Self::Episode
@@ -132,6 +134,7 @@ impl State {
                 self.comparing.baseline.is_none() || self.pair().is_some(),
                 "no other episode was recorded since",
             ),
+            Need::NtmBeside => return self.session.ntm_beside().err(),
             Need::Baseline => (self.comparing.baseline.is_some(), "no comparison is open"),
             Need::Pair => (self.pair().is_some(), "no comparison is open"),
             Need::Difference => (self.first_difference().is_some(), "A and B do not differ"),

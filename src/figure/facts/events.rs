@@ -94,10 +94,12 @@ impl Stretch {
 /// Returns the movement of a head through the episode.
 fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
-    for step in 0..steps {
+    // In a step without any weight, while a source is read, a head does not move.
+    let is_there = |step: &usize| head.weighting.row(*step).iter().any(|weight| *weight != 0.0);
+    for step in (0..steps).filter(is_there) {
         let by = move_in(head, step);
         match stretches.last_mut() {
-            Some(last) if last.by == by => last.end = step + 1,
+            Some(last) if last.by == by && last.end == step => last.end = step + 1,
             _ => stretches.push(Stretch {
                 start: step,
                 end: step + 1,

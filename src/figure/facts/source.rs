@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::figure::peak;
 use crate::math::Answer;
-use crate::model::HeadTrace;
+use crate::model::{HeadTrace, Place, array};
 use crate::task::Task;
 use crate::train::Recording;
 
@@ -48,12 +48,19 @@ impl StepSymbol {
 }
 
 /// The name of the symbol that is received in a step, if it is one: a single 1.
-fn received(recording: &Recording, step: usize) -> Option<String> {
+pub fn received(recording: &Recording, step: usize) -> Option<String> {
     let input = recording.episode.input.row(step);
     let mut set = input.iter().enumerate().filter(|(_, value)| **value != 0.0);
     let (channel, value) = set.next()?;
     let is_symbol = *value == 1.0 && set.next().is_none();
     is_symbol.then(|| recording.task.input_name(channel))
+}
+
+/// The name of the symbol that is fed back in a step: what was answered before it.
+pub fn fed_back(recording: &Recording, step: usize) -> Option<String> {
+    let series = recording.trace.series(Place::Machine, array::FEEDBACK)?;
+    let channel = series.row(step).iter().position(|value| *value == 1.0)?;
+    Some(recording.task.output_name(channel))
 }
 
 /// The name of the right answer of a step, if it has one.
@@ -69,10 +76,10 @@ pub fn answered(recording: &Recording, step: usize) -> Option<String> {
     Some(recording.task.output_name(channel))
 }
 
-/// A name as short as it stands on an axis: `s3` for symbol 3.
+/// A name as short as it stands on an axis: `s3` for symbol 3, `|` for the delimiter.
 pub fn short(name: &str) -> Cow<'_, str> {
     match name {
-        "delimiter" => "delim".into(),
+        "delimiter" => "|".into(),
         "end symbol" => "end".into(),
         _ => match name.strip_prefix("symbol ") {
             Some(number) => format!("s{number}").into(),
@@ -140,10 +147,16 @@ impl SourceSteps {
         })
     }
 
-    /// The name of a row in a text: ` (symbol 3)`; empty without one.
-    pub fn said(&self, row: usize) -> String {
+    /// A text that names a row, with the name of that row behind its number: `row 2 [symbol 7]`.
+    pub fn named(&self, text: &str, row: usize) -> String {
+        let number = format!("row {row}");
+        let is_it = |end: usize| !text[end..].starts_with(|c: char| c.is_ascii_digit());
+        let mut found = text.match_indices(&number).map(|(at, _)| at + number.len());
         let name = self.names.get(row).filter(|name| !name.is_empty());
-        name.map_or_else(String::new, |name| format!(" ({name})"))
+        match (name, found.find(|end| is_it(*end))) {
+            (Some(name), Some(end)) => format!("{} [{name}]{}", &text[..end], &text[end..]),
+            _ => text.to_owned(),
+        }
     }
 }
 
@@ -171,7 +184,8 @@ mod tests {
         let source = SourceSteps::of(&recording).unwrap();
         let wanted = ["symbol 2", "symbol 0", "symbol 3", "delimiter"];
         assert_eq!(source.names, wanted);
-        assert_eq!(source.said(1), " (symbol 0)");
+        let named = source.named("rows 1, row 12 and row 1 (9 %)", 1);
+        assert_eq!(named, "rows 1, row 12 and row 1 [symbol 0] (9 %)");
         let symbols = StepSymbol::of_all(&recording);
         assert_eq!(symbols[2].name, "symbol 3");
         assert!(!symbols[3].is_answer && symbols[4].is_answer);

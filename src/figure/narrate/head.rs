@@ -26,6 +26,10 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
         return ["has weights that are not finite".to_owned(), String::new()];
     }
     let (row, weight) = peak(made).unwrap_or_default();
+    if !head.is_write() && head.weighting.row(step).iter().all(|weight| *weight == 0.0) {
+        let what = "waits until the source is complete";
+        return [what.to_owned(), String::new()];
+    }
     let share = percent(weight);
     let most = format!("{share} on row {row}");
     let is_on = weight >= ON_ROW;

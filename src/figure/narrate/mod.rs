@@ -11,9 +11,10 @@ pub mod mechanism;
 use crate::figure::facts::equations::InStep;
 use crate::figure::facts::numbers::percent;
 use crate::figure::facts::signal_path::SignalPath;
+use crate::figure::facts::source::SourceSteps;
 use crate::figure::facts::stages::{Stage, StageRef};
 use crate::figure::{HeadName, head_label};
-use crate::model::{HeadTrace, Trace};
+use crate::model::{HeadTrace, Trace, peak};
 use crate::train::Recording;
 
 pub use crate::figure::facts::moment::Moment;
@@ -132,7 +133,11 @@ impl<'a> Moment<'a> {
     fn action(&self, head: usize, stage: Option<StageRef>) -> [String; 2] {
         let at = InStep::of(self.trace(), self.stages.writes_first(), head, self.step);
         let action = at.map(|at| head::action(&at, stage.map(|at| at.stage)));
-        action.unwrap_or_default()
+        let [what, detail] = action.unwrap_or_default();
+        let weighting = self.trace().heads.get(head).map(|of| of.weighting.row(self.step));
+        let named = SourceSteps::of(self.recording).zip(weighting.and_then(peak));
+        let what = named.map_or(what.clone(), |(source, (row, _))| source.named(&what, row));
+        [what, detail]
     }
 
     /// The input, the output, or what a machine without heads does in a step.
@@ -188,7 +193,6 @@ mod tests {
     use super::*;
     use crate::figure::facts::stages::Stages;
     use crate::io::weights;
-    use crate::model::peak;
 
     /// An episode of an included machine, where the binary has it.
     fn included(name: &str) -> Option<(Recording, Stages)> {

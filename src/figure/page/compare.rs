@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use crate::figure::facts::episode::{MemoryAt, wrong_bits};
 use crate::figure::facts::moment::Moment;
-use crate::figure::facts::rows::{Rows, addressed, touched_by};
+use crate::figure::facts::rows::{Rows, addressed, touched, touched_by};
+use crate::figure::facts::source::{SourceSteps, StepSymbol};
 use crate::figure::facts::stages::{Column, StageRef, Stages, columns_of, weighting_at};
 use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::cells::Cells;
@@ -18,7 +19,7 @@ use crate::figure::scene::paint::{Draw, Page, Paint, Surface};
 use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
 use crate::figure::{
     Area, Drawing, HeadName, Options, PanelId, Picture, Scale, Style, Walk, facts::numbers,
-    head_label, head_named,
+    head_label, head_named, peak,
 };
 use crate::math::Series;
 use crate::model::{Array, HeadTrace, Place, Trace, array};
@@ -55,9 +56,37 @@ pub struct Common {
     output_difference: Scale,
     /// True when both are shown the same.
     same_input: bool,
+    /// The sources of machines that read one, and the symbols of the steps.
+    sources: [Option<SourceSteps>; 2],
+    symbols: [Vec<StepSymbol>; 2],
+    /// The true alignment: of a machine that writes, the rows written in the right source steps.
+    aligned: [Vec<(usize, Range<usize>)>; 2],
+    /// The rows of each, where those of one are source steps and those of the other are not.
+    unlike: Option<[Rows; 2]>,
+}
+
+/// The rows that every answer comes from by the true alignment: of a machine that writes, those written then.
+fn aligned(recording: &Recording) -> Vec<(usize, Range<usize>)> {
+    let writer = recording.trace.heads.iter().find(|head| head.is_write());
+    let alignment = recording.task.alignment(&recording.episode);
+    let steps = alignment.into_iter().enumerate();
+    let steps = steps.filter_map(|(step, from)| Some((step, from?)));
+    let rows = steps.flat_map(|(step, from)| match writer {
+        None => vec![(step, from)],
+        Some(writer) => from
+            .filter_map(|then| peak(writer.weighting.row(then)))
+            .map(|(row, _)| (step, row..row + 1))
+            .collect(),
+    });
+    rows.collect()
 }
 
 impl Common {
+    /// True where the rows of one are source steps, and those of the other are not.
+    pub fn is_unlike(&self) -> bool {
+        self.unlike.is_some()
+    }
+
     /// Looks at all of both.
     pub fn of(a: &Recording, b: &Recording) -> Self {
         let total = addressed(&a.trace).min(addressed(&b.trace));
@@ -73,6 +102,12 @@ impl Common {
             });
             scales.collect()
         });
+        let sources = [a, b].map(SourceSteps::of);
+        let is_unlike = sources[0].is_some() != sources[1].is_some();
+        let unlike = is_unlike.then(|| {
+            [a, b].map(|one| Rows::of(touched(one), addressed(&one.trace)))
+        });
+        let reads = sources.iter().any(Option::is_some);
         let outputs = a.trace.output.width().min(b.trace.output.width());
         let steps = 0..a.trace.steps().max(b.trace.steps());
         Self {
@@ -84,6 +119,10 @@ impl Common {
             output_difference: difference(&a.trace.output, &b.trace.output, outputs),
             same_input: (0..a.trace.steps().min(b.trace.steps()))
                 .all(|t| a.trace.input.row(t) == b.trace.input.row(t)),
+            symbols: [a, b].map(StepSymbol::of_all),
+            aligned: [a, b].map(|one| if reads { aligned(one) } else { Vec::new() }),
+            sources,
+            unlike,
         }
     }
 }
@@ -215,8 +254,10 @@ impl<'a> Comparison<'a> {
             axis: !heads,
         }];
         if heads {
-            let last = self.sides().last();
-            bands.extend(self.sides().map(|side| Band {
+            let last = if self.common.is_unlike() { Some(1) } else { self.sides().last() };
+            // Rows that mean other things have no difference.
+            let sides = self.sides().filter(|side| *side < 2 || !self.common.is_unlike());
+            bands.extend(sides.map(|side| Band {
                 stacks: vec![
                     (OVER_TIME, vec![self.weighting(side)]),
                     (1.0 - OVER_TIME, vec![self.memory(side)]),
@@ -319,8 +360,13 @@ impl<'a> Comparison<'a> {
             heads[side].map_or(own, |head| own.of_head(name(head)))
         });
         let scale = [own[0], own[1], difference][side];
-        let mut cells = self.over_time(side, self.common.all.total(), scale, series);
+        let rows = self.down(side).rows.total();
+        let mut cells = self.over_time(side, rows, scale, series);
         cells.version = (self.weighting.place(), 0);
+        let aligned = self.common.aligned.get(side).into_iter().flatten();
+        let aligned = aligned.filter(|(step, _)| self.steps.contains(step));
+        let aligned = aligned.map(|(step, rows)| (step - self.steps.start, rows.clone()));
+        cells.aligned = aligned.collect();
         let what = format!("{} of {}", self.weighting.symbol, self.head);
         let lacks = |side: usize| match heads[side] {
             None => Some(format!("{} has no {}", SIDES[side], self.head)),
@@ -330,8 +376,18 @@ impl<'a> Comparison<'a> {
             of: heads[0],
             ..PanelId::new(Picture::Weightings).on(side)
         };
-        let note = self.name_of(side);
-        Self::picture(id, (&what, note), lacks, cells, (self.down(), 120.0))
+        let truth = match &self.common.sources.get(side) {
+            _ if cells.aligned.is_empty() => "",
+            Some(None) => "; outlined: rows written in the true source steps",
+            _ => "; outlined: true alignment",
+        };
+        let note = self.name_of(side) + truth;
+        let panel = Self::picture(id, (&what, note), lacks, cells, (self.down(side), 120.0));
+        let symbols = self.common.symbols.get(side);
+        Panel {
+            symbols: symbols.and_then(|all| all.get(self.steps.clone())).unwrap_or_default(),
+            ..panel
+        }
     }
 
     /// Returns an array of one of the two over time, or their difference, up to the shorter length.
@@ -379,7 +435,8 @@ impl<'a> Comparison<'a> {
             0 | 1 => value(side, column, row),
             _ => value(1, column, row) - value(0, column, row),
         };
-        let mut cells = Cells::new([columns, common.all.total()], scale, value);
+        let down = self.down(side);
+        let mut cells = Cells::new([columns, down.rows.total()], scale, value);
         cells.version = (one, other);
         let lacks = |of: usize| match widths {
             [a, b] if side == 2 && a != b => Some(format!("{a} and {b} columns")),
@@ -387,7 +444,7 @@ impl<'a> Comparison<'a> {
             _ => self.lacks(of, Place::Machine, array::MEMORY),
         };
         let id = PanelId::new(Picture::Memory).on(side);
-        Self::picture(id, ("memory", when), lacks, cells, (self.down(), 120.0))
+        Self::picture(id, ("memory", when), lacks, cells, (down, 120.0))
     }
 
     fn name_of(&self, side: usize) -> String {
@@ -432,13 +489,17 @@ impl<'a> Comparison<'a> {
         (!is_known).then(|| format!("not recorded in {}", SIDES[side]))
     }
 
-    fn down(&self) -> Down<'a> {
+    fn down(&self, side: usize) -> Down<'a> {
         let Common { touched, all, .. } = self.common;
+        let unlike = self.common.unlike.as_ref().and_then(|own| own.get(side));
+        // Of two sources the names of the first.
+        let source = self.common.sources[side % 2].as_ref();
+        let both = if self.options.all_rows { all } else { touched };
         Down {
             label: "row",
-            rows: Cow::Borrowed(if self.options.all_rows { all } else { touched }),
+            rows: Cow::Borrowed(unlike.unwrap_or(both)),
             upwards: false,
-            names: &[],
+            names: source.map_or(&[], |source| &source.names),
         }
     }
 }

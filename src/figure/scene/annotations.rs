@@ -48,7 +48,8 @@ impl Cells<'_> {
 
     /// Outlines the true alignment, where its cells are large enough.
     pub(crate) fn outline_aligned(&self, on: &mut Surface<'_>, at: At<'_>) {
-        let (At { area, axis, .. }, ink) = (at, on.page.colours.strong);
+        let (At { area, axis, .. }, colours) = (at, on.page.colours);
+        let ink = text_on(colours.of(self.scale, 0.0));
         let width = area.width() / self.columns.max(1) as f32;
         if width.min(axis.height) < LEAST_ALIGNED {
             return;

@@ -20,7 +20,7 @@ use crate::figure::scene::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use crate::figure::scene::panel::{Across, Content, Down, Panel};
 use crate::figure::scene::patches::Patches;
 use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label};
-use crate::math::{Matrix, Series};
+use crate::math::{Answer, Matrix, Series};
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Array, HeadTrace, NoiseMode, Place, array};
 use crate::train::Recording;
@@ -131,7 +131,11 @@ impl<'a> Source<'a> {
             _ => (title, ""),
         };
         let layer = || format!("layer {}", id.of.unwrap_or(0));
+        let is_symbols = recording.episode.answer == Answer::Symbols;
         let (note, whose) = match row {
+            "channel" if id.picture == Picture::Output && is_symbols => {
+                ("probability of each symbol".to_owned(), name.to_owned())
+            }
             "channel" => (shows.to_owned(), name.to_owned()),
             "unit" => (layer(), layer()),
             _ => (format!("{symbol} of {label}"), label),
@@ -367,9 +371,16 @@ impl<'a> Catalogue<'a> {
         } else {
             recording.episode.source()..steps
         };
-        let cells = Cells::of([steps, weights.rows], weights.scale, weights.values);
+        let size = [steps, weights.rows];
+        let cells = if id.now {
+            let (now, head) = (self.now, recording.trace.heads.get(head)?);
+            Cells::new(size, weights.scale, move |_, row| now.attention(head, row))
+        } else {
+            Cells::of(size, weights.scale, weights.values)
+        };
+        let answered = steps_done(PanelId::new(Picture::Output), &self.now);
         let named = (self.facts.source.as_ref()?, &self.facts.symbols[..]);
-        let patches = Patches::new(recording, named, (cells, shown))?;
+        let patches = Patches::new(recording, named, (cells, shown, answered))?;
         let note = "each patch in the colour of its weight; outlined: true patch";
         Some(Panel {
             title: "What it looks at".to_owned(),
@@ -378,7 +389,7 @@ impl<'a> Catalogue<'a> {
             note: note.to_owned(),
             alt: note.to_owned(),
             natural: 110.0,
-            done: steps_done(PanelId::new(Picture::Output), &self.now),
+            done: if id.now { usize::MAX } else { answered },
             ..Panel::new(id, Content::Patches(patches))
         })
     }

@@ -55,6 +55,8 @@ pub struct Panel<'a> {
     pub natural: f32,
     /// Number of steps that have happened, of a picture over time.
     pub done: usize,
+    /// The first step of a picture over time.
+    pub first: usize,
     /// The symbol of every step of a picture over time; empty without symbols.
     pub symbols: &'a [StepSymbol],
 }
@@ -193,6 +195,7 @@ impl<'a> PlacedPanel<'a> {
         let column = ((share * cells.columns as f32) as usize).min(cells.columns.checked_sub(1)?);
         let row = self.axis.row_at(y)?;
         let value = cells.value(column, row)?;
+        let column = self.panel.first + column;
         Some(Hit { column, row, value })
     }
 
@@ -258,13 +261,14 @@ impl<'a> Panel<'a> {
             down: Down::all("", 0),
             natural: 240.0,
             done: usize::MAX,
+            first: 0,
             symbols: &[],
         }
     }
 
     /// Returns a picture over time with some of its steps.
     pub(crate) fn during(mut self, steps: Range<usize>) -> Self {
-        self.across = Across::Steps(steps.len());
+        (self.across, self.first) = (Across::Steps(steps.len()), steps.start);
         self.symbols = self.symbols.get(steps.clone()).unwrap_or_default();
         if let Content::Cells(cells) = self.content {
             self.content = Content::Cells(cells.during(steps));

@@ -29,6 +29,8 @@ pub struct Patches<'a> {
     pub steps: Range<usize>,
     /// Patches on a side of the picture, and pixels on a side of a patch.
     size: [usize; 2],
+    /// Number of steps whose answers are there.
+    answered: usize,
     input: &'a Series<f32>,
     source: &'a SourceSteps,
     symbols: &'a [StepSymbol],
@@ -39,13 +41,14 @@ impl<'a> Patches<'a> {
     pub fn new(
         recording: &'a Recording,
         (source, symbols): (&'a SourceSteps, &'a [StepSymbol]),
-        (cells, steps): (Cells<'a>, Range<usize>),
+        (cells, steps, answered): (Cells<'a>, Range<usize>, usize),
     ) -> Option<Self> {
         Some(Self {
             size: source.picture?,
             input: &recording.trace.input,
             cells,
             steps,
+            answered,
             source,
             symbols,
         })
@@ -116,21 +119,24 @@ impl<'a> Patches<'a> {
     /// Paints the steps before `done`, with the name of each answer.
     pub fn paint(&self, on: &mut Surface<'_>, area: &Area, done: usize) {
         let colours = on.page.colours;
+        let truth = text_on(colours.of(self.cells.scale, 0.0));
         for (step, place) in self.steps.clone().zip(self.places(area)) {
             if step >= done && on.page.hides_future {
                 on.rect(place, colours.well);
             } else {
                 let image = self.image(step, colours);
                 on.put(crate::figure::Mark::Image { area: place, image });
-                self.name(on, &place, step);
+                if step < self.answered || !on.page.hides_future {
+                    self.name(on, &place, step);
+                }
             }
             on.frame(place, colours.line);
             let right = self.source.alignment.get(step).cloned().flatten();
             for row in right.unwrap_or_default() {
                 let patch = self.patch(&place, row);
                 if patch.width() >= OUTLINED {
-                    on.outline(patch, colours.strong);
-                    on.outline(patch.inset(1.0, 1.0), colours.strong);
+                    on.outline(patch, truth);
+                    on.outline(patch.inset(1.0, 1.0), truth);
                 }
             }
             if on.page.step == Some(step) && self.steps.len() > 1 {

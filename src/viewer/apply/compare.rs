@@ -16,6 +16,7 @@ impl State {
         match about {
             Compare::With(path) => self.start(Job::OpenOther(path)),
             Compare::KeepAsA => self.keep_as_a(),
+            Compare::WithNtm => self.compare_with_ntm(),
             Compare::Swap => self.swap_sides(),
             Compare::SameInput => {
                 if let Some(baseline) = self.comparing.baseline.clone() {
@@ -100,6 +101,15 @@ impl State {
         self.session.choose_same_episode(index);
         self.session.begin(self.pending.begin.rows, None);
         self.record();
+    }
+
+    /// The included Neural Turing Machine runs on the episode on screen, which becomes A.
+    fn compare_with_ntm(&mut self) {
+        if let (Ok(index), Some(screen)) = (self.session.ntm_beside(), self.session.open.clone()) {
+            self.comparing.keep(screen, true);
+            self.session.choose_same_episode(index);
+            self.record();
+        }
     }
 
     /// Says why two cannot be compared, if they cannot; everything stays as it is.

@@ -8,6 +8,7 @@ use crate::figure::facts::stages::columns_of;
 use crate::figure::scene::catalogue::Source;
 use crate::figure::scene::overlap::{self, Redundant};
 use crate::figure::{self, HeadName, PanelId, Picture, Scale, expected_shift, head_label, signed};
+use crate::math::Answer;
 use crate::model::{HeadTrace, Trace, array};
 use crate::train::Recording;
 use crate::viewer::state::Open;
@@ -93,7 +94,11 @@ fn of_machine(
             } else {
                 "not scored".to_owned()
             };
-            let sum = format!("{name}: σ(z) = 1 / (1 + exp(−({})))\n{said}", n(z));
+            let sum = if recording.episode.answer == Answer::Symbols {
+                format!("{name}: softmax(z), z {}\n{said}", n(z))
+            } else {
+                format!("{name}: σ(z) = 1 / (1 + exp(−({})))\n{said}", n(z))
+            };
             line("y", sum, value)
         }
     }

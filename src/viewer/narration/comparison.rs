@@ -87,15 +87,17 @@ pub fn verdicts(pair: &Pair<'_>) -> String {
     if a.scored + b.scored == 0 {
         return "No output is scored.".to_owned();
     }
-    let found = pair.differences().map(|found| found.heads_diverge);
+    let found = pair.differences().filter(|found| !found.common.is_unlike());
+    let found = found.map(|found| found.heads_diverge);
     let some = |open: &Open| !open.shown.recording.trace.heads.is_empty();
     let heads = match found {
         Some(Some(step)) => format!("; heads diverge at step {step}"),
         Some(None) if some(pair.a) && some(pair.b) => "; heads stay on the same rows".to_owned(),
         _ => String::new(),
     };
+    let unit = pair.a.shown.recording.episode.answer.unit();
     format!(
-        "A: {} of {} bits wrong, B: {} of {}{heads}.",
+        "A: {} of {} {unit} wrong, B: {} of {}{heads}.",
         a.wrong, a.scored, b.wrong, b.scored
     )
 }

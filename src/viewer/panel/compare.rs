@@ -75,11 +75,13 @@ fn outcome_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut View
             comparison::first_difference(pair, &found.values),
             &found.values,
         );
-        for told in [
-            comparison::verdicts(pair),
-            comparison::largest(values),
-            first,
-        ] {
+        let told = if found.common.is_unlike() {
+            let unlike = "The rows of one are source steps, those of the other memory rows: each has its own axis, and only answers are compared.";
+            [comparison::verdicts(pair), unlike.to_owned(), String::new()]
+        } else {
+            [comparison::verdicts(pair), comparison::largest(values), first]
+        };
+        for told in told {
             if !told.is_empty() {
                 words(ui, told, theme::text(12.0), ink);
             }

@@ -12,7 +12,7 @@ use crate::figure::scene::annotations::head_dash;
 use crate::figure::{self, Surface, TOUCHED, facts::numbers, head_label, narrate};
 use crate::model::NoiseMode;
 use crate::task::{Measure, Task};
-use crate::viewer::command::{Command, Edit, Episode, Rows};
+use crate::viewer::command::{Command, Compare, Edit, Episode, Rows};
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::{
     EpisodeRequest, MOST_REPEATS, Machine, Open, Session, size_label, sizes, stops, task_name,
@@ -53,7 +53,12 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
     if session.draws() {
         draw_ui(ui, session);
     }
-    if machine.ntm.config.heads() > 0 {
+    if machine.ntm.config.of_source(1).is_some() {
+        let steps = session.open.as_ref().map_or(0, |open| open.all.total());
+        if steps > 0 {
+            note(ui, &format!("memory: {steps} rows, one per source step"));
+        }
+    } else if machine.ntm.config.heads() > 0 {
         rows_ui(ui, session, machine);
     }
     wrap_around_ui(ui, session);
@@ -63,6 +68,23 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
         edit_ui(ui, session);
     }
     new_episode_ui(ui, next);
+    let beside = session.ntm_beside();
+    if session.open.as_ref().is_some_and(|open| open.facts.source.is_some()) {
+        beside_ui(ui, beside.err());
+    }
+}
+
+/// The button that compares with the Neural Turing Machine; without one, its tooltip has the reason.
+fn beside_ui(ui: &mut Ui, lacks: Option<&str>) {
+    let height = ui.spacing().interact_size.y;
+    let hint = "Run the included Neural Turing Machine on this episode: its weightings beside this alignment";
+    let button = |ui: &mut Ui| {
+        wide_button(ui, ("Compare with NTM", height, hint), Compare::WithNtm);
+    };
+    let response = ui.add_enabled_ui(lacks.is_none(), button).response;
+    if let Some(reason) = lacks {
+        response.on_hover_text(format!("Not available: {reason}"));
+    }
 }
 
 /// Shows the controls for the size and the repeats of an episode.

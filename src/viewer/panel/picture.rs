@@ -16,7 +16,7 @@ use crate::figure::scene::panel::{Content, Hit};
 use crate::figure::scene::units::QUANTITIES;
 use crate::figure::{PanelId, Picture, PlacedPanel, Surface, facts::numbers, head_label, narrate};
 use crate::train::{ABSENT, Quantity};
-use crate::viewer::command::{Command, Episode, Look};
+use crate::viewer::command::{Command, Episode, Look, Play};
 use crate::viewer::inspect::{self, Card};
 use crate::viewer::narration;
 use crate::viewer::narration::comparison::value_text;
@@ -31,7 +31,12 @@ pub fn is_of_units(id: PanelId) -> bool {
 
 /// True for pictures whose rows are those of the memory.
 pub fn has_rows(id: PanelId) -> bool {
-    let of_rows = [Picture::Weightings, Picture::Memory, Picture::Stages];
+    let of_rows = [
+        Picture::Weightings,
+        Picture::Memory,
+        Picture::Stages,
+        Picture::Patches,
+    ];
     of_rows.contains(&id.picture)
 }
 
@@ -61,11 +66,14 @@ pub fn point_ui(
     view: &mut View<'_>,
 ) {
     let (response, hit) = hover_ui(ui, place, all, view);
-    if place.steps().is_some() {
+    if place.steps() == Some(view.steps()) {
         scrub(&response, rect(&place.area).x_range(), view);
     }
     if let (true, Some(at)) = (response.clicked(), hit) {
         let id = place.panel.id;
+        if matches!(place.panel.content, Content::Patches(_)) {
+            send(ui.ctx(), Play::Seek(at.column));
+        }
         let pins = ui.input(|input| input.modifiers.shift);
         match head_of(id).filter(|_| pins) {
             Some(head) => send(ui.ctx(), Look::Pin(head)),
@@ -140,25 +148,35 @@ fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &Vie
     let (panel, step) = (&place.panel, view.step());
     let (id, whose, row_name) = (panel.id, &panel.whose, panel.down.label);
     let Hit { column, row, value } = at;
+    // Of a source step, its symbol in full.
+    let source = view.open.facts.source.as_ref();
+    let source = source.filter(|_| has_rows(id) && id.side.is_none_or(|side| side == 2));
+    let source = source.and_then(|source| source.names.get(row));
+    let source = source.filter(|name| !name.is_empty());
+    let source = source.map_or_else(String::new, |name| format!("  {name}"));
     let channel = channel(id, at);
     let which = match id.picture {
         Picture::Input => view.recording().task.input_name(channel),
         Picture::Target | Picture::Output | Picture::Error => {
             view.recording().task.output_name(channel)
         }
-        _ => format!("{row_name} {row}"),
+        _ => format!("{row_name} {row}{source}"),
     };
     let said = match (&panel.content, id.picture) {
         (_, Picture::Differences) => format!("{whose}  step {column}"),
         (Content::Bars(bars), _) => {
-            format!("{whose}  step {step}  row {row}  {}", bars.column.symbol)
+            let symbol = bars.column.symbol;
+            format!("{whose}  step {step}  row {row}{source}  {symbol}")
         }
         (_, Picture::Units) => format!("{whose}  step {step}  unit {row}  {}", panel.title),
         (Content::Overlap(overlap), _) => {
             let [a, b] = [row, column].map(|head| overlap.names[head]);
             format!("{a} with {b}  step {step}")
         }
-        (_, Picture::Memory) if id.side.is_none() => format!("{whose}  row {row}  column {column}"),
+        (Content::Patches(_), _) => format!("{whose}  step {column}  patch {row}{source}"),
+        (_, Picture::Memory) if id.side.is_none() => {
+            format!("{whose}  row {row}{source}  column {column}")
+        }
         (_, Picture::Learned) => {
             let head = id.of.map(|head| &view.trace().heads[head]);
             let learned = head.zip(id.part);
@@ -267,7 +285,7 @@ fn target(id: PanelId, at: Hit) -> Target {
     let value = |id, column| Target::Value { id, column };
     let (row, column) = (at.row, at.column);
     match id.picture {
-        Picture::Weightings | Picture::Stages => Target::Row(row),
+        Picture::Weightings | Picture::Stages | Picture::Patches => Target::Row(row),
         Picture::Memory => Target::Cell { row, column },
         Picture::Hidden | Picture::Cells | Picture::Units => Target::Unit {
             layer: id.of.unwrap_or(0),
@@ -303,7 +321,9 @@ fn menu(
     let (panel, Some(cells)) = (&place.panel, place.cells()) else {
         return;
     };
-    if !(response.secondary_clicked() || response.context_menu_opened()) {
+    // Part of an episode is not numbered from its first step.
+    let is_asked = response.secondary_clicked() || response.context_menu_opened();
+    if !is_asked || panel.first > 0 {
         return;
     }
     if let Content::Bars(bars) = &panel.content {

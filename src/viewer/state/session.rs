@@ -104,6 +104,26 @@ impl Session {
         machines.position(|machine| machine.ntm.config.heads() > 0)
     }
 
+    /// The Neural Turing Machine for the task on screen, to compare with a machine that reads a source.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    pub fn ntm_beside(&self) -> Result<usize, &'static str> {
+        let open = self.open.as_ref().filter(|open| open.facts.source.is_some());
+        let Recording { task, trace, .. } = match open {
+            Some(open) => &open.shown.recording,
+            None => return Err("the machine on screen reads no source"),
+        };
+        let channels = (trace.input.width(), trace.output.width());
+        let is_it = |machine: &Arc<Machine>| {
+            let config = &machine.ntm.config;
+            let fits = (config.inputs(), config.outputs()) == channels;
+            fits && config.write_heads() > 0 && machine.task.name() == task.name()
+        };
+        let found = self.machines.iter().position(is_it);
+        found.ok_or("no Neural Turing Machine is included for this task with these channels; one is for `copy` with 8 bits")
+    }
+
     /// Resets the request to the episode on screen after a refusal, unless another request was made since.
     pub fn refuse(&mut self, request: &EpisodeRequest) {
         if let (true, Some(fulfilled)) = (self.request == *request, &self.fulfilled) {

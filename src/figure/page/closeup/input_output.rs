@@ -22,6 +22,11 @@ impl<'a> CloseUp<'a, '_> {
             let bits = self.bits(picture, area);
             self.stack(on, picture, bits);
             self.outline(on, bits, is_now.then_some(colours.accent));
+            if picture == Picture::Input {
+                let at = [area.middle(), bits.bottom + self.size(15.0).max(9.0)];
+                let style = self.letters(12.0, colours.text).middle();
+                fitting(on, &[&self.symbol_in()], (at, style, area.width() + self.size(30.0)));
+            }
             places.extend(self.end_place(picture, bits));
         }
         self.flows(on);
@@ -156,7 +161,11 @@ impl<'a> CloseUp<'a, '_> {
         let come = self.now.progress(Stage::Output, None) >= 1.0 && self.now.glide().is_none();
         let wrong = self.now.recording.wrong_bits(self.now.step);
         let count = format!("{wrong} wrong");
+        let symbol = self.symbol_out();
+        let [right, not] = ["right", "wrong"].map(|word| format!("{symbol}, {word}"));
         let (texts, ink) = match (self.is_scored(), come, wrong) {
+            (true, true, 0) if !symbol.is_empty() => ([&*right, &symbol], colours.text),
+            (true, true, _) if !symbol.is_empty() => ([&*not, &symbol], colours.warning),
             (false, ..) => (["not scored", "–"], colours.subdued),
             (true, false, _) => return,
             (true, true, 0) => (["all right", "right"], colours.text),

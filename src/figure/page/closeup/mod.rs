@@ -7,6 +7,7 @@
 //!
 //! [`motion`]: crate::figure::scene::motion
 
+mod alignment;
 mod columns;
 mod flows;
 mod head;
@@ -224,6 +225,7 @@ impl<'a> CloseUp<'a, '_> {
             hue: self.page.colours.head(name),
             view: view::View::new(&self.seen, head, pane),
         };
+        of.source(on, places);
         of.columns(on, places);
         of.memory(on, places);
         of.spine(on, places);

@@ -20,6 +20,8 @@ const SMALL: f32 = 0.7;
 const UPRIGHT_ROW: f32 = 22.0;
 /// The smallest letters, and those of an upright page: that is held near, and has little room.
 const LETTERS: [f32; 2] = [9.0, 10.0];
+/// Least width of the room for the source left of the columns.
+const BESIDE: f32 = 56.0;
 /// Greatest height of a row where there are few.
 const TALLEST: f32 = 34.0;
 
@@ -55,6 +57,8 @@ pub(super) struct PaneArea {
     pub(super) head: usize,
     /// The columns of its addressing, at the rows.
     pub(super) columns: Area,
+    /// Free room left of them, at the rows.
+    pub(super) before: Option<Area>,
     /// Row numbers and the sign of the head.
     pub(super) spine: Area,
     /// The memory at the rows.
@@ -174,9 +178,12 @@ impl PaneArea {
             let top = bottom + of(8.0) + index as f32 * (strip + of(6.0));
             memory.down(top, top + strip)
         });
+        let before = whole.across(whole.left + of(40.0).max(28.0), left - of(24.0).max(12.0));
+        let before = before.down(top, bottom);
         let key = memory.down(top - of(8.0) - strip, top - of(8.0));
         Self {
             head,
+            before: Some(before).filter(|area| area.width() >= BESIDE),
             columns: columns.across(left, columns.right).down(top, bottom),
             spine: memory.across(memory.left - spine, memory.left),
             rows,

@@ -48,7 +48,15 @@ impl View {
     pub(super) fn new(seen: &Catalogue<'_>, head: &HeadTrace, pane: &PaneArea) -> Self {
         let total = head.weighting.width();
         let area = pane.memory;
-        let middle = || centre(seen, head, pane.rows) + 0.5 - 0.5 * pane.rows as f32;
+        let middle = || {
+            let (centre, rows) = (centre(seen, head, pane.rows), pane.rows as f32);
+            if seen.facts.source.is_none() {
+                return centre + 0.5 - 0.5 * rows;
+            }
+            // A source has a beginning and an end.
+            let (centre, total) = (centre.rem_euclid(total as f32), total as f32);
+            (centre + 0.5 - 0.5 * rows).clamp(0.0, total - rows)
+        };
         let top = if total <= pane.rows { 0.0 } else { middle() };
         Self {
             top,

@@ -19,6 +19,7 @@ use geometry::{Bands, Columns, PHASES};
 
 use crate::figure::facts::heads::Scalar;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span};
+use crate::figure::facts::source::picture;
 use crate::figure::scene::annotations::sign;
 use crate::figure::scene::axes;
 use crate::figure::scene::catalogue::Catalogue;
@@ -137,7 +138,8 @@ impl<'a> Painting<'_, 'a> {
             self.memory(bands, &axis);
             self.minimap(bands.rows);
             let others = self.trace().heads.len() - 1;
-            if bands.has_thumbnails(others) {
+            let has_picture = picture(self.of.seen.now.recording).is_some();
+            if has_picture || bands.has_thumbnails(others) {
                 // Thumbnails have a time axis of their own.
                 let below = Span::new(bands.others.max + 4.0, all.max);
                 self.play_head(below);

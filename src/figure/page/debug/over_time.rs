@@ -94,6 +94,7 @@ impl Painting<'_, '_> {
             // Below the symbols.
             let y = Span::new(bands.others.min + 8.0, bands.others.max);
             self.picture(panel.at(area(self.columns.time, y)));
+            self.beside("picture", y.min + 8.0);
             return self.row_numbers(axis);
         }
         self.row_numbers(axis);

@@ -47,7 +47,9 @@ impl Painting<'_, '_> {
         let style = self.quiet(SMALL).end();
         for (cell, emitted) in table_cells(x).into_iter().zip(&EMITTED) {
             let at = [cell.max, y.min + line / 2.0];
-            self.on.text(emitted.title(), at, style);
+            if self.emits(emitted) {
+                self.on.text(emitted.title(), at, style);
+            }
         }
         // Where there is no room for all, the selected head is among those shown.
         let first = (self.of.focus + 1).saturating_sub(fits).min(count - fits);
@@ -56,6 +58,12 @@ impl Painting<'_, '_> {
             let line = area(x, Span::new(top, top + line));
             self.table_line(line, first + index);
         }
+    }
+
+    /// True where some head has this number.
+    fn emits(&self, emitted: &Emitted) -> bool {
+        let mut heads = self.trace().heads.iter();
+        heads.any(|head| emitted.is_of(head))
     }
 
     fn table_line(&mut self, line: Area, head: usize) {
@@ -77,20 +85,23 @@ impl Painting<'_, '_> {
             let value = emitted_value(lines, emitted, step);
             emitted.in_table(value)
         });
-        for (cell, value) in cells.into_iter().zip(&values) {
-            self.on.text(value.as_str(), [cell.max, middle], style);
+        for ((cell, value), emitted) in cells.into_iter().zip(&values).zip(&EMITTED) {
+            if self.emits(emitted) {
+                self.on.text(value.as_str(), [cell.max, middle], style);
+            }
         }
         let shift = main_shift(&self.trace().heads[head], step);
         let shift = shift.map_or_else(String::new, |(by, _)| signed(by));
         self.on.text(shift.as_str(), [cells[2].max, middle], style);
         self.shift_bars(head, line.across(cells[2].min, cells[2].max));
-        let name = format!(
-            "{label} emits β {}, g {}, shift {shift}, γ {}; entropy {} bits",
-            values[0].trim(),
-            values[1],
-            values[3].trim(),
-            values[4].trim()
-        );
+        let [beta, gate, _, gamma, entropy] = values.each_ref().map(|value| value.trim());
+        let name = if EMITTED[..4].iter().any(|emitted| self.emits(emitted)) {
+            format!(
+                "{label} emits β {beta}, g {gate}, shift {shift}, γ {gamma}; entropy {entropy} bits"
+            )
+        } else {
+            format!("{label} has an entropy of {entropy} bits")
+        };
         self.part(Slot::TableLine(head), name, line);
     }
 

@@ -1,0 +1,81 @@
+//! The source left of the columns: the alignment so far on the same rows, or the picture that the machine describes.
+
+use super::Pane;
+use crate::figure::facts::source::{answered, fed_back, received, short};
+use crate::figure::scene::axes;
+use crate::figure::scene::catalogue::steps_done;
+use crate::figure::scene::fonts::cut;
+use crate::figure::scene::paint::{Draw, Page, Surface};
+use crate::figure::scene::panel::PlacedPanel;
+use crate::figure::{PanelId, Picture};
+
+impl<'a> Pane<'a, '_> {
+    /// The picture by the weights of the step, or the weights of all answers so far.
+    pub(super) fn source(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
+        let (Some(area), Some(source)) = (self.area.before, &self.seen.facts.source) else {
+            return;
+        };
+        let (head, colours) = (self.area.head, self.page.colours);
+        let (first, steps) = (self.now.recording.episode.source(), self.now.trace().steps());
+        let page = Page {
+            first,
+            hides_future: true,
+            ..*self.page
+        };
+        let title = |on: &mut Surface<'_>, words: &[&str]| {
+            self.heading(on, words, area, (colours.text, area.width() + self.size(40.0)));
+        };
+        if let Some(panel) = self.seen.panel(PanelId::of(Picture::Patches, head).now()) {
+            title(on, &["what it looks at", "looks at"]);
+            let half = 0.5 * area.width().min(area.height() - 20.0);
+            let place = panel.at(area.across(area.middle() - half, area.middle() + half));
+            place.paint(&mut Surface::new(on.paint, &page));
+            return places.push(place);
+        }
+        let panel = self.seen.panel(PanelId::of(Picture::Weightings, head));
+        let Some(panel) = panel.filter(|_| first < steps) else {
+            return;
+        };
+        title(on, &["alignment so far", "alignment"]);
+        let place = panel.during(first..steps).along(area, self.view.axis());
+        place.paint(&mut Surface::new(on.paint, &page));
+        if let Some(step) = self.now.step.checked_sub(first) {
+            axes::play_head(on, &area.inset(0.0, -2.0), step, steps - first);
+        }
+        let done = steps_done(PanelId::new(Picture::Output), &self.now);
+        let above = ([area.left, area.right], area.top - self.size(10.0).max(8.0));
+        axes::symbols(on, place.panel.symbols, above, done.saturating_sub(first));
+        let style = self.letters(11.0, colours.subdued).end();
+        for slot in self.view.slots().filter(|slot| slot.seen() > 0.6) {
+            if let Some(name) = source.names.get(slot.row).filter(|_| self.view.height >= 9.0) {
+                let at = [area.left - 5.0, slot.whole.center()];
+                on.text(cut(&short(name), &style, self.size(40.0).max(26.0)), at, style);
+            }
+        }
+        places.push(place);
+    }
+}
+
+impl super::CloseUp<'_, '_> {
+    /// The symbol that comes in, or that was answered before and comes in again; empty without symbols.
+    pub(super) fn symbol_in(&self) -> String {
+        let (recording, step) = (self.now.recording, self.now.step);
+        if self.seen.facts.symbols.is_empty() {
+            return String::new();
+        }
+        let name = match fed_back(recording, step) {
+            Some(name) => format!("{} again", short(&name)),
+            None => received(recording, step).map_or_else(String::new, |name| short(&name).into_owned()),
+        };
+        name
+    }
+
+    /// The symbol that is answered; empty without symbols.
+    pub(super) fn symbol_out(&self) -> String {
+        let (recording, step) = (self.now.recording, self.now.step);
+        if self.seen.facts.symbols.is_empty() {
+            return String::new();
+        }
+        answered(recording, step).map_or_else(String::new, |name| short(&name).into_owned())
+    }
+}

@@ -61,6 +61,8 @@ mod settings;
 mod sliders;
 #[path = "viewer/snapshot.rs"]
 mod snapshot;
+#[path = "viewer/source.rs"]
+mod source;
 #[path = "viewer/start_page.rs"]
 mod start_page;
 #[path = "viewer/step_zoom.rs"]
@@ -184,7 +186,9 @@ impl Files for Shelf {
                 ))))
             }
             Some("of one's own") => Ok(OpenedFile::Machine(Box::new(custom_task::machine()))),
-            Some(name) => other_heads(name).ok_or(format!("{name} does not exist.")),
+            Some(name) => source::file(name)
+                .or_else(|| other_heads(name))
+                .ok_or(format!("{name} does not exist.")),
             None => Err("That is no name.".to_owned()),
         }
     }

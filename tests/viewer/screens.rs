@@ -308,6 +308,24 @@ const SCENES: &[Scene] = &[
         act(screen, Play::Seek(25));
         screen.run_steps(60);
     }),
+    ("alignment", "copy", |screen| {
+        act(screen, File::Open(PathBuf::from("alignment")));
+        go_to(screen, 16, "output");
+    }),
+    ("close-up, alignment", "copy", |screen| {
+        close_up(screen);
+        act(screen, File::Open(PathBuf::from("alignment")));
+        go_to(screen, 14, "output");
+    }),
+    ("picture", "copy", |screen| {
+        act(screen, File::Open(PathBuf::from("described picture")));
+        go_to(screen, 19, "output");
+    }),
+    ("close-up, picture", "copy", |screen| {
+        close_up(screen);
+        act(screen, File::Open(PathBuf::from("described picture")));
+        go_to(screen, 20, "read");
+    }),
     ("held out", "copy", |screen| {
         act(screen, File::Open(PathBuf::from("of one's own")));
         press(screen, Key::Escape);

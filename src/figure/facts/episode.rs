@@ -7,9 +7,9 @@ use crate::figure::facts::rows::touches;
 use crate::figure::facts::stages::Stages;
 use crate::figure::{HeadName, Scale, entropy, facts::numbers};
 use crate::math::Series;
-use crate::model::{HeadTrace, Trace};
 use crate::model::attention::Score;
 use crate::model::weighting::bayesian::PRIOR;
+use crate::model::{HeadTrace, Trace};
 use crate::train::Recording;
 
 /// The scales of signed values, fixed for an episode.

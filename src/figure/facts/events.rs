@@ -95,7 +95,12 @@ impl Stretch {
 fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     // In a step without any weight, while a source is read, a head does not move.
-    let is_there = |step: &usize| head.weighting.row(*step).iter().any(|weight| *weight != 0.0);
+    let is_there = |step: &usize| {
+        head.weighting
+            .row(*step)
+            .iter()
+            .any(|weight| *weight != 0.0)
+    };
     for step in (0..steps).filter(is_there) {
         let by = move_in(head, step);
         match stretches.last_mut() {

@@ -1,9 +1,9 @@
 //! What figures and window say about each score: name, equation, sentences, and the sum of one row.
 
 use crate::figure::facts::equations::{InStep, added, n, product, through};
-use crate::model::HeadTrace;
 use crate::model::attention::Score;
 use crate::model::score::{additive, general, location};
+use crate::model::{Array, HeadTrace};
 
 /// The words for a score.
 #[derive(Debug)]
@@ -62,7 +62,13 @@ const COSINE: ScoreText = ScoreText {
 const ADDITIVE: ScoreText = ScoreText {
     word: "additive",
     number: "Bahdanau 2015",
-    equation: |_| "K(i) = v · tanh(k · W_k + M(i) · W_M)".to_owned(),
+    equation: |head| {
+        let there = BIASES
+            .iter()
+            .filter(|(array, _)| head.series(array).is_some());
+        let biases: String = there.map(|(_, name)| format!(" + {name}")).collect();
+        format!("K(i) = v · tanh(k · W_k + M(i) · W_M{biases})")
+    },
     about: "Additive: a small learned layer combines key and row, and its units vote.",
     step: "scores its key with every row by a learned layer",
     is_product: false,
@@ -72,14 +78,65 @@ const ADDITIVE: ScoreText = ScoreText {
         let seen = through(&memory, at.own(additive::ADDITIVE_ROW));
         let units = at.own(additive::ADDITIVE_VECTOR).iter();
         let units = units.zip(query.iter().zip(seen));
+        let biases = biases(at, row);
         let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {
-            let text = format!("v({unit}) {} · tanh({} + {})", n(v), n(*q), n(m));
-            (text, v * (q + m).tanh())
+            let bias = biases.get(unit).copied();
+            let said = bias.map_or_else(String::new, |bias| format!(" + {}", n(bias)));
+            let text = format!("v({unit}) {} · tanh({} + {}{said})", n(v), n(*q), n(m));
+            (text, v * (q + m + bias.unwrap_or(0.0)).tanh())
         });
         added(terms.collect())
     },
     ..DOT
 };
+
+/// The structural biases of the additive score (Cohn 2016).
+const BIASES: [(Array, &str); 3] = [
+    (additive::ADDITIVE_POSITION, "position"),
+    (additive::ADDITIVE_MARKOV, "Markov"),
+    (additive::ADDITIVE_FERTILITY, "fertility"),
+];
+
+/// The sum of these biases in a row, by unit; empty without biases.
+fn biases(at: &InStep<'_>, row: usize) -> Vec<f32> {
+    let (weighting, step) = (&at.head.weighting, at.step);
+    let rows = weighting.width();
+    let is_used = |t: &usize| weighting.row(*t).iter().any(|weight| *weight != 0.0);
+    let first = (0..step).find(is_used).unwrap_or(step);
+    let units = at.own(additive::ADDITIVE_VECTOR).len().max(1);
+    let mut sum = Vec::new();
+    for (array, _) in BIASES {
+        let weights = at.own(array);
+        let count = weights.len() / units;
+        let value = |index: usize| {
+            if array == additive::ADDITIVE_POSITION {
+                let x = [step - first, row, rows][index.min(2)];
+                return (1.0 + x as f32).ln();
+            }
+            // Of the rows about it, the last weight or the sum of all.
+            let other = (row + index).checked_sub(count / 2);
+            let Some(other) = other.filter(|other| *other < rows) else {
+                return 0.0;
+            };
+            let markov = array == additive::ADDITIVE_MARKOV;
+            let start = if markov {
+                step.saturating_sub(1).max(first)
+            } else {
+                first
+            };
+            (start..step).map(|t| weighting.row(t)[other]).sum()
+        };
+        let values: Vec<f32> = (0..count).map(value).collect();
+        if count > 0 {
+            sum.resize(units, 0.0);
+            let bias = through(&values, weights);
+            sum.iter_mut()
+                .zip(bias)
+                .for_each(|(sum, bias)| *sum += bias);
+        }
+    }
+    sum
+}
 
 const LOCATION: ScoreText = ScoreText {
     word: "location",
@@ -133,3 +190,47 @@ const SCALED_DOT: ScoreText = ScoreText {
     sum: |at, row| format!("({}) / √{}", (DOT.sum)(at, row), at.head.key.width()),
     ..DOT
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::attention::{Biases, Switch};
+    use crate::model::{BahdanauConfig, Model};
+    use crate::task::{Task, Transduce};
+    use crate::train::Recording;
+
+    #[test]
+    fn biases_make_up_the_recorded_score() {
+        let task = Task::Transduce(Transduce::DEFAULT);
+        let mut config = BahdanauConfig::new(task.inputs(), task.outputs());
+        config.attention.units = 4;
+        config.attention.biases = Biases {
+            position: Switch::On,
+            markov: 3,
+            fertility: 5,
+        };
+        let recording = Recording::new(&Model::new(config, 5), &task, 3, 0);
+        let trace = &recording.trace;
+        let equation = (ADDITIVE.equation)(&trace.heads[0]);
+        assert!(
+            equation.ends_with("W_M + position + Markov + fertility)"),
+            "{equation}"
+        );
+        let (first, rows) = (recording.episode.source(), trace.memory_size()[0]);
+        for (step, row) in (first..trace.steps()).flat_map(|t| (0..rows).map(move |i| (t, i))) {
+            let at = InStep::of(trace, false, 0, step).unwrap();
+            let query = through(at.row(&at.head.key), at.own(additive::ADDITIVE_KEY));
+            let memory: Vec<f32> = at.memory(row).collect();
+            let seen = through(&memory, at.own(additive::ADDITIVE_ROW));
+            let units = query.iter().zip(&seen).zip(biases(&at, row));
+            let layer = units.map(|((q, m), bias)| (q + m + bias).tanh());
+            let pairs = layer.zip(at.own(additive::ADDITIVE_VECTOR));
+            let score: f32 = pairs.map(|(unit, v)| unit * v).sum();
+            let recorded = at.head.similarity.row(step)[row];
+            assert!(
+                (score - recorded).abs() < 1e-4,
+                "{score} and {recorded}, step {step}"
+            );
+        }
+    }
+}

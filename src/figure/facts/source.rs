@@ -193,7 +193,10 @@ mod tests {
             let wrong = recording.wrong_bits(step) > 0;
             assert_eq!(symbol.right.is_some(), wrong, "step {step}");
         }
-        assert_eq!((&*short("symbol 12"), &*short("end symbol")), ("s12", "end"));
+        assert_eq!(
+            (&*short("symbol 12"), &*short("end symbol")),
+            ("s12", "end")
+        );
         assert_eq!(&*short("pixel 3"), "pixel 3");
     }
 

@@ -134,7 +134,11 @@ impl<'a> Moment<'a> {
         let at = InStep::of(self.trace(), self.stages.writes_first(), head, self.step);
         let action = at.map(|at| head::action(&at, stage.map(|at| at.stage)));
         let [what, detail] = action.unwrap_or_default();
-        let weighting = self.trace().heads.get(head).map(|of| of.weighting.row(self.step));
+        let weighting = self
+            .trace()
+            .heads
+            .get(head)
+            .map(|of| of.weighting.row(self.step));
         let named = SourceSteps::of(self.recording).zip(weighting.and_then(peak));
         let what = named.map_or(what.clone(), |(source, (row, _))| source.named(&what, row));
         [what, detail]

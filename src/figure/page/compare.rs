@@ -104,9 +104,8 @@ impl Common {
         });
         let sources = [a, b].map(SourceSteps::of);
         let is_unlike = sources[0].is_some() != sources[1].is_some();
-        let unlike = is_unlike.then(|| {
-            [a, b].map(|one| Rows::of(touched(one), addressed(&one.trace)))
-        });
+        let unlike =
+            is_unlike.then(|| [a, b].map(|one| Rows::of(touched(one), addressed(&one.trace))));
         let reads = sources.iter().any(Option::is_some);
         let outputs = a.trace.output.width().min(b.trace.output.width());
         let steps = 0..a.trace.steps().max(b.trace.steps());
@@ -254,9 +253,15 @@ impl<'a> Comparison<'a> {
             axis: !heads,
         }];
         if heads {
-            let last = if self.common.is_unlike() { Some(1) } else { self.sides().last() };
+            let last = if self.common.is_unlike() {
+                Some(1)
+            } else {
+                self.sides().last()
+            };
             // Rows that mean other things have no difference.
-            let sides = self.sides().filter(|side| *side < 2 || !self.common.is_unlike());
+            let sides = self
+                .sides()
+                .filter(|side| *side < 2 || !self.common.is_unlike());
             bands.extend(sides.map(|side| Band {
                 stacks: vec![
                     (OVER_TIME, vec![self.weighting(side)]),
@@ -291,7 +296,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn lane(&self) -> Option<Panel<'a>> {
-        if self.differences.is_empty() {
+        if self.differences.is_empty() || self.common.is_unlike() {
             return None;
         }
         let first = self.steps.start;
@@ -348,7 +353,11 @@ impl<'a> Comparison<'a> {
         let heads = [0, 1].map(|side| head_named(self.trace(side), &self.head));
         let series = [0, 1].map(|side| {
             let head = &self.trace(side).heads[heads[side]?];
-            self.weighting.series(head)
+            // Machines of other kinds have only the weighting in common that a head uses.
+            let is_unlike = self.common.is_unlike();
+            is_unlike
+                .then_some(&head.weighting)
+                .or_else(|| self.weighting.series(head))
         });
         let difference = heads[0].and_then(|head| self.common.weighting_differences.get(head));
         let is_it = |(array, _): &&(Array, Scale)| *array == self.weighting.array;
@@ -367,7 +376,12 @@ impl<'a> Comparison<'a> {
         let aligned = aligned.filter(|(step, _)| self.steps.contains(step));
         let aligned = aligned.map(|(step, rows)| (step - self.steps.start, rows.clone()));
         cells.aligned = aligned.collect();
-        let what = format!("{} of {}", self.weighting.symbol, self.head);
+        let symbol = if self.common.is_unlike() {
+            "w"
+        } else {
+            self.weighting.symbol
+        };
+        let what = format!("{symbol} of {}", self.head);
         let lacks = |side: usize| match heads[side] {
             None => Some(format!("{} has no {}", SIDES[side], self.head)),
             Some(head) => self.lacks(side, Place::Head(head), self.weighting.array),
@@ -385,7 +399,9 @@ impl<'a> Comparison<'a> {
         let panel = Self::picture(id, (&what, note), lacks, cells, (self.down(side), 120.0));
         let symbols = self.common.symbols.get(side);
         Panel {
-            symbols: symbols.and_then(|all| all.get(self.steps.clone())).unwrap_or_default(),
+            symbols: symbols
+                .and_then(|all| all.get(self.steps.clone()))
+                .unwrap_or_default(),
             ..panel
         }
     }

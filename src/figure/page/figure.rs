@@ -486,7 +486,8 @@ impl<'a> Figure<'a> {
             }
             Picture::Patches => {
                 let panels = self.heads();
-                let panels = panels.filter_map(|of| self.catalogue().panel(PanelId::of(picture, of)));
+                let panels =
+                    panels.filter_map(|of| self.catalogue().panel(PanelId::of(picture, of)));
                 panels.collect()
             }
             Picture::Adds | Picture::Erases | Picture::Reads | Picture::Weightings => {

@@ -200,3 +200,41 @@ pub fn dashes(head: HeadName) -> &'static [f32] {
         _ => &[4.0, 2.0, 1.5, 2.0],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Colours, Figure, Layout, Mark, Options, Pages, Picture, Scale};
+    use crate::model::{BahdanauConfig, Model};
+    use crate::task::{Task, Transduce};
+    use crate::train::Recording;
+
+    #[test]
+    fn every_answer_has_the_outline_of_its_true_source() {
+        let task = Task::Transduce(Transduce::DEFAULT).with_size(6);
+        let machine = BahdanauConfig::new(task.inputs(), task.outputs());
+        let recording = Recording::new(&Model::new(machine, 1), &task, 3, 0);
+        let known = task.alignment(&recording.episode).iter().flatten().count();
+        for (steps, hides_future, is_all) in [
+            (None, false, true),
+            (None, true, true),
+            (Some(0..9), false, false),
+        ] {
+            let options = Options {
+                steps,
+                hides_future,
+                step: Some(7),
+                ..Options::new(Layout::Pictures(vec![Picture::Weightings]))
+            };
+            let drawing = Figure::new(&recording, options).draw();
+            let scale = Scale::weighting(false).of_head(HeadName::of(&recording.trace, 0));
+            let ink = text_on(Colours::for_theme(false).of(scale, 0.0));
+            let outlines = drawing.marks.iter().filter(
+                |mark| matches!(mark, Mark::Edge { ink: own, inside: true, .. } if own.colour == ink),
+            );
+            let count = outlines.count();
+            assert_eq!(count == 2 * known, is_all, "{count} of {known}");
+            assert!(count >= 2);
+        }
+    }
+}

@@ -44,7 +44,9 @@ pub(crate) fn symbols(
     done: usize,
 ) {
     let width = (right - left) / all.len().max(1) as f32;
-    let lengths = all.iter().map(|symbol| text_width(&short(&symbol.name), SYMBOL));
+    let lengths = all
+        .iter()
+        .map(|symbol| text_width(&short(&symbol.name), SYMBOL));
     // Of long words the beginning is enough.
     let longest = lengths.fold(8.0, f32::max).min(LONGEST) + 3.0;
     let every = ((longest / width).ceil() as usize).max(1);

@@ -132,7 +132,9 @@ impl<'a> Cells<'a> {
         let aligned = self.aligned.into_iter();
         let aligned = aligned.filter(|(column, _)| shown.contains(column));
         Self {
-            aligned: aligned.map(|(column, rows)| (column - first, rows)).collect(),
+            aligned: aligned
+                .map(|(column, rows)| (column - first, rows))
+                .collect(),
             columns: count,
             version: (self.version.0, self.version.1 + (first << 16)),
             veiled: veiled.filter(|columns| !columns.is_empty()).collect(),

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::figure::facts::numbers::end_text;
-use crate::figure::facts::source::{StepSymbol, short};
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span, numbered_every};
+use crate::figure::facts::source::{StepSymbol, short};
 use crate::figure::scene::addressing::{self, Addressing, Bars};
 use crate::figure::scene::annotations::{PRINTED, ROOM_FOR_HEADS};
 use crate::figure::scene::axes::{self, play_head};

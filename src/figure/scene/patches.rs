@@ -90,8 +90,11 @@ impl<'a> Patches<'a> {
         let places = self.steps.clone().zip(self.places(area));
         let (column, place) = { places }.find(|(_, place)| is_in(place))?;
         let grid = self.size[0];
-        let [across, down] = [(x - place.left) / place.width(), (y - place.top) / place.height()]
-            .map(|share| ((share * grid as f32) as usize).min(grid - 1));
+        let [across, down] = [
+            (x - place.left) / place.width(),
+            (y - place.top) / place.height(),
+        ]
+        .map(|share| ((share * grid as f32) as usize).min(grid - 1));
         let row = down * grid + across;
         let value = self.cells.value(column, row)?;
         Some(Hit { column, row, value })
@@ -157,6 +160,10 @@ impl<'a> Patches<'a> {
             text += &format!(" ≠ {}", short(right));
         }
         let text = cut(&text, &style, place.width() + APART);
-        on.text(text, [place.middle(), place.bottom + NAME / 2.0 + 1.0], style);
+        on.text(
+            text,
+            [place.middle(), place.bottom + NAME / 2.0 + 1.0],
+            style,
+        );
     }
 }

@@ -69,7 +69,11 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
     }
     new_episode_ui(ui, next);
     let beside = session.ntm_beside();
-    if session.open.as_ref().is_some_and(|open| open.facts.source.is_some()) {
+    if session
+        .open
+        .as_ref()
+        .is_some_and(|open| open.facts.source.is_some())
+    {
         beside_ui(ui, beside.err());
     }
 }

@@ -16,14 +16,22 @@ impl<'a> Pane<'a, '_> {
             return;
         };
         let (head, colours) = (self.area.head, self.page.colours);
-        let (first, steps) = (self.now.recording.episode.source(), self.now.trace().steps());
+        let (first, steps) = (
+            self.now.recording.episode.source(),
+            self.now.trace().steps(),
+        );
         let page = Page {
             first,
             hides_future: true,
             ..*self.page
         };
         let title = |on: &mut Surface<'_>, words: &[&str]| {
-            self.heading(on, words, area, (colours.text, area.width() + self.size(40.0)));
+            self.heading(
+                on,
+                words,
+                area,
+                (colours.text, area.width() + self.size(40.0)),
+            );
         };
         if let Some(panel) = self.seen.panel(PanelId::of(Picture::Patches, head).now()) {
             title(on, &["what it looks at", "looks at"]);
@@ -47,9 +55,17 @@ impl<'a> Pane<'a, '_> {
         axes::symbols(on, place.panel.symbols, above, done.saturating_sub(first));
         let style = self.letters(11.0, colours.subdued).end();
         for slot in self.view.slots().filter(|slot| slot.seen() > 0.6) {
-            if let Some(name) = source.names.get(slot.row).filter(|_| self.view.height >= 9.0) {
+            if let Some(name) = source
+                .names
+                .get(slot.row)
+                .filter(|_| self.view.height >= 9.0)
+            {
                 let at = [area.left - 5.0, slot.whole.center()];
-                on.text(cut(&short(name), &style, self.size(40.0).max(26.0)), at, style);
+                on.text(
+                    cut(&short(name), &style, self.size(40.0).max(26.0)),
+                    at,
+                    style,
+                );
             }
         }
         places.push(place);
@@ -57,17 +73,17 @@ impl<'a> Pane<'a, '_> {
 }
 
 impl super::CloseUp<'_, '_> {
-    /// The symbol that comes in, or that was answered before and comes in again; empty without symbols.
-    pub(super) fn symbol_in(&self) -> String {
+    /// The symbol that comes in, or that was answered before and is fed back, and a shorter text; empty without symbols.
+    pub(super) fn symbol_in(&self) -> [String; 2] {
         let (recording, step) = (self.now.recording, self.now.step);
         if self.seen.facts.symbols.is_empty() {
-            return String::new();
+            return Default::default();
         }
-        let name = match fed_back(recording, step) {
-            Some(name) => format!("{} again", short(&name)),
-            None => received(recording, step).map_or_else(String::new, |name| short(&name).into_owned()),
-        };
-        name
+        let fed_back = fed_back(recording, step);
+        let long = if fed_back.is_some() { ", fed back" } else { "" };
+        let name = fed_back.or_else(|| received(recording, step));
+        let name = name.as_deref().map(short).unwrap_or_default();
+        [format!("{name}{long}"), name.into_owned()]
     }
 
     /// The symbol that is answered; empty without symbols.

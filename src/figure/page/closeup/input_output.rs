@@ -23,9 +23,14 @@ impl<'a> CloseUp<'a, '_> {
             self.stack(on, picture, bits);
             self.outline(on, bits, is_now.then_some(colours.accent));
             if picture == Picture::Input {
-                let at = [area.middle(), bits.bottom + self.size(15.0).max(9.0)];
+                let at = [area.middle(), bits.top - self.size(11.0).max(7.0)];
                 let style = self.letters(12.0, colours.text).middle();
-                fitting(on, &[&self.symbol_in()], (at, style, area.width() + self.size(30.0)));
+                let [long, short] = self.symbol_in();
+                fitting(
+                    on,
+                    &[&*long, &*short],
+                    (at, style, area.width() + self.size(30.0)),
+                );
             }
             places.extend(self.end_place(picture, bits));
         }

@@ -208,7 +208,10 @@ impl<'a> CloseUp<'a, '_> {
         }
         let faint = "faint bar: row not yet written";
         let writes = !self.seen.facts.written.is_empty();
-        if let Some(at) = pane.filter(|_| writes).and_then(|_| next(width_of(faint, &style))) {
+        if let Some(at) = pane
+            .filter(|_| writes)
+            .and_then(|_| next(width_of(faint, &style)))
+        {
             on.text(faint, at, style);
         }
     }

@@ -90,7 +90,11 @@ impl Painting<'_, '_> {
             self.lane(self.of.focus, axis);
             self.symbols(ends(axis).max + 9.0);
         }
-        if let Some(panel) = self.of.seen.panel(PanelId::of(Picture::Patches, self.of.focus)) {
+        if let Some(panel) = self
+            .of
+            .seen
+            .panel(PanelId::of(Picture::Patches, self.of.focus))
+        {
             // Below the symbols.
             let y = Span::new(bands.others.min + 8.0, bands.others.max);
             self.picture(panel.at(area(self.columns.time, y)));

@@ -1,0 +1,304 @@
+//! Machines that read a source: their axes have symbols, the true alignment is outlined, a picture lights up patch by
+//! patch, and one click brings a Neural Turing Machine beside them.
+
+use super::clipping::texts;
+use super::*;
+use tapescope::io::Experiment;
+use tapescope::train::is_unrecorded;
+
+const TRANSDUCE: &str = r#"{"kind": "transduce", "symbols": 12, "length": [1, 8], "order": "swap_pairs", "fertility": 2}"#;
+const CAPTION: &str =
+    r#"{"kind": "caption", "grid": 4, "glyphs": [1, 5], "symbols": 6, "noise": 0.1}"#;
+const BAHDANAU: &str = r#"{"kind": "bahdanau", "encoder": {"size": 8}, "decoder": {"size": 8}, "attention": {"units": 6}}"#;
+const DESCRIBES: &str =
+    r#"{"kind": "caption", "annotations": {"filters": 6}, "decoder": {"size": 8}}"#;
+
+/// An untrained machine for a task.
+pub fn reader(name: &str, task: &str, model: &str) -> Machine {
+    let preset = format!(
+        r#"{{"name": "{name}", "task": {task}, "model": {model},
+            "training": {{"optimizer": {{"kind": "adam", "learning_rate": 0.01}}, "sequences": 8, "batch": 8}}}}"#
+    );
+    let experiment = Experiment::from_json(&preset, "any.json", &[]).unwrap();
+    Machine {
+        other_way: None,
+        away: false,
+        name: name.to_owned(),
+        title: format!("Reader, {name}"),
+        ntm: Model::new(experiment.model, 3),
+        task: experiment.task,
+    }
+}
+
+/// An episode in which a machine looks where it should, in the last answer but one a step too late, and answers it wrongly.
+fn looking(task: &str, model: &str, size: usize) -> Recording {
+    let machine = reader("looking", task, model);
+    let task = machine.task.with_size(size);
+    let mut recording = Recording::new(&machine.ntm, &task, 9, 0);
+    let alignment = task.alignment(&recording.episode);
+    let (first, steps) = (recording.episode.source(), recording.trace.steps());
+    let late = steps - 2;
+    for step in first..steps {
+        let rows = alignment[step].clone().unwrap_or(first - 1..first);
+        let head = &mut recording.trace.heads[0];
+        for series in [&mut head.content, &mut head.weighting] {
+            let weights = series.row_mut(step);
+            weights.fill(0.2 / first as f32);
+            let share = 0.8 / rows.len() as f32;
+            for row in rows.clone() {
+                weights[(row + usize::from(step == late)) % first] += share;
+            }
+        }
+        let target: Vec<f32> = recording.episode.target.row(step).to_vec();
+        for (channel, target) in target.iter().enumerate() {
+            recording.trace.logit.row_mut(step)[channel] = 4.0 * target;
+            recording.trace.output.row_mut(step)[channel] = 0.02 + 0.8 * target;
+        }
+        if step == late {
+            recording.trace.logit.row_mut(step)[0] = 9.0;
+            recording.trace.output.row_mut(step)[0] = 0.9;
+        }
+        recording.loss[step] = if step == late { 5.0 } else { 0.3 };
+    }
+    recording.score.wrong = 1;
+    recording
+}
+
+/// A file of this name.
+pub fn file(name: &str) -> Option<OpenedFile> {
+    let recording = match name {
+        "alignment" => looking(TRANSDUCE, BAHDANAU, 8),
+        "described picture" => looking(CAPTION, DESCRIBES, 4),
+        _ => return None,
+    };
+    Some(opened(name, recording))
+}
+
+/// A window on a file, paused in a layout at a step of the answer.
+fn at(file: &str, layout: WindowLayout, answer: usize) -> Screen {
+    let mut screen = paused_with_file(file);
+    while screen.state().layout() != layout {
+        act(&mut screen, Look::NextLayout);
+    }
+    let first = recording(&screen).episode.source();
+    act(&mut screen, Play::Seek(first + answer));
+    screen
+}
+
+/// How often a text is on screen.
+fn count(screen: &Screen, text: &str) -> usize {
+    texts(screen)
+        .filter(|(found, _)| found.galley.text() == text)
+        .count()
+}
+
+/// The short name of an input or a target.
+fn symbol(values: &[f32]) -> String {
+    let channel = values.iter().position(|value| *value == 1.0).unwrap();
+    match values.len() - 1 == channel {
+        true => "end".to_owned(),
+        false => format!("s{channel}"),
+    }
+}
+
+#[test]
+fn axes_have_the_symbols_of_source_and_answer() {
+    let screen = at("alignment", WindowLayout::Debug, 3);
+    let recording = recording(&screen);
+    let episode = &recording.episode;
+    let first = episode.source();
+    for row in 0..first - 1 {
+        let name = symbol(&episode.input.row(row).to_vec());
+        // Beside the weightings, beside the memory, and below the step.
+        assert!(count(&screen, &name) >= 3, "{name}");
+    }
+    assert!(count(&screen, "|") >= 3, "the delimiter");
+    let late = recording.trace.steps() - 2;
+    let answers: Vec<String> = (first..recording.trace.steps())
+        .map(|step| match step == late {
+            true => "s0".to_owned(),
+            false => symbol(&episode.target.row(step).to_vec()),
+        })
+        .collect();
+    let on_axis = |name: &String| count(&screen, name) > 0;
+    assert!(answers.iter().all(on_axis), "{answers:?}");
+    screen.get_by_label_contains("outlined: true alignment");
+    screen.get_by_label_contains("[symbol ");
+}
+
+#[test]
+fn alignment_grows_as_the_decoder_runs() {
+    let mut screen = at("alignment", WindowLayout::CloseUp, 0);
+    screen.get_by_label_contains("alignment so far");
+    let answers = |screen: &Screen| {
+        let source = recording(screen).episode.source();
+        let names = (source..recording(screen).trace.steps()).map(|step| {
+            let target = recording(screen).episode.target.row(step).to_vec();
+            symbol(&target)
+        });
+        names.map(|name| count(screen, &name)).sum::<usize>()
+    };
+    let mut before = answers(&screen);
+    for _ in 0..4 {
+        press(&mut screen, Key::ArrowRight);
+        let now = answers(&screen);
+        assert!(now > before, "{before}, then {now}");
+        before = now;
+    }
+}
+
+#[test]
+fn pointer_on_a_source_row_reads_its_symbol() {
+    let mut screen = at("alignment", WindowLayout::Debug, 1);
+    for picture in ["outlined: true alignment", "memory: rows down"] {
+        let place = screen.get_by_label_contains(picture).rect();
+        screen.hover_at(place.left_top() + Vec2::new(3.0, 3.0));
+        screen.run_steps(2);
+        let said = screen.state().readout().unwrap().place.clone();
+        let name = recording(&screen).episode.input.row(0).to_vec();
+        let name = symbol(&name).replace('s', "symbol ");
+        assert!(said.contains("row 0") && said.contains(&name), "{said}");
+    }
+}
+
+#[test]
+fn picture_lights_up_patch_by_patch() {
+    let mut screen = at("described picture", WindowLayout::Debug, 0);
+    let first = recording(&screen).episode.source();
+    let place = screen.get_by_label_contains("picture by R0").rect();
+    // The third of five pictures side by side.
+    let third = place.left_top() + Vec2::new(place.width() * 0.5, 8.0);
+    screen.hover_at(third);
+    screen.run_steps(2);
+    let said = screen.state().readout().unwrap().place.clone();
+    assert!(
+        said.contains(&format!("step {}  patch", first + 2)),
+        "{said}"
+    );
+    drag(&mut screen, third, third);
+    assert_eq!(step(&screen), first + 2);
+    let late = recording(&screen).trace.steps() - 2;
+    let right = recording(&screen).episode.target.row(late).to_vec();
+    let wrong = format!("s0 ≠ {}", symbol(&right));
+    assert_eq!(
+        count(&screen, &wrong),
+        1,
+        "the wrong answer with the right one"
+    );
+}
+
+#[test]
+fn machines_with_a_source_are_whole_in_every_layout_and_exported_as_shown() {
+    for size in [SMALL, LARGE] {
+        for (task, model) in [(TRANSDUCE, BAHDANAU), (CAPTION, DESCRIBES)] {
+            let shelf = Arc::<Shelf>::default();
+            let options = Options {
+                machines: vec![reader("any", task, model)],
+                ..options(shelf.clone())
+            };
+            let raster = Shared::default();
+            let mut screen = window_drawn((size, Theme::Light), options, raster.clone());
+            press(&mut screen, Key::Space);
+            let first = recording(&screen).episode.source();
+            for step in [1, first + 1] {
+                act(&mut screen, Play::Seek(step));
+                for layout in 0..4 {
+                    let what = format!("{model}, {size}, step {step}, layout {layout}");
+                    clipping::is_whole(&screen, &what);
+                    export::is_exported_as_shown(&mut screen, &shelf, &raster, &what);
+                    act(&mut screen, Look::NextLayout);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_source_step_waits_and_has_a_row_of_its_own() {
+    let mut screen = paused_on(reader("any", TRANSDUCE, BAHDANAU));
+    act(&mut screen, Play::Seek(1));
+    screen.get_by_label_contains("waits until the source is complete");
+    let rows = recording(&screen).episode.source();
+    screen.get_by_label(&format!("memory: {rows} rows, one per source step"));
+    assert!(screen.query_by_label("Memory rows").is_none());
+}
+
+#[test]
+fn step_card_counts_the_right_symbol_only() {
+    let mut screen = at("alignment", WindowLayout::Debug, 1);
+    act(&mut screen, Look::Select(Target::Step));
+    let card = screen.state().card().unwrap();
+    let costs = card.lines.iter().filter(|line| line.sum.contains(" bits"));
+    let named = card
+        .lines
+        .iter()
+        .filter(|line| line.sum.starts_with("symbol "));
+    assert_eq!((costs.count(), named.count()), (2, 12), "{:?}", card.lines);
+    assert!(!is_unrecorded(&recording(&screen).loss));
+}
+
+/// A machine that copies by reading its source, and Neural Turing Machines.
+fn beside(task: &str) -> Options {
+    Options {
+        machines: vec![reader("reads", task, BAHDANAU), machine("first", 1)],
+        ..options(Arc::<Shelf>::default())
+    }
+}
+
+#[test]
+fn one_click_shows_the_alignment_beside_the_ntm() {
+    let copy = r#"{"kind": "copy", "bits": 4, "length": [1, 5]}"#;
+    let mut screen = paused_in(beside(copy));
+    let input = recording(&screen).episode.input.clone();
+    screen.get_by_label("Compare with NTM").click();
+    screen.run_steps(8);
+    assert_eq!(screen.state().layout(), WindowLayout::Compare);
+    assert_eq!(recording(&screen).episode.input, input, "the same episode");
+    assert_eq!(screen.state().session.machine().unwrap().name, "first");
+    screen.get_by_label_contains("A: w of R0");
+    screen.get_by_label_contains("B: w of R0");
+    screen.get_by_label_contains("each has its own axis");
+    assert!(screen.query_by_label_contains("B − A: w of").is_none());
+    assert!(screen.query_by_label_contains("B − A: memory").is_none());
+    for size in [SMALL, LARGE] {
+        screen.set_size(size);
+        screen.run_steps(3);
+        clipping::is_whole(&screen, &format!("{size}"));
+    }
+    press(&mut screen, Key::Escape);
+    assert_ne!(screen.state().layout(), WindowLayout::Compare);
+}
+
+#[test]
+fn a_task_without_an_ntm_says_why() {
+    let mut screen = paused_in(beside(TRANSDUCE));
+    let button = screen.get_by_label("Compare with NTM");
+    assert!(button.accesskit_node().is_disabled());
+    screen.hover_at(button.rect().center());
+    screen.run_steps(40);
+    screen.get_by_label_contains("Not available: no Neural Turing Machine is included");
+    act(&mut screen, Compare::WithNtm);
+    assert_ne!(screen.state().layout(), WindowLayout::Compare);
+    // The palette has it, with the same reason.
+    press_with(&mut screen, Modifiers::COMMAND, Key::K);
+    screen.get_by_label_contains("Compare with NTM");
+    let ntm = paused();
+    assert!(
+        ntm.query_by_label("Compare with NTM").is_none(),
+        "no source"
+    );
+}
+
+#[test]
+fn tour_starts_from_a_machine_with_a_source() {
+    let mut options = Options::included(None).with_first("copy");
+    options
+        .machines
+        .insert(0, reader("any", TRANSDUCE, BAHDANAU));
+    options.files = Arc::<Shelf>::default();
+    let mut screen = paused_in(options);
+    act(&mut screen, Tour::Start);
+    screen.run_steps(5);
+    clipping::is_whole(&screen, "tour");
+    assert_eq!(screen.state().session.machine().unwrap().name, "copy");
+}

@@ -2,7 +2,8 @@
 //!
 //! A picture has `grid` × `grid` patches of `patch` × `patch` pixels. Some patches have a glyph, the others are blank. A
 //! symbol has a fixed glyph: random pixels of 0 and 1, a function of the key `dictionary`, no two alike and none blank. All
-//! pixels have normal noise. Source step i shows patch i in reading order, so where to look is known.
+//! pixels have normal noise. Source step i shows patch i in reading order, so where to look is known. Behind its pixels a
+//! patch says its row and its column, one-hot: rows of a memory have no order of their own.
 //!
 //! One episode without noise with 2 × 2 patches of 2 × 2 pixels, and 2 glyphs: symbol 1, a diagonal, in patch 0, and symbol
 //! 0, the upper row, in patch 3; channels down, time to the right (`.` is 0):
@@ -13,6 +14,10 @@
 //!        pix1 . . . 1 . . . .
 //!        pix2 . . . . . . . .
 //!        pix3 1 . . . . . . .
+//!        row0 1 1 . . . . . .
+//!        row1 . . 1 1 . . . .
+//!        col0 1 . 1 . . . . .
+//!        col1 . 1 . 1 . . . .
 //!        delim. . . . 1 . . .
 //! target sym0 . . . . . . 1 .
 //!        sym1 . . . . . 1 . .
@@ -20,9 +25,9 @@
 //! mask        . . . . . 1 1 1
 //! ```
 
-use std::ops::RangeInclusive;
+use std::ops::{AddAssign, RangeInclusive};
 
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, s};
 use rand::RngExt;
 
 use super::Episode;
@@ -59,6 +64,11 @@ impl Caption {
         dictionary: 1,
     };
 
+    /// Values of a source step: the pixels, the row and the column.
+    fn values(&self) -> usize {
+        self.patch.pow(2) + 2 * self.grid
+    }
+
     /// Pixels of every symbol.
     fn patterns(&self) -> Vec<Array1<f32>> {
         let (random, mut all) = (&mut fixed(self.dictionary), Vec::new());
@@ -75,13 +85,18 @@ impl Caption {
     pub fn episode_of(&self, patches: &[Option<usize>], random: &mut Random) -> Episode {
         let (patterns, pixels) = (self.patterns(), self.patch.pow(2));
         let noise = || (self.noise * normal(random)) as f32;
-        let mut source = Array2::from_shape_simple_fn((patches.len(), pixels), noise);
+        let noise = Array2::from_shape_simple_fn((patches.len(), pixels), noise);
+        let mut source = Array2::zeros((patches.len(), self.values()));
         let mut named = Vec::new();
         for (patch, symbol) in patches.iter().enumerate() {
+            let mut row = source.row_mut(patch);
+            row.slice_mut(s![..pixels]).assign(&noise.row(patch));
             if let Some(symbol) = *symbol {
-                let mut row = source.row_mut(patch);
-                row += &patterns[symbol];
+                row.slice_mut(s![..pixels]).add_assign(&patterns[symbol]);
                 named.push((symbol, patch..patch + 1));
+            }
+            for place in [patch / self.grid, self.grid + patch % self.grid] {
+                row[pixels + place] = 1.0;
             }
         }
         Episode {
@@ -110,9 +125,18 @@ impl Generate for Caption {
     fn alphabet(&self) -> Option<Alphabet> {
         Some(Alphabet {
             value: "pixel",
-            values: self.patch.pow(2),
+            values: self.values(),
             symbols: self.symbols,
         })
+    }
+
+    fn channel_name(&self, side: usize, channel: usize) -> String {
+        let place = channel.checked_sub(self.patch.pow(2)).filter(|_| side == 0);
+        match place {
+            Some(place) if place < self.grid => format!("row {place}"),
+            Some(place) if place < 2 * self.grid => format!("column {}", place - self.grid),
+            _ => self.named_channel(side, channel),
+        }
     }
 
     fn measure(&self) -> Measure {
@@ -178,7 +202,9 @@ mod tests {
             [Some(0..1), Some(3..4), None]
         );
         assert_eq!((episode.size, episode.scored_bits()), (2, 3));
-        assert_eq!(task.channel_name(0, 3), "pixel 3");
+        let names = [3, 4, 7, 8].map(|channel| task.channel_name(0, channel));
+        assert_eq!(names, ["pixel 3", "row 0", "column 1", "delimiter"]);
+        assert_eq!(task.channel_name(1, 1), "symbol 1");
     }
 
     #[test]

@@ -93,6 +93,11 @@ pub trait Generate: Keys {
 
     /// The name of a channel of the input (side 0) or of the output (side 1).
     fn channel_name(&self, side: usize, channel: usize) -> String {
+        self.named_channel(side, channel)
+    }
+
+    /// [`Generate::channel_name`] by the alphabet, or by the bits and the channels.
+    fn named_channel(&self, side: usize, channel: usize) -> String {
         if let Some(all) = self.alphabet() {
             let sides = [(all.value, "delimiter"), ("symbol", "end symbol")];
             let last = [all.values, all.symbols][side];

@@ -20,7 +20,7 @@ _KIND = next(key for key in KEYS if key.path == "task.kind")
 TASKS: Dict[str, Dict[str, Any]] = {kind: tree([key for key in KEYS if key.task == kind], "task.") for kind in _KIND.words}
 _BESIDE = {"copy": (1, 0), "repeat_copy": (2, 1), "associative_recall": (2, 0), "ngrams": (0, 0),
            "priority_sort": (2, 0)}
-# The keys of the values of a source step of tasks that name symbols; a patch has its square.
+# The keys of the values of a source step of tasks that name symbols; a patch has its square, its row and its column.
 _VALUES = {"transduce": "symbols", "caption": "patch", "frames": "channels"}
 # The keys of all presets; those of a task depend on its kind.
 TREE: Dict[str, Any] = {**tree([key for key in KEYS if key.task is None]), "task": {}}
@@ -145,8 +145,9 @@ def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
         # An unknown symbol, and a delimiter or the end symbol.
         return _symbols(task, "source_symbols") + 2, _symbols(task, "target_symbols") + 2
     if kind in _VALUES:
-        values, symbols = (task.get(key, TASKS[kind][key].default) for key in (_VALUES[kind], "symbols"))
-        return (values ** 2 if kind == "caption" else values) + 1, symbols + 1
+        whole = {**{key: field.default for key, field in TASKS[kind].items()}, **task}
+        values = whole[_VALUES[kind]]
+        return (values ** 2 + 2 * whole["grid"] if kind == "caption" else values) + 1, whole["symbols"] + 1
     # N-grams have one bit, and no key for it.
     bits = task.get("bits", TASKS[kind]["bits"].default if "bits" in TASKS[kind] else 1)
     inputs, outputs = _BESIDE[kind]

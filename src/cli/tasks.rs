@@ -50,7 +50,9 @@ impl Tasks {
                 };
                 // There the titles differ in a word; what such an attention is for takes a sentence.
                 let words = match group {
-                    preset::OTHER_WAYS => experiment.description.trim_end_matches('.'),
+                    _ if preset::SECTIONS.contains(&group) => {
+                        experiment.description.trim_end_matches('.')
+                    }
                     _ => &experiment.title,
                 };
                 writeln!(out, "  {name:<38}{words}{state}")?;

@@ -311,7 +311,7 @@ impl From<Trained> for Machine {
     fn from(trained: Trained) -> Self {
         let now = trained.now();
         Self {
-            other_way: preset::is_other_way(&now.name).then_some(now.description),
+            other_way: preset::section(&now.name).map(|section| (section, now.description)),
             name: now.name,
             title: now.title,
             task: now.task,
@@ -346,7 +346,7 @@ pub fn included_machine(name: &str) -> Option<Machine> {
     let experiment = Experiment::included(name, &[])?.ok()?;
     let ntm = Model::new(experiment.model.clone(), experiment.training.seed);
     Some(Machine {
-        other_way: preset::is_other_way(name).then(|| experiment.description.clone()),
+        other_way: preset::section(name).map(|section| (section, experiment.description.clone())),
         away: true,
         ..Machine::of(&experiment, ntm)
     })

@@ -39,12 +39,12 @@ macro_rules! included {
 /// Presets that belong together: name of the group, names and sources.
 type Group = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// The group of presets whose heads attend otherwise than in the paper.
-pub const OTHER_WAYS: &str = "Other attention mechanisms";
+/// The groups of presets whose machines differ from those of the paper: heads that attend otherwise, encoders and decoders.
+pub const SECTIONS: [&str; 2] = ["Other attention mechanisms", "Encoder-decoder attention"];
 
 /// The presets inside the binary: for each task three learners (an NTM with an LSTM controller, one with a feedforward
 /// controller, an LSTM without memory), with what converges soonest here; what other attentions make of copy and
-/// recall; the learners as in the paper.
+/// recall; encoders and decoders; the learners as in the paper.
 const INCLUDED: &[Group] = included! {
     "Fastest to converge" =>
         "copy" "copy_feedforward" "copy_lstm"
@@ -52,12 +52,13 @@ const INCLUDED: &[Group] = included! {
         "associative_recall" "associative_recall_feedforward" "associative_recall_lstm"
         "ngrams" "ngrams_feedforward" "ngrams_lstm"
         "priority_sort" "priority_sort_feedforward" "priority_sort_lstm";
-    OTHER_WAYS =>
+    SECTIONS[0] =>
         "copy_additive" "copy_location" "copy_general" "copy_dot" "copy_scaled_dot"
         "copy_local_monotonic" "copy_local_predictive" "copy_hard" "copy_plain"
         "recall_bayesian_weibull" "recall_bayesian_lognormal" "recall_four_heads";
-    "Encoder and decoder" =>
-        "transduce";
+    SECTIONS[1] =>
+        "transduce" "transduce_luong" "transduce_fixed_context" "transduce_off_by_one"
+        "caption" "caption_hard" "caption_bayesian_weibull" "frames_local_predictive" "copy_bahdanau";
     "As in the paper" =>
         "copy_paper" "copy_feedforward_paper" "copy_lstm_paper"
         "repeat_copy_paper" "repeat_copy_feedforward_paper" "repeat_copy_lstm_paper"
@@ -170,14 +171,16 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     groups().flat_map(|(_, names)| names)
 }
 
-/// True for an included preset whose heads use another attention mechanism than the paper.
-pub fn is_other_way(name: &str) -> bool {
-    let mut others = groups().filter(|(group, _)| *group == OTHER_WAYS);
-    others.any(|(_, mut names)| names.any(|other| other == name))
+/// The one of [`SECTIONS`] that an included preset belongs to.
+pub fn section(name: &str) -> Option<&'static str> {
+    let mut sections = groups().filter(|(group, _)| SECTIONS.contains(group));
+    let found = sections.find(|(_, names)| names.clone().any(|other| other == name));
+    found.map(|(group, _)| group)
 }
 
 /// Returns the names of the included presets by group, each with the name of the group.
-pub fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
+pub fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str> + Clone)>
+{
     let names = |(_, presets): &Group| presets.iter().map(|(name, _)| *name);
     INCLUDED.iter().map(move |group| (group.0, names(group)))
 }

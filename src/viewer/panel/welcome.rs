@@ -127,12 +127,13 @@ impl<'a> Card<'a> {
 /// The cards, section after section.
 fn cards_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
     let session = &state.session;
-    let machines = |is_other: bool| -> Vec<Card<'_>> {
+    let machines = |section: Option<&str>| -> Vec<Card<'_>> {
+        let of = |machine: &Machine| machine.other_way.as_ref().map(|(section, _)| *section);
         let machines = session.machines.iter().enumerate();
-        let machines = machines.filter(|(_, machine)| machine.other_way.is_some() == is_other);
+        let machines = machines.filter(|(_, machine)| of(machine) == section);
         let cards = machines.map(|(index, machine)| {
-            let other = machine.other_way.as_deref();
-            let about = other.unwrap_or_else(|| about(machine));
+            let other = machine.other_way.as_ref();
+            let about = other.map_or_else(|| about(machine), |(_, about)| about);
             let command = Episode::Machine(index);
             Card::new(state, &machine.name, &machine.title, about, command)
         });
@@ -150,11 +151,12 @@ fn cards_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
     note(ui, words);
     ui.add_space(2.0);
     let fails = "Each plays up to its first wrong bit, at the mark, and explains it.";
+    let others = preset::SECTIONS.map(|section| (section, "", machines(Some(section))));
     let sections = [
-        ("", "", machines(false)),
+        ("", "", machines(None)),
         ("Where machines fail", fails, failures.collect()),
-        (preset::OTHER_WAYS, "", machines(true)),
     ];
+    let sections = sections.into_iter().chain(others);
     for (title, words, cards) in sections {
         if cards.is_empty() {
             continue;

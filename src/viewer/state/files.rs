@@ -19,8 +19,8 @@ pub struct Machine {
     pub name: String,
     /// One line that describes it.
     pub title: String,
-    /// One sentence on its attention, where that differs from the paper.
-    pub other_way: Option<String>,
+    /// A section of the start page and one sentence, where it differs from the paper.
+    pub other_way: Option<(&'static str, String)>,
     /// The task, with the ranges it was trained on.
     pub task: Task,
     /// Configuration and weights.

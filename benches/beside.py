@@ -2,7 +2,7 @@
 
 All of them stay alive and take turns on one processor, so that whatever else the machine does falls on all
 of them, and compiling and importing is paid once. `compare.py` and `growth.py` use this; run as a program,
-it is a peer: `beside.py jax|torch <options of the peer's script>` in the folder with that script.
+it is a peer: `beside.py SCRIPT <options of the peer's script>`, such as `jax_ntm`, in the folder with that script.
 """
 
 import argparse
@@ -87,7 +87,7 @@ def bench_binary():
 
 def parser(description, seconds):
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("--peers", default="../shared/peers", help="the folder with torch_ntm.py and jax_ntm.py")
+    parser.add_argument("--peers", default="../shared/peers", help="the folder with torch_ntm.py, jax_ntm.py and others")
     parser.add_argument("--python", default=sys.executable, help="a Python with jax and torch")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=seconds, help="length of a window")
@@ -95,14 +95,14 @@ def parser(description, seconds):
     return parser
 
 
-def start(a, options, forward=False, special=None):
-    """Everyone, warmed up, on the same work: {name: Runner}, Tapescope first. `special` holds options of one peer."""
-    options = [str(option) for option in [*options, "--seconds", a.seconds]]
-    ours = [bench_binary(), *options, "--on-request"] + (["--forward"] if forward else [])
+def start(a, options, forward=False, special=None, work="ntm"):
+    """Everyone, warmed up, on the same work: {name: Runner}, Tapescope first. `special` holds options of one of them."""
+    options, special = [str(option) for option in [*options, "--seconds", a.seconds]], special or {}
+    ours = [bench_binary(), *options, "--on-request", *special.get("tapescope", [])] + (["--forward"] if forward else [])
     runners = {"tapescope": Runner(ours, a.cpu)}
     for name in PEERS:
-        mode = ["--mode", "forward" if forward else "train", *(special or {}).get(name, [])]
-        runners[name] = Runner([a.python, os.path.abspath(__file__), name, *options, *mode], a.cpu, a.peers)
+        mode = ["--mode", "forward" if forward else "train", *special.get(name, [])]
+        runners[name] = Runner([a.python, os.path.abspath(__file__), f"{name}_{work}", *options, *mode], a.cpu, a.peers)
     return runners
 
 
@@ -125,6 +125,6 @@ def on_request(one, seconds, _need, _most, sync=lambda: None):
 
 if __name__ == "__main__":
     sys.path.insert(0, os.getcwd())
-    script = importlib.import_module(f"{sys.argv.pop(1)}_ntm")
+    script = importlib.import_module(sys.argv.pop(1))
     script.measure = on_request
     script.main()

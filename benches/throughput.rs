@@ -3,7 +3,8 @@
 //!
 //! `cargo bench --bench throughput -- --controller lstm --batch 1 --threads 1 --seconds 1` trains;
 //! `--n` and `--m` give the memory other rows and columns, `--forward` runs episodes without learning, on
-//! one thread. It prints one JSON object; with `--on-request` one for every line it reads, so that
+//! one thread. `--machine bahdanau` is an encoder-decoder with the additive score: an encoder of 50 units in each
+//! direction, a decoder of 100, a score of 64 (`--encoder`, `--hidden`, `--score`). It prints one JSON object; with `--on-request` one for every line it reads, so that
 //! `compare.py` and `growth.py` can run it in turn with PyTorch and JAX.
 
 use std::iter::once;
@@ -12,7 +13,7 @@ use std::time::Instant;
 
 use tapescope::math::simd::instruction_set;
 use tapescope::model::config::ControllerKind;
-use tapescope::model::{Draw, Model, ModelConfig, NtmConfig, Trace};
+use tapescope::model::{BahdanauConfig, Draw, Given, Model, ModelConfig, NtmConfig, Trace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{Clip, OptimizerConfig, Trainer, TrainingConfig};
 
@@ -38,7 +39,17 @@ fn main() {
         bits: 8,
         length: 20..=20,
     });
-    let model = model(&task, &controller, rows, columns);
+    let model = match option("--machine", "ntm").as_str() {
+        "ntm" => model(&task, &controller, rows, columns),
+        "bahdanau" => {
+            let mut model = BahdanauConfig::new(task.inputs(), task.outputs());
+            model.source.size = number("--encoder", "50");
+            model.decoder.size = number("--hidden", "100");
+            model.attention.units = number("--score", "64");
+            model.into()
+        }
+        other => panic!("`ntm` or `bahdanau`, not `{other}`"),
+    };
     let (mode, mut work) = if flag("--forward") {
         ("forward", forward(task, model))
     } else {
@@ -83,7 +94,7 @@ fn forward(task: Task, model: ModelConfig) -> Box<dyn FnMut() -> usize> {
     Box::new(move || {
         let episode = task.episode(1, index);
         machine.run_together(
-            once((&episode.input, Draw::default())),
+            once((Given::from(&episode), Draw::default())),
             0,
             from_mut(&mut trace),
         );

@@ -3,8 +3,10 @@
 //! Backwards: dx = dy·Wᵀ, and over an episode of T steps dW = Σ_t x_tᵀ·dy_t, one product of two
 //! matrices that stand time-major on the tape.
 
+use std::ops::Range;
+
 use super::kernel::kernel;
-use super::matrix::{self, Matrix, TOGETHER};
+use super::matrix::{self, Matrix, Rows, TOGETHER};
 use super::{Real, Series};
 
 /// A linear map with bias.
@@ -28,12 +30,12 @@ impl<R: Real> Linear<R> {
     /// y_t = b + x_t·W for every step of an episode, where `x` are the first inputs and the others are
     /// taken as zero.
     pub fn forward_series(&self, x: &Series<R>, y: &mut Series<R>) {
-        self.forward_rows(x, y, y.steps());
+        self.forward_rows(x, y, 0..y.steps());
     }
 
-    /// [`Linear::forward_series`] of the first `steps` steps.
-    pub fn forward_rows(&self, x: &Series<R>, y: &mut Series<R>, steps: usize) {
-        for t in 0..steps {
+    /// [`Linear::forward_series`] of these steps.
+    pub fn forward_rows(&self, x: &Series<R>, y: &mut Series<R>, steps: Range<usize>) {
+        for t in steps.clone() {
             self.start(y.row_mut(t));
         }
         matrix::add_rows_product(x, self.weight.rows_from(0), y, steps);
@@ -71,23 +73,23 @@ impl<R: Real> Linear<R> {
 
     /// Makes `self` the gradient over some episodes, each with its inputs x and its gradients dy:
     /// Σ_t x_tᵀ·dy_t for the weights, Σ_t dy_t for the bias.
-    pub fn set_gradient<'a>(
+    pub fn set_gradient<'a, X: Into<Rows<'a, R>>, Y: Into<Rows<'a, R>>>(
         &mut self,
-        episodes: impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone,
+        episodes: impl Iterator<Item = (X, Y)> + Clone,
     ) {
         let bias = self.bias.as_mut_slice();
         bias.fill(R::ZERO);
         for (_, dy) in episodes.clone() {
-            add_steps(dy, bias);
+            add_steps(dy.into(), bias);
         }
         matrix::set_product_of_series(episodes, &mut self.weight);
     }
 }
 
 kernel! {
-    fn add_steps<'a, R>(_simd; series: &'a Series<R>, sum: &'a mut [R]) {
-        for t in 0..series.steps() {
-            for (sum, &value) in sum.iter_mut().zip(series.row(t)) {
+    fn add_steps<'a, R>(_simd; series: Rows<'a, R>, sum: &'a mut [R]) {
+        for row in series.data.chunks_exact(series.stride) {
+            for (sum, &value) in sum.iter_mut().zip(row) {
                 *sum += value;
             }
         }

@@ -5,6 +5,8 @@
 //! matrix once, row after row, with the vector it multiplies or fills held in registers: what bounds it
 //! is how fast the matrix arrives from the cache.
 
+use std::ops::Range;
+
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
 use super::aligned::Aligned;
@@ -115,7 +117,7 @@ impl<R: Real> std::ops::IndexMut<[usize; 2]> for Matrix<R> {
 }
 
 /// Rows of equal length, one after the other.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Rows<'a, R> {
     /// The values; when rows are longer than the vector beside them, zeros stand behind.
     pub data: &'a [R],
@@ -164,20 +166,30 @@ pub fn products_with_vectors<R: Real, const B: usize>(
 
 /// y_t += x_t·A for every step of a series; what x_t has beyond the rows of A is padding.
 pub fn add_series_product<R: Real>(x: &Series<R>, a: Rows<'_, R>, y: &mut Series<R>) {
-    add_rows_product(x, a, y, y.steps());
+    add_rows_product(x, a, y, 0..y.steps());
 }
 
-/// [`add_series_product`] of the first `steps` steps.
+/// [`add_series_product`] of these steps.
+pub fn add_rows_product<R: Real>(
+    x: &Series<R>,
+    a: Rows<'_, R>,
+    y: &mut Series<R>,
+    steps: Range<usize>,
+) {
+    let of = |width: usize| steps.start * width..steps.end * width;
+    let stride = x.width();
+    let (data, y_width) = (&x.as_slice()[of(stride)], y.width());
+    let y = &mut y.as_mut_slice()[of(y_width)];
+    add_products_of_rows(Rows { data, stride }, a, y, y_width);
+}
+
+/// Y += X·A; what a row of X has beyond the rows of A is padding.
 #[expect(
     clippy::missing_panics_doc,
     reason = "a chunk has the rows it is made of"
 )]
-pub fn add_rows_product<R: Real>(x: &Series<R>, a: Rows<'_, R>, y: &mut Series<R>, steps: usize) {
-    let (x_width, y_width, inputs) = (x.width(), y.width(), a.data.len() / a.stride);
-    let (x, y) = (
-        &x.as_slice()[..steps * x_width],
-        &mut y.as_mut_slice()[..steps * y_width],
-    );
+pub fn add_products_of_rows<R: Real>(x: Rows<'_, R>, a: Rows<'_, R>, y: &mut [R], y_width: usize) {
+    let (x, x_width, inputs) = (x.data, x.stride, a.data.len() / a.stride);
     let mut xs = x.chunks_exact(TOGETHER * x_width);
     let mut ys = y.chunks_exact_mut(TOGETHER * y_width);
     for (x, y) in (&mut xs).zip(&mut ys) {
@@ -194,13 +206,14 @@ pub fn add_rows_product<R: Real>(x: &Series<R>, a: Rows<'_, R>, y: &mut Series<R
     }
 }
 
-/// A = Σ_t x_tᵀ·y_t over the steps of all pairs of series; A has the rows of `x` and the padded width
-/// of `y`.
+/// A = Σ_t x_tᵀ·y_t over the steps of all pairs of series, up to the end of the shorter one; A has a row for every
+/// value of `x` (or fewer: the others are not read) and the padded width of `y`.
 #[inline]
-pub fn set_product_of_series<'a, R: Real>(
-    pairs: impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone,
+pub fn set_product_of_series<'a, R: Real, X: Into<Rows<'a, R>>, Y: Into<Rows<'a, R>>>(
+    pairs: impl Iterator<Item = (X, Y)> + Clone,
     a: &mut Matrix<R>,
 ) {
+    let pairs = pairs.map(|(x, y)| (x.into(), y.into()));
     dispatch(SetProductOfSeries { pairs, a });
 }
 
@@ -803,7 +816,7 @@ struct SetProductOfSeries<'a, R, I> {
     a: &'a mut Matrix<R>,
 }
 
-impl<'a, R: Real, I: Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone> Kernel
+impl<'a, R: Real, I: Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone> Kernel
     for SetProductOfSeries<'_, R, I>
 {
     type Output = ();
@@ -813,16 +826,16 @@ impl<'a, R: Real, I: Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone> Ke
         // A tile of A stays in registers while the episodes go by, and the few columns of y that fill
         // it stay in the first-level cache while the rows of A go by.
         let Self { pairs, a } = self;
-        let Some((x, y)) = pairs.clone().next() else {
+        let Some((_, y)) = pairs.clone().next() else {
             return;
         };
         let (lanes, mut start) = (lanes::<R, S>(), 0);
-        while y.width() - start >= lanes {
-            let packs = tile_size::<S>((y.width() - start) / lanes);
-            with_packs!(tile packs, set_columns(simd, &pairs, x.width(), start, a));
+        while y.stride - start >= lanes {
+            let packs = tile_size::<S>((y.stride - start) / lanes);
+            with_packs!(tile packs, set_columns(simd, &pairs, a.rows, start, a));
             start += packs * lanes;
         }
-        if start < y.width() {
+        if start < y.stride {
             set_last_columns(simd, &pairs, start, a);
         }
     }
@@ -832,7 +845,7 @@ impl<'a, R: Real, I: Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone> Ke
 fn set_columns<'a, R: Real, S: Simd, const PACKS: usize>(
     _: Packs<PACKS>,
     simd: S,
-    pairs: &(impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone),
+    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
     width: usize,
     start: usize,
     a: &mut Matrix<R>,
@@ -856,7 +869,7 @@ fn set_columns<'a, R: Real, S: Simd, const PACKS: usize>(
 #[inline(always)]
 fn set_last_columns<'a, R: Real, S: Simd>(
     simd: S,
-    pairs: &(impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone),
+    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
     start: usize,
     a: &mut Matrix<R>,
 ) {
@@ -864,9 +877,13 @@ fn set_last_columns<'a, R: Real, S: Simd>(
     for (i, row) in a.data.chunks_exact_mut(stride).enumerate() {
         let mut sum = R::splat(simd, R::ZERO);
         for (x, y) in pairs.clone() {
-            for t in 0..y.steps() {
-                let y = R::load_part(simd, &y.row(t)[start..]);
-                sum = R::mul_add(simd, R::splat(simd, x.row(t)[i]), y, sum);
+            let rows = x
+                .data
+                .chunks_exact(x.stride)
+                .zip(y.data.chunks_exact(y.stride));
+            for (x, y) in rows {
+                let y = R::load_part(simd, &y[start..]);
+                sum = R::mul_add(simd, R::splat(simd, x[i]), y, sum);
             }
         }
         R::store_part(simd, &mut row[start..], sum);
@@ -876,7 +893,7 @@ fn set_last_columns<'a, R: Real, S: Simd>(
 #[inline(always)]
 fn set_tile<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
     simd: S,
-    pairs: &(impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone),
+    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
     row: usize,
     start: usize,
     rows: &mut [R],
@@ -885,11 +902,11 @@ fn set_tile<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
     let width = PACKS * lanes::<R, S>();
     let mut sums = [[R::splat(simd, R::ZERO); PACKS]; ROWS];
     for (x, y) in pairs.clone() {
-        for (x, y) in x
-            .as_slice()
-            .chunks_exact(x.width())
-            .zip(y.as_slice().chunks_exact(y.width()))
-        {
+        let rows = x
+            .data
+            .chunks_exact(x.stride)
+            .zip(y.data.chunks_exact(y.stride));
+        for (x, y) in rows {
             let y = R::packs::<S>(&y[start..start + width]);
             for (sums, &x) in sums.iter_mut().zip(&x[row..row + ROWS]) {
                 let x = R::splat(simd, x);

@@ -15,6 +15,7 @@ mod linear;
 pub mod matrix;
 mod median;
 pub(crate) mod pack;
+pub mod projected;
 mod random;
 mod real;
 mod series;

@@ -8,9 +8,9 @@
 
 use super::array;
 use super::dependency::Dependency;
-use super::machine::{GradientRecorder, Terms, record};
+use super::machine::record;
 use super::shape::{LinearSpec, Shape};
-use super::source::{Source, Weights, put};
+use super::source::{Source, SourceBack, Weights};
 use super::spec::{Array, ArraySpec, Place, Range};
 use super::trace::Trace;
 use crate::keys::Field::Integer;
@@ -105,12 +105,13 @@ impl Source for AnnotationsConfig {
         None
     }
 
-    fn run<R: Real>(&self, weights: Weights<'_, R>, trace: &mut Trace<R>) {
-        let source = trace.setting.source;
-        if let [linear] = weights.linears {
+    fn run<R: Real>(&self, weights: Weights<'_, R>, traces: &mut [Trace<R>]) {
+        let [linear] = weights.linears else { return };
+        for trace in traces {
+            let source = trace.setting.source;
             (0..source).for_each(|t| Self::see(trace, t));
             let [annotations, places] = trace.own.all_mut::<2>();
-            linear.forward_rows(places, annotations, source);
+            linear.forward_rows(places, annotations, 0..source);
             (0..source).for_each(|t| Self::activate(annotations.row_mut(t)));
         }
     }
@@ -123,15 +124,14 @@ impl Source for AnnotationsConfig {
         }
     }
 
-    fn write<R: Real>(&self, trace: &mut Trace<R>, t: usize, memory: usize) {
+    fn row<'a, R: Real>(&self, trace: &'a Trace<R>, t: usize) -> [&'a [R]; 2] {
         let annotations = trace.own.at(0);
         let rows = if self.filters > 0 {
             annotations
         } else {
             &trace.input
         };
-        let memory = trace.memory_columns.row_mut(memory);
-        put(memory, (t, trace.setting.source), rows.row(t).iter());
+        [rows.row(t), &[]]
     }
 
     fn step<'a, R: Real>(&'a self, weights: Weights<'a, R>) -> Vec<Dependency<'a, R>> {
@@ -150,20 +150,32 @@ impl Source for AnnotationsConfig {
         weights.linears.iter().map(of).collect()
     }
 
-    fn backward<R: Real>(
-        &self,
-        weights: Weights<'_, R>,
-        trace: &Trace<R>,
-        (d_rows, ..): (&mut Series<R>, &[R], &Terms<R>),
-        products: &mut [Series<R>],
-        recorder: GradientRecorder<'_, R>,
-    ) {
+    fn backward<R: Real>(&self, weights: Weights<'_, R>, episodes: &mut [SourceBack<'_, R>]) {
+        for episode in episodes {
+            self.backward_alone(weights, episode);
+        }
+    }
+
+    fn multiplied<'a, R: Real>(&self, trace: &'a Trace<R>, _: usize) -> &'a Series<R> {
+        trace.own.at(1)
+    }
+}
+
+impl AnnotationsConfig {
+    fn backward_alone<R: Real>(&self, weights: Weights<'_, R>, episode: &mut SourceBack<'_, R>) {
+        let SourceBack {
+            trace,
+            rows: d_rows,
+            products,
+            recorder,
+            ..
+        } = episode;
         let (source, x) = (trace.setting.source, trace.input.width());
         let mut d_input = Series::new(x);
         d_input.resize(trace.steps());
         let mut d_places = vec![R::ZERO; 9 * x];
         for t in 0..source {
-            let ([linear], [dz]) = (weights.linears, &mut *products) else {
+            let ([linear], [dz]) = (weights.linears, &mut **products) else {
                 d_input.row_mut(t).copy_from_slice(d_rows.row(t));
                 continue;
             };
@@ -193,10 +205,6 @@ impl Source for AnnotationsConfig {
                 }
             }
         }
-    }
-
-    fn multiplied<'a, R: Real>(&self, trace: &'a Trace<R>, _: usize) -> &'a Series<R> {
-        trace.own.at(1)
     }
 }
 

@@ -13,18 +13,17 @@ use super::attention::Score;
 use super::controller::feedforward;
 use super::dependency::Dependency;
 use super::encoder::{COUNT, Direction, EncoderConfig, Last, with_own};
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, attend, emitting};
-use super::machine::GradientRecorder;
+use super::encoder_decoder::{Back, Decoder, EncoderDecoder, Parts, attend};
+use super::reader;
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::Source;
 use super::spec::{Array, ArraySpec, Kept};
 use super::trace::Trace;
-use super::{feedback, reader};
 use crate::keys::Field::Integer;
 use crate::keys::Table;
-use crate::math::matrix;
+use crate::math::Real;
+use crate::math::matrix::{self, Rows};
 use crate::math::vectors::{add, gather};
-use crate::math::{Real, Series};
 
 /// The size of an encoder and a decoder with attention.
 pub type BahdanauConfig = EncoderDecoder<Bahdanau>;
@@ -113,12 +112,11 @@ impl Decoder for Bahdanau {
         trace.layers[0].cell.row_mut(first).fill(R::ZERO);
     }
 
-    fn start_backward<R: Real>(
-        of: Parts<'_, Self, R>,
-        trace: &Trace<R>,
-        by: &mut Gradients<'_, R>,
-    ) {
-        let state = trace.layers[0].hidden.row(trace.setting.source - 1);
+    fn start_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>) {
+        let state = back.trace.layers[0]
+            .hidden
+            .row(back.trace.setting.source - 1);
+        let by = &mut *back.by;
         let dz = by.products[W_S].row_mut(0);
         feedforward::backward(state, &by.state.hidden, dz);
         let (mut d_last, size) = (vec![R::ZERO; of.config.columns()], of.config.source.size);
@@ -127,10 +125,8 @@ impl Decoder for Bahdanau {
         of.config.source.last_backward(&d_last, &mut by.rows);
     }
 
-    fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+    fn before<R: Real>(_: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
         attend::<Self, R>(trace, t);
-        Self::decode(of, trace, t);
-        of.emit_state(trace, t);
     }
 
     fn asks(t: usize) -> usize {
@@ -138,48 +134,44 @@ impl Decoder for Bahdanau {
     }
 
     /// s_t = lstm([y_{t−1}; r_t], s_{t−1}).
-    fn decode<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
-        let feedback = Parts::<Self, R>::feedback(&trace.own).row(t);
-        let seen = [feedback, trace.heads[0].read.row(t)];
+    fn see<R: Real>(_: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+        let seen = [Self::fed(&trace.own).row(t), trace.heads[0].read.row(t)];
         gather(trace.layers[0].input.row_mut(t), seen);
-        of.run_cell(trace, t);
     }
 
     fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>> {
         let mut all = of.attending();
         all.extend(of.decoding());
-        all.push(emitting(move |trace, t| of.emit_state(trace, t)));
+        all.push(of.emitting());
         all
     }
 
-    fn backward<R: Real>(
-        of: Parts<'_, Self, R>,
-        trace: &Trace<R>,
-        t: usize,
-        by: &mut Gradients<'_, R>,
-        mut recorder: GradientRecorder<'_, R>,
-    ) {
-        let (y, (d_state, d_read)) = (
-            of.config.outputs,
-            by.features.row(t).split_at(of.config.decoder.size),
-        );
-        add(&mut by.state.hidden[..], d_state);
-        of.cell_backward(trace, t, by, recorder.as_deref_mut());
-        feedback::record(trace, t, &by.state.input, recorder.as_deref_mut());
-        by.scratch[..d_read.len()].copy_from_slice(d_read);
-        add(&mut by.scratch[..d_read.len()], &by.state.input[y..]);
-        of.attend_backward(trace, t, by, recorder);
+    fn after_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
+        let d_features = back.by.features.gradient.row(t - back.trace.setting.source);
+        let d_state = &d_features[..of.config.decoder.size];
+        add(&mut back.by.state.hidden[..], d_state);
+    }
+
+    fn before_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
+        back.record_feedback(t);
+        let (by, columns) = (&mut *back.by, of.config.columns());
+        let d_features = by.features.gradient.row(t - back.trace.setting.source);
+        let d_read = &mut by.scratch[..columns];
+        d_read.copy_from_slice(&d_features[of.config.decoder.size..]);
+        add(d_read, by.state.beside(columns));
+        back.attend(t);
     }
 
     fn multiplied<'a, R: Real>(
         _: &BahdanauConfig,
         trace: &'a Trace<R>,
         weight: usize,
-    ) -> &'a Series<R> {
+    ) -> Rows<'a, R> {
+        let source = trace.setting.source;
         match weight {
-            0 => &trace.layers[0].input,
-            W_S => trace.own.at(Self::ARRAYS.len() - 1),
-            _ => &trace.features,
+            0 => trace.layers[0].input.rows_from(source),
+            W_S => trace.own.at(Self::ARRAYS.len() - 1).into(),
+            _ => trace.features.rows_from(source),
         }
     }
 }

@@ -13,8 +13,7 @@ use super::array;
 use super::attention::{Score, Switch};
 use super::controller::feedforward;
 use super::dependency::Dependency;
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, attend, emitting};
-use super::machine::GradientRecorder;
+use super::encoder_decoder::{Back, Decoder, EncoderDecoder, Parts, attend};
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::slots::Slots;
 use super::source::Source;
@@ -24,7 +23,7 @@ use super::{feedback, reader};
 use crate::keys::Field::{Choice, Integer};
 use crate::keys::Table;
 use crate::math::kernel::kernel;
-use crate::math::matrix::{self, add_vector_product, product_with_vector};
+use crate::math::matrix::{Rows, add_vector_product, product_with_vector};
 use crate::math::pack::each_pack;
 use crate::math::vectors::{add, gather};
 use crate::math::{Real, Series, sigmoid};
@@ -111,6 +110,7 @@ kernel! {
 
 impl Decoder for Caption {
     type Source = AnnotationsConfig;
+    const LEARNS_FEEDBACK: bool = true;
     const ARRAYS: &'static [Array] = &{
         let mut all = [array::FEEDBACK; ALL];
         let (source, own) = all.split_at_mut(FIRST);
@@ -188,11 +188,8 @@ impl Decoder for Caption {
         start(of, trace, START_CELL, |decoder| &mut decoder.cell);
     }
 
-    fn start_backward<R: Real>(
-        of: Parts<'_, Self, R>,
-        trace: &Trace<R>,
-        by: &mut Gradients<'_, R>,
-    ) {
+    fn start_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>) {
+        let (trace, by) = (back.trace, &mut *back.by);
         let (step, decoder) = (trace.setting.source - 1, &trace.layers[0]);
         let mut d_mean = vec![R::ZERO; of.config.columns()];
         let states = [
@@ -215,32 +212,46 @@ impl Decoder for Caption {
         }
     }
 
-    fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+    fn before<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
         attend::<Self, R>(trace, t);
         if of.config.decoder.is_gated() {
             gate(of, trace, t);
             scale(trace, t);
         }
-        Self::decode(of, trace, t);
-        emit(of, trace, t);
     }
 
     fn asks(t: usize) -> usize {
         t - 1
     }
 
-    /// h_t = lstm([E·y_{t−1}; ẑ_t], h_{t−1}).
-    fn decode<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+    /// E·y_{t−1}.
+    fn feed<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
         let [_, _, feedback, _, _, _, embedded] = trace.own.all_mut::<ALL>();
         let embedded = embedded.row_mut(t);
         embedded.fill(R::ZERO);
         add_vector_product(feedback.row(t), of.own.tensors[E].rows_from(0), embedded);
+    }
+
+    fn fed<R: Real>(own: &Slots<R>) -> &Series<R> {
+        own.at(AT_EMBEDDED)
+    }
+
+    /// h_t = lstm([E·y_{t−1}; ẑ_t], h_{t−1}).
+    fn see<R: Real>(_: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
         let seen = [
             trace.own.at(AT_EMBEDDED).row(t),
             context(&trace.own, &trace.heads).row(t),
         ];
         gather(trace.layers[0].input.row_mut(t), seen);
-        of.run_cell(trace, t);
+    }
+
+    /// u_t = E·y_{t−1} + L_h·h_t + L_z·ẑ_t.
+    fn emit<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+        let u = trace.features.row_mut(t);
+        u.copy_from_slice(trace.own.at(AT_EMBEDDED).row(t));
+        let [l_h, l_z] = [L_H, L_Z].map(|tensor| of.own.tensors[tensor].rows_from(0));
+        add_vector_product(trace.layers[0].hidden.row(t), l_h, u);
+        add_vector_product(context(&trace.own, &trace.heads).row(t), l_z, u);
     }
 
     fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>> {
@@ -252,81 +263,83 @@ impl Decoder for Caption {
             all.extend([gate, context].map(|dependency| dependency.only(|t, source| t >= source)));
         }
         all.extend(of.decoding());
-        all.push(emitting(move |trace, t| emit(of, trace, t)));
+        all.push(of.emitting());
         all
     }
 
-    fn backward<R: Real>(
-        of: Parts<'_, Self, R>,
-        trace: &Trace<R>,
-        t: usize,
-        by: &mut Gradients<'_, R>,
-        mut recorder: GradientRecorder<'_, R>,
-    ) {
-        let (
-            Caption {
-                size, embedding, ..
-            },
-            m,
-        ) = (of.config.decoder, of.config.columns());
+    fn after_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
+        let Caption {
+            size, embedding, ..
+        } = of.config.decoder;
+        let (by, k) = (&mut *back.by, t - back.trace.setting.source);
         // Through L_h and L_z.
-        let (d_u, weight) = (by.features.row(t), |tensor| {
+        let (d_u, weight) = (by.features.gradient.row(k), |tensor| {
             of.config.decoder.weight(tensor)
         });
-        by.products[weight(L_H)].row_mut(t)[..embedding].copy_from_slice(d_u);
-        by.products[weight(L_Z)].row_mut(t)[..embedding].copy_from_slice(d_u);
-        let d_u = by.products[weight(L_H)].row(t);
+        by.products[weight(L_H)].row_mut(k)[..embedding].copy_from_slice(d_u);
+        by.products[weight(L_Z)].row_mut(k)[..embedding].copy_from_slice(d_u);
+        let d_u = by.products[weight(L_H)].row(k);
         let d_state = &mut by.scratch[..size];
         product_with_vector(of.own.tensors[L_H].rows_from(0), d_u, d_state);
         add(&mut by.state.hidden[..], &*d_state);
-        of.cell_backward(trace, t, by, recorder.as_deref_mut());
+    }
+
+    fn before_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
+        let (embedding, m) = (of.config.decoder.embedding, of.config.columns());
+        let (trace, by) = (back.trace, &mut *back.by);
+        let (k, weight) = (t - trace.setting.source, |tensor| {
+            of.config.decoder.weight(tensor)
+        });
         // E·y.
-        let d_u = by.products[weight(L_H)].row(t);
+        let d_u = by.products[weight(L_H)].row(k);
         let d_context = &mut by.scratch[..m];
         product_with_vector(of.own.tensors[L_Z].rows_from(0), d_u, d_context);
-        add(&mut *d_context, &by.state.input[embedding..]);
-        let d_embedded = by.products[weight(E)].row_mut(t);
-        d_embedded[..embedding].copy_from_slice(by.features.row(t));
+        add(&mut *d_context, by.state.beside(m));
+        let d_embedded = by.products[weight(E)].row_mut(k);
+        d_embedded[..embedding].copy_from_slice(by.features.gradient.row(k));
         add(&mut d_embedded[..embedding], &by.state.input);
-        if recorder.is_some() {
+        if back.recorder.is_some() {
             let mut d_feedback = vec![R::ZERO; of.config.outputs];
             product_with_vector(of.own.tensors[E].rows_from(0), d_embedded, &mut d_feedback);
-            feedback::record(trace, t, &d_feedback, recorder.as_deref_mut());
+            feedback::record(trace, t, &d_feedback, back.recorder.as_deref_mut());
         }
         if of.config.decoder.is_gated() {
             let (g, read) = (trace.own.at(AT_GATE)[t], trace.heads[0].read.row(t));
             let d_g: R = read.iter().zip(&*d_context).map(|(&r, &d)| r * d).sum();
-            if let Some(to) = recorder.as_deref_mut() {
+            if let Some(to) = back.recorder.as_deref_mut() {
                 to.record_array(trace, Place::Machine, CONTEXT, t, d_context);
                 to.record_array(trace, Place::Machine, GATE, t, &[d_g]);
             }
             d_context.iter_mut().for_each(|d| *d *= g);
-            // It saw the state of the step before.
-            let dz = by.products[GATE_MAP].row_mut(t - 1);
+            let dz = by.products[GATE_MAP].row_mut(k);
             dz[0] = d_g * g * (R::ONE - g);
             let weights = of.own.linears[GATE_MAP].weight.view();
             let all = by.state.hidden.iter_mut().zip(weights);
             all.for_each(|(to, &w)| *to += w * dz[0]);
         }
-        of.attend_backward(trace, t, by, recorder);
+        back.attend(t);
     }
 
     fn multiplied<'a, R: Real>(
         of: &CaptionConfig,
         trace: &'a Trace<R>,
         weight: usize,
-    ) -> &'a Series<R> {
-        let decoder = &trace.layers[0];
+    ) -> Rows<'a, R> {
+        let (decoder, source) = (&trace.layers[0], trace.setting.source);
         match weight {
-            LSTM => &decoder.input,
-            START_HIDDEN | START_CELL => trace.own.at(AT_MEAN),
-            GATE_MAP if of.decoder.is_gated() => &decoder.hidden,
-            _ => match weight - of.decoder.weight(0) {
-                E => trace.own.at(FIRST),
-                L_O => &trace.features,
-                L_H => &decoder.hidden,
-                _ => context(&trace.own, &trace.heads),
-            },
+            LSTM => decoder.input.rows_from(source),
+            START_HIDDEN | START_CELL => trace.own.at(AT_MEAN).into(),
+            // It saw the state of the step before.
+            GATE_MAP if of.decoder.is_gated() => decoder.hidden.rows_from(source - 1),
+            _ => {
+                let series = match weight - of.decoder.weight(0) {
+                    E => trace.own.at(FIRST),
+                    L_O => &trace.features,
+                    L_H => &decoder.hidden,
+                    _ => context(&trace.own, &trace.heads),
+                };
+                series.rows_from(source)
+            }
         }
     }
 }
@@ -377,16 +390,4 @@ fn scale<R: Real>(trace: &mut Trace<R>, t: usize) {
     let (g, read) = (gate[t], trace.heads[0].read.row(t));
     let pairs = context.row_mut(t).iter_mut().zip(read);
     pairs.for_each(|(to, &r)| *to = g * r);
-}
-
-/// z_t = L_o·(E·y_{t−1} + L_h·h_t + L_z·ẑ_t).
-fn emit<R: Real>(of: Parts<'_, Caption, R>, trace: &mut Trace<R>, t: usize) {
-    let u = trace.features.row_mut(t);
-    u.copy_from_slice(trace.own.at(AT_EMBEDDED).row(t));
-    let [l_h, l_z] = [L_H, L_Z].map(|tensor| of.own.tensors[tensor].rows_from(0));
-    add_vector_product(trace.layers[0].hidden.row(t), l_h, u);
-    add_vector_product(context(&trace.own, &trace.heads).row(t), l_z, u);
-    let z = trace.logit.row_mut(t);
-    z.fill(R::ZERO);
-    matrix::add_vector_product(u, of.own.tensors[L_O].rows_from(0), z);
 }

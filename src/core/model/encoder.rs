@@ -8,14 +8,14 @@
 //! States before the first step are 0, and so is everything after the source. Row t of M is shown from step t on, though
 //! h←_t depends on later inputs too.
 
-use super::controller::cell::{self, Cell, CellGradient, CellMut};
+use super::controller::cell::{self, Cell, CellBack, CellGradient, CellMut};
 use super::controller::gru;
 use super::dependency::Dependency;
 use super::encoder_decoder::Gradients;
 use super::fertility;
-use super::machine::{GradientRecorder, Terms, record};
+use super::machine::{record, together};
 use super::shape::{LinearSpec, Shape, TensorSpec};
-use super::source::{Source, Weights, put};
+use super::source::{Source, SourceBack, Weights};
 use super::spec::{Array, ArraySpec, Place, Range};
 use super::trace::Trace;
 use crate::keys::Field::{Choice, Integer};
@@ -174,7 +174,7 @@ impl EncoderConfig {
     }
 
     /// Backpropagates through [`EncoderConfig::start`] of both.
-    pub(super) fn start_backward<R: Real>(&self, by: &mut Gradients<'_, R>) {
+    pub(super) fn start_backward<R: Real>(&self, by: &mut Gradients<R>) {
         self.last_backward(&by.state.hidden, &mut by.rows);
         by.cell.copy_from_slice(&by.state.cell);
     }
@@ -220,7 +220,12 @@ fn earlier(direction: usize, t: usize, source: usize) -> Option<usize> {
 
 /// The steps of the source in the order of a direction.
 fn order(direction: usize, source: usize) -> impl DoubleEndedIterator<Item = usize> {
-    (0..source).map(move |step| [step, source - 1 - step][direction])
+    (0..source).map(move |step| nth(direction, step, source))
+}
+
+/// Step `step` in the order of a direction, or the place of a step in it.
+fn nth(direction: usize, step: usize, source: usize) -> usize {
+    [step, source - 1 - step][direction]
 }
 
 impl EncoderConfig {
@@ -282,16 +287,160 @@ impl EncoderConfig {
         fertility::forward(linears, rows.row(t), units.row_mut(t))
     }
 
-    /// h_t, from b + W·u.
-    fn forward<R: Real>(&self, weights: Weights<'_, R>, at: usize, trace: &mut Trace<R>, t: usize) {
-        let before = earlier(at, t, trace.setting.source);
-        let series = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
+    /// h of the step at this place in the order of a direction, from b + W·u.
+    fn forward<R: Real, const B: usize>(
+        &self,
+        weights: Weights<'_, R>,
+        at: usize,
+        traces: &mut [&mut Trace<R>; B],
+        step: usize,
+    ) {
         let linears = &weights.linears[at * self.maps()..];
+        let episodes = traces.each_mut().map(|trace| {
+            let source = trace.setting.source;
+            let t = nth(at, step, source);
+            let series = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
+            (series, (t, earlier(at, t, source)))
+        });
         match self.cell {
-            EncoderCell::Lstm => cell::forward_state(&linears[0], lstm_mut(series), t, before),
+            EncoderCell::Lstm => {
+                let cells = episodes.map(|(series, steps)| (lstm_mut(series), steps));
+                let others = linears[0].weight.rows() - self.size;
+                cell::forward(&linears[0], others, cells);
+            }
             EncoderCell::Gru => {
-                let [input, gates, _, candidate, hidden, reset] = series;
-                gru::forward(linears, [input, gates, candidate, hidden, reset], t, before);
+                for (series, (t, before)) in episodes {
+                    let [input, gates, _, candidate, hidden, reset] = series;
+                    gru::forward(linears, [input, gates, candidate, hidden, reset], t, before);
+                }
+            }
+        }
+    }
+}
+
+impl EncoderConfig {
+    /// Products of the fertility and of the embedding, behind those of the directions.
+    fn others<'a, R>(
+        &self,
+        products: &'a mut [Series<R>],
+    ) -> (&'a mut [Series<R>], &'a mut [Series<R>]) {
+        let others = &mut products[self.maps() * self.directions().len()..];
+        others.split_at_mut(if self.fertility > 0 { 2 } else { 0 })
+    }
+
+    /// Backpropagates through the expected fertility.
+    fn expect_backward<R: Real>(&self, weights: Weights<'_, R>, episode: &mut SourceBack<'_, R>) {
+        let SourceBack {
+            trace,
+            rows,
+            terms,
+            products,
+            recorder,
+            ..
+        } = episode;
+        if let Some(recorder) = recorder.as_deref_mut() {
+            // After the source they are 0.
+            let (last, zeros) = (trace.steps() - 1, vec![R::ZERO; self.size.max(1)]);
+            for array in ARRAYS.iter().filter(|array| array.is_in_files()) {
+                recorder.record_array(trace, Place::Machine, array, last, &zeros);
+            }
+        }
+        if let ([dz, d_normal], _) = self.others(products) {
+            let linears = &weights.linears[self.maps() * self.directions().len()..];
+            let [units, _, v] = [1, 2, 3].map(|at| trace.own.at(FERTILITY + at));
+            let by = fertility::by_expected(trace, terms.fertility);
+            for (t, by) in by.into_iter().enumerate().rev() {
+                let products = [dz.row_mut(t), d_normal.row_mut(t)];
+                let d_row = rows.row_mut(t);
+                fertility::backward(linears, (units.row(t), v[t]), by, products, d_row);
+                if let Some(to) = recorder.as_deref_mut() {
+                    to.record_array(trace, Place::Machine, fertility::MEAN, t, &by[..1]);
+                    to.record_array(trace, Place::Machine, fertility::VARIANCE, t, &by[1..]);
+                }
+            }
+        }
+    }
+
+    /// Backpropagates through [`EncoderConfig::forward`], with the gradients of the state.
+    fn step_backward<R: Real, const B: usize>(
+        &self,
+        linears: &[Linear<R>],
+        at: usize,
+        episodes: &mut [(&mut SourceBack<'_, R>, &mut CellGradient<R>, &mut Series<R>); B],
+        step: usize,
+    ) {
+        let maps = self.maps();
+        let all = episodes.each_mut().map(|(episode, by, _)| {
+            let SourceBack {
+                trace,
+                rows,
+                products,
+                recorder,
+                ..
+            } = &mut **episode;
+            let (trace, source) = (*trace, trace.setting.source);
+            let t = nth(at, step, source);
+            add(
+                &mut by.hidden[..],
+                &rows.row(t)[at * self.size..][..self.size],
+            );
+            let to = recorder.as_deref_mut();
+            let to = to.map(|to| &mut to.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at]);
+            (
+                trace,
+                (t, earlier(at, t, source)),
+                &mut **by,
+                &mut products[at * maps..][..maps],
+                to,
+            )
+        });
+        match self.cell {
+            EncoderCell::Lstm => {
+                let all = all.map(|(trace, steps, by, products, to)| CellBack {
+                    cell: lstm(trace, at),
+                    steps,
+                    by,
+                    dz: products[0].row_mut(steps.0),
+                    to: to.map(lstm_mut),
+                });
+                cell::backward(&linears[0], all);
+            }
+            EncoderCell::Gru => {
+                for (trace, (t, _), by, products, to) in all {
+                    let [input, gates, _, candidate, hidden, reset] = of(trace, at);
+                    if let Some(to) = to {
+                        record(&mut to[4], hidden, t, &by.hidden);
+                    }
+                    let series = [input, gates, candidate, hidden, reset];
+                    gru::backward(linears, series, t, by, products);
+                }
+            }
+        }
+    }
+
+    /// Hands the gradients w.r.t. u_t on to the product with the embedding, and records those w.r.t. x_t.
+    fn input_backward<R: Real>(
+        &self,
+        weights: Weights<'_, R>,
+        episode: &mut SourceBack<'_, R>,
+        d_input: &Series<R>,
+    ) {
+        let trace = episode.trace;
+        if let (_, [embedding]) = self.others(episode.products) {
+            for t in 0..trace.setting.source {
+                embedding.row_mut(t)[..d_input.width()].copy_from_slice(d_input.row(t));
+            }
+        }
+        if let Some(recorder) = episode.recorder.as_deref_mut() {
+            let mut d_x = vec![R::ZERO; trace.input.width()];
+            for t in 0..trace.steps() {
+                if let [embedding] = weights.tensors {
+                    let rows = embedding.rows_from(0);
+                    matrix::product_with_vector(rows, d_input.row(t), &mut d_x);
+                } else {
+                    d_x.copy_from_slice(d_input.row(t));
+                }
+                record(&mut recorder.input, &trace.input, t, &d_x);
             }
         }
     }
@@ -368,18 +517,31 @@ impl Source for EncoderConfig {
         (axis == "u").then_some(self.size)
     }
 
-    fn run<R: Real>(&self, weights: Weights<'_, R>, trace: &mut Trace<R>) {
-        let source = trace.setting.source;
-        (0..source).for_each(|t| self.embed(weights, trace, t));
-        for at in self.directions() {
+    fn run<R: Real>(&self, weights: Weights<'_, R>, traces: &mut [Trace<R>]) {
+        for trace in &mut *traces {
+            let source = trace.setting.source;
+            (0..source).for_each(|t| self.embed(weights, trace, t));
             let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
-                linear.forward_rows(u, z, source);
+                linear.forward_rows(u, z, 0..source);
             };
-            self.project(weights, (trace, at), see, 0..source);
-            order(at, source).for_each(|t| self.forward(weights, at, trace, t));
+            for at in self.directions() {
+                self.project(weights, (trace, at), see, 0..source);
+            }
         }
-        if self.fertility > 0 {
-            for t in 0..source {
+        let longest = traces.iter().map(|trace| trace.setting.source).max();
+        for step in 0..longest.unwrap_or(0) {
+            let running = traces
+                .iter_mut()
+                .filter(|trace| trace.setting.source > step);
+            let mut running: Vec<_> = running.collect();
+            for at in self.directions() {
+                together!(running.len(), running, |traces| {
+                    self.forward(weights, at, traces, step);
+                });
+            }
+        }
+        for trace in traces.iter_mut().filter(|_| self.fertility > 0) {
+            for t in 0..trace.setting.source {
                 let normal = self.expect(weights, trace, t);
                 (0..2).for_each(|of| trace.own.at_mut(FERTILITY + 2 + of)[t] = normal[of]);
             }
@@ -390,16 +552,8 @@ impl Source for EncoderConfig {
         const { &[ARRAYS[4], ARRAYS[SERIES + 4]] }
     }
 
-    fn write<R: Real>(&self, trace: &mut Trace<R>, t: usize, memory: usize) {
-        let [forward, backward] =
-            [0, 1].map(|at| &trace.own.all::<EMBEDDED>().as_chunks::<SERIES>().0[at][4]);
-        let both = (backward.width() > 0).then(|| backward.row(t));
-        let values = forward.row(t).iter().chain(both.into_iter().flatten());
-        put(
-            trace.memory_columns.row_mut(memory),
-            (t, trace.setting.source),
-            values,
-        );
+    fn row<'a, R: Real>(&self, trace: &'a Trace<R>, t: usize) -> [&'a [R]; 2] {
+        [0, 1].map(|at| of(trace, at)[4].row(t))
     }
 
     fn step<'a, R: Real>(&'a self, weights: Weights<'a, R>) -> Vec<Dependency<'a, R>> {
@@ -411,7 +565,7 @@ impl Source for EncoderConfig {
                     linear.forward_row(u.row(t), z.row_mut(t), t, source);
                 };
                 self.project(weights, (trace, at), see, t..t + 1);
-                self.forward(weights, at, trace, t);
+                self.forward(weights, at, &mut [trace], nth(at, t, source));
             };
             let hidden = move |trace: &mut Trace<R>, t: usize| {
                 let series = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
@@ -447,95 +601,60 @@ impl Source for EncoderConfig {
             .collect()
     }
 
-    fn backward<R: Real>(
-        &self,
-        weights: Weights<'_, R>,
-        trace: &Trace<R>,
-        (d_rows, d_cell, terms): (&mut Series<R>, &[R], &Terms<R>),
-        products: &mut [Series<R>],
-        mut recorder: GradientRecorder<'_, R>,
-    ) {
-        let (source, u, maps) = (trace.setting.source, self.size, self.maps());
-        let seen = self.seen(trace.input.width());
+    fn backward<R: Real>(&self, weights: Weights<'_, R>, episodes: &mut [SourceBack<'_, R>]) {
+        let (u, maps) = (self.size, self.maps());
+        for episode in &mut *episodes {
+            self.expect_backward(weights, episode);
+        }
         // The gradient w.r.t. u_t is that of the embedding, or recorded.
-        let wanted = if self.embedding > 0 || recorder.is_some() {
-            seen
-        } else {
-            0
-        };
-        if let Some(recorder) = recorder.as_deref_mut() {
-            // After the source they are 0.
-            let (last, zeros) = (trace.steps() - 1, vec![R::ZERO; u.max(1)]);
-            for array in ARRAYS.iter().filter(|array| array.is_in_files()) {
-                recorder.record_array(trace, Place::Machine, array, last, &zeros);
-            }
-        }
-        let (products, others) = products.split_at_mut(maps * self.directions().len());
-        let (of_fertility, embedding) = others.split_at_mut(if self.fertility > 0 { 2 } else { 0 });
-        if let [dz, d_normal] = of_fertility {
-            let linears = &weights.linears[maps * self.directions().len()..];
-            let [units, _, v] = [1, 2, 3].map(|at| trace.own.at(FERTILITY + at));
-            let by = fertility::by_expected(trace, terms.fertility);
-            for (t, by) in by.into_iter().enumerate().rev() {
-                let products = [dz.row_mut(t), d_normal.row_mut(t)];
-                let d_row = d_rows.row_mut(t);
-                fertility::backward(linears, (units.row(t), v[t]), by, products, d_row);
-                if let Some(to) = recorder.as_deref_mut() {
-                    to.record_array(trace, Place::Machine, fertility::MEAN, t, &by[..1]);
-                    to.record_array(trace, Place::Machine, fertility::VARIANCE, t, &by[1..]);
-                }
-            }
-        }
-        let mut d_input = Series::new(seen);
-        d_input.resize(if recorder.is_some() { trace.steps() } else { 0 });
-        for (at, products) in self.directions().zip(products.chunks_exact_mut(maps)) {
-            let linears = &weights.linears[at * maps..][..maps];
-            let mut gradient = CellGradient::new(u, wanted);
-            if self.cell == EncoderCell::Lstm {
-                gradient.cell.copy_from_slice(&d_cell[at * u..][..u]);
-            }
-            for t in order(at, source).rev() {
-                add(&mut gradient.hidden[..], &d_rows.row(t)[at * u..][..u]);
-                let series = of(trace, at);
-                let to = recorder.as_deref_mut();
-                let to = to.map(|to| &mut to.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at]);
-                match self.cell {
-                    EncoderCell::Lstm => {
-                        let steps = (t, earlier(at, t, source));
-                        let (series, to) = (lstm(trace, at), to.map(lstm_mut));
-                        gradient.backward(&linears[0], series, steps, &mut products[0], to);
-                    }
-                    EncoderCell::Gru => {
-                        let [input, gates, _, candidate, hidden, reset] = series;
-                        if let Some(to) = to {
-                            record(&mut to[4], hidden, t, &gradient.hidden);
-                        }
-                        let series = [input, gates, candidate, hidden, reset];
-                        gru::backward(linears, series, t, &mut gradient, products);
-                    }
-                }
-                let d_seen = &gradient.input[..wanted];
-                if let [embedding] = &mut *embedding {
-                    add(embedding.row_mut(t), d_seen);
-                } else if recorder.is_some() {
-                    add(d_input.row_mut(t), d_seen);
-                }
-            }
-        }
-        if let Some(recorder) = recorder {
-            let mut d_x = vec![R::ZERO; trace.input.width()];
-            for t in 0..trace.steps() {
-                if let [embedding] = &*embedding {
-                    matrix::product_with_vector(
-                        weights.tensors[0].rows_from(0),
-                        embedding.row(t),
-                        &mut d_x,
-                    );
+        let mut d_inputs: Vec<Series<R>> = episodes
+            .iter()
+            .map(|episode| {
+                let is_wanted = self.embedding > 0 || episode.recorder.is_some();
+                let width = if is_wanted {
+                    self.seen(episode.trace.input.width())
                 } else {
-                    d_x.copy_from_slice(d_input.row(t));
+                    0
+                };
+                let mut d_input = Series::new(width);
+                d_input.resize(episode.trace.steps());
+                d_input
+            })
+            .collect();
+        for at in self.directions() {
+            let linears = &weights.linears[at * maps..][..maps];
+            let gradient_of = |(episode, d_input): (&SourceBack<'_, R>, &Series<R>)| {
+                let mut gradient = CellGradient::new(u, d_input.width());
+                if self.cell == EncoderCell::Lstm {
+                    gradient.cell.copy_from_slice(&episode.cell[at * u..][..u]);
                 }
-                record(&mut recorder.input, &trace.input, t, &d_x);
+                gradient
+            };
+            let gradients = episodes.iter().zip(&d_inputs).map(gradient_of);
+            let mut gradients: Vec<CellGradient<R>> = gradients.collect();
+            let longest = episodes
+                .iter()
+                .map(|episode| episode.trace.setting.source)
+                .max();
+            for step in (0..longest.unwrap_or(0)).rev() {
+                let all = episodes.iter_mut().zip(&mut gradients).zip(&mut d_inputs);
+                let running = all.filter(|((episode, _), _)| episode.trace.setting.source > step);
+                let mut running: Vec<_> = running
+                    .map(|((episode, by), d_input)| (episode, by, d_input))
+                    .collect();
+                together!(running.len(), running, |running| {
+                    self.step_backward(linears, at, running, step);
+                });
+                for (episode, by, d_input) in running {
+                    let (width, t) = (d_input.width(), nth(at, step, episode.trace.setting.source));
+                    if width > 0 {
+                        add(d_input.row_mut(t), &by.input[..width]);
+                    }
+                }
             }
+        }
+        for (episode, d_input) in episodes.iter_mut().zip(d_inputs) {
+            self.input_backward(weights, episode, &d_input);
         }
     }
 

@@ -10,23 +10,25 @@ use std::ops::Range;
 use super::array;
 use super::attention::{AttentionConfig, Mechanism, ShiftForm};
 use super::config::check_channels;
-use super::controller::cell::{self, CellGradient, one_lstm};
+use super::controller::cell::{self, CellBack, CellGradient, one_lstm};
 use super::dependency::{Conventions, Dependency, Size};
 use super::head::{self, HeadGradient};
 use super::kind::{Kind, Sizes};
-use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, record};
+use super::machine::{
+    GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, record, together,
+};
 use super::params::Params;
 use super::reader::{self, ReaderGradient};
 use super::shape::{LinearSpec, Shape};
 use super::slots::Slots;
-use super::source::{Source, Weights};
+use super::source::{Source, SourceBack, Weights};
 use super::spec::{Array, Place};
 use super::trace::Trace;
 use super::{feedback, readout};
 use crate::keys::{ConfigError, Keys, Table, check};
-use crate::math::matrix::{padded, set_product_of_series};
-use crate::math::vectors::add;
-use crate::math::{Matrix, Real, Series};
+use crate::math::matrix::{Rows, add_rows_product, padded, set_product_of_series};
+use crate::math::vectors::{add, gather};
+use crate::math::{Linear, Matrix, Real, Series};
 
 /// The size of a source and a decoder.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +57,8 @@ pub trait Decoder: Copy + Debug + PartialEq + Send + Sync + 'static {
     const ARRAYS: &'static [Array];
     /// True for a decoder with a head.
     const HAS_HEAD: bool = true;
+    /// True where a weight makes of the feedback what the LSTM sees.
+    const LEARNS_FEEDBACK: bool = false;
 
     /// Enters the keys of the machine.
     fn keys(of: &mut EncoderDecoder<Self>, to: &mut Table<'_>);
@@ -93,35 +97,48 @@ pub trait Decoder: Copy + Debug + PartialEq + Send + Sync + 'static {
     fn start_cell<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>);
 
     /// Backpropagates from the gradients w.r.t. that state to those w.r.t. rows and last cells.
-    fn start_backward<R: Real>(of: Parts<'_, Self, R>, trace: &Trace<R>, by: &mut Gradients<'_, R>);
+    fn start_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>);
 
-    /// Computes a step of the answer, up to the logits.
-    fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize);
+    /// Sets what the LSTM sees of the feedback, where that is not the feedback itself.
+    fn feed<R: Real>(_: Parts<'_, Self, R>, _trace: &mut Trace<R>, _t: usize) {}
 
-    /// Computes the state of the LSTM in a step of the answer.
-    fn decode<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize);
+    /// That series, the first inputs of the LSTM.
+    fn fed<R: Real>(own: &Slots<R>) -> &Series<R> {
+        own.at(Self::Source::ARRAYS.len())
+    }
 
-    /// The arrays of [`Decoder::step`], in its order: see [`Machine::step`].
+    /// The part of a step of the answer before the LSTM.
+    fn before<R: Real>(_: Parts<'_, Self, R>, _trace: &mut Trace<R>, _t: usize) {}
+
+    /// Sets the inputs of the LSTM beside its own state.
+    fn see<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize);
+
+    /// The part after it.
+    fn after<R: Real>(_: Parts<'_, Self, R>, _trace: &mut Trace<R>, _t: usize) {}
+
+    /// Sets the input of the output layer.
+    fn emit<R: Real>(_: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+        readout::gather(trace, t);
+    }
+
+    /// The arrays of a step of the answer, in its order: see [`Machine::step`].
     fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>>;
 
-    /// Backpropagates through [`Decoder::step`].
-    fn backward<R: Real>(
-        of: Parts<'_, Self, R>,
-        trace: &Trace<R>,
-        t: usize,
-        by: &mut Gradients<'_, R>,
-        recorder: GradientRecorder<'_, R>,
-    );
+    /// Backpropagates through [`Decoder::emit`] and [`Decoder::after`] to the state of the LSTM.
+    fn after_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize);
+
+    /// Backpropagates from the inputs of the LSTM through [`Decoder::before`].
+    fn before_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize);
 
     /// The step of which the key of the head is the state, in step `t`.
     fn asks(t: usize) -> usize;
 
-    /// The series that a weight multiplies.
+    /// The rows that a weight multiplies, from the first one of the answer on.
     fn multiplied<'a, R: Real>(
         of: &EncoderDecoder<Self>,
         trace: &'a Trace<R>,
         weight: usize,
-    ) -> &'a Series<R>;
+    ) -> Rows<'a, R>;
 }
 
 /// A machine with its weights.
@@ -136,11 +153,9 @@ pub struct Parts<'a, D: Decoder, R> {
 }
 
 /// The gradients of an episode on the way back.
-pub struct Gradients<'a, R> {
-    /// w.r.t. the outputs of the machine.
-    pub(super) upstream: &'a Upstream<R>,
-    /// w.r.t. the input of the output layer.
-    pub(super) features: &'a Series<R>,
+pub struct Gradients<R> {
+    /// w.r.t. the input of the output layer, in every step of the answer.
+    pub(super) features: readout::Seen<R>,
     /// w.r.t. state and input of the LSTM.
     pub(super) state: CellGradient<R>,
     /// Of the head.
@@ -149,10 +164,24 @@ pub struct Gradients<'a, R> {
     pub(super) rows: Series<R>,
     /// w.r.t. the last cells of the source.
     pub(super) cell: Vec<R>,
-    /// w.r.t. the products with every weight of the decoder.
-    pub(super) products: &'a mut [Series<R>],
+    /// w.r.t. the products with every weight of the source.
+    of_source: Vec<Series<R>>,
+    /// w.r.t. those with every weight of the decoder, in every step of the answer.
+    pub(super) products: Vec<Series<R>>,
     /// Values between two equations.
     pub(super) scratch: Vec<R>,
+}
+
+/// The backward pass of an episode.
+pub struct Back<'a, R> {
+    /// The episode.
+    pub(super) trace: &'a Trace<R>,
+    /// w.r.t. the outputs of the machine.
+    pub(super) upstream: &'a Upstream<R>,
+    /// The gradients.
+    pub(super) by: &'a mut Gradients<R>,
+    /// Their recorder.
+    pub(super) recorder: GradientRecorder<'a, R>,
 }
 
 impl<D: Decoder> Keys for EncoderDecoder<D> {
@@ -288,27 +317,35 @@ fn is_in_answer(t: usize, source: usize) -> bool {
     t >= source
 }
 
-/// The scratch space of the backward pass of an episode.
-struct Scratch<R> {
-    /// w.r.t. the input of the output layer.
-    seen: readout::Seen<R>,
-    /// w.r.t. the products with every weight of the source and of the decoder.
-    products: [Vec<Series<R>>; 2],
+/// Steps of the answer.
+fn answers<R: Real>(trace: &Trace<R>) -> usize {
+    trace.steps().saturating_sub(trace.setting.source)
 }
 
 impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
         let parts = self.parts(params);
-        for trace in traces {
-            if steps.start == 0 {
-                if let [head] = &mut trace.heads[..] {
-                    trace.memory_columns.row_mut(0).fill(R::ZERO);
-                    head.learn(parts.learned);
-                }
-                self.source.run(parts.source, trace);
-            }
-            for t in steps.start..steps.end.min(trace.steps()) {
-                parts.step(trace, t);
+        if steps.start == 0 {
+            self.source.run(parts.source, traces);
+            traces.iter_mut().for_each(|trace| parts.begin(trace));
+        }
+        for trace in &mut *traces {
+            let source = trace.setting.source;
+            (steps.start..steps.end.min(source)).for_each(|t| parts.read(trace, t));
+        }
+        // Episodes with other sources answer side by side, from the first step of each answer on.
+        let answers = traces.iter().map(answers).max();
+        for k in 0..answers.unwrap_or(0) {
+            let is_running = |trace: &&mut Trace<R>| {
+                let t = trace.setting.source + k;
+                steps.contains(&t) && t < trace.steps()
+            };
+            let mut running: Vec<_> = traces.iter_mut().filter(is_running).collect();
+            together!(running.len(), running, |traces| parts.answer(traces, k));
+        }
+        for trace in traces.iter_mut().filter(|trace| trace.setting.is_forced) {
+            if steps.end >= trace.steps() {
+                parts.emit_all(trace);
             }
         }
     }
@@ -317,14 +354,21 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
         let c = D::units(self);
         let mut own = D::shape(self);
         own.linears.insert(0, LinearSpec::new("decoder", 0, 4 * c));
-        let products = [self.source.shape(self.inputs), own].map(|shape| {
+        let [of_source, products] = [self.source.shape(self.inputs), own].map(|shape| {
             let linears = shape.linears.iter().map(LinearSpec::outputs);
             let all = linears.chain(shape.tensors.iter().map(|tensor| tensor.columns));
             all.map(|columns| Series::new(padded(columns))).collect()
         });
-        Box::new(Scratch::<R> {
-            seen: readout::Seen::new(D::features(self), self.outputs),
+        let scratch = D::features(self).max(self.columns() + c);
+        Box::new(Gradients::<R> {
+            features: readout::Seen::new(D::features(self), self.outputs),
+            state: CellGradient::new(c, D::seen(self)),
+            reader: None,
+            rows: Series::new(self.columns()),
+            cell: vec![R::ZERO; self.columns()],
+            of_source,
             products,
+            scratch: vec![R::ZERO; scratch],
         })
     }
 
@@ -338,27 +382,33 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
         let parts = self.parts(params);
         let (of_source, weights) = (parts.source, parts.own);
         let others = of_source.tensors.len() + weights.tensors.len();
-        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
-            let reader = parts.backward(trace, by, scratch, recorder);
-            let learned = reader.iter().flat_map(|reader| &reader.head);
-            let learned = learned.flat_map(HeadGradient::learned);
+        for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
+            let episodes = traces.iter().zip(workspaces).map(|(trace, workspace)| {
+                let (upstream, by, recorder) = workspace.parts_mut();
+                Back {
+                    trace,
+                    upstream,
+                    by,
+                    recorder,
+                }
+            });
+            parts.backward(&mut episodes.collect::<Vec<_>>());
+        }
+        let all = both::<R, Gradients<R>>(traces, workspaces);
+        for reader in all.clone().filter_map(|(.., by)| by.reader.as_ref()) {
+            let learned = reader.head.iter().flat_map(HeadGradient::learned);
             for (to, from) in gradient.tensors[others..].iter_mut().zip(learned) {
                 reader::add_learned(to, from);
             }
         }
-        let all = both::<R, Scratch<R>>(traces, workspaces);
         let source = |weight: usize| {
             all.clone().map(move |(trace, _, by)| {
-                (
-                    self.source.multiplied(trace, weight),
-                    &by.products[0][weight],
-                )
+                (self.source.multiplied(trace, weight), &by.of_source[weight])
             })
         };
         let own = |weight: usize| {
             all.clone().map(move |(trace, _, by)| {
-                (D::multiplied(self, trace, weight), &by.products[1][weight])
+                (D::multiplied(self, trace, weight), &by.products[weight])
             })
         };
         let count = of_source.linears.len();
@@ -417,12 +467,14 @@ impl<D: Decoder> EncoderDecoder<D> {
 
     /// M_{t+1}: M_t with row t of the source.
     fn append<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
-        let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
-        let (before, after) = trace.memory_columns.two_rows(now, next);
+        let source = trace.setting.source;
+        let row = (t < source).then(|| self.source.row(trace, t).concat());
+        let (before, after) = trace.memory_columns.two_rows(t, t + 1);
         after.copy_from_slice(before);
-        if t < trace.setting.source {
-            self.source.write(trace, t, next);
-        }
+        let columns = after.chunks_exact_mut(source);
+        columns
+            .zip(row.iter().flatten())
+            .for_each(|(column, &value)| column[t] = value);
     }
 
     /// The key of the head, and everything up to its read.
@@ -451,59 +503,136 @@ pub(super) fn attend<D: Decoder, R: Real>(trace: &mut Trace<R>, t: usize) {
     reader::forward(trace, t);
 }
 
-/// The logits, which `emit` computes.
-pub(super) fn emitting<'a, R: Real>(emit: impl Fn(&mut Trace<R>, usize) + 'a) -> Dependency<'a, R> {
-    Dependency::with_weights(Place::Machine, array::LOGIT, emit).only(is_in_answer)
-}
-
 impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
-    /// One step of an episode whose source has been read.
-    fn step(self, trace: &mut Trace<R>, t: usize) {
-        let source = trace.setting.source;
-        if D::HAS_HEAD {
-            self.config.append(trace, t);
+    /// The state of an episode whose source has been read: all rows, and what is known of its answer.
+    fn begin(self, trace: &mut Trace<R>) {
+        let (source, stride) = (trace.setting.source, padded(self.config.columns()));
+        if let [head] = &mut trace.heads[..] {
+            head.learn(self.learned);
+            let mut rows = std::mem::take(&mut head.rows);
+            for (t, to) in rows.row_mut(0).chunks_exact_mut(stride).enumerate() {
+                gather(to, self.config.source.row(trace, t));
+            }
+            let memory = trace.memory_columns.row_mut(0);
+            if trace.memory_every == 1 {
+                memory.fill(R::ZERO);
+            } else {
+                for (m, column) in memory.chunks_exact_mut(source).enumerate() {
+                    let from = rows.row(0).iter().skip(m).step_by(stride);
+                    column
+                        .iter_mut()
+                        .zip(from)
+                        .for_each(|(to, &from)| *to = from);
+                }
+            }
+            trace.heads[0].rows = rows;
         }
-        if is_in_answer(t, source) {
-            if !trace.setting.is_forced {
-                feedback::set(trace, t);
-            }
-            D::step(self, trace, t);
-        } else {
-            trace.logit.row_mut(t).fill(R::ZERO);
-            if t + 1 == source {
-                D::start_hidden(self, trace);
-                D::start_cell(self, trace);
-            }
+        if trace.setting.is_forced {
+            self.feed(trace, source..trace.steps());
+        }
+    }
+
+    /// One step of the source.
+    fn read(self, trace: &mut Trace<R>, t: usize) {
+        self.append(trace, t);
+        trace.logit.row_mut(t).fill(R::ZERO);
+        if t + 1 == trace.setting.source {
+            D::start_hidden(self, trace);
+            D::start_cell(self, trace);
         }
         readout::answer(trace, t);
     }
 
-    /// What is fed back, among the arrays of the machine: y_{t−1} in row t.
-    pub(super) fn feedback(own: &Slots<R>) -> &Series<R> {
-        own.at(D::Source::ARRAYS.len())
+    /// Hands the memory on, where that of every step is kept.
+    fn append(self, trace: &mut Trace<R>, t: usize) {
+        if D::HAS_HEAD && trace.memory_every == 1 {
+            self.config.append(trace, t);
+        }
     }
 
-    /// The LSTM, its input beside its own state being there.
-    pub(super) fn run_cell(self, trace: &mut Trace<R>, t: usize) {
-        cell::forward(
-            &self.own.linears[0],
-            trace.layers[0].cell_mut(),
-            t,
-            Some(t - 1),
+    /// Step `k` of answers side by side.
+    fn answer<const B: usize>(self, traces: &mut [&mut Trace<R>; B], k: usize) {
+        for trace in &mut *traces {
+            let t = trace.setting.source + k;
+            self.append(trace, t);
+            if !trace.setting.is_forced {
+                feedback::set(trace, t);
+                self.feed(trace, t..t + 1);
+            }
+            D::before(self, trace, t);
+        }
+        self.decode(traces, k);
+        for trace in traces {
+            let t = trace.setting.source + k;
+            D::after(self, trace, t);
+            D::emit(self, trace, t);
+            if !trace.setting.is_forced {
+                self.emit(trace, t..t + 1);
+                readout::answer(trace, t);
+            }
+        }
+    }
+
+    /// Sets b + W·y of what is fed back in these steps, in place of the gates.
+    fn feed(self, trace: &mut Trace<R>, steps: Range<usize>) {
+        steps.clone().for_each(|t| D::feed(self, trace, t));
+        let gates = &mut trace.layers[0].gates;
+        self.own.linears[0].forward_rows(D::fed(&trace.own), gates, steps);
+    }
+
+    /// The state of the LSTM in step `k` of answers side by side.
+    fn decode<const B: usize>(self, traces: &mut [&mut Trace<R>; B], k: usize) {
+        let mut first = 0;
+        let cells = traces.each_mut().map(|trace| {
+            let t = trace.setting.source + k;
+            D::see(self, trace, t);
+            first = D::fed(&trace.own).width();
+            (trace.layers[0].cell_mut(), (t, Some(t - 1)))
+        });
+        cell::forward(&self.own.linears[0], first, cells);
+    }
+
+    /// The weight and the bias of the output layer.
+    fn output(self) -> (&'a Matrix<R>, Option<&'a Linear<R>>) {
+        let (at, linears) = (D::output(self.config), self.own.linears);
+        match linears.get(at) {
+            Some(linear) => (&linear.weight, Some(linear)),
+            None => (&self.own.tensors[at - linears.len()], None),
+        }
+    }
+
+    /// z_t = W·u_t + b of inputs of the output layer that are there.
+    fn emit(self, trace: &mut Trace<R>, steps: Range<usize>) {
+        let (weight, linear) = self.output();
+        for t in steps.clone() {
+            let z = trace.logit.row_mut(t);
+            match linear {
+                Some(linear) => linear.start(z),
+                None => z.fill(R::ZERO),
+            }
+        }
+        add_rows_product(
+            &trace.features,
+            weight.rows_from(0),
+            &mut trace.logit,
+            steps,
         );
     }
 
-    /// z_t = W·u_t + b of an input of the output layer that is there.
-    pub(super) fn emit(self, trace: &mut Trace<R>, t: usize) {
-        let (output, z) = (&self.own.linears[1], trace.logit.row_mut(t));
-        output.start(z);
-        output.forward_from(0, [(trace.features.row(t), z)]);
+    /// Logits and outputs of an answer.
+    fn emit_all(self, trace: &mut Trace<R>) {
+        let steps = trace.setting.source..trace.steps();
+        self.emit(trace, steps.clone());
+        steps.for_each(|t| readout::answer(trace, t));
     }
 
-    /// The same of the state and of what was read.
-    pub(super) fn emit_state(self, trace: &mut Trace<R>, t: usize) {
-        readout::gather(trace, t);
-        self.emit(trace, t);
+    /// The logits.
+    pub(super) fn emitting(self) -> Dependency<'a, R> {
+        let emit = move |trace: &mut Trace<R>, t: usize| {
+            D::emit(self, trace, t);
+            self.emit(trace, t..t + 1);
+        };
+        Dependency::with_weights(Place::Machine, array::LOGIT, emit).only(is_in_answer)
     }
 
     /// Arrays of [`attend`].
@@ -523,8 +652,10 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
                 }
             };
         let cell = move |trace: &mut Trace<R>, t: usize| {
-            if is_in_answer(t, trace.setting.source) {
-                D::decode(self, trace, t);
+            let source = trace.setting.source;
+            if is_in_answer(t, source) {
+                self.feed(trace, t..t + 1);
+                self.decode(&mut [trace], t - source);
             } else {
                 before(trace, t, array::CELL, D::start_cell);
             }
@@ -543,109 +674,147 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         ]
     }
 
-    /// Backpropagates through [`Parts::run_cell`].
-    pub(super) fn cell_backward(
-        self,
-        trace: &Trace<R>,
-        t: usize,
-        by: &mut Gradients<'_, R>,
-        recorder: GradientRecorder<'_, R>,
-    ) {
-        let (linear, steps) = (&self.own.linears[0], (t, Some(t - 1)));
-        let (cell, dz) = (trace.layers[0].cell(), &mut by.products[0]);
-        let to = recorder.map(|to| to.layers[0].cell_mut());
-        by.state.backward(linear, cell, steps, dz, to);
+    /// Backpropagates through [`Parts::decode`].
+    fn decode_backward<const B: usize>(self, episodes: &mut [&mut Back<'_, R>; B], k: usize) {
+        let all = episodes.each_mut().map(|back| {
+            let Back {
+                trace,
+                by,
+                recorder,
+                ..
+            } = &mut **back;
+            let t = trace.setting.source + k;
+            CellBack {
+                cell: trace.layers[0].cell(),
+                steps: (t, Some(t - 1)),
+                by: &mut by.state,
+                dz: by.products[0].row_mut(k),
+                to: recorder.as_deref_mut().map(|to| to.layers[0].cell_mut()),
+            }
+        });
+        cell::backward(&self.own.linears[0], all);
     }
 
+    /// Backpropagates through up to [`TOGETHER`] episodes side by side.
+    fn backward(self, episodes: &mut [Back<'_, R>]) {
+        episodes.iter_mut().for_each(|back| self.reset(back));
+        let most = episodes.iter().map(|back| answers(back.trace)).max();
+        for k in (0..most.unwrap_or(0)).rev() {
+            let running = episodes.iter_mut();
+            let running = running.filter(|back| answers(back.trace) > k);
+            let mut running: Vec<_> = running.collect();
+            for back in &mut running {
+                let t = back.trace.setting.source + k;
+                D::after_backward(self, back, t);
+            }
+            together!(running.len(), running, |running| {
+                self.decode_backward(running, k);
+            });
+            for back in running {
+                let t = back.trace.setting.source + k;
+                D::before_backward(self, back, t);
+            }
+        }
+        for back in &mut *episodes {
+            self.start_backward(back);
+        }
+        let source = episodes.iter_mut().map(|back| {
+            let by = &mut *back.by;
+            SourceBack {
+                trace: back.trace,
+                rows: &mut by.rows,
+                cell: &by.cell,
+                terms: &back.upstream.terms,
+                products: &mut by.of_source,
+                recorder: back.recorder.as_deref_mut(),
+            }
+        });
+        let mut source: Vec<_> = source.collect();
+        self.config.source.backward(self.source, &mut source);
+    }
+
+    /// Backpropagates from the first state of the LSTM and from the memory to the source.
+    fn start_backward(self, back: &mut Back<'_, R>) {
+        let (trace, source) = (back.trace, back.trace.setting.source);
+        let Gradients { reader, rows, .. } = &mut *back.by;
+        if let Some(reader) = reader {
+            reader.finish(trace, back.upstream, rows, back.recorder.as_deref_mut());
+        }
+        if let Some(to) = back.recorder.as_deref_mut() {
+            to.record_logits(trace, back.upstream);
+            let (to, of) = (&mut to.layers[0], &trace.layers[0]);
+            record(
+                &mut to.hidden,
+                &of.hidden,
+                source - 1,
+                &back.by.state.hidden,
+            );
+            record(&mut to.cell, &of.cell, source - 1, &back.by.state.cell);
+        }
+        D::start_backward(self, back);
+        let Gradients { reader, rows, .. } = &mut *back.by;
+        if let Some(reader) = reader {
+            reader.rows(trace, rows, back.recorder.as_deref_mut());
+        }
+    }
+
+    /// Empties the gradients for an episode, up to those w.r.t. the input of the output layer.
+    fn reset(self, back: &mut Back<'_, R>) {
+        let (config, trace, source) = (self.config, back.trace, back.trace.setting.source);
+        let by = &mut *back.by;
+        let answers = answers(trace);
+        for (weight, series) in by.of_source.iter_mut().enumerate() {
+            series.resize(source.min(config.source.multiplied(trace, weight).steps()));
+            series.as_mut_slice().fill(R::ZERO);
+        }
+        for (weight, series) in by.products.iter_mut().enumerate() {
+            let rows = D::multiplied(config, trace, weight);
+            series.resize(answers.max(1).min(rows.data.len() / rows.stride));
+            series.as_mut_slice().fill(R::ZERO);
+        }
+        let logit = &mut by.products[D::output(config)];
+        let of_answer = back.upstream.logit.rows_from(source);
+        logit.as_mut_slice().copy_from_slice(of_answer.data);
+        by.features.backward(self.output().0, logit);
+        // The gradient w.r.t. the feedback is used by no weight.
+        let skipped = if back.recorder.is_some() || D::LEARNS_FEEDBACK {
+            0
+        } else {
+            config.outputs
+        };
+        by.state.reset(D::seen(config) - skipped);
+        by.rows.resize(source);
+        by.rows.as_mut_slice().fill(R::ZERO);
+        by.cell.fill(R::ZERO);
+        if D::HAS_HEAD {
+            let last = by.reader.take();
+            by.reader = Some(ReaderGradient::of(config, trace, back.upstream, last));
+        }
+    }
+}
+
+impl<R: Real> Back<'_, R> {
     /// Backpropagates through [`attend`]: from the gradient w.r.t. the read, the first values of the scratch, to
     /// that w.r.t. the state.
-    pub(super) fn attend_backward(
-        self,
-        trace: &Trace<R>,
-        t: usize,
-        by: &mut Gradients<'_, R>,
-        recorder: GradientRecorder<'_, R>,
-    ) {
-        if let Some(reader) = &mut by.reader {
-            let d_read = &by.scratch[..self.config.columns()];
-            let d_key = reader.backward(trace, t, d_read, by.upstream, recorder);
-            add(&mut by.state.hidden[..], d_key);
-        }
-    }
-
-    /// Backpropagates through an episode.
-    fn backward(
-        self,
-        trace: &Trace<R>,
-        upstream: &Upstream<R>,
-        scratch: &mut Scratch<R>,
-        mut recorder: GradientRecorder<'_, R>,
-    ) -> Option<ReaderGradient<R>> {
-        self.reset(trace, upstream, scratch);
-        let Scratch {
-            seen,
-            products: [of_source, own],
-        } = scratch;
-        let (config, source) = (self.config, trace.setting.source);
-        let (linears, tensors) = (self.own.linears, self.own.tensors);
-        let at = D::output(config);
-        let output = linears.get(at).map(|linear| &linear.weight);
-        seen.backward(
-            output.unwrap_or_else(|| &tensors[at - linears.len()]),
-            &own[at],
-        );
-        let mut rows = Series::new(config.columns());
-        rows.resize(source);
-        let scratch = D::features(config).max(config.columns() + D::units(config));
-        let mut by = Gradients {
-            upstream,
-            features: &seen.gradient,
-            state: CellGradient::new(D::units(config), D::seen(config)),
-            reader: D::HAS_HEAD.then(|| ReaderGradient::new(config, trace, upstream)),
+    pub(super) fn attend(&mut self, t: usize) {
+        let Gradients {
+            reader,
+            scratch,
+            state,
             rows,
-            cell: vec![R::ZERO; config.columns()],
-            products: own,
-            scratch: vec![R::ZERO; scratch],
-        };
-        for t in (source..trace.steps()).rev() {
-            D::backward(self, trace, t, &mut by, recorder.as_deref_mut());
+            ..
+        } = &mut *self.by;
+        if let Some(reader) = reader {
+            let d_read = &scratch[..rows.width()];
+            let recorder = self.recorder.as_deref_mut();
+            let d_key = reader.backward(self.trace, t, d_read, self.upstream, recorder);
+            add(&mut state.hidden[..], d_key);
         }
-        if let Some(reader) = &mut by.reader {
-            reader.finish(trace, upstream, recorder.as_deref_mut());
-        }
-        if let Some(to) = recorder.as_deref_mut() {
-            to.record_logits(trace, upstream);
-            let (to, of) = (&mut to.layers[0], &trace.layers[0]);
-            record(&mut to.hidden, &of.hidden, source - 1, &by.state.hidden);
-            record(&mut to.cell, &of.cell, source - 1, &by.state.cell);
-        }
-        D::start_backward(self, trace, &mut by);
-        if let Some(reader) = &mut by.reader {
-            reader.rows(trace, &mut by.rows, recorder.as_deref_mut());
-        }
-        let by_source = (&mut by.rows, &by.cell[..], &upstream.terms);
-        config
-            .source
-            .backward(self.source, trace, by_source, of_source, recorder);
-        by.reader
     }
 
-    /// Empties the scratch for an episode.
-    fn reset(self, trace: &Trace<R>, by: &Upstream<R>, scratch: &mut Scratch<R>) {
-        let config = self.config;
-        let [of_source, own] = &mut scratch.products;
-        for (weight, series) in of_source.iter_mut().enumerate() {
-            series.resize(config.source.multiplied(trace, weight).steps());
-            series.as_mut_slice().fill(R::ZERO);
-        }
-        for (weight, series) in own.iter_mut().enumerate() {
-            series.resize(D::multiplied(config, trace, weight).steps());
-            series.as_mut_slice().fill(R::ZERO);
-        }
-        for t in trace.setting.source..trace.steps() {
-            own[D::output(config)]
-                .row_mut(t)
-                .copy_from_slice(by.logit.row(t));
-        }
+    /// Records the gradient w.r.t. the feedback, which the LSTM saw.
+    pub(super) fn record_feedback(&mut self, t: usize) {
+        let recorder = self.recorder.as_deref_mut();
+        feedback::record(self.trace, t, &self.by.state.input, recorder);
     }
 }

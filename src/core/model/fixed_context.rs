@@ -12,16 +12,16 @@ use super::array;
 use super::attention::Score;
 use super::dependency::Dependency;
 use super::encoder::{COUNT, Direction, EncoderConfig, Last, with_own};
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, emitting};
-use super::machine::GradientRecorder;
+use super::encoder_decoder::{Back, Decoder, EncoderDecoder, Parts};
+use super::reader;
 use super::shape::{LinearSpec, Shape};
 use super::source::Source;
 use super::spec::Array;
 use super::trace::Trace;
-use super::{feedback, reader};
 use crate::keys::Table;
+use crate::math::Real;
+use crate::math::matrix::Rows;
 use crate::math::vectors::{add, gather};
-use crate::math::{Real, Series};
 
 /// The size of an encoder and a decoder with a fixed context.
 pub type FixedContextConfig = EncoderDecoder<FixedContext>;
@@ -80,38 +80,31 @@ impl Decoder for FixedContext {
         of.config.source.start(trace, Last::Cell);
     }
 
-    fn start_backward<R: Real>(of: Parts<'_, Self, R>, _: &Trace<R>, by: &mut Gradients<'_, R>) {
-        of.config.source.start_backward(by);
-    }
-
-    fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
-        Self::decode(of, trace, t);
-        of.emit_state(trace, t);
+    fn start_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>) {
+        of.config.source.start_backward(back.by);
     }
 
     /// s_t = lstm(y_{t−1}, s_{t−1}).
-    fn decode<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
-        let feedback = Parts::<Self, R>::feedback(&trace.own).row(t);
-        gather(trace.layers[0].input.row_mut(t), [feedback]);
-        of.run_cell(trace, t);
+    fn see<R: Real>(_: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+        gather(
+            trace.layers[0].input.row_mut(t),
+            [Self::fed(&trace.own).row(t)],
+        );
     }
 
     fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>> {
         let mut all = Vec::from(of.decoding());
-        all.push(emitting(move |trace, t| of.emit_state(trace, t)));
+        all.push(of.emitting());
         all
     }
 
-    fn backward<R: Real>(
-        of: Parts<'_, Self, R>,
-        trace: &Trace<R>,
-        t: usize,
-        by: &mut Gradients<'_, R>,
-        mut recorder: GradientRecorder<'_, R>,
-    ) {
-        add(&mut by.state.hidden[..], by.features.row(t));
-        of.cell_backward(trace, t, by, recorder.as_deref_mut());
-        feedback::record(trace, t, &by.state.input, recorder);
+    fn after_backward<R: Real>(_: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
+        let d_state = back.by.features.gradient.row(t - back.trace.setting.source);
+        add(&mut back.by.state.hidden[..], d_state);
+    }
+
+    fn before_backward<R: Real>(_: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
+        back.record_feedback(t);
     }
 
     fn asks(t: usize) -> usize {
@@ -122,10 +115,11 @@ impl Decoder for FixedContext {
         _: &FixedContextConfig,
         trace: &'a Trace<R>,
         weight: usize,
-    ) -> &'a Series<R> {
+    ) -> Rows<'a, R> {
+        let source = trace.setting.source;
         match weight {
-            0 => &trace.layers[0].input,
-            _ => &trace.features,
+            0 => trace.layers[0].input.rows_from(source),
+            _ => trace.features.rows_from(source),
         }
     }
 }

@@ -2,12 +2,14 @@
 //! `tests/golden/README.md` for where they come from.
 #![cfg(test)]
 
+use std::slice::from_mut;
+
 use ndarray::Array2;
 
 use super::agreement::agree;
 use super::attention::{Biases, PriorForm, Score, Switch, Weighting};
 use super::fertility;
-use super::source::{Source, Weights};
+use super::source::{Source, SourceBack, Weights};
 use super::spec::Place;
 use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
@@ -421,7 +423,7 @@ fn values_and_gradients_of_encoders() {
             linears: &params.linears[..shape.linears.len()],
             tensors: &[],
         };
-        config.source.run(weights, &mut trace);
+        config.source.run(weights, from_mut(&mut trace));
         let hidden = ["encoder.forward.hidden", "encoder.backward.hidden"];
         let state = |t: usize| {
             let own = trace.own.arrays();
@@ -449,10 +451,15 @@ fn values_and_gradients_of_encoders() {
             .collect();
         let mut recorder = Trace::without_values(&config, n);
         let d_cells = vec![0.0; d_rows.width()];
-        let by = (&mut d_rows, &d_cells[..], &Terms::default());
-        config
-            .source
-            .backward(weights, &trace, by, &mut products, Some(&mut recorder));
+        let episode = SourceBack {
+            trace: &trace,
+            rows: &mut d_rows,
+            cell: &d_cells,
+            terms: &Terms::default(),
+            products: &mut products,
+            recorder: Some(&mut recorder),
+        };
+        config.source.backward(weights, &mut [episode]);
         case.assert_close("gradients", "x", recorder.input.as_slice());
         let mut gradient = Params::<f64>::zeros(&config);
         for (weight, (linear, dz)) in gradient.linears.iter_mut().zip(&products).enumerate() {
@@ -497,7 +504,7 @@ fn values_and_gradients_of_a_convolution() {
         linears: std::slice::from_ref(&linear),
         tensors: &[],
     };
-    source.run(weights, &mut trace);
+    source.run(weights, from_mut(&mut trace));
     case.assert_close("outputs", "annotations", trace.own.at(0).as_slice());
     let mut d_rows = Series::new(filters);
     d_rows.resize(n);
@@ -506,8 +513,15 @@ fn values_and_gradients_of_a_convolution() {
     let mut products = [Series::new(padded(filters))];
     products[0].resize(n);
     let mut recorder = Trace::without_values(&config, n);
-    let by = (&mut d_rows, &[][..], &Terms::default());
-    source.backward(weights, &trace, by, &mut products, Some(&mut recorder));
+    let episode = SourceBack {
+        trace: &trace,
+        rows: &mut d_rows,
+        cell: &[],
+        terms: &Terms::default(),
+        products: &mut products,
+        recorder: Some(&mut recorder),
+    };
+    source.backward(weights, &mut [episode]);
     case.assert_close("gradients", "picture", recorder.input.as_slice());
     let mut gradient = linear.clone();
     gradient.set_gradient([(source.multiplied(&trace, 0), &products[0])].into_iter());

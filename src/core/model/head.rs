@@ -16,6 +16,7 @@ use super::slots::SlotsGradient;
 use super::spec::Array;
 use super::trace::HeadTrace;
 use crate::math::kernel::kernel;
+use crate::math::matrix::padded;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::Simd;
 use crate::math::softmax::{softmax, softmax_of_few};
@@ -73,6 +74,13 @@ pub(super) fn width(
     let is_write = head >= kind.read_heads();
     let (score, weighting) = (of.score.of(head).arrays(), of.weighting.of(head).stages());
     let has = match array {
+        array::ROWS => {
+            return if kind.first_step() > 0 {
+                kind.rows() * padded(kind.columns())
+            } else {
+                0
+            };
+        }
         array::STRENGTH => of.strength.of(head) == Strength::Emitted,
         array::GATE | array::GATED => of.gate.of(head) == Switch::On,
         array::SHIFT | array::SHIFTED => shift_form != ShiftForm::None,

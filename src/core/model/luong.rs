@@ -15,18 +15,17 @@ use super::attention::{Score, Switch};
 use super::controller::feedforward;
 use super::dependency::Dependency;
 use super::encoder::{COUNT, Direction, EncoderConfig, Last, with_own};
-use super::encoder_decoder::{Decoder, EncoderDecoder, Gradients, Parts, attend, emitting};
-use super::machine::GradientRecorder;
+use super::encoder_decoder::{Back, Decoder, EncoderDecoder, Parts, attend};
+use super::reader;
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::Source;
 use super::spec::{Array, ArraySpec, Place, Range};
 use super::trace::Trace;
-use super::{feedback, reader};
 use crate::keys::Field::{Choice, Integer};
 use crate::keys::Table;
-use crate::math::matrix;
+use crate::math::Real;
+use crate::math::matrix::{self, Rows};
 use crate::math::vectors::{add, gather};
-use crate::math::{Real, Series};
 
 /// The size of an encoder and a decoder with attention after its state.
 pub type LuongConfig = EncoderDecoder<Luong>;
@@ -124,26 +123,27 @@ impl Decoder for Luong {
         of.config.source.start(trace, Last::Cell);
     }
 
-    fn start_backward<R: Real>(of: Parts<'_, Self, R>, _: &Trace<R>, by: &mut Gradients<'_, R>) {
-        of.config.source.start_backward(by);
-    }
-
-    fn step<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
-        Self::decode(of, trace, t);
-        attend::<Self, R>(trace, t);
-        combine(of, trace, t);
-        emit(of, trace, t);
+    fn start_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>) {
+        of.config.source.start_backward(back.by);
     }
 
     /// s_t = lstm([y_{t−1}; s̃_{t−1}], s_{t−1}).
-    fn decode<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
-        let feedback = Parts::<Self, R>::feedback(&trace.own).row(t);
+    fn see<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
         let is_fed = of.config.decoder.input_feeding == Switch::On;
         let before =
             (is_fed && t > trace.setting.source).then(|| trace.own.at(AT_ATTENTIONAL).row(t - 1));
-        let seen = [feedback].into_iter().chain(before);
+        let seen = [Self::fed(&trace.own).row(t)].into_iter().chain(before);
         gather(trace.layers[0].input.row_mut(t), seen);
-        of.run_cell(trace, t);
+    }
+
+    fn after<R: Real>(of: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+        attend::<Self, R>(trace, t);
+        combine(of, trace, t);
+    }
+
+    fn emit<R: Real>(_: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {
+        let attentional = trace.own.at(AT_ATTENTIONAL).row(t);
+        trace.features.row_mut(t).copy_from_slice(attentional);
     }
 
     fn asks(t: usize) -> usize {
@@ -156,47 +156,40 @@ impl Decoder for Luong {
         let attentional = move |trace: &mut Trace<R>, t: usize| combine(of, trace, t);
         let attentional = Dependency::with_weights(Place::Machine, ATTENTIONAL, attentional);
         all.push(attentional.only(|t, source| t >= source));
-        all.push(emitting(move |trace, t| emit(of, trace, t)));
+        all.push(of.emitting());
         all
     }
 
-    fn backward<R: Real>(
-        of: Parts<'_, Self, R>,
-        trace: &Trace<R>,
-        t: usize,
-        by: &mut Gradients<'_, R>,
-        mut recorder: GradientRecorder<'_, R>,
-    ) {
-        let (y, c) = (of.config.outputs, of.config.columns());
-        let d_attentional = &mut by.scratch[..of.config.decoder.attentional];
-        d_attentional.copy_from_slice(by.features.row(t));
-        // Of the step after this one, which was fed with it.
-        add(
-            &mut *d_attentional,
-            &by.state.input[y..by.state.input.len() - c],
-        );
-        if let Some(to) = recorder.as_deref_mut() {
-            to.record_array(trace, Place::Machine, ATTENTIONAL, t, d_attentional);
+    fn after_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
+        let (d, c) = (of.config.decoder.attentional, of.config.columns());
+        let (by, k) = (&mut *back.by, t - back.trace.setting.source);
+        let d_attentional = &mut by.scratch[..d];
+        d_attentional.copy_from_slice(by.features.gradient.row(k));
+        if of.config.decoder.input_feeding == Switch::On {
+            // Of the step after this one, which was fed with it.
+            add(&mut *d_attentional, by.state.beside(d));
         }
-        let dz = by.products[W_C].row_mut(t);
-        feedforward::backward(trace.own.at(AT_ATTENTIONAL).row(t), d_attentional, dz);
+        if let Some(to) = back.recorder.as_deref_mut() {
+            to.record_array(back.trace, Place::Machine, ATTENTIONAL, t, d_attentional);
+        }
+        let dz = by.products[W_C].row_mut(k);
+        feedforward::backward(back.trace.own.at(AT_ATTENTIONAL).row(t), d_attentional, dz);
         let combined = &mut by.scratch[..2 * c];
         matrix::product_with_vector(of.own.tensors[0].rows_from(0), dz, combined);
         add(&mut by.state.hidden[..], &combined[c..]);
-        of.attend_backward(trace, t, by, recorder.as_deref_mut());
-        of.cell_backward(trace, t, by, recorder.as_deref_mut());
-        feedback::record(trace, t, &by.state.input, recorder);
+        back.attend(t);
     }
 
-    fn multiplied<'a, R: Real>(
-        _: &LuongConfig,
-        trace: &'a Trace<R>,
-        weight: usize,
-    ) -> &'a Series<R> {
+    fn before_backward<R: Real>(_: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
+        back.record_feedback(t);
+    }
+
+    fn multiplied<'a, R: Real>(_: &LuongConfig, trace: &'a Trace<R>, weight: usize) -> Rows<'a, R> {
+        let source = trace.setting.source;
         match weight {
-            0 => &trace.layers[0].input,
-            W_C => trace.own.at(AT_COMBINED),
-            _ => &trace.features,
+            0 => trace.layers[0].input.rows_from(source),
+            W_C => trace.own.at(AT_COMBINED).rows_from(source),
+            _ => trace.features.rows_from(source),
         }
     }
 }
@@ -210,11 +203,4 @@ fn combine<R: Real>(of: Parts<'_, Luong, R>, trace: &mut Trace<R>, t: usize) {
     attentional.fill(R::ZERO);
     matrix::add_vector_product(combined.row(t), of.own.tensors[0].rows_from(0), attentional);
     feedforward::forward(attentional);
-}
-
-/// z_t = W·s̃_t + b.
-fn emit<R: Real>(of: Parts<'_, Luong, R>, trace: &mut Trace<R>, t: usize) {
-    let attentional = trace.own.at(AT_ATTENTIONAL).row(t);
-    trace.features.row_mut(t).copy_from_slice(attentional);
-    of.emit(trace, t);
 }

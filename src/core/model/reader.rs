@@ -12,11 +12,12 @@ use super::head::HeadGradient;
 use super::kind::Kind;
 use super::machine::{GradientRecorder, Upstream};
 use super::recompute::Rules;
-use super::score::{self, Rows};
+use super::score;
 use super::trace::Trace;
 use super::window::{Back, Seen};
 use super::{fertility, memory};
 use crate::keys::{Choice as _, ConfigError, PerHead};
+use crate::math::matrix::{self, padded, set_product_of_series};
 use crate::math::vectors::add;
 use crate::math::{Aligned, Matrix, Real, Series};
 
@@ -89,7 +90,7 @@ pub(super) fn dependencies<'a, R: Real>(
 pub(super) fn forward<R: Real>(trace: &mut Trace<R>, t: usize) {
     let (norms, row) = (trace.norms_row(t), trace.memory_row(t));
     let columns = trace.memory_columns.row(row);
-    let mut rows = Rows {
+    let mut rows = score::Rows {
         columns,
         epsilon: R::ZERO,
         norms: trace.norms.row_mut(norms),
@@ -117,6 +118,10 @@ pub struct ReaderGradient<R> {
     pub(super) head: [HeadGradient<R>; 1],
     /// w.r.t. the memory, column after column.
     pub(super) memory: Aligned<R>,
+    /// w.r.t. what is read, in every step from the first on, where the product with the weighting is made at the end.
+    reads: Series<R>,
+    /// That product, [N, M].
+    by_reads: Matrix<R>,
     /// Of the penalties on the sums of the weights, w.r.t. the weights of every row; empty without one.
     by_weights: Vec<R>,
     /// N values.
@@ -124,15 +129,34 @@ pub struct ReaderGradient<R> {
 }
 
 impl<R: Real> ReaderGradient<R> {
-    /// All zero, for an episode of this machine.
-    pub(super) fn new(kind: &dyn Kind, trace: &Trace<R>, by: &Upstream<R>) -> Self {
+    /// All zero, for an episode of this machine; `last` is that of another one.
+    pub(super) fn of(
+        kind: &dyn Kind,
+        trace: &Trace<R>,
+        by: &Upstream<R>,
+        last: Option<Self>,
+    ) -> Self {
+        let [rows, columns] = trace.memory_size();
+        let last = last.filter(|last| last.memory.len() == rows * columns);
+        let mut new = last.unwrap_or_else(|| Self::new(kind, trace));
+        new.head[0].reset();
+        new.memory.fill(R::ZERO);
+        new.reads.resize(trace.steps() - trace.setting.source);
+        new.reads.as_mut_slice().fill(R::ZERO);
+        new.by_weights = fertility::by_weights(trace, &by.terms);
+        new
+    }
+
+    fn new(kind: &dyn Kind, trace: &Trace<R>) -> Self {
         let [rows, columns] = trace.memory_size();
         let of_source = kind.of_source(rows);
         let kind = of_source.as_deref().unwrap_or(kind);
         Self {
             head: [HeadGradient::of(kind, &trace.heads[0])],
             memory: Aligned::zeros(rows * columns),
-            by_weights: fertility::by_weights(trace, &by.terms),
+            reads: Series::new(padded(columns)),
+            by_reads: Matrix::zeros(rows, columns),
+            by_weights: Vec::new(),
             scratch: Aligned::zeros(rows),
         }
     }
@@ -161,8 +185,17 @@ impl<R: Real> ReaderGradient<R> {
             memory: d_memory,
             by_weights,
             scratch,
+            reads,
+            ..
         } = self;
-        memory::reads_backward(&trace.heads, t, seen.columns, head, d_read, d_memory);
+        if recorder.is_some() {
+            memory::reads_backward(&trace.heads, t, seen.columns, head, d_read, d_memory);
+        } else {
+            reads.row_mut(t - trace.setting.source)[..d_read.len()].copy_from_slice(d_read);
+            let of = &trace.heads[0];
+            let rows = memory::row_by_row(&of.rows, &of.read);
+            matrix::product_with_vector(rows, d_read, &mut head[0].weighting);
+        }
         add(&mut head[0].weighting[..], &*by_weights);
         let back = Back {
             t,
@@ -191,6 +224,7 @@ impl<R: Real> ReaderGradient<R> {
             if let Some(recorder) = recorder.as_deref_mut() {
                 recorder.record_memory(trace, t + 1, &self.memory);
             }
+            add(d_rows.row_mut(t), self.by_reads.row(t));
             let columns = self.memory.chunks_exact_mut(source).zip(d_rows.row_mut(t));
             columns.for_each(|(column, to)| *to += std::mem::take(&mut column[t]));
         }
@@ -204,12 +238,16 @@ impl<R: Real> ReaderGradient<R> {
         &mut self,
         trace: &Trace<R>,
         by: &Upstream<R>,
+        d_rows: &mut Series<R>,
         recorder: GradientRecorder<'_, R>,
     ) {
         let ([gradient], head) = (&mut self.head, &trace.heads[0]);
-        let columns = trace.memory_columns.row(trace.memory_row(trace.steps()));
+        let weighting = head.weighting.rows_from(trace.setting.source);
+        let pairs = [(weighting, self.reads.rows_from(0))].into_iter();
+        set_product_of_series(pairs, &mut self.by_reads);
         let score = head.mechanism.score.function();
-        score.finish(head, &mut gradient.of_score, columns, &mut self.memory);
+        let d_rows = recorder.is_none().then_some(d_rows);
+        score.finish(head, &mut gradient.of_score, d_rows);
         gradient.add_up(head);
         if let Some(to) = recorder {
             to.record_before(trace, by);

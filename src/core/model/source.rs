@@ -41,39 +41,37 @@ pub trait Source: Clone + Debug + PartialEq + Send + Sync + 'static {
     /// The size of an axis of its arrays.
     fn axis(&self, axis: &str) -> Option<usize>;
 
-    /// Computes what the rows are made of, at the beginning of an episode.
-    fn run<R: Real>(&self, weights: Weights<'_, R>, trace: &mut Trace<R>);
+    /// Computes what the rows are made of, at the beginning of episodes side by side.
+    fn run<R: Real>(&self, weights: Weights<'_, R>, traces: &mut [Trace<R>]);
 
     /// The arrays that the rows are made of.
     fn made_of(&self) -> &'static [Array];
 
-    /// Sets row `t` of the memory in this row of its series: see [`put`].
-    fn write<R: Real>(&self, trace: &mut Trace<R>, t: usize, memory: usize);
+    /// The parts of row `t` of the memory.
+    fn row<'a, R: Real>(&self, trace: &'a Trace<R>, t: usize) -> [&'a [R]; 2];
 
     /// Its arrays in a step: see [`super::Machine::step`].
     fn step<'a, R: Real>(&'a self, weights: Weights<'a, R>) -> Vec<Dependency<'a, R>>;
 
-    /// Backpropagates from the gradients w.r.t. the rows [S, M] and w.r.t. the last cells, and from its own terms, to the
-    /// gradients w.r.t. the products with every weight, and w.r.t. the input [T, X].
-    fn backward<R: Real>(
-        &self,
-        weights: Weights<'_, R>,
-        trace: &Trace<R>,
-        by: (&mut Series<R>, &[R], &Terms<R>),
-        products: &mut [Series<R>],
-        recorder: GradientRecorder<'_, R>,
-    );
+    /// Backpropagates through episodes side by side.
+    fn backward<R: Real>(&self, weights: Weights<'_, R>, episodes: &mut [SourceBack<'_, R>]);
 
     /// The series that a weight multiplies.
     fn multiplied<'a, R: Real>(&self, trace: &'a Trace<R>, weight: usize) -> &'a Series<R>;
 }
 
-/// Sets row `t` of a memory of `rows` rows that stands column after column.
-pub(super) fn put<'a, R: Real>(
-    memory: &mut [R],
-    (t, rows): (usize, usize),
-    values: impl Iterator<Item = &'a R>,
-) {
-    let columns = memory.chunks_exact_mut(rows).zip(values);
-    columns.for_each(|(column, &value)| column[t] = value);
+/// The backward pass of an episode through its source, from the first fields to the last.
+pub struct SourceBack<'a, R> {
+    /// The episode.
+    pub(super) trace: &'a Trace<R>,
+    /// w.r.t. the rows, [S, M].
+    pub(super) rows: &'a mut Series<R>,
+    /// w.r.t. the last cells.
+    pub(super) cell: &'a [R],
+    /// The terms of the source itself.
+    pub(super) terms: &'a Terms<R>,
+    /// w.r.t. the products with every weight.
+    pub(super) products: &'a mut [Series<R>],
+    /// w.r.t. the arrays, and w.r.t. the input [T, X].
+    pub(super) recorder: GradientRecorder<'a, R>,
 }

@@ -13,6 +13,7 @@ use super::kind::{AsKind, Kind};
 use super::slots::Slots;
 use super::spec::{Array, ArraySpec, Kept, Place, Range, array_name, head_name};
 use crate::keys::Words;
+use crate::math::matrix::padded;
 use crate::math::{Matrix, Real, Series};
 
 /// Defines a struct of series, and the table of their entries.
@@ -99,7 +100,8 @@ arrays! {
         setting: Setting,
         /// The arrays that only this kind of machine has.
         own: Slots<R>,
-        /// 1: every M_t is kept. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
+        /// 1: every M_t is kept. [`LAST`] and [`LAST_ALONE`], for training with a source: only the last one, which is
+        /// complete before any head attends. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
         /// again, from what the heads wrote, to the same bits.
         memory_every: usize,
@@ -168,6 +170,8 @@ arrays! {
         read: Spec::new("read", &["t", "m"], "r", Any, "Σ_i w(i)·M(i) (2)"),
         /// Erase e_t of a write head, in (0, 1), [T, M]; nothing of one that erases nothing.
         erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "σ (3)"),
+        /// A memory that does not change, row after row, each with padding, [N·M]; empty otherwise.
+        rows: Spec::scratch("rows").kept(Kept::Once),
         /// Add a_t of a write head, [T, M].
         add: Spec::new("add", &["t", "m"], "a", Any, "`add_activation` (4); −1 to 1 with `tanh`"),
     } beside {
@@ -202,6 +206,11 @@ impl Words for NoiseMode {
         ("expected", Self::Expected),
     ];
 }
+
+/// [`Trace::memory_every`] of a trace that keeps only the last memory.
+pub(super) const LAST: usize = 0;
+/// The same, and nothing else as large as the memory of every step.
+pub(super) const LAST_ALONE: usize = usize::MAX;
 
 impl<R: Real> Trace<R> {
     /// An empty trace for machines of this configuration.
@@ -317,7 +326,7 @@ impl<R: Real> Trace<R> {
     /// it; with no limit on the values of memory, as [`Trace::resize`] does.
     pub fn bytes(kind: &impl AsKind, steps: usize, limit: usize) -> u64 {
         let trace = Self::of_source(kind, steps);
-        let every = Self::memory_every_for(trace.memory_columns.width(), steps, limit);
+        let every = trace.memory_every_within(steps, limit);
         let of = |(_, array, series): (Place, Array, &Series<R>)| {
             (series.width() as u64).saturating_mul(rows(array, steps, every) as u64)
         };
@@ -328,7 +337,7 @@ impl<R: Real> Trace<R> {
     /// Makes room for an episode of `steps` steps that will be differentiated, not shown: when all M_t
     /// together would take more than `limit` values, only about √T of them are kept.
     pub fn resize_for_training(&mut self, steps: usize, limit: usize) {
-        self.memory_every = Self::memory_every_for(self.memory_columns.width(), steps, limit);
+        self.memory_every = self.memory_every_within(steps, limit);
         self.resize(steps);
     }
 
@@ -339,6 +348,17 @@ impl<R: Real> Trace<R> {
             if series.width() > 0 {
                 series.resize(rows(array, steps, every));
             }
+        }
+    }
+
+    /// How the memory is kept with at most `limit` values, or as few as possible.
+    fn memory_every_within(&self, steps: usize, limit: usize) -> usize {
+        let every = Self::memory_every_for(self.memory_columns.width(), steps, limit);
+        let has_source = self.heads.first().is_some_and(|head| head.first_step > 0);
+        match every {
+            1 if has_source && limit < usize::MAX => LAST,
+            2.. if has_source => LAST_ALONE,
+            every => every,
         }
     }
 
@@ -383,6 +403,7 @@ impl<R: Real> Trace<R> {
     /// The row of `memory_columns` that holds M_t, or held it last.
     pub(super) fn memory_row(&self, t: usize) -> usize {
         match self.memory_every {
+            LAST | LAST_ALONE => 0,
             1 => t,
             every if t.is_multiple_of(every) => t / every,
             every => self.steps() / every + 1 + t % 2,
@@ -431,9 +452,10 @@ impl<R: Real> Trace<R> {
 fn rows(array: Array, steps: usize, every: usize) -> usize {
     match (array.kept, every) {
         (Kept::Memory, 1) => steps.saturating_add(1),
+        (Kept::Memory, LAST | LAST_ALONE) => 1,
         // Those that are kept, M_0 among them, and two for what lies between.
         (Kept::Memory, every) => steps / every + 3,
-        (Kept::Once, _) | (Kept::LastWithMemory, 2..) => 1,
+        (Kept::Once, _) | (Kept::LastWithMemory, LAST | 2..) => 1,
         (Kept::WithMemory, 2..) => 0,
         _ => steps,
     }
@@ -476,6 +498,19 @@ impl<R: Real> HeadTrace<R> {
         }
     }
 
+    /// Sets the rows of a memory that does not change from its columns.
+    pub(super) fn set_rows(&mut self, columns: &[R]) {
+        let (count, stride) = (self.weighting.width(), padded(self.read.width()));
+        if self.rows.width() > 0 {
+            self.rows.resize(1);
+            let rows = self.rows.row_mut(0);
+            for (m, column) in columns.chunks_exact(count).enumerate() {
+                let to = rows.iter_mut().skip(m).step_by(stride);
+                to.zip(column).for_each(|(to, &from)| *to = from);
+            }
+        }
+    }
+
     /// The key of step `t`, to read, and the row for its similarities, to write.
     pub(super) fn key_and_similarity(&mut self, t: usize) -> (&[R], &mut [R]) {
         (self.key.row(t), self.similarity.row_mut(t))
@@ -495,11 +530,9 @@ impl<R: Real> HeadTrace<R> {
                 && to.width() > 0
                 && let Some((from, rest)) = tensors.split_first()
             {
-                let from = from.view();
-                let columns = to.width() / from.nrows();
-                let values = to.as_mut_slice().chunks_mut(columns).zip(from.rows());
-                let values = values.flat_map(|(to, from)| to.iter_mut().zip(from));
-                values.for_each(|(to, &from)| *to = from);
+                let columns = to.width() / from.rows();
+                let rows = to.as_mut_slice().chunks_exact_mut(columns).enumerate();
+                rows.for_each(|(row, to)| to.copy_from_slice(&from.row(row)[..columns]));
                 tensors = rest;
             }
         }

@@ -53,34 +53,24 @@ fn initial<R: Real>(before: Option<usize>, size: usize) -> Vec<R> {
     vec![R::ZERO; if before.is_some() { 0 } else { size }]
 }
 
-/// Computes step `t` from the state of step `before`, or from zeros. What else it sees stands at the front of its input.
-pub(in crate::model) fn forward<R: Real>(
+/// Computes a step of several episodes, each step from the state of another one, or from zeros. What else it sees stands
+/// at the front of its input, and b + W·x of the first of these values in place of its gates.
+pub(in crate::model) fn forward<R: Real, const B: usize>(
     linear: &Linear<R>,
-    cell: CellMut<'_, R>,
-    t: usize,
-    before: Option<usize>,
+    first: usize,
+    mut cells: [(CellMut<'_, R>, (usize, Option<usize>)); B],
 ) {
-    let [input, gates, cell, tanh, hidden] = cell;
-    set_state(input, hidden, (t, before));
-    let z = gates.row_mut(t);
-    linear.start(z);
-    linear.forward_from(0, [(input.row(t), z)]);
-    let initial = initial(before, cell.width());
-    activate([input, gates, cell, tanh, hidden], (t, before), &initial);
-}
-
-/// [`forward`], with b + W·x of the input x in place of the gates.
-pub(in crate::model) fn forward_state<R: Real>(
-    linear: &Linear<R>,
-    [input, gates, cell, tanh, hidden]: CellMut<'_, R>,
-    t: usize,
-    before: Option<usize>,
-) {
-    set_state(input, hidden, (t, before));
-    let others = input.width() - hidden.width();
-    linear.forward_from(others, [(&input.row(t)[others..], gates.row_mut(t))]);
-    let initial = initial(before, cell.width());
-    activate([input, gates, cell, tanh, hidden], (t, before), &initial);
+    let seen_to_z = cells
+        .each_mut()
+        .map(|([input, gates, _, _, hidden], steps)| {
+            set_state(input, hidden, *steps);
+            (&input.row(steps.0)[first..], gates.row_mut(steps.0))
+        });
+    linear.forward_from(first, seen_to_z);
+    for (cell, steps) in cells {
+        let initial = initial(steps.1, cell[2].width());
+        activate(cell, steps, &initial);
+    }
 }
 
 /// Computes the state of step `t` from z in place of its gates, and from the cell of step `before`, or `initial`.
@@ -156,26 +146,60 @@ impl<R: Real> CellGradient<R> {
         }
     }
 
-    /// Backpropagates through a step, which continued from the state of the second of the `steps`: from the gradients
-    /// w.r.t. its state, which are recorded in `to`, to those w.r.t. its input and that earlier state, and w.r.t. z in
-    /// `dz`.
-    pub(in crate::model) fn backward(
-        &mut self,
-        linear: &Linear<R>,
-        cell: Cell<'_, R>,
-        steps: (usize, Option<usize>),
-        dz: &mut Series<R>,
-        to: Option<CellMut<'_, R>>,
-    ) {
-        if let Some(to) = to {
-            record_state(cell, steps.0, (&self.hidden, &self.cell), to);
-        }
-        let (initial, dz) = (initial(steps.1, self.cell.len()), dz.row_mut(steps.0));
-        activate_backward(cell, steps, &initial, (&self.hidden, &mut self.cell), dz);
-        let first = cell[0].width() - self.input.len();
-        linear.backward_from(first, [(&*dz, &mut self.input[..])]);
+    /// Sets the state to 0, for an episode with the gradients w.r.t. the last `others` inputs beside it.
+    pub(in crate::model) fn reset(&mut self, others: usize) {
+        self.hidden.fill(R::ZERO);
+        self.cell.fill(R::ZERO);
+        self.input.resize(others + self.hidden.len(), R::ZERO);
+    }
+
+    /// The gradients w.r.t. the last `count` inputs beside its own state.
+    pub(in crate::model) fn beside(&self, count: usize) -> &[R] {
         let others = self.input.len() - self.hidden.len();
-        self.hidden.copy_from_slice(&self.input[others..]);
+        &self.input[others - count..others]
+    }
+}
+
+/// The backward pass of a step of an episode.
+pub(in crate::model) struct CellBack<'a, R> {
+    pub(in crate::model) cell: Cell<'a, R>,
+    /// The step, and that from whose state it continued.
+    pub(in crate::model) steps: (usize, Option<usize>),
+    /// From the gradients w.r.t. its state to those w.r.t. its input and the earlier state.
+    pub(in crate::model) by: &'a mut CellGradient<R>,
+    /// w.r.t. z.
+    pub(in crate::model) dz: &'a mut [R],
+    /// Recorder of the gradients w.r.t. its state.
+    pub(in crate::model) to: Option<CellMut<'a, R>>,
+}
+
+/// Backpropagates through [`forward`].
+pub(in crate::model) fn backward<R: Real, const B: usize>(
+    linear: &Linear<R>,
+    mut episodes: [CellBack<'_, R>; B],
+) {
+    let mut first = 0;
+    let z_to_input = episodes.each_mut().map(
+        |CellBack {
+             cell,
+             steps,
+             by,
+             dz,
+             to,
+         }| {
+            if let Some(to) = to.take() {
+                record_state(*cell, steps.0, (&by.hidden, &by.cell), to);
+            }
+            let initial = initial(steps.1, by.cell.len());
+            activate_backward(*cell, *steps, &initial, (&by.hidden, &mut by.cell), dz);
+            first = cell[0].width() - by.input.len();
+            (&**dz, &mut by.input[..])
+        },
+    );
+    linear.backward_from(first, z_to_input);
+    for CellBack { by, .. } in episodes {
+        let others = by.input.len() - by.hidden.len();
+        by.hidden.copy_from_slice(&by.input[others..]);
     }
 }
 
@@ -207,7 +231,8 @@ mod tests {
             let seen = case.numbers("inputs", "x");
             for t in 0..n {
                 all[0].row_mut(t)[..x].copy_from_slice(&seen[t * x..][..x]);
-                forward(&linear, all.each_mut(), t, t.checked_sub(1));
+                linear.start(all[1].row_mut(t));
+                forward(&linear, 0, [(all.each_mut(), (t, t.checked_sub(1)))]);
             }
             case.assert_close("outputs", "cells", all[2].as_slice());
             case.assert_close("outputs", "H", all[4].as_slice());
@@ -218,13 +243,14 @@ mod tests {
             for t in (0..n).rev() {
                 add(&mut by.hidden[..], &by_hidden[t * c..][..c]);
                 add(&mut by.cell[..], &by_cell[t * c..][..c]);
-                by.backward(
-                    &linear,
-                    all.each_ref(),
-                    (t, t.checked_sub(1)),
-                    &mut dz,
-                    None,
-                );
+                let back = CellBack {
+                    cell: all.each_ref(),
+                    steps: (t, t.checked_sub(1)),
+                    by: &mut by,
+                    dz: dz.row_mut(t),
+                    to: None,
+                };
+                backward(&linear, [back]);
                 d_x[t * x..][..x].copy_from_slice(&by.input[..x]);
             }
             case.assert_close("gradients", "x", &d_x);

@@ -9,12 +9,15 @@
 //!
 //! Their numbers stand as further columns behind those of the memory.
 
-use super::{Rows, ScoreFunction};
+use super::ScoreFunction;
+use crate::math::matrix::{self, Rows};
+use crate::math::projected::{self, ProjectedGradient};
 use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
 use crate::math::vectors::{add, gather, vector_product, vector_product_backward};
-use crate::math::{Real, Series};
+use crate::math::{Matrix, Real, Series};
 use crate::model::head::HeadGradient;
 use crate::model::kind::Kind;
+use crate::model::memory::row_by_row;
 use crate::model::slots::{Arrays, SlotsGradient};
 use crate::model::spec::{Array, ArraySpec, Kept, LEARNED};
 use crate::model::trace::HeadTrace;
@@ -41,11 +44,12 @@ pub const ADDITIVE_FERTILITY: Array = &ArraySpec::new("additive_fertility", &["w
 
 /// W_kᵀ·k, [T, A].
 const QUERY: Array = &ArraySpec::scratch("additive_query");
-/// The units for every row, for the backward pass, [T, A·N]; where they are no more than the memory itself.
+/// The units for every row, for the backward pass, [T, A·N], or [T, N·A] of a memory that does not change; where they
+/// are no more than the memory itself.
 const UNITS: Array = &ArraySpec::scratch("additive_units").kept(Kept::WithMemory);
 /// Scratch of the layer.
 const LAYER: Array = &ArraySpec::scratch("additive_layer").kept(Kept::Once);
-/// W_Mᵀ·M(i) of a memory that does not change, [A·N]; only without biases.
+/// W_Mᵀ·M(i) of a memory that does not change, [N·A]; only without biases.
 const PROJECTED: Array = &ArraySpec::scratch("additive_projected").kept(Kept::Once);
 /// W_M and the weights of the biases, one after the other; empty without biases.
 const WEIGHTS: Array = &ArraySpec::scratch("additive_weights").kept(Kept::Once);
@@ -74,10 +78,11 @@ impl Arrays for Additive {
 
     fn scratch(&self, array: Array, of: &dyn Kind) -> usize {
         let units = of.size("a");
+        let is_projected = projected(of) > 0;
         match array {
             QUERY => units,
             UNITS if units <= of.size("m") => units * of.size("n"),
-            LAYER => units::scratch(units, of.size("n")),
+            LAYER if !is_projected => units::scratch(units, of.size("n")),
             WEIGHTS => units * extended(of),
             COLUMNS => of.size("n") * extended(of),
             PROJECTED => projected(of),
@@ -103,31 +108,38 @@ fn projected(of: &dyn Kind) -> usize {
 impl<R: Real> ScoreFunction<R> for Additive {
     fn gradient_scratch(&self, of: &dyn Kind) -> Vec<usize> {
         let (units, all) = (of.size("a"), extended(of));
+        let (rows, d_projected) = (of.size("n"), projected(of));
+        if d_projected > 0 {
+            return vec![0, 0, 0, 0, 0, 0, 0, d_projected, d_projected];
+        }
         let sums = units::sums::<R>(of.size("m").max(all), units);
-        let (rows, layer) = (of.size("n"), units::scratch(units, of.size("n")));
+        let layer = units::scratch(units, rows);
         let total = if all > 0 { rows } else { 0 };
-        let d_projected = projected(of);
-        vec![units, sums, layer, all * units, all * rows, all * rows, total, d_projected]
+        vec![units, sums, layer, all * units, all * rows, all * rows, total, 0, 0]
     }
 
-    fn forward(&self, head: &mut HeadTrace<R>, t: usize, rows: &mut Rows<'_, R>) {
+    fn forward(&self, head: &mut HeadTrace<R>, t: usize, rows: &mut super::Rows<'_, R>) {
         let [of_key, of_row, vector, position, markov, fertility, query, kept, layer, weights, columns, projected] =
             head.of_score.all_mut();
         let query = query.row_mut(t);
         vector_product(head.key.row(t), of_key.row(0), query);
+        if projected.width() > 0 {
+            let projected = projected.row_mut(0);
+            if !rows.is_fixed || t == head.first_step {
+                projected.fill(R::ZERO);
+                let (rows, width) = (row_by_row(&head.rows, &head.read), vector.width());
+                matrix::add_products_of_rows(rows, flat(of_row, width), projected, width);
+            }
+            let kept = (kept.steps() > t).then(|| kept.row_mut(t));
+            let similarity = head.similarity.row_mut(t);
+            return projected::forward(query, vector.row(0), projected, kept, similarity);
+        }
         let values = if kept.steps() > t {
             kept.row_mut(t)
         } else {
             layer.row_mut(0)
         };
         let similarity = head.similarity.row_mut(t);
-        if projected.width() > 0 {
-            let (units, projected) = (units(of_row.row(0), vector), projected.row_mut(0));
-            if !rows.is_fixed || t == head.first_step {
-                units.project(rows.columns, projected);
-            }
-            return units.forward_projected(query, projected, values, similarity);
-        }
         if weights.width() == 0 {
             return units(of_row.row(0), vector).forward(query, rows.columns, values, similarity);
         }
@@ -144,8 +156,34 @@ impl<R: Real> ScoreFunction<R> for Additive {
     fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
         let [of_key, of_row, vector, position, markov, fertility, query, kept, .., projected] =
             head.of_score.all::<12>();
-        let ([d_of_key, ..], [d_query, sums, scratch, weights, columns, d_columns, d_total, d_projected]) =
-            by.of_score.all_mut::<6, 8>();
+        let ([d_of_key, _, d_vector, ..], [d_query, sums, scratch, weights, columns, d_columns, d_total, d_projected, d_step]) =
+            by.of_score.all_mut::<6, 9>();
+        let kept = (kept.steps() > to.t).then(|| kept.row(to.t));
+        if !d_projected.is_empty() {
+            // The queries of all steps: their products with the keys are made at the end.
+            let (step, width) = (to.t - head.first_step, vector.width());
+            d_query.resize(d_query.len().max((step + 1) * width));
+            let d_query = &mut d_query[step * width..][..width];
+            let gradient = ProjectedGradient {
+                d_energies: &by.weighting,
+                d_start: &mut *d_query,
+                d_vector,
+                d_projected: if to.is_fixed { d_projected } else { d_step },
+            };
+            let (query, projected) = (query.row(to.t), projected.row(0));
+            projected::backward(query, vector.row(0), projected, kept, gradient);
+            if !to.is_fixed {
+                add(&mut d_projected[..], &d_step[..]);
+                projected::by_projected(vector.row(0), d_step);
+                let rows = d_step.len() / width;
+                by_rows(of_row, d_step, width, |i, d_row| {
+                    add(to.d_memory.iter_mut().skip(i).step_by(rows), d_row);
+                });
+                d_step.fill(R::ZERO);
+            }
+            matrix::product_with_vector(flat(of_key, width), d_query, &mut by.key);
+            return;
+        }
         let biases = Biases {
             weights: [of_row, position, markov, fertility],
             weighting: &head.weighting,
@@ -156,10 +194,7 @@ impl<R: Real> ScoreFunction<R> for Additive {
             biases.extend(to.t, to.seen.columns, weights, columns);
             d_columns.fill(R::ZERO);
         }
-        let is_projected = to.is_fixed && !d_projected.is_empty();
-        let (weights, columns, d_memory) = if is_projected {
-            (of_row.row(0), projected.row(0), &mut d_projected[..])
-        } else if is_biased {
+        let (weights, columns, d_memory) = if is_biased {
             (&weights[..], &columns[..], &mut d_columns[..])
         } else {
             (of_row.row(0), to.seen.columns, &mut *to.d_memory)
@@ -171,13 +206,7 @@ impl<R: Real> ScoreFunction<R> for Additive {
             sums,
             d_memory,
         };
-        let kept = (kept.steps() > to.t).then(|| kept.row(to.t));
-        let units = units(weights, vector);
-        if is_projected {
-            units.backward_projected(gradient, columns, kept, scratch);
-        } else {
-            units.backward(gradient, columns, kept, scratch);
-        }
+        units(weights, vector).backward(gradient, columns, kept, scratch);
         if is_biased {
             biases.backward(to, d_columns, d_total, &mut by.previous);
         }
@@ -189,19 +218,35 @@ impl<R: Real> ScoreFunction<R> for Additive {
         &self,
         head: &HeadTrace<R>,
         by: &mut SlotsGradient<R>,
-        columns: &[R],
-        d_memory: &mut [R],
+        d_rows: Option<&mut Series<R>>,
     ) {
         let [_, of_row, vector] = head.of_score.all();
-        let (_, [_, sums, .., d_projected]) = by.all_mut::<6, 8>();
-        if !d_projected.is_empty() {
-            let units = units(of_row.row(0), vector);
-            units.project_backward(d_projected, columns, sums, d_memory);
+        let ([d_of_key, d_of_row, ..], [d_query, .., d_projected, _]) = by.all_mut::<6, 9>();
+        if d_projected.is_empty() {
+            return;
+        }
+        let width = vector.width();
+        projected::by_projected(vector.row(0), d_projected);
+        let rows_of = |data| Rows { data, stride: width };
+        let products = [
+            (rows_of(&d_query[..]), head.key.rows_from(head.first_step), d_of_key),
+            (rows_of(&d_projected[..]), row_by_row(&head.rows, &head.read), d_of_row),
+        ];
+        for (by, of, to) in products {
+            let mut product = Matrix::zeros(to.len() / width, width);
+            matrix::set_product_of_series([(of, by)].into_iter(), &mut product);
+            add(&mut to[..], product.view());
+        }
+        if let Some(d_rows) = d_rows {
+            by_rows(of_row, d_projected, width, |i, d_row| add(d_rows.row_mut(i), d_row));
         }
     }
 
     fn add_up(&self, by: &mut SlotsGradient<R>) {
         let ([_, d_of_row, d_vector, biases @ ..], [_, sums, ..]) = by.all_mut::<6, 2>();
+        if sums.is_empty() {
+            return;
+        }
         let others = biases.iter().map(|bias| bias.len()).sum::<usize>();
         if others == 0 {
             return units::add_up(sums, d_of_row, d_vector);
@@ -210,6 +255,28 @@ impl<R: Real> ScoreFunction<R> for Additive {
         units::add_up(sums, &mut d_weights, d_vector);
         let all = std::iter::once(d_of_row).chain(biases);
         all.flat_map(|d| d.iter_mut()).zip(d_weights).for_each(|(to, d)| *to += d);
+    }
+}
+
+/// A learned tensor with rows of this width.
+fn flat<R: Real>(of: &Series<R>, width: usize) -> Rows<'_, R> {
+    Rows {
+        data: of.row(0),
+        stride: width,
+    }
+}
+
+/// Passes on the gradients w.r.t. the rows of a memory from those w.r.t. W_Mᵀ·M(i).
+fn by_rows<R: Real>(
+    of_row: &Series<R>,
+    d_projected: &[R],
+    width: usize,
+    mut each: impl FnMut(usize, &[R]),
+) {
+    let mut d_row = vec![R::ZERO; of_row.width() / width];
+    for (i, d) in d_projected.chunks_exact(width).enumerate() {
+        matrix::product_with_vector(flat(of_row, width), d, &mut d_row);
+        each(i, &d_row);
     }
 }
 

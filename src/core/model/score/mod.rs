@@ -8,7 +8,7 @@ use super::kind::Kind;
 use super::slots::{Arrays, SlotsGradient};
 use super::trace::HeadTrace;
 use super::window::Back;
-use crate::math::Real;
+use crate::math::{Real, Series};
 
 /// What a head sees: the memory, column after column [M·N], ε under the roots of the norms of its rows, and these norms
 /// [N], which a score may compute.
@@ -58,13 +58,13 @@ pub(super) trait ScoreFunction<R: Real>: Arrays {
         }
     }
 
-    /// Completes the gradients w.r.t. a memory, column after column, that was the same in all steps.
+    /// Completes the gradients of an episode with a memory that was the same in all steps; adds to that w.r.t. its rows,
+    /// where that was left to the end.
     fn finish(
         &self,
         _head: &HeadTrace<R>,
         _by: &mut SlotsGradient<R>,
-        _columns: &[R],
-        _d_memory: &mut [R],
+        _d_rows: Option<&mut Series<R>>,
     ) {
     }
 

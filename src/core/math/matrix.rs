@@ -11,6 +11,7 @@ use ndarray::{ArrayView2, ArrayViewMut2, s};
 
 use super::aligned::Aligned;
 use super::simd::{Kernel, Simd, dispatch};
+use super::vectors::add;
 use super::{Real, Series};
 
 /// Rows begin at a cache line: 16 values of f32 fill one, 16 of f64 two.
@@ -79,6 +80,14 @@ impl<R: Real> Matrix<R> {
         ArrayViewMut2::from_shape((self.rows, padded(self.columns)), &mut self.data)
             .expect("a matrix holds rows * padded columns values")
             .slice_move(s![.., ..self.columns])
+    }
+
+    /// Adds the values of a matrix with as many rows, and at most as many columns, that stands flat, row after row.
+    pub fn add_flat(&mut self, from: &[R]) {
+        let rows = from.chunks_exact(from.len() / self.rows());
+        for (to, from) in self.data.chunks_exact_mut(padded(self.columns)).zip(rows) {
+            add(&mut to[..], from);
+        }
     }
 
     /// All values with the padding, for element-wise operations that keep zeros zero.

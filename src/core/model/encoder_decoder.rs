@@ -398,34 +398,39 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
         for reader in all.clone().filter_map(|(.., by)| by.reader.as_ref()) {
             let learned = reader.head.iter().flat_map(HeadGradient::learned);
             for (to, from) in gradient.tensors[others..].iter_mut().zip(learned) {
-                reader::add_learned(to, from);
+                to.add_flat(from);
             }
         }
-        let source = |weight: usize| {
-            all.clone().map(move |(trace, _, by)| {
-                (self.source.multiplied(trace, weight), &by.of_source[weight])
-            })
+        // They are asked for again and again.
+        let source = |weight: usize| -> Vec<(Rows<'_, R>, Rows<'_, R>)> {
+            let pairs = all.clone().map(|(trace, _, by)| {
+                let seen = self.source.multiplied(trace, weight);
+                (seen.into(), (&by.of_source[weight]).into())
+            });
+            pairs.collect()
         };
-        let own = |weight: usize| {
-            all.clone().map(move |(trace, _, by)| {
-                (D::multiplied(self, trace, weight), &by.products[weight])
-            })
+        let own = |weight: usize| -> Vec<(Rows<'_, R>, Rows<'_, R>)> {
+            let pairs = all.clone().map(|(trace, _, by)| {
+                let seen = D::multiplied(self, trace, weight);
+                (seen, (&by.products[weight]).into())
+            });
+            pairs.collect()
         };
         let count = of_source.linears.len();
         let (linears_of_source, linears) = gradient.linears.split_at_mut(count);
         let (tensors_of_source, tensors) = gradient.tensors.split_at_mut(of_source.tensors.len());
         for (weight, linear) in linears_of_source.iter_mut().enumerate() {
-            linear.set_gradient(source(weight));
+            linear.set_gradient(source(weight).iter().copied());
         }
         for (weight, tensor) in (count..).zip(tensors_of_source) {
-            set_product_of_series(source(weight), tensor);
+            set_product_of_series(source(weight).iter().copied(), tensor);
         }
         let count = linears.len();
         for (weight, linear) in linears.iter_mut().enumerate() {
-            linear.set_gradient(own(weight));
+            linear.set_gradient(own(weight).iter().copied());
         }
         for (weight, tensor) in (count..).zip(&mut tensors[..weights.tensors.len()]) {
-            set_product_of_series(own(weight), tensor);
+            set_product_of_series(own(weight).iter().copied(), tensor);
         }
     }
 
@@ -763,14 +768,13 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         let (config, trace, source) = (self.config, back.trace, back.trace.setting.source);
         let by = &mut *back.by;
         let answers = answers(trace);
+        // Every row is set; the padding stays 0.
         for (weight, series) in by.of_source.iter_mut().enumerate() {
             series.resize(source.min(config.source.multiplied(trace, weight).steps()));
-            series.as_mut_slice().fill(R::ZERO);
         }
         for (weight, series) in by.products.iter_mut().enumerate() {
             let rows = D::multiplied(config, trace, weight);
             series.resize(answers.max(1).min(rows.data.len() / rows.stride));
-            series.as_mut_slice().fill(R::ZERO);
         }
         let logit = &mut by.products[D::output(config)];
         let of_answer = back.upstream.logit.rows_from(source);

@@ -101,17 +101,6 @@ pub(super) fn forward<R: Real>(trace: &mut Trace<R>, t: usize) {
     memory::read(&mut trace.heads, t, columns);
 }
 
-/// Adds the gradient w.r.t. a learned array, of which an episode uses the first columns: see [`HeadTrace::learn`].
-///
-/// [`HeadTrace::learn`]: super::trace::HeadTrace::learn
-pub(super) fn add_learned<R: Real>(to: &mut Matrix<R>, from: &[R]) {
-    let mut to = to.view_mut();
-    let columns = from.len() / to.nrows();
-    for (to, from) in to.rows_mut().into_iter().zip(from.chunks(columns)) {
-        add(to, from);
-    }
-}
-
 /// The gradients of an episode.
 pub struct ReaderGradient<R> {
     /// Of the head.

@@ -10,7 +10,7 @@
 //! Their numbers stand as further columns behind those of the memory.
 
 use super::ScoreFunction;
-use crate::math::matrix::{self, Rows};
+use crate::math::matrix::{self, Rows, TOGETHER};
 use crate::math::projected::{self, ProjectedGradient};
 use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
 use crate::math::vectors::{add, gather, vector_product, vector_product_backward};
@@ -235,7 +235,8 @@ impl<R: Real> ScoreFunction<R> for Additive {
         for (by, of, to) in products {
             let mut product = Matrix::zeros(to.len() / width, width);
             matrix::set_product_of_series([(of, by)].into_iter(), &mut product);
-            add(&mut to[..], product.view());
+            let rows = to.chunks_exact_mut(width).enumerate();
+            rows.for_each(|(row, to)| add(to, product.row(row)));
         }
         if let Some(d_rows) = d_rows {
             by_rows(of_row, d_projected, width, |i, d_row| add(d_rows.row_mut(i), d_row));
@@ -273,10 +274,20 @@ fn by_rows<R: Real>(
     width: usize,
     mut each: impl FnMut(usize, &[R]),
 ) {
-    let mut d_row = vec![R::ZERO; of_row.width() / width];
-    for (i, d) in d_projected.chunks_exact(width).enumerate() {
-        matrix::product_with_vector(flat(of_row, width), d, &mut d_row);
-        each(i, &d_row);
+    let (columns, weights) = (of_row.width() / width, flat(of_row, width));
+    let mut d_rows = vec![R::ZERO; TOGETHER * columns];
+    for (group, d) in d_projected.chunks(TOGETHER * width).enumerate() {
+        let mut pairs = d.chunks_exact(width).zip(d_rows.chunks_exact_mut(columns));
+        let count = pairs.len();
+        let mut next = || pairs.next().unwrap_or((&[], &mut []));
+        if count == TOGETHER {
+            let pairs: [_; TOGETHER] = std::array::from_fn(|_| next());
+            matrix::products_with_vectors(weights, pairs);
+        } else {
+            pairs.for_each(|(d, d_row)| matrix::product_with_vector(weights, d, d_row));
+        }
+        let d_rows = d_rows.chunks_exact(columns).take(count).enumerate();
+        d_rows.for_each(|(i, d_row)| each(group * TOGETHER + i, d_row));
     }
 }
 

@@ -258,7 +258,8 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
     linear("decoder", seen + c, 4 * c)
     if kind != "fixed-context":
         # No tensor depends on the number of source steps.
-        shapes.update({f"read0.{part}": shape for part, shape in learned(attention, 0, 0, m, c).items()})
+        rows = attention["rows"]
+        shapes.update({f"read0.{part}": shape for part, shape in learned(attention, 0, rows, m, c).items()})
         if attention["score"] == "additive":
             bias, units = attention["bias"], attention["units"]
             rows = {"position": 3 * (bias["position"] == "on"), "markov": bias["markov"], "fertility": bias["fertility"]}

@@ -63,6 +63,7 @@ class Traces(support.Test):
         both = {"encoder": {"size": 3}, "decoder": {"size": 5}}
         for model in ({"kind": "bahdanau", **both},
                       {"kind": "bahdanau", **both, "attention": {"score": "general", "weighting": "lognormal", "prior_units": 3}},
+                      {"kind": "bahdanau", **both, "attention": {"score": "location", "rows": 9}},
                       {"kind": "bahdanau", **both, "attention": {"weighting": "local-predictive", "position_units": 5}},
                       {"kind": "bahdanau", "encoder": {"cell": "gru", "embedding": 4}},
                       {"kind": "bahdanau", "encoder": {"fertility": 3}, "attention": {"bias": {"position": "on", "markov": 3, "fertility": 1}}},

@@ -171,7 +171,7 @@ pub(super) fn verified(
     for line in &found.contradictions {
         writeln!(
             out,
-            "{file}: the file and the episode of its seed differ in {line}"
+            "{file}: the file and what follows from its seed or its answers differ in {line}"
         )?;
     }
     if outcome == Outcome::Nothing {

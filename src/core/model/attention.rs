@@ -274,7 +274,7 @@ impl AttentionConfig {
         to.key("score", Choice(self.score.all_mut()), SCORE);
         self.score_keys(to);
         if self.score.any(|score| score == Score::Location) {
-            to.key("rows", Integer(&mut self.rows, 1..=1 << 20), "rows that the location-based score knows; a task with longer sources is refused");
+            to.key("rows", Integer(&mut self.rows, 1..=1 << 20), "rows that the score `location` knows, in every machine that may have it; a task with longer sources is refused");
         }
         if self.score.any(|score| score == Score::Additive) {
             let Biases { position, markov, fertility } = &mut self.biases;

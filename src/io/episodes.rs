@@ -24,7 +24,7 @@ use zip::read::ZipFile;
 
 use super::preset::form::complete_model;
 use super::{Error, Experiment, file, npy, pairs, weights};
-use crate::task::{Contents, Fault, Recorded, Task};
+use crate::task::{Fault, Pair, Recorded, Task};
 
 /// The largest file, and the most bytes that are unpacked of an array.
 const LIMIT: u64 = 2 << 30;
@@ -64,6 +64,12 @@ pub fn sha256(recorded: &Recorded) -> String {
         hasher.update(value.to_le_bytes());
     }
     weights::hexadecimal(hasher)
+}
+
+/// The contents of the file of a task.
+enum Contents {
+    Episodes(Arc<Recorded>),
+    Pairs(Arc<Vec<Pair>>),
 }
 
 impl Experiment {
@@ -109,21 +115,29 @@ impl Experiment {
 
     /// The experiment with the episodes that another one has, where both are about the same.
     pub(super) fn with_those_of(self, other: &Self, label: &str) -> Result<Self, Error> {
-        let is_same = match (&self.task, &other.task) {
-            (Task::Episodes(task), Task::Episodes(other)) => task.sha256 == other.sha256,
-            (Task::Pairs(task), Task::Pairs(other)) => {
-                (&task.sha256, task.tokens) == (&other.sha256, other.tokens)
+        let contents = match (&self.task, &other.task) {
+            (Task::Episodes(task), Task::Episodes(other)) if task.sha256 == other.sha256 => {
+                other.recorded().cloned().map(Contents::Episodes)
             }
-            _ => false,
+            (Task::Pairs(task), Task::Pairs(other))
+                if (&task.sha256, task.tokens) == (&other.sha256, other.tokens) =>
+            {
+                other.pairs().cloned().map(Contents::Pairs)
+            }
+            _ => None,
         };
-        match other.task.contents().filter(|_| is_same) {
+        match contents {
             Some(contents) => self.filled(contents, label),
             None => Ok(self),
         }
     }
 
     fn filled(mut self, contents: Contents, label: &str) -> Result<Self, Error> {
-        let task = self.task.with_contents(contents);
+        let task = match (self.task, contents) {
+            (Task::Episodes(task), Contents::Episodes(all)) => task.with(all).map(Task::Episodes),
+            (Task::Pairs(task), Contents::Pairs(all)) => task.with(all).map(Task::Pairs),
+            (task, _) => Ok(task),
+        };
         self.task = task.map_err(|fault| {
             Error::content(label, format!("task.{}", fault.array), fault.problem)
         })?;

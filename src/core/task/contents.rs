@@ -1,17 +1,6 @@
-//! What the file of a task contains.
+//! The file of a task, and how its episodes are split.
 
-use std::sync::Arc;
-
-use super::{Fault, HeldOut, Pair, Recorded, Task};
-
-/// The contents of the file of a task.
-#[derive(Clone, Debug)]
-pub enum Contents {
-    /// Episodes, for a task of this kind.
-    Episodes(Arc<Recorded>),
-    /// Pairs of texts, likewise.
-    Pairs(Arc<Vec<Pair>>),
-}
+use super::{HeldOut, Task};
 
 impl Task {
     /// The file with the episodes of this task and the SHA-256 of its contents, to write; `None` for other tasks.
@@ -23,42 +12,21 @@ impl Task {
         }
     }
 
-    /// The contents of its file, if they are loaded.
-    pub fn contents(&self) -> Option<Contents> {
-        match self {
-            Self::Episodes(task) => task.recorded().cloned().map(Contents::Episodes),
-            Self::Pairs(task) => task.pairs().cloned().map(Contents::Pairs),
-            _ => None,
-        }
-    }
-
-    /// Returns the task with the contents of its file; without them if they are of another kind of task.
-    ///
-    /// # Errors
-    /// As for [`super::Episodes::with`] and [`super::Pairs::with`].
-    pub fn with_contents(self, contents: Contents) -> Result<Self, Fault> {
-        match (self, contents) {
-            (Self::Episodes(task), Contents::Episodes(all)) => task.with(all).map(Self::Episodes),
-            (Self::Pairs(task), Contents::Pairs(all)) => task.with(all).map(Self::Pairs),
-            (task, _) => Ok(task),
-        }
-    }
-
     /// The numbers of training and held-out episodes in its file, and the rule; `None` for other tasks.
     pub fn split(&self) -> Option<(usize, usize, HeldOut)> {
-        let (counts, rule) = match self {
+        let ((learned, held_out), rule) = match self {
             Self::Episodes(task) => (task.counts(), task.held_out),
-            Self::Pairs(task) => (task.counts(), task.held_out),
+            Self::Pairs(task) => (task.pairs.counts(&task.length), task.held_out),
             _ => return None,
         };
-        Some((counts.0, counts.1, rule))
+        Some((learned, held_out, rule))
     }
 
     /// The number in its file, from 0, of the episode that [`Task::episode`] returns.
     pub fn number(&self, seed: u64, index: u64) -> Option<usize> {
         match self {
             Self::Episodes(task) => task.number(seed, index),
-            Self::Pairs(task) => task.number(seed, index),
+            Self::Pairs(task) => task.pairs.number(&task.length, seed, index),
             _ => None,
         }
     }

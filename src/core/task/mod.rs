@@ -36,7 +36,6 @@ mod transduce;
 
 pub use associative_recall::AssociativeRecall;
 pub use caption::Caption;
-pub use contents::Contents;
 pub use copy::Copy;
 pub use episode::{Episode, Phase};
 pub use episodes::{Episodes, Recorded};
@@ -219,8 +218,8 @@ impl Task {
     /// are held out.
     pub fn episode(&self, seed: u64, index: u64) -> Episode {
         match self {
-            Self::Episodes(task) => task.numbered(task.number(seed, index)),
-            Self::Pairs(task) => task.numbered(task.number(seed, index)),
+            Self::Episodes(task) => task.numbered(self.number(seed, index)),
+            Self::Pairs(task) => task.numbered(self.number(seed, index)),
             _ => self.training_episode(seed, index),
         }
     }

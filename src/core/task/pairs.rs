@@ -20,7 +20,7 @@
 //! ```
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -57,8 +57,8 @@ impl Tokens {
     fn of(self, text: &str) -> impl Iterator<Item = &str> {
         let are_words = self == Self::Words;
         let parts = text.split_inclusive(move |next| !are_words || next == ' ');
-        let token = move |part: &'_ str| part.len() - usize::from(are_words && part.ends_with(' '));
-        let tokens = parts.map(move |part| &part[..token(part)]);
+        let space = if are_words { " " } else { "" };
+        let tokens = parts.map(move |part| part.strip_suffix(space).unwrap_or(part));
         tokens.filter(|token| !token.is_empty())
     }
 
@@ -74,9 +74,9 @@ impl Tokens {
 /// A pair of texts, as a line of a file has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    source: String,
-    target: String,
-    /// Tokens of source and target.
+    /// Source and target.
+    texts: [String; 2],
+    /// Their tokens.
     lengths: [usize; 2],
     /// The source tokens of every target token, from the first to the last of them; empty if not given.
     alignment: Vec<Option<Range<usize>>>,
@@ -89,31 +89,30 @@ impl Pair {
     /// The problem, and what is expected.
     pub fn parse(line: &str, tokens: Tokens) -> Result<Self, String> {
         let fields: Vec<&str> = line.split('\t').collect();
-        let (source, target, links) = match fields[..] {
-            [""] => return Err("is empty; expected source, tab, target".to_owned()),
-            [_] => return Err("has no tab; expected source, tab, target".to_owned()),
-            [source, target] => (source, target, None),
-            [source, target, links] => (source, target, Some(links)),
+        let problem = match fields.len() {
+            1 if line.is_empty() => "is empty; expected source, tab, target",
+            1 => "has no tab; expected source, tab, target",
+            2 | 3 => "",
             _ => {
-                let problem = "expected source, tab, target, or these and a tab and an alignment";
-                return Err(format!("has {} tabs; {problem}", fields.len() - 1));
+                "has more than two tabs; expected source, tab, target, or these, a tab and an alignment"
             }
         };
-        let lengths = [source, target].map(|text| tokens.of(text).count());
-        for (side, length) in ["source", "target"].into_iter().zip(lengths) {
-            if length == 0 {
-                return Err(format!("has an empty {side}; expected at least one token"));
-            }
-            if length > MAX_LENGTH {
-                let problem = format!("expected at most {MAX_LENGTH}");
+        if !problem.is_empty() {
+            return Err(problem.to_owned());
+        }
+        let texts = [fields[0], fields[1]];
+        let lengths = texts.map(|text| tokens.of(text).count());
+        for (side, length) in SIDES.into_iter().zip(lengths) {
+            if !LENGTHS.contains(&length) {
+                let problem = format!("expected 1 to {MAX_LENGTH}");
                 return Err(format!("has a {side} of {length} tokens; {problem}"));
             }
         }
+        let links = fields.get(2).map(|links| alignment(links, lengths));
         Ok(Self {
-            source: source.to_owned(),
-            target: target.to_owned(),
+            texts: texts.map(str::to_owned),
             lengths,
-            alignment: links.map_or(Ok(Vec::new()), |links| alignment(links, lengths))?,
+            alignment: links.unwrap_or(Ok(Vec::new()))?,
         })
     }
 
@@ -123,43 +122,35 @@ impl Pair {
     }
 }
 
+/// The sides of a pair.
+const SIDES: [&str; 2] = ["source", "target"];
+
 /// Reads an alignment: pairs of a source and a target token, from 0.
 fn alignment(links: &str, lengths: [usize; 2]) -> Result<Vec<Option<Range<usize>>>, String> {
     let mut alignment: Vec<Option<Range<usize>>> = vec![None; lengths[1]];
-    for link in links.split(' ').filter(|link| !link.is_empty()) {
+    for link in Tokens::Words.of(links) {
+        let fail = |problem: String| {
+            let link: String = link.chars().take(40).collect();
+            Err(format!("has the alignment {link}; {problem}"))
+        };
         let ends = link
             .split_once('-')
-            .and_then(|(from, to)| Some([from.parse().ok()?, to.parse().ok()?]));
-        let Some(ends): Option<[usize; 2]> = ends else {
-            let problem = "expected a source token, -, and a target token, such as 0-0 1-2";
-            return Err(format!("has the alignment {link}; {problem}"));
+            .map(|(from, to)| [from, to].map(str::parse));
+        let Some([Ok(from), Ok(to)]) = ends else {
+            return fail("expected a source token, -, and a target token, such as 0-2".to_owned());
         };
-        for (side, (end, length)) in ["source", "target"]
-            .into_iter()
-            .zip(ends.into_iter().zip(lengths))
-        {
+        for ((end, length), side) in [from, to].into_iter().zip(lengths).zip(SIDES) {
             if end >= length {
-                let problem = format!("expected 0 to {}, a token of the {side}", length - 1);
-                return Err(format!(
-                    "has the alignment {link}, where {end} is outside the {side}; {problem}"
+                let last = length - 1;
+                return fail(format!(
+                    "{end} is outside the {side}, which has the tokens 0 to {last}"
                 ));
             }
         }
-        let [from, to] = ends;
         let of = alignment[to].get_or_insert(from..from + 1);
         *of = of.start.min(from)..of.end.max(from + 1);
     }
     Ok(alignment)
-}
-
-/// The symbols of the tokens of source and target.
-type Codes = [BTreeMap<String, usize>; 2];
-
-/// The pairs of a file.
-#[derive(Debug)]
-struct Coded {
-    pairs: Arc<Vec<Pair>>,
-    codes: Codes,
 }
 
 /// A task whose episodes are the lines of a text file. Equal if its description is, loaded or not.
@@ -175,11 +166,9 @@ pub struct Pairs {
     pub length: RangeInclusive<usize>,
     /// The held-out lines.
     pub held_out: HeldOut,
-    /// The vocabulary of the source: its tokens in order, written as in a line.
-    pub source_symbols: String,
-    /// The vocabulary of the target.
-    pub target_symbols: String,
-    coded: Loaded<Coded>,
+    /// The vocabularies of source and target: their tokens in order, written as in a line.
+    pub symbols: [String; 2],
+    pub(super) pairs: Loaded<Vec<Pair>>,
 }
 
 impl Pairs {
@@ -190,9 +179,8 @@ impl Pairs {
         tokens: Tokens::Words,
         length: LENGTHS,
         held_out: HeldOut::WORDS[0].1,
-        source_symbols: String::new(),
-        target_symbols: String::new(),
-        coded: Loaded::NONE,
+        symbols: [String::new(), String::new()],
+        pairs: Loaded::NONE,
     };
 
     /// Returns the task with its lines: where they are not given, the vocabularies are those of the training lines, and the
@@ -203,20 +191,15 @@ impl Pairs {
     pub fn with(mut self, pairs: Arc<Vec<Pair>>) -> Result<Self, Fault> {
         let lengths = pairs.iter().map(|pair| pair.lengths[0]).collect();
         let split = Split::new(lengths, self.held_out, &mut self.length)?;
-        let learned = || {
-            let rows = pairs.iter().enumerate();
-            let rows = rows.filter(|(number, _)| !self.held_out.holds(*number, pairs.len()));
-            rows.map(|(_, pair)| pair)
-        };
-        if self.source_symbols.is_empty() {
-            self.source_symbols = vocabulary(learned().map(|pair| &*pair.source), self.tokens);
-        }
-        if self.target_symbols.is_empty() {
-            self.target_symbols = vocabulary(learned().map(|pair| &*pair.target), self.tokens);
+        for (side, own) in self.symbols.iter_mut().enumerate() {
+            if own.is_empty() {
+                let rows = pairs.iter().enumerate();
+                let learned = rows.filter(|(row, _)| !self.held_out.holds(*row, pairs.len()));
+                *own = vocabulary(learned.map(|(_, pair)| &*pair.texts[side]), self.tokens);
+            }
         }
         self.check()?;
-        let codes = self.codes();
-        self.coded = Loaded::new(Arc::new(Coded { pairs, codes }), split);
+        self.pairs = Loaded::new(pairs, split);
         Ok(self)
     }
 
@@ -226,14 +209,12 @@ impl Pairs {
     /// A vocabulary is too large, or has a token twice.
     pub fn check(&self) -> Result<(), Fault> {
         for (side, key) in ["source_symbols", "target_symbols"].into_iter().enumerate() {
-            let (count, known) = (self.symbols(side).count(), self.codes_of(side).len());
-            if count > MOST_SYMBOLS {
-                let problem = format!("has {count} symbols; allowed: at most {MOST_SYMBOLS}");
-                return Err(Fault::new(key, problem));
-            }
-            if count != known {
-                let problem =
-                    format!("has {count} symbols, {known} of them different; expected each once");
+            let known: BTreeSet<_> = self.symbols(side).collect();
+            let (count, known) = (self.symbols(side).count(), known.len());
+            if count > MOST_SYMBOLS || count != known {
+                let problem = format!(
+                    "has {count} symbols, {known} of them different; expected at most {MOST_SYMBOLS}, each once"
+                );
                 return Err(Fault::new(key, problem));
             }
         }
@@ -242,32 +223,12 @@ impl Pairs {
 
     /// The lines, if they are loaded.
     pub fn pairs(&self) -> Option<&Arc<Vec<Pair>>> {
-        self.coded.get().map(|(coded, _)| &coded.pairs)
-    }
-
-    /// Returns the numbers of training and held-out lines with the lengths of this task. 0 if they are not loaded.
-    pub fn counts(&self) -> (usize, usize) {
-        self.coded.counts(&self.length)
-    }
-
-    /// Returns the number in the file, from 0, of the line that [`super::Task::episode`] returns.
-    pub fn number(&self, seed: u64, index: u64) -> Option<usize> {
-        self.coded.number(&self.length, seed, index)
+        self.pairs.get().map(|(pairs, _)| pairs)
     }
 
     /// The known symbols of the source (side 0) or of the target (side 1), in order.
     pub fn symbols(&self, side: usize) -> impl Iterator<Item = &str> {
-        self.tokens
-            .of([&*self.source_symbols, &*self.target_symbols][side])
-    }
-
-    fn codes_of(&self, side: usize) -> BTreeMap<String, usize> {
-        let symbols = self.symbols(side).map(str::to_owned);
-        symbols.zip(0..).collect()
-    }
-
-    fn codes(&self) -> Codes {
-        [0, 1].map(|side| self.codes_of(side))
+        self.tokens.of(&self.symbols[side])
     }
 
     /// Reads a line given by hand. A source alone has the target of the first such line, or else unknown symbols, as many as
@@ -276,12 +237,12 @@ impl Pairs {
     /// # Errors
     /// As for [`Pair::parse`].
     pub fn parse(&self, line: &str) -> Result<Pair, String> {
+        let all = self.pairs().map_or(&[][..], |pairs| pairs);
+        if let Some(known) = all.iter().find(|pair| pair.texts[0] == line) {
+            return Ok(known.clone());
+        }
         if line.contains('\t') {
             return Pair::parse(line, self.tokens);
-        }
-        let all = self.pairs().map_or(&[][..], |pairs| pairs);
-        if let Some(known) = all.iter().find(|pair| pair.source == line) {
-            return Ok(known.clone());
         }
         let longest = all.iter().map(|pair| pair.lengths[1]).max();
         let target = vec![UNKNOWN; longest.unwrap_or(1)].join(self.tokens.between());
@@ -290,30 +251,24 @@ impl Pairs {
 
     /// The episode of a pair.
     pub fn episode_of(&self, pair: &Pair) -> Episode {
-        match self.coded.get() {
-            Some((coded, _)) => self.coded_by(&coded.codes, pair),
-            None => self.coded_by(&self.codes(), pair),
+        let [source, target] = [0, 1].map(|side| -> Vec<usize> {
+            // Frequent symbols come first, so that they are soon found.
+            let code = |token| self.symbols(side).position(|known| known == token);
+            let unknown = self.symbols(side).count();
+            let tokens = self.tokens.of(&pair.texts[side]);
+            tokens.map(|token| code(token).unwrap_or(unknown)).collect()
+        });
+        let mut shown = Array2::zeros((source.len(), self.inputs() - 1));
+        for (step, &symbol) in source.iter().enumerate() {
+            shown[[step, symbol]] = 1.0;
         }
-    }
-
-    fn coded_by(&self, codes: &Codes, pair: &Pair) -> Episode {
-        let code = |side: usize, token| {
-            let codes: &BTreeMap<String, usize> = &codes[side];
-            codes.get(token).copied().unwrap_or(codes.len())
-        };
-        let mut source = Array2::zeros((pair.lengths[0], codes[0].len() + 1));
-        for (step, token) in self.tokens.of(&pair.source).enumerate() {
-            source[[step, code(0, token)]] = 1.0;
-        }
-        let target = self.tokens.of(&pair.target);
-        let named: Vec<_> = target.map(|token| (code(1, token), 0..0)).collect();
-        let mut episode = self.naming(&source, &named);
+        let named: Vec<_> = target.iter().map(|&symbol| (symbol, 0..0)).collect();
+        let mut episode = self.naming(&shown, &named);
+        episode.alignment.clear();
         if pair.is_aligned() {
-            let start = pair.lengths[0] + 1;
-            episode.alignment.fill(None);
-            episode.alignment[start..start + pair.lengths[1]].clone_from_slice(&pair.alignment);
-        } else {
-            episode.alignment.clear();
+            episode.alignment.resize(source.len() + 1, None);
+            episode.alignment.extend_from_slice(&pair.alignment);
+            episode.alignment.push(None);
         }
         episode
     }
@@ -323,7 +278,7 @@ impl Pairs {
         let pair = self.pairs().zip(number);
         pair.map_or_else(
             || self.silent(1),
-            |(pairs, number)| self.episode_of(&pairs[number]),
+            |(all, number)| self.episode_of(&all[number]),
         )
     }
 }
@@ -348,31 +303,28 @@ impl Keys for Pairs {
         to.key("tokens", Choice(&mut self.tokens), "symbols of a line: `words`, separated by spaces, or `characters`");
         to.depends("length", Ends(&mut self.length, LENGTHS), "all lengths in the file", "source tokens per line; lines of other lengths are ignored");
         self.held_out.keys(to);
-        to.depends("source_symbols", Text(&mut self.source_symbols), "those of the training lines", "vocabulary of the source, written as in a line; at most 1022 symbols, the most frequent first");
-        to.depends("target_symbols", Text(&mut self.target_symbols), "those of the training lines", "vocabulary of the target");
+        let [source, target] = &mut self.symbols;
+        to.depends("source_symbols", Text(source), "those of the training lines", "vocabulary of the source, written as in a line; at most 1022 symbols, the most frequent first");
+        to.depends("target_symbols", Text(target), "those of the training lines", "vocabulary of the target");
     }
 }
 
 impl Generate for Pairs {
     fn alphabet(&self) -> Option<Alphabet> {
+        let [values, symbols] = [0, 1].map(|side| self.symbols(side).count() + 1);
+        let value = "symbol";
         Some(Alphabet {
-            value: "symbol",
-            values: self.symbols(0).count() + 1,
-            symbols: self.symbols(1).count() + 1,
+            value,
+            values,
+            symbols,
         })
     }
 
     fn channel_name(&self, side: usize, channel: usize) -> String {
-        let count = self.symbols(side).count();
-        let token = self.symbols(side).nth(channel);
-        let last = ["delimiter", "end symbol"][side];
-        match token {
-            Some(" ") => "space".to_owned(),
-            Some(token) => token.to_owned(),
-            None if channel == count => "unknown".to_owned(),
-            None if channel == count + 1 => last.to_owned(),
-            None => format!("channel {channel}"),
-        }
+        let more = ["unknown", ["delimiter", "end symbol"][side]];
+        let name = self.symbols(side).chain(more).nth(channel);
+        let name = name.map(|name| if name == " " { "space" } else { name });
+        name.map_or_else(|| format!("channel {channel}"), str::to_owned)
     }
 
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
@@ -389,7 +341,7 @@ impl Generate for Pairs {
 
     /// A training line of these lengths, or of any length without them; silence if there is none.
     fn sample(&self, random: &mut Random) -> Episode {
-        self.numbered(self.coded.sample(&self.length, random))
+        self.numbered(self.pairs.sample(&self.length, random))
     }
 }
 
@@ -454,24 +406,21 @@ mod tests {
     fn vocabulary_is_of_the_training_lines_the_most_frequent_first() {
         let lines = ["b b a\tx", "a c a\ty", "d d\tz"];
         let words = task(&lines, Tokens::Words).unwrap();
-        assert_eq!(
-            (&*words.source_symbols, &*words.target_symbols),
-            ("a b c", "x y")
-        );
+        assert_eq!(words.symbols.each_ref().map(|all| &**all), ["a b c", "x y"]);
         assert_eq!(words.length, 2..=3);
         let characters = task(&["é é\tab", "xy\tb", "z\tz"], Tokens::Characters).unwrap();
         assert_eq!(
-            (&*characters.source_symbols, &*characters.target_symbols),
-            ("é xy", "ba")
+            characters.symbols.each_ref().map(|all| &**all),
+            ["é xy", "ba"]
         );
         assert_eq!(characters.channel_name(0, 1), "space");
         // A vocabulary that is given stays, whatever the lines are.
         let given = Pairs {
-            source_symbols: "d a".to_owned(),
+            symbols: ["d a", "x"].map(str::to_owned),
             ..words.clone()
         };
         let given = given.with(pairs(&lines, Tokens::Words)).unwrap();
-        assert_eq!((&*given.source_symbols, given.inputs()), ("d a", 4));
+        assert_eq!((&*given.symbols[0], given.inputs()), ("d a", 4));
         assert_eq!(given.numbered(Some(2)).input[[1, 0]], 1.0);
         // Of very many the rarest are unknown.
         let many: Vec<String> = (0..1100).map(|n| format!("w{n} often\tx")).collect();
@@ -484,18 +433,18 @@ mod tests {
         assert_eq!(many.numbered(Some(1050)).input[[0, 1022]], 1.0);
         let wrong = |symbols: String| {
             let task = Pairs {
-                source_symbols: symbols,
+                symbols: [symbols, String::new()],
                 ..words.clone()
             };
             task.check().unwrap_err().to_string()
         };
         assert_eq!(
             wrong("a b a".to_owned()),
-            "`source_symbols`: has 3 symbols, 2 of them different; expected each once"
+            "`source_symbols`: has 3 symbols, 2 of them different; expected at most 1022, each once"
         );
         assert_eq!(
             wrong("a ".repeat(2000)),
-            "`source_symbols`: has 2000 symbols; allowed: at most 1022"
+            "`source_symbols`: has 2000 symbols, 1 of them different; expected at most 1022, each once"
         );
     }
 
@@ -504,24 +453,24 @@ mod tests {
         for (line, expected) in [
             ("", "is empty; expected source, tab, target"),
             ("a b", "has no tab; expected source, tab, target"),
-            ("\tb", "has an empty source; expected at least one token"),
-            ("  \tb", "has an empty source"),
-            ("a\t", "has an empty target"),
+            ("\tb", "has a source of 0 tokens; expected 1 to 100000"),
+            ("  \tb", "has a source of 0 tokens"),
+            ("a\t", "has a target of 0 tokens"),
             (
                 "a\tb\t\tc",
-                "has 3 tabs; expected source, tab, target, or these and a tab and an alignment",
+                "has more than two tabs; expected source, tab, target, or these, a tab and an alignment",
             ),
             (
                 "a\tb\t0:0",
-                "has the alignment 0:0; expected a source token, -, and a target token, such as 0-0 1-2",
+                "has the alignment 0:0; expected a source token, -, and a target token, such as 0-2",
             ),
             (
                 "a\tb\t0-0 1-0",
-                "has the alignment 1-0, where 1 is outside the source; expected 0 to 0, a token of the source",
+                "has the alignment 1-0; 1 is outside the source, which has the tokens 0 to 0",
             ),
             (
                 "a\tb c\t0-2",
-                "has the alignment 0-2, where 2 is outside the target; expected 0 to 1",
+                "has the alignment 0-2; 2 is outside the target, which has the tokens 0 to 1",
             ),
             (
                 "a\tb\t-1-0",
@@ -535,7 +484,7 @@ mod tests {
         let problem = Pair::parse(&long, Tokens::Characters).unwrap_err();
         assert_eq!(
             problem,
-            "has a source of 100001 tokens; expected at most 100000"
+            "has a source of 100001 tokens; expected 1 to 100000"
         );
         let fault = task(&["a\tb"], Tokens::Words).unwrap_err();
         assert!(
@@ -566,7 +515,7 @@ mod tests {
         assert!(task.parse("").is_err() && task.parse("a\t").is_err());
         // A task without its file knows its symbols.
         let alone = Pairs {
-            coded: Loaded::NONE,
+            pairs: Loaded::NONE,
             ..task.clone()
         };
         assert_eq!(alone, task);

@@ -214,11 +214,11 @@ fn complete_task(task: &mut Task, given: &Value, file: &str) -> Result<(), Error
         let problem = format!("is empty; expected the name of {kind}");
         return Err(Error::content(file, "task.file", problem));
     }
-    if let Task::Pairs(task) = task {
-        let checked = task.check();
-        checked.map_err(|fault| {
-            Error::content(file, format!("task.{}", fault.array), fault.problem)
-        })?;
+    if let Task::Pairs(task) = task
+        && let Err(fault) = task.check()
+    {
+        let place = format!("task.{}", fault.array);
+        return Err(Error::content(file, place, fault.problem));
     }
     valid(task.validate(), "task.", file)
 }

@@ -86,8 +86,9 @@ fn of_a_file(task: &Task, drawn: Option<Draw>) -> Value {
     let mut params = json!({ "file": file, "sha256": sha256, "number": number });
     if let Task::Pairs(task) = task {
         params["tokens"] = task.tokens.word().into();
-        params["source_symbols"] = task.source_symbols.into();
-        params["target_symbols"] = task.target_symbols.into();
+        let [source, target] = task.symbols;
+        params["source_symbols"] = source.into();
+        params["target_symbols"] = target.into();
     }
     params
 }

@@ -135,7 +135,7 @@ fn alignment(links: &str, lengths: [usize; 2]) -> Result<Vec<Option<Range<usize>
         };
         let ends = link
             .split_once('-')
-            .map(|(from, to)| [from, to].map(str::parse));
+            .map(|(from, to)| [from, to].map(str::parse::<usize>));
         let Some([Ok(from), Ok(to)]) = ends else {
             return fail("expected a source token, -, and a target token, such as 0-2".to_owned());
         };

@@ -64,6 +64,7 @@ fn every_command_runs_by_name() {
             ("Use most likely rows", DRAWS),
             ("Use expected weighting", DRAWS),
             ("Cancel", "nothing to cancel"),
+            ("Compare with NTM", "the machine on screen reads no source"),
             ("Swap A and B", "no comparison is open"),
             ("Toggle B − A", "no comparison is open"),
             ("Go to first difference", "no comparison is open"),

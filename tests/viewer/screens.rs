@@ -310,21 +310,31 @@ const SCENES: &[Scene] = &[
     }),
     ("alignment", "copy", |screen| {
         act(screen, File::Open(PathBuf::from("alignment")));
+        press(screen, Key::Escape);
         go_to(screen, 16, "output");
     }),
     ("close-up, alignment", "copy", |screen| {
         close_up(screen);
         act(screen, File::Open(PathBuf::from("alignment")));
+        press(screen, Key::Escape);
         go_to(screen, 14, "output");
     }),
     ("picture", "copy", |screen| {
         act(screen, File::Open(PathBuf::from("described picture")));
+        press(screen, Key::Escape);
         go_to(screen, 19, "output");
     }),
     ("close-up, picture", "copy", |screen| {
         close_up(screen);
         act(screen, File::Open(PathBuf::from("described picture")));
+        press(screen, Key::Escape);
         go_to(screen, 20, "read");
+    }),
+    ("compare, a reader and the NTM", "copy", |screen| {
+        act(screen, File::Open(PathBuf::from("reader of bits")));
+        press(screen, Key::Escape);
+        act(screen, Compare::WithNtm);
+        go_to(screen, 20, "output");
     }),
     ("held out", "copy", |screen| {
         act(screen, File::Open(PathBuf::from("of one's own")));

@@ -69,6 +69,11 @@ pub fn file(name: &str) -> Option<OpenedFile> {
     let recording = match name {
         "alignment" => looking(TRANSDUCE, BAHDANAU, 8),
         "described picture" => looking(CAPTION, DESCRIBES, 4),
+        "reader of bits" => {
+            let copy = r#"{"kind": "copy", "bits": 8, "length": [1, 20]}"#;
+            let machine = reader("reader", copy, BAHDANAU);
+            return Some(OpenedFile::Machine(Box::new(machine)));
+        }
         _ => return None,
     };
     Some(opened(name, recording))
@@ -76,7 +81,9 @@ pub fn file(name: &str) -> Option<OpenedFile> {
 
 /// A window on a file, paused in a layout at a step of the answer.
 fn at(file: &str, layout: WindowLayout, answer: usize) -> Screen {
-    let mut screen = paused_with_file(file);
+    let mut screen = window_with(LARGE, options(Arc::<Shelf>::default()));
+    press(&mut screen, Key::Space);
+    open(&mut screen, file);
     while screen.state().layout() != layout {
         act(&mut screen, Look::NextLayout);
     }
@@ -129,7 +136,7 @@ fn axes_have_the_symbols_of_source_and_answer() {
 #[test]
 fn alignment_grows_as_the_decoder_runs() {
     let mut screen = at("alignment", WindowLayout::CloseUp, 0);
-    screen.get_by_label_contains("alignment so far");
+    assert_eq!(count(&screen, "alignment so far"), 1);
     let answers = |screen: &Screen| {
         let source = recording(screen).episode.source();
         let names = (source..recording(screen).trace.steps()).map(|step| {
@@ -202,7 +209,7 @@ fn machines_with_a_source_are_whole_in_every_layout_and_exported_as_shown() {
             let first = recording(&screen).episode.source();
             for step in [1, first + 1] {
                 act(&mut screen, Play::Seek(step));
-                for layout in 0..4 {
+                for layout in 0..3 {
                     let what = format!("{model}, {size}, step {step}, layout {layout}");
                     clipping::is_whole(&screen, &what);
                     export::is_exported_as_shown(&mut screen, &shelf, &raster, &what);
@@ -217,7 +224,8 @@ fn machines_with_a_source_are_whole_in_every_layout_and_exported_as_shown() {
 fn a_source_step_waits_and_has_a_row_of_its_own() {
     let mut screen = paused_on(reader("any", TRANSDUCE, BAHDANAU));
     act(&mut screen, Play::Seek(1));
-    screen.get_by_label_contains("waits until the source is complete");
+    let waits = screen.query_all_by_label_contains("waits until the source is complete");
+    assert!(waits.count() > 0);
     let rows = recording(&screen).episode.source();
     screen.get_by_label(&format!("memory: {rows} rows, one per source step"));
     assert!(screen.query_by_label("Memory rows").is_none());
@@ -281,7 +289,12 @@ fn a_task_without_an_ntm_says_why() {
     assert_ne!(screen.state().layout(), WindowLayout::Compare);
     // The palette has it, with the same reason.
     press_with(&mut screen, Modifiers::COMMAND, Key::K);
-    screen.get_by_label_contains("Compare with NTM");
+    assert!(
+        screen
+            .query_all_by_label_contains("Compare with NTM")
+            .count()
+            > 1
+    );
     let ntm = paused();
     assert!(
         ntm.query_by_label("Compare with NTM").is_none(),

@@ -64,7 +64,7 @@ pub fn fed_back(recording: &Recording, step: usize) -> Option<String> {
 }
 
 /// The name of the right answer of a step, if it has one.
-fn right(recording: &Recording, step: usize) -> Option<String> {
+pub fn right(recording: &Recording, step: usize) -> Option<String> {
     let mut target = recording.episode.target.row(step).into_iter();
     let channel = target.position(|value| *value == 1.0)?;
     Some(recording.task.output_name(channel))

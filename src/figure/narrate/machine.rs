@@ -2,8 +2,10 @@
 
 use super::failure::shown_in;
 use crate::figure::facts::numbers;
+use crate::figure::facts::source::{answered, fed_back, received, right};
 use crate::figure::facts::stages::columns_of;
 use crate::figure::head_label;
+use crate::math::Answer;
 use crate::model::Trace;
 use crate::task::Task;
 use crate::train::{Recording, is_absent, is_unrecorded};
@@ -13,6 +15,13 @@ pub(super) fn input(recording: &Recording, step: usize) -> String {
     let (input, episode) = (&recording.trace.input, &recording.episode);
     if let (0, Some(task)) = (step, task(recording)) {
         return task;
+    }
+    if let Some(name) = fed_back(recording, step) {
+        return format!("The answer continues: {name} is fed back");
+    }
+    let symbol = received(recording, step).filter(|_| episode.answer == Answer::Symbols);
+    if let Some(name) = symbol {
+        return format!("New input: {name}");
     }
     let set = input.row(step).iter().filter(|bit| **bit >= 0.5).count();
     let continues = step > 0 && episode.is_scored(step - 1);
@@ -81,6 +90,14 @@ pub(super) fn output(recording: &Recording, step: usize) -> [String; 2] {
         return ["This step is not scored".to_owned(), String::new()];
     }
     let answer = recording.episode.answer;
+    if let (Answer::Symbols, Some(said)) = (answer, answered(recording, step)) {
+        let wrong = right(recording, step).filter(|_| recording.wrong_bits(step) > 0);
+        let verdict = match wrong {
+            Some(right) => format!("wrong; {right} is right"),
+            None => "right".to_owned(),
+        };
+        return [format!("Answer: {said}, {verdict}"), String::new()];
+    }
     let scored = answer.scored(recording.trace.output.width());
     let right = scored - recording.wrong_bits(step);
     let scored = counted(scored, answer.unit());

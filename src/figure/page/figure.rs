@@ -693,8 +693,9 @@ mod tests {
         Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Slot, Stage, estimated_bytes,
         head_named, to_bytes,
     };
-    use crate::model::{Model, NtmConfig};
+    use crate::model::{BahdanauConfig, Model, NtmConfig};
     use crate::platform::at_once;
+    use crate::task::{Caption, Task};
     use crate::train::ABSENT;
 
     fn animated(figure: &Figure<'_>, format: Format, motion: Motion) -> Vec<u8> {
@@ -914,6 +915,39 @@ mod tests {
         assert!(svg(vec![3, 1]).contains("w of W1") && svg(vec![3, 1]).contains("w of R1"));
     }
 
+    /// A machine that names the glyphs of a picture.
+    fn described() -> Recording {
+        let task = Task::Caption(Caption::DEFAULT).with_size(3);
+        let machine = BahdanauConfig::new(task.inputs(), task.outputs());
+        Recording::new(&Model::new(machine, 1), &task, 1, 0)
+    }
+
+    #[test]
+    fn the_picture_is_there_once_for_every_answer_and_large_in_the_close_up() {
+        let recording = described();
+        let pictures = |layout, step| {
+            let options = Options {
+                step: Some(step),
+                ..Options::new(layout)
+            };
+            let drawing = Figure::new(&recording, options).draw();
+            let image = |mark: &Mark| match mark {
+                Mark::Image { area, image } => Some((image.columns == 16).then_some(*area)?),
+                _ => None,
+            };
+            let areas = drawing.marks.iter().filter_map(image);
+            let squares = areas.filter(|area| (area.width() - area.height()).abs() < 0.1);
+            squares.map(|area| area.width()).collect::<Vec<_>>()
+        };
+        // Three glyphs and the end symbol.
+        let strip = pictures(Layout::Pictures(vec![Picture::Patches]), 18);
+        assert_eq!(strip.len(), 4);
+        assert_eq!(pictures(Layout::Debug, 18).len(), 4);
+        assert_eq!(pictures(Layout::Paper, 18).len(), 4);
+        let one = pictures(Layout::CloseUp, 18);
+        assert!(one.len() == 1 && one[0] > strip[0], "{one:?} and {strip:?}");
+    }
+
     #[test]
     fn every_picture_of_every_layout_is_xml_and_stays_on_its_page() {
         let recording = recording();
@@ -922,12 +956,15 @@ mod tests {
         let spread = samples.spread();
         let all = Picture::NAMES.map(|(_, picture)| picture);
         let layouts = all.map(|picture| Layout::Pictures(vec![picture]));
+        let described = described();
         for layout in layouts.into_iter().chain([
             Layout::Paper,
             Layout::Debug,
             Layout::Pictures(all.to_vec()),
         ]) {
-            let figure = Figure::new(&recording, options(layout.clone()));
+            let is_patches = layout == Layout::Pictures(vec![Picture::Patches]);
+            let recording = [&recording, &described][usize::from(is_patches)];
+            let figure = Figure::new(recording, options(layout.clone()));
             let figure = figure.with_spread(spread.as_ref());
             assert!(!figure.is_empty(), "{layout:?}");
             let (drawing, places) = figure.scene();

@@ -106,6 +106,8 @@ impl State {
     /// The included Neural Turing Machine runs on the episode on screen, which becomes A.
     fn compare_with_ntm(&mut self) {
         if let (Ok(index), Some(screen)) = (self.session.ntm_beside(), self.session.open.clone()) {
+            // The head that reads is in both.
+            self.select_head(0);
             self.comparing.keep(screen, true);
             self.session.choose_same_episode(index);
             self.record();

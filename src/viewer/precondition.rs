@@ -75,9 +75,7 @@ impl Precondition {
     /// The precondition that is checked before this one.
     fn before(self) -> Self {
         match self {
-            Self::Recording | Self::Another | Self::NtmBeside | Self::Memory | Self::Value => {
-                Self::Episode
-            }
+            Self::Recording | Self::Another | Self::Memory | Self::Value => Self::Episode,
             Self::Draws => Self::Recording,
             Self::StepAfter | Self::StepBefore | Self::EventAfter | Self::EventBefore => {
                 Self::Episode

@@ -63,10 +63,10 @@ const ADDITIVE: ScoreText = ScoreText {
     word: "additive",
     number: "Bahdanau 2015",
     equation: |head| {
-        let there = BIASES
-            .iter()
-            .filter(|(array, _)| head.series(array).is_some());
-        let biases: String = there.map(|(_, name)| format!(" + {name}")).collect();
+        let mut biases = String::new();
+        for (_, name) in BIASES.iter().filter(|(of, _)| head.series(of).is_some()) {
+            biases = biases + " + " + name;
+        }
         format!("K(i) = v · tanh(k · W_k + M(i) · W_M{biases})")
     },
     about: "Additive: a small learned layer combines key and row, and its units vote.",

@@ -185,7 +185,9 @@ impl<'a> PlacedPanel<'a> {
     /// Returns the value at a point of the page.
     pub fn hit(&self, x: f32, y: f32) -> Option<Hit> {
         if let Content::Patches(patches) = &self.panel.content {
-            return patches.hit(&self.area, [x, y]);
+            let (column, row) = patches.hit(&self.area, [x, y])?;
+            let value = patches.cells.value(column, row)?;
+            return Some(Hit { column, row, value });
         }
         let (cells, area) = (self.cells()?, &self.area);
         if !(area.left..area.right).contains(&x) {

@@ -8,7 +8,6 @@ use crate::figure::scene::axes::symbol_style;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::cut;
 use crate::figure::scene::paint::{Draw, Surface};
-use crate::figure::scene::panel::Hit;
 use crate::figure::{Area, Colours, Image, mix};
 use crate::math::Series;
 use crate::train::Recording;
@@ -82,22 +81,17 @@ impl<'a> Patches<'a> {
         Area::new(picture.left + x, picture.top + y, side, side)
     }
 
-    /// The patch at a point.
-    pub fn hit(&self, area: &Area, [x, y]: [f32; 2]) -> Option<Hit> {
+    /// The step and the patch at a point.
+    pub fn hit(&self, area: &Area, [x, y]: [f32; 2]) -> Option<(usize, usize)> {
         let is_in = |place: &Area| {
             (place.left..place.right).contains(&x) && (place.top..place.bottom).contains(&y)
         };
         let places = self.steps.clone().zip(self.places(area));
-        let (column, place) = { places }.find(|(_, place)| is_in(place))?;
-        let grid = self.size[0];
-        let [across, down] = [
-            (x - place.left) / place.width(),
-            (y - place.top) / place.height(),
-        ]
-        .map(|share| ((share * grid as f32) as usize).min(grid - 1));
-        let row = down * grid + across;
-        let value = self.cells.value(column, row)?;
-        Some(Hit { column, row, value })
+        let (step, place) = { places }.find(|(_, place)| is_in(place))?;
+        let (grid, side) = (self.size[0], place.width());
+        let [across, down] = [x - place.left, y - place.top]
+            .map(|at| ((at / side * grid as f32) as usize).min(grid - 1));
+        Some((step, down * grid + across))
     }
 
     /// The pixels of a step: the colour of the weight, with the ink of the picture on it.
@@ -157,7 +151,7 @@ impl<'a> Patches<'a> {
         let style = symbol_style(symbol, on.page.colours);
         let mut text = short(&symbol.name).into_owned();
         if let Some(right) = &symbol.right {
-            text += &format!(" ≠ {}", short(right));
+            text = text + " ≠ " + &short(right);
         }
         let text = cut(&text, &style, place.width() + APART);
         on.text(

@@ -254,8 +254,9 @@ mod tests {
     use super::*;
     use crate::figure::facts::stages::Stages;
     use crate::figure::fixture::recording;
-    use crate::figure::{Figure, Layout, Mark, Options, Pages, head_label};
-    use crate::model::{Model, NtmConfig, peak};
+    use crate::figure::{Figure, Layout, Mark, Options, Pages, Picture, head_label};
+    use crate::model::{BahdanauConfig, Model, NtmConfig, peak};
+    use crate::task::{Caption, Task, Transduce};
     use crate::train::Recording;
 
     /// Machines with heads of every mechanism, with more rows than have room, and without heads.
@@ -268,6 +269,50 @@ mod tests {
         let mut without = usual.clone();
         without.trace.heads.clear();
         vec![usual, every, without]
+    }
+
+    #[test]
+    fn source_stands_beside_the_columns_and_stays_on_the_page() {
+        let tasks = [
+            (Task::Transduce(Transduce::DEFAULT), Picture::Weightings),
+            (Task::Caption(Caption::DEFAULT), Picture::Patches),
+        ];
+        for (task, picture) in tasks {
+            let machine = BahdanauConfig::new(task.inputs(), task.outputs());
+            let recording = Recording::new(&Model::new(machine, 1), &task, 1, 0);
+            let last = recording.trace.steps() - 1;
+            for (step, size) in [1, last].into_iter().flat_map(|step| {
+                let sizes = [(1200.0, 630.0), LEAST, (390.0, 740.0), (844.0, 294.0)];
+                sizes.map(|size| (step, size))
+            }) {
+                let figure = Figure::new(&recording, options(size, step, None, 1.0));
+                let (drawing, places) = figure.scene();
+                let there = places
+                    .iter()
+                    .filter(|place| place.panel.id.picture == picture);
+                let there: Vec<_> = there.collect();
+                assert!(
+                    there.len() == 1 || size.0 < 1200.0,
+                    "{picture:?} at {size:?}"
+                );
+                for place in &places {
+                    let area = place.area;
+                    let inside = area.left >= 0.0 && area.right <= size.0;
+                    let inside = inside && area.top >= 0.0 && area.bottom <= size.1;
+                    assert!(inside, "{} at {area:?} of {size:?}", place.panel.name);
+                    let other = there.iter().any(|source| {
+                        let is_it = source.slot() == place.slot();
+                        !is_it
+                            && area.left < source.area.right - 1.0
+                            && area.right > source.area.left + 1.0
+                            && area.top < source.area.bottom - 1.0
+                            && area.bottom > source.area.top + 1.0
+                    });
+                    assert!(!other, "{} lies on the source, {size:?}", place.panel.name);
+                }
+                assert!(!drawing.to_svg().contains("NaN"));
+            }
+        }
     }
 
     fn options(size: (f32, f32), step: usize, stage: Option<usize>, through: f32) -> Options {

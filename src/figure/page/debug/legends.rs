@@ -1,5 +1,6 @@
 //! What stands below the stages: the table of the heads, their overlap, and the legends of the colours.
 
+use super::over_time::TRUTH;
 use super::{Painting, SMALL, area};
 use crate::figure::facts::rows::Span;
 use crate::figure::scene::catalogue::Catalogue;
@@ -98,7 +99,7 @@ pub fn legends(
             }
             (Some(Quantity::Loss), false) => "blue: the loss grows with it",
             (Some(Quantity::Bit { .. }), false) => "blue: favours a 1 in that bit",
-            (None, _) if is_source => "outlined: true alignment",
+            (None, _) if is_source => TRUTH,
             (None, true) => "± fixed for the episode · faint match: row not yet written",
             (None, false) => "± fixed for this episode",
         };

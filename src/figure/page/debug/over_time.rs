@@ -3,13 +3,15 @@
 use super::geometry::{Bands, PHASES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
-use crate::figure::facts::source::short;
+use crate::figure::facts::source::{StepSymbol, short};
 use crate::figure::scene::axes;
 use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::fonts::{cut, width_of};
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Area, PanelId, Picture, Slot, Style};
 
+/// The meaning of the outlines.
+pub(super) const TRUTH: &str = "outlined: true alignment";
 /// Room for the name of a row.
 const NAMES: f32 = 30.0;
 
@@ -88,7 +90,8 @@ impl Painting<'_, '_> {
         let others: Vec<usize> = others.filter(weighs).collect();
         if weighs(&self.of.focus) {
             self.lane(self.of.focus, axis);
-            self.symbols(ends(axis).max + 9.0);
+            let next = [bands.adds, bands.others][usize::from(bands.others.span() > 0.0)];
+            self.below_lane(ends(axis).max + 9.0, next.min);
         }
         if let Some(panel) = self
             .of
@@ -114,15 +117,24 @@ impl Painting<'_, '_> {
         }
     }
 
-    /// The symbols of the steps, below the weighting of the selected head.
-    fn symbols(&mut self, y: f32) {
+    /// The symbols of the steps below the weighting of the selected head, and the meaning of its outlines.
+    fn below_lane(&mut self, mut y: f32, end: f32) {
         let seen = &self.of.seen;
-        let Some(all) = seen.facts.symbols.get(self.of.span.clone()) else {
-            return;
-        };
-        if all.is_empty() {
-            return;
+        let all = seen.facts.symbols.get(self.of.span.clone());
+        if let Some(all) = all.filter(|all| !all.is_empty()) {
+            self.symbols(all, y);
+            y += 15.0;
         }
+        let source = seen.facts.source.as_ref();
+        let is_known = source.is_some_and(|of| of.alignment.iter().any(Option::is_some));
+        if is_known && y + 6.0 < end {
+            let at = [self.columns.time.min, y];
+            self.text(Slot::Text("outlines"), TRUTH, at, self.quiet(SMALL));
+        }
+    }
+
+    fn symbols(&mut self, all: &[StepSymbol], y: f32) {
+        let seen = &self.of.seen;
         let done = steps_done(PanelId::new(Picture::Output), &seen.now);
         let done = if self.on.page.hides_future {
             done.saturating_sub(self.of.span.start)

@@ -65,7 +65,8 @@ const ADDITIVE: ScoreText = ScoreText {
     equation: |head| {
         let mut biases = String::new();
         for (_, name) in BIASES.iter().filter(|(of, _)| head.series(of).is_some()) {
-            biases = biases + " + " + name;
+            biases.push_str(" + ");
+            biases.push_str(name);
         }
         format!("K(i) = v · tanh(k · W_k + M(i) · W_M{biases})")
     },

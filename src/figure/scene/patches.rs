@@ -151,7 +151,8 @@ impl<'a> Patches<'a> {
         let style = symbol_style(symbol, on.page.colours);
         let mut text = short(&symbol.name).into_owned();
         if let Some(right) = &symbol.right {
-            text = text + " ≠ " + &short(right);
+            text.push_str(" ≠ ");
+            text.push_str(&short(right));
         }
         let text = cut(&text, &style, place.width() + APART);
         on.text(

@@ -116,6 +116,10 @@ fn skills() -> Vec<Skill> {
         Skill::of("recall_bayesian_weibull", 6, 0.3, 0.95),
         Skill::of("recall_bayesian_weibull", 15, 0.5, 0.95),
         Skill::of("recall_four_heads", 6, 0.5, 0.95),
+        Skill::of("transduce", 8, 2.0, 0.9),
+        Skill::of("transduce_luong", 8, 4.0, 0.85),
+        Skill::of("transduce_fixed_context", 5, 3.0, 0.9),
+        Skill::of("caption", 4, 2.0, 0.9),
     ]
 }
 
@@ -345,8 +349,9 @@ fn research_page_agrees_with_the_suite_table() {
 #[test]
 fn formats_page_has_the_layout_of_every_task() {
     let formats = text("docs/formats.md");
-    let others = |name: &&str| !name.starts_with("copy_") && !preset::is_other_way(name);
-    for name in weights::included_names().filter(others) {
+    let others = |name: &&str| !name.starts_with("copy_") && preset::section(name).is_none();
+    let names = weights::included_names().filter(others);
+    for name in names.chain(["transduce", "caption", "frames"]) {
         let source = text(&format!("src/core/task/{name}.rs"));
         let lines = source
             .lines()

@@ -221,7 +221,7 @@ impl Eval {
         let evaluator = request.trained.evaluator(task, self.seed, episodes);
         Some(CaseResult {
             name: request.name.clone(),
-            rows: config.rows(),
+            rows: config.of_source(1).map_or(config.rows(), |_| 0),
             task: task.clone(),
             measured: evaluator.measure_until(threads, stop)?,
             sampled: match self.samples {

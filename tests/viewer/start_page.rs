@@ -48,6 +48,32 @@ fn every_machine_has_a_card_that_opens_it() {
     }
 }
 
+#[test]
+fn encoder_decoder_machines_have_a_section_and_learn_live() {
+    let section = tapescope::io::preset::SECTIONS[1];
+    let mut harness = included_with(Settings::default(), LARGE);
+    press(&mut harness, Key::W);
+    let top = harness.get_by_label(section).rect().top();
+    let machines = harness.state().session.machines.iter().enumerate();
+    let is_there = |machine: &Machine| machine.other_way.as_ref().is_some_and(|it| it.0 == section);
+    let machines = machines.filter(|(_, machine)| is_there(machine));
+    let machines: Vec<_> = machines.map(|(at, it)| (at, it.title.clone())).collect();
+    assert_eq!(machines.len(), 4);
+    for (index, title) in machines {
+        let card = harness.get_by_label(&format!("Show {title}")).rect();
+        assert!(card.top() > top, "{title}");
+        let mut harness = included_with(Settings::default(), LARGE);
+        act(&mut harness, Episode::Machine(index));
+        press(&mut harness, Key::T);
+        let before = answers(&harness);
+        harness.run_steps(3);
+        let learning = harness.state().learning.as_ref().unwrap();
+        let progress = learning.run().progress.as_ref().unwrap();
+        assert!(progress.sequences > 0 && learning.run().begun.title == title);
+        assert_ne!(answers(&harness), before, "{title}");
+    }
+}
+
 /// Machines lie beside the page; one of them is out of reach. Remembers who was asked for.
 #[derive(Debug, Default)]
 struct Beside(Mutex<Vec<String>>);

@@ -452,10 +452,11 @@ impl<R: Real> Trace<R> {
 fn rows(array: Array, steps: usize, every: usize) -> usize {
     match (array.kept, every) {
         (Kept::Memory, 1) => steps.saturating_add(1),
-        (Kept::Memory, LAST | LAST_ALONE) => 1,
+        (Kept::Memory, LAST | LAST_ALONE)
+        | (Kept::Once, _)
+        | (Kept::LastWithMemory, LAST | 2..) => 1,
         // Those that are kept, M_0 among them, and two for what lies between.
         (Kept::Memory, every) => steps / every + 3,
-        (Kept::Once, _) | (Kept::LastWithMemory, LAST | 2..) => 1,
         (Kept::WithMemory, 2..) => 0,
         _ => steps,
     }

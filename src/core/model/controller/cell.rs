@@ -11,6 +11,9 @@ pub(in crate::model) type Cell<'a, R> = [&'a Series<R>; 5];
 /// [`Cell`], to write.
 pub(in crate::model) type CellMut<'a, R> = [&'a mut Series<R>; 5];
 
+/// A step, and that from whose state it continues, if from any.
+pub(in crate::model) type Steps = (usize, Option<usize>);
+
 /// The widths of the series of an LSTM with `size` units.
 pub(in crate::model) const fn one_lstm(size: usize) -> ControllerConfig {
     ControllerConfig {
@@ -35,11 +38,7 @@ impl<R> LayerTrace<R> {
 }
 
 /// Sets the end of the input of step `t` to the state of step `before`, or to zeros.
-pub(super) fn set_state<R: Real>(
-    input: &mut Series<R>,
-    hidden: &Series<R>,
-    (t, before): (usize, Option<usize>),
-) {
+pub(super) fn set_state<R: Real>(input: &mut Series<R>, hidden: &Series<R>, (t, before): Steps) {
     let others = input.width() - hidden.width();
     let state = &mut input.row_mut(t)[others..];
     match before {
@@ -58,7 +57,7 @@ fn initial<R: Real>(before: Option<usize>, size: usize) -> Vec<R> {
 pub(in crate::model) fn forward<R: Real, const B: usize>(
     linear: &Linear<R>,
     first: usize,
-    mut cells: [(CellMut<'_, R>, (usize, Option<usize>)); B],
+    mut cells: [(CellMut<'_, R>, Steps); B],
 ) {
     let seen_to_z = cells
         .each_mut()
@@ -76,7 +75,7 @@ pub(in crate::model) fn forward<R: Real, const B: usize>(
 /// Computes the state of step `t` from z in place of its gates, and from the cell of step `before`, or `initial`.
 pub(in crate::model) fn activate<R: Real>(
     [_, gates, cell, tanh, hidden]: CellMut<'_, R>,
-    (t, before): (usize, Option<usize>),
+    (t, before): Steps,
     initial: &[R],
 ) {
     let (previous, cell) = match before {
@@ -91,7 +90,7 @@ pub(in crate::model) fn activate<R: Real>(
 /// the latter into that w.r.t. the cell of step `before`.
 pub(in crate::model) fn activate_backward<R: Real>(
     [_, gates, cell, tanh, _]: Cell<'_, R>,
-    (t, before): (usize, Option<usize>),
+    (t, before): Steps,
     initial: &[R],
     (d_hidden, d_cell): (&[R], &mut [R]),
     dz: &mut [R],
@@ -163,8 +162,7 @@ impl<R: Real> CellGradient<R> {
 /// The backward pass of a step of an episode.
 pub(in crate::model) struct CellBack<'a, R> {
     pub(in crate::model) cell: Cell<'a, R>,
-    /// The step, and that from whose state it continued.
-    pub(in crate::model) steps: (usize, Option<usize>),
+    pub(in crate::model) steps: Steps,
     /// From the gradients w.r.t. its state to those w.r.t. its input and the earlier state.
     pub(in crate::model) by: &'a mut CellGradient<R>,
     /// w.r.t. z.

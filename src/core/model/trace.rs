@@ -100,7 +100,7 @@ arrays! {
         setting: Setting,
         /// The arrays that only this kind of machine has.
         own: Slots<R>,
-        /// 1: every M_t is kept. [`LAST`] and [`LAST_ALONE`], for training with a source: only the last one, which is
+        /// 1: every M_t is kept. `LAST` and `LAST_ALONE`, for training with a source: only the last one, which is
         /// complete before any head attends. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
         /// again, from what the heads wrote, to the same bits.

@@ -53,7 +53,7 @@ fn encoder_decoder_machines_have_a_section_and_learn_live() {
     let section = tapescope::io::preset::SECTIONS[1];
     let mut harness = included_with(Settings::default(), LARGE);
     press(&mut harness, Key::W);
-    let top = harness.get_by_label(section).rect().top();
+    let top = harness.get_by_label(&section.to_uppercase()).rect().top();
     let machines = harness.state().session.machines.iter().enumerate();
     let is_there = |machine: &Machine| machine.other_way.as_ref().is_some_and(|it| it.0 == section);
     let machines = machines.filter(|(_, machine)| is_there(machine));

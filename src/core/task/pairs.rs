@@ -331,6 +331,14 @@ impl Generate for Pairs {
         &mut self.length
     }
 
+    fn is_reversible(&self) -> bool {
+        true
+    }
+
+    fn longest_source(&self) -> usize {
+        self.length.end() + 1
+    }
+
     fn longest(&self) -> usize {
         let all = self.pairs().map_or(&[][..], |pairs| pairs);
         let some = all.iter().map(|pair| pair.lengths);

@@ -14,11 +14,9 @@ import argparse
 import glob
 import json
 import os
-import resource
 import statistics
-import subprocess
 
-from alignment import ROOT, bahdanau, luong, measured, name_of, preset, sweep
+from alignment import ROOT, bahdanau, luong, measured, name_of, preset, processor_seconds, sweep
 
 # The lengths of short and long sources and of measurements, in symbols: a symbol of `frames` lasts 3 to 8 steps.
 TASKS = {
@@ -67,20 +65,16 @@ def train_cost(options, task, weighting):
         out = os.path.join(path, "long", f"seed={seed}/")
         if os.path.exists(out + "processor_seconds"):
             continue
-        used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         command = [options.binary, "train", second, "--from", run, "--seed", seed, "--out", out, "--threads", "1", "--force"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        used = processor_seconds(command)
         with open(out + "processor_seconds", "w") as to:
-            to.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - used))
+            to.write(str(used))
 
 
 def inference(options, run, length):
     """Processor milliseconds of one sequence without training: the difference between evaluations of 12 and of 2."""
     def used(episodes):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        command = [options.binary, "eval", run, "--lengths", str(length), "--episodes", str(episodes), "--threads", "1"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        return processor_seconds([options.binary, "eval", run, "--lengths", str(length), "--episodes", str(episodes), "--threads", "1"])
     return statistics.median(100 * (used(12) - used(2)) for _ in range(3))
 
 

@@ -73,8 +73,8 @@ pub fn spread(curves: &[&[HistoryPoint]]) -> Vec<Spread> {
 
 /// Returns the spread of the auxiliary losses, each of [`AuxLosses::NAMES`]: of the validations, where they have it,
 /// otherwise of the training since the last one. Empty for a loss that no run has.
-pub fn spread_aux(curves: &[&[HistoryPoint]]) -> [Vec<Spread>; 5] {
-    [0, 1, 2, 3, 4].map(|kind| {
+pub fn spread_aux(curves: &[&[HistoryPoint]]) -> [Vec<Spread>; AuxLosses::NAMES.len()] {
+    std::array::from_fn(|kind| {
         spread_of(curves, |point| {
             let [validation, training] =
                 [&point.validation.aux, &point.training_aux].map(|aux| aux.each()[kind]);

@@ -4,10 +4,10 @@
 use crate::figure::chart::data::{Chart, Form, Hue, Line, thinned};
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::ticks::{Axis, AxisKind};
-use crate::train::Spread;
+use crate::train::{AuxLosses, Spread};
 
-/// The auxiliary losses and their units, as [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
-const BESIDE: [&str; 6] = [
+/// The auxiliary losses and their units, as [`AuxLosses::NAMES`].
+const BESIDE: [&str; AuxLosses::NAMES.len()] = [
     "Redundancy of heads",
     "Divergence, nats",
     "Reward in training, nats",
@@ -27,8 +27,8 @@ pub struct Curve {
     pub label: String,
     /// Bits per sequence, by sequences.
     pub points: Vec<Spread>,
-    /// The auxiliary losses, each of [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES); empty if absent.
-    pub aux: [Vec<Spread>; 5],
+    /// The auxiliary losses, each of [`AuxLosses::NAMES`]; empty if absent.
+    pub aux: [Vec<Spread>; AuxLosses::NAMES.len()],
 }
 
 /// The figure; the threshold in bits per sequence is a dashed line, if it is in the picture.
@@ -116,7 +116,7 @@ mod tests {
         Curve {
             label: label.into(),
             points: points.iter().map(point).collect(),
-            aux: [const { Vec::new() }; 5],
+            aux: [const { Vec::new() }; AuxLosses::NAMES.len()],
         }
     }
 

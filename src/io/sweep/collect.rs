@@ -14,7 +14,9 @@ use crate::io::preset::written::Written;
 use crate::io::preset::{changes, last};
 use crate::io::run::LOG;
 use crate::io::{Error, Experiment, file};
-use crate::train::{HistoryPoint, Outcome, Spread, median_and_worst, spread, spread_aux};
+use crate::train::{
+    AuxLosses, HistoryPoint, Outcome, Spread, median_and_worst, spread, spread_aux,
+};
 
 /// The depth to which run folders are searched.
 const MOST_LEVELS: usize = 8;
@@ -203,8 +205,8 @@ impl Setting {
         spread(&curves)
     }
 
-    /// Curves of the auxiliary losses, each of [`AuxLosses::NAMES`](crate::train::AuxLosses::NAMES).
-    pub fn aux_curves(&self) -> [Vec<Spread>; 5] {
+    /// Curves of the auxiliary losses, each of [`AuxLosses::NAMES`].
+    pub fn aux_curves(&self) -> [Vec<Spread>; AuxLosses::NAMES.len()] {
         let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(Run::validations).collect();
         spread_aux(&curves)
     }

@@ -523,8 +523,8 @@ impl<R: Real> HeadTrace<R> {
         score.arrays_mut().chain(weighting.arrays_mut())
     }
 
-    /// Copies the learned parameters of the mechanism from the first of these tensors, of one with a column for every row
-    /// that a source may have the first columns; returns the others.
+    /// Copies the learned parameters of the mechanism from the first of these tensors; returns the others. Of a tensor with
+    /// a column for each row of a source, an episode uses the first columns; those of rows that it does not know are 0.
     pub(super) fn learn<'a>(&mut self, mut tensors: &'a [Matrix<R>]) -> &'a [Matrix<R>] {
         for (array, to) in self.mechanism_mut() {
             if array.is_learned()
@@ -533,7 +533,8 @@ impl<R: Real> HeadTrace<R> {
             {
                 let columns = to.width() / from.rows();
                 let rows = to.as_mut_slice().chunks_exact_mut(columns).enumerate();
-                rows.for_each(|(row, to)| to.copy_from_slice(&from.row(row)[..columns]));
+                let values = rows.flat_map(|(row, to)| to.iter_mut().zip(from.row(row)));
+                values.for_each(|(to, &from)| *to = from);
                 tensors = rest;
             }
         }

@@ -464,6 +464,13 @@ fn lines() -> String {
     (0..20).map(line).collect::<Vec<_>>().join("\r\n") + "\r\n"
 }
 
+/// A machine whose score knows this number of source steps.
+fn located(rows: usize) -> String {
+    format!(
+        r#"model={{"kind": "bahdanau", "encoder": {{"size": 3}}, "decoder": {{"size": 4}}, "attention": {{"score": "location", "rows": {rows}}}}}"#
+    )
+}
+
 fn place_of_pairs() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("mine.tsv"), lines()).unwrap();
@@ -551,10 +558,15 @@ fn every_fault_of_a_file_of_pairs_is_named_with_its_line() {
             "task.inputs=3",
             "`task.inputs`: does not apply to this experiment",
         ),
+        (
+            &*located(6),
+            "`model.attention.rows`: is 6; allowed: 7 or more, because a source may have as many steps",
+        ),
     ] {
         let output = tapescope(place.path(), &["train", "mine.json", "--set", set]);
         refused(&output, expected);
     }
+    train(place.path(), "located", &["--set", &*located(7)]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
-use super::preset::form::complete_model;
+use super::preset::form::{complete_model, valid};
 use super::{Error, Experiment, file, npy, pairs, weights};
 use crate::task::{Fault, Pair, Recorded, Task};
 
@@ -142,6 +142,8 @@ impl Experiment {
             Error::content(label, format!("task.{}", fault.array), fault.problem)
         })?;
         self.model = complete_model(&self.model, &self.task, label)?;
+        let agreement = self.training.source.fits(&self.task, &self.model);
+        valid(agreement, "training.", label)?;
         for (index, &length) in self.evaluation.sizes.iter().enumerate() {
             if let Some(problem) = none_of(&self.task, length) {
                 let place = format!("evaluation.lengths[{index}]");

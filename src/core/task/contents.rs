@@ -22,6 +22,11 @@ impl Task {
         Some((learned, held_out, rule))
     }
 
+    /// False for a task whose file was not read: its lengths are unknown.
+    pub fn is_loaded(&self) -> bool {
+        self.split().is_none_or(|(learned, ..)| learned > 0)
+    }
+
     /// The number in its file, from 0, of the episode that [`Task::episode`] returns.
     pub fn number(&self, seed: u64, index: u64) -> Option<usize> {
         match self {

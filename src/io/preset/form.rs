@@ -247,7 +247,9 @@ pub(in crate::io) fn complete_model(
     }
     model.set_channels(task.inputs(), task.outputs());
     valid(model.validate(), "model.", file)?;
-    valid(model.fits_source(task.longest_source()), "model.", file)?;
+    if task.is_loaded() {
+        valid(model.fits_source(task.longest_source()), "model.", file)?;
+    }
     // As many words as heads are one, where they are the same.
     visit(&mut model, &mut |key| {
         if let Field::ChoicePerHead(each) = key.field {
@@ -259,7 +261,11 @@ pub(in crate::io) fn complete_model(
     Ok(model)
 }
 
-fn valid(checked: Result<(), ConfigError>, section: &str, file: &str) -> Result<(), Error> {
+pub(in crate::io) fn valid(
+    checked: Result<(), ConfigError>,
+    section: &str,
+    file: &str,
+) -> Result<(), Error> {
     checked.map_err(|error| {
         let problem = format!("is {}; allowed: {}", error.found, error.allowed);
         Error::content(file, format!("{section}{}", error.field), problem)

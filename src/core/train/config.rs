@@ -272,7 +272,7 @@ impl Keys for SourceConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("coverage", Number(&mut self.coverage, &WEIGHT), "λ: weight of the doubly stochastic penalty Σ_i (1 − Σ_t w_t(i))² over the rows of the source in the loss, which is in nats (Xu et al. 2015)");
         to.key("fertility", Number(&mut self.fertility, &WEIGHT), "weight of the global fertility penalty in the loss: −ln of the normal density of the sum of weights of each row; ignored without `encoder.fertility` (Cohn et al. 2016)");
-        to.key("agreement", Number(&mut self.agreement, &WEIGHT), "γ: weight of the agreement −Σ_ij α→_ji·α←_ij with a second machine, which learns the opposite direction beside the first one (Cohn et al. 2016); above 0 only for `transduce`, with `bahdanau` or `luong` and soft weights");
+        to.key("agreement", Number(&mut self.agreement, &WEIGHT), "γ: weight of the agreement −Σ_ij α→_ji·α←_ij with a second machine, which learns the opposite direction beside the first one (Cohn et al. 2016); above 0 only for `transduce` and `pairs`, with `bahdanau` or `luong` and soft weights");
     }
 }
 

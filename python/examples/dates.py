@@ -18,7 +18,7 @@ def line(rng: random.Random) -> str:
     year, month, day = rng.randint(1900, 2099), rng.randint(1, 12), rng.randint(1, 28)
     name = rng.choice([MONTHS[month - 1], MONTHS[month - 1][:3]])
     source = rng.choice([f"{day} {name} {year}", f"{name} {day}, {year}"])
-    # The source character of every digit: of a month all letters, of a leading 0 the digit behind it.
+    # The source character of every digit: of a month all letters, of a leading 0 the digit after it.
     letters = range(source.index(name), source.index(name) + len(name))
     digit = 0 if source[0].isdigit() else len(name) + 1
     links = [(len(source) - 4 + place, place) for place in range(4)]

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! α→ [J, I] has the weights of the answer steps of one machine over its source, α← [I, J] those of the other one, whose source
-//! is that answer. The delimiter behind a source corresponds to the end symbol of an answer.
+//! is that answer. The delimiter after a source corresponds to the end symbol of an answer.
 
 use super::machine::Upstream;
 use super::trace::Trace;

@@ -319,7 +319,7 @@ impl EncoderConfig {
 }
 
 impl EncoderConfig {
-    /// Products of the fertility and of the embedding, behind those of the directions.
+    /// Products of the fertility and of the embedding, which follow those of the directions.
     fn others<'a, R>(
         &self,
         products: &'a mut [Series<R>],

@@ -102,7 +102,7 @@ pub trait Decoder: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// Sets what the LSTM sees of the feedback, where that is not the feedback itself.
     fn feed<R: Real>(_: Parts<'_, Self, R>, _trace: &mut Trace<R>, _t: usize) {}
 
-    /// That series, the first inputs of the LSTM.
+    /// What the LSTM sees of the feedback, the first ones of its inputs.
     fn fed<R: Real>(own: &Slots<R>) -> &Series<R> {
         own.at(Self::Source::ARRAYS.len())
     }
@@ -401,7 +401,7 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
                 to.add_flat(from);
             }
         }
-        // They are asked for again and again.
+        // Every list is walked through several times.
         let source = |weight: usize| -> Vec<(Rows<'_, R>, Rows<'_, R>)> {
             let pairs = all.clone().map(|(trace, _, by)| {
                 let seen = self.source.multiplied(trace, weight);
@@ -509,7 +509,7 @@ pub(super) fn attend<D: Decoder, R: Real>(trace: &mut Trace<R>, t: usize) {
 }
 
 impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
-    /// The state of an episode whose source has been read: all rows, and what is known of its answer.
+    /// Sets the rows of an episode whose source has been read and, where the target is fed back, b + W·y of every step.
     fn begin(self, trace: &mut Trace<R>) {
         let (source, stride) = (trace.setting.source, padded(self.config.columns()));
         if let [head] = &mut trace.heads[..] {
@@ -548,7 +548,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         readout::answer(trace, t);
     }
 
-    /// Hands the memory on, where that of every step is kept.
+    /// Sets the next memory, where that of every step is kept.
     fn append(self, trace: &mut Trace<R>, t: usize) {
         if D::HAS_HEAD && trace.memory_every == 1 {
             self.config.append(trace, t);
@@ -606,7 +606,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         }
     }
 
-    /// z_t = W·u_t + b of inputs of the output layer that are there.
+    /// z_t = W·u_t + b, from the input of the output layer.
     fn emit(self, trace: &mut Trace<R>, steps: Range<usize>) {
         let (weight, linear) = self.output();
         for t in steps.clone() {
@@ -780,7 +780,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         let of_answer = back.upstream.logit.rows_from(source);
         logit.as_mut_slice().copy_from_slice(of_answer.data);
         by.features.backward(self.output().0, logit);
-        // The gradient w.r.t. the feedback is used by no weight.
+        // No weight needs the gradient w.r.t. the feedback.
         let skipped = if back.recorder.is_some() || D::LEARNS_FEEDBACK {
             0
         } else {

@@ -126,8 +126,8 @@ fn with_sources() -> Vec<Model<f64>> {
         .collect()
 }
 
-/// Episodes of these steps, of which so many are the source, through traces that others went through before; returns
-/// the traces and the gradient.
+/// Runs episodes, each with its steps and its source steps, in traces that longer ones used before; returns the traces and
+/// the gradient.
 fn learned<R: Number>(
     machine: &Model<R>,
     episodes: &[[usize; 2]],

@@ -107,7 +107,7 @@ pub struct ReaderGradient<R> {
     pub(super) head: [HeadGradient<R>; 1],
     /// w.r.t. the memory, column after column.
     pub(super) memory: Aligned<R>,
-    /// w.r.t. what is read, in every step from the first on, where the product with the weighting is made at the end.
+    /// w.r.t. the reads of all steps of the answer, for one product with the weightings at the end.
     reads: Series<R>,
     /// That product, [N, M].
     by_reads: Matrix<R>,
@@ -118,7 +118,7 @@ pub struct ReaderGradient<R> {
 }
 
 impl<R: Real> ReaderGradient<R> {
-    /// All zero, for an episode of this machine; `last` is that of another one.
+    /// All zero, for an episode of this machine; `last` is that of another one, to be used again.
     pub(super) fn of(
         kind: &dyn Kind,
         trace: &Trace<R>,
@@ -222,7 +222,7 @@ impl<R: Real> ReaderGradient<R> {
         }
     }
 
-    /// Completes the gradients w.r.t. the learned arrays, at the end of an episode.
+    /// Completes the gradients w.r.t. the learned arrays and the rows, at the end of an episode.
     pub(super) fn finish(
         &mut self,
         trace: &Trace<R>,

@@ -60,7 +60,7 @@ pub trait Source: Clone + Debug + PartialEq + Send + Sync + 'static {
     fn multiplied<'a, R: Real>(&self, trace: &'a Trace<R>, weight: usize) -> &'a Series<R>;
 }
 
-/// The backward pass of an episode through its source, from the first fields to the last.
+/// The backward pass of an episode through its source: from the first gradients to the last two.
 pub struct SourceBack<'a, R> {
     /// The episode.
     pub(super) trace: &'a Trace<R>,

@@ -351,7 +351,7 @@ impl<R: Real> Trace<R> {
         }
     }
 
-    /// How the memory is kept with at most `limit` values, or as few as possible.
+    /// [`Trace::memory_every`] for at most `limit` values of memory, or as few as possible.
     fn memory_every_within(&self, steps: usize, limit: usize) -> usize {
         let every = Self::memory_every_for(self.memory_columns.width(), steps, limit);
         let has_source = self.heads.first().is_some_and(|head| head.first_step > 0);

@@ -2,8 +2,8 @@
 //!
 //! A picture has `grid` × `grid` patches of `patch` × `patch` pixels. Some patches have a glyph, the others are blank. A
 //! symbol has a fixed glyph: random pixels of 0 and 1, a function of the key `dictionary`, no two alike and none blank. All
-//! pixels have normal noise. Source step i shows patch i in reading order, so where to look is known. Behind its pixels a
-//! patch says its row and its column, one-hot: rows of a memory have no order of their own.
+//! pixels have normal noise. Source step i shows patch i in reading order, so where to look is known. After its pixels a
+//! patch has its row and its column, one-hot: rows of a memory have no order of their own.
 //!
 //! One episode without noise with 2 × 2 patches of 2 × 2 pixels, and 2 glyphs: symbol 1, a diagonal, in patch 0, and symbol
 //! 0, the upper row, in patch 3; channels down, time to the right (`.` is 0):

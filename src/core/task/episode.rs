@@ -53,7 +53,7 @@ impl Phase {
         Self::OVERRUN,
     ];
 
-    /// The phase of steps behind the target, in the recording of a run that did not stop there.
+    /// The phase of steps after the target, in the recording of a run that did not stop there.
     const OVERRUN: &str = "overrun";
 
     /// Phases with these names and numbers of steps, one after the other; those without steps are left out.
@@ -122,8 +122,8 @@ impl Episode {
         self.target_end() + more
     }
 
-    /// The episode in the opposite direction, without phases: the answer is the source, its end symbol the delimiter, and the
-    /// source is asked for. Both are symbols.
+    /// The episode in the opposite direction, without phases: the target becomes the source, its end symbol the delimiter,
+    /// and the source becomes the target. Both have to be symbols.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let (steps, source) = (self.steps(), self.source());
@@ -143,7 +143,7 @@ impl Episode {
         }
     }
 
-    /// The episode of a recording that may have gone on behind its target.
+    /// The episode with the steps of a recording, which may go on after its target.
     #[must_use]
     pub fn as_long_as(self, recorded: &Self) -> Self {
         let most = self.most_steps();
@@ -157,7 +157,7 @@ impl Episode {
         overrun.map_or(self.steps(), |phase| phase.start)
     }
 
-    /// The episode with this many steps, or those up to the end of the target: nothing is shown or asked for behind it.
+    /// The episode with this many steps, but at least those up to the end of the target; later ones are empty.
     #[must_use]
     pub fn with_steps(mut self, steps: usize) -> Self {
         let start = self.target_end();

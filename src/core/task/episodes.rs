@@ -1,6 +1,6 @@
 //! Episodes from a file: a task of your own.
 //!
-//! They are kept one behind the other, as their file has them, and numbered from 0.
+//! They are kept one after the other, as their file has them, and numbered from 0.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -162,7 +162,7 @@ pub trait Generate: Keys {
     /// The steps of the longest episode.
     fn longest(&self) -> usize;
 
-    /// Steps of the longest source, or more: those before the answer.
+    /// An upper bound of the steps before the answer.
     fn longest_source(&self) -> usize {
         self.longest()
     }

@@ -1,4 +1,4 @@
-//! Episode generators, one for each experiment of the paper, and the episodes of a file. They know nothing of the
+//! Episode generators: the experiments of the paper, tasks with a known alignment, and files. They know nothing of the
 //! machine that will run their episodes.
 //!
 //! Episode `i` of a run is a function of (seed, i) alone: a run resumes exactly, a batch can be spread

@@ -1,7 +1,7 @@
 //! Pairs: see the tokens of a source, then a delimiter, then emit the tokens of its target, and the end symbol.
 //!
 //! The pairs are the lines of a text file. Source and target have vocabularies of their own: the tokens of the training
-//! lines, the most frequent first, of equally frequent ones the first in the file. Behind them is the unknown symbol: every
+//! lines, the most frequent first, of equally frequent ones the first in the file. After them comes the unknown symbol: every
 //! other token.
 //!
 //! The pair `b a` → `B A`, aligned `0-0 1-1`, where `b` and `A` are not in the vocabularies `a c` and `B`; channels down,
@@ -41,7 +41,7 @@ const UNKNOWN: &str = "\u{fffd}";
 /// The parts of a text that are symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tokens {
-    /// What spaces separate.
+    /// Words, separated by spaces.
     Words,
     /// Unicode characters (scalar values), spaces too.
     Characters,
@@ -62,7 +62,7 @@ impl Tokens {
         tokens.filter(|token| !token.is_empty())
     }
 
-    /// What stands between tokens.
+    /// The text between two tokens.
     fn between(self) -> &'static str {
         match self {
             Self::Words => " ",
@@ -76,7 +76,7 @@ impl Tokens {
 pub struct Pair {
     /// Source and target.
     texts: [String; 2],
-    /// Their tokens.
+    /// Their numbers of tokens.
     lengths: [usize; 2],
     /// The source tokens of every target token, from the first to the last of them; empty if not given.
     alignment: Vec<Option<Range<usize>>>,
@@ -183,11 +183,11 @@ impl Pairs {
         pairs: Loaded::NONE,
     };
 
-    /// Returns the task with its lines: where they are not given, the vocabularies are those of the training lines, and the
-    /// length is theirs.
+    /// Returns the task with its lines. Vocabularies that are not given are those of the training lines, and the length that
+    /// of all lines.
     ///
     /// # Errors
-    /// As for [`Split::new`]; or a vocabulary is not one.
+    /// As for [`Split::new`] and [`Pairs::check`].
     pub fn with(mut self, pairs: Arc<Vec<Pair>>) -> Result<Self, Fault> {
         let lengths = pairs.iter().map(|pair| pair.lengths[0]).collect();
         let split = Split::new(lengths, self.held_out, &mut self.length)?;
@@ -231,8 +231,8 @@ impl Pairs {
         self.tokens.of(&self.symbols[side])
     }
 
-    /// Reads a line given by hand. A source alone has the target of the first such line, or else unknown symbols, as many as
-    /// the longest target has.
+    /// Reads a line given by hand. A source alone gets the target of the first line with this source, or else as many
+    /// unknown symbols as the longest target has.
     ///
     /// # Errors
     /// As for [`Pair::parse`].
@@ -252,7 +252,7 @@ impl Pairs {
     /// The episode of a pair.
     pub fn episode_of(&self, pair: &Pair) -> Episode {
         let [source, target] = [0, 1].map(|side| -> Vec<usize> {
-            // Frequent symbols come first, so that they are soon found.
+            // Frequent symbols come first, so the search is short.
             let code = |token| self.symbols(side).position(|known| known == token);
             let unknown = self.symbols(side).count();
             let tokens = self.tokens.of(&pair.texts[side]);

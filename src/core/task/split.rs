@@ -1,8 +1,8 @@
 //! The episodes of a file: which are learned from, and which are held out.
 //!
-//! Which of them are held out is said by their number alone ([`HeldOut`]): an episode that is measured or looked at is
-//! never one that was learned from. Those to learn from are drawn uniformly, each with its seed and index; those that are
-//! held out come in the order of the file: episode `index` of `seed` is number (seed + index) mod H of the H there are.
+//! The number of an episode alone decides whether it is held out ([`HeldOut`]): no measured or shown episode was trained on.
+//! Training episodes are drawn uniformly, each with its seed and index. Held-out episodes come in the order of the file:
+//! episode `index` of `seed` is number (seed + index) mod H of all H.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -42,7 +42,7 @@ impl HeldOut {
     }
 }
 
-/// Text form: `every 10th`, `the last 100`.
+/// Text form: `one of every 10`, `the last 100`.
 impl fmt::Display for HeldOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -52,17 +52,17 @@ impl fmt::Display for HeldOut {
     }
 }
 
-/// An error in arrays of episodes, with its place.
+/// An error in the contents of a file, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The array, or the key of the task.
     pub array: &'static str,
-    /// The problem: episode, step and channel, all from 0; the value found, and the expected values.
+    /// The problem: for arrays episode, step and channel, all from 0; the value found, and the expected values.
     pub problem: String,
 }
 
 impl Fault {
-    /// Something that is wrong with an array.
+    /// A problem with an array or a key.
     pub fn new(array: &'static str, problem: impl Into<String>) -> Self {
         let problem = problem.into();
         Self { array, problem }

@@ -18,7 +18,7 @@ struct Bin {
 }
 
 impl Calibration {
-    /// Of answers, each with its confidence, 0 to 1, and true where it is right.
+    /// Counts answers, each with its confidence, 0 to 1, and true where it is right.
     pub fn of(answers: impl Iterator<Item = (f64, bool)>) -> Self {
         let mut all = Self::default();
         for (confidence, is_right) in answers {
@@ -30,7 +30,7 @@ impl Calibration {
         all
     }
 
-    /// Of all answers of these.
+    /// Adds up the answers of several.
     pub fn sum(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self::default(), |mut sum, other| {
             for (bin, other) in sum.bins.iter_mut().zip(other.bins) {

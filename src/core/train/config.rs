@@ -233,7 +233,7 @@ impl Keys for Redundancy {
     }
 }
 
-/// Weights of penalties on the weights that source rows are given in an answer.
+/// Weights of the terms of the loss that concern the attention to source rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SourceConfig {
     /// λ, of the doubly stochastic penalty (Xu et al. 2015).

@@ -1,7 +1,6 @@
 //! The end of a free run: a decoder is fed what it answered before, until it answers with the end symbol.
 //!
-//! A run has at least the steps of the target, so that each of them has a loss; what it answers behind its end symbol
-//! counts as wrong.
+//! A run has at least the steps of the target, so that each of them has a loss; answers after its end symbol count as wrong.
 
 use std::ops::Range;
 
@@ -15,7 +14,7 @@ use crate::task::Episode;
 pub enum Ending {
     /// The machine answered with the end symbol.
     EndSymbol,
-    /// The answer had the length of the target; the machine has no end symbol, or was not asked for it.
+    /// The answer had the length of the target, which has no end symbol.
     Length,
     /// The answer had twice the length of the target, without an end symbol.
     TwiceTheLength,
@@ -47,7 +46,7 @@ impl Ending {
         runs_freely(trace).then(|| says_end(episode, trace, 0..episode.steps()))?
     }
 
-    /// Describes it.
+    /// Returns the ending in words.
     pub fn describe(self) -> &'static str {
         match self {
             Self::EndSymbol => "stopped at the end symbol",
@@ -73,8 +72,8 @@ pub(super) fn says_end<R: Real>(
     answer.find(|&t| symbol(trace.logit.row(t)) == end)
 }
 
-/// True where `channel` of a scored step is answered wrongly: [`Answer::is_wrong`](crate::math::Answer::is_wrong); behind the
-/// step in which the run stopped, whatever it answers.
+/// True where `channel` of a scored step is answered wrongly: [`Answer::is_wrong`](crate::math::Answer::is_wrong); after the
+/// step in which the run stopped no answer is right.
 pub(super) fn is_wrong<R: Real>(
     episode: &Episode,
     z: &[R],
@@ -133,7 +132,7 @@ mod tests {
             let early = Recording::new(&saying(config.clone(), 3), &task, 1, 0);
             assert_eq!(early.ending(), Some(Ending::EndSymbol));
             assert_eq!((early.stop, &early.episode), (Some(5), &episode));
-            // The last symbol is the right one, but behind the end.
+            // The last symbol is the right one, but after the end.
             assert_eq!((early.score.wrong, early.score.scored), (5, 5));
             assert_eq!((0..10).map(|t| early.wrong_bits(t)).sum::<usize>(), 5);
             let never = Recording::new(&saying(config.clone(), 0), &task, 1, 0);

@@ -39,7 +39,7 @@ pub struct Trainer {
     /// The state so far.
     pub state: State,
     gradient: Params<f32>,
-    /// That of the machine in the opposite direction.
+    /// The gradient of the machine in the opposite direction.
     reverse: Option<Params<f32>>,
     buffers: BatchBuffers,
     /// The requested number of threads: a small batch has no work for all of them.
@@ -95,7 +95,7 @@ struct Tape {
     traces: Vec<Trace<f32>>,
     workspaces: Vec<Workspace<f32>>,
     loss: Vec<f32>,
-    /// That of the machine in the opposite direction.
+    /// The tape of the machine in the opposite direction.
     reverse: Option<Box<Self>>,
 }
 
@@ -212,14 +212,14 @@ impl Tape {
         self.backward(machine, group);
     }
 
-    /// Backward of the episodes that were answered.
+    /// Backpropagates through the answered episodes.
     fn backward(&mut self, machine: &Model<f32>, group: &mut Group) {
         let count = group.answered.len();
         let (traces, workspaces) = (&self.traces[..count], &mut self.workspaces[..count]);
         machine.backward(traces, workspaces, &mut group.gradient);
     }
 
-    /// Forward and loss of episodes, longest first.
+    /// Runs episodes, longest first, and computes their losses.
     fn answer(
         &mut self,
         machine: &Model<f32>,

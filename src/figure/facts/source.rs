@@ -1,4 +1,4 @@
-//! The names of the steps of an episode on its axes: symbols that come in and go out; the steps of a source with the true
+//! The names of steps on the axes of pictures: symbols of the input and of the answer, and source steps with the true
 //! alignment.
 
 use std::borrow::Cow;
@@ -47,7 +47,7 @@ impl StepSymbol {
     }
 }
 
-/// The name of the symbol that is received in a step, if it is one: a single 1.
+/// The name of the symbol that is the input of a step; `None` unless the input is a single 1.
 pub fn received(recording: &Recording, step: usize) -> Option<String> {
     let input = recording.episode.input.row(step);
     let mut set = input.iter().enumerate().filter(|(_, value)| **value != 0.0);
@@ -76,7 +76,7 @@ pub fn answered(recording: &Recording, step: usize) -> Option<String> {
     Some(recording.task.output_name(channel))
 }
 
-/// A name as short as it stands on an axis: `s3` for symbol 3, `|` for the delimiter.
+/// The short form of a name, for axes: `s3` for symbol 3, `|` for the delimiter.
 pub fn short(name: &str) -> Cow<'_, str> {
     match name {
         "delimiter" => "|".into(),
@@ -108,7 +108,7 @@ pub fn picture(recording: &Recording) -> Option<[usize; 2]> {
 /// The source of a machine that reads one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSteps {
-    /// The name of every source step, [S]: its symbol, or the symbol that it is named by; empty where unknown.
+    /// The name of every source step, [S]: its symbol, or the answer that comes from it; empty where unknown.
     pub names: Vec<String>,
     /// The source steps that every answer comes from, [T]; empty where unknown.
     pub alignment: Vec<Option<Range<usize>>>,
@@ -147,7 +147,7 @@ impl SourceSteps {
         })
     }
 
-    /// A text that names a row, with the name of that row behind its number: `row 2 [symbol 7]`.
+    /// A text with the name of a row after its number: `row 2 [symbol 7]`.
     pub fn named(&self, text: &str, row: usize) -> String {
         let number = format!("row {row}");
         let is_it = |end: usize| !text[end..].starts_with(|c: char| c.is_ascii_digit());

@@ -56,8 +56,7 @@ impl Samples {
         all.fold(size_of::<f32>() as u64, u64::saturating_mul)
     }
 
-    /// Adds a sample. All are of one episode and one machine; a run may stop before another, and the steps that all have
-    /// count.
+    /// Adds a sample. All are of one episode and one machine; of runs that stop at different steps only common steps count.
     pub fn add(&mut self, recording: Recording) {
         let episode = &recording.episode;
         let before = self.outputs.iter().map(Series::steps).min();

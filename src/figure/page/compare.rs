@@ -59,13 +59,13 @@ pub struct Common {
     /// The sources of machines that read one, and the symbols of the steps.
     sources: [Option<SourceSteps>; 2],
     symbols: [Vec<StepSymbol>; 2],
-    /// The true alignment: of a machine that writes, the rows written in the right source steps.
+    /// The true alignment: see [`aligned`].
     aligned: [Vec<(usize, Range<usize>)>; 2],
     /// The rows of each, where those of one are source steps and those of the other are not.
     unlike: Option<[Rows; 2]>,
 }
 
-/// The rows that every answer comes from by the true alignment: of a machine that writes, those written then.
+/// The true alignment: the source steps of every answer, or in a machine that writes the rows written in them.
 fn aligned(recording: &Recording) -> Vec<(usize, Range<usize>)> {
     let writer = recording.trace.heads.iter().find(|head| head.is_write());
     let alignment = recording.task.alignment(&recording.episode);
@@ -353,7 +353,7 @@ impl<'a> Comparison<'a> {
         let heads = [0, 1].map(|side| head_named(self.trace(side), &self.head));
         let series = [0, 1].map(|side| {
             let head = &self.trace(side).heads[heads[side]?];
-            // Machines of other kinds have only the weighting in common that a head uses.
+            // Machines of different kinds have only the final weighting in common.
             let is_unlike = self.common.is_unlike();
             is_unlike
                 .then_some(&head.weighting)

@@ -9,7 +9,7 @@ use crate::figure::{Area, Colours, Ink, Rgb, Style};
 const COLUMN: f32 = 5.0;
 /// Size of the symbols of the steps.
 const SYMBOL: f32 = 10.0;
-/// Of the longest name of a symbol this much is shown.
+/// The greatest width of the name of a symbol.
 const LONGEST: f32 = 34.0;
 
 /// The play-head: the current step of `steps` on a time axis as wide as `area`, in the accent colour.
@@ -28,15 +28,15 @@ pub fn play_head(on: &mut Surface<'_>, area: &Area, step: usize, steps: usize) {
     }
 }
 
-/// The letters of the symbol of a step: those of a wrong answer in another colour.
+/// The style of the symbol of a step: wrong answers are bold and in another colour.
 pub(crate) fn symbol_style(symbol: &StepSymbol, colours: &Colours) -> Style {
     let is_wrong = symbol.right.is_some();
     let ink = [colours.text, colours.warning][usize::from(is_wrong)];
     Style::new(SYMBOL, ink).middle().bold_if(is_wrong)
 }
 
-/// The symbols of the steps below a time axis between these edges, as many as have room; of `done` steps and of what is
-/// given.
+/// Draws the symbols of the steps below a time axis between these edges, as many as fit; of answers only those before step
+/// `done`.
 pub(crate) fn symbols(
     on: &mut Surface<'_>,
     all: &[StepSymbol],
@@ -47,7 +47,7 @@ pub(crate) fn symbols(
     let lengths = all
         .iter()
         .map(|symbol| text_width(&short(&symbol.name), SYMBOL));
-    // Of long words the beginning is enough.
+    // Long words are cut.
     let longest = lengths.fold(8.0, f32::max).min(LONGEST) + 3.0;
     let every = ((longest / width).ceil() as usize).max(1);
     for (step, symbol) in all.iter().enumerate().step_by(every) {

@@ -60,7 +60,7 @@ pub fn area_of(text: &str, [x, y]: [f32; 2], style: &Style) -> Area {
     Area::new(left, y - height / 2.0, width, height)
 }
 
-/// Returns a text of at most this width: what is too long ends in dots.
+/// Returns a text of at most this width; a longer one is cut and ends in dots.
 pub fn cut(text: &str, style: &Style, room: f32) -> String {
     if width_of(text, style) <= room {
         return text.to_owned();

@@ -241,7 +241,7 @@ impl Pair<'_> {
     pub fn can_have_same_input(&self) -> bool {
         let [a, b] = [self.a, self.b].map(|open| {
             let of = &open.shown.recording.episode;
-            // One of them may have gone on behind the target.
+            // One of them may have gone on after the target.
             of.input.slice(s![..of.target_end(), ..])
         });
         let is_b = self.b.is_same(self.screen) && self.b.request.is_some();

@@ -11,7 +11,7 @@ pub(in crate::model) type Cell<'a, R> = [&'a Series<R>; 5];
 /// [`Cell`], to write.
 pub(in crate::model) type CellMut<'a, R> = [&'a mut Series<R>; 5];
 
-/// A step, and that from whose state it continues, if from any.
+/// A step, and the step whose state it continues, if any.
 pub(in crate::model) type Steps = (usize, Option<usize>);
 
 /// The widths of the series of an LSTM with `size` units.
@@ -52,8 +52,8 @@ fn initial<R: Real>(before: Option<usize>, size: usize) -> Vec<R> {
     vec![R::ZERO; if before.is_some() { 0 } else { size }]
 }
 
-/// Computes a step of several episodes, each step from the state of another one, or from zeros. What else it sees stands
-/// at the front of its input, and b + W·x of the first of these values in place of its gates.
+/// Computes a step of several episodes, each from the state of an earlier step, or from zeros. Its other inputs stand before
+/// that state; b + W·x of the first ones of them stands in place of the gates.
 pub(in crate::model) fn forward<R: Real, const B: usize>(
     linear: &Linear<R>,
     first: usize,
@@ -145,7 +145,7 @@ impl<R: Real> CellGradient<R> {
         }
     }
 
-    /// Sets the state to 0, for an episode with the gradients w.r.t. the last `others` inputs beside it.
+    /// Empties the gradients w.r.t. the state, for an episode that needs those w.r.t. the last `others` other inputs, too.
     pub(in crate::model) fn reset(&mut self, others: usize) {
         self.hidden.fill(R::ZERO);
         self.cell.fill(R::ZERO);

@@ -58,8 +58,8 @@ pub(super) trait ScoreFunction<R: Real>: Arrays {
         }
     }
 
-    /// Completes the gradients of an episode with a memory that was the same in all steps; adds to that w.r.t. its rows,
-    /// where that was left to the end.
+    /// Completes the gradients of an episode whose memory did not change; adds to that w.r.t. its rows what was left to
+    /// the end.
     fn finish(
         &self,
         _head: &HeadTrace<R>,

@@ -190,7 +190,7 @@ impl Painting<'_, '_> {
         let columns = self.columns;
         let source = self.of.seen.facts.source.as_ref();
         for x in [columns.time.min, columns.stages.min, columns.memory.min] {
-            // Of a source the symbols, and beside the stages the numbers that sentences name.
+            // A source has its symbols, and beside the stages the numbers that sentences use.
             let names = source.filter(|_| x != columns.stages.min);
             for (row, place) in axis.numbered() {
                 let symbol = names.and_then(|of| of.names.get(row));

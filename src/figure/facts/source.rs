@@ -88,6 +88,12 @@ pub fn short(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// The name of a row, where it has one.
+pub fn name_of(names: &[String], row: usize) -> Option<&str> {
+    let name = names.get(row)?;
+    (!name.is_empty()).then_some(name)
+}
+
 /// True for a machine whose memory rows are the steps of its source: it only reads them.
 pub fn reads_source(recording: &Recording) -> bool {
     let (trace, source) = (&recording.trace, recording.episode.source());
@@ -147,13 +153,17 @@ impl SourceSteps {
         })
     }
 
+    /// True where some answer has a true alignment.
+    pub fn is_aligned(&self) -> bool {
+        self.alignment.iter().any(Option::is_some)
+    }
+
     /// A text with the name of a row after its number: `row 2 [symbol 7]`.
     pub fn named(&self, text: &str, row: usize) -> String {
         let number = format!("row {row}");
         let is_it = |end: usize| !text[end..].starts_with(|c: char| c.is_ascii_digit());
         let mut found = text.match_indices(&number).map(|(at, _)| at + number.len());
-        let name = self.names.get(row).filter(|name| !name.is_empty());
-        match (name, found.find(|end| is_it(*end))) {
+        match (name_of(&self.names, row), found.find(|end| is_it(*end))) {
             (Some(name), Some(end)) => format!("{} [{name}]{}", &text[..end], &text[end..]),
             _ => text.to_owned(),
         }

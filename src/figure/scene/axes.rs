@@ -1,6 +1,6 @@
 //! Marks on the axes of pictures, the same in the window and in files.
 
-use crate::figure::facts::source::{StepSymbol, short};
+use crate::figure::facts::source::{StepSymbol, name_of, short};
 use crate::figure::scene::fonts::{area_of, cut, text_width};
 use crate::figure::scene::paint::{Draw, Paint, Surface};
 use crate::figure::{Area, Colours, Ink, Rgb, Style};
@@ -11,6 +11,8 @@ const COLUMN: f32 = 5.0;
 const SYMBOL: f32 = 10.0;
 /// The greatest width of the name of a symbol.
 const LONGEST: f32 = 34.0;
+/// Room for the name of a row.
+const NAMES: f32 = 30.0;
 
 /// The play-head: the current step of `steps` on a time axis as wide as `area`, in the accent colour.
 pub fn play_head(on: &mut Surface<'_>, area: &Area, step: usize, steps: usize) {
@@ -59,6 +61,12 @@ pub(crate) fn symbols(
         let text = cut(&short(&symbol.name), &style, every as f32 * width - 1.0);
         on.text(text, [x, y], style);
     }
+}
+
+/// The short name of a row, or its number.
+pub(crate) fn row_name(names: &[String], row: usize, style: &Style) -> String {
+    let name = name_of(names, row).map(|name| cut(&short(name), style, NAMES));
+    name.unwrap_or_else(|| row.to_string())
 }
 
 /// A number on the play-head.

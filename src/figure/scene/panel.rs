@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use crate::figure::facts::numbers::end_text;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span, numbered_every};
-use crate::figure::facts::source::{StepSymbol, short};
+use crate::figure::facts::source::StepSymbol;
 use crate::figure::scene::addressing::{self, Addressing, Bars};
 use crate::figure::scene::annotations::{PRINTED, ROOM_FOR_HEADS};
 use crate::figure::scene::axes::{self, play_head};
 use crate::figure::scene::cells::Cells;
-use crate::figure::scene::fonts::{cut, text_width};
+use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::lanes::{self, Decades};
 use crate::figure::scene::overlap::{LABELS, Overlap};
 use crate::figure::scene::paint::{At, Draw, Surface};
@@ -25,8 +25,6 @@ const HEAD: f32 = 22.0;
 const GAP: f32 = 14.0;
 /// Length of a tick.
 const TICK: f32 = 4.0;
-/// Room for the name of a row.
-const NAMES: f32 = 30.0;
 const SMALL: f32 = 10.0;
 const TEXT: f32 = 11.0;
 
@@ -94,12 +92,6 @@ impl Down<'_> {
             upwards: false,
             names: &[],
         }
-    }
-
-    /// The name of a row, if it has one.
-    pub fn name(&self, row: usize) -> Option<&str> {
-        let name = self.names.get(row)?;
-        (!name.is_empty()).then_some(name)
     }
 
     fn place(&self, area: &Area) -> Axis {
@@ -395,9 +387,7 @@ impl<'a> Panel<'a> {
             let y = place.center();
             let tick = [[area.left - TICK, y], [area.left, y]];
             on.line(&tick, colours.subdued, 1.0);
-            let name = self.down.name(row).map(short);
-            let name = name.map(|name| cut(&name, &style, NAMES));
-            let text = name.unwrap_or_else(|| row.to_string());
+            let text = axes::row_name(self.down.names, row, &style);
             on.text(text, [area.left - TICK - 3.0, y], style);
         }
         let label = match self.down.label {

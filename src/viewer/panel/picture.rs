@@ -9,6 +9,7 @@ use egui::{Response, Ui};
 
 use super::copy_menu::{More, Sheet};
 use super::{View, part, pointer, scrub, signal_path};
+use crate::figure::facts::source::name_of;
 use crate::figure::facts::stages::{Column, columns_of};
 use crate::figure::page::compare::SIDES;
 use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
@@ -151,8 +152,7 @@ fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &Vie
     // Of a source step, its symbol in full.
     let source = view.open.facts.source.as_ref();
     let source = source.filter(|_| has_rows(id) && id.side.is_none_or(|side| side == 2));
-    let source = source.and_then(|source| source.names.get(row));
-    let source = source.filter(|name| !name.is_empty());
+    let source = source.and_then(|source| name_of(&source.names, row));
     let source = source.map_or_else(String::new, |name| format!("  {name}"));
     let channel = channel(id, at);
     let which = match id.picture {

@@ -3,6 +3,7 @@
 use super::over_time::TRUTH;
 use super::{Painting, SMALL, area};
 use crate::figure::facts::rows::Span;
+use crate::figure::facts::source::SourceSteps;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::area_of;
 use crate::figure::scene::overlap::{BESIDE, LABELS};
@@ -91,7 +92,7 @@ pub fn legends(
     }
     if with_note >= LEAST {
         let source = seen.facts.source.as_ref();
-        let is_source = source.is_some_and(|of| !of.alignment.is_empty());
+        let is_aligned = source.is_some_and(SourceSteps::is_aligned);
         let words = match (seen.layer.map(|by| by.of), across > 1) {
             (Some(Quantity::Loss), true) => "∂ loss / ∂ value · blue: the loss grows with it",
             (Some(Quantity::Bit { .. }), true) => {
@@ -99,7 +100,7 @@ pub fn legends(
             }
             (Some(Quantity::Loss), false) => "blue: the loss grows with it",
             (Some(Quantity::Bit { .. }), false) => "blue: favours a 1 in that bit",
-            (None, _) if is_source => TRUTH,
+            (None, _) if is_aligned => TRUTH,
             (None, true) => "± fixed for the episode · faint match: row not yet written",
             (None, false) => "± fixed for this episode",
         };

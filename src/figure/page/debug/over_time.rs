@@ -3,17 +3,15 @@
 use super::geometry::{Bands, PHASES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
-use crate::figure::facts::source::{StepSymbol, short};
+use crate::figure::facts::source::{SourceSteps, StepSymbol};
 use crate::figure::scene::axes;
 use crate::figure::scene::catalogue::steps_done;
-use crate::figure::scene::fonts::{cut, width_of};
+use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Area, PanelId, Picture, Slot, Style};
 
 /// The meaning of the outlines.
 pub(super) const TRUTH: &str = "outlined: true alignment";
-/// Room for the name of a row.
-const NAMES: f32 = 30.0;
 
 impl Painting<'_, '_> {
     /// Phases and step numbers: the top of the time axis.
@@ -126,8 +124,7 @@ impl Painting<'_, '_> {
             y += 15.0;
         }
         let source = seen.facts.source.as_ref();
-        let is_known = source.is_some_and(|of| of.alignment.iter().any(Option::is_some));
-        if is_known && y + 6.0 < end {
+        if source.is_some_and(SourceSteps::is_aligned) && y + 6.0 < end {
             let at = [self.columns.time.min, y];
             self.text(Slot::Text("outlines"), TRUTH, at, self.quiet(SMALL));
         }
@@ -192,11 +189,9 @@ impl Painting<'_, '_> {
         for x in [columns.time.min, columns.stages.min, columns.memory.min] {
             // A source has its symbols, and beside the stages the numbers that sentences use.
             let names = source.filter(|_| x != columns.stages.min);
+            let names = names.map_or(&[][..], |of| &of.names[..]);
             for (row, place) in axis.numbered() {
-                let symbol = names.and_then(|of| of.names.get(row));
-                let symbol = symbol.filter(|symbol| !symbol.is_empty());
-                let symbol = symbol.map(|symbol| cut(&short(symbol), &style, NAMES));
-                let number = symbol.unwrap_or_else(|| row.to_string());
+                let number = axes::row_name(names, row, &style);
                 let has_room =
                     x > columns.time.min || name + number.len() <= 5 || place.center() > free;
                 if has_room {

@@ -221,7 +221,7 @@ impl Eval {
         let evaluator = request.trained.evaluator(task, self.seed, episodes);
         Some(CaseResult {
             name: request.name.clone(),
-            rows: config.of_source(1).map_or(config.rows(), |_| 0),
+            rows: usize::from(!config.has_source()) * config.rows(),
             task: task.clone(),
             measured: evaluator.measure_until(threads, stop)?,
             sampled: match self.samples {
@@ -285,9 +285,7 @@ impl Eval {
         let config = &trained.machine.config;
         let on_memory = match (config.rows(), config.columns()) {
             (0, _) => String::new(),
-            _ if config.of_source(1).is_some() => {
-                " with a memory row for each input step".to_owned()
-            }
+            _ if config.has_source() => " with a memory row for each input step".to_owned(),
             (rows, columns) => format!(" on a memory of {rows} × {columns}"),
         };
         // A file may have fewer of a length.

@@ -165,6 +165,11 @@ impl dyn Kind + '_ {
         }
     }
 
+    /// True for a machine that answers after its source.
+    pub fn has_source(&self) -> bool {
+        self.first_step() > 0
+    }
+
     /// Holds the longest source of a task to the rows that the machine knows.
     ///
     /// # Errors

@@ -287,7 +287,7 @@ impl<R: Number> Model<R> {
         // An encoder reads at least one step.
         let source = source.max(1);
         let is_other = trace.setting.source != source;
-        if is_other && self.config.of_source(source).is_some() {
+        if is_other && self.config.has_source() {
             *trace = Trace::of_source(&self.config, source);
         }
         trace.setting = Setting {

@@ -97,7 +97,7 @@ fn distance(step: usize, right: &Range<usize>) -> isize {
 
 /// True for a machine with a read head whose memory has a row for every source step.
 pub fn attends_to_source(config: &ModelConfig) -> bool {
-    config.of_source(1).is_some() && config.read_heads() > 0
+    config.has_source() && config.read_heads() > 0
 }
 
 #[cfg(test)]

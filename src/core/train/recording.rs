@@ -153,7 +153,7 @@ impl<'a> Recorder<'a> {
         episode: Episode,
         origin: Option<Draw>,
     ) -> Self {
-        let stops = machine.config.of_source(1).is_some();
+        let stops = machine.config.has_source();
         let episode = episode.with_steps(0);
         let most = if stops {
             episode.most_steps()

@@ -497,7 +497,7 @@ fn build(
     trace.sampling = sampling(&form.task, &trace, label)?;
     arrays.take_all(&mut trace, t)?;
     let found = arrays.found;
-    if source.is_none() && config.of_source(1).is_some() {
+    if source.is_none() && config.has_source() {
         // Without a memory row for each, the scored steps say how many there are.
         let first = found.mask.iter().position(|&mask| mask > 0.0);
         trace.setting.source = first.unwrap_or(t);

@@ -53,7 +53,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
     if session.draws() {
         draw_ui(ui, session);
     }
-    if machine.ntm.config.of_source(1).is_some() {
+    if machine.ntm.config.has_source() {
         let steps = session.open.as_ref().map_or(0, |open| open.all.total());
         if steps > 0 {
             note(ui, &format!("memory: {steps} rows, one per source step"));

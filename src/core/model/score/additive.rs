@@ -101,7 +101,7 @@ fn extended(of: &dyn Kind) -> usize {
 
 /// Values of [`PROJECTED`].
 fn projected(of: &dyn Kind) -> usize {
-    let is_fixed = of.first_step() > 0 && extended(of) == 0;
+    let is_fixed = of.has_source() && extended(of) == 0;
     usize::from(is_fixed) * of.size("a") * of.size("n")
 }
 

@@ -425,11 +425,10 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
         for (weight, tensor) in (count..).zip(tensors_of_source) {
             set_product_of_series(source(weight).iter().copied(), tensor);
         }
-        let count = linears.len();
         for (weight, linear) in linears.iter_mut().enumerate() {
             linear.set_gradient(own(weight).iter().copied());
         }
-        for (weight, tensor) in (count..).zip(&mut tensors[..weights.tensors.len()]) {
+        for (weight, tensor) in (linears.len()..).zip(&mut tensors[..weights.tensors.len()]) {
             set_product_of_series(own(weight).iter().copied(), tensor);
         }
     }

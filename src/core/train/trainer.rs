@@ -365,16 +365,7 @@ impl Trainer {
         if let Some(diagnostics) = diagnostics {
             *diagnostics = Diagnostics::of(&self.buffers.groups[0].heads, &self.gradient);
         }
-        let mut norm = clip(&mut self.gradient, self.config.clip);
-        if let Some(gradient) = &mut self.reverse {
-            let other = clip(gradient, self.config.clip);
-            norm = if other.is_finite() { norm } else { other };
-        }
-        if norm.is_finite() {
-            self.state.overflows = 0;
-        } else {
-            self.state.overflows += 1;
-        }
+        let norm = self.clip();
         if !bits.is_finite() || self.state.overflows >= OVERFLOWS_IN_A_ROW {
             return Err(self.divergence());
         }
@@ -413,6 +404,20 @@ impl Trainer {
             norm,
             validated,
         })
+    }
+
+    /// Clips the gradients and counts overflows in a row; returns the norm, which is not finite if one of them overflowed.
+    fn clip(&mut self) -> f64 {
+        let mut norm = clip(&mut self.gradient, self.config.clip);
+        if let Some(gradient) = &mut self.reverse {
+            let other = clip(gradient, self.config.clip);
+            norm = if other.is_finite() { norm } else { other };
+        }
+        self.state.overflows += 1;
+        if norm.is_finite() {
+            self.state.overflows = 0;
+        }
+        norm
     }
 
     /// Fills `self.gradient` from the next episodes, `count` of them; returns how many groups took part. What its first
@@ -467,7 +472,14 @@ impl Trainer {
                 *baseline = hard::baseline(*baseline, score.log_probability());
             }
         }
-        for (index, group) in groups.iter_mut().enumerate() {
+        let groups = groups.len();
+        self.add_up(groups);
+        groups
+    }
+
+    /// Adds up the gradients of the first groups.
+    fn add_up(&mut self, groups: usize) {
+        for (index, group) in self.buffers.groups[..groups].iter_mut().enumerate() {
             let reverse = group.reverse.as_mut().map(|group| &mut group.gradient);
             let reverse = self.reverse.as_mut().zip(reverse);
             for (sum, own) in once((&mut self.gradient, &mut group.gradient)).chain(reverse) {
@@ -478,7 +490,6 @@ impl Trainer {
                 }
             }
         }
-        count.div_ceil(size)
     }
 
     /// Half a cosine from 1 to `final_lr_factor` over the run, and less once a validation was good enough.

@@ -316,9 +316,7 @@ impl EncoderConfig {
             }
         }
     }
-}
 
-impl EncoderConfig {
     /// Products of the fertility and of the embedding, which follow those of the directions.
     fn others<'a, R>(
         &self,
@@ -491,10 +489,8 @@ impl Source for EncoderConfig {
     }
 
     fn width(&self, inputs: usize, array: Array) -> usize {
-        let at = ARRAYS
-            .iter()
-            .position(|own| *own == array)
-            .unwrap_or(EMBEDDED);
+        let at = ARRAYS.iter().position(|own| *own == array);
+        let at = at.unwrap_or(EMBEDDED);
         let (u, is_lstm) = (self.size, self.cell == EncoderCell::Lstm);
         if at >= EMBEDDED {
             let has = usize::from(self.fertility > 0);

@@ -460,8 +460,9 @@ impl<D: Decoder> EncoderDecoder<D> {
         let made_of = self.source.made_of().iter().chain([&array::INITIAL_MEMORY]);
         let needs = made_of.map(|array| (Place::Machine, *array)).collect();
         let append = |trace: &mut Trace<R>, t: usize| self.append(trace, t);
+        let place = Place::Machine;
         vec![Dependency::new(
-            Place::Machine,
+            place,
             array::MEMORY,
             needs,
             Size::One,
@@ -475,10 +476,8 @@ impl<D: Decoder> EncoderDecoder<D> {
         let row = (t < source).then(|| self.source.row(trace, t).concat());
         let (before, after) = trace.memory_columns.two_rows(t, t + 1);
         after.copy_from_slice(before);
-        let columns = after.chunks_exact_mut(source);
-        columns
-            .zip(row.iter().flatten())
-            .for_each(|(column, &value)| column[t] = value);
+        let pairs = after.chunks_exact_mut(source).zip(row.iter().flatten());
+        pairs.for_each(|(column, &value)| column[t] = value);
     }
 
     /// The key of the head, and everything up to its read.
@@ -523,10 +522,8 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
             } else {
                 for (m, column) in memory.chunks_exact_mut(source).enumerate() {
                     let from = rows.row(0).iter().skip(m).step_by(stride);
-                    column
-                        .iter_mut()
-                        .zip(from)
-                        .for_each(|(to, &from)| *to = from);
+                    let pairs = column.iter_mut().zip(from);
+                    pairs.for_each(|(to, &from)| *to = from);
                 }
             }
             trace.heads[0].rows = rows;

@@ -124,10 +124,8 @@ impl Split {
                 );
                 return Err(Fault::new("held_out", problem));
             }
-            if !numbers
-                .iter()
-                .any(|number| length.contains(&lengths[*number]))
-            {
+            let fits = |number: &usize| length.contains(&lengths[*number]);
+            if !numbers.iter().any(fits) {
                 let (low, high) = (length.start(), length.end());
                 let problem = format!(
                     "is [{low}, {high}]: none of the {} episodes that are {what} has such a length",

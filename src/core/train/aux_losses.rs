@@ -37,17 +37,8 @@ impl AuxLosses {
 
     /// Returns the losses in the order of [`AuxLosses::NAMES`].
     pub fn each(&self) -> [Option<f64>; 6] {
-        let Self {
-            redundancy,
-            divergence,
-            reward,
-            coverage,
-            fertility,
-            agreement,
-        } = *self;
-        [
-            redundancy, divergence, reward, coverage, fertility, agreement,
-        ]
+        let mut all = *self;
+        all.each_mut().map(|loss| *loss)
     }
 
     /// [`AuxLosses::each`], mutable.

@@ -44,11 +44,9 @@ impl Calibration {
 
     /// The expected calibration error Σ_b n_b/n·|right_b − confidence_b|, 0 to 1 (equation 3). `None` without answers.
     pub fn error(&self) -> Option<f64> {
-        let count: f64 = self.bins.iter().map(|bin| bin.count).sum();
-        let gaps = self
-            .bins
-            .iter()
-            .map(|bin| (bin.right - bin.confidence).abs());
+        let bins = self.bins.iter();
+        let count: f64 = bins.clone().map(|bin| bin.count).sum();
+        let gaps = bins.map(|bin| (bin.right - bin.confidence).abs());
         (count > 0.0).then(|| gaps.sum::<f64>() / count)
     }
 }

@@ -29,18 +29,17 @@ impl StepSymbol {
             return Vec::new();
         }
         let symbols = (0..recording.trace.steps()).map(|step| {
-            if step < source {
-                let name = received(recording, step).unwrap_or_default();
-                return Self {
-                    name,
-                    ..Self::default()
-                };
-            }
-            let right = right(recording, step);
+            let is_answer = step >= source;
+            let name = if is_answer {
+                answered(recording, step)
+            } else {
+                received(recording, step)
+            };
+            let right = right(recording, step).filter(|_| recording.wrong_bits(step) > 0);
             Self {
-                name: answered(recording, step).unwrap_or_default(),
-                is_answer: true,
-                right: right.filter(|_| recording.wrong_bits(step) > 0),
+                name: name.unwrap_or_default(),
+                is_answer,
+                right,
             }
         });
         symbols.collect()

@@ -55,9 +55,10 @@ pub fn received(recording: &Recording, step: usize) -> Option<String> {
     is_symbol.then(|| recording.task.input_name(channel))
 }
 
-/// The name of the symbol that is fed back in a step: what was answered before it.
+/// The name of the symbol that is fed back in a step, the answer of the step before; `None` for bits.
 pub fn fed_back(recording: &Recording, step: usize) -> Option<String> {
-    let series = recording.trace.series(Place::Machine, array::FEEDBACK)?;
+    let series = recording.trace.series(Place::Machine, array::FEEDBACK);
+    let series = series.filter(|_| recording.episode.answer == Answer::Symbols)?;
     let channel = series.row(step).iter().position(|value| *value == 1.0)?;
     Some(recording.task.output_name(channel))
 }
@@ -234,6 +235,9 @@ mod tests {
         let source = SourceSteps::of(&recording(&task)).unwrap();
         assert!(source.names.iter().all(String::is_empty));
         assert!(StepSymbol::of_all(&recording(&task)).is_empty());
+        let read = recording(&task);
+        let mut steps = 0..read.trace.steps();
+        assert!(steps.all(|step| fed_back(&read, step).is_none()));
         assert!(source.alignment.iter().flatten().count() > 0);
         let ntm = NtmConfig::new(task.inputs(), task.outputs());
         let written = Recording::new(&Model::new(ntm, 1), &task, 3, 1);

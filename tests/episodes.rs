@@ -567,6 +567,13 @@ fn every_fault_of_a_file_of_pairs_is_named_with_its_line() {
         refused(&output, expected);
     }
     train(place.path(), "located", &["--set", &*located(7)]);
+    for call in [
+        &["trace", "located", "--out", "l.json"][..],
+        &["verify", "l.json"],
+    ] {
+        let output = tapescope(place.path(), call);
+        assert!(output.status.success(), "{output:?}");
+    }
 }
 
 #[test]

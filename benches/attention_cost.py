@@ -31,7 +31,7 @@ WEIGHTINGS = {
     "local predictive": (luong("local-predictive"), {}),
     "hard": (luong("hard"), HARD),
 }
-SHORT, LONG = 40000, 6000
+SHORT, LONG = 20000, 4000
 
 UNCERTAIN = {"transduce": 0.0, "transduce, ambiguous": 0.25}
 BAYESIAN = {"bayesian": {"weight": 1e-3, "warmup": 10000}}

@@ -147,7 +147,7 @@ mod tests {
     fn auxiliary_losses_have_their_own_curves() {
         let mut points = curve(&[(10, 5.0), (20, 0.5)]);
         let other = curve(&[(10, 4.0), (20, 0.1)]);
-        assert_eq!(spread_aux(&[&points, &other]), [const { Vec::new() }; 5]);
+        assert!(spread_aux(&[&points, &other]).iter().all(Vec::is_empty));
         for (point, value) in points.iter_mut().zip([0.25, 0.125]) {
             point.validation.aux.redundancy = Some(value);
             point.training_aux.redundancy = Some(9.0);

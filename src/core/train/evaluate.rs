@@ -8,6 +8,7 @@ use super::alignment::{AlignmentScore, attends_to_source};
 use super::aux_losses::AuxLosses;
 use super::calibration::Calibration;
 use super::config::Redundancy;
+use super::ending::Ending;
 use super::loss::{Score, score};
 use super::pool::Pool;
 use super::uncertainty;
@@ -80,7 +81,7 @@ pub struct Measurement {
     pub rows_needed: usize,
     /// Agreement with the true alignment, where it is known and the machine attends to the source.
     pub alignment: Option<AlignmentScore>,
-    /// Whether answers are right as often as the machine is confident.
+    /// Whether answers, up to the end of a free run, are right as often as the machine is confident.
     pub calibration: Calibration,
 }
 
@@ -158,7 +159,11 @@ impl Evaluator<'_> {
             let weights = |t| head.weighting.row(t);
             (!alignment.is_empty()).then(|| AlignmentScore::of(weights, &alignment))
         });
-        let bits = uncertainty::bits(&[&trace.output], episode);
+        let mut said = trace.output.clone();
+        if let Some(stop) = Ending::step(episode, trace) {
+            said.resize(stop + 1);
+        }
+        let bits = uncertainty::bits(&[&said], episode);
         Known {
             wrap_around: trace.wrap_around(),
             alignment,

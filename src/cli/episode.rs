@@ -132,8 +132,10 @@ impl EpisodeArgs {
                 None => bits::read(path, &task, self.repeats)?,
             };
             machine::check_size(config, &manual.task, Demand::Recording, name)?;
+            let episode = manual.episode();
+            machine::check_source(config, episode.source(), &label(path))?;
             return Ok(Chosen {
-                episode: manual.episode(),
+                episode,
                 task: manual.task,
                 origin: None,
             });

@@ -158,6 +158,14 @@ pub(super) fn check_training(
     check_size(&experiment.model, &experiment.task, demand, preset)
 }
 
+/// Refuses a source of more steps than the machine knows; `place` is where it comes from.
+pub(super) fn check_source(config: &ModelConfig, steps: usize, place: &str) -> anyhow::Result<()> {
+    if let Err(error) = config.fits_source(steps) {
+        bail!("{place}: model.{error}; choose shorter sources");
+    }
+    Ok(())
+}
+
 /// Refuses work on the longest episodes of a task for which there is not enough memory; `place` is where the sizes
 /// come from.
 pub(super) fn check_size(
@@ -166,9 +174,7 @@ pub(super) fn check_size(
     demand: Demand,
     place: &str,
 ) -> anyhow::Result<()> {
-    if let Err(error) = config.fits_source(task.longest_source()) {
-        bail!("{place}: model.{error}; choose shorter sources");
-    }
+    check_source(config, task.longest_source(), place)?;
     let steps = task.longest();
     let (what, threads, several) = match demand {
         Demand::Recording => ("recording", 0, (0, "")),

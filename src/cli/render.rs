@@ -11,7 +11,7 @@ use anyhow::{anyhow, ensure};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-use super::arguments::{MOST_SAMPLES, ends, step, up_to, within};
+use super::arguments::{MOST_SAMPLES, ends, step, threads, up_to, within};
 use super::episode::{EpisodeArgs, as_it_is, is_trace, note_wrap_around};
 use super::gradient::{self, quantity};
 use super::machine;
@@ -543,7 +543,13 @@ impl Render {
             "--scale {scale}: {width} × {height} pixels are too many; use a smaller --scale or --size"
         );
         let what = format!("drawing {width} × {height} pixels");
-        machine::claim(drawing.bytes(scale), 0, &what)?;
+        // The frames of an animation are drawn on all processors.
+        let threads = if format == Format::Gif {
+            threads(None)
+        } else {
+            0
+        };
+        machine::claim(drawing.bytes(scale), threads, &what)?;
         Ok(drawing)
     }
 }

@@ -11,7 +11,6 @@ use ndarray::{ArrayView2, ArrayViewMut2, s};
 
 use super::aligned::Aligned;
 use super::simd::{Kernel, Simd, dispatch};
-use super::vectors::add;
 use super::{Real, Series};
 
 /// Rows begin at a cache line: 16 values of f32 fill one, 16 of f64 two.
@@ -86,7 +85,7 @@ impl<R: Real> Matrix<R> {
     pub fn add_flat(&mut self, from: &[R]) {
         let rows = from.chunks_exact(from.len() / self.rows());
         for (to, from) in self.data.chunks_exact_mut(padded(self.columns)).zip(rows) {
-            add(&mut to[..], from);
+            to.iter_mut().zip(from).for_each(|(to, &from)| *to += from);
         }
     }
 

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::figure::peak;
 use crate::math::Answer;
+use crate::model::peak;
 use crate::model::{HeadTrace, Place, array};
 use crate::task::Task;
 use crate::train::Recording;

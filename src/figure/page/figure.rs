@@ -939,11 +939,12 @@ mod tests {
             let squares = areas.filter(|area| (area.width() - area.height()).abs() < 0.1);
             squares.map(|area| area.width()).collect::<Vec<_>>()
         };
-        // Three glyphs and the end symbol.
+        // Of every step of the answer, also after the target.
+        let answers = recording.trace.steps() - recording.episode.source();
         let strip = pictures(Layout::Pictures(vec![Picture::Patches]), 18);
-        assert_eq!(strip.len(), 4);
-        assert_eq!(pictures(Layout::Debug, 18).len(), 4);
-        assert_eq!(pictures(Layout::Paper, 18).len(), 4);
+        assert_eq!(strip.len(), answers);
+        assert_eq!(pictures(Layout::Debug, 18).len(), answers);
+        assert_eq!(pictures(Layout::Paper, 18).len(), answers);
         let one = pictures(Layout::CloseUp, 18);
         assert!(one.len() == 1 && one[0] > strip[0], "{one:?} and {strip:?}");
     }

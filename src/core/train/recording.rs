@@ -96,6 +96,11 @@ impl Recording {
         Ending::of(&self.episode, known)
     }
 
+    /// True for a step after the end symbol of a free run.
+    pub fn is_missing(&self, step: usize) -> bool {
+        self.stop.is_some_and(|stop| stop < step)
+    }
+
     /// True where an answer is asked for, known, and wrong: see [`crate::math::Answer::is_wrong`]; what follows the end
     /// symbol of a run is wrong.
     pub fn is_wrong(&self, step: usize, channel: usize) -> bool {

@@ -17,7 +17,7 @@ pub struct StepSymbol {
     pub name: String,
     /// True for an answer.
     pub is_answer: bool,
-    /// The right answer, where the answer is wrong.
+    /// The right answer, where the answer is wrong, or missing after an early end symbol.
     pub right: Option<String>,
 }
 
@@ -30,7 +30,9 @@ impl StepSymbol {
         }
         let symbols = (0..recording.trace.steps()).map(|step| {
             let is_answer = step >= source;
-            let name = if is_answer {
+            let name = if recording.is_missing(step) {
+                Some("–".to_owned())
+            } else if is_answer {
                 answered(recording, step)
             } else {
                 received(recording, step)

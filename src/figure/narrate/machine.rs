@@ -93,6 +93,12 @@ pub(super) fn output(recording: &Recording, step: usize) -> [String; 2] {
     if let (Answer::Symbols, Some(said)) = (answer, answered(recording, step)) {
         let wrong = right(recording, step).filter(|_| recording.wrong_bits(step) > 0);
         let verdict = match wrong {
+            Some(right) if recording.is_missing(step) => {
+                return [
+                    format!("The run had ended; {right} is missing"),
+                    String::new(),
+                ];
+            }
             Some(right) => format!("wrong; {right} is right"),
             None => "right".to_owned(),
         };

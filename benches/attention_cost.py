@@ -15,8 +15,9 @@ import glob
 import json
 import os
 import statistics
+import subprocess
 
-from alignment import ROOT, bahdanau, luong, measured, name_of, preset, processor_seconds, sweep
+from alignment import ROOT, bahdanau, measured, name_of, preset, processor_seconds, sweep
 
 # The lengths of short and long sources and of measurements, in symbols: a symbol of `frames` lasts 3 to 8 steps.
 TASKS = {
@@ -24,14 +25,25 @@ TASKS = {
     "transduce": ({"kind": "transduce", "symbols": 16, "order": "same", "fertility": 1, "silent": 0.0, "ambiguous": 0.0,
                    "dictionary": 1}, [1, 40], [1, 500], [100, 250, 500], [500, 1000, 2000]),
 }
+
+
+def reader(weighting, **more):
+    """Luong's attention with input feeding on an encoder in both directions."""
+    return {"kind": "luong", "encoder": {"size": 32, "direction": "both"},
+            "decoder": {"attentional": 64, "input_feeding": "on"},
+            "attention": {"score": "general", "weighting": weighting, **more}}
+
+
 HARD = {"hard": {"reward": 0.1, "entropy": 0.01, "expected": 0.5}}
 WEIGHTINGS = {
-    "soft": (luong(), {}),
-    "local monotonic": (luong("local-monotonic"), {}),
-    "local predictive": (luong("local-predictive"), {}),
-    "hard": (luong("hard"), HARD),
+    "soft": (reader("soft"), {}),
+    "local monotonic": (reader("local-monotonic", window=8), {}),
+    "local predictive": (reader("local-predictive", window=8), {}),
+    "hard": (reader("hard"), HARD),
 }
-SHORT, LONG = 20000, 4000
+# Sequences; and rates on long sources, of which the first one that does not diverge is taken.
+SHORT, LONG = 20000, {"frames": 10000, "transduce": 4000}
+RATES = [4e-3, 2e-3, 1e-3, 5e-4]
 
 UNCERTAIN = {"transduce": 0.0, "transduce, ambiguous": 0.25}
 BAYESIAN = {"bayesian": {"weight": 1e-3, "warmup": 10000}}
@@ -57,18 +69,26 @@ def train_cost(options, task, weighting):
     path = folder(options, task, weighting)
     first = preset(path + "/short.json", f"{task}, {weighting}", {**of, "length": short}, model, sequences=SHORT, **training)
     sweep(options, first, path + "/short", "--seeds", "1..3")
-    training = {"sequences": LONG, "validation_every": 500, "validation_episodes": 20,
-                "optimizer": {"kind": "adam", "learning_rate": 1e-3}, **training}
-    second = preset(path + "/long.json", f"{task}, {weighting}", {**of, "length": long}, model, **training)
     for run in runs(path + "/short"):
         seed = run.rstrip("/").split("seed=")[1]
         out = os.path.join(path, "long", f"seed={seed}/")
-        if os.path.exists(out + "processor_seconds"):
+        if not os.path.exists(out + "long.json"):
+            train_long(options, path, run, out, seed, {**of, "length": long}, model, {"sequences": LONG[task], **training})
+
+
+def train_long(options, path, run, out, seed, task, model, training):
+    """Trains a run further on long sources, and keeps its rate and the processor seconds."""
+    for rate in RATES:
+        more = {"optimizer": {"kind": "adam", "learning_rate": rate}, "validation_every": 500, "validation_episodes": 20}
+        long = preset(path + "/long.json", "long sources", task, model, **more, **training)
+        command = [options.binary, "train", long, "--from", run, "--seed", seed, "--out", out, "--threads", "1", "--force"]
+        try:
+            seconds = processor_seconds(command)
+        except subprocess.CalledProcessError:
             continue
-        command = [options.binary, "train", second, "--from", run, "--seed", seed, "--out", out, "--threads", "1", "--force"]
-        used = processor_seconds(command)
-        with open(out + "processor_seconds", "w") as to:
-            to.write(str(used))
+        with open(out + "long.json", "w") as to:
+            json.dump({"rate": rate, "seconds": seconds}, to)
+        return
 
 
 def inference(options, run, length):
@@ -92,9 +112,10 @@ def cost(options, wanted):
                     json.dump([inference(options, of[0], length) for length in timed], to)
             with open(known) as file:
                 milliseconds = json.load(file)
-            seconds = [float(open(run + "processor_seconds").read()) for run in of]
+            kept = [json.load(open(run + "long.json")) for run in of if os.path.exists(run + "long.json")]
             results.append({
-                "task": task, "weighting": weighting, "seeds": len(of), "seconds": statistics.median(seconds),
+                "task": task, "weighting": weighting, "seeds": len(of), "rates": [one["rate"] for one in kept],
+                "seconds": statistics.median(one["seconds"] for one in kept),
                 "milliseconds": dict(zip(timed, milliseconds)),
                 "wrong": {length: [line[at]["wrong_bits"] / line[at]["scored_bits"] for line in lines]
                           for at, length in enumerate(lengths)},
@@ -141,15 +162,15 @@ def percent(share):
 def tables(costs, calibrations):
     text = []
     for task, (*_, lengths, timed) in TASKS.items():
-        text += [f"{task}", "", "| weighting | training | " + " | ".join(f"wrong at {length}" for length in lengths)
+        text += [f"{task}", "", "| weighting | rates | training | " + " | ".join(f"wrong at {length}" for length in lengths)
                  + f" | AER at {lengths[-1]} | " + " | ".join(f"inference at {length}" for length in timed) + " |",
-                 "|---|---:|" + "---:|" * (len(lengths) + 1 + len(timed))]
+                 "|---|---:|---:|" + "---:|" * (len(lengths) + 1 + len(timed))]
         for one in costs:
             if one["task"] == task:
                 cells = [of_seeds(one["wrong"][length], percent) for length in lengths]
                 cells.append(of_seeds(one["error_rate"][lengths[-1]], lambda rate: f"{rate:.2f}"))
                 cells += [f"{milliseconds:.1f} ms" for milliseconds in one["milliseconds"].values()]
-                text.append(f"| {one['weighting']} | {one['seconds']:.0f} s | " + " | ".join(cells) + " |")
+                text.append(f"| {one['weighting']} | {', '.join(map(str, one['rates']))} | {one['seconds']:.0f} s | " + " | ".join(cells) + " |")
         text.append("")
     text += ["| task | weights | length | perfect | bits | ECE | ECE of 20 samples | spread, bits |", "|---|---|---:|---:|---:|---:|---:|---:|"]
     for one in calibrations:

@@ -254,7 +254,9 @@ pub fn is_exported_as_shown(
     {
         assert!(
             painted.contains(picture),
-            "{what}: {title} of the figure is not in the window"
+            "{what}: {title} of the figure, {} columns and {} pixels, is not in the window",
+            picture.0,
+            picture.1.len()
         );
     }
     count

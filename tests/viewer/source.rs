@@ -122,10 +122,10 @@ fn axes_have_the_symbols_of_source_and_answer() {
     let first = episode.source();
     for row in 0..first - 1 {
         let name = symbol(&episode.input.row(row).to_vec());
-        // Beside the weightings, beside the memory, and below the step.
-        assert!(count(&screen, &name) >= 3, "{name}");
+        // Beside the weightings and beside the memory; below the steps where there is room.
+        assert!(count(&screen, &name) >= 2, "{name}");
     }
-    assert!(count(&screen, "|") >= 3, "the delimiter");
+    assert!(count(&screen, "|") >= 2, "the delimiter");
     let late = recording.trace.steps() - 2;
     let answers: Vec<String> = (first..recording.trace.steps())
         .map(|step| match step == late {
@@ -151,13 +151,16 @@ fn alignment_grows_as_the_decoder_runs() {
         });
         names.map(|name| count(screen, &name)).sum::<usize>()
     };
-    let mut before = answers(&screen);
+    let first = answers(&screen);
+    let mut before = first;
     for _ in 0..4 {
         press(&mut screen, Key::ArrowRight);
         let now = answers(&screen);
-        assert!(now > before, "{before}, then {now}");
+        // There is room for every other name.
+        assert!(now >= before, "{before}, then {now}");
         before = now;
     }
+    assert!(before >= first + 2, "{first}, then {before}");
 }
 
 #[test]

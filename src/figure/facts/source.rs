@@ -30,9 +30,7 @@ impl StepSymbol {
         }
         let symbols = (0..recording.trace.steps()).map(|step| {
             let is_answer = step >= source;
-            let name = if recording.is_missing(step) {
-                Some("–".to_owned())
-            } else if is_answer {
+            let name = if is_answer {
                 answered(recording, step)
             } else {
                 received(recording, step)
@@ -72,8 +70,11 @@ pub fn right(recording: &Recording, step: usize) -> Option<String> {
     Some(recording.task.output_name(channel))
 }
 
-/// The name of the symbol that the machine answers in a step.
+/// The name of the symbol that the machine answers in a step; a dash after the end symbol of a free run.
 pub fn answered(recording: &Recording, step: usize) -> Option<String> {
+    if recording.is_missing(step) {
+        return Some("–".to_owned());
+    }
     let (channel, _) = peak(recording.trace.output.row(step))?;
     Some(recording.task.output_name(channel))
 }

@@ -167,7 +167,9 @@ impl<'a> CloseUp<'a, '_> {
         let wrong = self.now.recording.wrong_bits(self.now.step);
         let count = format!("{wrong} wrong");
         let symbol = self.symbol_out();
-        let [right, not] = ["right", "wrong"].map(|word| format!("{symbol}, {word}"));
+        let is_missing = self.now.recording.is_missing(self.now.step);
+        let not = if is_missing { "missing" } else { "wrong" };
+        let [right, not] = ["right", not].map(|word| format!("{symbol}, {word}"));
         let (texts, ink) = match (self.is_scored(), come, wrong) {
             (true, true, 0) if !symbol.is_empty() => ([&*right, &symbol], colours.text),
             (true, true, _) if !symbol.is_empty() => ([&*not, &symbol], colours.warning),

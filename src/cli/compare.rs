@@ -89,7 +89,7 @@ fn read(path: &Path) -> anyhow::Result<Imported> {
 impl Verify {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let weights = self.weights.as_deref();
-        let trained = weights.map(|name| machine::find(name, None)).transpose()?;
+        let trained = weights.map(|name| machine::alone(name, None)).transpose()?;
         let imported = read(&self.trace)?;
         let outcome = verified(out, &label(&self.trace), &imported, self.tolerance)?;
         let replayed = trained.map(|trained| self.replay(out, &imported, &trained));

@@ -134,6 +134,7 @@ impl EpisodeArgs {
             machine::check_size(config, &manual.task, Demand::Recording, name)?;
             let episode = manual.episode();
             machine::check_source(config, episode.source(), &label(path))?;
+            manual.notes().iter().for_each(|text| note(text));
             return Ok(Chosen {
                 episode,
                 task: manual.task,

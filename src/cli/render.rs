@@ -67,8 +67,8 @@ Layouts: paper is Figure 6 of Graves, Wayne and Danihelka (2014). debug shows al
 stages of one head (--head, default: the first write head) and the memory at --step. closeup shows one
 or two heads (--head, default: a write head, or a read head in the answer phase) on a few memory rows
 at --step, large. Or list pictures, drawn one below the other: input, target, output, error, adds,
-erases, reads, weightings, memory, stages, scalars, overlap, redundancy, uncertainty, hidden, cells.
-Every colour has a legend; scales are fixed for the episode. The same command writes the same bytes.";
+erases, reads, weightings, patches, memory, stages, scalars, overlap, redundancy, uncertainty, hidden,
+cells. Every colour has a legend; scales are fixed for the episode. The same command writes the same bytes.";
 
 /// Draw an episode as SVG, PNG or animated GIF: Figure 6 of the paper, or any picture of the window.
 #[derive(Debug, Args)]

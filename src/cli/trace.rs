@@ -8,8 +8,10 @@ use clap::Args;
 use super::episode::EpisodeArgs;
 use super::gradient::{self, quantity};
 use super::message::note;
+use crate::figure::facts::source::answered;
 use crate::io::trace::{Encoding, Source};
 use crate::io::{Trained, label, trace};
+use crate::math::Answer;
 use crate::model::Trace as Arrays;
 use crate::train::{Quantity, Recording};
 
@@ -87,11 +89,12 @@ impl Trace {
         };
         let ending = recording.ending();
         let summary = format!(
-            "{}, {steps} steps, {:.3} bits, {}{}",
+            "{}, {steps} steps, {:.3} bits, {}{}{}",
             recording.task.name(),
             recording.score.bits,
             recording.wrong_of_scored(),
-            ending.map_or_else(String::new, |ending| format!(", {}", ending.describe()))
+            ending.map_or_else(String::new, |ending| format!(", {}", ending.describe())),
+            answer(&recording)
         );
         if self.out == Path::new("-") {
             trace::write_to(out, &recording, &source)?;
@@ -117,4 +120,15 @@ impl Trace {
         };
         self.gradient.map(of).transpose()
     }
+}
+
+/// The symbols of the answer, up to the end of the run; empty for bits.
+fn answer(recording: &Recording) -> String {
+    if recording.episode.answer != Answer::Symbols {
+        return String::new();
+    }
+    let steps = recording.episode.source()..recording.trace.steps();
+    let said = steps.filter(|step| !recording.is_missing(*step));
+    let names: Vec<String> = said.filter_map(|step| answered(recording, step)).collect();
+    format!("; answer: {}", names.join(" "))
 }

@@ -106,6 +106,22 @@ pub fn from_json(
 }
 
 impl ManualEpisode {
+    /// What to say about a pair: source tokens that are not in the vocabulary, and a target that is not known.
+    pub fn notes(&self) -> Vec<String> {
+        let (Task::Pairs(task), Some(pair)) = (&self.task, &self.pair) else {
+            return Vec::new();
+        };
+        let unknown = task.unknown(pair).into_iter();
+        let mut notes: Vec<String> = unknown
+            .map(|token| format!("note: `{token}` is not in the vocabulary of the source"))
+            .collect();
+        if pair.lacks_target() {
+            let why = "note: the right answer is not known: loss and wrong symbols mean nothing";
+            notes.push(why.to_owned());
+        }
+        notes
+    }
+
     /// An episode of this task, to be filled in.
     fn of(task: Task) -> Self {
         Self {

@@ -31,7 +31,8 @@ impl MeasurementLine {
     ) -> Self {
         let ends = |range: RangeInclusive<usize>| [*range.start(), *range.end()];
         let size = |measure| (task.measure() == measure).then(|| ends(task.size()));
-        let rows = Some(trained.machine.config.rows()).filter(|&rows| rows > 0);
+        let config = &trained.machine.config;
+        let rows = Some(config.rows()).filter(|&rows| rows > 0 && !config.has_source());
         let needed = (measured.wrapped > 0).then_some(measured.rows_needed);
         let mean = &measured.mean;
         let mut line = vec![

@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(config.validate(), Ok(()), "64 units are twice 32");
         config.decoder.size = 63;
         let message = config.validate().unwrap_err().to_string();
-        let allowed = "`additive` or `general`; `dot` needs a key and memory rows of equal size, and they have 63 and 64 values";
+        let allowed = "`additive`, `general` or `location`; `dot` needs a key and memory rows of equal size, and they have 63 and 64 values";
         assert_eq!(
             message,
             format!("attention.score is dot; allowed: {allowed}")

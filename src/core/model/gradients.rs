@@ -133,11 +133,21 @@ fn learned<R: Number>(
     episodes: &[[usize; 2]],
     limit: usize,
 ) -> (Vec<Trace<R>>, Params<R>) {
+    learned_after(machine, episodes, limit, &[3])
+}
+
+/// [`learned`], in traces and workspaces used before for episodes that had so many steps more.
+fn learned_after<R: Number>(
+    machine: &Model<R>,
+    episodes: &[[usize; 2]],
+    limit: usize,
+    before: &[usize],
+) -> (Vec<Trace<R>>, Params<R>) {
     let mut traces = vec![Trace::new(&machine.config); episodes.len()];
     let workspace = |_: &_| Workspace::new(&machine.config);
     let mut workspaces: Vec<_> = episodes.iter().map(workspace).collect();
     let mut gradient = Params::zeros(&machine.config);
-    for longer in [3, 0] {
+    for longer in before.iter().copied().chain([0]) {
         let series = |width: usize| {
             let one = |[steps, source]: &[usize; 2]| {
                 let of = |(t, x)| ((source * 31 + t * width + x) as f32).sin();
@@ -203,6 +213,16 @@ fn episodes_with_a_source_side_by_side_have_the_sum_of_their_gradients() {
                     );
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_used_workspace_gives_the_gradient_of_a_new_one() {
+    for machine in with_sources() {
+        for episodes in [&[[11, 7]][..], &[[12, 4], [9, 1]]] {
+            let of = |before: &[usize]| learned_after(&machine, episodes, usize::MAX, before).1;
+            assert!(of(&[3]) == of(&[]), "{:?}", machine.config);
         }
     }
 }

@@ -63,7 +63,7 @@ impl AttentionConfig {
         ConfigError::unless(key == row || !needs_equal, field, score.word(), || {
             let word = score.word();
             format!(
-                "`additive` or `general`; `{word}` needs a key and memory rows of equal size, and they have {key} and {row} values"
+                "`additive`, `general` or `location`; `{word}` needs a key and memory rows of equal size, and they have {key} and {row} values"
             )
         })
     }

@@ -83,6 +83,11 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// True for a pair given by hand whose target is not known.
+    pub fn lacks_target(&self) -> bool {
+        self.texts[1].contains(UNKNOWN)
+    }
+
     /// Reads a line: source, tab, target; perhaps a tab and an alignment such as `0-0 1-2`.
     ///
     /// # Errors
@@ -247,6 +252,13 @@ impl Pairs {
         let longest = all.iter().map(|pair| pair.lengths[1]).max();
         let target = vec![UNKNOWN; longest.unwrap_or(1)].join(self.tokens.between());
         Pair::parse(&format!("{line}\t{target}"), self.tokens)
+    }
+
+    /// The tokens of a source that its vocabulary lacks.
+    pub fn unknown<'a>(&self, pair: &'a Pair) -> Vec<&'a str> {
+        let known: BTreeSet<_> = self.symbols(0).collect();
+        let tokens = self.tokens.of(&pair.texts[0]);
+        tokens.filter(|token| !known.contains(token)).collect()
     }
 
     /// The episode of a pair.

@@ -263,7 +263,9 @@ impl SourceConfig {
         ConfigError::unless(has_weights, field, found, || {
             "0 but in `bahdanau` and `luong` with the weighting `soft`".to_owned()
         })?;
-        model.fits_source(if task.is_loaded() { task.longest() } else { 0 })
+        // The answer is the source of the second machine.
+        let source = if task.is_loaded() { task.longest() } else { 0 };
+        model.fits_source(source)
     }
 }
 

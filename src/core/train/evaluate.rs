@@ -114,7 +114,8 @@ impl Measurement {
             alignment: alignments
                 .collect::<Option<Vec<_>>>()
                 .filter(|all| !all.is_empty())
-                .map(AlignmentScore::sum),
+                .map(AlignmentScore::sum)
+                .filter(|score| score.steps > 0),
             calibration: Calibration::sum(measured.iter().map(|(_, known)| known.calibration)),
         }
     }

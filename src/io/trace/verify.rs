@@ -119,7 +119,10 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
             .extend(asked.map(|array| (array, why.clone()))),
         Again::Unknown(why) => found.undrawn = Some((why, asked.collect())),
     }
-    if recording.knows("logit") {
+    if ["logit", "target", "mask"]
+        .iter()
+        .all(|array| recording.knows(array))
+    {
         found.contradictions.extend(trace.ends_otherwise());
     } else if !trace.says("ended").is_empty() {
         found.declared.push("ended".to_owned());

@@ -145,10 +145,11 @@ impl<R: Real> CellGradient<R> {
         }
     }
 
-    /// Empties the gradients w.r.t. the state, for an episode that needs those w.r.t. the last `others` other inputs, too.
+    /// Empties the gradients, for an episode that needs those w.r.t. the last `others` other inputs, too.
     pub(in crate::model) fn reset(&mut self, others: usize) {
         self.hidden.fill(R::ZERO);
         self.cell.fill(R::ZERO);
+        self.input.clear();
         self.input.resize(others + self.hidden.len(), R::ZERO);
     }
 

@@ -191,7 +191,8 @@ def tables(results):
             for length in lengths:
                 shares = one["perfect"][length]
                 low, middle, high = min(shares), statistics.median(shares), max(shares)
-                spread = f" ({100 * low:.0f}–{100 * high:.0f})" if high - low > 0.005 else ""
+                low, high = f"{100 * low:.0f}", f"{100 * high:.0f}"
+                spread = f" ({low}–{high})" if low != high else ""
                 cells.append(percent(middle) + spread)
             errors = [error for error in one["error_rate"][lengths[1]] if error is not None]
             cells.append(f"{statistics.median(errors):.2f}" if errors else "–")

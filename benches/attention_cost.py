@@ -42,7 +42,7 @@ WEIGHTINGS = {
     "hard": (reader("hard"), HARD),
 }
 # Sequences; and rates on long sources, of which the first one that does not diverge is taken.
-SHORT, LONG = 20000, {"frames": 10000, "transduce": 4000}
+SHORT, LONG = 20000, {"frames": 8000, "transduce": 2500}
 RATES = [4e-3, 2e-3, 1e-3, 5e-4]
 
 UNCERTAIN = {"transduce": 0.0, "transduce, ambiguous": 0.25}

@@ -85,16 +85,13 @@ impl Experiment {
             return Ok(self);
         };
         let path = found(named, by)?;
-        let (contents, there) = match &self.task {
-            Task::Pairs(task) => {
-                let (pairs, sha256) = pairs::read(&path, task.tokens)?;
-                (Contents::Pairs(Arc::new(pairs)), sha256)
-            }
-            _ => {
-                let recorded = read(&path)?;
-                let sha256 = sha256(&recorded);
-                (Contents::Episodes(Arc::new(recorded)), sha256)
-            }
+        let (contents, there) = if let Task::Pairs(task) = &self.task {
+            let (pairs, sha256) = pairs::read(&path, task.tokens)?;
+            (Contents::Pairs(Arc::new(pairs)), sha256)
+        } else {
+            let recorded = read(&path)?;
+            let sha256 = sha256(&recorded);
+            (Contents::Episodes(Arc::new(recorded)), sha256)
         };
         if let Some([named, sha256]) = self.task.file_mut() {
             if !sha256.is_empty() && *sha256 != there {

@@ -108,9 +108,10 @@ fn count(screen: &Screen, text: &str) -> usize {
 /// The short name of an input or a target.
 fn symbol(values: &[f32]) -> String {
     let channel = values.iter().position(|value| *value == 1.0).unwrap();
-    match values.len() - 1 == channel {
-        true => "end".to_owned(),
-        false => format!("s{channel}"),
+    if values.len() - 1 == channel {
+        "end".to_owned()
+    } else {
+        format!("s{channel}")
     }
 }
 
@@ -128,9 +129,12 @@ fn axes_have_the_symbols_of_source_and_answer() {
     assert!(count(&screen, "|") >= 2, "the delimiter");
     let late = recording.trace.steps() - 2;
     let answers: Vec<String> = (first..recording.trace.steps())
-        .map(|step| match step == late {
-            true => "s0".to_owned(),
-            false => symbol(&episode.target.row(step).to_vec()),
+        .map(|step| {
+            if step == late {
+                "s0".to_owned()
+            } else {
+                symbol(&episode.target.row(step).to_vec())
+            }
         })
         .collect();
     let on_axis = |name: &String| count(&screen, name) > 0;

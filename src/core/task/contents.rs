@@ -16,7 +16,7 @@ impl Task {
     pub fn split(&self) -> Option<(usize, usize, HeldOut)> {
         let ((learned, held_out), rule) = match self {
             Self::Episodes(task) => (task.counts(), task.held_out),
-            Self::Pairs(task) => (task.pairs.counts(&task.length), task.held_out),
+            Self::Pairs(task) => (task.lines.counts(&task.length), task.held_out),
             _ => return None,
         };
         Some((learned, held_out, rule))
@@ -31,7 +31,7 @@ impl Task {
     pub fn number(&self, seed: u64, index: u64) -> Option<usize> {
         match self {
             Self::Episodes(task) => task.number(seed, index),
-            Self::Pairs(task) => task.pairs.number(&task.length, seed, index),
+            Self::Pairs(task) => task.lines.number(&task.length, seed, index),
             _ => None,
         }
     }

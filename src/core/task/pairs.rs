@@ -173,7 +173,7 @@ pub struct Pairs {
     pub held_out: HeldOut,
     /// The vocabularies of source and target: their tokens in order, written as in a line.
     pub symbols: [String; 2],
-    pub(super) pairs: Loaded<Vec<Pair>>,
+    pub(super) lines: Loaded<Vec<Pair>>,
 }
 
 impl Pairs {
@@ -185,7 +185,7 @@ impl Pairs {
         length: LENGTHS,
         held_out: HeldOut::WORDS[0].1,
         symbols: [String::new(), String::new()],
-        pairs: Loaded::NONE,
+        lines: Loaded::NONE,
     };
 
     /// Returns the task with its lines. Vocabularies that are not given are those of the training lines, and the length that
@@ -204,7 +204,7 @@ impl Pairs {
             }
         }
         self.check()?;
-        self.pairs = Loaded::new(pairs, split);
+        self.lines = Loaded::new(pairs, split);
         Ok(self)
     }
 
@@ -228,7 +228,7 @@ impl Pairs {
 
     /// The lines, if they are loaded.
     pub fn pairs(&self) -> Option<&Arc<Vec<Pair>>> {
-        self.pairs.get().map(|(pairs, _)| pairs)
+        self.lines.get().map(|(pairs, _)| pairs)
     }
 
     /// The known symbols of the source (side 0) or of the target (side 1), in order.
@@ -361,7 +361,7 @@ impl Generate for Pairs {
 
     /// A training line of these lengths, or of any length without them; silence if there is none.
     fn sample(&self, random: &mut Random) -> Episode {
-        self.numbered(self.pairs.sample(&self.length, random))
+        self.numbered(self.lines.sample(&self.length, random))
     }
 }
 
@@ -535,7 +535,7 @@ mod tests {
         assert!(task.parse("").is_err() && task.parse("a\t").is_err());
         // A task without its file knows its symbols.
         let alone = Pairs {
-            pairs: Loaded::NONE,
+            lines: Loaded::NONE,
             ..task.clone()
         };
         assert_eq!(alone, task);

@@ -549,9 +549,7 @@ fn build(
         recording.absent.push("memory".to_owned());
     }
     complete(&config, &mut recording);
-    let ending = recording.ending();
-    recording.stop = ending.and_then(|_| Ending::step(&recording.episode, &recording.trace));
-    recording.score = score(&recording);
+    judge(&mut recording);
     Ok(Imported {
         title,
         config,
@@ -564,6 +562,13 @@ fn build(
         gradient: of.map(|of| (of, found.derivatives)),
         declared,
     })
+}
+
+/// Sets the step in which a free run stopped, and the score.
+fn judge(recording: &mut Recording) {
+    let ending = recording.ending();
+    recording.stop = ending.and_then(|_| Ending::step(&recording.episode, &recording.trace));
+    recording.score = score(recording);
 }
 
 /// The alignment of the episode that the seed of a file draws, if it is the episode of the file.

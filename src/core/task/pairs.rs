@@ -192,7 +192,7 @@ impl Pairs {
     /// of all lines.
     ///
     /// # Errors
-    /// As for [`Split::new`] and [`Pairs::check`].
+    /// As for [`super::Episodes::with`] and [`Pairs::check`].
     pub fn with(mut self, pairs: Arc<Vec<Pair>>) -> Result<Self, Fault> {
         let lengths = pairs.iter().map(|pair| pair.lengths[0]).collect();
         let split = Split::new(lengths, self.held_out, &mut self.length)?;

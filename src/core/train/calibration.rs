@@ -3,7 +3,7 @@
 /// Equal intervals of the confidence, 0 to 1.
 const BINS: usize = 10;
 
-/// Confidence and correctness of answers, in [`BINS`] intervals of the confidence.
+/// Confidence and correctness of answers, in ten intervals of the confidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Calibration {
     bins: [Bin; BINS],

@@ -365,7 +365,7 @@ class Io(Test):
         # Or another kind of machine.
         machines = [{"kind": "bahdanau", "attention": {"weighting": weighting}}
                     for weighting in ("local-predictive", "weibull", "lognormal")]
-        for model in (*machines, {"kind": "luong"}, {"kind": "caption"}):
+        for model in (*machines, {"kind": "bahdanau", "attention": {"score": "location"}}, {"kind": "luong"}, {"kind": "caption"}):
             with open(self.path("source.json"), "w", encoding="utf-8") as file:
                 json.dump({"task": {"kind": "copy", "bits": 2, "length": [1, 2]}, "model": model}, file)
             preset = json.loads(self.run_program("tasks", "source.json"))

@@ -70,7 +70,7 @@ fn printed(svg: &str) -> Vec<(String, Colours)> {
     images.collect()
 }
 
-/// The pictures in a window, the part of each that is shown, as far as they are not dimmed; run of rows by run of rows.
+/// The pictures in a window, as far as they are not dimmed; run of rows by run of rows.
 fn painted(harness: &Screen, raster: &Shared) -> Vec<Colours> {
     let images = clipping::shapes(harness).filter_map(|(shape, _)| {
         let Shape::Mesh(mesh) = shape else {
@@ -82,12 +82,10 @@ fn painted(harness: &Screen, raster: &Shared) -> Vec<Colours> {
         }
         let image = raster.texture(mesh.texture_id);
         let [width, height] = image.size;
-        let place = |share: f32, whole: usize| (share * whole as f32).round() as usize;
-        let rows = place(corners.0.uv.y, height)..place(corners.1.uv.y, height);
-        let columns = place(corners.0.uv.x, width)..place(corners.1.uv.x, width);
-        let pixels = rows.flat_map(|row| &image.pixels[row * width..][columns.clone()]);
-        let pixels = pixels.map(|pixel| [pixel.r(), pixel.g(), pixel.b()]);
-        Some((columns.len(), pixels.collect()))
+        let row = |share: f32| (share * height as f32).round() as usize;
+        let pixels = &image.pixels[row(corners.0.uv.y) * width..row(corners.1.uv.y) * width];
+        let pixels = pixels.iter().map(|pixel| [pixel.r(), pixel.g(), pixel.b()]);
+        Some((width, pixels.collect()))
     });
     images.collect()
 }
@@ -228,7 +226,7 @@ fn first_difference(shown: &[Mark], drawn: &[Mark]) -> Option<String> {
 }
 
 /// Fails where page and figure are not the same marks; returns their number.
-fn agree(harness: &mut Screen, what: &str) -> usize {
+pub fn agree(harness: &mut Screen, what: &str) -> usize {
     let (shown, size) = shown(harness);
     let drawn = figure_of(harness, size);
     let difference = first_difference(&shown, &drawn);

@@ -137,10 +137,15 @@ fn axes_have_the_symbols_of_source_and_answer() {
             }
         })
         .collect();
-    let on_axis = |name: &String| count(&screen, name) > 0;
-    assert!(answers.iter().all(on_axis), "{answers:?}");
-    screen.get_by_label_contains("outlined: true alignment");
-    screen.get_by_label_contains("[symbol ");
+    // There is room for every other one.
+    let on_axis = answers.iter().filter(|name| count(&screen, name) > 0);
+    assert!(2 * on_axis.count() >= answers.len(), "{answers:?}");
+    for text in ["outlined: true alignment", "[symbol "] {
+        assert!(
+            screen.query_all_by_label_contains(text).count() > 0,
+            "{text}"
+        );
+    }
 }
 
 #[test]
@@ -227,7 +232,12 @@ fn machines_with_a_source_are_whole_in_every_layout_and_exported_as_shown() {
                 for layout in 0..3 {
                     let what = format!("{model}, {size}, step {step}, layout {layout}");
                     clipping::is_whole(&screen, &what);
-                    export::is_exported_as_shown(&mut screen, &shelf, &raster, &what);
+                    // The close-up draws a part of some pictures, the figure the same part of a smaller one.
+                    if screen.state().layout() == WindowLayout::CloseUp {
+                        export::agree(&mut screen, &what);
+                    } else {
+                        export::is_exported_as_shown(&mut screen, &shelf, &raster, &what);
+                    }
                     act(&mut screen, Look::NextLayout);
                 }
             }

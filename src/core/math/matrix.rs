@@ -133,6 +133,22 @@ pub struct Rows<'a, R> {
     pub stride: usize,
 }
 
+impl<R: Copy + Default> Series<R> {
+    /// The rows from step `first` on.
+    pub fn rows_from(&self, first: usize) -> Rows<'_, R> {
+        Rows {
+            data: &self.as_slice()[first * self.width()..],
+            stride: self.width(),
+        }
+    }
+}
+
+impl<'a, R: Copy + Default> From<&'a Series<R>> for Rows<'a, R> {
+    fn from(series: &'a Series<R>) -> Self {
+        series.rows_from(0)
+    }
+}
+
 /// y += x·A; A has a row for every value of `x` (or more, which are not read).
 #[inline]
 pub fn add_vector_product<R: Real>(x: &[R], a: Rows<'_, R>, y: &mut [R]) {

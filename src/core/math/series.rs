@@ -6,7 +6,6 @@
 use ndarray::ArrayView2;
 
 use super::aligned::Aligned;
-use super::matrix::Rows;
 
 /// A time-major array [steps, width] whose storage is kept when the next episode is shorter or
 /// longer, so that recording does not allocate once the longest episode has been seen.
@@ -82,14 +81,6 @@ impl<R: Copy + Default> Series<R> {
         }
     }
 
-    /// The rows from step `first` on.
-    pub fn rows_from(&self, first: usize) -> Rows<'_, R> {
-        Rows {
-            data: &self.data[first * self.width..],
-            stride: self.width,
-        }
-    }
-
     /// All values, step after step.
     pub fn as_slice(&self) -> &[R] {
         &self.data
@@ -108,12 +99,6 @@ impl<R: Copy + Default> Series<R> {
     pub fn view(&self) -> ArrayView2<'_, R> {
         ArrayView2::from_shape((self.steps(), self.width), &self.data)
             .expect("a series holds steps * width values")
-    }
-}
-
-impl<'a, R: Copy + Default> From<&'a Series<R>> for Rows<'a, R> {
-    fn from(series: &'a Series<R>) -> Self {
-        series.rows_from(0)
     }
 }
 

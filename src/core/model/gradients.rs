@@ -136,7 +136,7 @@ fn learned<R: Number>(
     learned_after(machine, episodes, limit, &[3])
 }
 
-/// [`learned`], in traces and workspaces used before for episodes that had so many steps more.
+/// [`learned`], in traces and workspaces used for episodes with these numbers of further steps before.
 fn learned_after<R: Number>(
     machine: &Model<R>,
     episodes: &[[usize; 2]],

@@ -19,10 +19,10 @@ use crate::figure::scene::paint::{Draw, Page, Paint, Surface};
 use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
 use crate::figure::{
     Area, Drawing, HeadName, Options, PanelId, Picture, Scale, Style, Walk, facts::numbers,
-    head_label, head_named, peak,
+    head_label, head_named,
 };
 use crate::math::Series;
-use crate::model::{Array, HeadTrace, Place, Trace, array};
+use crate::model::{Array, HeadTrace, Place, Trace, array, peak};
 use crate::train::Recording;
 
 /// Share of the width of the pictures over time.

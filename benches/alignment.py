@@ -247,16 +247,21 @@ def figure(results):
             f'height="{height + 100}">\n' + "\n".join(text) + "\n</svg>\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def asked(description, name, only, tasks, others):
+    """The options of the command line, and the pairs of a task and another thing that they ask for."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--binary", default=os.path.join(ROOT, "target", "release", "tapescope"))
-    parser.add_argument("--out", default="sweeps/alignment")
+    parser.add_argument("--out", default="sweeps/" + name)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--only", nargs="*", default=[], help="TASK/MACHINE, TASK or /MACHINE")
+    parser.add_argument("--only", nargs="*", default=[], help=only)
     parser.add_argument("--collect", action="store_true", help="train nothing")
     options = parser.parse_args()
-    wanted = [(task, machine) for task in TASKS for machine in MACHINES
-              if not options.only or any(one in (f"{task}/{machine}", task, f"/{machine}") for one in options.only)]
+    return options, [(task, other) for task in tasks for other in others
+                     if not options.only or any(one in (f"{task}/{other}", task, f"/{other}") for one in options.only)]
+
+
+def main():
+    options, wanted = asked(__doc__, "alignment", "TASK/MACHINE, TASK or /MACHINE", TASKS, MACHINES)
     for task, machine in [] if options.collect else wanted:
         train(options, task, machine)
         print(f"{task} {machine}", flush=True)

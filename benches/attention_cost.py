@@ -10,14 +10,13 @@ Calibration: soft and Bayesian weights on `transduce`, with and without ambiguou
 calibration error, and the spread over samples. Writes OUT/attention_cost.json and tables in Markdown.
 """
 
-import argparse
 import glob
 import json
 import os
 import statistics
 import subprocess
 
-from alignment import ROOT, bahdanau, measured, name_of, preset, processor_seconds, sweep
+from alignment import asked, bahdanau, measured, name_of, preset, processor_seconds, sweep
 
 # The lengths of short and long sources and of measurements, in symbols: a symbol of `frames` lasts 3 to 8 steps.
 TASKS = {
@@ -184,15 +183,8 @@ def tables(costs, calibrations):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", default=os.path.join(ROOT, "target", "release", "tapescope"))
-    parser.add_argument("--out", default="sweeps/attention_cost")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--only", nargs="*", default=[], help="TASK/WEIGHTING, TASK, /WEIGHTING or calibration")
-    parser.add_argument("--collect", action="store_true", help="train nothing")
-    options = parser.parse_args()
-    wanted = [(task, weighting) for task in TASKS for weighting in WEIGHTINGS
-              if not options.only or any(one in (f"{task}/{weighting}", task, f"/{weighting}") for one in options.only)]
+    only = "TASK/WEIGHTING, TASK, /WEIGHTING or calibration"
+    options, wanted = asked(__doc__, "attention_cost", only, TASKS, WEIGHTINGS)
     for task, weighting in [] if options.collect else wanted:
         train_cost(options, task, weighting)
         print(f"{task} {weighting}", flush=True)

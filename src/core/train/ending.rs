@@ -72,6 +72,11 @@ pub(super) fn says_end<R: Real>(
     answer.find(|&t| symbol(trace.logit.row(t)) == end)
 }
 
+/// True for a step after the one in which a run stopped.
+pub(super) fn is_missing(stop: Option<usize>, t: usize) -> bool {
+    stop.is_some_and(|stop| stop < t)
+}
+
 /// True where `channel` of a scored step is answered wrongly: [`Answer::is_wrong`](crate::math::Answer::is_wrong); after the
 /// step in which the run stopped no answer is right.
 pub(super) fn is_wrong<R: Real>(
@@ -80,8 +85,7 @@ pub(super) fn is_wrong<R: Real>(
     (t, channel): (usize, usize),
     stop: Option<usize>,
 ) -> bool {
-    let is_missing = stop.is_some_and(|stop| stop < t);
-    let target = if is_missing {
+    let target = if is_missing(stop, t) {
         0.0
     } else {
         episode.target[[t, channel]]

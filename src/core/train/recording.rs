@@ -98,7 +98,7 @@ impl Recording {
 
     /// True for a step after the end symbol of a free run.
     pub fn is_missing(&self, step: usize) -> bool {
-        self.stop.is_some_and(|stop| stop < step)
+        ending::is_missing(self.stop, step)
     }
 
     /// True where an answer is asked for, known, and wrong: see [`crate::math::Answer::is_wrong`]; what follows the end

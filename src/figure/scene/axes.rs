@@ -37,8 +37,8 @@ pub(crate) fn symbol_style(symbol: &StepSymbol, colours: &Colours) -> Style {
     Style::new(SYMBOL, ink).middle().bold_if(is_wrong)
 }
 
-/// Draws the symbols of the steps below a time axis between these edges, as many as fit; of answers only those before step
-/// `done`.
+/// Draws the symbols of the steps below a time axis, between these edges. Leaves out those for which there is no room, and
+/// answers from step `done` on.
 pub(crate) fn symbols(
     on: &mut Surface<'_>,
     all: &[StepSymbol],

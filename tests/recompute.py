@@ -18,7 +18,7 @@ TOLERANCE = 1e-5
 
 
 def load(path):
-    """The description of the heads, the arrays and the sampling of a JSON trace, also a gzipped one."""
+    """The description of the machine, the arrays and the task of a JSON trace, also a gzipped one."""
     opened = gzip.open(path) if path.endswith(".gz") else open(path, "rb")
     with opened as file:
         trace = json.load(file)
@@ -26,7 +26,7 @@ def load(path):
         name: np.array(array["data"], array["dtype"]).reshape(array["shape"]).astype(np.float64)
         for name, array in trace["arrays"].items()
     }
-    return trace["model"].get("heads", {}), arrays, trace["task"].get("sampling", "mean")
+    return trace["model"], arrays, trace["task"]
 
 
 def softmax(x):
@@ -34,13 +34,33 @@ def softmax(x):
     return power / power.sum()
 
 
-def score_of(own, t, kind, memory, epsilon):
+def beside(values, reach):
+    """Of every row the values of the rows around it, 0 beyond the first and the last."""
+    padded = np.pad(values, reach)
+    return np.stack([padded[i:i + len(values)] for i in range(2 * reach + 1)], axis=1)
+
+
+def biases_of(own, t, first, rows):
+    """What is added inside the tanh for every row (Cohn 2016), at step t of an answer that begins at step `first`."""
+    before, total = own("weighting")[first:t], 0.0
+    last = before[-1] if len(before) else np.zeros(rows)
+    if own("additive_position") is not None:
+        place = np.stack([np.full(rows, t - first), np.arange(rows), np.full(rows, rows)], axis=1)
+        total = total + np.log1p(place) @ own("additive_position")
+    for name, values in (("additive_markov", last), ("additive_fertility", before.sum(0))):
+        if own(name) is not None:
+            total = total + beside(values, len(own(name)) // 2) @ own(name)
+    return total
+
+
+def score_of(own, t, first, kind, memory, epsilon):
     """What a head makes of its key and every row (Graves 2014, Bahdanau 2015, Luong 2015, Vaswani 2017)."""
     key = own("key")[t]
     if kind == "cosine":
         return memory @ key / (np.sqrt((memory**2).sum(1) + epsilon) * np.sqrt((key**2).sum() + epsilon))
     if kind == "additive":
-        return np.tanh(key @ own("additive_key") + memory @ own("additive_row")) @ own("additive_vector")
+        units = key @ own("additive_key") + memory @ own("additive_row") + biases_of(own, t, first, len(memory))
+        return np.tanh(units) @ own("additive_vector")
     if kind == "location":
         return key @ own("location")
     if kind == "general":
@@ -103,8 +123,8 @@ def erases(config, head):
     return word_of(config, head, "erase", "on") == "on"
 
 
-def weighting(config, arrays, head, t, memory, sampling):
-    """The stages of one head at step t, from its recorded parameters: equations 5 to 9, or what stands in their place.
+def weighting(config, arrays, head, t, first, memory, sampling):
+    """The stages of one head at step t, of an answer or a run that begins at step `first`, from its recorded parameters: equations 5 to 9, or what stands in their place.
 
     Each from the recorded stage before it: sharpening by 15 of a softmax at strength 37 makes 1e-5 of the
     last bits of a similarity, which no tolerance should have to cover.
@@ -118,10 +138,11 @@ def weighting(config, arrays, head, t, memory, sampling):
         return arrays.get(f"{head}.{name}")
 
     kind, made = of_head("weighting", "soft"), {}
-    made["similarity"] = score_of(own, t, of_head("score", "cosine"), memory, config["similarity_epsilon"])
+    epsilon = config.get("similarity_epsilon", 0)
+    made["similarity"] = score_of(own, t, first, of_head("score", "cosine"), memory, epsilon)
     energies = own("similarity")[t] * (1 if own("strength") is None else own("strength")[t])
     if kind == "local-monotonic":
-        made["centre"] = min(t, len(energies) - 1)
+        made["centre"] = min(t - first, len(energies) - 1)
     if kind == "local-predictive":
         unit = np.tanh(own("key")[t] @ own("position_weight")) @ own("position_vector")
         made["centre"] = len(energies) / (1 + np.exp(-unit))
@@ -148,17 +169,36 @@ def weighting(config, arrays, head, t, memory, sampling):
     return made
 
 
-def recompute(path):
-    config, arrays, sampling = load(path)
-    # A controller alone has no heads and no memory.
+def source_rows(config, arrays):
+    """What each step of the source leaves in the memory: the states of the encoder, or a patch (Bahdanau 2015, Xu 2015)."""
+    if config["kind"] == "caption":
+        return arrays.get("annotations", arrays["input"])
+    directions = (arrays.get(f"encoder.{direction}.hidden") for direction in ("forward", "backward"))
+    return np.concatenate([states for states in directions if states is not None], axis=1)
+
+
+def recompute_source(config, arrays, task, compare):
+    """A machine that answers after its source: the memory has a row of each source step, and a head reads in the answer."""
+    first = int(arrays["mask"].argmax())
+    if "read0.weighting" in arrays:
+        rows = source_rows(config, arrays)[:first]
+        for t in range(len(arrays["memory"])):
+            compare("memory", np.where(np.arange(first)[:, None] < t, rows, 0), arrays["memory"][t])
+        for t in range(first, len(arrays["input"])):
+            for stage, values in weighting(config, arrays, "read0", t, first, rows, task.get("sampling", "mean")).items():
+                compare(stage, values, arrays[f"read0.{stage}"][t])
+            compare("read", arrays["read0.weighting"][t] @ rows, arrays["read0.read"][t])
+    # What is fed back: the last answer, and nothing in the first step.
+    logit = arrays["logit"]
+    symbols = task.get("answer") == "symbols"
+    answered = np.eye(logit.shape[1])[logit.argmax(1)] if symbols else np.float64(logit > 0)
+    answered[first - 1] = 0
+    compare("feedback", answered[first - 1:-1], arrays["feedback"][first:])
+
+
+def recompute_memory(config, arrays, task, compare):
+    """A machine whose heads read and write in every step; a controller alone has none."""
     heads = [f"{kind}{number}" for kind in ("read", "write") for number in range(config.get(kind, 0))]
-    worst = {}
-
-    def compare(name, found, recorded):
-        # Of what has no bounds, by its size.
-        difference = np.abs(found - recorded) / np.maximum(1, np.abs(recorded))
-        worst[name] = max(worst.get(name, 0.0), float(difference.max()))
-
     memory, write_first = arrays.get("memory.initial"), config.get("order") == "write-first"
     for t in range(len(arrays["input"]) if heads else 0):
         before, kept, added = memory, np.ones_like(memory), np.zeros_like(memory)
@@ -171,16 +211,36 @@ def recompute(path):
         memory = before * kept + added
         for head in heads:
             seen = memory if write_first and head.startswith("read") else before
-            for stage, values in weighting(config, arrays, head, t, seen, sampling).items():
+            for stage, values in weighting(config, arrays, head, t, 0, seen, task.get("sampling", "mean")).items():
                 compare(stage, values, arrays[f"{head}.{stage}"][t])
             if head.startswith("read"):
                 compare("read", arrays[f"{head}.weighting"][t] @ seen, arrays[f"{head}.read"][t])
         if "memory" in arrays:
             compare("memory", memory, arrays["memory"][t + 1])
-    compare("output", 1 / (1 + np.exp(-arrays["logit"].clip(-80, 80))), arrays["output"])
+
+
+def recompute(path):
+    model, arrays, task = load(path)
+    worst = {}
+
+    def compare(name, found, recorded):
+        # Of what has no bounds, by its size.
+        difference = np.abs(found - recorded) / np.maximum(1, np.abs(recorded))
+        worst[name] = max(worst.get(name, 0.0), float(difference.max()))
+
+    if "feedback" in arrays:
+        recompute_source(model, arrays, task, compare)
+    else:
+        recompute_memory(model.get("heads", {}), arrays, task, compare)
+    logit, target, mask = arrays["logit"], arrays["target"], arrays["mask"]
     # -log2 of the probability of what was wanted, from the logit: no output of exactly 1 loses it.
-    against = np.where(arrays["target"] > 0.5, -arrays["logit"], arrays["logit"])
-    bits = (arrays["mask"][:, None] * np.logaddexp(0, against)).sum(1) / np.log(2)
+    if task.get("answer") == "symbols":
+        compare("output", np.array([softmax(values) for values in logit]), arrays["output"])
+        nats = np.logaddexp.reduce(logit, axis=1) - (target * logit).sum(1)
+    else:
+        compare("output", 1 / (1 + np.exp(-logit.clip(-80, 80))), arrays["output"])
+        nats = np.logaddexp(0, np.where(target > 0.5, -logit, logit)).sum(1)
+    bits = mask * nats / np.log(2)
     compare("loss", bits / np.maximum(bits, 1), arrays["loss"] / np.maximum(bits, 1))
     if "memory" in arrays:
         compare("memory.initial", arrays["memory.initial"], arrays["memory"][0])

@@ -5,13 +5,37 @@ mod numpy;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use tapescope::io::Experiment;
 use tapescope::io::trace::{self, Source};
 use tapescope::io::weights;
 use tapescope::model::attention::Switch;
 use tapescope::model::config::{ControllerKind, Order, ShiftForm};
-use tapescope::model::{Draw, Kind, Model, NoiseMode, NtmConfig};
+use tapescope::model::{Draw, Kind, Model, ModelConfig, NoiseMode, NtmConfig};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Recording;
+
+/// Machines that answer after their source: their task and `model`, which have every score, weighting and bias.
+#[rustfmt::skip]
+const WITH_A_SOURCE: [(&str, &str); 7] = [
+    (SYMBOLS, r#"{"kind": "bahdanau", "attention": {"bias": {"position": "on", "markov": 1, "fertility": 3}}}"#),
+    (SYMBOLS, r#"{"kind": "bahdanau", "encoder": {"cell": "gru"}, "attention": {"score": "location", "rows": 12, "weighting": "hard"}}"#),
+    (BITS, r#"{"kind": "bahdanau", "attention": {"score": "cosine", "weighting": "weibull"}}"#),
+    (BITS, r#"{"kind": "luong", "attention": {"score": "dot", "weighting": "local-monotonic", "window": 2}}"#),
+    (SYMBOLS, r#"{"kind": "luong", "attention": {"score": "scaled-dot", "weighting": "local-predictive", "window": 2}}"#),
+    (PICTURE, r#"{"kind": "caption", "annotations": {"filters": 3}, "attention": {"weighting": "lognormal"}}"#),
+    (BITS, r#"{"kind": "fixed-context"}"#),
+];
+const SYMBOLS: &str = r#"{"kind": "transduce", "length": [6, 6]}"#;
+const BITS: &str = r#"{"kind": "copy", "bits": 3, "length": [5, 5]}"#;
+const PICTURE: &str = r#"{"kind": "caption"}"#;
+
+/// Random weights, three times as large as usual: nothing saturates, and no weighting is flat.
+fn random(config: impl Into<ModelConfig>) -> Model<f32> {
+    let mut machine = Model::new(config, 9);
+    let weights = machine.params.slices_mut().flatten();
+    weights.for_each(|w| *w *= 3.0);
+    machine
+}
 
 fn export(folder: &Path, name: &str, machine: &Model<f32>, recording: &Recording) -> String {
     let path = folder.join(format!("{name}.ntmtrace.json"));
@@ -77,12 +101,7 @@ fn every_stage_follows_from_what_the_heads_emitted() {
         config.order = order;
         // Of the three that write the last erases nothing.
         config.attention.erase = [vec![Switch::On; 4], vec![Switch::Off]].concat().into();
-        let mut machine = Model::new(config, 9);
-        machine
-            .params
-            .slices_mut()
-            .flatten()
-            .for_each(|w| *w *= 3.0);
+        let machine = random(config);
         let recording = Recording::new(&machine, &task, 1, 0);
         paths.push(export(
             folder.path(),
@@ -106,6 +125,20 @@ fn every_stage_follows_from_what_the_heads_emitted() {
             &machine,
             &recording,
         ));
+    }
+    for (number, (task, model)) in WITH_A_SOURCE.into_iter().enumerate() {
+        let text = format!(r#"{{"task": {task}, "model": {model}, "training": {{}}}}"#);
+        let Experiment { task, model, .. } = Experiment::from_json(&text, "test", &[]).unwrap();
+        let machine = random(model);
+        for sampling in [NoiseMode::Mean, NoiseMode::Sampled] {
+            let draw = Draw {
+                sampling,
+                ..Draw::of(1, 0)
+            };
+            let recording = Recording::of(&machine, &task, task.episode(1, 0), Some(draw));
+            let name = format!("source{number}{sampling:?}");
+            paths.push(export(folder.path(), &name, &machine, &recording));
+        }
     }
     let Some(output) = recompute(&paths) else {
         return;

@@ -283,12 +283,11 @@ impl Train {
 
 /// Prints the numbers of training and held-out episodes of a file.
 fn note_split(task: &Task) {
-    let mut task = task.clone();
     if let Some((learned, held_out, rule)) = task.split()
-        && let Some([file, _]) = task.file_mut()
+        && let Some([file, _]) = task.file()
     {
         let file = label(Path::new(file));
-        let symbols = match &task {
+        let symbols = match task {
             Task::Pairs(task) => {
                 let [source, target] = [0, 1].map(|side| task.symbols(side).count());
                 format!("; {source} source symbols, {target} target symbols")

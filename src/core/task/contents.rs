@@ -3,7 +3,16 @@
 use super::{HeldOut, Task};
 
 impl Task {
-    /// The file with the episodes of this task and the SHA-256 of its contents, to write; `None` for other tasks.
+    /// The file with the episodes of this task and the SHA-256 of its contents; `None` for other tasks.
+    pub fn file(&self) -> Option<[&str; 2]> {
+        match self {
+            Self::Episodes(task) => Some([&task.file, &task.sha256]),
+            Self::Pairs(task) => Some([&task.file, &task.sha256]),
+            _ => None,
+        }
+    }
+
+    /// [`Task::file`], to write.
     pub fn file_mut(&mut self) -> Option<[&mut String; 2]> {
         match self {
             Self::Episodes(task) => Some([&mut task.file, &mut task.sha256]),

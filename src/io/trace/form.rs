@@ -76,19 +76,16 @@ pub(super) fn is_of_a_file(task: &str) -> bool {
 
 /// Identity of an episode of a file: the file's name, its hash, and the episode's number; and the symbols of pairs.
 fn of_a_file(task: &Task, drawn: Option<Draw>) -> Value {
-    let mut task = task.clone();
     let number = drawn.and_then(|drawn| task.number(drawn.seed, drawn.episode));
-    let file = task.file_mut().map(|[file, sha256]| {
-        let name = Path::new(file).file_name().unwrap_or_default();
-        [name.to_string_lossy().into_owned(), sha256.clone()]
-    });
-    let [file, sha256] = file.unwrap_or_default();
-    let mut params = json!({ "file": file, "sha256": sha256, "number": number });
+    let [file, sha256] = task.file().unwrap_or_default();
+    let name = Path::new(file).file_name().unwrap_or_default();
+    let name = name.to_string_lossy();
+    let mut params = json!({ "file": name, "sha256": sha256, "number": number });
     if let Task::Pairs(task) = task {
         params["tokens"] = task.tokens.word().into();
-        let [source, target] = task.symbols;
-        params["source_symbols"] = source.into();
-        params["target_symbols"] = target.into();
+        let [source, target] = &task.symbols;
+        params["source_symbols"] = source.as_str().into();
+        params["target_symbols"] = target.as_str().into();
     }
     params
 }

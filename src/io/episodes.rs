@@ -81,7 +81,7 @@ impl Experiment {
     /// experiment does not fit them.
     pub fn with_episodes(mut self, by: &Path) -> Result<Self, Error> {
         let label = file::label(by);
-        let Some([named, _]) = self.task.file_mut() else {
+        let Some([named, _]) = self.task.file() else {
             return Ok(self);
         };
         let path = found(named, by)?;
@@ -140,7 +140,7 @@ impl Experiment {
         })?;
         self.model = complete_model(&self.model, &self.task, label)?;
         let agreement = self.training.source.fits(&self.task, &self.model);
-        valid(agreement, "training.", label)?;
+        valid(agreement, "", label)?;
         for (index, &length) in self.evaluation.sizes.iter().enumerate() {
             if let Some(problem) = none_of(&self.task, length) {
                 let place = format!("evaluation.lengths[{index}]");

@@ -248,12 +248,12 @@ impl SourceConfig {
     /// Holds the agreement to a task and a machine.
     ///
     /// # Errors
-    /// There is no opposite direction, or no weights that could agree.
+    /// The key in a preset: there is no opposite direction, no weights that could agree, or too long a source.
     pub fn fits(&self, task: &Task, model: &ModelConfig) -> Result<(), ConfigError> {
         if self.agreement == 0.0 {
             return Ok(());
         }
-        let (field, found) = ("source.agreement", self.agreement);
+        let (field, found) = ("training.source.agreement", self.agreement);
         ConfigError::unless(task.is_reversible(), field, found, || {
             let name = task.name();
             format!("0, because source and answer of the task `{name}` cannot change places")
@@ -265,7 +265,15 @@ impl SourceConfig {
         })?;
         // The answer is the source of the second machine.
         let source = if task.is_loaded() { task.longest() } else { 0 };
-        model.fits_source(source)
+        model.fits_source(source).map_err(|mut error| {
+            error.field.insert_str(0, "model.");
+            error
+        })
+    }
+
+    /// Number of machines that learn together: 2 with the agreement.
+    pub fn machines(&self) -> usize {
+        1 + usize::from(self.agreement > 0.0)
     }
 }
 

@@ -379,7 +379,7 @@ impl Trainer {
             {
                 optimizer.update(&mut machine.params, gradient, rate_factor);
             }
-            if !all_finite(params) {
+            if !self.weights().all(|(_, params)| all_finite(params)) {
                 return Err(self.divergence());
             }
         }
@@ -533,6 +533,13 @@ impl Trainer {
         point
     }
 
+    /// The weights of the machine, and of that in the opposite direction, with the prefixes of their names.
+    fn weights(&self) -> impl Iterator<Item = (&'static str, &Params<f32>)> {
+        let reverse = self.state.reverse.iter();
+        let reverse = reverse.map(|(machine, _)| ("reverse.", &machine.params));
+        once(("", &self.state.machine.params)).chain(reverse)
+    }
+
     /// Names the first thing that is not finite.
     fn divergence(&self) -> Diverged {
         let in_trace = self
@@ -542,9 +549,11 @@ impl Trainer {
             .find_map(|group| group.not_finite.clone());
         let (tensor, step) = in_trace.map_or_else(
             || {
-                let gradient = first_broken(&self.gradient);
-                let named = gradient.map(|name| format!("gradient of {name}"));
-                let named = named.or_else(|| first_broken(&self.state.machine.params));
+                let reverse = self.reverse.iter().map(|of| ("gradient of reverse.", of));
+                let gradients = once(("gradient of ", &self.gradient)).chain(reverse);
+                let mut all = gradients.chain(self.weights());
+                let named =
+                    all.find_map(|(prefix, of)| Some(prefix.to_owned() + &first_broken(of)?));
                 (named.unwrap_or("gradient".into()), None)
             },
             |(tensor, step)| (tensor, Some(step)),
@@ -553,7 +562,7 @@ impl Trainer {
             tensor,
             step,
             sequences: self.state.sequences,
-            weights: !all_finite(&self.state.machine.params),
+            weights: !self.weights().all(|(_, params)| all_finite(params)),
         }
     }
 }
@@ -979,6 +988,23 @@ mod tests {
         };
         let untrained = Model::new(State::reverse_of(&one.machine.config), 3);
         assert!(bits(&reverse(&one)) < bits(&untrained));
+    }
+
+    #[test]
+    fn nonfinite_weights_of_the_second_machine_are_detected_at_once() {
+        let mut trainer = both_ways(0.3, 1);
+        let (machine, optimizer) = trainer.state.reverse.as_mut().unwrap();
+        let mut config = optimizer.config;
+        let OptimizerConfig::Adam { learning_rate, .. } = &mut config else {
+            unreachable!()
+        };
+        *learning_rate = 1e39;
+        *optimizer = Optimizer::new(config, &machine.config);
+        let diverged = trainer.update().unwrap_err();
+        assert_eq!(
+            (diverged.tensor.as_str(), diverged.weights),
+            ("reverse.encoder.forward.weight", true)
+        );
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl Experiment {
         let penalty = self.training.redundancy.fits(&self.model);
         valid(penalty, "training.", file)?;
         let agreement = self.training.source.fits(&self.task, &self.model);
-        valid(agreement, "training.", file)?;
+        valid(agreement, "", file)?;
         Ok(self)
     }
 
@@ -204,7 +204,7 @@ fn complete_task(task: &mut Task, given: &Value, file: &str) -> Result<(), Error
     {
         task.sorted = task.sorted.min(*task.items.end());
     }
-    if let Some([named, _]) = task.file_mut()
+    if let Some([named, _]) = task.file()
         && named.is_empty()
     {
         let kind = match task {

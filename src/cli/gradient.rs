@@ -40,8 +40,11 @@ pub(super) fn computed<T>(
 
 /// Bytes of the gradients with respect to all recorded values of an episode, and of their computation.
 pub(super) fn bytes(config: &ModelConfig, steps: usize) -> u64 {
-    let (batch, threads) = (1, 1);
-    let backward = Demand::Training { batch, threads };
+    let backward = Demand::Training {
+        batch: 1,
+        threads: 1,
+        machines: 1,
+    };
     let recording = Demand::Recording.bytes(config, steps);
     recording.saturating_add(backward.bytes(config, steps))
 }

@@ -86,9 +86,10 @@ pub(super) fn no_weights<T>(name: &str) -> anyhow::Result<T> {
 
 /// Checks that a machine samples, for an `option` about its noise.
 pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> anyhow::Result<()> {
+    let heads = if config.has_source() { "" } else { "heads." };
     ensure!(
         config.is_random(),
-        "{option}: {name}: no head samples; only heads with `model.heads.attention.weighting` hard, weibull or lognormal do"
+        "{option}: {name}: no head samples; only heads with `model.{heads}attention.weighting` hard, weibull or lognormal do"
     );
     Ok(())
 }
@@ -153,15 +154,20 @@ pub(super) fn check_training(
     threads: usize,
 ) -> anyhow::Result<()> {
     let batch = experiment.training.batch;
-    let threads = threads.min(batch);
-    let demand = Demand::Training { batch, threads };
+    let demand = Demand::Training {
+        batch,
+        threads: threads.min(batch),
+        machines: experiment.training.source.machines(),
+    };
     check_size(&experiment.model, &experiment.task, demand, preset)
 }
 
 /// Refuses a source of more steps than the machine knows; `place` is where it comes from.
 pub(super) fn check_source(config: &ModelConfig, steps: usize, place: &str) -> anyhow::Result<()> {
     if let Err(error) = config.fits_source(steps) {
-        bail!("{place}: model.{error}; choose shorter sources");
+        bail!(
+            "{place}: model.{error}; choose shorter sources, or train with a larger `model.attention.rows`"
+        );
     }
     Ok(())
 }
@@ -175,18 +181,20 @@ pub(super) fn check_size(
     place: &str,
 ) -> anyhow::Result<()> {
     check_source(config, task.longest_source(), place)?;
-    let steps = task.longest();
+    let [steps, source] = demand.longest(config, task);
     let (what, threads, several) = match demand {
         Demand::Recording => ("recording", 0, (0, "")),
         Demand::Measuring { threads, samples } => ("measuring", threads, (samples, "samples")),
-        Demand::Training { batch, threads } => ("training", threads, (batch, "episodes a batch")),
+        Demand::Training { batch, threads, .. } => {
+            ("training", threads, (batch, "episodes a batch"))
+        }
     };
-    let Err(short) = memory_limit::claim(demand.bytes(config, steps), threads) else {
+    let Err(short) = memory_limit::claim(demand.of_task(config, task), threads) else {
         return Ok(());
     };
     let sizes = [
         (steps, "steps"),
-        (config.rows(), "rows"),
+        (config.rows_of(source), "rows"),
         (config.columns(), "columns"),
         (config.sizes().layers, "layers"),
         (config.sizes().units, "units"),

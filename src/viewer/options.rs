@@ -90,13 +90,13 @@ impl Options {
         let Some(inputs) = session.recording_inputs() else {
             return Ok(());
         };
-        let steps = inputs.steps();
         // A machine that cannot run on this number of rows is refused when it records.
         let config = machine.ntm.config.with_rows(inputs.request.rows);
         let config = config.unwrap_or_else(|_| machine.ntm.config.clone());
-        worker::check_recording(&config, steps).map_err(StartError::TooLarge)?;
+        let most = inputs.request.longest(&config, &inputs.task());
+        worker::check_recording(&config, most).map_err(StartError::TooLarge)?;
         let (heads, writes_first) = (Trace::new(&config), config.order() == Order::WriteFirst);
-        Ok(self.begin.check(steps, &heads, writes_first)?)
+        Ok(self.begin.check(inputs.steps(), &heads, writes_first)?)
     }
 
     /// Moves the machine of this name before the others.

@@ -416,7 +416,7 @@ async fn record(
         let (title, allowed) = (&inputs.machine.title, error.allowed);
         format!("{title} does not run on {rows} rows; allowed: {allowed}.")
     })?;
-    check_recording(&config, request.steps(task))?;
+    check_recording(&config, request.longest(&config, task))?;
     let episode = request.episode(task);
     let fits = config.fits_source(episode.source());
     fits.map_err(|error| format!("model.{error}. Choose a shorter episode."))?;
@@ -479,9 +479,10 @@ fn derived(shown: &RecordedEpisode, of: Quantity) -> Result<Gradients, String> {
     found.ok_or_else(|| "This episode has no such output bit.".to_owned())
 }
 
-/// Checks that recording this number of steps does not take too much memory.
-pub fn check_recording(config: &ModelConfig, steps: usize) -> Result<(), String> {
-    let (bytes, rows) = (Demand::Recording.bytes(config, steps), config.rows());
+/// Checks that recording this number of steps, with those of the source, does not take too much memory.
+pub fn check_recording(config: &ModelConfig, [steps, source]: [usize; 2]) -> Result<(), String> {
+    let bytes = Demand::Recording.with_source(config, [steps, source]);
+    let rows = config.rows_of(source);
     let what = format!("{steps} steps of a memory of {rows} rows");
     let advice = "Choose a shorter episode or fewer rows.";
     if bytes > LARGEST_RECORDING {
@@ -504,7 +505,12 @@ pub fn learning_threads(count: usize) -> usize {
 pub fn check_training(experiment: &Experiment, count: usize) -> Result<(), String> {
     let (batch, steps) = (experiment.training.batch, experiment.task.longest());
     let threads = learning_threads(count).min(batch);
-    let demand = Demand::Training { batch, threads }.bytes(&experiment.model, steps);
+    let demand = Demand::Training {
+        batch,
+        threads,
+        machines: experiment.training.source.machines(),
+    };
+    let demand = demand.of_task(&experiment.model, &experiment.task);
     let snapshots = (Snapshots::LIMIT / count) as u64;
     let bytes = (demand + snapshots).saturating_mul(count as u64);
     memory_limit::claim(bytes, threads).map_err(|short| {

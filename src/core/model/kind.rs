@@ -143,6 +143,12 @@ impl dyn Kind + '_ {
         self.sizes().rows
     }
 
+    /// Memory rows in an episode with this number of source steps.
+    pub fn rows_of(&self, source: usize) -> usize {
+        self.of_source(source)
+            .map_or(self.rows(), |kind| kind.rows())
+    }
+
     /// [`Sizes::columns`].
     pub fn columns(&self) -> usize {
         self.sizes().columns

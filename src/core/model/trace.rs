@@ -322,10 +322,10 @@ impl<R: Real> Trace<R> {
         found.map(|(.., series)| series)
     }
 
-    /// Bytes of a trace with room for an episode of `steps` steps, as [`Trace::resize_for_training`] makes
-    /// it; with no limit on the values of memory, as [`Trace::resize`] does.
-    pub fn bytes(kind: &impl AsKind, steps: usize, limit: usize) -> u64 {
-        let trace = Self::of_source(kind, steps);
+    /// Bytes of a trace with room for an episode of `steps` steps, `source` of them before the answer, as
+    /// [`Trace::resize_for_training`] makes it; with no limit on the values of memory, as [`Trace::resize`] does.
+    pub fn bytes(kind: &impl AsKind, [steps, source]: [usize; 2], limit: usize) -> u64 {
+        let trace = Self::of_source(kind, source);
         let every = trace.memory_every_within(steps, limit);
         let of = |(_, array, series): (Place, Array, &Series<R>)| {
             (series.width() as u64).saturating_mul(rows(array, steps, every) as u64)
@@ -578,12 +578,12 @@ mod tests {
                 let mut trace = Trace::<f32>::new(&config);
                 trace.resize_for_training(steps, limit);
                 let held = trace.values().count() * size_of::<f32>();
-                assert_eq!(Trace::<f32>::bytes(&config, steps, limit), held as u64);
+                assert_eq!(Trace::<f32>::bytes(&config, [steps; 2], limit), held as u64);
             }
         }
-        let all = Trace::<f32>::bytes(&config, 99, usize::MAX);
-        assert!(Trace::<f32>::bytes(&config, 99, 0) < all);
-        assert_eq!(Trace::<f64>::bytes(&config, 99, usize::MAX), 2 * all);
+        let all = Trace::<f32>::bytes(&config, [99; 2], usize::MAX);
+        assert!(Trace::<f32>::bytes(&config, [99; 2], 0) < all);
+        assert_eq!(Trace::<f64>::bytes(&config, [99; 2], usize::MAX), 2 * all);
     }
 
     #[test]

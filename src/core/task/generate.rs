@@ -167,6 +167,12 @@ pub trait Generate: Keys {
         self.longest()
     }
 
+    /// The steps of the longest free run, whose answer may be twice as long as its target.
+    fn longest_run(&self) -> usize {
+        let answer = self.longest().saturating_sub(self.longest_source());
+        self.longest() + self.alphabet().map_or(0, |_| answer)
+    }
+
     /// Samples an episode.
     fn sample(&self, random: &mut Random) -> Episode;
 

@@ -138,10 +138,10 @@ fn alignment(links: &str, lengths: [usize; 2]) -> Result<Vec<Option<Range<usize>
             let link: String = link.chars().take(40).collect();
             Err(format!("has the alignment {link}; {problem}"))
         };
-        let ends = link
-            .split_once('-')
-            .map(|(from, to)| [from, to].map(str::parse::<usize>));
-        let Some([Ok(from), Ok(to)]) = ends else {
+        // `+0` would be a number too.
+        let place = |end: &str| end.parse::<usize>().ok().filter(|_| !end.starts_with('+'));
+        let ends = link.split_once('-');
+        let Some([Some(from), Some(to)]) = ends.map(|(from, to)| [from, to].map(place)) else {
             return fail("expected a source token, -, and a target token, such as 0-2".to_owned());
         };
         for ((end, length), side) in [from, to].into_iter().zip(lengths).zip(SIDES) {
@@ -285,6 +285,16 @@ impl Pairs {
         episode
     }
 
+    /// The most steps of a line with an answer this many times as long as the target.
+    fn longest_with(&self, times: usize) -> usize {
+        let all = self.pairs().map_or(&[][..], |pairs| pairs);
+        let some = all.iter().map(|pair| pair.lengths);
+        let some = some.filter(|[source, _]| self.length.contains(source));
+        let longest = some.map(|[source, target]| source + 1 + times * (target + 1));
+        let unknown = (1 + times) * (self.length.end() + 1);
+        longest.max().unwrap_or(unknown)
+    }
+
     /// Line `number` of the file; silence without one.
     pub(super) fn numbered(&self, number: Option<usize>) -> Episode {
         let pair = self.pairs().zip(number);
@@ -352,11 +362,11 @@ impl Generate for Pairs {
     }
 
     fn longest(&self) -> usize {
-        let all = self.pairs().map_or(&[][..], |pairs| pairs);
-        let some = all.iter().map(|pair| pair.lengths);
-        let some = some.filter(|[source, _]| self.length.contains(source));
-        let longest = some.map(|[source, target]| source + target + 2).max();
-        longest.unwrap_or(2 * self.length.end() + 2)
+        self.longest_with(1)
+    }
+
+    fn longest_run(&self) -> usize {
+        self.longest_with(2)
     }
 
     /// A training line of these lengths, or of any length without them; silence if there is none.
@@ -400,6 +410,7 @@ mod tests {
             (episode.size, episode.scored_bits(), task.longest()),
             (2, 3, 6)
         );
+        assert_eq!((task.longest_run(), episode.most_steps()), (9, 9));
         assert_eq!(
             (whole.split(), whole.number(0, 7)),
             (Some((1, 1, HeldOut::Last(1))), Some(1))
@@ -483,6 +494,14 @@ mod tests {
             (
                 "a\tb\t0:0",
                 "has the alignment 0:0; expected a source token, -, and a target token, such as 0-2",
+            ),
+            (
+                "a\tb\t+0-0",
+                "has the alignment +0-0; expected a source token, -, and a target token",
+            ),
+            (
+                "a\tb\t0-+0",
+                "has the alignment 0-+0; expected a source token, -, and a target token",
             ),
             (
                 "a\tb\t0-0 1-0",

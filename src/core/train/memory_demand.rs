@@ -5,6 +5,7 @@ use super::trainer::group_size;
 use crate::math::matrix::padded;
 use crate::math::units;
 use crate::model::{HeadTrace, ModelConfig, Trace};
+use crate::task::Task;
 
 /// The largest recording that is held to be looked at, in bytes.
 pub const LARGEST_RECORDING: u64 = 2 << 30;
@@ -35,15 +36,36 @@ pub enum Demand {
         batch: usize,
         /// Threads for them, not more than there are episodes.
         threads: usize,
+        /// Machines that learn together.
+        machines: usize,
     },
 }
 
 impl Demand {
-    /// Bytes that the work takes in episodes of at most `steps` steps; counted as `f64`, which do not overflow.
+    /// Bytes that the work takes in episodes of at most `steps` steps.
     pub fn bytes(self, config: &ModelConfig, steps: usize) -> u64 {
+        self.with_source(config, [steps; 2])
+    }
+
+    /// Bytes that the work takes in the longest episodes of a task.
+    pub fn of_task(self, config: &ModelConfig, task: &Task) -> u64 {
+        self.with_source(config, self.longest(config, task))
+    }
+
+    /// The most steps of an episode of a task, and of its source: what is recorded may go on after the target.
+    pub fn longest(self, config: &ModelConfig, task: &Task) -> [usize; 2] {
+        let mut steps = task.longest();
+        if self == Self::Recording && config.has_source() {
+            steps = task.longest_run();
+        }
+        [steps, task.longest_source().min(steps)]
+    }
+
+    /// [`Demand::bytes`] with sources of at most this many steps; counted as `f64`, which do not overflow.
+    pub fn with_source(self, config: &ModelConfig, [steps, source]: [usize; 2]) -> u64 {
         // Input, target, mask and loss stand beside what is recorded.
         let beside = BYTES * ((config.inputs() + config.outputs() + 2) as f64 * steps as f64);
-        let episode = |limit| Trace::<f32>::bytes(config, steps, limit) as f64 + beside;
+        let episode = |limit| Trace::<f32>::bytes(config, [steps, source], limit) as f64 + beside;
         let weights = BYTES * config.shape().count() as f64;
         let bytes = match self {
             Self::Recording => episode(usize::MAX),
@@ -51,13 +73,17 @@ impl Demand {
                 let answers = (2 * padded(config.outputs()) * samples) as f64 * steps as f64;
                 weights + threads as f64 * (episode(TAPE_LIMIT) + BYTES * answers)
             }
-            Self::Training { batch, threads } => {
+            Self::Training {
+                batch,
+                threads,
+                machines,
+            } => {
                 let size = group_size(batch);
-                let tape = episode(TAPE_LIMIT) + backward_bytes(config, steps);
+                let tape = episode(TAPE_LIMIT) + backward_bytes(config, [steps, source]);
                 // Between updates each thread measures an episode.
                 let of_thread = size as f64 * tape + episode(TAPE_LIMIT);
                 let copies = COPIES + batch.div_ceil(size);
-                threads as f64 * of_thread + copies as f64 * weights
+                machines as f64 * (threads as f64 * of_thread + copies as f64 * weights)
             }
         };
         bytes as u64
@@ -67,12 +93,12 @@ impl Demand {
 /// Bytes that back-propagation takes besides a tape: what lies between two memories that were kept, as a tape of so
 /// many steps; a gradient w.r.t. every linear map and weighting of every step; the weights of the output layer once
 /// more; and sums for the units of the heads.
-fn backward_bytes(config: &ModelConfig, steps: usize) -> f64 {
-    let memory = config.rows() * config.columns();
-    let every = Trace::<f32>::memory_every_for(memory, steps, TAPE_LIMIT);
+fn backward_bytes(config: &ModelConfig, [steps, source]: [usize; 2]) -> f64 {
+    let rows = config.rows_of(source);
+    let every = Trace::<f32>::memory_every_for(rows * config.columns(), steps, TAPE_LIMIT);
     let linears = config.shape().linears;
     let ends = linears.iter().map(|map| map.inputs + padded(map.outputs()));
-    let per_step = ends.sum::<usize>() + config.heads() * config.rows();
+    let per_step = ends.sum::<usize>() + config.heads() * rows;
     let output = linears
         .last()
         .map_or(0, |map| padded(map.inputs) * map.outputs());
@@ -82,16 +108,71 @@ fn backward_bytes(config: &ModelConfig, steps: usize) -> f64 {
     let vectors = arrays.filter(|(array, _)| array.is_learned() && array.dims.len() == 1);
     let units = vectors.map(|(_, series)| series.width()).sum();
     let sums = units::sums::<f32>(config.columns(), units);
-    let between = Trace::<f32>::bytes(config, every + 2, usize::MAX);
+    let between = Trace::<f32>::bytes(config, [every + 2, source], usize::MAX);
     between as f64 + BYTES * (per_step as f64 * steps as f64 + (output + sums) as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::NtmConfig;
-    use crate::task::{Copy, Task};
+    use crate::model::{BahdanauConfig, FixedContextConfig, Model, NtmConfig};
+    use crate::task::{Copy, Transduce};
     use crate::train::Recording;
+
+    fn training(batch: usize, threads: usize) -> Demand {
+        let machines = 1;
+        Demand::Training {
+            batch,
+            threads,
+            machines,
+        }
+    }
+
+    fn held(recording: &Recording) -> u64 {
+        let episode = &recording.episode;
+        let values = recording.trace.values().count()
+            + episode.input.len()
+            + episode.target.len()
+            + episode.mask.len()
+            + recording.loss.len();
+        4 * values as u64
+    }
+
+    #[test]
+    fn a_run_to_twice_the_length_of_the_target_takes_the_predicted_memory() {
+        let task = Task::Transduce(Transduce {
+            length: 5..=5,
+            ..Transduce::DEFAULT
+        });
+        let channels = (task.inputs(), task.outputs());
+        for config in [
+            ModelConfig::from(FixedContextConfig::new(channels.0, channels.1)),
+            BahdanauConfig::new(channels.0, channels.1).into(),
+        ] {
+            let mut machine = Model::new(config.clone(), 1);
+            let params = machine.params.slices_mut().flatten();
+            params.for_each(|weight| *weight = 0.0);
+            let recording = Recording::new(&machine, &task, 1, 0);
+            assert_eq!(recording.episode.steps(), 6 + 2 * 6);
+            let predicted = Demand::Recording.of_task(&config, &task);
+            assert_eq!(predicted, held(&recording));
+        }
+    }
+
+    #[test]
+    fn training_counts_every_memory_row_of_a_source_and_both_machines() {
+        let config = ModelConfig::from(BahdanauConfig::new(9, 8));
+        let [few, many] = [1, 1000].map(|source| backward_bytes(&config, [3000, source]));
+        let (columns, rows) = (config.columns() as f64, 999.0);
+        assert!(many - few > BYTES * rows * (2.0 * columns + 3000.0));
+        let both = Demand::Training {
+            batch: 8,
+            threads: 2,
+            machines: 2,
+        };
+        let alone = training(8, 2).bytes(&config, 50);
+        assert_eq!(both.bytes(&config, 50), 2 * alone);
+    }
 
     #[test]
     fn recording_takes_the_predicted_memory() {
@@ -102,22 +183,16 @@ mod tests {
         let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.controller.layers) = (30, 2);
         let recording = Recording::new(&crate::model::Model::new(config.clone(), 1), &task, 1, 0);
-        let episode = &recording.episode;
-        let held = recording.trace.values().count()
-            + episode.input.len()
-            + episode.target.len()
-            + episode.mask.len()
-            + recording.loss.len();
         assert_eq!(
-            Demand::Recording.bytes(&config.clone().into(), episode.steps()),
-            4 * held as u64
+            Demand::Recording.bytes(&config.into(), recording.episode.steps()),
+            held(&recording)
         );
     }
 
     #[test]
     fn batch_memory_is_tapes_plus_group_gradients() {
         let config = ModelConfig::from(NtmConfig::new(9, 8));
-        let bytes = |batch, threads| Demand::Training { batch, threads }.bytes(&config, 2001);
+        let bytes = |batch, threads| training(batch, threads).bytes(&config, 2001);
         let (threads, samples) = (1, 0);
         let measuring = Demand::Measuring { threads, samples };
         assert!(bytes(1, 1) > measuring.bytes(&config, 2001));
@@ -141,8 +216,7 @@ mod tests {
     fn a_demand_beyond_all_numbers_is_the_largest() {
         let mut config = NtmConfig::new(9, 8);
         (config.rows, config.columns) = (1 << 20, 4096);
-        let (batch, threads) = (1 << 30, 1 << 30);
-        let demand = Demand::Training { batch, threads };
+        let demand = training(1 << 30, 1 << 30);
         assert_eq!(demand.bytes(&config.into(), 1 << 40), u64::MAX);
     }
 
@@ -152,8 +226,8 @@ mod tests {
         (config.rows, config.columns) = (1 << 16, 256);
         let config = config.into();
         let all = Demand::Recording.bytes(&config, 2000);
-        let (batch, threads, samples) = (1, 1, 0);
-        let training = Demand::Training { batch, threads };
+        let (threads, samples) = (1, 0);
+        let training = training(1, threads);
         let measuring = Demand::Measuring { threads, samples };
         assert!(training.bytes(&config, 2000) < all / 3);
         assert!(measuring.bytes(&config, 2000) < all / 5);

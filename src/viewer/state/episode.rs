@@ -10,7 +10,7 @@ use crate::figure::page::debug::timeline::line_count;
 use crate::figure::scene::catalogue::Facts;
 use crate::figure::{Gradients, Layer, facts::signal_path, touched};
 use crate::math::Series;
-use crate::model::{Draw, HeadTrace, NoiseMode, WrapAround};
+use crate::model::{Draw, HeadTrace, ModelConfig, NoiseMode, WrapAround};
 use crate::player::Player;
 use crate::task::{Episode, Task};
 use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recording, is_absent};
@@ -90,8 +90,8 @@ impl EpisodeRequest {
             ..Self::default()
         };
         let fits = |request: &Self| {
-            let steps = request.task(machine).longest();
-            Demand::Recording.bytes(&machine.ntm.config, steps) <= LARGEST_RECORDING
+            let task = request.task(machine);
+            Demand::Recording.of_task(&machine.ntm.config, &task) <= LARGEST_RECORDING
         };
         let least = machine.task.least_size();
         while request.size > least && !fits(&request) {
@@ -144,6 +144,17 @@ impl EpisodeRequest {
             Some(given) => given.0.1.steps(),
             None if task.held_out().is_some() => task.episode(self.seed, 0).steps(),
             None => task.longest(),
+        }
+    }
+
+    /// The most steps to record, and those of the source: a machine that answers after it may go on after the target.
+    pub fn longest(&self, config: &ModelConfig, task: &Task) -> [usize; 2] {
+        let of = |episode: &Episode| [episode.most_steps(), episode.source()];
+        match &self.given {
+            _ if !config.has_source() => [self.steps(task); 2],
+            Some(given) => of(&given.0.1),
+            None if task.held_out().is_some() => of(&task.episode(self.seed, 0)),
+            None => Demand::Recording.longest(config, task),
         }
     }
 

@@ -179,6 +179,57 @@ fn every_machine_with_a_source_is_verified_without_tolerance() {
 }
 
 #[test]
+fn a_value_where_there_must_be_none_is_found() {
+    for (model, after, before) in [
+        (
+            r#"{"kind": "bahdanau", "encoder": {"size": 3, "fertility": 4}, "decoder": {"size": 7}}"#,
+            &[
+                "encoder.forward.cell",
+                "encoder.forward.hidden",
+                "encoder.backward.cell",
+                "encoder.backward.hidden",
+                "fertility.mean",
+                "fertility.variance",
+            ][..],
+            &["controller.cell", "controller.hidden"][..],
+        ),
+        (
+            r#"{"kind": "caption", "annotations": {"filters": 5}, "decoder": {"size": 7, "gate": "on"}}"#,
+            &["annotations"],
+            &["controller.hidden", "context.gate"],
+        ),
+        (
+            r#"{"kind": "luong", "encoder": {"size": 6}}"#,
+            &["encoder.forward.hidden"],
+            &["attentional"],
+        ),
+    ] {
+        let machine = Model::new(experiment(COPY, model, 8).model, 1);
+        let recording = Recording::new(&machine, &experiment(COPY, model, 8).task, 7, 1);
+        let (source, last) = (recording.episode.source(), recording.episode.steps() - 1);
+        let after = after
+            .iter()
+            .flat_map(|array| [(array, source), (array, last)]);
+        let before = before
+            .iter()
+            .flat_map(|array| [(array, 0), (array, source - 2)]);
+        for (&wanted, t) in after.chain(before) {
+            let mut tampered = recording.clone();
+            let all = recording.trace.of_steps();
+            let named = |&(place, array, _): &_| recording.trace.array_name(place, array) == wanted;
+            let at = all.iter().position(named).unwrap();
+            let (place, array, _) = all[at];
+            let series = tampered.trace.series_mut(place, array);
+            series.unwrap().row_mut(t)[0] = 0.25;
+            let found = trace::verify(&read(&tampered, &machine), 1e-6);
+            assert_eq!(found.outcome(), trace::Outcome::Differs, "{wanted}, {t}");
+            let first = found.comparison.first.unwrap();
+            assert_eq!((first.array.as_str(), first.step), (wanted, Some(t)));
+        }
+    }
+}
+
+#[test]
 fn traces_of_symbols_keep_their_alignment_and_are_verified() {
     for task in [
         r#"{"kind": "transduce", "symbols": 5, "fertility": 3, "ambiguous": 0.4, "length": [3, 3]}"#,
@@ -305,6 +356,13 @@ fn a_source_longer_than_the_location_score_knows_is_refused() {
     let wanted =
         "`model.attention.rows`: is 6; allowed: 7 or more, because a source may have as many steps";
     assert!(message.contains(wanted), "{message}");
+    // The second machine reads answers, which are longer.
+    let both = r#"{"task": {"kind": "transduce", "symbols": 5, "length": [3, 3], "fertility": 2},
+        "model": {"kind": "bahdanau", "attention": {"score": "location", "rows": 10}},
+        "training": {"source": {"agreement": 0.1}}}"#;
+    let message = Experiment::from_json(both, "test.json", &[]).unwrap_err();
+    let wanted = "`model.attention.rows`: is 10; allowed: 11 or more";
+    assert!(message.to_string().contains(wanted), "{message}");
     // Where nobody asks, no row behind those that it knows has a score.
     let machine = Model::new(model(7).unwrap().model, 1);
     let longer = trainer(experiment(COPY, BAHDANAU, 8)).task.with_size(9);

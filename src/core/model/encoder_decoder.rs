@@ -22,7 +22,7 @@ use super::reader::{self, ReaderGradient};
 use super::shape::{LinearSpec, Shape};
 use super::slots::Slots;
 use super::source::{Source, SourceBack, Weights};
-use super::spec::{Array, Place};
+use super::spec::{self, Array, Place};
 use super::trace::Trace;
 use super::{feedback, readout};
 use crate::keys::{ConfigError, Keys, Table, check};
@@ -293,6 +293,18 @@ impl<D: Decoder> Kind for EncoderDecoder<D> {
 
     fn first_step(&self) -> usize {
         self.rows
+    }
+
+    fn is_zero(&self, place: Place, array: Array, t: usize, source: usize) -> bool {
+        match place {
+            Place::Machine if D::Source::ARRAYS.contains(&array) => t >= source,
+            Place::Machine => D::ARRAYS.contains(&array) && t < source,
+            // The decoder starts from its state in the last source step.
+            Place::Layer(_) => t + 1 < source,
+            Place::Head(_) => {
+                t < source && !matches!(array.range, spec::Range::Normal | spec::Range::Uniform)
+            }
+        }
     }
 
     fn mechanism(&self, _: usize) -> Mechanism {

@@ -76,6 +76,11 @@ pub trait Kind: Keys + Debug + Send + Sync {
         0
     }
 
+    /// True for a step in which an array in files is 0, of an episode with this number of source steps.
+    fn is_zero(&self, _place: Place, _array: Array, _t: usize, _source: usize) -> bool {
+        false
+    }
+
     /// Returns the mechanism of a head.
     fn mechanism(&self, _head: usize) -> Mechanism {
         Mechanism::default()

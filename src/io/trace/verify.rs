@@ -57,6 +57,21 @@ pub enum Outcome {
 }
 
 impl Verified {
+    /// Checks the end of the run, and lists the entries about the episode if it was not generated again.
+    fn check_declared(&mut self, trace: &Imported, is_generated: bool) {
+        let needs = ["logit", "target", "mask"];
+        if needs.iter().all(|array| trace.recording.knows(array)) {
+            self.contradictions.extend(trace.ends_otherwise());
+        } else if !trace.says("ended").is_empty() {
+            self.declared.push("ended".to_owned());
+        }
+        if !is_generated {
+            let said = OF_EPISODES.into_iter();
+            let said = said.filter(|key| !trace.says(key).is_empty());
+            self.declared.extend(said.map(str::to_owned));
+        }
+    }
+
     /// All in a word.
     pub fn outcome(&self) -> Outcome {
         if self.comparison.differing > 0 || !self.contradictions.is_empty() {
@@ -119,20 +134,7 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
             .extend(asked.map(|array| (array, why.clone()))),
         Again::Unknown(why) => found.undrawn = Some((why, asked.collect())),
     }
-    if ["logit", "target", "mask"]
-        .iter()
-        .all(|array| recording.knows(array))
-    {
-        found.contradictions.extend(trace.ends_otherwise());
-    } else if !trace.says("ended").is_empty() {
-        found.declared.push("ended".to_owned());
-    }
-    if episode.is_none() {
-        let said = OF_EPISODES
-            .into_iter()
-            .filter(|key| !trace.says(key).is_empty());
-        found.declared.extend(said.map(str::to_owned));
-    }
+    found.check_declared(trace, episode.is_some());
     let skip = found.unchecked.iter().map(|(array, _)| array.clone());
     let mut check = Check {
         trace,
@@ -205,7 +207,7 @@ pub fn replay(
 /// An array, and the lowest and the highest value that it may have.
 type Ranged<'a> = (OfSteps<'a>, [f32; 2]);
 
-/// The arrays that do not follow from anything, and the ends of their ranges.
+/// The arrays that do not follow from anything, and the ends of their ranges, of a machine with a source all of them.
 fn ranges<'a>(imported: &'a Imported, rules: &[Dependency<'_>]) -> Vec<Ranged<'a>> {
     let trace = &imported.recording.trace;
     let ranged = |(place, spec, series): OfSteps<'a>| {
@@ -216,7 +218,8 @@ fn ranges<'a>(imported: &'a Imported, rules: &[Dependency<'_>]) -> Vec<Ranged<'a
             "tanh" => (-1.0, 1.0),
             _ => spec.range.ends(),
         };
-        let is_ranged = is_given && (low, high) != Range::Any.ends() && series.width() > 0;
+        let has_limits = (low, high) != Range::Any.ends() || imported.config.has_source();
+        let is_ranged = is_given && has_limits && series.width() > 0;
         is_ranged.then_some(((place, spec, series), [low, high]))
     };
     trace.everything().filter_map(ranged).collect()
@@ -329,26 +332,33 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that arrays without dependencies are within their range, and that distributions sum to 1.
+    /// Checks that arrays without dependencies are within their range, or 0 where there is nothing, and that
+    /// distributions sum to 1.
     fn in_range(&mut self, ranges: &[Ranged<'_>], t: usize) {
-        let (trace, tolerance) = (&self.recording.trace, self.tolerance.max(SLACK));
+        let (trace, config) = (&self.recording.trace, &self.trace.config);
         // The nearest allowed value; a value that is not a number is skipped.
-        let nearest = |value: f32, low, high| {
+        let nearest = |value: f32, [low, high]: [f32; 2], tolerance: f64| {
             let nearest = value.clamp(low, high);
             let is_near = (f64::from(value) - f64::from(nearest)).abs() <= tolerance;
             if is_near { value } else { nearest }
         };
         let comparison = &mut self.found.comparison;
         let values = comparison.values;
-        for &(array, [low, high]) in ranges {
+        for &(array, ends) in ranges {
             let (place, spec, series) = array;
             let row = series.row(t);
-            let allowed = row.iter().map(|&value| nearest(value, low, high));
+            let is_zero = config.is_zero(place, spec, t, trace.setting.source);
+            let (ends, tolerance) = if is_zero {
+                ([0.0; 2], self.tolerance)
+            } else {
+                (ends, self.tolerance.max(SLACK))
+            };
+            let allowed = row.iter().map(|&value| nearest(value, ends, tolerance));
             comparison.walk(of_step(trace, array, t), allowed, |_, _| 0.0);
-            if spec.range == Range::Distribution {
+            if spec.range == Range::Distribution && !is_zero {
                 let sum = row.iter().sum();
                 let name = trace.array_name(place, spec);
-                let allowed = [nearest(sum, 1.0, 1.0)];
+                let allowed = [nearest(sum, [1.0; 2], tolerance)];
                 comparison.walk(piece(name, t, [], &[sum]), allowed, |_, _| 0.0);
             }
         }

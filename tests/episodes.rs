@@ -658,7 +658,7 @@ fn a_run_on_pairs_resumes_repeats_evaluates_and_traces_from_any_folder() {
     let input = ["trace", "run", "--input", "own.json", "--out", "u.json"];
     refused(
         &tapescope(place.path(), &input),
-        r#"own.json: invalid type: sequence, expected a string at line 1 column 0; expected a source such as "the cat", in quotes"#,
+        r#"own.json: is not a text in quotes; expected a source such as "the cat", or with its target"#,
     );
     let drawn = tapescope(
         place.path(),

@@ -17,6 +17,7 @@ use super::message::note;
 use super::table::{Column, Format, Table};
 use crate::io::measurement::MeasurementLine;
 use crate::io::{Experiment, Trained, harmless, paper};
+use crate::math::Answer;
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Demand, UNSEEN_SEED, optimum};
 
@@ -34,8 +35,8 @@ Examples:
 
 `bits` is the loss in bits per sequence, the measure of the paper: the summed cross-entropy of the answer, as mean \
 ± half the 95 % interval (1.96 standard errors), and as `median`, which a few bad episodes do not change. `wrong` is the \
-number of wrong bits per sequence: answer bits on the wrong side of one half. `perfect` is the share of episodes without a \
-wrong bit. `redundancy` (machines trained with this penalty) measures how much heads attend to the same rows, or to many; \
+number of wrong bits per sequence, answer bits on the wrong side of one half, or of wrong symbols. `perfect` is the share of \
+episodes without any. `redundancy` (machines trained with this penalty) measures how much heads attend to the same rows, or to many; \
 0: each head on one row of its own. `divergence` (Bayesian heads) is the divergence of the weights from their prior, in nats \
 per sequence. `optimum` (N-grams) is the loss of the best predictor on the same episodes. The episodes are held out: their \
 seed, 1000000 by default, is not used in training. A note reports if memory wrapped around, and how many rows avoid it; the \
@@ -162,8 +163,11 @@ impl Eval {
             threads: threads(self.threads).min(request.episodes),
             samples: self.samples.unwrap_or(0) as usize,
         };
-        let config = &request.trained.machine.config;
-        machine::check_size(config, task, demand, &request.name)
+        let (config, name) = (&request.trained.machine.config, &request.name);
+        let (at, option) = (size(task), task.measure().plural());
+        let place = format!("{name} at {at} (--{option} chooses others)");
+        machine::check_source(config, task.longest_source(), &place)?;
+        machine::check_size(config, task, demand, name)
     }
 
     /// A line for every case.
@@ -320,16 +324,21 @@ impl Eval {
         }
         if self.samples.is_some() {
             columns.extend(samples());
-        } else if self.alignment {
-            columns.extend(alignment());
         } else {
             columns.extend(errors());
             columns.extend(measured_aux_losses(&[trained.now()]));
+            if self.alignment {
+                columns.extend(alignment());
+            }
             if task.optimum(&task.episode(self.seed, 0)).is_some() {
                 columns.push(Column::numbers("optimum", 8, |case| number(case.optimum)));
             }
         }
-        columns.push(Column::numbers("answer bits", 0, |case| {
+        let answer = match task.answer() {
+            Answer::Bits => "answer bits",
+            Answer::Symbols => "answer symbols",
+        };
+        columns.push(Column::numbers(answer, 0, |case| {
             let scored = case.measured.mean.scored_bits;
             format!("{scored:.0}")
         }));

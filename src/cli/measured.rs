@@ -94,8 +94,8 @@ pub(super) fn samples() -> Vec<Column<CaseResult>> {
     ]
 }
 
-/// Returns the columns of a measurement with the agreement of weights and alignment.
-pub(super) fn alignment() -> Vec<Column<CaseResult>> {
+/// Returns the columns of the agreement of weights and alignment.
+pub(super) fn alignment() -> [Column<CaseResult>; 12] {
     /// Defines a column by a value of the score.
     macro_rules! column {
         ($name:literal, $width:literal, $value:expr) => {
@@ -105,10 +105,7 @@ pub(super) fn alignment() -> Vec<Column<CaseResult>> {
             })
         };
     }
-    let [bits, .., perfect] = errors();
-    vec![
-        bits,
-        perfect,
+    [
         column!("AER", 6, AlignmentScore::error_rate),
         column!("mass -2", 0, |score| score.mass()[0]),
         column!("mass -1", 0, |score| score.mass()[1]),

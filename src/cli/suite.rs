@@ -34,7 +34,7 @@ impl Eval {
         if self.format == Format::Text {
             writeln!(
                 out,
-                "\nBits (mean, half the 95 % interval, median), wrong bits, chance level and optimum are per sequence.\n\
+                "\nBits (mean, half the 95 % interval, median), wrong bits or symbols, chance level and optimum are per sequence.\n\
                  The episodes are held out (seed {}). Wrapped: number of episodes in which memory wrapped around;\n\
                  the next line then uses enough rows to avoid it. Paper: results of Graves, Wayne and Danihelka\n\
                  (2014).",

@@ -66,16 +66,27 @@ pub fn from_json(
     repeats: Option<usize>,
 ) -> Result<ManualEpisode, Error> {
     let syntax = |error: serde_json::Error| {
-        let expected = match task.alphabet() {
-            _ if matches!(task, Task::Pairs(_)) => {
-                r#"a source such as "the cat", in quotes, or with its target: "the cat\tle chat""#
-            }
-            Some(_) => r#"symbols such as [3,1,4], or {"symbols": [3,1,4]}"#,
-            None => {
-                r#"rows of 0 and 1 such as [[0,1],[1,1]], or {"bits": [[0,1],[1,1]], "repeats": 2}"#
-            }
+        let (line, column) = (error.line(), error.column());
+        let no_symbols = format!("is not a list of symbols, at line {line}, column {column}");
+        let (found, expected) = match task {
+            Task::Pairs(_) => (
+                "is not a text in quotes".to_owned(),
+                r#"a source such as "the cat", or with its target: "the cat\tle chat""#,
+            ),
+            Task::Caption(_) => (
+                no_symbols,
+                "symbols such as [3,null,1,4], with null for a blank patch",
+            ),
+            _ if task.alphabet().is_some() => (
+                no_symbols,
+                r#"symbols such as [3,1,4], or {"symbols": [3,1,4]}"#,
+            ),
+            _ => (
+                bounded(&error.to_string(), 300),
+                r#"rows of 0 and 1 such as [[0,1],[1,1]], or {"bits": [[0,1],[1,1]], "repeats": 2}"#,
+            ),
         };
-        let problem = format!("{}; expected {expected}", bounded(&error.to_string(), 300));
+        let problem = format!("{found}; expected {expected}");
         Error::content(label, "", problem)
     };
     if let Task::Pairs(pairs) = task {
@@ -336,7 +347,8 @@ fn matrix(rows: &[Vec<Value>], width: usize) -> Result<Array2<f32>, Fault> {
 mod tests {
     use super::*;
     use crate::task::{
-        AssociativeRecall, Caption, Copy, Frames, Ngrams, PrioritySort, RepeatCopy, Transduce,
+        AssociativeRecall, Caption, Copy, Frames, Ngrams, Pairs, PrioritySort, RepeatCopy,
+        Transduce,
     };
     use ndarray::array;
 
@@ -452,7 +464,29 @@ mod tests {
                 "{message}"
             );
         }
-        assert!(message("[[0,1]]", &task).contains("expected symbols such as [3,1,4]"));
+        for (source, task, expected) in [
+            (
+                "[a]",
+                &task,
+                "is not a list of symbols, at line 1, column 2; expected symbols such as [3,1,4], or",
+            ),
+            (
+                "[[0,1]]",
+                &caption,
+                "is not a list of symbols, at line 1, column 1; expected symbols such as [3,null,1,4]",
+            ),
+            (
+                "the cat",
+                &Task::Pairs(Pairs::NONE),
+                r#"is not a text in quotes; expected a source such as "the cat", or"#,
+            ),
+        ] {
+            let message = message(source, task);
+            assert!(
+                message.starts_with(&format!("b.json: {expected}")),
+                "{message}"
+            );
+        }
     }
 
     #[test]

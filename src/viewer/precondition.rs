@@ -105,6 +105,7 @@ impl State {
         let learning = self.learning.as_ref();
         let (scale, part) = (self.settings.look.scale, || self.part().is_some());
         let (step, steps) = (self.player.step(), self.player.steps());
+        let has_heads = self.heads() > 0;
         let (is_there, why) = match need {
             Need::Nothing => (true, ""),
             Need::Episode => (self.session.open.is_some(), "no episode is open"),
@@ -113,19 +114,16 @@ impl State {
             Need::StepBefore => (step > 0, "this is the first step"),
             Need::EventAfter => (self.event(1).is_some(), "no event after this step"),
             Need::EventBefore => (self.event(-1).is_some(), "no event before this step"),
-            Need::Memory => (self.heads() > 0, "this machine has no memory"),
+            Need::Memory => (has_heads, "this machine has no memory"),
             Need::SomeRows => (part(), ALL_ROWS),
             Need::LowRows => (!self.fits(), ALL_ROWS),
             Need::RowsLeftOut => (self.view.touched_only || part(), ALL_ROWS),
             Need::StepsLeftOut => (self.view.step_zoom.is_part(), "all steps are on screen"),
-            Need::Value => (
-                self.heads() > 0 || self.card().is_some(),
-                "click a value first",
-            ),
+            Need::Value => (has_heads || self.card().is_some(), "click a value first"),
             Need::Machine => (self.session.machine().is_some(), "no machine is loaded"),
             Need::Draws => (self.session.draws(), "no head of this machine samples"),
             Need::Heads => (
-                self.session.first_with_heads().is_some() || self.heads() > 0,
+                self.session.first_with_heads().is_some() || has_heads,
                 "no machine with heads is loaded",
             ),
             Need::Undo => (self.history.can(false), "nothing to undo"),

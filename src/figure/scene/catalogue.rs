@@ -22,7 +22,7 @@ use crate::figure::scene::patches::Patches;
 use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label};
 use crate::math::{Answer, Matrix, Series};
 use crate::model::weighting::bayesian::PRIOR;
-use crate::model::{Array, HeadTrace, NoiseMode, Place, array};
+use crate::model::{Array, HeadTrace, NoiseMode, Place, Trace, array};
 use crate::train::Recording;
 
 /// With more rows than this, moving rows are too low to be seen.
@@ -83,46 +83,62 @@ static KINDS: [Kind; 13] = [
     (Picture::Hidden, ["Hidden state", "hidden", "hidden", "h", "unit", ""]),
 ];
 
+/// The values of a quantity, if the machine has it.
+fn numbers_of(recording: &Recording, id: PanelId) -> Option<Numbers<'_>> {
+    let (trace, target) = (&recording.trace, &recording.episode.target);
+    let outputs = trace.output.width();
+    let error = |t: usize, row: usize| (target[[t, row]] - trace.output.row(t)[row]).abs();
+    Some(match id.picture {
+        Picture::Target => (outputs, Box::new(|t: usize, row: usize| target[[t, row]])),
+        Picture::Error => (outputs, Box::new(error)),
+        Picture::Overlap => {
+            let own = id.of.filter(|head| *head < trace.heads.len())?;
+            let value = move |t: usize, other: usize| overlap_of(trace, t, [own, other]);
+            (trace.heads.len(), Box::new(value))
+        }
+        _ => {
+            let (place, array) = id.recorded()?;
+            of(trace.series(place, array)?)
+        }
+    })
+}
+
+/// The scale of a quantity, from those of signed values, of bits and of weightings.
+fn scale_of(
+    trace: &Trace,
+    scales: &Scales,
+    [bits, weights]: [Scale; 2],
+    id: PanelId,
+) -> Option<Scale> {
+    Some(match id.picture {
+        Picture::Keys | Picture::Adds => scales.vector,
+        Picture::Reads => scales.memory,
+        Picture::Shifts | Picture::Weightings => weights.of_head(HeadName::of(trace, id.of?)),
+        Picture::Overlap => weights,
+        Picture::Cells => scales.state,
+        Picture::Hidden => Scale::Signed(1.0),
+        Picture::Erases => Scale::Bits,
+        Picture::Input => scales.input.unwrap_or(bits),
+        _ => bits,
+    })
+}
+
 impl<'a> Source<'a> {
     /// The quantity of this picture, if the machine has it; with the scales of signed values, of bits and of
     /// weightings.
     pub fn new(
         recording: &'a Recording,
         scales: &Scales,
-        [bits, weights]: [Scale; 2],
+        fixed: [Scale; 2],
         id: PanelId,
     ) -> Option<Self> {
-        let (trace, target) = (&recording.trace, &recording.episode.target);
+        let trace = &recording.trace;
         let mut kinds = KINDS.iter();
         let kind = kinds.find(|(picture, _)| *picture == id.picture)?;
         let [title, name, word, symbol, row, shows] = kind.1;
         let head = id.of.and_then(|head| trace.heads.get(head));
-        let outputs = trace.output.width();
-        let error = |t: usize, row: usize| (target[[t, row]] - trace.output.row(t)[row]).abs();
-        let (rows, values): Numbers<'_> = match id.picture {
-            Picture::Target => (outputs, Box::new(|t: usize, row: usize| target[[t, row]])),
-            Picture::Error => (outputs, Box::new(error)),
-            Picture::Overlap => {
-                let own = id.of.filter(|_| head.is_some())?;
-                let value = move |t: usize, other: usize| overlap_of(trace, t, [own, other]);
-                (trace.heads.len(), Box::new(value))
-            }
-            _ => {
-                let (place, array) = id.recorded()?;
-                of(trace.series(place, array)?)
-            }
-        };
-        let scale = match id.picture {
-            Picture::Keys | Picture::Adds => scales.vector,
-            Picture::Reads => scales.memory,
-            Picture::Shifts | Picture::Weightings => weights.of_head(HeadName::of(trace, id.of?)),
-            Picture::Overlap => weights,
-            Picture::Cells => scales.state,
-            Picture::Hidden => Scale::Signed(1.0),
-            Picture::Erases => Scale::Bits,
-            Picture::Input => scales.input.unwrap_or(bits),
-            _ => bits,
-        };
+        let (rows, values) = numbers_of(recording, id)?;
+        let scale = scale_of(trace, scales, fixed, id)?;
         let label = head_label(trace, id.of.unwrap_or(usize::MAX));
         let writes = head.is_some_and(HeadTrace::is_write);
         let (title, verb) = match (id.picture, writes) {

@@ -23,7 +23,7 @@ use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{bounded, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
-use crate::model::{Draw, ModelConfig, NoiseMode, Trace, array};
+use crate::model::{Conventions, Draw, ModelConfig, NoiseMode, Trace, array};
 use crate::task::{Episode, External, Phase, Task};
 use crate::train::{
     ABSENT, AuxLosses, Demand, Ending, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
@@ -106,6 +106,8 @@ fn with_arrays(
 ) -> Result<Imported, Error> {
     check_format(source, label)?;
     let mut form: TraceForm = parse(source, label)?;
+    let numeric: Map<_, _> = serde_json::from_str(NUMERIC).unwrap_or_default();
+    must_be(&form.numeric, "numeric", numeric, false, label)?;
     let mut inline = std::mem::take(&mut form.arrays);
     (inline.text, inline.watch) = (source, Some(watch));
     match members {
@@ -453,6 +455,80 @@ fn in_place(source: &str, model: &RawValue) -> String {
     "\n".repeat(lines) + &" ".repeat(columns) + model.get()
 }
 
+/// The machine of a file.
+fn machine(
+    form: &TraceForm,
+    source: &str,
+    task: &Task,
+    from: &mut dyn ArraySource,
+    label: &str,
+) -> Result<machine::Machine, Error> {
+    let model = form.model.map(|model| in_place(source, model));
+    let model = model.unwrap_or_else(|| "{}".to_owned());
+    let (conventions, axes) = (&form.conventions, &form.axes.others);
+    machine::read(&model, conventions, axes, task, from, label)
+}
+
+/// The recording in a file, before anything is computed.
+fn recorded(
+    form: &TraceForm,
+    task: Task,
+    phases: Vec<Phase>,
+    found: &mut Found,
+    trace: Trace,
+) -> Recording {
+    let t = form.axes.t.size;
+    let all = [&mut found.target, &mut found.mask, &mut found.loss];
+    let [target, mask, loss] = all.map(std::mem::take);
+    let outputs = target.len() / t;
+    let is_ours = form.task.other().is_none();
+    let mut episode = Episode {
+        input: trace.input.view().to_owned(),
+        target: Array2::from_shape_vec((t, outputs), target).unwrap_or_default(),
+        answer: task.answer(),
+        mask,
+        phases,
+        size: form.task.size().filter(|_| is_ours).unwrap_or(t),
+        repeats: form.task.repeats.unwrap_or(1),
+        alignment: Vec::new(),
+    };
+    episode.alignment = alignment(&task, &episode, form.task.origin());
+    Recording {
+        origin: form.task.origin(),
+        task,
+        episode,
+        trace,
+        loss,
+        score: Score::default(),
+        stop: None,
+        absent: std::mem::take(&mut found.absent),
+        computed: Vec::new(),
+        conventions: Conventions::default(),
+    }
+}
+
+/// Checks the sizes of the axes, with this many offsets of a shift; returns those that the file does not give.
+fn check_axes(
+    form: &AxesForm,
+    recording: &Recording,
+    shifts: usize,
+    label: &str,
+) -> Result<Vec<String>, Error> {
+    let arrays = table::described(&recording.trace, form.t.size);
+    let mut axes = axes(recording, &arrays).into_values();
+    // Time has a form of its own; keyframes of the memory are optional.
+    axes.retain(|(path, _)| {
+        !path.starts_with("t.") && (!path.starts_with("f.") || form.others.contains_key("f"))
+    });
+    for (path, size) in &mut axes {
+        // Offsets that the file leaves out have no column in it.
+        if path == "s.size" {
+            *size = shifts.into();
+        }
+    }
+    must_be(&form.others, "axes", axes, false, label)
+}
+
 fn build(
     form: TraceForm,
     source: &str,
@@ -460,26 +536,14 @@ fn build(
     from: &mut dyn ArraySource,
 ) -> Result<Imported, Error> {
     let task = task(&form, label, from)?;
-    let of = form.gradient.as_ref().map(|form| quantity(form, label));
-    let of = of.transpose()?;
+    let of = form.gradient.as_ref();
+    let of = of.map(|form| quantity(form, label)).transpose()?;
     let phases = phases(&form.axes.t, label)?;
     let mut declared = declared(&form, &phases, of);
-    let numeric: Map<_, _> = serde_json::from_str(NUMERIC).unwrap_or_default();
-    must_be(&form.numeric, "numeric", numeric, false, label)?;
-    let model = form.model.map(|model| in_place(source, model));
-    let model = model.unwrap_or_else(|| "{}".to_owned());
-    let machine = machine::read(
-        &model,
-        &form.conventions,
-        &form.axes.others,
-        &task,
-        from,
-        label,
-    )?;
+    let machine = machine(&form, source, &task, from, label)?;
     declared.extend(machine.declared);
     let config = machine.config;
-    let t = form.axes.t.size;
-    let weighting = from.shape("read0.weighting");
+    let (t, weighting) = (form.axes.t.size, from.shape("read0.weighting"));
     let source = weighting.and_then(|shape| shape.get(1).copied());
     let mut trace = Trace::of_source(&config, source.unwrap_or(0).min(t));
     let mut arrays = Arrays {
@@ -496,58 +560,20 @@ fn build(
     trace.setting.answer = task.answer();
     trace.sampling = sampling(&form.task, &trace, label)?;
     arrays.take_all(&mut trace, t)?;
-    let found = arrays.found;
+    let mut found = arrays.found;
     if source.is_none() && config.has_source() {
         // Without a memory row for each, the scored steps say how many there are.
         let first = found.mask.iter().position(|&mask| mask > 0.0);
         trace.setting.source = first.unwrap_or(t);
     }
-    let outputs = found.target.len() / t;
-    let is_ours = form.task.other().is_none();
-    let mut episode = Episode {
-        input: trace.input.view().to_owned(),
-        target: Array2::from_shape_vec((t, outputs), found.target).unwrap_or_default(),
-        answer: task.answer(),
-        mask: found.mask,
-        phases,
-        size: form.task.size().filter(|_| is_ours).unwrap_or(t),
-        repeats: form.task.repeats.unwrap_or(1),
-        alignment: Vec::new(),
-    };
-    episode.alignment = alignment(&task, &episode, form.task.origin());
-    let name = Path::new(label)
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy();
-    let title = format!("{name}: {}", title(&task, &episode));
-    let mut recording = Recording {
-        origin: form.task.origin(),
-        task,
-        episode,
-        trace,
-        loss: found.loss,
-        score: Score::default(),
-        stop: None,
-        absent: found.absent,
-        computed: Vec::new(),
-        conventions: machine.conventions,
-    };
-    let mut axes = axes(&recording, &table::described(&recording.trace, t)).into_values();
-    // Time has a form of its own; keyframes of the memory are optional.
-    axes.retain(|(path, _)| {
-        !path.starts_with("t.") && (!path.starts_with("f.") || form.axes.others.contains_key("f"))
-    });
-    for (path, size) in &mut axes {
-        // Offsets that the file leaves out have no column in it.
-        if path == "s.size" {
-            *size = arrays.shift_places.len().into();
-        }
-    }
-    let not_given = must_be(&form.axes.others, "axes", axes, false, label)?;
-    let rebuilds = rebuild(&config, &mut recording, &found.memories);
-    if !rebuilds && !arrays.from.has("memory") && recording.trace.memory_columns.width() > 0 {
-        recording.absent.push("memory".to_owned());
-    }
+    let mut recording = recorded(&form, task, phases, &mut found, trace);
+    recording.conventions = machine.conventions;
+    let name = Path::new(label).file_name().unwrap_or_default();
+    let title = title(&recording.task, &recording.episode);
+    let title = format!("{}: {title}", name.to_string_lossy());
+    let not_given = check_axes(&form.axes, &recording, arrays.shift_places.len(), label)?;
+    let is_whole = arrays.from.has("memory");
+    rebuild(&config, &mut recording, (&found.memories, is_whole));
     complete(&config, &mut recording);
     judge(&mut recording);
     Ok(Imported {
@@ -631,9 +657,12 @@ fn phases(time: &TimeForm, label: &str) -> Result<Vec<Phase>, Error> {
     Ok(phases)
 }
 
-/// Fills in every M_t that was not recorded: rebuilt from the writes, or absent where that is not possible. Returns
-/// true where it is.
-fn rebuild(config: &ModelConfig, recording: &mut Recording, are_recorded: &[bool]) -> bool {
+/// Fills in every M_t that was not recorded: rebuilt from the writes, or absent where that is not possible.
+fn rebuild(
+    config: &ModelConfig,
+    recording: &mut Recording,
+    (are_recorded, is_whole): (&[bool], bool),
+) {
     let conventions = recording.conventions.clone();
     let rule = memory_dependency(config, recording, &conventions);
     let trace = &mut recording.trace;
@@ -644,7 +673,9 @@ fn rebuild(config: &ModelConfig, recording: &mut Recording, are_recorded: &[bool
             _ => trace.memory_columns.row_mut(t).fill(ABSENT),
         }
     }
-    rule.is_some()
+    if rule.is_none() && !is_whole && trace.memory_columns.width() > 0 {
+        recording.absent.push("memory".to_owned());
+    }
 }
 
 /// Counts wrong output bits, or symbols, where both outputs and targets are known.

@@ -7,7 +7,7 @@
 For every task and machine, trains three learning rates with one seed on a third of the sequences, and then five other
 seeds with the rate of the smallest validation (`tapescope sweep`, on one thread a run). Measures the best weights at
 several lengths (`tapescope eval`), and writes OUT/alignment.json, a table in Markdown and a figure (OUT/alignment.svg).
-Nothing is trained or measured twice.
+Nothing is trained or measured twice; with --only the other parts have the results of the runs that are there.
 """
 
 import argparse
@@ -157,9 +157,9 @@ def parameters(run):
     return total
 
 
-def collect(options, wanted):
+def collect(options):
     results = []
-    for task, machine in wanted:
+    for task, machine in ((task, machine) for task in TASKS for machine in MACHINES):
         of = [run for run in runs(options, task, machine, "seeds") if os.path.exists(run + "weights.safetensors")]
         if not of:
             continue
@@ -265,7 +265,7 @@ def main():
     for task, machine in [] if options.collect else wanted:
         train(options, task, machine)
         print(f"{task} {machine}", flush=True)
-    results = collect(options, wanted)
+    results = collect(options)
     for name, content in [("json", json.dumps(results, indent=1)), ("md", tables(results)), ("svg", figure(results))]:
         with open(os.path.join(options.out, "alignment." + name), "w") as to:
             to.write(content)

@@ -7,7 +7,8 @@
 Cost: on `frames` and `transduce`, every weighting is trained on short sources and then on sources of up to 500 steps
 (three seeds, one thread a run), measured at several lengths, and timed without training up to 2,000 source steps.
 Calibration: soft and Bayesian weights on `transduce`, with and without ambiguous symbols, five seeds: the expected
-calibration error, and the spread over samples. Writes OUT/attention_cost.json and tables in Markdown.
+calibration error, and the spread over samples. Writes OUT/attention_cost.json and tables in Markdown; with --only the other
+parts have the results of the runs that are there.
 """
 
 import glob
@@ -97,12 +98,12 @@ def inference(options, run, length):
     return statistics.median(100 * (used(12) - used(2)) for _ in range(3))
 
 
-def cost(options, wanted):
+def cost(options):
     results = []
     for task, (_, _, _, lengths, timed) in TASKS.items():
         for weighting in WEIGHTINGS:
-            of = runs(folder(options, task, weighting) + "/long")
-            if (task, weighting) not in wanted or not of:
+            of = [run for run in runs(folder(options, task, weighting) + "/long") if os.path.exists(run + "long.json")]
+            if not of:
                 continue
             lines = [measured(options, run, lengths) for run in of]
             known = folder(options, task, weighting) + "/inference.json"
@@ -111,7 +112,7 @@ def cost(options, wanted):
                     json.dump([inference(options, of[0], length) for length in timed], to)
             with open(known) as file:
                 milliseconds = json.load(file)
-            kept = [json.load(open(run + "long.json")) for run in of if os.path.exists(run + "long.json")]
+            kept = [json.load(open(run + "long.json")) for run in of]
             results.append({
                 "task": task, "weighting": weighting, "seeds": len(of), "rates": [one["rate"] for one in kept],
                 "seconds": statistics.median(one["seconds"] for one in kept),
@@ -193,7 +194,7 @@ def main():
             for weights in WEIGHTS:
                 train_calibration(options, task, weights)
                 print(f"{task} {weights}", flush=True)
-    costs, calibrations = cost(options, wanted), calibration(options)
+    costs, calibrations = cost(options), calibration(options)
     os.makedirs(options.out, exist_ok=True)
     for name, content in [("json", json.dumps([costs, calibrations], indent=1)), ("md", tables(costs, calibrations))]:
         with open(os.path.join(options.out, "attention_cost." + name), "w") as to:

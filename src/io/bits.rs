@@ -10,7 +10,9 @@ use serde_json::Value;
 use super::error::{bounded, short};
 use super::{Error, file};
 use crate::math::random;
-use crate::task::{Alphabet, Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Pair, Task};
+use crate::task::{
+    Alphabet, Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Pair, TARGET_NOT_KNOWN, Task,
+};
 
 /// The largest file of bits that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
@@ -127,8 +129,7 @@ impl ManualEpisode {
             .map(|token| format!("note: `{token}` is not in the vocabulary of the source"))
             .collect();
         if pair.lacks_target() {
-            let why = "note: the right answer is not known: loss and wrong symbols mean nothing";
-            notes.push(why.to_owned());
+            notes.push(format!("note: {TARGET_NOT_KNOWN}"));
         }
         notes
     }

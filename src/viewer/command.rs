@@ -196,9 +196,9 @@ pub enum Edit {
     Toggle,
     /// Move the mark in the input by steps and channels.
     MoveMark(isize, isize),
-    /// The bit under the mark the other way round.
+    /// The bit under the mark the other way round, or the symbol there chosen.
     FlipMarked,
-    /// A bit of the input, by step and channel, the other way round.
+    /// A bit of the input, by step and channel, the other way round, or a symbol chosen.
     Flip(usize, usize),
     /// Paint from the bit before to this one, by step and channel: all as the first one, which is flipped.
     Paint(usize, usize),

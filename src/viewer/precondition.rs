@@ -11,6 +11,8 @@ pub enum Precondition {
     Episode,
     /// One that was recorded here.
     Recording,
+    /// One of a task whose input can be changed by hand.
+    Editable,
     /// A step after this one.
     StepAfter,
     /// A step before it.
@@ -76,7 +78,7 @@ impl Precondition {
     fn before(self) -> Self {
         match self {
             Self::Recording | Self::Another | Self::Memory | Self::Value => Self::Episode,
-            Self::Draws => Self::Recording,
+            Self::Draws | Self::Editable => Self::Recording,
             Self::StepAfter | Self::StepBefore | Self::EventAfter | Self::EventBefore => {
                 Self::Episode
             }
@@ -110,6 +112,7 @@ impl State {
             Need::Nothing => (true, ""),
             Need::Episode => (self.session.open.is_some(), "no episode is open"),
             Need::Recording => (!self.shows_file(), "a recorded trace cannot be changed"),
+            Need::Editable => return self.session.lacks_editing(),
             Need::StepAfter => (step + 1 < steps, "this is the last step"),
             Need::StepBefore => (step > 0, "this is the first step"),
             Need::EventAfter => (self.event(1).is_some(), "no event after this step"),

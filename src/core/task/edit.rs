@@ -1,14 +1,28 @@
-//! Another episode of a task: the same but for one bit that is shown, with the answer that follows from it.
+//! Another episode of a task: the same but for one bit or symbol that is shown, with the answer that follows from it.
 
 use ndarray::{Array2, s};
 
 use super::{AssociativeRecall, Episode, Task};
 
 impl Task {
-    /// The episode with one bit of its input the other way round, and everything that follows from it;
-    /// `None` where the input is not a bit that the task draws.
+    /// Input channels that can be changed by hand, those of bits or of symbols; 0 if there are none.
+    pub fn editable(&self) -> usize {
+        match self {
+            Self::Transduce(_) | Self::Pairs(_) => self.alphabet().map_or(0, |all| all.values),
+            Self::Caption(_) | Self::Frames(_) | Self::Episodes(_) | Self::External(_) => 0,
+            _ => self.bits(),
+        }
+    }
+
+    /// True if a change by hand chooses the symbol of a step: the input is one of several, not some bits.
+    pub fn chooses_symbols(&self) -> bool {
+        matches!(self, Self::Transduce(_) | Self::Pairs(_))
+    }
+
+    /// The episode with one bit of its input the other way round, or with this symbol in a step, and everything that
+    /// follows from it; `None` where the input is not a bit or a symbol that the task draws.
     pub fn flipped(&self, episode: &Episode, step: usize, channel: usize) -> Option<Episode> {
-        if step >= episode.steps() || channel >= self.bits() {
+        if step >= episode.steps() || channel >= self.editable() {
             return None;
         }
         let size = episode.size;
@@ -33,14 +47,20 @@ impl Task {
                 Some(task.episode_of(&bits))
             }
             Self::AssociativeRecall(task) => recalled(task, episode, step, channel),
-            Self::Transduce(_)
-            | Self::Caption(_)
-            | Self::Frames(_)
-            | Self::Episodes(_)
-            | Self::Pairs(_)
-            | Self::External(_) => None,
+            Self::Transduce(task) => Some(task.episode_of(&chosen(episode, step, channel)?)),
+            Self::Pairs(task) => task.episode_of_symbols(&chosen(episode, step, channel)?),
+            Self::Caption(_) | Self::Frames(_) | Self::Episodes(_) | Self::External(_) => None,
         }
     }
+}
+
+/// The symbols of the source, with this one in a step; `None` for a step after them.
+fn chosen(episode: &Episode, step: usize, symbol: usize) -> Option<Vec<usize>> {
+    let source = episode.input.rows().into_iter().take(episode.size);
+    let symbols = source.map(|row| row.iter().position(|value| *value > 0.5));
+    let mut symbols = symbols.collect::<Option<Vec<_>>>()?;
+    *symbols.get_mut(step)? = symbol;
+    Some(symbols)
 }
 
 fn flip(bit: &mut f32) {
@@ -78,7 +98,10 @@ fn recalled(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{Copy, Ngrams, PrioritySort, RepeatCopy};
+    use crate::task::{
+        Caption, Copy, Frames, HeldOut, Ngrams, Pair, Pairs, PrioritySort, RepeatCopy, Tokens,
+        Transduce,
+    };
 
     #[test]
     fn a_bit_changes_and_the_answer_with_it() {
@@ -134,6 +157,53 @@ mod tests {
         let once = task.flipped(&episode, 2, 1).unwrap();
         assert_eq!(once.target[[7, 1]], once.input[[2, 1]]);
         assert!(task.flipped(&episode, 4, 0).is_none());
+    }
+
+    #[test]
+    fn a_symbol_is_chosen_and_the_answer_follows_from_the_dictionary() {
+        let transduce = Transduce {
+            fertility: 3,
+            ..Transduce::DEFAULT
+        };
+        let task = Task::Transduce(transduce.clone());
+        let episode = transduce.episode_of(&[3, 1, 4]);
+        let other = task.flipped(&episode, 1, 7).unwrap();
+        assert_eq!(other, transduce.episode_of(&[3, 7, 4]));
+        assert_eq!(other.input.row(1).sum(), 1.0);
+        // The delimiter stays, in its step and among the symbols.
+        assert_eq!((task.editable(), task.inputs()), (16, 17));
+        for (step, channel) in [(3, 0), (4, 0), (0, 16)] {
+            assert!(task.flipped(&episode, step, channel).is_none());
+        }
+        for task in [
+            Task::Caption(Caption::DEFAULT),
+            Task::Frames(Frames::DEFAULT),
+        ] {
+            assert_eq!(task.editable(), 0, "{}", task.name());
+        }
+    }
+
+    #[test]
+    fn a_changed_pair_has_the_target_of_its_line_or_none() {
+        let line = |line: &str| Pair::parse(line, Tokens::Words).unwrap();
+        let lines = ["b a\tB A", "a a\tA", "c\tC", "a b\tA B"].map(line);
+        let pairs = Pairs {
+            held_out: HeldOut::Last(1),
+            ..Pairs::NONE
+        };
+        let pairs = pairs.with(std::sync::Arc::new(lines.to_vec())).unwrap();
+        let task = Task::Pairs(pairs.clone());
+        let (episode, [a, b]) = (task.episode(0, 0), [0, 1]);
+        assert_eq!(episode, pairs.episode_of(&lines[3]));
+        assert!(!pairs.lacks_target(&episode));
+        // `a a` is a line of the file; `a <unknown>` is not.
+        let known = task.flipped(&episode, 1, a).unwrap();
+        assert_eq!(known, pairs.episode_of(&lines[1]));
+        let unknown = task.flipped(&known, 1, 3).unwrap();
+        assert!(pairs.lacks_target(&unknown));
+        assert_eq!(unknown.scored_steps(), 3);
+        assert_eq!(task.flipped(&unknown, 1, b).unwrap(), episode);
+        assert!(task.flipped(&episode, 2, a).is_none());
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub use external::External;
 pub use frames::Frames;
 pub use generate::{Alphabet, Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
 pub use ngrams::{Ngrams, Prediction};
-pub use pairs::{Pair, Pairs, Tokens};
+pub use pairs::{Pair, Pairs, TARGET_NOT_KNOWN, Tokens};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
 pub use split::{Fault, HeldOut};

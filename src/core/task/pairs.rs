@@ -37,6 +37,9 @@ use crate::math::Random;
 const MOST_SYMBOLS: usize = 1022;
 /// A token that stands for an unknown target.
 const UNKNOWN: &str = "\u{fffd}";
+/// The note on a pair whose target is not known.
+pub const TARGET_NOT_KNOWN: &str =
+    "the right answer is not known: loss and wrong symbols mean nothing";
 
 /// The parts of a text that are symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,6 +262,29 @@ impl Pairs {
         let known: BTreeSet<_> = self.symbols(0).collect();
         let tokens = self.tokens.of(&pair.texts[0]);
         tokens.filter(|token| !known.contains(token)).collect()
+    }
+
+    /// The episode of a source given by its symbols; its target is that of [`Pairs::parse`].
+    pub(super) fn episode_of_symbols(&self, source: &[usize]) -> Option<Episode> {
+        let known: Vec<&str> = self.symbols(0).collect();
+        let tokens = source.iter().map(|&symbol| *known.get(symbol).unwrap_or(&UNKNOWN));
+        let line = tokens.collect::<Vec<_>>().join(self.tokens.between());
+        Some(self.episode_of(&self.parse(&line).ok()?))
+    }
+
+    /// The steps of the source whose symbols its vocabulary lacks.
+    pub fn unknown_steps(&self, episode: &Episode) -> impl Iterator<Item = usize> {
+        let unknown = self.symbols(0).count();
+        let is_unknown = move |step: &usize| episode.input.get([*step, unknown]) == Some(&1.0);
+        (0..episode.source()).filter(is_unknown)
+    }
+
+    /// True if all symbols of the answer are unknown, as for a source given by hand that no line has.
+    pub fn lacks_target(&self, episode: &Episode) -> bool {
+        let unknown = self.symbols(1).count();
+        let answer = episode.source()..episode.target_end().saturating_sub(1);
+        !answer.is_empty()
+            && { answer }.all(|step| episode.target.get([step, unknown]) == Some(&1.0))
     }
 
     /// The episode of a pair.

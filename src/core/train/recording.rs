@@ -101,6 +101,11 @@ impl Recording {
         ending::is_missing(self.stop, step)
     }
 
+    /// True for a pair given by hand whose right answer is not known: nothing of it is right or wrong.
+    pub fn lacks_target(&self) -> bool {
+        matches!(&self.task, Task::Pairs(task) if self.origin.is_none() && task.lacks_target(&self.episode))
+    }
+
     /// True where an answer is asked for, known, and wrong: see [`crate::math::Answer::is_wrong`]; what follows the end
     /// symbol of a run is wrong.
     pub fn is_wrong(&self, step: usize, channel: usize) -> bool {
@@ -108,7 +113,8 @@ impl Recording {
         let target = self.episode.target[[step, channel]];
         let known = !is_absent(self.trace.output.row(step)[channel]) && !is_absent(target);
         let z = self.trace.logit.row(step);
-        asked && known && ending::is_wrong(&self.episode, z, (step, channel), self.stop)
+        let is_wrong = || ending::is_wrong(&self.episode, z, (step, channel), self.stop);
+        asked && known && is_wrong() && !self.lacks_target()
     }
 
     /// Returns the number of wrong bits of a step, or of wrong symbols.
@@ -121,6 +127,9 @@ impl Recording {
 
     /// Describes how much of the answer is wrong: `3 of 28 bits wrong`.
     pub fn wrong_of_scored(&self) -> String {
+        if self.lacks_target() {
+            return "right answer not known".to_owned();
+        }
         let (score, unit) = (self.score, self.episode.answer.unit());
         format!("{} of {} {unit} wrong", score.wrong, score.scored)
     }

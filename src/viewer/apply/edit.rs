@@ -1,6 +1,7 @@
-//! Changes by hand: a changed bit of the input is another episode of the same machine; undo and redo.
+//! Changes by hand: a changed bit or symbol of the input is another episode of the same machine; undo and redo.
 
 use crate::viewer::command::Edit;
+use crate::viewer::precondition::Precondition;
 use crate::viewer::state::{Kind, State, ViewState};
 
 impl State {
@@ -26,8 +27,9 @@ impl State {
     /// is nothing to paint.
     fn paint(&mut self, to: (usize, usize)) {
         let Some((on, from)) = self.stroke else {
-            // On what is no bit it makes nothing but what it comes to.
-            let on = self.session.bit(to.0, to.1).is_none_or(|bit| !bit);
+            // On what is no bit it makes nothing but what it comes to; of symbols it chooses all.
+            let symbols = self.recording().is_some_and(|of| of.task.chooses_symbols());
+            let on = symbols || self.session.bit(to.0, to.1).is_none_or(|bit| !bit);
             self.stroke = Some((on, to));
             return self.flip(to);
         };
@@ -52,6 +54,9 @@ impl State {
             let text =
                 "A recorded trace cannot be changed. Choose a machine to record another episode.";
             self.toasts.add(Kind::Notice, text);
+        } else if let Some(reason) = self.lacks(Precondition::Editable) {
+            let text = format!("The input cannot be changed: {reason}.");
+            self.toasts.add(Kind::Notice, text);
         } else if self.session.open.is_some() {
             self.player.pause();
             self.set_mark(Some((self.player.step(), 0)));
@@ -66,7 +71,7 @@ impl State {
             at.saturating_add_signed(by).min(count.saturating_sub(1))
         };
         let step = moved(mark.0, steps, recording.trace.steps());
-        let channel = moved(mark.1, channels, recording.task.bits());
+        let channel = moved(mark.1, channels, recording.task.editable());
         self.set_mark(Some((step, channel)));
         // The play-head goes with it: what the machine does with this bit is beside it.
         self.player.seek(step);
@@ -82,7 +87,9 @@ impl State {
         if self.session.flip(step, channel) {
             self.record();
         } else {
-            let text = "Only input bits of the task can be changed.";
+            let symbols = self.recording().is_some_and(|of| of.task.chooses_symbols());
+            let parts = if symbols { "source symbols" } else { "input bits" };
+            let text = format!("Only {parts} of the task can be changed.");
             self.toasts.add(Kind::Notice, text);
         }
     }

@@ -215,7 +215,7 @@ impl State {
             return;
         };
         let trace = &open.shown.recording.trace;
-        let bits = open.shown.recording.task.bits();
+        let bits = open.shown.recording.task.editable();
         let last = (trace.steps().saturating_sub(1), bits.saturating_sub(1));
         let mark = self.mark().filter(|_| !open.is_of_a_file());
         let before = self.player.clone();

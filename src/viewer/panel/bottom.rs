@@ -251,9 +251,13 @@ pub fn problems_ui(ui: &mut Ui, state: &State) {
 /// Shows the current step as one line of text.
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     let text = match view.state.mark() {
-        Some((step, channel)) => format!(
-            "editing input: step {step}, channel {channel}; arrows move, Space flips, dragging paints, Esc leaves; playback keys disabled"
-        ),
+        Some((step, channel)) => {
+            let task = &view.recording().task;
+            let flips = ["flips", "chooses"][usize::from(task.chooses_symbols())];
+            format!(
+                "editing input: step {step}, channel {channel}; arrows move, Space {flips}, dragging paints, Esc leaves; playback keys disabled"
+            )
+        }
         None => narration::status(view.open, view.player, view.focus),
     };
     from_right(ui, |ui| {

@@ -84,7 +84,7 @@ fn wheel(ui: &Ui, columns: &Columns, bands: &Bands, view: &mut View<'_>) {
     }
 }
 
-/// The mark in the input while it is edited; a click on a bit flips it, dragging paints.
+/// The mark in the input while it is edited; a click flips a bit or chooses a symbol, dragging paints.
 fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let Some((step, channel)) = view.state.mark() else {
         return;
@@ -98,7 +98,11 @@ fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     for edge in [whole, cell, cell.expand(1.0)] {
         canvas.frame(area(edge), accent);
     }
-    let name = "Input bits: click to flip one, drag to paint";
+    let name = if view.recording().task.chooses_symbols() {
+        "Input symbols: click to choose one, drag to paint"
+    } else {
+        "Input bits: click to flip one, drag to paint"
+    };
     let info = WidgetInfo::labeled(Role::Button, true, name);
     let response = spot(ui, whole, "edit input", Sense::click_and_drag(), &info);
     let here = response.interact_pointer_pos().map(|at| {

@@ -11,7 +11,8 @@ use crate::figure::narrate::mechanism;
 use crate::figure::scene::annotations::head_dash;
 use crate::figure::{self, Surface, TOUCHED, facts::numbers, head_label, narrate};
 use crate::model::NoiseMode;
-use crate::task::{Measure, Task};
+use crate::task::{Measure, TARGET_NOT_KNOWN, Task};
+use crate::train::Recording;
 use crate::viewer::command::{Command, Compare, Edit, Episode, Rows};
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::{
@@ -64,9 +65,10 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
     wrap_around_ui(ui, session);
     trained(ui, machine, request);
     // The input is edited in a picture that has no room on a phone.
-    if machine.task.held_out().is_none() && !theme::is_by_finger(ui.ctx()) {
+    if !theme::is_by_finger(ui.ctx()) {
         edit_ui(ui, session);
     }
+    unknown_ui(ui, session);
     new_episode_ui(ui, next);
     let beside = session.ntm_beside();
     if session
@@ -82,9 +84,18 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
 fn beside_ui(ui: &mut Ui, lacks: Option<&str>) {
     let height = ui.spacing().interact_size.y;
     let hint = "Run the included Neural Turing Machine on this episode: its weightings beside this alignment";
-    let button = |ui: &mut Ui| {
-        wide_button(ui, ("Compare with NTM", height, hint), Compare::WithNtm);
-    };
+    let button = ("Compare with NTM", height, hint);
+    button_unless(ui, lacks, button, Compare::WithNtm);
+}
+
+/// A wide button; its tooltip has the reason where it is not available.
+fn button_unless(
+    ui: &mut Ui,
+    lacks: Option<&str>,
+    button: (&str, f32, &str),
+    command: impl Into<Command>,
+) {
+    let button = |ui: &mut Ui| wide_button(ui, button, command);
     let response = ui.add_enabled_ui(lacks.is_none(), button).response;
     if let Some(reason) = lacks {
         response.on_hover_text(format!("Not available: {reason}"));
@@ -143,6 +154,7 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session) {
         fact("Memory", &format!("{} rows", open.all.total()));
     }
     wrap_around_ui(ui, session);
+    unknown_ui(ui, session);
     let unknown: Vec<_> = recording.unknown().cloned().collect();
     let computed = "computed from recorded arrays:";
     absent_ui(ui, &recording.computed, computed, note);
@@ -155,18 +167,44 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session) {
 
 /// Shows the edited input, and its distance from the input of the seed.
 fn edit_ui(ui: &mut Ui, session: &Session) {
-    let hint = "Change bits of the input";
+    let task = session.open.as_ref().map(|open| &open.shown.recording.task);
+    let one = match task.is_some_and(Task::chooses_symbols) {
+        true => "symbol",
+        false => "bit",
+    };
     let height = ui.spacing().interact_size.y;
-    wide_button(ui, ("Edit input", height, hint), Edit::Toggle);
+    let button = ("Edit input", height, &*format!("Change {one}s of the input"));
+    button_unless(ui, session.lacks_editing(), button, Edit::Toggle);
     let request = &session.request;
-    let words = match (request.flipped.len(), request.given.is_some()) {
-        (0, true) => "input of the other episode",
-        (0, false) => return,
-        (n, true) => &format!("{n} bits differ from the other episode"),
-        (1, false) => "1 bit differs from the seed's input",
-        (n, false) => &format!("{n} bits differ from the seed's input"),
+    let other = match (request.given.is_some(), task.and_then(Task::held_out)) {
+        (true, _) => "the other episode",
+        (false, None) => "the seed's input",
+        (false, Some(_)) => "the held-out input",
+    };
+    let words = match request.flipped.len() {
+        0 if request.given.is_some() => "input of the other episode",
+        0 => return,
+        1 => &format!("1 {one} differs from {other}"),
+        n => &format!("{n} {one}s differ from {other}"),
     };
     note(ui, words);
+}
+
+/// Notes source symbols that the vocabulary lacks, and a right answer that is not known.
+fn unknown_ui(ui: &mut Ui, session: &Session) {
+    let Some(open) = &session.open else {
+        return;
+    };
+    let Recording { task, episode, .. } = &open.shown.recording;
+    if let Task::Pairs(pairs) = task {
+        for step in pairs.unknown_steps(episode) {
+            let what = "is not in the vocabulary of the source";
+            note(ui, &format!("the symbol of step {step} {what}"));
+        }
+    }
+    if open.shown.recording.lacks_target() {
+        warning(ui, TARGET_NOT_KNOWN);
+    }
 }
 
 /// Shows the arrays missing in a trace, and those computed instead.

@@ -41,7 +41,7 @@ pub struct EpisodeRequest {
     pub sampling: NoiseMode,
     /// The number of the sample.
     pub sample: u64,
-    /// Bits of the input that are the other way round than the seed draws them: step and channel.
+    /// Changes of the input, in order: the step, and the channel of a bit that is flipped or of a symbol that is chosen.
     pub flipped: Vec<(usize, usize)>,
     /// The episode to run on, where the seed does not determine it.
     pub given: Option<SameArc<(Task, Episode)>>,
@@ -140,11 +140,10 @@ impl EpisodeRequest {
 
     /// The steps to record.
     pub fn steps(&self, task: &Task) -> usize {
-        match &self.given {
-            Some(given) => given.0.1.steps(),
-            None if task.held_out().is_some() => task.episode(self.seed, 0).steps(),
-            None => task.longest(),
+        if self.given.is_some() || task.held_out().is_some() {
+            return self.episode(task).steps();
         }
+        task.longest()
     }
 
     /// The most steps to record, and those of the source: a machine that answers after it may go on after the target.
@@ -280,15 +279,14 @@ impl Open {
         };
         let title = &machine.title;
         let is_given = matches!(&self.request, Some(request) if request.given.is_some());
-        if let Some(count) = machine.task.held_out().filter(|_| !is_given) {
-            let place = |drawn: Draw| drawn.seed.wrapping_add(drawn.episode);
-            let place = recording.origin.map_or(0, place) % count.max(1) as u64;
+        if let (Some(count), Some(drawn)) = (machine.task.held_out(), recording.origin) {
+            let place = drawn.seed.wrapping_add(drawn.episode) % count.max(1) as u64;
             return format!("{title}, held-out {place} of {count}");
         }
-        let manual = if is_given {
-            "given input"
-        } else {
-            "edited bits"
+        let manual = match (is_given, recording.task.chooses_symbols()) {
+            (true, _) => "given input",
+            (false, true) => "edited symbols",
+            (false, false) => "edited bits",
         };
         let (measure, size) = (machine.task.measure().name(), recording.episode.size);
         let seed = drawn(recording, ["seed ", ", sample "], manual);

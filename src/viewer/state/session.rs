@@ -134,6 +134,17 @@ impl Session {
         }
     }
 
+    /// The reason why the input of the episode on screen cannot be changed by hand, if so.
+    pub fn lacks_editing(&self) -> Option<&'static str> {
+        let task = &self.open.as_ref()?.shown.recording.task;
+        (task.editable() == 0).then_some(match task {
+            Task::Caption(_) | Task::Frames(_) => {
+                "its input is drawn with noise; `--input` on the command line chooses its symbols"
+            }
+            _ => "the episodes of this task come from a file",
+        })
+    }
+
     /// Asks for another machine, at its own sizes.
     pub fn choose(&mut self, index: usize) {
         if let Some(request) = self.first_request(index) {
@@ -161,18 +172,30 @@ impl Session {
     /// The bit of the input that is asked for: the episode on screen may be an older one.
     pub fn bit(&self, step: usize, channel: usize) -> Option<bool> {
         let open = self.open.as_ref()?;
+        if open.shown.recording.task.chooses_symbols() {
+            let episode = self.request.episode(&self.request.task(self.machine()?));
+            return Some(*episode.input.get([step, channel])? > 0.5);
+        }
         let bit = *open.shown.recording.episode.input.get([step, channel])? > 0.5;
         let flipped = |request: &EpisodeRequest| request.flipped.contains(&(step, channel));
         Some(bit != (flipped(&self.request) != open.request.as_ref().is_some_and(flipped)))
     }
 
-    /// Asks for another value of a bit of the input; false where it is no bit of a recorded machine.
+    /// Asks for another value of a bit of the input, or for this symbol in a step; false where it is no bit or symbol of
+    /// a recorded machine.
     pub fn flip(&mut self, step: usize, channel: usize) -> bool {
         let Some(open) = self.open.as_ref().filter(|open| !open.is_of_a_file()) else {
             return false;
         };
         let Recording { task, episode, .. } = &open.shown.recording;
         let is_bit = task.flipped(episode, step, channel).is_some();
+        if is_bit && task.chooses_symbols() {
+            self.request.flipped.retain(|(other, _)| *other != step);
+            if self.bit(step, channel) == Some(false) {
+                self.request.flipped.push((step, channel));
+            }
+            return true;
+        }
         let bits = &mut self.request.flipped;
         match bits.iter().position(|bit| *bit == (step, channel)) {
             Some(place) if is_bit => drop(bits.remove(place)),

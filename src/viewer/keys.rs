@@ -221,7 +221,7 @@ pub static TABLE: [Entry; 94] = [
     entry(Group::Look, Precondition::Recording, Command::Episode(Episode::Gradients(Quantity::Loss)), "Toggle gradients", &[key(Key::Y)], "show gradients of the loss; right-click an output bit for its own", "derivatives saliency backpropagation influence importance"),
     entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Mean)), "Use most likely rows", &[shift(Key::A)], "nothing is sampled; random weights take their mean", ""),
     entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Expected)), "Use expected weighting", &[], "a hard head attends to all rows by their probability", ""),
-    entry(Group::Episode, Precondition::Editable, Command::Edit(Edit::Toggle), "Edit input", &[key(Key::E)], "Space or a click flips a bit or chooses a symbol, dragging paints", "flip bits symbols change"),
+    entry(Group::Episode, Precondition::Editable, Command::Edit(Edit::Toggle), "Edit input", &[key(Key::E)], "Space or a click flips a bit or chooses a symbol, dragging paints bits", "flip bits symbols change"),
     entry(Group::Episode, Precondition::Nothing, Command::Window(Window::ToggleWelcome), "Open start page", &[key(Key::W)], "all machines, recent files", ""),
     entry(Group::Episode, Precondition::Nothing, Command::Ask(Ask::For(Subject::File(FilePurpose::Open))), "Open file", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file", "load import file"),
     entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Save))), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz", "export download json"),

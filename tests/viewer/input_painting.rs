@@ -1,8 +1,11 @@
-//! Bits of the input are painted by dragging.
+//! Bits of the input are painted by dragging; symbols are chosen by a click.
 
+use super::source::{BAHDANAU, CAPTION, DESCRIBES, TRANSDUCE, reader};
 use super::*;
+use tapescope::model::BahdanauConfig;
+use tapescope::task::{HeldOut, Pair, Pairs, TARGET_NOT_KNOWN, Tokens};
 
-const BITS: &str = "Input bits: click to flip one, drag to paint";
+const INPUT: &str = ": click to ";
 
 fn input(harness: &Screen, step: usize, channel: usize) -> bool {
     let open = harness.state().session.open.as_ref().unwrap();
@@ -13,7 +16,7 @@ fn input(harness: &Screen, step: usize, channel: usize) -> bool {
 fn place(harness: &Screen, step: usize, channel: usize) -> egui::Pos2 {
     let open = harness.state().session.open.as_ref().unwrap();
     let (steps, channels) = open.shown.recording.episode.input.dim();
-    let rect = harness.get_by_label(BITS).rect();
+    let rect = harness.get_by_label_contains(INPUT).rect();
     let share = |index: usize, count: usize| (index as f32 + 0.5) / count as f32;
     rect.min + rect.size() * egui::vec2(share(step, steps), share(channel, channels))
 }
@@ -69,4 +72,147 @@ fn strokes_leave_no_gaps() {
     let before = input(&harness, 0, 1);
     stroke(&mut harness, &[(0, 1)]);
     assert_eq!(input(&harness, 0, 1), !before);
+}
+
+/// A window on a machine that reads a source, with everything on screen.
+fn reading(machine: Machine) -> Screen {
+    let mut screen = paused_on(machine);
+    while screen.state().layout() != WindowLayout::Debug {
+        act(&mut screen, Look::NextLayout);
+    }
+    screen
+}
+
+/// The symbols of the source, where every step has one.
+fn source(screen: &Screen) -> Vec<usize> {
+    let episode = &shown(screen).recording.episode;
+    let rows = episode.input.rows().into_iter().take(episode.size);
+    let symbols = rows.map(|row| {
+        assert_eq!(row.sum(), 1.0);
+        row.iter().position(|value| *value == 1.0).unwrap()
+    });
+    symbols.collect()
+}
+
+#[test]
+fn a_click_chooses_a_symbol_and_the_answer_follows() {
+    let mut screen = reading(reader("any", TRANSDUCE, BAHDANAU));
+    let before = source(&screen);
+    let drawn = shown(&screen).recording.episode.clone();
+    let Task::Transduce(task) = shown(&screen).recording.task.clone() else {
+        panic!();
+    };
+    screen.get_by_label("Edit input").click();
+    screen.run_steps(3);
+    let (mut wanted, other) = (before.clone(), (before[2] + 5) % 12);
+    wanted[2] = other;
+    stroke(&mut screen, &[(2, other)]);
+    assert_eq!(source(&screen), wanted);
+    let recording = &shown(&screen).recording;
+    assert_eq!(
+        recording.episode.clone().with_steps(0),
+        task.episode_of(&wanted)
+    );
+    assert!(recording.episode.alignment.iter().flatten().count() > 0);
+    screen.get_by_label("1 symbol differs from the seed's input");
+    // The same symbol once more changes nothing; another one of the step takes its place.
+    stroke(&mut screen, &[(2, other)]);
+    assert_eq!(source(&screen), wanted);
+    press(&mut screen, Key::ArrowDown);
+    press(&mut screen, Key::Space);
+    wanted[2] = (other + 1).min(11);
+    assert_eq!(source(&screen), wanted);
+    // A drag chooses where it begins; the delimiter stays.
+    stroke(&mut screen, &[(0, 3), (before.len(), 3)]);
+    wanted[0] = 3;
+    assert_eq!(source(&screen), wanted);
+    assert!(input(&screen, before.len(), 12));
+    stroke(&mut screen, &[(before.len(), 3)]);
+    screen.get_by_label("Only source symbols of the task can be changed.");
+    for (step, symbol) in before.iter().enumerate() {
+        act(&mut screen, Edit::Flip(step, *symbol));
+    }
+    assert!(screen.state().session.request.flipped.is_empty());
+    assert_eq!(shown(&screen).recording.episode.input, drawn.input);
+}
+
+/// An untrained machine for pairs of words, the last of which are held out.
+fn pairs() -> Machine {
+    let line = |line: &str| Pair::parse(line, Tokens::Words).unwrap();
+    let lines = ["b a\tB A", "a a\tA A", "c\tC", "a b\tA B"].map(line);
+    let mut task = Pairs::NONE;
+    task.held_out = HeldOut::Last(1);
+    let task = Task::Pairs(task.with(Arc::new(lines.to_vec())).unwrap());
+    let config = BahdanauConfig::new(task.inputs(), task.outputs());
+    Machine {
+        other_way: None,
+        away: false,
+        name: "pairs".to_owned(),
+        title: "Words".to_owned(),
+        ntm: Model::new(config, 3),
+        task,
+    }
+}
+
+#[test]
+fn a_source_that_no_line_has_is_not_counted() {
+    let mut screen = reading(pairs());
+    let counts = |screen: &Screen| says(screen, "symbols wrong") || says(screen, "wrong symbols:");
+    assert_eq!(source(&screen), [0, 1]);
+    assert!(counts(&screen));
+    press(&mut screen, Key::E);
+    stroke(&mut screen, &[(1, 0)]);
+    assert!(counts(&screen), "`a a` is a line of the file");
+    stroke(&mut screen, &[(0, 3)]);
+    assert_eq!(source(&screen), [3, 0]);
+    screen.get_by_label(TARGET_NOT_KNOWN);
+    screen.get_by_label("not in the vocabulary of the source: step 0");
+    screen.get_by_label("2 symbols differ from the held-out input");
+    for layout in 0..3 {
+        assert!(says(&screen, "right answer not known"), "{layout}");
+        assert!(!counts(&screen), "{layout}");
+        let step = shown(&screen).recording.episode.source() + 1;
+        act(&mut screen, Play::Seek(step));
+        for words in ["wrong", "is right"] {
+            let all = clipping::texts(&screen);
+            let mut all = all.filter(|(found, _)| found.galley.text().contains(words));
+            let found = all.next().map(|(found, _)| found.galley.text().to_owned());
+            assert!(
+                found.as_ref().is_none_or(|text| text == TARGET_NOT_KNOWN),
+                "{layout}: {found:?}"
+            );
+        }
+        clipping::is_whole(&screen, &format!("an unknown answer, layout {layout}"));
+        act(&mut screen, Look::NextLayout);
+    }
+    act(&mut screen, Edit::Undo);
+    act(&mut screen, Edit::Undo);
+    assert!(!has(&screen, TARGET_NOT_KNOWN) && counts(&screen));
+}
+
+#[test]
+fn an_input_that_cannot_be_changed_says_why() {
+    for (machine, why) in [
+        (
+            reader("any", CAPTION, DESCRIBES),
+            "its input is drawn with noise",
+        ),
+        (
+            custom_task::machine(),
+            "the episodes of this task come from a file",
+        ),
+    ] {
+        let mut screen = paused_on(machine);
+        let button = screen.get_by_label("Edit input");
+        assert!(button.accesskit_node().is_disabled());
+        screen.hover_at(button.rect().center());
+        screen.run_steps(40);
+        assert!(says(&screen, &format!("Not available: {why}")));
+        press(&mut screen, Key::E);
+        assert_eq!(screen.state().mark(), None);
+        assert!(says(
+            &screen,
+            &format!("The input cannot be changed: {why}")
+        ));
+    }
 }

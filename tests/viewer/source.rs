@@ -4,13 +4,14 @@
 use super::clipping::texts;
 use super::*;
 use tapescope::io::Experiment;
+use tapescope::model::{Place, array};
 use tapescope::train::is_unrecorded;
 
-const TRANSDUCE: &str = r#"{"kind": "transduce", "symbols": 12, "length": [1, 8], "order": "swap_pairs", "fertility": 2}"#;
-const CAPTION: &str =
+pub const TRANSDUCE: &str = r#"{"kind": "transduce", "symbols": 12, "length": [1, 8], "order": "swap_pairs", "fertility": 2}"#;
+pub const CAPTION: &str =
     r#"{"kind": "caption", "grid": 4, "glyphs": [1, 5], "symbols": 6, "noise": 0.1}"#;
-const BAHDANAU: &str = r#"{"kind": "bahdanau", "encoder": {"size": 8}, "decoder": {"size": 8}, "attention": {"units": 6}}"#;
-const DESCRIBES: &str =
+pub const BAHDANAU: &str = r#"{"kind": "bahdanau", "encoder": {"size": 8}, "decoder": {"size": 8}, "attention": {"units": 6}}"#;
+pub const DESCRIBES: &str =
     r#"{"kind": "caption", "annotations": {"filters": 6}, "decoder": {"size": 8}}"#;
 
 /// An untrained machine for a task.
@@ -170,6 +171,34 @@ fn alignment_grows_as_the_decoder_runs() {
         before = now;
     }
     assert!(before >= first + 2, "{first}, then {before}");
+}
+
+#[test]
+fn what_is_fed_back_comes_in() {
+    for file in ["alignment", "described picture"] {
+        let mut screen = at(file, WindowLayout::CloseUp, 2);
+        let first = recording(&screen).episode.source();
+        // The symbol of the answer before, in the column below its name.
+        let fed_back = recording(&screen)
+            .trace
+            .series(Place::Machine, array::FEEDBACK);
+        let fed_back = fed_back.unwrap().row(first + 2).to_vec();
+        let channel = fed_back.iter().position(|value| *value == 1.0).unwrap();
+        let name = symbol(&fed_back);
+        assert_eq!(count(&screen, &format!("{name}, fed back")), 1, "{file}");
+        let column = screen.get_by_label_contains("feedback").rect();
+        let cell = column.height() / fed_back.len() as f32;
+        let at = column.center_top() + Vec2::new(0.0, (channel as f32 + 0.5) * cell);
+        screen.hover_at(at);
+        screen.run_steps(2);
+        let readout = screen.state().readout().unwrap();
+        let said = format!("{readout:?}");
+        let wanted = recording(&screen).task.output_name(channel);
+        assert!(said.contains(&wanted) && said.contains('1'), "{said}");
+        // Before the answer comes the input.
+        act(&mut screen, Play::Seek(1));
+        assert!(screen.query_by_label_contains("feedback").is_none());
+    }
 }
 
 #[test]

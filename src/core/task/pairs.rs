@@ -267,7 +267,9 @@ impl Pairs {
     /// The episode of a source given by its symbols; its target is that of [`Pairs::parse`].
     pub(super) fn episode_of_symbols(&self, source: &[usize]) -> Option<Episode> {
         let known: Vec<&str> = self.symbols(0).collect();
-        let tokens = source.iter().map(|&symbol| *known.get(symbol).unwrap_or(&UNKNOWN));
+        let tokens = source
+            .iter()
+            .map(|&symbol| *known.get(symbol).unwrap_or(&UNKNOWN));
         let line = tokens.collect::<Vec<_>>().join(self.tokens.between());
         Some(self.episode_of(&self.parse(&line).ok()?))
     }
@@ -283,8 +285,8 @@ impl Pairs {
     pub fn lacks_target(&self, episode: &Episode) -> bool {
         let unknown = self.symbols(1).count();
         let answer = episode.source()..episode.target_end().saturating_sub(1);
-        !answer.is_empty()
-            && { answer }.all(|step| episode.target.get([step, unknown]) == Some(&1.0))
+        !answer.is_empty() && { answer }
+            .all(|step| episode.target.get([step, unknown]) == Some(&1.0))
     }
 
     /// The episode of a pair.

@@ -103,7 +103,8 @@ impl SalientHead {
 pub fn wrong_bits(recording: &Recording, steps: Range<usize>, width: f32) -> Vec<(usize, usize)> {
     let channels = recording.trace.output.width();
     let mut marked = vec![f32::NEG_INFINITY; channels];
-    let asked = steps.filter(|&t| recording.episode.is_scored(t));
+    let is_known = !recording.lacks_target();
+    let asked = steps.filter(|&t| is_known && recording.episode.is_scored(t));
     let mut wrong = Vec::new();
     for (t, channel) in asked.flat_map(|t| (0..channels).map(move |channel| (t, channel))) {
         let end = (t + 1) as f32 * width;

@@ -7,6 +7,8 @@ use crate::model::{Array, Place, array};
 pub enum Picture {
     /// The input.
     Input,
+    /// The answer that is fed back, where the machine is fed its answers.
+    Feedback,
     /// The target.
     Target,
     /// The output.
@@ -171,6 +173,7 @@ impl PanelId {
     pub(crate) fn recorded(self) -> Option<(Place, Array)> {
         let array = match self.picture {
             Picture::Input => return Some((Place::Machine, array::INPUT)),
+            Picture::Feedback => return Some((Place::Machine, array::FEEDBACK)),
             Picture::Output => return Some((Place::Machine, array::OUTPUT)),
             Picture::Cells => return Some((Place::Layer(self.of?), array::CELL)),
             Picture::Hidden => return Some((Place::Layer(self.of?), array::HIDDEN)),

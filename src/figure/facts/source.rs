@@ -10,6 +10,9 @@ use crate::model::{HeadTrace, Place, array};
 use crate::task::Task;
 use crate::train::Recording;
 
+/// The meaning of outlines in a weighting.
+pub const TRUTH: &str = "outlined: true alignment";
+
 /// The symbol of a step, on the time axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepSymbol {
@@ -149,10 +152,16 @@ impl SourceSteps {
                 name.clone_from(delimiter);
             }
         }
+        let picture = picture(recording);
+        // In a picture, all patches have names or none.
+        if picture.is_some() && alignment.iter().any(Option::is_some) {
+            let blank = names.iter_mut().filter(|name| name.is_empty());
+            blank.for_each(|name| "blank".clone_into(name));
+        }
         Some(Self {
             names,
             alignment,
-            picture: picture(recording),
+            picture,
         })
     }
 
@@ -228,6 +237,9 @@ mod tests {
                 }
             }
             let is_caption = matches!(task, Task::Caption(_));
+            let blank = source.names.iter().filter(|name| *name == "blank").count();
+            assert_eq!(blank > 0, is_caption, "{:?}", source.names);
+            assert!(source.names.iter().all(|name| !name.is_empty()));
             assert_eq!(source.picture, is_caption.then_some([4, 4]));
         }
     }

@@ -93,6 +93,7 @@ pub(super) fn output(recording: &Recording, step: usize) -> [String; 2] {
     if let (Answer::Symbols, Some(said)) = (answer, answered(recording, step)) {
         let wrong = right(recording, step).filter(|_| recording.wrong_bits(step) > 0);
         let verdict = match wrong {
+            _ if recording.lacks_target() => "the right answer is not known".to_owned(),
             Some(right) if recording.is_missing(step) => {
                 return [
                     format!("The run had ended; {right} is missing"),
@@ -167,6 +168,9 @@ pub fn verdict(recording: &Recording) -> String {
 
 /// Describes the loss of the answer.
 pub fn loss(recording: &Recording) -> String {
+    if recording.lacks_target() {
+        return "loss not known".to_owned();
+    }
     if is_unrecorded(&recording.loss) {
         return "loss not recorded".to_owned();
     }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::figure::facts::episode::{MemoryAt, wrong_bits};
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Rows, addressed, touched, touched_by};
-use crate::figure::facts::source::{SourceSteps, StepSymbol};
+use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
 use crate::figure::facts::stages::{Column, StageRef, Stages, columns_of, weighting_at};
 use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::cells::Cells;
@@ -392,10 +392,11 @@ impl<'a> Comparison<'a> {
         };
         let truth = match &self.common.sources.get(side) {
             _ if cells.aligned.is_empty() => "",
-            Some(None) => "; outlined: rows written in the true source steps",
-            _ => "; outlined: true alignment",
+            Some(None) => "outlined: rows written in the true source steps",
+            _ => TRUTH,
         };
-        let note = self.name_of(side) + truth;
+        let apart = if truth.is_empty() { "" } else { "; " };
+        let note = self.name_of(side) + apart + truth;
         let panel = Self::picture(id, (&what, note), lacks, cells, (self.down(side), 120.0));
         let symbols = self.common.symbols.get(side);
         Panel {

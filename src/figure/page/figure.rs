@@ -357,7 +357,7 @@ impl<'a> Figure<'a> {
             NoiseMode::Expected => ", expected".to_owned(),
         });
         let score = recording.score;
-        let is_known = !is_unrecorded(&recording.loss);
+        let is_known = !is_unrecorded(&recording.loss) && !recording.lacks_target();
         let loss = is_known.then(|| format!("{:.3} bits", score.bits));
         let wrong = (score.scored > 0).then(|| recording.wrong_of_scored());
         let description = match (loss, wrong) {
@@ -481,9 +481,11 @@ impl<'a> Figure<'a> {
             panels.collect()
         };
         match picture {
-            Picture::Input | Picture::Target | Picture::Output | Picture::Error => {
-                one(self.over_time(PanelId::new(picture)))
-            }
+            Picture::Input
+            | Picture::Feedback
+            | Picture::Target
+            | Picture::Output
+            | Picture::Error => one(self.over_time(PanelId::new(picture))),
             Picture::Patches => {
                 let panels = self.heads();
                 let panels =

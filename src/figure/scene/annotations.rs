@@ -46,10 +46,9 @@ impl Cells<'_> {
         heads(on, &self.marks, area, axis);
     }
 
-    /// Outlines the true alignment, where its cells are large enough.
+    /// Outlines the true alignment in two inks, one of which is seen on any weight, where its cells are large enough.
     pub(crate) fn outline_aligned(&self, on: &mut Surface<'_>, at: At<'_>) {
         let (At { area, axis, .. }, colours) = (at, on.page.colours);
-        let ink = text_on(colours.of(self.scale, 0.0));
         let width = area.width() / self.columns.max(1) as f32;
         if width.min(axis.height) < LEAST_ALIGNED {
             return;
@@ -58,8 +57,11 @@ impl Cells<'_> {
             let left = area.left + *column as f32 * width;
             for place in axis.spans(|row| rows.contains(&row)) {
                 let cell = area.across(left, left + width).down(place.min, place.max);
-                on.outline(cell, ink);
-                on.outline(cell.inset(1.0, 1.0), ink);
+                outline_twice(
+                    on,
+                    cell,
+                    [0.0, 1.0].map(|weight| colours.of(self.scale, weight)),
+                );
             }
         }
     }
@@ -84,6 +86,13 @@ impl Cells<'_> {
             }
         }
     }
+}
+
+/// Outlines an area in the inks for two grounds, one inside the other.
+pub(crate) fn outline_twice(on: &mut Surface<'_>, area: Area, grounds: [Rgb; 2]) {
+    let [outer, inner] = grounds.map(text_on);
+    on.outline(area, outer);
+    on.outline(area.inset(1.0, 1.0), inner);
 }
 
 /// Text that can be read on this colour.
@@ -204,7 +213,7 @@ pub fn dashes(head: HeadName) -> &'static [f32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Colours, Figure, Layout, Mark, Options, Pages, Picture, Scale};
+    use crate::figure::{Colours, Drawing, Figure, Layout, Mark, Options, Pages, Picture, Scale};
     use crate::model::{BahdanauConfig, Model};
     use crate::task::{Task, Transduce};
     use crate::train::Recording;
@@ -228,13 +237,30 @@ mod tests {
             };
             let drawing = Figure::new(&recording, options).draw();
             let scale = Scale::weighting(false).of_head(HeadName::of(&recording.trace, 0));
-            let ink = text_on(Colours::for_theme(false).of(scale, 0.0));
+            for count in outlines(&drawing, scale) {
+                assert_eq!(count == known, is_all, "{count} of {known}");
+                assert!(count >= 1);
+            }
+        }
+        // In the paper's colours too, on weights of 0 and of 1.
+        for dark in [false, true] {
+            let options = Options {
+                dark,
+                ..Options::new(Layout::Paper)
+            };
+            let drawing = Figure::new(&recording, options).draw();
+            assert_eq!(outlines(&drawing, Scale::Gray), [known; 2]);
+        }
+    }
+
+    /// How many outlines can be seen on a weight of 0, and on one of 1.
+    fn outlines(drawing: &Drawing, scale: Scale) -> [usize; 2] {
+        [0.0, 1.0].map(|weight| {
+            let ink = text_on(Colours::for_theme(false).of(scale, weight));
             let outlines = drawing.marks.iter().filter(
                 |mark| matches!(mark, Mark::Edge { ink: own, inside: true, .. } if own.colour == ink),
             );
-            let count = outlines.count();
-            assert_eq!(count == 2 * known, is_all, "{count} of {known}");
-            assert!(count >= 2);
-        }
+            outlines.count()
+        })
     }
 }

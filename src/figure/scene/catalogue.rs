@@ -10,7 +10,7 @@ use crate::figure::facts::gradients::{Gradients, Layer};
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Rows, runs_of};
 use crate::figure::facts::scores::score_text;
-use crate::figure::facts::source::{SourceSteps, StepSymbol};
+use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
 use crate::figure::facts::spread::{Spread, is_spread};
 use crate::figure::facts::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use crate::figure::scene::addressing::{Addressing, Bars};
@@ -67,8 +67,9 @@ fn of(series: &Series<f32>) -> Numbers<'_> {
 type Kind = (Picture, [&'static str; 6]);
 
 #[rustfmt::skip] // A line for each.
-static KINDS: [Kind; 13] = [
+static KINDS: [Kind; 14] = [
     (Picture::Input, ["Inputs", "input", "input", "x", "channel", "received by the machine"]),
+    (Picture::Feedback, ["Feedback", "feedback", "feedback", "", "channel", "the answer of the step before"]),
     (Picture::Target, ["Targets", "target", "target", "", "channel", "the correct output"]),
     (Picture::Output, ["Outputs", "output", "output", "y", "channel", "probability of a 1"]),
     (Picture::Error, ["Error", "error", "error", "", "channel", "|target − output| in scored steps"]),
@@ -335,10 +336,9 @@ impl<'a> Catalogue<'a> {
         }
         let aligned = self.aligned().filter(|_| id.picture == Picture::Weightings);
         cells.aligned.extend(aligned.into_iter().flatten());
-        let truth = if cells.aligned.is_empty() {
-            ""
-        } else {
-            "; outlined: true alignment"
+        let truth = match cells.aligned[..] {
+            [] => String::new(),
+            _ => format!("; {TRUTH}"),
         };
         if id.picture == Picture::Output && !self.as_paper {
             let wrong = move |width| wrong_bits(recording, 0..steps, width);
@@ -360,8 +360,8 @@ impl<'a> Catalogue<'a> {
             title: source.title.to_owned(),
             name: source.name,
             whose: source.whose,
-            note: source.note + verb + truth,
-            alt: alt.to_owned() + truth,
+            note: source.note + verb + &truth,
+            alt: alt.to_owned() + &truth,
             symbols: &self.facts.symbols,
             across: Across::Steps(steps),
             down,
@@ -643,7 +643,7 @@ pub(crate) fn steps_done(id: PanelId, now: &Moment<'_>) -> usize {
     let stages = now.stages;
     let head = id.of.and_then(|head| now.trace().heads.get(head));
     let place = match id.picture {
-        Picture::Input | Picture::Target => return usize::MAX,
+        Picture::Input | Picture::Feedback | Picture::Target => return usize::MAX,
         Picture::Output | Picture::Error => stages.place(Stage::Output, None),
         Picture::Reads => stages.place(Stage::Read, head),
         Picture::Erases => stages.place(Stage::Erase, head),

@@ -1,7 +1,7 @@
 //! Arrangement of pictures on a page: bands one below the other, each with stacks side by side.
 
 use crate::figure::scene::paint::{Page, Surface};
-use crate::figure::scene::panel::{Across, Panel, PlacedPanel};
+use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel};
 use crate::figure::{Area, Drawing};
 
 /// Room at the left of every picture: row numbers and the name of the axis.
@@ -99,7 +99,8 @@ fn stack_overhead(stack: &[Panel<'_>], head: f32, axis: bool) -> f32 {
 pub(crate) fn stacked(panels: Vec<Panel<'_>>) -> Vec<Band<'_>> {
     let across: Vec<Across> = panels.iter().map(|panel| panel.across).collect();
     let bands = panels.into_iter().enumerate().map(|(index, panel)| Band {
-        axis: across.get(index + 1) != Some(&across[index]),
+        axis: !matches!(panel.content, Content::Patches(_))
+            && across.get(index + 1) != Some(&across[index]),
         stacks: vec![(1.0, vec![panel])],
     });
     bands.collect()

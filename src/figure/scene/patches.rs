@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::figure::facts::source::{SourceSteps, StepSymbol, short};
-use crate::figure::scene::annotations::text_on;
+use crate::figure::scene::annotations::{outline_twice, text_on};
 use crate::figure::scene::axes::symbol_style;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::cut;
@@ -116,7 +116,7 @@ impl<'a> Patches<'a> {
     /// Paints the steps before `done`, with the name of each answer.
     pub fn paint(&self, on: &mut Surface<'_>, area: &Area, done: usize) {
         let colours = on.page.colours;
-        let truth = text_on(colours.of(self.cells.scale, 0.0));
+        let grounds = [0.0, 1.0].map(|weight| colours.of(self.cells.scale, weight));
         for (step, place) in self.steps.clone().zip(self.places(area)) {
             if step >= done && on.page.hides_future {
                 on.rect(place, colours.well);
@@ -132,8 +132,7 @@ impl<'a> Patches<'a> {
             for row in right.unwrap_or_default() {
                 let patch = self.patch(&place, row);
                 if patch.width() >= OUTLINED {
-                    on.outline(patch, truth);
-                    on.outline(patch.inset(1.0, 1.0), truth);
+                    outline_twice(on, patch, grounds);
                 }
             }
             if on.page.step == Some(step) && self.steps.len() > 1 {

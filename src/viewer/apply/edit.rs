@@ -27,12 +27,15 @@ impl State {
     /// is nothing to paint.
     fn paint(&mut self, to: (usize, usize)) {
         let Some((on, from)) = self.stroke else {
-            // On what is no bit it makes nothing but what it comes to; of symbols it chooses all.
-            let symbols = self.recording().is_some_and(|of| of.task.chooses_symbols());
-            let on = symbols || self.session.bit(to.0, to.1).is_none_or(|bit| !bit);
+            // On what is no bit it makes nothing but what it comes to.
+            let on = self.session.bit(to.0, to.1).is_none_or(|bit| !bit);
             self.stroke = Some((on, to));
             return self.flip(to);
         };
+        // Another symbol may change the number of steps, and so what is under the pointer.
+        if self.chooses_symbols() {
+            return;
+        }
         self.stroke = Some((on, to));
         let mut changed = false;
         for (step, channel) in between(from, to) {
@@ -44,6 +47,10 @@ impl State {
         if changed {
             self.record();
         }
+    }
+
+    fn chooses_symbols(&self) -> bool {
+        self.recording().is_some_and(|of| of.task.chooses_symbols())
     }
 
     fn toggle_edit(&mut self) {
@@ -87,8 +94,11 @@ impl State {
         if self.session.flip(step, channel) {
             self.record();
         } else {
-            let symbols = self.recording().is_some_and(|of| of.task.chooses_symbols());
-            let parts = if symbols { "source symbols" } else { "input bits" };
+            let parts = if self.chooses_symbols() {
+                "source symbols"
+            } else {
+                "input bits"
+            };
             let text = format!("Only {parts} of the task can be changed.");
             self.toasts.add(Kind::Notice, text);
         }

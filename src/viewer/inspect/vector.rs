@@ -84,6 +84,7 @@ fn of_machine(
     let task = &recording.task;
     match picture {
         Picture::Input => line("x", format!("{}, as given", task.input_name(column)), value),
+        Picture::Feedback => line("fed back", task.output_name(column), value),
         Picture::Target => line("target", task.output_name(column), value),
         _ => {
             let z = recording.trace.logit.row(step)[column];

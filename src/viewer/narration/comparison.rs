@@ -3,6 +3,7 @@
 use crate::figure::page::compare::SIDES;
 use crate::figure::{PanelId, facts::numbers, head_label, head_named};
 use crate::io::trace::Comparison;
+use crate::train::Recording;
 use crate::viewer::inspect::{Card, Line, Table};
 use crate::viewer::state::{Baseline, Open, Pair, TOLERANCES, Target, stage_of};
 
@@ -83,7 +84,8 @@ fn side_by_side(a: &Table, b: &Table) -> Table {
 
 /// Reports the wrong bits of A and B, and when their heads diverge.
 pub fn verdicts(pair: &Pair<'_>) -> String {
-    let [a, b] = [pair.a, pair.b].map(|open| open.shown.recording.score);
+    let both = [pair.a, pair.b].map(|open| &open.shown.recording);
+    let [a, b] = both.map(|recording| recording.score);
     if a.scored + b.scored == 0 {
         return "No output is scored.".to_owned();
     }
@@ -95,7 +97,11 @@ pub fn verdicts(pair: &Pair<'_>) -> String {
         Some(None) if some(pair.a) && some(pair.b) => "; heads stay on the same rows".to_owned(),
         _ => String::new(),
     };
-    let unit = pair.a.shown.recording.episode.answer.unit();
+    if both.iter().any(|recording| recording.lacks_target()) {
+        let [a, b] = both.map(Recording::wrong_of_scored);
+        return format!("A: {a}, B: {b}{heads}.");
+    }
+    let unit = both[0].episode.answer.unit();
     format!(
         "A: {} of {} {unit} wrong, B: {} of {}{heads}.",
         a.wrong, a.scored, b.wrong, b.scored

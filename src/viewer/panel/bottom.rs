@@ -252,10 +252,14 @@ pub fn problems_ui(ui: &mut Ui, state: &State) {
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     let text = match view.state.mark() {
         Some((step, channel)) => {
-            let task = &view.recording().task;
-            let flips = ["flips", "chooses"][usize::from(task.chooses_symbols())];
+            let symbols = view.recording().task.chooses_symbols();
+            let how = if symbols {
+                "Space chooses"
+            } else {
+                "Space flips, dragging paints"
+            };
             format!(
-                "editing input: step {step}, channel {channel}; arrows move, Space {flips}, dragging paints, Esc leaves; playback keys disabled"
+                "editing input: step {step}, channel {channel}; arrows move, {how}, Esc leaves; playback keys disabled"
             )
         }
         None => narration::status(view.open, view.player, view.focus),

@@ -99,7 +99,7 @@ fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
         canvas.frame(area(edge), accent);
     }
     let name = if view.recording().task.chooses_symbols() {
-        "Input symbols: click to choose one, drag to paint"
+        "Input symbols: click to choose one"
     } else {
         "Input bits: click to flip one, drag to paint"
     };

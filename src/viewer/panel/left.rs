@@ -173,7 +173,11 @@ fn edit_ui(ui: &mut Ui, session: &Session) {
         false => "bit",
     };
     let height = ui.spacing().interact_size.y;
-    let button = ("Edit input", height, &*format!("Change {one}s of the input"));
+    let button = (
+        "Edit input",
+        height,
+        &*format!("Change {one}s of the input"),
+    );
     button_unless(ui, session.lacks_editing(), button, Edit::Toggle);
     let request = &session.request;
     let other = match (request.given.is_some(), task.and_then(Task::held_out)) {
@@ -197,9 +201,16 @@ fn unknown_ui(ui: &mut Ui, session: &Session) {
     };
     let Recording { task, episode, .. } = &open.shown.recording;
     if let Task::Pairs(pairs) = task {
-        for step in pairs.unknown_steps(episode) {
-            let what = "is not in the vocabulary of the source";
-            note(ui, &format!("the symbol of step {step} {what}"));
+        let steps: Vec<_> = pairs
+            .unknown_steps(episode)
+            .map(|step| step.to_string())
+            .collect();
+        if !steps.is_empty() {
+            let steps = steps.join(", ");
+            note(
+                ui,
+                &format!("not in the vocabulary of the source: step {steps}"),
+            );
         }
     }
     if open.shown.recording.lacks_target() {

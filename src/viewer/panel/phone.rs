@@ -143,9 +143,14 @@ fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
         let steps = step.cast_signed() - marked.cast_signed();
         Some(Edit::MoveMark(steps, by))
     };
+    let one = if view.recording().task.chooses_symbols() {
+        "symbol"
+    } else {
+        "bit"
+    };
     let (what, said) = if let Some((_, channel)) = state.mark() {
         let bit = view.trace().input.row(step)[channel];
-        ("bit", format!("bit {channel} of step {step} is {bit}"))
+        (one, format!("{one} {channel} of step {step} is {bit}"))
     } else if let Some(card) = view.card() {
         let lines = card.lines.iter();
         let lines = lines.map(|line| format!(" · {} {}", line.symbol, line.value));
@@ -160,13 +165,17 @@ fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
         button.accessible_name(format!("Go to {way} {what}"));
     }
     from_right(ui, |ui| {
-        let (text, name) = match what {
-            "bit" => ("Done", "Done"),
-            _ => ("Edit", "Edit input"),
+        let (text, name) = match state.mark() {
+            Some(_) => ("Done", "Done"),
+            None => ("Edit", "Edit input"),
         };
-        text_button(ui, text, Edit::Toggle).accessible_name(name);
+        let can = state.session.lacks_editing().is_none();
+        ui.add_enabled_ui(can, |ui| {
+            text_button(ui, text, Edit::Toggle).accessible_name(name);
+        });
+        let flip = if one == "bit" { "Flip bit" } else { "Choose" };
         if let Some(here) = mark(0)
-            && primary_button(ui, "Flip bit").clicked()
+            && primary_button(ui, flip).clicked()
         {
             send(ui.ctx(), here);
             send(ui.ctx(), Edit::FlipMarked);

@@ -157,7 +157,7 @@ fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &Vie
     let channel = channel(id, at);
     let which = match id.picture {
         Picture::Input => view.recording().task.input_name(channel),
-        Picture::Target | Picture::Output | Picture::Error => {
+        Picture::Target | Picture::Output | Picture::Error | Picture::Feedback => {
             view.recording().task.output_name(channel)
         }
         _ => format!("{row_name} {row}{source}"),

@@ -6,13 +6,15 @@ use crate::figure::scene::motion::within;
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel};
 use crate::figure::{Area, Ink, PanelId, Picture, Slot, mix};
+use crate::math::Series;
+use crate::model::{Place, array};
 
 impl<'a> CloseUp<'a, '_> {
     /// The input of the step and its output.
     pub(super) fn ends(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (input, output) = (self.plan.input, self.plan.output);
         let sides = [
-            (Picture::Input, input, ["comes in", "in"], Stage::Controller),
+            (self.coming(), input, ["comes in", "in"], Stage::Controller),
             (Picture::Output, output, ["comes out", "out"], Stage::Output),
         ];
         for (picture, area, words, at) in sides {
@@ -22,7 +24,7 @@ impl<'a> CloseUp<'a, '_> {
             let bits = self.bits(picture, area);
             self.stack(on, picture, bits);
             self.outline(on, bits, is_now.then_some(colours.accent));
-            if picture == Picture::Input {
+            if picture != Picture::Output {
                 let at = [area.middle(), bits.top - self.size(11.0).max(7.0)];
                 let style = self.letters(12.0, colours.text).middle();
                 let [long, short] = self.symbol_in();
@@ -37,6 +39,18 @@ impl<'a> CloseUp<'a, '_> {
         self.flows(on);
         self.controller(on, places);
         self.verdict(on);
+    }
+
+    /// The picture of what comes in: in the answer of a machine that is fed its answers, the feedback.
+    fn coming(&self) -> Picture {
+        let is_answer = self.now.step >= self.now.recording.episode.source();
+        let feeds = is_answer && self.feedback().is_some();
+        [Picture::Input, Picture::Feedback][usize::from(feeds)]
+    }
+
+    fn feedback(&self) -> Option<&Series<f32>> {
+        let series = self.now.trace().series(Place::Machine, array::FEEDBACK)?;
+        (series.width() > 0).then_some(series)
     }
 
     fn is_at(&self, stage: Stage) -> bool {
@@ -70,7 +84,7 @@ impl<'a> CloseUp<'a, '_> {
         let each = area.height() / count.max(1) as f32;
         let apart = if each >= 8.0 { 1.0 } else { 0.0 };
         on.rect(area, colours.well);
-        let shown = picture == Picture::Input || self.is_scored();
+        let shown = picture != Picture::Output || self.is_scored();
         let come = self.now.progress(Stage::Output, None);
         let own = self
             .seen
@@ -82,6 +96,12 @@ impl<'a> CloseUp<'a, '_> {
         for channel in 0..count {
             let value = match picture {
                 Picture::Input => self.now.input(channel),
+                Picture::Feedback => {
+                    let fed_back = self
+                        .feedback()
+                        .map(|series| series.row(self.now.step)[channel]);
+                    fed_back.unwrap_or_default()
+                }
                 _ => self.now.output(channel),
             };
             let top = area.top + channel as f32 * each;
@@ -111,7 +131,7 @@ impl<'a> CloseUp<'a, '_> {
 
     /// Draws the flows from the input to the parts between, and from there to the output.
     fn flows(&self, on: &mut Surface<'_>) {
-        let input = self.bits(Picture::Input, self.plan.input);
+        let input = self.bits(self.coming(), self.plan.input);
         let output = self.bits(Picture::Output, self.plan.output);
         let controller = self.plan.controller;
         let into = controller.map_or(self.plan.input.right, |controller| controller.left);
@@ -169,8 +189,12 @@ impl<'a> CloseUp<'a, '_> {
         let symbol = self.symbol_out();
         let is_missing = self.now.recording.is_missing(self.now.step);
         let not = if is_missing { "missing" } else { "wrong" };
-        let [right, not] = ["right", not].map(|word| format!("{symbol}, {word}"));
+        let words = ["right", not, "right answer not known"];
+        let [right, not, unknown] = words.map(|word| format!("{symbol}, {word}"));
         let (texts, ink) = match (self.is_scored(), come, wrong) {
+            (true, true, _) if self.now.recording.lacks_target() => {
+                ([&*unknown, &symbol], colours.subdued)
+            }
             (true, true, 0) if !symbol.is_empty() => ([&*right, &symbol], colours.text),
             (true, true, _) if !symbol.is_empty() => ([&*not, &symbol], colours.warning),
             (false, ..) => (["not scored", "–"], colours.subdued),

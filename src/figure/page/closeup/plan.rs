@@ -22,8 +22,8 @@ const UPRIGHT_ROW: f32 = 22.0;
 const LETTERS: [f32; 2] = [9.0, 10.0];
 /// Least width of the room for the source left of the columns.
 const BESIDE: f32 = 56.0;
-/// Greatest height of a row where there are few.
-const TALLEST: f32 = 34.0;
+/// Greatest height of a row where some have no room, and where all have.
+const TALLEST: [f32; 2] = [34.0, 110.0];
 
 /// The parts of a page.
 #[derive(Clone, Debug)]
@@ -154,10 +154,11 @@ impl PaneArea {
         let top = whole.top + of(58.0).max(40.0);
         let below = most as f32 * (strip + of(6.0)) + of(6.0);
         let free = whole.bottom - below - top;
-        let row = (ROW * scale).clamp(least, TALLEST);
+        let row = (ROW * scale).clamp(least, TALLEST[0]);
         let rows = ((free / row).floor() as usize).max(3);
         let rows = rows.min(total.max(1));
-        let height = (free / rows as f32).min(TALLEST * scale.max(1.0));
+        let tallest = TALLEST[usize::from(rows == total)];
+        let height = (free / rows as f32).min(tallest * scale.max(1.0));
         let bottom = top + height * rows as f32;
         // Beside another head there is less room, and words need some of it.
         let alone = whole.width() > of(640.0);

@@ -1,9 +1,8 @@
 //! What stands below the stages: the table of the heads, their overlap, and the legends of the colours.
 
-use super::over_time::TRUTH;
 use super::{Painting, SMALL, area};
 use crate::figure::facts::rows::Span;
-use crate::figure::facts::source::SourceSteps;
+use crate::figure::facts::source::{SourceSteps, TRUTH};
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::area_of;
 use crate::figure::scene::overlap::{BESIDE, LABELS};

@@ -3,15 +3,12 @@
 use super::geometry::{Bands, PHASES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
-use crate::figure::facts::source::{SourceSteps, StepSymbol};
+use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
 use crate::figure::scene::axes;
 use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Area, PanelId, Picture, Slot, Style};
-
-/// The meaning of the outlines.
-pub(super) const TRUTH: &str = "outlined: true alignment";
 
 impl Painting<'_, '_> {
     /// Phases and step numbers: the top of the time axis.

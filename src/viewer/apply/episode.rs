@@ -217,7 +217,7 @@ impl State {
         let trace = &open.shown.recording.trace;
         let bits = open.shown.recording.task.editable();
         let last = (trace.steps().saturating_sub(1), bits.saturating_sub(1));
-        let mark = self.mark().filter(|_| !open.is_of_a_file());
+        let mark = self.mark().filter(|_| !open.is_of_a_file() && bits > 0);
         let before = self.player.clone();
         self.player.load(trace.steps(), open.facts.stages.len());
         let view = &mut self.view;

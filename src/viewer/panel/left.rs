@@ -168,9 +168,10 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session) {
 /// Shows the edited input, and its distance from the input of the seed.
 fn edit_ui(ui: &mut Ui, session: &Session) {
     let task = session.open.as_ref().map(|open| &open.shown.recording.task);
-    let one = match task.is_some_and(Task::chooses_symbols) {
-        true => "symbol",
-        false => "bit",
+    let one = if task.is_some_and(Task::chooses_symbols) {
+        "symbol"
+    } else {
+        "bit"
     };
     let height = ui.spacing().interact_size.y;
     let button = (

@@ -2,6 +2,7 @@
 
 use super::{CloseUp, edge, fitting};
 use crate::figure::facts::stages::Stage;
+use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::motion::within;
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel};
@@ -25,14 +26,16 @@ impl<'a> CloseUp<'a, '_> {
             self.stack(on, picture, bits);
             self.outline(on, bits, is_now.then_some(colours.accent));
             if picture != Picture::Output {
-                let at = [area.middle(), bits.top - self.size(11.0).max(7.0)];
+                let y = bits.top - self.size(11.0).max(7.0);
                 let style = self.letters(12.0, colours.text).middle();
-                let [long, short] = self.symbol_in();
-                fitting(
-                    on,
-                    &[&*long, &*short],
-                    (at, style, area.width() + self.size(30.0)),
-                );
+                let room = area.width() + self.size(30.0);
+                let mut texts = self.symbol_in().into_iter();
+                // Left of the controller, which would hide its end.
+                let end = self.plan.controller.map_or(f32::MAX, |of| of.left - 2.0);
+                if let Some(text) = texts.find(|text| width_of(text, &style) <= room) {
+                    let x = area.middle().min(end - 0.5 * width_of(&text, &style));
+                    on.text(text, [x, y], style);
+                }
             }
             places.extend(self.end_place(picture, bits));
         }

@@ -225,7 +225,7 @@ impl Eval {
         let evaluator = request.trained.evaluator(task, self.seed, episodes);
         Some(CaseResult {
             name: request.name.clone(),
-            rows: usize::from(!config.has_source()) * config.rows(),
+            rows: usize::from(!config.has_row_per_step()) * config.rows(),
             task: task.clone(),
             measured: evaluator.measure_until(threads, stop)?,
             sampled: match self.samples {

@@ -32,7 +32,7 @@ impl MeasurementLine {
         let ends = |range: RangeInclusive<usize>| [*range.start(), *range.end()];
         let size = |measure| (task.measure() == measure).then(|| ends(task.size()));
         let config = &trained.machine.config;
-        let rows = Some(config.rows()).filter(|&rows| rows > 0 && !config.has_source());
+        let rows = Some(config.rows()).filter(|&rows| rows > 0 && !config.has_row_per_step());
         let needed = (measured.wrapped > 0).then_some(measured.rows_needed);
         let mean = &measured.mean;
         let mut line = vec![

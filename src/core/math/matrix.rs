@@ -133,6 +133,17 @@ pub struct Rows<'a, R> {
     pub stride: usize,
 }
 
+impl<'a, R> Rows<'a, R> {
+    /// Some of the rows.
+    pub fn part(self, rows: Range<usize>) -> Self {
+        let values = rows.start * self.stride..rows.end * self.stride;
+        Self {
+            data: &self.data[values],
+            ..self
+        }
+    }
+}
+
 impl<R: Copy + Default> Series<R> {
     /// The rows from step `first` on.
     pub fn rows_from(&self, first: usize) -> Rows<'_, R> {

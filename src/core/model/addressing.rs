@@ -83,7 +83,12 @@ impl Stage {
             }
             Self::Content => {
                 let beta = strength(head, t);
-                content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
+                let seen = head.mechanism.sees.count(t, head.content.width());
+                let (w_c, unseen) = head.content.row_mut(t).split_at_mut(seen);
+                if seen > 0 {
+                    content(simd, beta, &head.similarity.row(t)[..seen], w_c);
+                }
+                unseen.fill(R::ZERO);
             }
             Self::Interpolation => {
                 if head.gated.width() > 0 {

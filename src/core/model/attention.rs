@@ -335,6 +335,31 @@ pub struct Mechanism {
     pub shift_form: ShiftForm,
     /// The parameters that it emits.
     pub columns: HeadColumns,
+    /// The memory rows that it sees.
+    pub sees: Sees,
+}
+
+/// The memory rows that a head sees in a step, where a row belongs to each step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sees {
+    /// All.
+    #[default]
+    All,
+    /// Those of earlier steps.
+    Earlier,
+    /// Those of this step and of earlier ones.
+    UpToNow,
+}
+
+impl Sees {
+    /// The number of rows that a head sees in step `t`, of `rows`.
+    pub(super) fn count(self, t: usize, rows: usize) -> usize {
+        match self {
+            Self::All => rows,
+            Self::Earlier => rows.min(t),
+            Self::UpToNow => rows.min(t + 1),
+        }
+    }
 }
 
 impl Default for Mechanism {
@@ -352,6 +377,7 @@ impl AttentionConfig {
             parameters: self.parameters,
             shift_form: ShiftForm::Softmax,
             columns: HeadColumns::default(),
+            sees: Sees::All,
         }
     }
 

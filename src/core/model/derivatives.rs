@@ -40,8 +40,8 @@ use crate::math::{Real, Series};
 
 impl<R: Real> Trace<R> {
     /// A trace that has no array yet; it knows the size of its memory, and which heads write.
-    pub(super) fn without_values(kind: &impl AsKind, source: usize) -> Self {
-        let mut trace = Self::of_source(kind, source);
+    pub(super) fn without_values(kind: &impl AsKind, of: &Self) -> Self {
+        let mut trace = Self::of_episode(kind, of.steps(), of.setting.source);
         for (_, array, series) in trace.everything_mut() {
             if ![array::NORMS, array::ADD].contains(&array) {
                 *series = Series::new(0);

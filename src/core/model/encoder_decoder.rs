@@ -12,7 +12,7 @@ use super::attention::{AttentionConfig, Mechanism, ShiftForm};
 use super::config::check_channels;
 use super::controller::cell::{self, CellBack, CellGradient, one_lstm};
 use super::dependency::{Conventions, Dependency, Size};
-use super::head::{self, HeadGradient};
+use super::head;
 use super::kind::{Kind, Sizes};
 use super::machine::{
     GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, record, together,
@@ -24,7 +24,7 @@ use super::slots::Slots;
 use super::source::{Source, SourceBack, Weights};
 use super::spec::{self, Array, Place};
 use super::trace::Trace;
-use super::{feedback, readout};
+use super::{feedback, memory, readout};
 use crate::keys::{ConfigError, Keys, Table, check};
 use crate::math::matrix::{Rows, add_rows_product, padded, set_product_of_series};
 use crate::math::vectors::{add, gather};
@@ -275,8 +275,8 @@ impl<D: Decoder> Kind for EncoderDecoder<D> {
         }
     }
 
-    fn of_source(&self, steps: usize) -> Option<Box<dyn Kind>> {
-        let rows = steps.max(1);
+    fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
+        let rows = rows.max(1);
         Some(Box::new(Self {
             rows,
             ..self.clone()
@@ -408,10 +408,7 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
         }
         let all = both::<R, Gradients<R>>(traces, workspaces);
         for reader in all.clone().filter_map(|(.., by)| by.reader.as_ref()) {
-            let learned = reader.head.iter().flat_map(HeadGradient::learned);
-            for (to, from) in gradient.tensors[others..].iter_mut().zip(learned) {
-                to.add_flat(from);
-            }
+            reader.add_learned(&mut gradient.tensors[others..]);
         }
         // Every list is walked through several times.
         let source = |weight: usize| -> Vec<(Rows<'_, R>, Rows<'_, R>)> {
@@ -486,10 +483,7 @@ impl<D: Decoder> EncoderDecoder<D> {
     fn append<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
         let source = trace.setting.source;
         let row = (t < source).then(|| self.source.row(trace, t).concat());
-        let (before, after) = trace.memory_columns.two_rows(t, t + 1);
-        after.copy_from_slice(before);
-        let pairs = after.chunks_exact_mut(source).zip(row.iter().flatten());
-        pairs.for_each(|(column, &value)| column[t] = value);
+        memory::append(&mut trace.memory_columns, t, row);
     }
 
     /// The key of the head, and everything up to its read.

@@ -15,14 +15,14 @@ use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
 use super::{
     AnnotationsConfig, BahdanauConfig, CaptionConfig, Direction, Draw, EncoderCell, EncoderConfig,
-    FixedContextConfig, Given, LuongConfig, Model, ModelConfig, Noise, NoiseMode, Params, Terms,
-    Trace, Upstream, Workspace,
+    FixedContextConfig, Given, LstmnConfig, LuongConfig, Model, ModelConfig, Noise, NoiseMode,
+    Params, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::golden::Case;
 use crate::math::matrix::padded;
 use crate::math::{Answer, Linear, Series};
 
-const CASES: [&str; 24] = [
+const CASES: [&str; 26] = [
     "fixed_context_a",
     "fixed_context_b",
     "bahdanau_a",
@@ -47,6 +47,8 @@ const CASES: [&str; 24] = [
     "xu_caption_gated_b",
     "xu_caption_hard_a",
     "xu_caption_hard_b",
+    "lstmn_a",
+    "lstmn_b",
 ];
 
 /// The machine of a case.
@@ -66,6 +68,12 @@ fn machine(case: &Case, name: &str) -> ModelConfig {
     }
     let forward = || EncoderConfig::new(Direction::Forward, size("C"));
     let (x, y) = (size("V_x"), size("V_y"));
+    if name.starts_with("lstmn") {
+        let mut config = LstmnConfig::new(x, y);
+        config.size = size("C");
+        config.set_units(size("A"));
+        return config.into();
+    }
     if name.starts_with("fixed_context") {
         let mut config = FixedContextConfig::new(x, y);
         config.source = forward();
@@ -136,7 +144,13 @@ fn given(case: &Case, config: &ModelConfig) -> (usize, [Array2<f32>; 2]) {
         // Annotations are no symbols: see [`annotate`].
         vec![0; case.size("n")]
     };
-    let steps = source.len() + target.len();
+    let answers_after = config.has_source();
+    let steps = if answers_after {
+        source.len() + target.len()
+    } else {
+        source.len()
+    };
+    let first = if answers_after { source.len() } else { 0 };
     let one_hot = |symbols: &[usize], first: usize, channels: usize| {
         let mut all = Array2::zeros((steps, channels));
         for (t, &symbol) in symbols.iter().enumerate() {
@@ -145,8 +159,8 @@ fn given(case: &Case, config: &ModelConfig) -> (usize, [Array2<f32>; 2]) {
         all
     };
     let input = one_hot(&source, 0, config.inputs());
-    let target = one_hot(&target, source.len(), config.outputs());
-    (source.len(), [input, target])
+    let target = one_hot(&target, first, config.outputs());
+    (first, [input, target])
 }
 
 /// The golden values of a tensor, [inputs, outputs].
@@ -164,6 +178,19 @@ fn golden(case: &Case, part: &str, name: &str, config: &ModelConfig) -> Vec<f64>
         "output.weight" if case.has(part, "L_o") => case.transposed(part, "L_o"),
         "output.hidden" => case.transposed(part, "L_h"),
         "output.context" => case.transposed(part, "L_z"),
+        // [x; ĥ].
+        "read0.additive_key" if case.has(part, "encoder.intra.W_x") => {
+            let [x, state] = ["W_x", "W_hat"].map(|name| format!("encoder.intra.{name}"));
+            [case.transposed(part, &x), case.transposed(part, &state)].concat()
+        }
+        "read0.additive_row" if case.has(part, "encoder.intra.W_h") => {
+            case.transposed(part, "encoder.intra.W_h")
+        }
+        "read0.additive_vector" if case.has(part, "encoder.intra.v") => {
+            case.numbers(part, "encoder.intra.v")
+        }
+        "controller0.weight" => case.transposed(part, "encoder.W"),
+        "controller0.bias" => case.numbers(part, "encoder.b"),
         "read0.additive_key" => score()[..split()].to_vec(),
         "read0.additive_row" => score()[split()..].to_vec(),
         "read0.additive_vector" => case.numbers(part, "score.v"),
@@ -246,7 +273,12 @@ fn assert_gradients(case: &Case, name: &str, model: &Model<f64>, gradient: &Para
 fn cross_entropy(model: &Model<f64>, trace: &Trace<f64>, target: &Array2<f32>) -> Upstream<f64> {
     let mut by = Upstream::new(&model.config);
     by.logit.resize(trace.steps());
-    for t in trace.setting.source..trace.steps() {
+    let first = if model.config.has_source() {
+        trace.setting.source
+    } else {
+        0
+    };
+    for t in first..trace.steps() {
         let row = trace.output.row(t).iter().zip(target.row(t));
         let to = by.logit.row_mut(t).iter_mut();
         to.zip(row)
@@ -320,7 +352,7 @@ fn values_and_gradients_of_whole_sequences() {
             answer: Answer::Symbols,
         };
         let answer = |series: &Series<f64>| series.as_slice()[source * series.width()..].to_vec();
-        let mut noise = Trace::of_source(&model.config, source);
+        let mut noise = Trace::of_episode(&model.config, steps, source);
         noise.resize(steps);
         noise.sampling = NoiseMode::Sampled;
         if let Some(u) = noise.series_mut(Place::Head(0), NOISE) {
@@ -338,7 +370,7 @@ fn values_and_gradients_of_whole_sequences() {
             let memory: Vec<f64> = trace.memory(steps).iter().copied().collect();
             close("H", &memory);
             close("energies", &answer(&head.similarity));
-            let weightings = ["omega", "weightings", "local_weightings"];
+            let weightings = ["omega", "weightings", "local_weightings", "intra"];
             for name in weightings {
                 close(name, &answer(&head.weighting));
             }
@@ -353,6 +385,7 @@ fn values_and_gradients_of_whole_sequences() {
             );
         }
         close("states", &answer(&trace.layers[0].hidden));
+        close("cells", &answer(&trace.layers[0].cell));
         close("logits", &answer(&trace.logit));
         let mut by = cross_entropy(&model, &trace, &target);
         if case.has("outputs", "divergence") {
@@ -412,7 +445,7 @@ fn values_and_gradients_of_encoders() {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
             }
         }
-        let mut trace = Trace::<f64>::of_source(&config, n);
+        let mut trace = Trace::<f64>::of_episode(&config, n, n);
         trace.resize(n);
         trace
             .input
@@ -449,7 +482,7 @@ fn values_and_gradients_of_encoders() {
                 series
             })
             .collect();
-        let mut recorder = Trace::without_values(&config, n);
+        let mut recorder = Trace::without_values(&config, &trace);
         let d_cells = vec![0.0; d_rows.width()];
         let episode = SourceBack {
             trace: &trace,
@@ -496,7 +529,7 @@ fn values_and_gradients_of_a_convolution() {
     let all = linear.bias.view_mut().into_iter().zip(bias);
     all.for_each(|(to, from)| *to = from);
     let n = side * side;
-    let mut trace = Trace::<f64>::of_source(&config, n);
+    let mut trace = Trace::<f64>::of_episode(&config, n, n);
     trace.resize(n);
     let picture = case.numbers("inputs", "picture");
     trace.input.as_mut_slice().copy_from_slice(&picture);
@@ -512,7 +545,7 @@ fn values_and_gradients_of_a_convolution() {
     d_rows.as_mut_slice().copy_from_slice(&upstream);
     let mut products = [Series::new(padded(filters))];
     products[0].resize(n);
-    let mut recorder = Trace::without_values(&config, n);
+    let mut recorder = Trace::without_values(&config, &trace);
     let episode = SourceBack {
         trace: &trace,
         rows: &mut d_rows,

@@ -5,8 +5,8 @@ use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
     BahdanauConfig, CaptionConfig, Direction, Draw, EncoderCell, EncoderConfig, FixedContextConfig,
-    Given, HeadTrace, Kind, LuongConfig, Model, ModelConfig, NoiseMode, NtmConfig, Number, Params,
-    PlainConfig, Terms, Trace, Workspace,
+    Given, HeadTrace, Kind, LstmnConfig, LuongConfig, Model, ModelConfig, NoiseMode, NtmConfig,
+    Number, Params, PlainConfig, Terms, Trace, Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -101,7 +101,7 @@ fn episodes_side_by_side_have_the_sum_of_their_gradients() {
     }
 }
 
-/// Machines with a source; with weights of the size of 1 everything matters.
+/// Machines whose memory has a row for each step, or for each source step; with weights of the size of 1 everything matters.
 fn with_sources() -> Vec<Model<f64>> {
     let mut luong = LuongConfig::new(3, 2);
     luong.source = EncoderConfig::new(Direction::Both, 5);
@@ -113,12 +113,13 @@ fn with_sources() -> Vec<Model<f64>> {
     (bahdanau.source.embedding, bahdanau.source.fertility) = (4, 3);
     let mut general = BahdanauConfig::new(3, 2);
     general.attention.score = Score::General.into();
-    let configs: [ModelConfig; 5] = [
+    let configs: [ModelConfig; 6] = [
         bahdanau.into(),
         general.into(),
         luong.into(),
         FixedContextConfig::new(3, 2).into(),
         caption.into(),
+        LstmnConfig::new(3, 2).into(),
     ];
     configs
         .into_iter()

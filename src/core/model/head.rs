@@ -75,7 +75,7 @@ pub(super) fn width(
     let (score, weighting) = (of.score.of(head).arrays(), of.weighting.of(head).stages());
     let has = match array {
         array::ROWS => {
-            return if kind.has_source() {
+            return if kind.has_row_per_step() {
                 kind.rows() * padded(kind.columns())
             } else {
                 0

@@ -33,7 +33,7 @@ pub struct Sizes {
 
 /// The description of a machine without weights.
 pub trait Kind: Keys + Debug + Send + Sync {
-    /// The sizes; those of a memory in which an episode has a row for each source step are of one step.
+    /// The sizes; those of a memory with a row for each step of an episode are of one step.
     fn sizes(&self) -> Sizes;
 
     /// The tensors.
@@ -60,10 +60,15 @@ pub trait Kind: Keys + Debug + Send + Sync {
         None
     }
 
-    /// The same machine with as many memory rows as the source of an episode has steps; `None` where the number of rows
-    /// is that of the configuration.
-    fn of_source(&self, _steps: usize) -> Option<Box<dyn Kind>> {
+    /// The same machine with this many memory rows; `None` where the number of rows is that of the configuration and not
+    /// [`Kind::episode_rows`].
+    fn of_rows(&self, _rows: usize) -> Option<Box<dyn Kind>> {
         None
+    }
+
+    /// Memory rows of an episode with this many steps, `source` of them before the answer; see [`Kind::of_rows`].
+    fn episode_rows(&self, _steps: usize, source: usize) -> usize {
+        source
     }
 
     /// The longest source that the machine knows.
@@ -174,6 +179,11 @@ impl dyn Kind + '_ {
             "m" => sizes.columns,
             _ => self.axis(axis).unwrap_or(1),
         }
+    }
+
+    /// True where the memory has a row for each step, or for each source step, of an episode.
+    pub fn has_row_per_step(&self) -> bool {
+        self.of_rows(1).is_some()
     }
 
     /// True for a machine that answers after its source.

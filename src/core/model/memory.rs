@@ -31,7 +31,7 @@ pub fn read_and_write<R: Real>(
     write(writers, t, before, after);
 }
 
-/// Equation 2 for all read heads of step `t`; where a memory does not change, of the rows in the trace of the head.
+/// Equation 2 for all read heads of step `t`; where no row of the memory changes, of the rows in the trace of the head.
 pub fn read<R: Real>(readers: &mut [HeadTrace<R>], t: usize, columns: &[R]) {
     for head in readers {
         let (weighting, read) = (head.weighting.row(t), &mut head.read);
@@ -47,7 +47,18 @@ pub fn read<R: Real>(readers: &mut [HeadTrace<R>], t: usize, columns: &[R]) {
     }
 }
 
-/// The rows of a memory that does not change, each as long as what is read.
+/// M_{t+1}: M_t with `row` as row `t`, if there is one.
+pub(super) fn append<R: Real>(memory: &mut Series<R>, t: usize, row: Option<Vec<R>>) {
+    let (before, after) = memory.two_rows(t, t + 1);
+    after.copy_from_slice(before);
+    let row = row.unwrap_or_default();
+    let columns = after.chunks_exact_mut(before.len() / row.len().max(1));
+    columns
+        .zip(row)
+        .for_each(|(column, value)| column[t] = value);
+}
+
+/// The rows of a memory of which no row changes, each as long as what is read.
 pub(super) fn row_by_row<'a, R: Real>(rows: &'a Series<R>, read: &Series<R>) -> Rows<'a, R> {
     Rows {
         data: rows.row(0),

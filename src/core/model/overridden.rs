@@ -17,9 +17,9 @@ use super::luong::Luong;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
     Array, BahdanauConfig, CaptionConfig, Decoder, Dependency, Direction, Draw, EncoderCell,
-    EncoderConfig, EncoderDecoder, FixedContextConfig, Given, LuongConfig, Model, ModelConfig,
-    Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Terms, Trace, Upstream,
-    Workspace,
+    EncoderConfig, EncoderDecoder, FixedContextConfig, Given, LstmnConfig, LuongConfig, Model,
+    ModelConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Terms, Trace,
+    Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -386,6 +386,15 @@ where
             }
         }
     }
+}
+
+#[test]
+fn attention_to_earlier_states() {
+    let mut config = LstmnConfig::new(3, 2);
+    config.size = 4;
+    config.set_units(3);
+    assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
+    check_weights(config, NoiseMode::Mean);
 }
 
 fn bahdanau() -> BahdanauConfig {

@@ -1,9 +1,11 @@
-//! A read head on a memory that is complete before it reads: key, score, weighting and read. Its key is any vector of the
-//! machine. It has no gate, shift or sharpening.
+//! A read head on a memory of which no row changes once the head has seen it: key, score, weighting and read. Its key is any
+//! vector of the machine. It has no gate, shift or sharpening. The memory is complete before it reads, or grows by a row in
+//! each step.
 
 use super::addressing::address;
 use super::attention::{
-    AttentionConfig, Biases, Mechanism, Parameters, Score, ShiftForm, Strength, Switch, Weighting,
+    AttentionConfig, Biases, Mechanism, Parameters, Score, Sees, ShiftForm, Strength, Switch,
+    Weighting,
 };
 use super::config::Order;
 use super::dependency::{Conventions, Dependency};
@@ -101,6 +103,15 @@ pub(super) fn forward<R: Real>(trace: &mut Trace<R>, t: usize) {
     memory::read(&mut trace.heads, t, columns);
 }
 
+/// Adds Σ_{t > i} w_t(i)·y_t.
+pub(super) fn add_later<R: Real>(w: &Series<R>, y: &Series<R>, i: usize, to: &mut [R]) {
+    for t in i + 1..w.steps() {
+        let weight = w.row(t)[i];
+        let terms = y.row(t).iter().map(|&y| weight * y);
+        to.iter_mut().zip(terms).for_each(|(to, term)| *to += term);
+    }
+}
+
 /// The gradients of an episode.
 pub struct ReaderGradient<R> {
     /// Of the head.
@@ -130,7 +141,7 @@ impl<R: Real> ReaderGradient<R> {
         let mut new = last.unwrap_or_else(|| Self::new(kind, trace));
         new.head[0].reset();
         new.memory.fill(R::ZERO);
-        new.reads.resize(trace.steps() - trace.setting.source);
+        new.reads.resize(trace.steps() - trace.heads[0].first_step);
         new.reads.as_mut_slice().fill(R::ZERO);
         new.by_weights = fertility::by_weights(trace, &by.terms);
         new
@@ -138,8 +149,8 @@ impl<R: Real> ReaderGradient<R> {
 
     fn new(kind: &dyn Kind, trace: &Trace<R>) -> Self {
         let [rows, columns] = trace.memory_size();
-        let of_source = kind.of_source(rows);
-        let kind = of_source.as_deref().unwrap_or(kind);
+        let of_rows = kind.of_rows(rows);
+        let kind = of_rows.as_deref().unwrap_or(kind);
         Self {
             head: [HeadGradient::of(kind, &trace.heads[0])],
             memory: Aligned::zeros(rows * columns),
@@ -160,13 +171,17 @@ impl<R: Real> ReaderGradient<R> {
         by: &Upstream<R>,
         mut recorder: GradientRecorder<'_, R>,
     ) -> &[R] {
+        let sees = trace.heads[0].mechanism.sees;
+        let last = if sees == Sees::All { trace.steps() } else { t };
         let seen = Seen {
-            columns: trace.memory_columns.row(trace.memory_row(trace.steps())),
+            columns: trace.memory_columns.row(trace.memory_row(last)),
             norms: trace.norms.row(trace.norms_row(t)),
             epsilon: R::ZERO,
         };
         if let Some(to) = recorder.as_deref_mut() {
-            to.record_memory(trace, t + 1, &self.memory);
+            if sees == Sees::All {
+                to.record_memory(trace, t + 1, &self.memory);
+            }
             to.record_reads(trace, t, d_read);
         }
         let Self {
@@ -180,7 +195,7 @@ impl<R: Real> ReaderGradient<R> {
         if recorder.is_some() {
             memory::reads_backward(&trace.heads, t, seen.columns, head, d_read, d_memory);
         } else {
-            reads.row_mut(t - trace.setting.source)[..d_read.len()].copy_from_slice(d_read);
+            reads.row_mut(t - trace.heads[0].first_step)[..d_read.len()].copy_from_slice(d_read);
             let of = &trace.heads[0];
             let rows = memory::row_by_row(&of.rows, &of.read);
             matrix::product_with_vector(rows, d_read, &mut head[0].weighting);
@@ -222,6 +237,54 @@ impl<R: Real> ReaderGradient<R> {
         }
     }
 
+    /// Adds the gradient w.r.t. row `i` of a memory that grows, from the steps after `i`, which are done.
+    pub(super) fn row(
+        &mut self,
+        trace: &Trace<R>,
+        i: usize,
+        d_row: &mut [R],
+        recorder: GradientRecorder<'_, R>,
+    ) {
+        let head = &trace.heads[0];
+        if let Some(recorder) = recorder {
+            recorder.record_memory(trace, i + 1, &self.memory);
+            let columns = self.memory.chunks_exact_mut(head.weighting.width());
+            let columns = columns.zip(d_row);
+            columns.for_each(|(column, to)| *to += std::mem::take(&mut column[i]));
+            return;
+        }
+        add_later(&head.weighting, &self.reads, i, d_row);
+        let score = head.mechanism.score.function();
+        score.row_backward(head, &self.head[0].of_score, i, d_row);
+    }
+
+    /// The gradient w.r.t. the weights of the next step that is backpropagated, beside that through its read; all 0.
+    pub(super) fn by_weights(&mut self) -> &mut [R] {
+        self.by_weights.clear();
+        self.by_weights.resize(self.scratch.len(), R::ZERO);
+        &mut self.by_weights
+    }
+
+    /// Completes the gradients w.r.t. the learned arrays, at the end of an episode whose memory grew.
+    pub(super) fn end(&mut self, trace: &Trace<R>, recorder: GradientRecorder<'_, R>) {
+        let ([gradient], head) = (&mut self.head, &trace.heads[0]);
+        let score = head.mechanism.score.function();
+        score.finish(head, &mut gradient.of_score, None);
+        gradient.add_up(head);
+        if let Some(to) = recorder {
+            to.record_memory(trace, 0, &self.memory);
+            to.record_start(trace, 0, gradient);
+        }
+    }
+
+    /// Adds the gradients w.r.t. the learned arrays to the gradient of a machine.
+    pub(super) fn add_learned(&self, tensors: &mut [Matrix<R>]) {
+        let learned = self.head.iter().flat_map(HeadGradient::learned);
+        for (to, from) in tensors.iter_mut().zip(learned) {
+            to.add_flat(from);
+        }
+    }
+
     /// Completes the gradients w.r.t. the learned arrays and the rows, at the end of an episode.
     pub(super) fn finish(
         &mut self,
@@ -231,7 +294,7 @@ impl<R: Real> ReaderGradient<R> {
         recorder: GradientRecorder<'_, R>,
     ) {
         let ([gradient], head) = (&mut self.head, &trace.heads[0]);
-        let weighting = head.weighting.rows_from(trace.setting.source);
+        let weighting = head.weighting.rows_from(head.first_step);
         let pairs = [(weighting, self.reads.rows_from(0))].into_iter();
         set_product_of_series(pairs, &mut self.by_reads);
         let score = head.mechanism.score.function();

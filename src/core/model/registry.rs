@@ -18,6 +18,7 @@ use super::dependency::{Conventions, Dependency};
 use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
 use super::kind::{AsKind, Kind};
+use super::lstmn::LstmnConfig;
 use super::luong::LuongConfig;
 use super::machine::{Machine, TOGETHER, Upstream, Workspace, longest};
 use super::noise::{Draw, Noise};
@@ -105,6 +106,8 @@ macro_rules! kinds_and {
             "luong": Luong(LuongConfig),
             /// A decoder with attention to the patches of a picture.
             "caption": Caption(CaptionConfig),
+            /// An LSTM with attention to its own earlier states.
+            "lstmn": Lstmn(LstmnConfig),
             $($more)*
         }
     };
@@ -286,9 +289,10 @@ impl<R: Number> Model<R> {
         } = given;
         // An encoder reads at least one step.
         let source = source.max(1);
-        let is_other = trace.setting.source != source;
-        if is_other && self.config.has_source() {
-            *trace = Trace::of_source(&self.config, source);
+        let rows = |steps, source| self.config.episode_rows(steps, source);
+        let is_other = rows(trace.steps(), trace.setting.source) != rows(input.nrows(), source);
+        if is_other && self.config.has_row_per_step() {
+            *trace = Trace::of_episode(&self.config, input.nrows(), source);
         }
         trace.setting = Setting {
             source,
@@ -342,7 +346,7 @@ impl<R: Number> Model<R> {
     /// names: see `derivatives.rs`. `upstream` is the derivative of the number
     /// with respect to the outputs of the machine.
     pub fn derivatives(&self, trace: &Trace<R>, upstream: Upstream<R>) -> Trace<R> {
-        let wanted = Trace::without_values(&self.config, trace.setting.source);
+        let wanted = Trace::without_values(&self.config, trace);
         let scratch = R::machine(&self.config).scratch();
         let mut workspace = Workspace::with(upstream, scratch, Some(wanted));
         let mut gradient = Params::zeros(&self.config);

@@ -100,8 +100,8 @@ arrays! {
         setting: Setting,
         /// The arrays that only this kind of machine has.
         own: Slots<R>,
-        /// 1: every M_t is kept. `LAST` and `LAST_ALONE`, for training with a source: only the last one, which is
-        /// complete before any head attends. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
+        /// 1: every M_t is kept. `LAST` and `LAST_ALONE`, for training with a memory of which no row changes: only the
+        /// last one. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
         /// again, from what the heads wrote, to the same bits.
         memory_every: usize,
@@ -170,7 +170,7 @@ arrays! {
         read: Spec::new("read", &["t", "m"], "r", Any, "Σ_i w(i)·M(i) (2)"),
         /// Erase e_t of a write head, in (0, 1), [T, M]; nothing of one that erases nothing.
         erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "σ (3)"),
-        /// A memory that does not change, row after row, each with padding, [N·M]; empty otherwise.
+        /// A memory of which no row changes, row after row, each with padding, [N·M]; empty otherwise.
         rows: Spec::scratch("rows").kept(Kept::Once),
         /// Add a_t of a write head, [T, M].
         add: Spec::new("add", &["t", "m"], "a", Any, "`add_activation` (4); −1 to 1 with `tanh`"),
@@ -242,10 +242,11 @@ impl<R: Real> Trace<R> {
         Self::with_widths(at(Place::Machine), layers, heads, sampling, setting, own, 1)
     }
 
-    /// An empty trace for an episode whose source has this many steps.
-    pub fn of_source(kind: &impl AsKind, source: usize) -> Self {
-        let of_source = kind.kind().of_source(source);
-        let mut trace = Self::of(of_source.as_deref().unwrap_or(kind.kind()));
+    /// An empty trace for an episode with this many steps, `source` of them before the answer.
+    pub fn of_episode(kind: &impl AsKind, steps: usize, source: usize) -> Self {
+        let kind = kind.kind();
+        let of_rows = kind.of_rows(kind.episode_rows(steps, source));
+        let mut trace = Self::of(of_rows.as_deref().unwrap_or(kind));
         trace.setting.source = source;
         trace
     }
@@ -325,7 +326,7 @@ impl<R: Real> Trace<R> {
     /// Bytes of a trace with room for an episode of `steps` steps, `source` of them before the answer, as
     /// [`Trace::resize_for_training`] makes it; with no limit on the values of memory, as [`Trace::resize`] does.
     pub fn bytes(kind: &impl AsKind, [steps, source]: [usize; 2], limit: usize) -> u64 {
-        let trace = Self::of_source(kind, source);
+        let trace = Self::of_episode(kind, steps, source);
         let every = trace.memory_every_within(steps, limit);
         let of = |(_, array, series): (Place, Array, &Series<R>)| {
             (series.width() as u64).saturating_mul(rows(array, steps, every) as u64)
@@ -354,10 +355,10 @@ impl<R: Real> Trace<R> {
     /// [`Trace::memory_every`] for at most `limit` values of memory, or as few as possible.
     fn memory_every_within(&self, steps: usize, limit: usize) -> usize {
         let every = Self::memory_every_for(self.memory_columns.width(), steps, limit);
-        let has_source = self.heads.first().is_some_and(|head| head.first_step > 0);
+        let is_appended = self.heads.first().is_some_and(|head| head.rows.width() > 0);
         match every {
-            1 if has_source && limit < usize::MAX => LAST,
-            2.. if has_source => LAST_ALONE,
+            1 if is_appended && limit < usize::MAX => LAST,
+            2.. if is_appended => LAST_ALONE,
             every => every,
         }
     }

@@ -545,7 +545,7 @@ fn build(
     let config = machine.config;
     let (t, weighting) = (form.axes.t.size, from.shape("read0.weighting"));
     let source = weighting.and_then(|shape| shape.get(1).copied());
-    let mut trace = Trace::of_source(&config, source.unwrap_or(0).min(t));
+    let mut trace = Trace::of_episode(&config, t, source.unwrap_or(0).min(t));
     let mut arrays = Arrays {
         from,
         label,

@@ -175,7 +175,8 @@ pub fn replay(
     let (config, recording) = (&trace.config, &trace.recording);
     let on_rows = machine.with_rows(config.rows());
     let machine = on_rows.as_ref().unwrap_or(machine);
-    let own = Trace::of_source(&machine.config, recording.trace.setting.source);
+    let (steps, source) = (recording.trace.steps(), recording.trace.setting.source);
+    let own = Trace::of_episode(&machine.config, steps, source);
     let lines = unlike(widths(&recording.trace), widths(&own));
     let lines = with_heads(lines, trace, &machine.config);
     if !lines.is_empty() {

@@ -15,6 +15,7 @@ use crate::math::projected::{self, ProjectedGradient};
 use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
 use crate::math::vectors::{add, gather, vector_product, vector_product_backward};
 use crate::math::{Matrix, Real, Series};
+use crate::model::attention::Sees;
 use crate::model::head::HeadGradient;
 use crate::model::kind::Kind;
 use crate::model::memory::row_by_row;
@@ -49,7 +50,7 @@ const QUERY: Array = &ArraySpec::scratch("additive_query");
 const UNITS: Array = &ArraySpec::scratch("additive_units").kept(Kept::WithMemory);
 /// Scratch of the layer.
 const LAYER: Array = &ArraySpec::scratch("additive_layer").kept(Kept::Once);
-/// W_Mᵀ·M(i) of a memory that does not change, [N·A]; only without biases.
+/// W_Mᵀ·M(i) of a memory of which no row changes, [N·A]; only without biases.
 const PROJECTED: Array = &ArraySpec::scratch("additive_projected").kept(Kept::Once);
 /// W_M and the weights of the biases, one after the other; empty without biases.
 const WEIGHTS: Array = &ArraySpec::scratch("additive_weights").kept(Kept::Once);
@@ -101,7 +102,7 @@ fn extended(of: &dyn Kind) -> usize {
 
 /// Values of [`PROJECTED`].
 fn projected(of: &dyn Kind) -> usize {
-    let is_fixed = of.has_source() && extended(of) == 0;
+    let is_fixed = of.has_row_per_step() && extended(of) == 0;
     usize::from(is_fixed) * of.size("a") * of.size("n")
 }
 
@@ -124,14 +125,23 @@ impl<R: Real> ScoreFunction<R> for Additive {
         let query = query.row_mut(t);
         vector_product(head.key.row(t), of_key.row(0), query);
         if projected.width() > 0 {
-            let projected = projected.row_mut(0);
-            if !rows.is_fixed || t == head.first_step {
+            let (projected, width) = (projected.row_mut(0), vector.width());
+            let (sees, all) = (head.mechanism.sees, projected.len() / width);
+            let is_known = rows.is_fixed && t > head.first_step;
+            let known = if is_known { sees.count(t - 1, all) } else { 0 };
+            // Of a memory that grows row after row: in a group, a row would be summed in another order.
+            let group = if sees == Sees::All { all } else { 1 };
+            for start in (known..sees.count(t, all)).step_by(group.max(1)) {
+                let end = start + group;
+                let rows = row_by_row(&head.rows, &head.read).part(start..end);
+                let projected = &mut projected[start * width..end * width];
                 projected.fill(R::ZERO);
-                let (rows, width) = (row_by_row(&head.rows, &head.read), vector.width());
                 matrix::add_products_of_rows(rows, flat(of_row, width), projected, width);
             }
-            let kept = (kept.steps() > t).then(|| kept.row_mut(t));
-            let similarity = head.similarity.row_mut(t);
+            let seen = sees.count(t, all);
+            let kept = (kept.steps() > t).then(|| &mut kept.row_mut(t)[..seen * width]);
+            let similarity = &mut head.similarity.row_mut(t)[..seen];
+            let projected = &projected[..seen * width];
             return projected::forward(query, vector.row(0), projected, kept, similarity);
         }
         let values = if kept.steps() > t {
@@ -170,7 +180,8 @@ impl<R: Real> ScoreFunction<R> for Additive {
                 d_vector,
                 d_projected: if to.is_fixed { d_projected } else { d_step },
             };
-            let (query, projected) = (query.row(to.t), projected.row(0));
+            let seen = head.mechanism.sees.count(to.t, by.weighting.len()) * width;
+            let (query, projected) = (query.row(to.t), &projected.row(0)[..seen]);
             projected::backward(query, vector.row(0), projected, kept, gradient);
             if !to.is_fixed {
                 add(&mut d_projected[..], &d_step[..]);
@@ -241,6 +252,22 @@ impl<R: Real> ScoreFunction<R> for Additive {
         if let Some(d_rows) = d_rows {
             by_rows(of_row, d_projected, width, |i, d_row| add(d_rows.row_mut(i), d_row));
         }
+    }
+
+    fn row_backward(
+        &self,
+        head: &HeadTrace<R>,
+        by: &SlotsGradient<R>,
+        i: usize,
+        d_row: &mut [R],
+    ) {
+        let [_, of_row, vector] = head.of_score.all();
+        let (width, [.., d_projected, _]) = (vector.width(), &by.scratch[..]) else {
+            return;
+        };
+        let mut d_projected = d_projected[i * width..][..width].to_vec();
+        projected::by_projected(vector.row(0), &mut d_projected);
+        by_rows(of_row, &d_projected, width, |_, by| add(&mut *d_row, by));
     }
 
     fn add_up(&self, by: &mut SlotsGradient<R>) {

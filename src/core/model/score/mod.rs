@@ -17,7 +17,7 @@ pub struct Rows<'a, R> {
     pub(super) columns: &'a [R],
     pub(super) epsilon: R,
     pub(super) norms: &'a mut [R],
-    /// True where the memory is the same in all steps in which the head attends.
+    /// True where no row that the head has seen changes.
     pub(super) is_fixed: bool,
 }
 
@@ -58,13 +58,24 @@ pub(super) trait ScoreFunction<R: Real>: Arrays {
         }
     }
 
-    /// Completes the gradients of an episode whose memory did not change; adds to that w.r.t. its rows what was left to
+    /// Completes the gradients of an episode in which no row changed; adds to that w.r.t. its rows what was left to
     /// the end.
     fn finish(
         &self,
         _head: &HeadTrace<R>,
         _by: &mut SlotsGradient<R>,
         _d_rows: Option<&mut Series<R>>,
+    ) {
+    }
+
+    /// Adds what was left to the end to the gradient w.r.t. row `i` of a memory that grows, once no step is left that sees
+    /// it.
+    fn row_backward(
+        &self,
+        _head: &HeadTrace<R>,
+        _by: &SlotsGradient<R>,
+        _i: usize,
+        _d_row: &mut [R],
     ) {
     }
 
@@ -109,7 +120,7 @@ pub(super) fn forward<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: &mut 
 }
 
 /// The similarities of heads at one step with the memory that they see, and the norms of its rows where a score needs
-/// them.
+/// them. Rows that a head does not see have 0.
 pub(super) fn similarities<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: &mut Rows<'_, R>) {
     for pair in heads.chunks_mut(2) {
         let score = pair[0].mechanism.score;
@@ -123,6 +134,11 @@ pub(super) fn similarities<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: 
                 }
             }
         }
+    }
+    for head in heads {
+        let similarity = head.similarity.row_mut(t);
+        let seen = head.mechanism.sees.count(t, similarity.len());
+        similarity[seen..].fill(R::ZERO);
     }
 }
 

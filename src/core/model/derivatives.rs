@@ -166,8 +166,22 @@ pub(super) fn heads_backward<R: Real>(
     recorder: GradientRecorder<'_, R>,
     to: Back<'_, R>,
 ) {
-    let (t, terms, of) = (to.t, &upstream.terms, &trace.heads[heads.clone()]);
+    let of = &trace.heads[heads.clone()];
     let gradients = &mut gradients[heads.clone()];
+    stages_backward(trace, heads, to.t, gradients, upstream, recorder);
+    score::backward(of, gradients, to);
+}
+
+/// The part of [`heads_backward`] through addressing, to the gradients w.r.t. the similarities; `gradients` of these heads.
+pub(super) fn stages_backward<R: Real>(
+    trace: &Trace<R>,
+    heads: Range<usize>,
+    t: usize,
+    gradients: &mut [HeadGradient<R>],
+    upstream: &Upstream<R>,
+    recorder: GradientRecorder<'_, R>,
+) {
+    let (terms, of) = (&upstream.terms, &trace.heads[heads.clone()]);
     let weightings = upstream.weightings[heads.clone()].iter();
     for (from, by) in weightings.zip(&mut *gradients) {
         if from.width() > 0 {
@@ -179,7 +193,6 @@ pub(super) fn heads_backward<R: Real>(
     } else {
         address_backward(of, t, trace.sampling, terms, gradients, None);
     }
-    score::backward(of, gradients, to);
 }
 
 /// [`address_backward`], stage by stage.

@@ -15,12 +15,13 @@ use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
 use super::{
     AnnotationsConfig, BahdanauConfig, CaptionConfig, Direction, Draw, EncoderCell, EncoderConfig,
-    FixedContextConfig, Given, LstmnConfig, LuongConfig, Model, ModelConfig, Noise, NoiseMode,
-    Params, Terms, Trace, Upstream, Workspace,
+    FixedContextConfig, Given, LstmnConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig,
+    Noise, NoiseMode, Params, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::golden::Case;
 use crate::math::matrix::padded;
 use crate::math::{Answer, Linear, Series};
+use crate::train::Redundancy;
 
 const CASES: [&str; 26] = [
     "fixed_context_a",
@@ -416,6 +417,82 @@ fn values_and_gradients_of_whole_sequences() {
             case.assert_close("gradients", "annotations", found);
         }
         assert_gradients(&case, name, &model, &gradient);
+    }
+}
+
+/// A label for every step, with the redundancy of the heads in the loss.
+#[test]
+fn values_and_gradients_of_multi_head_attention() {
+    for name in ["multi_head_a", "multi_head_b"] {
+        let case = Case::load(name);
+        let (r, d, c) = (case.size("r"), case.size("d"), case.size("emb"));
+        let mut config = MultiHeadConfig::new(case.size("V_x"), case.size("labels"));
+        (config.size, config.layers, config.heads, config.head_size) = (c, 1, r, d);
+        config.most = case.size("n_max");
+        if case.constant("causal") == 0.0 {
+            config.causal = Switch::Off;
+        }
+        let golden = |part: &str, tensor: &str| match tensor {
+            "output.weight" => case.transposed(part, "out.W"),
+            "output.bias" => case.numbers(part, "out.b"),
+            "embedding.weight" => case.transposed(part, "E"),
+            "positions" => case.numbers(part, "P"),
+            "combine0.weight" => case.transposed(part, "W_O"),
+            _ => {
+                let (head, which) = tensor.split_once('.').unwrap();
+                let head: usize = head.strip_prefix("read").unwrap().parse().unwrap();
+                let which = match which {
+                    "query_weight" => "W_Q",
+                    "key_weight" => "W_K",
+                    _ => "W_V",
+                };
+                let all = case.transposed(part, which);
+                let rows = all.chunks(r * d);
+                rows.flat_map(|row| row[head * d..][..d].to_vec()).collect()
+            }
+        };
+        let mut model = Model::<f64>::new(config, 1);
+        for (tensor, mut to) in model.params.named_mut() {
+            let from = golden("parameters", &tensor);
+            assert_eq!(to.len(), from.len(), "{tensor}");
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
+        }
+        let [input, target] = [("source", "V_x"), ("label", "labels")].map(|(list, size)| {
+            let symbols = case.indices("inputs", list);
+            let mut all = Array2::zeros((symbols.len(), case.size(size)));
+            let steps = symbols.iter().enumerate();
+            steps.for_each(|(t, &symbol)| all[[t, symbol]] = 1.0);
+            all
+        });
+        let mut trace = Trace::new(&model.config);
+        let given = Given {
+            answer: Answer::Symbols,
+            ..(&input).into()
+        };
+        model.run(given, Draw::default(), &mut trace);
+        case.assert_close("outputs", "logits", trace.logit.as_slice());
+        case.assert_close("outputs", "H", trace.layers[0].hidden.as_slice());
+        let weightings = (0..input.nrows())
+            .flat_map(|t| trace.heads.iter().map(move |head| head.weighting.row(t)));
+        case.assert_close(
+            "outputs",
+            "heads",
+            &weightings.flatten().copied().collect::<Vec<_>>(),
+        );
+        let mut workspace = [Workspace::new(&model.config)];
+        let by = &mut workspace[0].upstream;
+        *by = cross_entropy(&model, &trace, &target);
+        let penalty = Redundancy::Read(case.constant("coefficient"));
+        let mean = penalty.gradient(&trace, 1.0, by).unwrap();
+        case.assert_close("outputs", "penalty", &[mean]);
+        let mut gradient = Params::zeros(&model.config);
+        model.backward(std::slice::from_ref(&trace), &mut workspace, &mut gradient);
+        for (tensor, found) in gradient.named() {
+            for (found, wanted) in found.iter().zip(golden("gradients", &tensor)) {
+                let is_near = (found - wanted).abs() <= 1e-10 * wanted.abs().max(1.0);
+                assert!(is_near, "{name} {tensor}: {found} and {wanted}");
+            }
+        }
     }
 }
 

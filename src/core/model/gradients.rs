@@ -5,8 +5,8 @@ use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
     BahdanauConfig, CaptionConfig, Direction, Draw, EncoderCell, EncoderConfig, FixedContextConfig,
-    Given, HeadTrace, Kind, LstmnConfig, LuongConfig, Model, ModelConfig, NoiseMode, NtmConfig,
-    Number, Params, PlainConfig, Terms, Trace, Workspace,
+    Given, HeadTrace, Kind, LstmnConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig,
+    NoiseMode, NtmConfig, Number, Params, PlainConfig, Terms, Trace, Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -113,13 +113,14 @@ fn with_sources() -> Vec<Model<f64>> {
     (bahdanau.source.embedding, bahdanau.source.fertility) = (4, 3);
     let mut general = BahdanauConfig::new(3, 2);
     general.attention.score = Score::General.into();
-    let configs: [ModelConfig; 6] = [
+    let configs: [ModelConfig; 7] = [
         bahdanau.into(),
         general.into(),
         luong.into(),
         FixedContextConfig::new(3, 2).into(),
         caption.into(),
         LstmnConfig::new(3, 2).into(),
+        MultiHeadConfig::new(3, 2).into(),
     ];
     configs
         .into_iter()

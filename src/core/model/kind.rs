@@ -177,6 +177,7 @@ impl dyn Kind + '_ {
             "y" => sizes.outputs,
             "n" => sizes.rows,
             "m" => sizes.columns,
+            "r" => self.axis("r").unwrap_or(sizes.columns),
             _ => self.axis(axis).unwrap_or(1),
         }
     }

@@ -18,8 +18,8 @@ use super::weighting::bayesian::DIVERGENCE;
 use super::{
     Array, BahdanauConfig, CaptionConfig, Decoder, Dependency, Direction, Draw, EncoderCell,
     EncoderConfig, EncoderDecoder, FixedContextConfig, Given, LstmnConfig, LuongConfig, Model,
-    ModelConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Terms, Trace,
-    Upstream, Workspace,
+    ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig,
+    Positions, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -395,6 +395,20 @@ fn attention_to_earlier_states() {
     config.set_units(3);
     assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
     check_weights(config, NoiseMode::Mean);
+}
+
+#[test]
+fn heads_of_several_layers() {
+    for (causal, positions) in [
+        (Switch::On, Positions::Learned),
+        (Switch::Off, Positions::Sinusoidal),
+    ] {
+        let mut config = MultiHeadConfig::new(3, 2);
+        (config.size, config.layers, config.heads, config.head_size) = (5, 2, 2, 3);
+        (config.causal, config.positions, config.most) = (causal, positions, 6);
+        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output", "memory"]);
+        check_weights(config, NoiseMode::Mean);
+    }
 }
 
 fn bahdanau() -> BahdanauConfig {

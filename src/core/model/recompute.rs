@@ -129,10 +129,13 @@ impl<'a> Rules<'a> {
     /// The similarity and the stages of a head.
     pub(super) fn of_head<R: Real>(&self, head: usize) -> Vec<Dependency<'a, R>> {
         let seen = self.of_memory(head);
+        seen.into_iter().chain(self.stages(head)).collect()
+    }
+
+    /// The stages of a head, after its similarity.
+    pub(super) fn stages<R: Real>(&self, head: usize) -> impl Iterator<Item = Dependency<'a, R>> {
         let stages = Stage::all().into_iter();
-        seen.into_iter()
-            .chain(stages.filter_map(|stage| self.stage(head, stage)))
-            .collect()
+        stages.filter_map(move |stage| self.stage(head, stage))
     }
 
     /// The similarity, and what the weighting makes of the rows.

@@ -14,13 +14,14 @@ use super::attention::{Biases, Switch};
 use super::bahdanau::BahdanauConfig;
 use super::caption::CaptionConfig;
 use super::config::{NtmConfig, Order};
-use super::dependency::{Conventions, Dependency};
+use super::dependency::{Conventions, Dependency, Schedule};
 use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
 use super::kind::{AsKind, Kind};
 use super::lstmn::LstmnConfig;
 use super::luong::LuongConfig;
 use super::machine::{Machine, TOGETHER, Upstream, Workspace, longest};
+use super::multi_head::MultiHeadConfig;
 use super::noise::{Draw, Noise};
 use super::params::Params;
 use super::plain::PlainConfig;
@@ -108,6 +109,8 @@ macro_rules! kinds_and {
             "caption": Caption(CaptionConfig),
             /// An LSTM with attention to its own earlier states.
             "lstmn": Lstmn(LstmnConfig),
+            /// Multi-head attention over the steps of one sequence.
+            "multi-head": MultiHead(MultiHeadConfig),
             $($more)*
         }
     };
@@ -316,7 +319,8 @@ impl<R: Number> Model<R> {
     /// change its values: it gets the part of the machine, the array and the step. What was computed before `from`, and
     /// the initial state, stay as they are in `trace`.
     ///
-    /// Arrays that are computed backwards in time come first, from the last step to `from`.
+    /// Arrays that are computed backwards in time come first, from the last step to `from`, then those of which all steps
+    /// are computed at once.
     ///
     /// Without a change it is the same episode to the last bit.
     pub fn run_again(
@@ -330,16 +334,23 @@ impl<R: Number> Model<R> {
         trace.memory_every = 1;
         trace.resize(steps);
         let step = R::machine(&self.config).step(&self.params);
-        let (backwards, forwards): (Vec<_>, Vec<_>) =
-            step.iter().partition(|dependency| dependency.is_backwards);
-        let mut compute = |dependencies: &[&Dependency<'_, R>], t: usize| {
-            for dependency in dependencies {
-                dependency.compute(trace, t);
-                change(trace, dependency.place, dependency.array, t);
-            }
+        let mut compute = |dependency: &Dependency<'_, R>, t: usize| {
+            dependency.compute(trace, t);
+            change(trace, dependency.place, dependency.array, t);
         };
-        (from..steps).rev().for_each(|t| compute(&backwards, t));
-        (from..steps).for_each(|t| compute(&forwards, t));
+        let of = |order| {
+            step.iter()
+                .filter(move |dependency| dependency.order == order)
+        };
+        for t in (from..steps).rev() {
+            of(Schedule::Backwards).for_each(|dependency| compute(dependency, t));
+        }
+        for dependency in of(Schedule::AtOnce) {
+            (from..steps).for_each(|t| compute(dependency, t));
+        }
+        for t in from..steps {
+            of(Schedule::Forwards).for_each(|dependency| compute(dependency, t));
+        }
     }
 
     /// Returns the derivatives of a number with respect to all values of a recorded episode, in the arrays of the same

@@ -105,6 +105,8 @@ arrays! {
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
         /// again, from what the heads wrote, to the same bits.
         memory_every: usize,
+        /// True where no row of the memory changes once it is there.
+        is_appended: bool,
     }
 }
 
@@ -166,8 +168,8 @@ arrays! {
         distribution: Spec::new("distribution", &["t", "n"], "α", Distribution, "weighting that a soft head would have; the row is selected from it (Xu 2015)"),
         /// Final weighting w, [T, N].
         weighting: Spec::new("weighting", &["t", "n"], "w", Within(0.0, 1.0), "w̃(i)^γ / Σ_j w̃(j)^γ (9), or the result of the last stage that is on; hard head: 1 in one row, selected from α as `sampling` says"),
-        /// The read vector of a read head, r_t = Σ w(i)·M_{t−1}(i), [T, M].
-        read: Spec::new("read", &["t", "m"], "r", Any, "Σ_i w(i)·M(i) (2)"),
+        /// The read vector of a read head, r_t = Σ w(i)·M_{t−1}(i), [T, M]; of multi-head attention a sum of projected rows.
+        read: Spec::new("read", &["t", "r"], "r", Any, "Σ_i w(i)·M(i) (2); of multi-head attention Σ_i w(i)·V_i"),
         /// Erase e_t of a write head, in (0, 1), [T, M]; nothing of one that erases nothing.
         erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "σ (3)"),
         /// A memory of which no row changes, row after row, each with padding, [N·M]; empty otherwise.
@@ -238,8 +240,16 @@ impl<R: Real> Trace<R> {
         };
         let heads = (0..config.heads()).map(head).collect();
         let own = Slots::new(config.arrays(), at(Place::Machine));
-        let (sampling, setting) = (NoiseMode::Mean, Setting::default());
-        Self::with_widths(at(Place::Machine), layers, heads, sampling, setting, own, 1)
+        Self::with_widths(
+            at(Place::Machine),
+            layers,
+            heads,
+            NoiseMode::Mean,
+            Setting::default(),
+            own,
+            1,
+            config.has_row_per_step(),
+        )
     }
 
     /// An empty trace for an episode with this many steps, `source` of them before the answer.
@@ -268,7 +278,7 @@ impl<R: Real> Trace<R> {
         &mut self,
     ) -> impl Iterator<Item = (Place, Array, &mut Series<R>)> {
         let at = |place| move |(array, series)| (place, array, series);
-        let (fields, (layers, heads, _, _, own, _)) = self.split_mut();
+        let (fields, (layers, heads, _, _, own, ..)) = self.split_mut();
         let layers = layers.iter_mut().enumerate();
         let layers =
             layers.flat_map(move |(index, layer)| layer.split_mut().0.map(at(Place::Layer(index))));
@@ -355,10 +365,9 @@ impl<R: Real> Trace<R> {
     /// [`Trace::memory_every`] for at most `limit` values of memory, or as few as possible.
     fn memory_every_within(&self, steps: usize, limit: usize) -> usize {
         let every = Self::memory_every_for(self.memory_columns.width(), steps, limit);
-        let is_appended = self.heads.first().is_some_and(|head| head.rows.width() > 0);
         match every {
-            1 if is_appended && limit < usize::MAX => LAST,
-            2.. if is_appended => LAST_ALONE,
+            1 if self.is_appended && limit < usize::MAX => LAST,
+            2.. if self.is_appended => LAST_ALONE,
             every => every,
         }
     }

@@ -45,6 +45,10 @@ pub const AXES: [(&str, &str); 18] = [
     ("c", "controller units"),
     ("l", "controller layers"),
     ("k", "key columns (named m if a key is as long as a row)"),
+    (
+        "r",
+        "values of a read (named m if a read is as long as a row)",
+    ),
     ("u", "encoder units"),
     ("d", "values of an attentional state"),
     ("s", "shifts"),
@@ -197,11 +201,11 @@ pub(super) fn written(trace: &Trace, steps: usize, full_memory: bool) -> Vec<Des
 impl Described {
     /// Describes an array; with a single layer it has no axis of layers.
     fn new(trace: &Trace, steps: usize, place: Place, spec: Array) -> Self {
-        // Of a key that is as long as a row, the axis is that of the row.
-        let is_row = width(trace, "k") == trace.memory_size()[1];
-        let key = if is_row { "m" } else { "k" };
+        // Of a key or a read that is as long as a row, the axis is that of the row.
+        let is_row =
+            |axis| ["k", "r"].contains(&axis) && width(trace, axis) == trace.memory_size()[1];
         let axes = spec.dims.iter();
-        let axes = axes.map(|&axis| if axis == "k" { key } else { axis });
+        let axes = axes.map(|&axis| if is_row(axis) { "m" } else { axis });
         let dims: Vec<_> = axes
             .filter(|&axis| axis != "l" || trace.layers.len() > 1)
             .collect();

@@ -342,23 +342,35 @@ pub struct Mechanism {
 /// The memory rows that a head sees in a step, where a row belongs to each step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sees {
-    /// All.
+    /// All rows of M_t.
     #[default]
     All,
-    /// Those of earlier steps.
+    /// Those of earlier steps, of M_t.
     Earlier,
-    /// Those of this step and of earlier ones.
+    /// Those of this step and of earlier ones, of M_{t+1}.
     UpToNow,
+    /// Those of all steps, later ones too, of M_{t+1}.
+    Sequence,
 }
 
 impl Sees {
     /// The number of rows that a head sees in step `t`, of `rows`.
     pub(super) fn count(self, t: usize, rows: usize) -> usize {
         match self {
-            Self::All => rows,
+            Self::All | Self::Sequence => rows,
             Self::Earlier => rows.min(t),
             Self::UpToNow => rows.min(t + 1),
         }
+    }
+
+    /// True where rows are seen one after the other.
+    pub(super) fn grows(self) -> bool {
+        matches!(self, Self::Earlier | Self::UpToNow)
+    }
+
+    /// True where a head sees the memory after its step.
+    pub(super) fn is_after(self) -> bool {
+        matches!(self, Self::UpToNow | Self::Sequence)
     }
 }
 

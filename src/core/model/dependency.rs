@@ -75,8 +75,10 @@ pub struct Dependency<'a, R = f32> {
     pub start: Option<Array>,
     /// Words of the file without which it cannot be computed, and which are not known.
     pub unknown: Option<UnknownConvention>,
-    /// The order in which its steps are computed.
-    pub order: Schedule,
+    /// True where a step depends on the next one: see [`super::Model::run_again`].
+    pub is_backwards: bool,
+    /// Arrays with a smaller number come first, in all steps.
+    pub pass: usize,
     /// Size below which its values count as this size.
     pub size: Size,
     /// Sets a step of the array.
@@ -98,7 +100,8 @@ impl<'a, R: Real> Dependency<'a, R> {
             needs,
             start: None,
             unknown: None,
-            order: Schedule::Forwards,
+            is_backwards: false,
+            pass: 0,
             size,
             work: Box::new(compute),
         }
@@ -177,17 +180,6 @@ impl<'a, R: Real> Dependency<'a, R> {
         }
         made
     }
-}
-
-/// The order in which the steps of arrays are computed: see [`super::Model::run_again`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Schedule {
-    /// All arrays of a step, then the next step.
-    Forwards,
-    /// All arrays of a step, then the step before; before the others.
-    Backwards,
-    /// All steps of an array, then the next array; after those that are backwards.
-    AtOnce,
 }
 
 /// A convention of [`Conventions`] that is unknown.

@@ -10,7 +10,7 @@
 
 use super::controller::cell::{self, Cell, CellBack, CellGradient, CellMut};
 use super::controller::gru;
-use super::dependency::{Dependency, Schedule};
+use super::dependency::Dependency;
 use super::encoder_decoder::Gradients;
 use super::fertility;
 use super::machine::{record, together};
@@ -578,11 +578,7 @@ impl Source for EncoderConfig {
                 }
             };
             all.into_iter().map(move |dependency| Dependency {
-                order: if at == 1 {
-                    Schedule::Backwards
-                } else {
-                    Schedule::Forwards
-                },
+                is_backwards: at == 1,
                 ..dependency.only(|t, source| t < source)
             })
         };

@@ -20,7 +20,7 @@ pub struct Given<'a> {
 /// How an episode is run: [`Given`], without its arrays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// Steps before the answer: an encoder reads their inputs.
+    /// Steps before the answer, or all where a machine says so: an encoder reads their inputs.
     pub source: usize,
     /// True where targets are fed back, false where the machine's own answer is.
     pub is_forced: bool,

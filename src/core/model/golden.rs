@@ -16,14 +16,14 @@ use super::weighting::hard::DRAW;
 use super::{
     AnnotationsConfig, BahdanauConfig, CaptionConfig, Direction, Draw, EncoderCell, EncoderConfig,
     FixedContextConfig, Given, LstmnConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig,
-    Noise, NoiseMode, Params, Terms, Trace, Upstream, Workspace,
+    Noise, NoiseMode, Params, SelfAttentionConfig, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::golden::Case;
 use crate::math::matrix::padded;
 use crate::math::{Answer, Linear, Series};
 use crate::train::Redundancy;
 
-const CASES: [&str; 26] = [
+const CASES: [&str; 28] = [
     "fixed_context_a",
     "fixed_context_b",
     "bahdanau_a",
@@ -50,6 +50,8 @@ const CASES: [&str; 26] = [
     "xu_caption_hard_b",
     "lstmn_a",
     "lstmn_b",
+    "self_attention_a",
+    "self_attention_b",
 ];
 
 /// The machine of a case.
@@ -68,6 +70,15 @@ fn machine(case: &Case, name: &str) -> ModelConfig {
         return config.into();
     }
     let forward = || EncoderConfig::new(Direction::Forward, size("C"));
+    if name.starts_with("self_attention") {
+        let mut config = SelfAttentionConfig::new(size("V_x"), size("labels"));
+        config.source.size = size("u");
+        if case.word("score") == "general" {
+            config.attention.score = Score::General.into();
+        }
+        config.attention.units = size("A");
+        return config.into();
+    }
     let (x, y) = (size("V_x"), size("V_y"));
     if name.starts_with("lstmn") {
         let mut config = LstmnConfig::new(x, y);
@@ -138,7 +149,8 @@ fn machine(case: &Case, name: &str) -> ModelConfig {
 
 /// Source and target of a case, [S + T, channels].
 fn given(case: &Case, config: &ModelConfig) -> (usize, [Array2<f32>; 2]) {
-    let target = case.indices("inputs", "target");
+    let has_labels = case.has("inputs", "label");
+    let target = case.indices("inputs", if has_labels { "label" } else { "target" });
     let source = if case.has("inputs", "source") {
         case.indices("inputs", "source")
     } else {
@@ -371,7 +383,7 @@ fn values_and_gradients_of_whole_sequences() {
             let memory: Vec<f64> = trace.memory(steps).iter().copied().collect();
             close("H", &memory);
             close("energies", &answer(&head.similarity));
-            let weightings = ["omega", "weightings", "local_weightings", "intra"];
+            let weightings = ["omega", "weightings", "local_weightings", "intra", "A"];
             for name in weightings {
                 close(name, &answer(&head.weighting));
             }
@@ -385,8 +397,10 @@ fn values_and_gradients_of_whole_sequences() {
                 &answer(context.map_or(&head.read, |(_, series)| series)),
             );
         }
-        close("states", &answer(&trace.layers[0].hidden));
-        close("cells", &answer(&trace.layers[0].cell));
+        if let [layer] = &trace.layers[..] {
+            close("states", &answer(&layer.hidden));
+            close("cells", &answer(&layer.cell));
+        }
         close("logits", &answer(&trace.logit));
         let mut by = cross_entropy(&model, &trace, &target);
         if case.has("outputs", "divergence") {

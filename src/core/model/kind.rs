@@ -66,7 +66,8 @@ pub trait Kind: Keys + Debug + Send + Sync {
         None
     }
 
-    /// Memory rows of an episode with this many steps, `source` of them before the answer; see [`Kind::of_rows`].
+    /// The source steps of an episode with this many steps, `source` of them before the answer, and its memory rows where
+    /// [`Kind::of_rows`] has them.
     fn episode_rows(&self, _steps: usize, source: usize) -> usize {
         source
     }

@@ -3,6 +3,7 @@
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m]. A read is then one product of
 //! the memory with the weighting, and a write one pass over N neighbours for each column.
 
+use super::attention::Sees;
 use super::head::HeadGradient;
 use super::trace::HeadTrace;
 use crate::math::kernel::kernel;
@@ -56,6 +57,23 @@ pub(super) fn append<R: Real>(memory: &mut Series<R>, t: usize, row: Option<Vec<
     columns
         .zip(row)
         .for_each(|(column, value)| column[t] = value);
+}
+
+/// M_{t+1}: the rows that a head sees in step `t`; `row` has the values of one.
+pub(super) fn set_rows<R: Real, I: Iterator<Item = R>>(
+    memory: &mut Series<R>,
+    t: usize,
+    sees: Sees,
+    row: impl Fn(usize) -> I,
+) {
+    let (rows, memory) = (memory.steps() - 1, memory.row_mut(t + 1));
+    memory.fill(R::ZERO);
+    for i in 0..sees.count(t, rows) {
+        let columns = memory.chunks_exact_mut(rows);
+        columns
+            .zip(row(i))
+            .for_each(|(column, value)| column[i] = value);
+    }
 }
 
 /// The rows of a memory of which no row changes, each as long as what is read.

@@ -18,7 +18,7 @@ use super::addressing::address;
 use super::array;
 use super::attention::{AttentionConfig, Mechanism, Score, Sees, Switch};
 use super::config::{Order, check_channels};
-use super::dependency::{Conventions, Dependency, Schedule, Size};
+use super::dependency::{Conventions, Dependency, Size};
 use super::derivatives::stages_backward;
 use super::head::HeadGradient;
 use super::kind::{Kind, MAX_HEADS, Sizes};
@@ -220,7 +220,11 @@ impl Kind for MultiHeadConfig {
     fn mechanism(&self, _: usize) -> Mechanism {
         let is_causal = self.causal == Switch::On;
         Mechanism {
-            sees: if is_causal { Sees::UpToNow } else { Sees::All },
+            sees: if is_causal {
+                Sees::UpToNow
+            } else {
+                Sees::Sequence
+            },
             ..self.attention.of_reader()
         }
     }
@@ -294,29 +298,9 @@ impl<'a, R: Real> Parts<'a, R> {
             }
         }
         if trace.memory_every == 1 {
-            self.begin_memory(trace);
-            (0..steps).for_each(|t| self.append(trace, t));
+            trace.memory_columns.row_mut(0).fill(R::ZERO);
+            (0..steps).for_each(|t| remember(trace, t));
         }
-    }
-
-    /// M_0: nothing, or all rows where every step sees them.
-    fn begin_memory(self, trace: &mut Trace<R>) {
-        trace.memory_columns.row_mut(0).fill(R::ZERO);
-        if self.config.causal == Switch::Off {
-            let [embedded] = trace.own.all();
-            let (rows, memory) = (trace.steps(), trace.memory_columns.row_mut(0));
-            for (m, column) in memory.chunks_exact_mut(rows).enumerate() {
-                column
-                    .iter_mut()
-                    .enumerate()
-                    .for_each(|(i, to)| *to = embedded.row(i)[m]);
-            }
-        }
-    }
-
-    fn append(self, trace: &mut Trace<R>, t: usize) {
-        let row = trace.own.at(0).row(t).to_vec();
-        memory::append(&mut trace.memory_columns, t, Some(row));
     }
 
     /// Xˡ⁺¹_t = X_t + W_Oᵀ·[r_t of every head].
@@ -345,6 +329,19 @@ fn sinusoid<R: Real>(t: usize, to: &mut [R]) {
             angle.cos()
         });
     }
+}
+
+/// M_{t+1}: the rows X⁰ that step `t` sees.
+fn remember<R: Real>(trace: &mut Trace<R>, t: usize) {
+    let Trace {
+        own,
+        memory_columns,
+        heads,
+        ..
+    } = trace;
+    memory::set_rows(memory_columns, t, heads[0].mechanism.sees, |i| {
+        own.at(0).row(i).iter().copied()
+    });
 }
 
 /// X of a layer, [T, C].
@@ -567,20 +564,13 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
                 all.push(of(array::READ, [array::WEIGHTING, ROW_VALUE], read));
             }
         }
-        let parts = |trace: &mut Trace<R>, t: usize| {
-            let row = trace.own.at(0).row(t).to_vec();
-            memory::append(&mut trace.memory_columns, t, Some(row));
-        };
-        let needs = vec![
-            (Place::Machine, EMBEDDED),
-            (Place::Machine, array::INITIAL_MEMORY),
-        ];
+        let (place, needs) = (Place::Machine, vec![(Place::Machine, EMBEDDED)]);
         all.push(Dependency::new(
-            Place::Machine,
+            place,
             array::MEMORY,
             needs,
             Size::One,
-            parts,
+            remember::<R>,
         ));
         all
     }
@@ -610,12 +600,16 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
         }
         all.extend(others);
         if self.causal == Switch::Off {
-            all.iter_mut()
-                .for_each(|dependency| dependency.order = Schedule::AtOnce);
+            let passes = all.iter_mut().enumerate();
+            passes.for_each(|(pass, dependency)| dependency.pass = pass);
         }
         let top = self.layers - 1;
         let seen = move |trace: &mut Trace<R>, t: usize| trace.layers[top].hidden.row(t).to_vec();
+        let last = all.len();
         all.extend(readout::step(&params.linears[0], seen));
+        all[last..]
+            .iter_mut()
+            .for_each(|dependency| dependency.pass = last);
         all
     }
 }

@@ -19,7 +19,7 @@ use super::{
     Array, BahdanauConfig, CaptionConfig, Decoder, Dependency, Direction, Draw, EncoderCell,
     EncoderConfig, EncoderDecoder, FixedContextConfig, Given, LstmnConfig, LuongConfig, Model,
     ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig,
-    Positions, Terms, Trace, Upstream, Workspace,
+    Positions, SelfAttentionConfig, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -395,6 +395,33 @@ fn attention_to_earlier_states() {
     config.set_units(3);
     assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
     check_weights(config, NoiseMode::Mean);
+}
+
+#[test]
+fn attention_to_an_encoded_sequence() {
+    let config = |score: Score, weighting: Weighting| {
+        let mut config = SelfAttentionConfig::new(3, 2);
+        config.source.size = 2;
+        config.attention.score = score.into();
+        config.attention.weighting = weighting.into();
+        let of = &mut config.attention.parameters;
+        (config.attention.units, config.attention.rows, of.window) = (3, 6, 1);
+        (of.position_units, of.prior_units) = (5, 3);
+        config
+    };
+    for &score in Score::ALL {
+        assert_eq!(
+            check(config(score, Weighting::Soft), NoiseMode::Mean),
+            ["output"]
+        );
+        check_weights(config(score, Weighting::Soft), NoiseMode::Mean);
+    }
+    for &weighting in Weighting::ALL {
+        let mut absent = check(config(Score::Additive, weighting), NoiseMode::Expected);
+        absent.retain(|name| !name.starts_with("read0"));
+        assert_eq!(absent, ["output"], "{weighting:?}");
+        check_weights(config(Score::Additive, weighting), NoiseMode::Expected);
+    }
 }
 
 #[test]

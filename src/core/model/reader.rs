@@ -84,13 +84,21 @@ pub(super) fn dependencies<'a, R: Real>(
     kind: &dyn Kind,
     conventions: &'a Conventions,
 ) -> impl Iterator<Item = Dependency<'a, R>> {
-    let rules = Rules::new(kind, Order::ReadFirst, 0.0, conventions);
+    let is_after = kind.mechanism(0).sees.is_after();
+    let order = if is_after {
+        Order::WriteFirst
+    } else {
+        Order::ReadFirst
+    };
+    let rules = Rules::new(kind, order, 0.0, conventions);
     rules.of_head(0).into_iter().chain([rules.read(0)])
 }
 
 /// The weighting and the read of step `t`.
 pub(super) fn forward<R: Real>(trace: &mut Trace<R>, t: usize) {
-    let (norms, row) = (trace.norms_row(t), trace.memory_row(t));
+    let sees = trace.heads[0].mechanism.sees;
+    let row = trace.memory_row(t + usize::from(sees.is_after()));
+    let norms = trace.norms_row(t);
     let columns = trace.memory_columns.row(row);
     let mut rows = score::Rows {
         columns,
@@ -172,7 +180,11 @@ impl<R: Real> ReaderGradient<R> {
         mut recorder: GradientRecorder<'_, R>,
     ) -> &[R] {
         let sees = trace.heads[0].mechanism.sees;
-        let last = if sees == Sees::All { trace.steps() } else { t };
+        let last = if sees == Sees::Earlier {
+            t
+        } else {
+            trace.steps()
+        };
         let seen = Seen {
             columns: trace.memory_columns.row(trace.memory_row(last)),
             norms: trace.norms.row(trace.norms_row(t)),
@@ -274,6 +286,43 @@ impl<R: Real> ReaderGradient<R> {
         if let Some(to) = recorder {
             to.record_memory(trace, 0, &self.memory);
             to.record_start(trace, 0, gradient);
+        }
+    }
+
+    /// Adds the gradient w.r.t. M_{t+1} to that w.r.t. its rows, where it is seen in step `t` alone; only where it is recorded.
+    pub(super) fn sequence(
+        &mut self,
+        trace: &Trace<R>,
+        t: usize,
+        d_rows: &mut Series<R>,
+        recorder: GradientRecorder<'_, R>,
+    ) {
+        if let Some(recorder) = recorder {
+            recorder.record_memory(trace, t + 1, &self.memory);
+            self.take_rows(d_rows);
+        }
+    }
+
+    /// Moves the gradient w.r.t. the memory to that w.r.t. its rows.
+    fn take_rows(&mut self, d_rows: &mut Series<R>) {
+        let rows = d_rows.steps();
+        for (m, column) in self.memory.chunks_exact_mut(rows).enumerate() {
+            let pairs = column.iter_mut().enumerate();
+            pairs.for_each(|(i, d)| d_rows.row_mut(i)[m] += std::mem::take(d));
+        }
+    }
+
+    /// Adds the gradient w.r.t. all rows, at the end of an episode in which every step saw them.
+    pub(super) fn all_rows(
+        &mut self,
+        trace: &Trace<R>,
+        d_rows: &mut Series<R>,
+        recorder: GradientRecorder<'_, R>,
+    ) {
+        self.take_rows(d_rows);
+        (0..d_rows.steps()).for_each(|i| add(d_rows.row_mut(i), self.by_reads.row(i)));
+        if let Some(recorder) = recorder {
+            recorder.record_memory(trace, 0, &self.memory);
         }
     }
 

@@ -14,7 +14,7 @@ use super::attention::{Biases, Switch};
 use super::bahdanau::BahdanauConfig;
 use super::caption::CaptionConfig;
 use super::config::{NtmConfig, Order};
-use super::dependency::{Conventions, Dependency, Schedule};
+use super::dependency::{Conventions, Dependency};
 use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
 use super::kind::{AsKind, Kind};
@@ -25,6 +25,7 @@ use super::multi_head::MultiHeadConfig;
 use super::noise::{Draw, Noise};
 use super::params::Params;
 use super::plain::PlainConfig;
+use super::self_attention::SelfAttentionConfig;
 use super::spec::{Array, Place};
 use super::trace::Trace;
 use crate::keys::{ConfigError, Field, Keys, Table, Words};
@@ -111,6 +112,8 @@ macro_rules! kinds_and {
             "lstmn": Lstmn(LstmnConfig),
             /// Multi-head attention over the steps of one sequence.
             "multi-head": MultiHead(MultiHeadConfig),
+            /// Self-attention over the states of an encoder.
+            "self-attention": SelfAttention(SelfAttentionConfig),
             $($more)*
         }
     };
@@ -291,10 +294,8 @@ impl<R: Number> Model<R> {
             answer,
         } = given;
         // An encoder reads at least one step.
-        let source = source.max(1);
-        let rows = |steps, source| self.config.episode_rows(steps, source);
-        let is_other = rows(trace.steps(), trace.setting.source) != rows(input.nrows(), source);
-        if is_other && self.config.has_row_per_step() {
+        let source = self.config.episode_rows(input.nrows(), source.max(1));
+        if trace.setting.source != source && self.config.has_row_per_step() {
             *trace = Trace::of_episode(&self.config, input.nrows(), source);
         }
         trace.setting = Setting {
@@ -319,8 +320,8 @@ impl<R: Number> Model<R> {
     /// change its values: it gets the part of the machine, the array and the step. What was computed before `from`, and
     /// the initial state, stay as they are in `trace`.
     ///
-    /// Arrays that are computed backwards in time come first, from the last step to `from`, then those of which all steps
-    /// are computed at once.
+    /// Arrays that are computed backwards in time come first, from the last step to `from`, then the others, pass after
+    /// pass.
     ///
     /// Without a change it is the same episode to the last bit.
     pub fn run_again(
@@ -338,18 +339,17 @@ impl<R: Number> Model<R> {
             dependency.compute(trace, t);
             change(trace, dependency.place, dependency.array, t);
         };
-        let of = |order| {
-            step.iter()
-                .filter(move |dependency| dependency.order == order)
-        };
+        let (backwards, forwards): (Vec<_>, Vec<_>) =
+            step.iter().partition(|dependency| dependency.is_backwards);
         for t in (from..steps).rev() {
-            of(Schedule::Backwards).for_each(|dependency| compute(dependency, t));
+            backwards
+                .iter()
+                .for_each(|dependency| compute(dependency, t));
         }
-        for dependency in of(Schedule::AtOnce) {
-            (from..steps).for_each(|t| compute(dependency, t));
-        }
-        for t in from..steps {
-            of(Schedule::Forwards).for_each(|dependency| compute(dependency, t));
+        for pass in forwards.chunk_by(|one, next| one.pass == next.pass) {
+            for t in from..steps {
+                pass.iter().for_each(|dependency| compute(dependency, t));
+            }
         }
     }
 

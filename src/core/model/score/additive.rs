@@ -15,7 +15,6 @@ use crate::math::projected::{self, ProjectedGradient};
 use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
 use crate::math::vectors::{add, gather, vector_product, vector_product_backward};
 use crate::math::{Matrix, Real, Series};
-use crate::model::attention::Sees;
 use crate::model::head::HeadGradient;
 use crate::model::kind::Kind;
 use crate::model::memory::row_by_row;
@@ -130,7 +129,7 @@ impl<R: Real> ScoreFunction<R> for Additive {
             let is_known = rows.is_fixed && t > head.first_step;
             let known = if is_known { sees.count(t - 1, all) } else { 0 };
             // Of a memory that grows row after row: in a group, a row would be summed in another order.
-            let group = if sees == Sees::All { all } else { 1 };
+            let group = if sees.grows() { 1 } else { all };
             for start in (known..sees.count(t, all)).step_by(group.max(1)) {
                 let end = start + group;
                 let rows = row_by_row(&head.rows, &head.read).part(start..end);

@@ -1,0 +1,359 @@
+//! Self-attention over the states of an encoder that has read the whole sequence (Cheng 2016, §2), in the order of its
+//! equations:
+//!
+//! ```text
+//! M(t) = [h→_t; h←_t]    k_t = M(t)    w_t = weighting of score(k_t, M)    r_t = Σ_i w_t(i)·M(i)
+//! z_t = W·[M(t); r_t] + b
+//! ```
+
+use std::any::Any;
+use std::ops::Range;
+
+use super::array;
+use super::attention::{AttentionConfig, Mechanism, Score, Sees, ShiftForm};
+use super::config::check_channels;
+use super::dependency::{Conventions, Dependency, Size};
+use super::encoder::{COUNT, Direction, EncoderConfig, with_own};
+use super::kind::{Kind, Sizes};
+use super::machine::{Machine, TOGETHER, Workspace, both};
+use super::params::Params;
+use super::reader::{self, ReaderGradient};
+use super::shape::{LinearSpec, Shape};
+use super::source::{Source, SourceBack, Weights};
+use super::spec::{Array, Place};
+use super::trace::Trace;
+use super::{head, memory, readout};
+use crate::keys::{ConfigError, Keys, Table, check};
+use crate::math::matrix::{padded, set_product_of_series};
+use crate::math::vectors::add;
+use crate::math::{Real, Series};
+
+/// The size of self-attention over an encoder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelfAttentionConfig {
+    /// Channels of the input.
+    pub inputs: usize,
+    /// Channels of the output.
+    pub outputs: usize,
+    /// The encoder.
+    pub source: EncoderConfig,
+    /// Score and weighting of the head.
+    pub attention: AttentionConfig,
+    /// Steps of an episode.
+    rows: usize,
+}
+
+impl SelfAttentionConfig {
+    /// An encoder in both directions with 32 units each, and the additive score.
+    pub const fn new(inputs: usize, outputs: usize) -> Self {
+        Self {
+            inputs,
+            outputs,
+            source: EncoderConfig::new(Direction::Both, 32),
+            attention: reader::attention(Score::Additive, 32),
+            rows: 1,
+        }
+    }
+
+    fn weights<'a, R>(&self, params: &'a Params<R>) -> (Weights<'a, R>, usize) {
+        let source = self.source.shape(self.inputs);
+        let (linears, tensors) = (source.linears.len(), source.tensors.len());
+        let weights = Weights {
+            linears: &params.linears[..linears],
+            tensors: &params.tensors[..tensors],
+        };
+        (weights, tensors)
+    }
+}
+
+impl Keys for SelfAttentionConfig {
+    fn keys(&mut self, to: &mut Table<'_>) {
+        self.source.keys(&mut to.section("encoder"));
+        self.attention.reader_keys(&mut to.section("attention"));
+    }
+}
+
+impl Kind for SelfAttentionConfig {
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            inputs: self.inputs,
+            outputs: self.outputs,
+            read_heads: 1,
+            rows: self.rows,
+            columns: self.source.columns(self.inputs),
+            ..Sizes::default()
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        let mut shape = self.source.shape(self.inputs);
+        let seen = 2 * self.source.columns(self.inputs);
+        shape
+            .linears
+            .push(LinearSpec::new("output", seen, self.outputs));
+        let rows = self.attention.rows;
+        let whole = Self {
+            rows,
+            ..self.clone()
+        };
+        shape.tensors.extend((&whole as &dyn Kind).learned(0));
+        shape
+    }
+
+    fn arrays(&self) -> &'static [Array] {
+        const { &with_own::<0, COUNT>([]) }
+    }
+
+    fn width(&self, place: Place, array: Array) -> usize {
+        match (place, array) {
+            (Place::Head(_), _) => head::width(self, (&self.attention, ShiftForm::None), 0, array),
+            (_, array::FEATURES) => 2 * self.source.columns(self.inputs),
+            (_, array::NORMS) => self.rows,
+            (_, array::INPUT | array::LOGIT | array::OUTPUT | array::MEMORY) => {
+                (self as &dyn Kind).values(array)
+            }
+            (Place::Machine, _) if EncoderConfig::ARRAYS.contains(&array) => {
+                self.source.width(self.inputs, array)
+            }
+            _ => 0,
+        }
+    }
+
+    fn axis(&self, axis: &str) -> Option<usize> {
+        match axis {
+            "k" => Some(self.source.columns(self.inputs)),
+            _ => self.source.axis(axis).or_else(|| self.attention.axis(axis)),
+        }
+    }
+
+    fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
+        let rows = rows.max(1);
+        Some(Box::new(Self {
+            rows,
+            ..self.clone()
+        }))
+    }
+
+    fn episode_rows(&self, steps: usize, _: usize) -> usize {
+        steps
+    }
+
+    fn most_source(&self) -> usize {
+        self.attention.most_rows()
+    }
+
+    fn mechanism(&self, _: usize) -> Mechanism {
+        Mechanism {
+            sees: Sees::Sequence,
+            ..self.attention.of_reader()
+        }
+    }
+
+    fn set_channels(&mut self, inputs: usize, outputs: usize) {
+        (self.inputs, self.outputs) = (inputs, outputs);
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        check_channels(self.inputs, self.outputs)?;
+        check(&mut self.clone())?;
+        let columns = self.source.columns(self.inputs);
+        self.attention.fits_reader(columns, columns)
+    }
+}
+
+/// M(t), the parts of a row.
+fn row<R: Real>(config: &SelfAttentionConfig, trace: &Trace<R>, t: usize) -> Vec<R> {
+    config.source.row(trace, t).concat()
+}
+
+/// k_t = M(t).
+fn ask<R: Real>(config: &SelfAttentionConfig, trace: &mut Trace<R>, t: usize) {
+    let row = row(config, trace, t);
+    trace.heads[0].key.row_mut(t).copy_from_slice(&row);
+}
+
+/// M_{t+1}: all rows.
+fn remember<R: Real>(config: &SelfAttentionConfig, trace: &mut Trace<R>, t: usize) {
+    let mut memory = std::mem::replace(&mut trace.memory_columns, Series::new(0));
+    memory::set_rows(&mut memory, t, Sees::Sequence, |i| {
+        row(config, trace, i).into_iter()
+    });
+    trace.memory_columns = memory;
+}
+
+/// [M(t); r_t].
+fn seen<R: Real>(config: &SelfAttentionConfig, trace: &Trace<R>, t: usize) -> Vec<R> {
+    [&row(config, trace, t)[..], trace.heads[0].read.row(t)].concat()
+}
+
+/// The gradients of an episode.
+struct Scratch<R> {
+    seen: readout::Seen<R>,
+    reader: Option<ReaderGradient<R>>,
+    /// w.r.t. the rows, [T, M].
+    rows: Series<R>,
+    /// w.r.t. the products with every weight of the encoder.
+    products: Vec<Series<R>>,
+}
+
+impl<R: Real> Machine<R> for SelfAttentionConfig {
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
+        // Every step sees all rows.
+        if steps.start > 0 {
+            return;
+        }
+        let (weights, tensors) = self.weights(params);
+        self.source.run(weights, traces);
+        for trace in traces {
+            trace.heads[0].learn(&params.tensors[tensors..]);
+            let stride = padded((self as &dyn Kind).columns());
+            for t in 0..trace.steps() {
+                let row = row(self, trace, t);
+                trace.heads[0].rows.row_mut(0)[t * stride..][..row.len()].copy_from_slice(&row);
+            }
+            trace.memory_columns.row_mut(0).fill(R::ZERO);
+            for t in 0..trace.steps() {
+                if trace.memory_every == 1 {
+                    remember(self, trace, t);
+                }
+                ask(self, trace, t);
+                reader::forward(trace, t);
+                let seen = seen(self, trace, t);
+                trace.features.row_mut(t).copy_from_slice(&seen);
+            }
+            let (linear, answer) = (&params.linears[weights.linears.len()], trace.setting.answer);
+            let Trace {
+                features,
+                logit,
+                output,
+                ..
+            } = trace;
+            readout::forward(linear, answer, features, logit, output);
+        }
+    }
+
+    fn scratch(&self) -> Box<dyn Any + Send> {
+        let (shape, columns) = (
+            self.source.shape(self.inputs),
+            self.source.columns(self.inputs),
+        );
+        let linears = shape.linears.iter().map(LinearSpec::outputs);
+        let all = linears.chain(shape.tensors.iter().map(|tensor| tensor.columns));
+        Box::new(Scratch::<R> {
+            seen: readout::Seen::new(2 * columns, self.outputs),
+            reader: None,
+            rows: Series::new(columns),
+            products: all.map(|columns| Series::new(padded(columns))).collect(),
+        })
+    }
+
+    fn backward(
+        &self,
+        params: &Params<R>,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>],
+        gradient: &mut Params<R>,
+    ) {
+        let (weights, tensors) = self.weights(params);
+        let output = weights.linears.len();
+        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
+            let (by, scratch, _) = workspace.parts_mut::<Scratch<R>>();
+            scratch
+                .seen
+                .backward(&params.linears[output].weight, &by.logit);
+            self.attend_backward(trace, workspace);
+            let (_, scratch, _) = workspace.parts_mut::<Scratch<R>>();
+            if let Some(reader) = &scratch.reader {
+                reader.add_learned(&mut gradient.tensors[tensors..]);
+            }
+        }
+        for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
+            let cell = vec![R::ZERO; (self as &dyn Kind).columns()];
+            let episodes = traces.iter().zip(workspaces).map(|(trace, workspace)| {
+                let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
+                SourceBack {
+                    trace,
+                    rows: &mut scratch.rows,
+                    cell: &cell,
+                    terms: &by.terms,
+                    products: &mut scratch.products,
+                    recorder,
+                }
+            });
+            self.source
+                .backward(weights, &mut episodes.collect::<Vec<_>>());
+        }
+        let all = both::<R, Scratch<R>>(traces, workspaces);
+        for weight in 0..output + tensors {
+            let pairs = all.clone().map(|(trace, _, by)| {
+                (self.source.multiplied(trace, weight), &by.products[weight])
+            });
+            match weight.checked_sub(output) {
+                None => gradient.linears[weight].set_gradient(pairs),
+                Some(tensor) => set_product_of_series(pairs, &mut gradient.tensors[tensor]),
+            }
+        }
+        let pairs = all.map(|(trace, logit, _)| (&trace.features, logit));
+        gradient.linears[output].set_gradient(pairs);
+    }
+
+    fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>> {
+        let rows = self.source.made_of().iter();
+        let rows: Vec<_> = rows.map(|array| (Place::Machine, *array)).collect();
+        let remember = |trace: &mut Trace<R>, t: usize| remember(self, trace, t);
+        let ask = |trace: &mut Trace<R>, t: usize| ask(self, trace, t);
+        let (place, head) = (Place::Machine, Place::Head(0));
+        let mut all = vec![
+            Dependency::new(place, array::MEMORY, rows.clone(), Size::One, remember),
+            Dependency::new(head, array::KEY, rows, Size::One, ask),
+        ];
+        all.extend(reader::dependencies(self, conventions));
+        all
+    }
+
+    fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
+        let (weights, _) = self.weights(params);
+        let mut all = self.source.step(weights);
+        let attended = all.len();
+        all.extend(self.dependencies(Conventions::OWN));
+        let seen = |trace: &mut Trace<R>, t: usize| seen(self, trace, t);
+        all.extend(readout::step(&params.linears[weights.linears.len()], seen));
+        // Every step sees the rows of all.
+        all[attended..]
+            .iter_mut()
+            .for_each(|dependency| dependency.pass = 1);
+        all
+    }
+}
+
+impl SelfAttentionConfig {
+    /// Backpropagates from the gradients w.r.t. [M(t); r_t] to those w.r.t. the rows.
+    fn attend_backward<R: Real>(&self, trace: &Trace<R>, workspace: &mut Workspace<R>) {
+        let (by, scratch, mut recorder) = workspace.parts_mut::<Scratch<R>>();
+        let columns = (self as &dyn Kind).columns();
+        let mut reader = ReaderGradient::of(self, trace, by, scratch.reader.take());
+        let d_rows = &mut scratch.rows;
+        d_rows.resize(trace.steps());
+        d_rows.as_mut_slice().fill(R::ZERO);
+        scratch
+            .products
+            .iter_mut()
+            .enumerate()
+            .for_each(|(weight, series)| {
+                series.resize(self.source.multiplied(trace, weight).steps());
+            });
+        for t in (0..trace.steps()).rev() {
+            let (d_row, d_read) = scratch.seen.gradient.row(t).split_at(columns);
+            add(d_rows.row_mut(t), d_row);
+            let d_key = reader.backward(trace, t, &d_read[..columns], by, recorder.as_deref_mut());
+            add(d_rows.row_mut(t), d_key);
+            reader.sequence(trace, t, d_rows, recorder.as_deref_mut());
+        }
+        if let Some(to) = recorder.as_deref_mut() {
+            to.record_logits(trace, by);
+        }
+        reader.finish(trace, by, d_rows, recorder.as_deref_mut());
+        reader.all_rows(trace, d_rows, recorder);
+        scratch.reader = Some(reader);
+    }
+}

@@ -133,7 +133,8 @@ impl EpisodeArgs {
             };
             machine::check_size(config, &manual.task, Demand::Recording, name)?;
             let episode = manual.episode();
-            machine::check_source(config, episode.source(), &label(path))?;
+            let steps = [episode.steps(), episode.source()];
+            machine::check_steps(config, steps, &label(path))?;
             manual.notes().iter().for_each(|text| note(text));
             return Ok(Chosen {
                 episode,

@@ -166,7 +166,7 @@ impl Eval {
         let (config, name) = (&request.trained.machine.config, &request.name);
         let (at, option) = (size(task), task.measure().plural());
         let place = format!("{name} at {at} (--{option} chooses others)");
-        machine::check_source(config, task.longest_source(), &place)?;
+        machine::check_steps(config, [task.longest(), task.longest_source()], &place)?;
         machine::check_size(config, task, demand, name)
     }
 

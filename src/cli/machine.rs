@@ -162,11 +162,21 @@ pub(super) fn check_training(
     check_size(&experiment.model, &experiment.task, demand, preset)
 }
 
-/// Refuses a source of more steps than the machine knows; `place` is where it comes from.
-pub(super) fn check_source(config: &ModelConfig, steps: usize, place: &str) -> anyhow::Result<()> {
-    if let Err(error) = config.fits_source(steps) {
+/// Refuses episodes with more steps, or source steps, than the machine knows; `place` is where they come from.
+pub(super) fn check_steps(
+    config: &ModelConfig,
+    steps: [usize; 2],
+    place: &str,
+) -> anyhow::Result<()> {
+    if let Err(error) = config.fits_episode(steps) {
+        let key = &error.field;
+        let what = if config.has_source() {
+            "sources"
+        } else {
+            "episodes"
+        };
         bail!(
-            "{place}: model.{error}; choose shorter sources, or train with a larger `model.attention.rows`"
+            "{place}: model.{error}; choose shorter {what}, or train with a larger `model.{key}`"
         );
     }
     Ok(())
@@ -180,7 +190,7 @@ pub(super) fn check_size(
     demand: Demand,
     place: &str,
 ) -> anyhow::Result<()> {
-    check_source(config, task.longest_source(), place)?;
+    check_steps(config, [task.longest(), task.longest_source()], place)?;
     let [steps, source] = demand.longest(config, task);
     let (what, threads, several) = match demand {
         Demand::Recording => ("recording", 0, (0, "")),

@@ -418,7 +418,7 @@ async fn record(
     })?;
     check_recording(&config, request.longest(&config, task))?;
     let episode = request.episode(task);
-    let fits = config.fits_source(episode.source());
+    let fits = config.fits_episode([episode.steps(), episode.source()]);
     fits.map_err(|error| format!("model.{error}. Choose a shorter episode."))?;
     let machine = own.with_rows(rows).map_err(|error| error.to_string())?;
     // By hand or not, the noise is that of the seed.

@@ -119,16 +119,17 @@ impl<R: Real> Trace<R> {
         self.record_array(of, place, DIVERGENCE, t, &[terms.divergence]);
     }
 
-    /// Records the derivatives w.r.t. the weighting and the divergence of the only head in the steps before it attends.
+    /// Records the derivatives w.r.t. weightings and divergences in the steps before the heads attend.
     pub(super) fn record_before(&mut self, of: &Self, by: &Upstream<R>) {
-        let (head, weighting) = (&of.heads[0], &by.weightings[0]);
-        for t in (0..head.first_step).rev() {
-            if weighting.width() > 0 {
-                let to = &mut self.heads[0].weighting;
-                record(to, &head.weighting, t, weighting.row(t));
+        for (index, (head, weighting)) in of.heads.iter().zip(&by.weightings).enumerate() {
+            for t in (0..head.first_step).rev() {
+                if weighting.width() > 0 {
+                    let to = &mut self.heads[index].weighting;
+                    record(to, &head.weighting, t, weighting.row(t));
+                }
+                let place = Place::Head(index);
+                self.record_array(of, place, DIVERGENCE, t, &[by.terms.divergence]);
             }
-            let place = Place::Head(0);
-            self.record_array(of, place, DIVERGENCE, t, &[by.terms.divergence]);
         }
     }
 

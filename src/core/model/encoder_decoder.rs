@@ -283,12 +283,13 @@ impl<D: Decoder> Kind for EncoderDecoder<D> {
         }))
     }
 
-    fn most_source(&self) -> usize {
-        if D::HAS_HEAD {
+    fn most_rows(&self) -> (usize, &'static str) {
+        let most = if D::HAS_HEAD {
             self.attention.most_rows()
         } else {
             usize::MAX
-        }
+        };
+        (most, "attention.rows")
     }
 
     fn first_step(&self) -> usize {

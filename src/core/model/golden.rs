@@ -15,8 +15,9 @@ use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
 use super::{
     AnnotationsConfig, BahdanauConfig, CaptionConfig, Direction, Draw, EncoderCell, EncoderConfig,
-    FixedContextConfig, Given, LstmnConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig,
-    Noise, NoiseMode, Params, SelfAttentionConfig, Terms, Trace, Upstream, Workspace,
+    FixedContextConfig, Given, HeadTrace, LstmnConfig, LuongConfig, Model, ModelConfig,
+    MultiHeadConfig, Noise, NoiseMode, Params, SelfAttentionConfig, StructuredConfig, Terms, Trace,
+    Upstream, Workspace,
 };
 use crate::math::golden::Case;
 use crate::math::matrix::padded;
@@ -434,6 +435,97 @@ fn values_and_gradients_of_whole_sequences() {
     }
 }
 
+/// A label for a sequence, with the redundancy of the heads in the loss.
+#[test]
+fn values_and_gradients_of_structured_self_attention() {
+    for name in ["structured_self_attention_a", "structured_self_attention_b"] {
+        let case = Case::load(name);
+        let (x, n) = (case.size("V_x"), case.size("n"));
+        let mut config = StructuredConfig::new(x, case.size("labels"));
+        config.source.size = case.size("u");
+        (config.heads, config.units, config.hidden) =
+            (case.size("r"), case.size("d_a"), case.size("mlp"));
+        let units = config.units;
+        let golden = |part: &str, tensor: &str| match tensor {
+            "score.weight" => case.transposed(part, "W_1"),
+            "combine.weight" => case.transposed(part, "hidden.W"),
+            "combine.bias" => case.numbers(part, "hidden.b"),
+            "output.weight" => case.transposed(part, "out.W"),
+            "output.bias" => case.numbers(part, "out.b"),
+            _ => match tensor.strip_suffix(".vector") {
+                Some(head) => {
+                    let head: usize = head.strip_prefix("read").unwrap().parse().unwrap();
+                    case.numbers(part, "W_2")[head * units..][..units].to_vec()
+                }
+                None => match tensor.strip_suffix(".weight") {
+                    Some(name) => case.transposed(part, &format!("{name}.W")),
+                    None => case.numbers(part, &tensor.replace("bias", "b")),
+                },
+            },
+        };
+        let model = with_weights(config.into(), |tensor| golden("parameters", tensor));
+        let mut input = Array2::zeros((n + 1, x));
+        let symbols = case.indices("inputs", "source").into_iter().enumerate();
+        symbols.for_each(|(t, symbol)| input[[t, symbol]] = 1.0);
+        let mut target = Array2::zeros((n + 1, case.size("labels")));
+        target[[n, case.indices("inputs", "label")[0]]] = 1.0;
+        let given = Given {
+            source: n,
+            answer: Answer::Symbols,
+            ..(&input).into()
+        };
+        let mut trace = Trace::new(&model.config);
+        model.run(given, Draw::default(), &mut trace);
+        case.assert_close("outputs", "logits", trace.logit.row(n));
+        let heads = |of: fn(&HeadTrace<f64>) -> &Series<f64>| {
+            let rows = trace
+                .heads
+                .iter()
+                .flat_map(move |head| of(head).row(n).to_vec());
+            rows.collect::<Vec<_>>()
+        };
+        case.assert_close("outputs", "A", &heads(|head| &head.weighting));
+        case.assert_close("outputs", "M", &heads(|head| &head.read));
+        assert_gradients_with_redundancy(&case, &model, &trace, &target, golden);
+    }
+}
+
+/// A machine whose tensors have these values.
+fn with_weights(config: ModelConfig, values: impl Fn(&str) -> Vec<f64>) -> Model<f64> {
+    let mut model = Model::<f64>::new(config, 1);
+    for (tensor, mut to) in model.params.named_mut() {
+        let from = values(&tensor);
+        assert_eq!(to.len(), from.len(), "{tensor}");
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
+    }
+    model
+}
+
+/// Holds the redundancy and the gradients of cross-entropy and redundancy to the golden values.
+#[track_caller]
+fn assert_gradients_with_redundancy(
+    case: &Case,
+    model: &Model<f64>,
+    trace: &Trace<f64>,
+    target: &Array2<f32>,
+    golden: impl Fn(&str, &str) -> Vec<f64>,
+) {
+    let mut workspace = [Workspace::new(&model.config)];
+    let by = &mut workspace[0].upstream;
+    *by = cross_entropy(model, trace, target);
+    let penalty = Redundancy::Read(case.constant("coefficient"));
+    let mean = penalty.gradient(trace, 1.0, by).unwrap();
+    case.assert_close("outputs", "penalty", &[mean]);
+    let mut gradient = Params::zeros(&model.config);
+    model.backward(std::slice::from_ref(trace), &mut workspace, &mut gradient);
+    for (tensor, found) in gradient.named() {
+        for (found, wanted) in found.iter().zip(golden("gradients", &tensor)) {
+            let is_near = (found - wanted).abs() <= 1e-10 * wanted.abs().max(1.0);
+            assert!(is_near, "{tensor}: {found} and {wanted}");
+        }
+    }
+}
+
 /// A label for every step, with the redundancy of the heads in the loss.
 #[test]
 fn values_and_gradients_of_multi_head_attention() {
@@ -465,12 +557,7 @@ fn values_and_gradients_of_multi_head_attention() {
                 rows.flat_map(|row| row[head * d..][..d].to_vec()).collect()
             }
         };
-        let mut model = Model::<f64>::new(config, 1);
-        for (tensor, mut to) in model.params.named_mut() {
-            let from = golden("parameters", &tensor);
-            assert_eq!(to.len(), from.len(), "{tensor}");
-            to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
-        }
+        let model = with_weights(config.into(), |tensor| golden("parameters", tensor));
         let [input, target] = [("source", "V_x"), ("label", "labels")].map(|(list, size)| {
             let symbols = case.indices("inputs", list);
             let mut all = Array2::zeros((symbols.len(), case.size(size)));
@@ -493,20 +580,7 @@ fn values_and_gradients_of_multi_head_attention() {
             "heads",
             &weightings.flatten().copied().collect::<Vec<_>>(),
         );
-        let mut workspace = [Workspace::new(&model.config)];
-        let by = &mut workspace[0].upstream;
-        *by = cross_entropy(&model, &trace, &target);
-        let penalty = Redundancy::Read(case.constant("coefficient"));
-        let mean = penalty.gradient(&trace, 1.0, by).unwrap();
-        case.assert_close("outputs", "penalty", &[mean]);
-        let mut gradient = Params::zeros(&model.config);
-        model.backward(std::slice::from_ref(&trace), &mut workspace, &mut gradient);
-        for (tensor, found) in gradient.named() {
-            for (found, wanted) in found.iter().zip(golden("gradients", &tensor)) {
-                let is_near = (found - wanted).abs() <= 1e-10 * wanted.abs().max(1.0);
-                assert!(is_near, "{name} {tensor}: {found} and {wanted}");
-            }
-        }
+        assert_gradients_with_redundancy(&case, &model, &trace, &target, golden);
     }
 }
 

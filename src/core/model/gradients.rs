@@ -6,8 +6,8 @@ use super::weighting::bayesian::DIVERGENCE;
 use super::{
     BahdanauConfig, CaptionConfig, Direction, Draw, EncoderCell, EncoderConfig, FixedContextConfig,
     Given, HeadTrace, Kind, LstmnConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig,
-    NoiseMode, NtmConfig, Number, Params, PlainConfig, SelfAttentionConfig, Terms, Trace,
-    Workspace,
+    NoiseMode, NtmConfig, Number, Params, PlainConfig, SelfAttentionConfig, StructuredConfig,
+    Terms, Trace, Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -114,7 +114,7 @@ fn with_sources() -> Vec<Model<f64>> {
     (bahdanau.source.embedding, bahdanau.source.fertility) = (4, 3);
     let mut general = BahdanauConfig::new(3, 2);
     general.attention.score = Score::General.into();
-    let configs: [ModelConfig; 8] = [
+    let configs: [ModelConfig; 9] = [
         bahdanau.into(),
         general.into(),
         luong.into(),
@@ -123,6 +123,7 @@ fn with_sources() -> Vec<Model<f64>> {
         LstmnConfig::new(3, 2).into(),
         MultiHeadConfig::new(3, 2).into(),
         SelfAttentionConfig::new(3, 2).into(),
+        StructuredConfig::new(3, 2).into(),
     ];
     configs
         .into_iter()

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use super::array;
 use super::attention::{Mechanism, Weighting};
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, array_name, head_name};
@@ -72,9 +73,9 @@ pub trait Kind: Keys + Debug + Send + Sync {
         source
     }
 
-    /// The longest source that the machine knows.
-    fn most_source(&self) -> usize {
-        usize::MAX
+    /// The most memory rows that the machine knows where it has a row per step, and the key that sets them.
+    fn most_rows(&self) -> (usize, &'static str) {
+        (usize::MAX, "attention.rows")
     }
 
     /// The first step in which heads attend.
@@ -156,8 +157,7 @@ impl dyn Kind + '_ {
 
     /// Memory rows in an episode with this number of source steps.
     pub fn rows_of(&self, source: usize) -> usize {
-        self.of_source(source)
-            .map_or(self.rows(), |kind| kind.rows())
+        self.of_rows(source).map_or(self.rows(), |kind| kind.rows())
     }
 
     /// [`Sizes::columns`].
@@ -193,14 +193,25 @@ impl dyn Kind + '_ {
         self.first_step() > 0
     }
 
-    /// Holds the longest source of a task to the rows that the machine knows.
+    /// True for a machine that is fed what it answered in the step before.
+    pub fn runs_freely(&self) -> bool {
+        self.arrays().contains(&array::FEEDBACK)
+    }
+
+    /// Holds episodes with at most this many steps, and source steps, to the rows that the machine knows.
     ///
     /// # Errors
-    /// It is longer.
-    pub fn fits_source(&self, steps: usize) -> Result<(), ConfigError> {
-        let most = self.most_source();
-        ConfigError::unless(steps <= most, "attention.rows", most, || {
-            format!("{steps} or more, because a source may have as many steps")
+    /// They are longer.
+    pub fn fits_episode(&self, [steps, source]: [usize; 2]) -> Result<(), ConfigError> {
+        let (most, key) = self.most_rows();
+        let rows = self.episode_rows(steps, source);
+        ConfigError::unless(rows <= most, key, most, || {
+            let of = if self.has_source() {
+                "a source"
+            } else {
+                "an episode"
+            };
+            format!("{rows} or more, because {of} may have as many steps")
         })
     }
 

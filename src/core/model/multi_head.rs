@@ -217,6 +217,14 @@ impl Kind for MultiHeadConfig {
         steps
     }
 
+    fn most_rows(&self) -> (usize, &'static str) {
+        let is_learned = self.positions == Positions::Learned;
+        (
+            if is_learned { self.most } else { usize::MAX },
+            "positions.most",
+        )
+    }
+
     fn mechanism(&self, _: usize) -> Mechanism {
         let is_causal = self.causal == Switch::On;
         Mechanism {

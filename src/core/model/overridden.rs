@@ -19,7 +19,7 @@ use super::{
     Array, BahdanauConfig, CaptionConfig, Decoder, Dependency, Direction, Draw, EncoderCell,
     EncoderConfig, EncoderDecoder, FixedContextConfig, Given, LstmnConfig, LuongConfig, Model,
     ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig,
-    Positions, SelfAttentionConfig, Terms, Trace, Upstream, Workspace,
+    Positions, SelfAttentionConfig, StructuredConfig, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -109,10 +109,9 @@ fn upstream(trace: &Trace<f64>, config: &ModelConfig) -> Upstream<f64> {
         let values = random_vector(7 + index as u64, to.as_slice().len());
         to.as_mut_slice().copy_from_slice(&values);
     }
-    let has_source = trace.heads.first().is_some_and(|head| head.first_step > 0);
     by.terms = Terms {
         divergence: 0.3,
-        coverage: if has_source { 0.4 } else { 0.0 },
+        coverage: if config.runs_freely() { 0.4 } else { 0.0 },
         fertility: 0.2,
         ..Terms::default()
     };
@@ -422,6 +421,19 @@ fn attention_to_an_encoded_sequence() {
         assert_eq!(absent, ["output"], "{weighting:?}");
         check_weights(config(Score::Additive, weighting), NoiseMode::Expected);
     }
+}
+
+#[test]
+fn heads_with_fixed_queries() {
+    let mut config = StructuredConfig::new(3, 2);
+    (
+        config.source.size,
+        config.heads,
+        config.units,
+        config.hidden,
+    ) = (2, 3, 4, 5);
+    assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
+    check_weights(config, NoiseMode::Mean);
 }
 
 #[test]

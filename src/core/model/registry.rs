@@ -27,6 +27,7 @@ use super::params::Params;
 use super::plain::PlainConfig;
 use super::self_attention::SelfAttentionConfig;
 use super::spec::{Array, Place};
+use super::structured::StructuredConfig;
 use super::trace::Trace;
 use crate::keys::{ConfigError, Field, Keys, Table, Words};
 use crate::math::{Random, Real};
@@ -114,6 +115,8 @@ macro_rules! kinds_and {
             "multi-head": MultiHead(MultiHeadConfig),
             /// Self-attention over the states of an encoder.
             "self-attention": SelfAttention(SelfAttentionConfig),
+            /// Several heads with fixed queries over the states of an encoder.
+            "structured": Structured(StructuredConfig),
             $($more)*
         }
     };

@@ -138,8 +138,8 @@ impl Kind for SelfAttentionConfig {
         steps
     }
 
-    fn most_source(&self) -> usize {
-        self.attention.most_rows()
+    fn most_rows(&self) -> (usize, &'static str) {
+        (self.attention.most_rows(), "attention.rows")
     }
 
     fn mechanism(&self, _: usize) -> Mechanism {

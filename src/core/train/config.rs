@@ -265,7 +265,7 @@ impl SourceConfig {
         })?;
         // The answer is the source of the second machine.
         let source = if task.is_loaded() { task.longest() } else { 0 };
-        model.fits_source(source).map_err(|mut error| {
+        model.fits_episode([source; 2]).map_err(|mut error| {
             error.field.insert_str(0, "model.");
             error
         })

@@ -55,10 +55,11 @@ impl Demand {
     /// The most steps of an episode of a task, and of its source: what is recorded may go on after the target.
     pub fn longest(self, config: &ModelConfig, task: &Task) -> [usize; 2] {
         let mut steps = task.longest();
-        if self == Self::Recording && config.has_source() {
+        if self == Self::Recording && config.runs_freely() {
             steps = task.longest_run();
         }
-        [steps, task.longest_source().min(steps)]
+        let source = task.longest_source().min(steps);
+        [steps, config.episode_rows(steps, source)]
     }
 
     /// [`Demand::bytes`] with sources of at most this many steps; counted as `f64`, which do not overflow.

@@ -87,10 +87,10 @@ impl Redundancy {
         })
     }
 
-    /// The mean of P over the steps of an episode; `None` where it is off.
+    /// The mean of P over the steps in which heads attend; `None` where it is off.
     pub fn mean<R: Real>(self, trace: &Trace<R>) -> Option<f64> {
         self.weight()?;
-        Some(self.sum(trace, R::ZERO, &mut []) / trace.steps().max(1) as f64)
+        Some(self.sum(trace, R::ZERO, &mut []) / attending(trace))
     }
 
     /// P of a step over the heads that it is of; `None` where there are none.
@@ -123,16 +123,16 @@ impl Redundancy {
         scale: f64,
         upstream: &mut Upstream<R>,
     ) -> Option<f64> {
-        let (weight, steps) = (self.weight()?, trace.steps());
+        let (weight, steps) = (self.weight()?, attending(trace));
         for (head, by) in trace.heads.iter().zip(&mut upstream.weightings) {
             if self.counts(head) {
-                by.reshape(steps, head.weighting.width());
+                by.reshape(trace.steps(), head.weighting.width());
                 by.as_mut_slice().fill(R::ZERO);
             }
         }
-        let share = 4.0 * scale * weight / steps.max(1) as f64;
+        let share = 4.0 * scale * weight / steps;
         let sum = self.sum(trace, R::from_f64(share), &mut upstream.weightings);
-        Some(sum / steps.max(1) as f64)
+        Some(sum / steps)
     }
 
     /// Σ_t P_t; adds `scale`·(A·Aᵀ − I)·A to the gradients by the weightings, where there are any.
@@ -145,10 +145,17 @@ impl Redundancy {
                 (first, second) => [first, second],
             };
             let of = [i, j].map(|head| &trace.heads[head].weighting);
-            sum += pair(of[0], of[1], 0..of[0].steps(), i == j, scale, by);
+            let steps = trace.heads[i].first_step..of[0].steps();
+            sum += pair(of[0], of[1], steps, i == j, scale, by);
         }
         sum
     }
+}
+
+/// Steps in which heads attend, at least 1.
+fn attending<R: Real>(trace: &Trace<R>) -> f64 {
+    let first = trace.heads.first().map_or(0, |head| head.first_step);
+    trace.steps().saturating_sub(first).max(1) as f64
 }
 
 kernel! {

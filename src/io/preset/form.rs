@@ -28,7 +28,7 @@ impl Keys for Experiment {
         self.task.keys(&mut to.section("task"));
         self.model.keys(&mut to.section("model"));
         self.training.keys(&mut to.section("training"));
-        if self.model.has_source() && self.model.heads() > 0 {
+        if self.model.runs_freely() && self.model.heads() > 0 {
             self.training.source.keys(&mut to.section("training.source"));
         }
         if self.model.is_hard() {
@@ -248,7 +248,8 @@ pub(in crate::io) fn complete_model(
     model.set_channels(task.inputs(), task.outputs());
     valid(model.validate(), "model.", file)?;
     if task.is_loaded() {
-        valid(model.fits_source(task.longest_source()), "model.", file)?;
+        let steps = [task.longest(), task.longest_source()];
+        valid(model.fits_episode(steps), "model.", file)?;
     }
     // As many words as heads are one, where they are the same.
     visit(&mut model, &mut |key| {

@@ -133,7 +133,7 @@ pub struct Rows<'a, R> {
     pub stride: usize,
 }
 
-impl<'a, R> Rows<'a, R> {
+impl<R> Rows<'_, R> {
     /// Some of the rows.
     pub fn part(self, rows: Range<usize>) -> Self {
         let values = rows.start * self.stride..rows.end * self.stride;

@@ -97,6 +97,13 @@ use arrays::{EMBEDDED, KEY_WEIGHT, QUERY_WEIGHT, ROW_KEY, ROW_VALUE, VALUE_WEIGH
 /// The arrays of a head beside those of every machine.
 const OF_HEAD: &[Array] = &[QUERY_WEIGHT, KEY_WEIGHT, VALUE_WEIGHT, ROW_KEY, ROW_VALUE];
 
+/// The arrays in files beside those of the layers.
+#[rustfmt::skip]
+const HAS: &[Array] = &[
+    array::INPUT, array::LOGIT, array::OUTPUT, array::MEMORY, EMBEDDED, array::INITIAL, array::KEY, array::SIMILARITY,
+    array::CONTENT, array::WEIGHTING, array::READ, QUERY_WEIGHT, KEY_WEIGHT, VALUE_WEIGHT, ROW_KEY, ROW_VALUE,
+];
+
 impl MultiHeadConfig {
     /// Two layers of four causal heads.
     pub const fn new(inputs: usize, outputs: usize) -> Self {
@@ -191,12 +198,8 @@ impl Kind for MultiHeadConfig {
         match (place, array) {
             (Place::Layer(_), of_layers::INPUT) => self.heads * self.head_size,
             (Place::Layer(_), of_layers::HIDDEN) => self.size,
-            (Place::Head(_), array::INITIAL | array::KEY | array::SIMILARITY) => values(),
-            (Place::Head(_), array::CONTENT | array::WEIGHTING | array::READ) => values(),
-            (Place::Head(_), _) if OF_HEAD.contains(&array) => values(),
             (Place::Machine, array::NORMS) => self.rows,
-            (Place::Machine, array::INPUT | array::LOGIT | array::OUTPUT) => values(),
-            (Place::Machine, array::MEMORY | EMBEDDED) => values(),
+            _ if HAS.contains(&array) => values(),
             _ => 0,
         }
     }

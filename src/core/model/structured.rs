@@ -72,6 +72,13 @@ const AT_UNITS: usize = COUNT;
 const AT_COMBINED: usize = COUNT + 1;
 const AT_READS: usize = COUNT + 2;
 
+/// The arrays in files beside those of the encoder.
+#[rustfmt::skip]
+const HAS: &[Array] = &[
+    array::INPUT, array::LOGIT, array::OUTPUT, array::MEMORY, UNITS, COMBINED, array::INITIAL, array::SIMILARITY,
+    array::CONTENT, array::WEIGHTING, array::READ, VECTOR,
+];
+
 impl StructuredConfig {
     /// An encoder in both directions with 32 units each, and four heads.
     pub const fn new(inputs: usize, outputs: usize) -> Self {
@@ -154,13 +161,10 @@ impl Kind for StructuredConfig {
     fn width(&self, place: Place, array: Array) -> usize {
         let values = || (self as &dyn Kind).values(array);
         match (place, array) {
-            (Place::Head(_), array::INITIAL | array::SIMILARITY | array::CONTENT) => values(),
-            (Place::Head(_), array::WEIGHTING | array::READ | VECTOR) => values(),
             (Place::Head(_), array::ROWS) => self.rows * padded(self.source.columns(self.inputs)),
             (Place::Machine, READS) => self.heads * self.source.columns(self.inputs),
             (Place::Machine, array::NORMS) => self.rows,
-            (Place::Machine, array::INPUT | array::LOGIT | array::OUTPUT) => values(),
-            (Place::Machine, array::MEMORY | UNITS | COMBINED) => values(),
+            _ if HAS.contains(&array) => values(),
             (Place::Machine, _) if EncoderConfig::ARRAYS.contains(&array) => {
                 self.source.width(self.inputs, array)
             }
@@ -226,7 +230,7 @@ fn score<R: Real>(trace: &mut Trace<R>, index: usize, t: usize) {
     matrix::product_with_vector(units, vector, head.similarity.row_mut(t));
 }
 
-impl<'a, R: Real> Parts<'a, R> {
+impl<R: Real> Parts<'_, R> {
     /// The rows of M(i), u_i and the weights of the heads, after the source was read.
     fn begin(self, trace: &mut Trace<R>) {
         let mut tensors = &self.params.tensors[self.source.tensors.len() + 1..];
@@ -500,7 +504,7 @@ impl<R: Real> Parts<'_, R> {
                 to.record_memory(trace, t + 1, &scratch.memory);
                 to.record_reads(trace, t, &d_reads);
             }
-            self.heads_backward(trace, t, &d_reads, by, scratch, recorder.as_deref_mut());
+            Self::heads_backward(trace, t, &d_reads, by, scratch, recorder.as_deref_mut());
         }
         let weight = self.params.tensors[tensors].rows_from(0);
         let mut d_row = vec![R::ZERO; scratch.rows.width()];
@@ -532,7 +536,6 @@ impl<R: Real> Parts<'_, R> {
 
     /// Backpropagates from the reads of step `t` to scores, units and memory.
     fn heads_backward(
-        self,
         trace: &Trace<R>,
         t: usize,
         d_reads: &[R],

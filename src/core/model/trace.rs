@@ -7,7 +7,7 @@
 
 use ndarray::ArrayView2;
 
-use super::attention::Mechanism;
+use super::attention::{Mechanism, Sees};
 use super::given::Setting;
 use super::kind::{AsKind, Kind};
 use super::slots::Slots;
@@ -105,8 +105,6 @@ arrays! {
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
         /// again, from what the heads wrote, to the same bits.
         memory_every: usize,
-        /// True where no row of the memory changes once it is there.
-        is_appended: bool,
     }
 }
 
@@ -240,16 +238,8 @@ impl<R: Real> Trace<R> {
         };
         let heads = (0..config.heads()).map(head).collect();
         let own = Slots::new(config.arrays(), at(Place::Machine));
-        Self::with_widths(
-            at(Place::Machine),
-            layers,
-            heads,
-            NoiseMode::Mean,
-            Setting::default(),
-            own,
-            1,
-            config.has_row_per_step(),
-        )
+        let (sampling, setting) = (NoiseMode::Mean, Setting::default());
+        Self::with_widths(at(Place::Machine), layers, heads, sampling, setting, own, 1)
     }
 
     /// An empty trace for an episode with this many steps, `source` of them before the answer.
@@ -279,7 +269,7 @@ impl<R: Real> Trace<R> {
         &mut self,
     ) -> impl Iterator<Item = (Place, Array, &mut Series<R>)> {
         let at = |place| move |(array, series)| (place, array, series);
-        let (fields, (layers, heads, _, _, own, ..)) = self.split_mut();
+        let (fields, (layers, heads, _, _, own, _)) = self.split_mut();
         let layers = layers.iter_mut().enumerate();
         let layers =
             layers.flat_map(move |(index, layer)| layer.split_mut().0.map(at(Place::Layer(index))));
@@ -366,9 +356,14 @@ impl<R: Real> Trace<R> {
     /// [`Trace::memory_every`] for at most `limit` values of memory, or as few as possible.
     fn memory_every_within(&self, steps: usize, limit: usize) -> usize {
         let every = Self::memory_every_for(self.memory_columns.width(), steps, limit);
+        // No row changes once it is there.
+        let is_appended = self
+            .heads
+            .first()
+            .is_some_and(|head| head.rows.width() > 0 || head.mechanism.sees != Sees::All);
         match every {
-            1 if self.is_appended && limit < usize::MAX => LAST,
-            2.. if self.is_appended => LAST_ALONE,
+            1 if is_appended && limit < usize::MAX => LAST,
+            2.. if is_appended => LAST_ALONE,
             every => every,
         }
     }

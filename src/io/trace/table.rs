@@ -36,7 +36,7 @@ const BESIDE: [Array; 6] = [
 ];
 
 /// Axes with a size of their own, in the order of a file, with the things they count.
-pub const AXES: [(&str, &str); 18] = [
+pub const AXES: [(&str, &str); 19] = [
     ("t", "steps"),
     ("n", "memory rows"),
     ("m", "memory columns"),

@@ -217,7 +217,7 @@ impl Described {
             "l" => trace.layers.len(),
             "f" => steps.saturating_sub(1) / KEYFRAME,
             "n" if is_of_memory => memory[0],
-            "m" if is_of_memory => memory[1],
+            "m" if memory[1] > 0 => memory[1],
             axis => width(trace, axis),
         };
         Self {

@@ -98,7 +98,7 @@ pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> an
 pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
     ensure!(
         attends_to_source(config),
-        "--alignment: {name}: the machine has no read head whose rows are source steps; `model.kind` bahdanau, luong and caption have one"
+        "--alignment: {name}: the machine has no single read head whose rows are source steps; `model.kind` bahdanau, luong, caption, lstmn and self-attention have one"
     );
     let task_name = task.name();
     ensure!(

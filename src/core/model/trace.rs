@@ -356,11 +356,7 @@ impl<R: Real> Trace<R> {
     /// [`Trace::memory_every`] for at most `limit` values of memory, or as few as possible.
     fn memory_every_within(&self, steps: usize, limit: usize) -> usize {
         let every = Self::memory_every_for(self.memory_columns.width(), steps, limit);
-        // No row changes once it is there.
-        let is_appended = self
-            .heads
-            .first()
-            .is_some_and(|head| head.rows.width() > 0 || head.mechanism.sees != Sees::All);
+        let is_appended = self.has_row_per_step();
         match every {
             1 if is_appended && limit < usize::MAX => LAST,
             2.. if is_appended => LAST_ALONE,
@@ -445,6 +441,12 @@ impl<R: Real> Trace<R> {
         ArrayView2::from_shape((columns, rows), self.memory_columns.row(t))
             .expect("a memory has rows * columns values")
             .reversed_axes()
+    }
+
+    /// True where the memory has a row for each step, or for each source step, which does not change once it is there.
+    pub fn has_row_per_step(&self) -> bool {
+        let head = self.heads.first();
+        head.is_some_and(|head| head.rows.width() > 0 || head.mechanism.sees != Sees::All)
     }
 
     /// [N, M]; zeros where there is no memory.

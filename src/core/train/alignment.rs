@@ -95,9 +95,9 @@ fn distance(step: usize, right: &Range<usize>) -> isize {
     step.cast_signed() - nearest.cast_signed()
 }
 
-/// True for a machine with a read head whose memory has a row for every source step.
+/// True for a machine with a read head whose memory has a row for every source step; of several heads, none is the one.
 pub fn attends_to_source(config: &ModelConfig) -> bool {
-    config.has_source() && config.read_heads() > 0
+    config.has_row_per_step() && config.read_heads() == 1
 }
 
 #[cfg(test)]

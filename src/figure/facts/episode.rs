@@ -164,16 +164,22 @@ pub struct MemoryAt<'a> {
     values: &'a [f32],
     erased: bool,
     added: bool,
-    /// True where no head writes: a source makes the rows.
-    is_source: bool,
+    /// Where the rows come from, if no head writes.
+    unwritten: Option<&'static str>,
 }
 
 impl<'a> MemoryAt<'a> {
     /// The memory after the stage at `place` of a step.
     pub fn new(trace: &'a Trace, stages: &Stages, step: usize, place: usize) -> Self {
         use crate::figure::Stage::{Add, Erase};
-        let is_source = !trace.heads.iter().any(HeadTrace::is_write);
-        let added = is_source || stages.reached(place, Add, None);
+        let is_read_only = !trace.heads.iter().any(HeadTrace::is_write);
+        let is_all = trace.memory_size()[0] == trace.steps();
+        let rows = if is_all {
+            "a row for each step"
+        } else {
+            "states of the source"
+        };
+        let added = is_read_only || stages.reached(place, Add, None);
         Self {
             trace,
             step,
@@ -181,7 +187,7 @@ impl<'a> MemoryAt<'a> {
             values: trace.memory_columns.row(step + usize::from(added)),
             erased: stages.reached(place, Erase, None),
             added,
-            is_source,
+            unwritten: is_read_only.then_some(rows),
         }
     }
 
@@ -226,12 +232,11 @@ impl<'a> MemoryAt<'a> {
 
     /// Returns the time at which the machine has this memory.
     pub fn words(&self) -> &'static str {
-        match (self.added, self.erased) {
-            _ if self.is_source => "states of the source",
+        self.unwritten.unwrap_or(match (self.added, self.erased) {
             (true, _) => "after writing",
             (false, true) => "after erasing",
             (false, false) => "before writing",
-        }
+        })
     }
 }
 

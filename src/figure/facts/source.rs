@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::math::Answer;
 use crate::model::peak;
-use crate::model::{HeadTrace, Place, array};
+use crate::model::{Place, array};
 use crate::task::Task;
 use crate::train::Recording;
 
@@ -100,11 +100,9 @@ pub fn name_of(names: &[String], row: usize) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// True for a machine whose memory rows are the steps of its source: it only reads them.
+/// True for a machine whose memory rows are steps, of its source or all: it only reads them.
 pub fn reads_source(recording: &Recording) -> bool {
-    let (trace, source) = (&recording.trace, recording.episode.source());
-    let is_read_only = !trace.heads.iter().any(HeadTrace::is_write);
-    !trace.heads.is_empty() && is_read_only && source > 0 && trace.memory_size()[0] == source
+    recording.trace.has_row_per_step()
 }
 
 /// Patches on a side of the picture that a machine describes, and pixels on a side of a patch.
@@ -120,7 +118,7 @@ pub fn picture(recording: &Recording) -> Option<[usize; 2]> {
 /// The source of a machine that reads one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSteps {
-    /// The name of every source step, [S]: its symbol, or the answer that comes from it; empty where unknown.
+    /// The name of every row, [N]: the symbol of its source step, or the answer that comes from it; empty where unknown.
     pub names: Vec<String>,
     /// The source steps that every answer comes from, [T]; empty where unknown.
     pub alignment: Vec<Option<Range<usize>>>,
@@ -134,7 +132,8 @@ impl SourceSteps {
         if !reads_source(recording) {
             return None;
         }
-        let steps = recording.episode.source();
+        let rows = recording.trace.memory_size()[0];
+        let steps = recording.episode.source().min(rows);
         let alignment = recording.task.alignment(&recording.episode);
         let mut names = vec![String::new(); steps];
         if recording.episode.answer == Answer::Symbols {
@@ -152,6 +151,8 @@ impl SourceSteps {
                 name.clone_from(delimiter);
             }
         }
+        // What follows the source has no name.
+        names.resize(rows, String::new());
         let picture = picture(recording);
         // In a picture, all patches have names or none.
         if picture.is_some() && alignment.iter().any(Option::is_some) {

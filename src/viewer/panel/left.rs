@@ -54,10 +54,16 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
     if session.draws() {
         draw_ui(ui, session);
     }
-    if machine.ntm.config.has_source() {
-        let steps = session.open.as_ref().map_or(0, |open| open.all.total());
-        if steps > 0 {
-            note(ui, &format!("memory: {steps} rows, one per source step"));
+    let config = &machine.ntm.config;
+    if config.has_row_per_step() {
+        let rows = session.open.as_ref().map_or(0, |open| open.all.total());
+        if rows > 0 {
+            let of = if config.has_source() {
+                "source step"
+            } else {
+                "step"
+            };
+            note(ui, &format!("memory: {rows} rows, one per {of}"));
         }
     } else if machine.ntm.config.heads() > 0 {
         rows_ui(ui, session, machine);

@@ -1,5 +1,5 @@
 //! An episode made by hand: its vectors, `[[0,1,1], …]`, or `{"bits": [[0,1,1], …], "repeats": 3}` with
-//! what else its task needs; of symbols `[3,1,4]`, or `{"symbols": [3,1,4]}`; of pairs a text, `"the cat"`.
+//! what else its task needs; of symbols `[3,1,4]`, or `{"symbols": [3,1,4]}` with what else; of pairs a text, `"the cat"`.
 
 use std::path::Path;
 
@@ -10,9 +10,7 @@ use serde_json::Value;
 use super::error::{bounded, short};
 use super::{Error, file};
 use crate::math::random;
-use crate::task::{
-    Alphabet, Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Pair, TARGET_NOT_KNOWN, Task,
-};
+use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Pair, TARGET_NOT_KNOWN, Task};
 
 /// The largest file of bits that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
@@ -30,6 +28,8 @@ pub struct ManualEpisode {
     priorities: Vec<f32>,
     /// The symbols of a task that names them; of a picture one for every patch, `None` for a blank one.
     symbols: Vec<Option<usize>>,
+    /// The marked steps of a sequence.
+    marked: Vec<usize>,
     /// The texts of a task of pairs.
     pair: Option<Pair>,
 }
@@ -40,6 +40,7 @@ struct Form {
     #[serde(default)]
     bits: Vec<Vec<Value>>,
     symbols: Option<Vec<Option<usize>>>,
+    marked: Option<Vec<usize>>,
     repeats: Option<usize>,
     query: Option<usize>,
     priorities: Option<Vec<f32>>,
@@ -79,6 +80,10 @@ pub fn from_json(
                 no_symbols,
                 "symbols such as [3,null,1,4], with null for a blank patch",
             ),
+            Task::Aspects(_) => (
+                no_symbols,
+                r#"symbols and marked steps such as {"symbols": [3,1,4], "marked": [0,2]}"#,
+            ),
             _ if task.alphabet().is_some() => (
                 no_symbols,
                 r#"symbols such as [3,1,4], or {"symbols": [3,1,4]}"#,
@@ -101,7 +106,7 @@ pub fn from_json(
         });
     }
     let is_list = source.trim_start().starts_with('[');
-    let form = if is_list && task.alphabet().is_some() {
+    let form = if is_list && task.symbols().is_some() {
         Form {
             symbols: Some(serde_json::from_str(source).map_err(syntax)?),
             ..Form::default()
@@ -142,6 +147,7 @@ impl ManualEpisode {
             query: 0,
             priorities: Vec::new(),
             symbols: Vec::new(),
+            marked: Vec::new(),
             pair: None,
         }
     }
@@ -162,6 +168,10 @@ impl ManualEpisode {
             Task::Transduce(task) => task.episode_of(&symbols),
             Task::Caption(task) => task.episode_of(&self.symbols, &mut random(0, 0)),
             Task::Frames(task) => task.episode_of(&symbols, &mut random(0, 0)),
+            Task::Aspects(task) => {
+                let episode = task.episode_of(&symbols, &self.marked);
+                episode.unwrap_or_else(|| self.task.episode(0, 0))
+            }
             Task::Pairs(task) => {
                 let pair = self.pair.as_ref();
                 pair.map_or_else(|| self.task.episode(0, 0), |pair| task.episode_of(pair))
@@ -174,8 +184,8 @@ impl ManualEpisode {
 impl Form {
     fn manual(self, task: &Task, repeats: Option<usize>) -> Result<ManualEpisode, Fault> {
         self.only(task)?;
-        if let Some(alphabet) = task.alphabet() {
-            return self.named(task, alphabet);
+        if let Some(known) = task.symbols() {
+            return self.named(task, known);
         }
         let mut manual = ManualEpisode {
             bits: matrix(&self.bits, task.bits())?,
@@ -188,6 +198,7 @@ impl Form {
             | Task::Transduce(_)
             | Task::Caption(_)
             | Task::Frames(_)
+            | Task::Aspects(_)
             | Task::Episodes(_)
             | Task::Pairs(_)
             | Task::External(_) => {}
@@ -218,10 +229,10 @@ impl Form {
         Ok(manual)
     }
 
-    /// The episode of a task that names symbols.
-    fn named(self, task: &Task, alphabet: Alphabet) -> Result<ManualEpisode, Fault> {
+    /// The episode of a task with symbols, this many.
+    fn named(self, task: &Task, known: usize) -> Result<ManualEpisode, Fault> {
         let how = "; write {\"symbols\": [3, 1, 4]}, numbers from 0";
-        let symbols = needed(self.symbols, "symbols", task, how)?;
+        let symbols = needed(self.symbols.as_ref(), "symbols", task, how)?;
         let (count, fault) = (symbols.len(), |problem| ("symbols".to_owned(), problem));
         let size = symbols.iter().flatten().count();
         let allowed = match task {
@@ -236,29 +247,56 @@ impl Form {
             return Err(fault(format!("has {count} values; allowed: {allowed}")));
         }
         let is_blank_allowed = matches!(task, Task::Caption(_));
-        let is_right = |symbol: &Option<usize>| {
-            symbol.map_or(is_blank_allowed, |symbol| symbol < alphabet.symbols)
-        };
+        let is_right =
+            |symbol: &Option<usize>| symbol.map_or(is_blank_allowed, |symbol| symbol < known);
         if let Some(wrong) = symbols.iter().position(|symbol| !is_right(symbol)) {
             let found = symbols[wrong].map_or("null".to_owned(), |symbol| symbol.to_string());
-            let problem = format!("is {found}; allowed: 0 to {}", alphabet.symbols - 1);
+            let problem = format!("is {found}; allowed: 0 to {}", known - 1);
             return Err((format!("symbols[{wrong}]"), problem));
         }
-        Ok(ManualEpisode {
-            symbols,
-            ..ManualEpisode::of(task.clone().with_size(size))
-        })
+        let mut manual = ManualEpisode {
+            symbols: symbols.clone(),
+            ..ManualEpisode::of(task.clone())
+        };
+        if let Task::Aspects(own) = &mut manual.task {
+            manual.marked = self.marked(task, symbols)?;
+            own.aspects = manual.marked.len()..=manual.marked.len();
+        }
+        manual.task = manual.task.with_size(size);
+        Ok(manual)
+    }
+
+    /// Returns the marked steps of these symbols.
+    fn marked(&self, task: &Task, symbols: &[Option<usize>]) -> Result<Vec<usize>, Fault> {
+        let how = ": the marked steps, from 0; write {\"symbols\": […], \"marked\": [0, 2]}";
+        let marked = needed(self.marked.as_ref(), "marked", task, how)?;
+        if marked.is_empty() {
+            let problem = "has 0 values; expected at least one marked step";
+            return Err(("marked".to_owned(), problem.to_owned()));
+        }
+        let symbol = |index: usize| symbols.get(marked[index]);
+        let is_right = |&index: &usize| {
+            symbol(index).is_some_and(|it| !(0..index).any(|i| symbol(i) == Some(it)))
+        };
+        if let Some(wrong) = (0..marked.len()).find(|index| !is_right(index)) {
+            let (found, last) = (marked[wrong], symbols.len() - 1);
+            let problem = format!("is {found}; allowed: steps 0 to {last} with different symbols");
+            return Err((format!("marked[{wrong}]"), problem));
+        }
+        Ok(marked.clone())
     }
 
     /// Checks that no key is given that this task does not have.
     fn only(&self, task: &Task) -> Result<(), Fault> {
         let is_recall = matches!(task, Task::AssociativeRecall(_));
         let is_sort = matches!(task, Task::PrioritySort(_));
-        let names_symbols = task.alphabet().is_some();
+        let names_symbols = task.symbols().is_some();
+        let is_marked = matches!(task, Task::Aspects(_));
         for (key, is_given, is_known) in [
             ("repeats", self.repeats.is_some(), task.repeats().is_some()),
             ("query", self.query.is_some(), is_recall),
             ("priorities", self.priorities.is_some(), is_sort),
+            ("marked", self.marked.is_some(), is_marked),
             ("symbols", self.symbols.is_some(), names_symbols),
             ("bits", !self.bits.is_empty(), !names_symbols),
         ] {
@@ -348,7 +386,7 @@ fn matrix(rows: &[Vec<Value>], width: usize) -> Result<Array2<f32>, Fault> {
 mod tests {
     use super::*;
     use crate::task::{
-        AssociativeRecall, Caption, Copy, Frames, Ngrams, Pairs, PrioritySort, RepeatCopy,
+        Aspects, AssociativeRecall, Caption, Copy, Frames, Ngrams, Pairs, PrioritySort, RepeatCopy,
         Transduce,
     };
     use ndarray::array;
@@ -410,6 +448,59 @@ mod tests {
         let ngrams = read("[[0],[1],[1]]", &ngrams, None);
         let episode = ngrams.episode();
         assert_eq!(episode.target.column(0).to_vec(), [0., 1., 1.]);
+    }
+
+    #[test]
+    fn marked_steps_are_written_beside_their_symbols() {
+        let task = Task::Aspects(Aspects::DEFAULT);
+        let manual = read(r#"{"symbols": [3,1,3,4], "marked": [3,0]}"#, &task, None);
+        let episode = manual.episode();
+        assert_eq!((episode.size, episode.steps()), (4, 6));
+        assert_eq!(manual.task.marked(&episode), [0, 3]);
+        assert_eq!(
+            episode.target.row(5).to_vec(),
+            [0., 0., 0., 1., 1., 0., 0., 0.]
+        );
+        assert_eq!((manual.task.size(), manual.task.least_size()), (4..=4, 2));
+        for (source, expected) in [
+            (
+                "[3,1]",
+                "b.json: `marked` is missing, which the task `aspects` needs: the marked steps, from 0",
+            ),
+            (
+                r#"{"symbols": [3,8], "marked": [0]}"#,
+                "`symbols[1]`: is 8; allowed: 0 to 7",
+            ),
+            (
+                r#"{"symbols": [3,1], "marked": []}"#,
+                "`marked`: has 0 values; expected at least one marked step",
+            ),
+            (
+                r#"{"symbols": [3,1,3], "marked": [0,2]}"#,
+                "`marked[1]`: is 2; allowed: steps 0 to 2 with different symbols",
+            ),
+            (
+                r#"{"symbols": [3,1], "marked": [2]}"#,
+                "`marked[0]`: is 2; allowed: steps 0 to 1",
+            ),
+            (
+                r#"{"symbols": [3,1], "query": 1, "marked": [1]}"#,
+                "the task `aspects` has no query",
+            ),
+            (
+                "\"a\"",
+                "at line 1, column 3; expected symbols and marked steps such as",
+            ),
+        ] {
+            let said = message(source, &task);
+            assert!(said.contains(expected), "{said}\n{expected}");
+        }
+        let plain = Task::Transduce(Transduce::DEFAULT);
+        let said = message(r#"{"symbols": [1], "marked": [0]}"#, &plain);
+        assert!(
+            said.contains("the task `transduce` has no marked"),
+            "{said}"
+        );
     }
 
     #[test]

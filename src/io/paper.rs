@@ -125,6 +125,7 @@ fn is_of_the_paper(task: &Task) -> bool {
         Task::Transduce(_)
         | Task::Caption(_)
         | Task::Frames(_)
+        | Task::Aspects(_)
         | Task::Episodes(_)
         | Task::Pairs(_)
         | Task::External(_) => false,

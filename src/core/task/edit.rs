@@ -9,6 +9,7 @@ impl Task {
     pub fn editable(&self) -> usize {
         match self {
             Self::Transduce(_) | Self::Pairs(_) => self.alphabet().map_or(0, |all| all.values),
+            Self::Aspects(task) => task.symbols,
             Self::Caption(_) | Self::Frames(_) | Self::Episodes(_) | Self::External(_) => 0,
             _ => self.bits(),
         }
@@ -16,7 +17,7 @@ impl Task {
 
     /// True if a change by hand chooses the symbol of a step: the input is one of several, not some bits.
     pub fn chooses_symbols(&self) -> bool {
-        matches!(self, Self::Transduce(_) | Self::Pairs(_))
+        matches!(self, Self::Transduce(_) | Self::Aspects(_) | Self::Pairs(_))
     }
 
     /// The episode with one bit of its input the other way round, or with this symbol in a step, and everything that
@@ -48,6 +49,9 @@ impl Task {
             }
             Self::AssociativeRecall(task) => recalled(task, episode, step, channel),
             Self::Transduce(task) => Some(task.episode_of(&chosen(episode, step, channel)?)),
+            Self::Aspects(task) => {
+                task.episode_of(&chosen(episode, step, channel)?, &task.marked(episode))
+            }
             Self::Pairs(task) => task.episode_of_symbols(&chosen(episode, step, channel)?),
             Self::Caption(_) | Self::Frames(_) | Self::Episodes(_) | Self::External(_) => None,
         }
@@ -99,8 +103,8 @@ fn recalled(
 mod tests {
     use super::*;
     use crate::task::{
-        Caption, Copy, Frames, HeldOut, Ngrams, Pair, Pairs, PrioritySort, RepeatCopy, Tokens,
-        Transduce,
+        Aspects, Caption, Copy, Frames, HeldOut, Ngrams, Pair, Pairs, PrioritySort, RepeatCopy,
+        Tokens, Transduce,
     };
 
     #[test]
@@ -180,6 +184,23 @@ mod tests {
             Task::Frames(Frames::DEFAULT),
         ] {
             assert_eq!(task.editable(), 0, "{}", task.name());
+        }
+    }
+
+    #[test]
+    fn a_changed_marked_symbol_is_named_unless_two_are_the_same() {
+        let aspects = Aspects::DEFAULT;
+        let task = Task::Aspects(aspects.clone());
+        let episode = aspects.episode_of(&[3, 1, 4, 1], &[0, 1]).unwrap();
+        let other = task.flipped(&episode, 0, 7).unwrap();
+        assert_eq!(
+            Some(&other),
+            aspects.episode_of(&[7, 1, 4, 1], &[0, 1]).as_ref()
+        );
+        let unmarked = task.flipped(&episode, 3, 5).unwrap();
+        assert_eq!(unmarked.target, episode.target);
+        for (step, channel) in [(0, 1), (0, 8), (4, 0)] {
+            assert_eq!(task.flipped(&episode, step, channel), None);
         }
     }
 

@@ -1,6 +1,5 @@
 //! What every task implements, and the ranges of its sizes.
 
-use std::cmp::Ordering;
 use std::ops::{Range, RangeInclusive};
 
 use ndarray::{Array2, s};
@@ -99,19 +98,16 @@ pub trait Generate: Keys {
     /// [`Generate::channel_name`] by the alphabet, or by the bits and the channels.
     fn named_channel(&self, side: usize, channel: usize) -> String {
         if let Some(all) = self.alphabet() {
-            let sides = [(all.value, "delimiter"), ("symbol", "end symbol")];
-            let last = [all.values, all.symbols][side];
-            return match (channel.cmp(&last), sides[side]) {
-                (Ordering::Less, (name, _)) => format!("{name} {channel}"),
-                (Ordering::Equal, (_, last)) => last.to_owned(),
-                (Ordering::Greater, _) => format!("channel {channel}"),
-            };
+            let input = ((all.value, all.values), "delimiter");
+            let (first, last) = [input, (("symbol", all.symbols), "end symbol")][side];
+            return named(channel, first, &[last]);
         }
-        let Some(other) = channel.checked_sub(self.bits()) else {
-            return format!("bit {channel}");
-        };
-        let name = self.channels()[side].get(other);
-        name.map_or_else(|| format!("channel {channel}"), ToString::to_string)
+        named(channel, ("bit", self.bits()), self.channels()[side])
+    }
+
+    /// Symbols of an input given by hand as a list of symbols; `None` for other inputs.
+    fn symbols(&self) -> Option<usize> {
+        self.alphabet().map(|all| all.symbols)
     }
 
     /// Input channels, X.
@@ -245,6 +241,15 @@ pub trait Generate: Keys {
         episode.target[[steps + 1 + count, self.outputs() - 1]] = 1.0;
         episode
     }
+}
+
+/// The name of a channel: one of several with a name and a number, or one of `more` behind them.
+pub(super) fn named(channel: usize, (name, count): (&str, usize), more: &[&str]) -> String {
+    let Some(other) = channel.checked_sub(count) else {
+        return format!("{name} {channel}");
+    };
+    let name = more.get(other).copied();
+    name.map_or_else(|| format!("channel {channel}"), str::to_owned)
 }
 
 /// Shuffles the numbers 0 .. `count`.

@@ -14,9 +14,11 @@
 //! | [`Transduce`] | length | each symbol by its word in a dictionary | answer · log2(symbols + 1) |
 //! | [`Caption`] | items | the glyphs of a picture | answer · log2(symbols + 1) |
 //! | [`Frames`] | length | the symbols that numbers over time stand for | answer · log2(symbols + 1) |
+//! | [`Aspects`] | length | the marked symbols | the best constant guess |
 //! | [`Episodes`] | length | what the file says | its scored bits |
 //! | [`Pairs`] | length | the other text of its line | answer · log2(symbols + 2) |
 
+mod aspects;
 mod associative_recall;
 mod caption;
 mod contents;
@@ -34,6 +36,7 @@ mod repeat_copy;
 mod split;
 mod transduce;
 
+pub use aspects::Aspects;
 pub use associative_recall::AssociativeRecall;
 pub use caption::Caption;
 pub use copy::Copy;
@@ -73,6 +76,8 @@ pub enum Task {
     Caption(Caption),
     /// Name the symbols that last for several steps each.
     Frames(Frames),
+    /// Name all marked symbols at once.
+    Aspects(Aspects),
     /// A task whose episodes are in a file.
     Episodes(Episodes),
     /// A task whose episodes are the lines of a text file.
@@ -94,6 +99,7 @@ impl Words for Task {
         ("transduce", Self::Transduce(Transduce::DEFAULT)),
         ("caption", Self::Caption(Caption::DEFAULT)),
         ("frames", Self::Frames(Frames::DEFAULT)),
+        ("aspects", Self::Aspects(Aspects::DEFAULT)),
         ("episodes", Self::Episodes(Episodes::NONE)),
         ("pairs", Self::Pairs(Pairs::NONE)),
     ];
@@ -124,6 +130,7 @@ impl Deref for Task {
             Self::Transduce(task) => task,
             Self::Caption(task) => task,
             Self::Frames(task) => task,
+            Self::Aspects(task) => task,
             Self::Episodes(task) => task,
             Self::Pairs(task) => task,
             Self::External(task) => task,
@@ -142,6 +149,7 @@ impl DerefMut for Task {
             Self::Transduce(task) => task,
             Self::Caption(task) => task,
             Self::Frames(task) => task,
+            Self::Aspects(task) => task,
             Self::Episodes(task) => task,
             Self::Pairs(task) => task,
             Self::External(task) => task,
@@ -212,6 +220,14 @@ impl Task {
             task.repeats = repeats..=repeats;
         }
         self
+    }
+
+    /// Returns the source steps that an answer in one step comes from, in order; empty where there is none such.
+    pub fn marked(&self, episode: &Episode) -> Vec<usize> {
+        match self {
+            Self::Aspects(task) => task.marked(episode),
+            _ => Vec::new(),
+        }
     }
 
     /// Episode `index` of the run with this seed: always the same for the same two numbers. Of a file, one of those that

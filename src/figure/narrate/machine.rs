@@ -64,6 +64,9 @@ fn task(recording: &Recording) -> Option<String> {
         Task::Frames(_) => {
             format!("Input: {size} symbols, several frames each. Then the machine names them")
         }
+        Task::Aspects(_) => {
+            format!("Input: {size} symbols, some marked. Then the machine names the marked ones")
+        }
         Task::Episodes(_) | Task::External(_) => return None,
     })
 }

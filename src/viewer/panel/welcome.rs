@@ -314,6 +314,7 @@ fn about(machine: &Machine) -> &'static str {
         Task::Transduce(_) => "Translates symbols by a fixed dictionary.",
         Task::Caption(_) => "Names the glyphs of a picture in reading order.",
         Task::Frames(_) => "Names symbols that last for several noisy steps each.",
+        Task::Aspects(_) => "Names all marked symbols of a sequence at once.",
         Task::Pairs(_) => "Translates the lines of a text file.",
         Task::Episodes(_) | Task::External(_) => "A task from an episode file.",
     }

@@ -386,6 +386,7 @@ pub fn task_name(task: &Task) -> &str {
         Task::Transduce(_) => "Transduce",
         Task::Caption(_) => "Caption",
         Task::Frames(_) => "Frames",
+        Task::Aspects(_) => "Aspects",
         Task::Episodes(_) => "Episode file",
         Task::Pairs(_) => "Pairs",
         Task::External(task) => &task.name,

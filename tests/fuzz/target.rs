@@ -42,6 +42,8 @@ const MACHINES: [&str; 8] = [
         "model": {"memory": {"rows": 3, "columns": 1}, "controller": {"size": 1}}}"#,
     r#"{"task": {"kind": "frames", "symbols": 2, "length": [1, 2], "duration": [1, 2], "channels": 1},
         "model": {"kind": "bahdanau", "encoder": {"size": 1}, "decoder": {"size": 1}, "attention": {"units": 1}}}"#,
+    r#"{"task": {"kind": "aspects", "symbols": 3, "length": [2, 3], "aspects": [1, 2]},
+        "model": {"memory": {"rows": 3, "columns": 1}, "controller": {"size": 1}}}"#,
 ];
 const PRESETS: [&str; 4] = [
     include_str!("../../tasks/copy.json"),
@@ -49,21 +51,23 @@ const PRESETS: [&str; 4] = [
     include_str!("../../tasks/associative_recall.json"),
     include_str!("../../tasks/priority_sort.json"),
 ];
-const BITS: [&str; 6] = [
+const BITS: [&str; 7] = [
     "[[0,1,1],\n[1,0,1],\n[0,0,0]]",
     r#"{"bits": [[0,1,1],[1,1,1]], "repeats": 3}"#,
     r#"{"bits": [[0,1,1],[1,1,1],[0,0,1]], "query": 1}"#,
     r#"{"bits": [[0,1,1],[1,1,1],[0,0,1]], "priorities": [0.5, -1, 1e-3]}"#,
     "[1,0,2]",
     r#"{"symbols": [null, 1, 0, null]}"#,
+    r#"{"symbols": [2, 1, 0], "marked": [1, 0]}"#,
 ];
-const TASKS: [&str; 6] = [
+const TASKS: [&str; 7] = [
     r#"{"task": {"kind": "copy", "bits": 3, "length": [1, 5]}}"#,
     r#"{"task": {"kind": "repeat_copy", "bits": 3, "length": [1, 5], "repeats": [1, 3]}}"#,
     r#"{"task": {"kind": "associative_recall", "bits": 3, "item_length": 1, "items": [2, 5]}}"#,
     r#"{"task": {"kind": "priority_sort", "bits": 3, "items": [1, 5]}}"#,
     r#"{"task": {"kind": "transduce", "symbols": 3}}"#,
     r#"{"task": {"kind": "caption", "symbols": 3, "grid": 2, "glyphs": [1, 2], "patch": 2}}"#,
+    r#"{"task": {"kind": "aspects", "symbols": 3, "aspects": [1, 2]}}"#,
 ];
 
 /// A reader under fire.

@@ -67,7 +67,7 @@ def preset(path, title, task, model, **training):
         "training": {"optimizer": {"kind": "adam", "learning_rate": 3e-3}, "final_lr_factor": 0.01,
                      "clip": {"kind": "global_norm", "limit": 5.0}, "batch": 8, "sequences": SEQUENCES, "seed": 1,
                      "validation_every": 2000, "validation_episodes": 100, **training},
-        "evaluation": {"lengths": [10], "episodes": 200},
+        "evaluation": {"items" if "items" in task else "lengths": [10], "episodes": 200},
     }
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as to:
@@ -135,7 +135,8 @@ def measured(options, run, lengths, name="lengths.json", *more):
     """The measurements of a run at these lengths, kept in its folder under this name."""
     known = os.path.join(run, name)
     if not os.path.exists(known):
-        command = [options.binary, "eval", run, "--lengths", ",".join(map(str, lengths)), "--json", "--threads", "1", *more]
+        option = "--items" if "associative_recall" in run else "--lengths"
+        command = [options.binary, "eval", run, option, ",".join(map(str, lengths)), "--json", "--threads", "1", *more]
         lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
         with open(known, "w") as to:
             json.dump([json.loads(line) for line in lines], to)
@@ -207,7 +208,8 @@ COLOURS = ["#1b1b1b", "#8a8a8a", "#b04a2f", "#2f6f9f", "#5fa2cf", "#123f5f", "#3
 def figure(results):
     """For each task, a line for every machine: the median share of perfect sequences against the length."""
     panel, height, top, left = 400, 330, 40, 60
-    text = [f'<rect width="{2 * panel + 330}" height="{height + 100}" fill="#ffffff"/>']
+    width = len(TASKS) * panel + 330
+    text = [f'<rect width="{width}" height="{height + 100}" fill="#ffffff"/>']
 
     def say(x, y, words, anchor="start", size=12, colour="#333"):
         text.append(f'<text x="{x:.1f}" y="{y:.1f}" font-family="Inter, sans-serif" font-size="{size}" '
@@ -216,7 +218,8 @@ def figure(results):
     for index, (task, (of, lengths)) in enumerate(TASKS.items()):
         x0, span = left + index * (panel + 20), panel - 40
         place = {length: x0 + span * at / (len(lengths) - 1) for at, length in enumerate(lengths)}
-        say(x0, 22, f"{task}, trained on lengths {of['length'][0]} to {of['length'][1]}", size=14)
+        size = "items" if "items" in of else "length"
+        say(x0, 22, f"{task}, trained on {size} {of[size][0]} to {of[size][1]}", size=14)
         for share in (0, 0.5, 1):
             y = top + height * (1 - share)
             text.append(f'<line x1="{x0}" x2="{x0 + span}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
@@ -224,7 +227,7 @@ def figure(results):
                 say(x0 - 8, y + 4, percent(share), "end", 11, "#777")
         for length, x in place.items():
             say(x, top + height + 18, str(length), "middle", 11, "#777")
-        say(x0 + span / 2, top + height + 38, "length; share of perfect sequences, median and range of five seeds", "middle", 11, "#777")
+        say(x0 + span / 2, top + height + 38, f"{size}; share of perfect sequences, median and range of five seeds", "middle", 11, "#777")
         for order, machine in enumerate(MACHINES):
             one = next((one for one in results if (one["task"], one["machine"]) == (task, machine)), None)
             if one is None:
@@ -239,10 +242,9 @@ def figure(results):
                 points.append(f"{x + shift:.1f},{middle:.1f}")
             text.append(f'<polyline points="{" ".join(points)}" fill="none" stroke="{COLOURS[order]}" stroke-width="2"/>')
     for order, machine in enumerate(MACHINES):
-        x, y = left + 2 * panel + 20, top + 12 + 22 * order
+        x, y = left + len(TASKS) * panel + 20, top + 12 + 22 * order
         text.append(f'<line x1="{x}" x2="{x + 22}" y1="{y}" y2="{y}" stroke="{COLOURS[order]}" stroke-width="3"/>')
         say(x + 30, y + 4, machine)
-    width = 2 * panel + 330
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height + 100}" width="{width}" '
             f'height="{height + 100}">\n' + "\n".join(text) + "\n</svg>\n")
 

@@ -40,11 +40,15 @@ macro_rules! included {
 type Group = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// The groups of presets whose machines differ from those of the paper: heads that attend otherwise, encoders and decoders.
-pub const SECTIONS: [&str; 2] = ["Other attention mechanisms", "Encoder-decoder attention"];
+pub const SECTIONS: [&str; 3] = [
+    "Other attention mechanisms",
+    "Encoder-decoder attention",
+    "Self-attention",
+];
 
 /// The presets inside the binary: for each task three learners (an NTM with an LSTM controller, one with a feedforward
 /// controller, an LSTM without memory), with what converges soonest here; what other attentions make of copy and
-/// recall; encoders and decoders; the learners as in the paper.
+/// recall; encoders and decoders; self-attention; the learners as in the paper.
 const INCLUDED: &[Group] = included! {
     "Fastest to converge" =>
         "copy" "copy_feedforward" "copy_lstm"
@@ -59,6 +63,8 @@ const INCLUDED: &[Group] = included! {
     SECTIONS[1] =>
         "transduce" "transduce_luong" "transduce_fixed_context" "transduce_off_by_one"
         "caption" "caption_hard" "caption_bayesian_weibull" "frames_local_predictive" "copy_bahdanau";
+    SECTIONS[2] =>
+        "copy_lstmn" "copy_multi_head" "copy_self_attention" "aspects_structured";
     "As in the paper" =>
         "copy_paper" "copy_feedforward_paper" "copy_lstm_paper"
         "repeat_copy_paper" "repeat_copy_feedforward_paper" "repeat_copy_lstm_paper"

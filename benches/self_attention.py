@@ -13,7 +13,7 @@ import os
 
 import alignment
 
-alignment.SEQUENCES = 100000
+alignment.SEQUENCES = 60000
 alignment.TASKS = {
     "copy": ({"kind": "copy", "bits": 8, "length": [1, 20]}, [10, 20, 30, 50]),
     "associative_recall": ({"kind": "associative_recall", "bits": 6, "item_length": 3, "items": [2, 6]}, [4, 6, 8, 12]),

@@ -43,10 +43,11 @@ macro_rules! included {
 }
 
 /// The weights inside the binary: name and file.
-const INCLUDED: [(&str, &[u8]); 16] = included! {
+const INCLUDED: [(&str, &[u8]); 20] = included! {
     "copy" "copy_feedforward" "copy_lstm" "repeat_copy" "associative_recall" "ngrams" "priority_sort"
     "copy_additive" "copy_location" "copy_hard" "recall_bayesian_weibull" "recall_four_heads"
     "transduce" "transduce_luong" "transduce_fixed_context" "caption"
+    "copy_lstmn" "copy_multi_head" "copy_self_attention" "aspects_structured"
 };
 
 impl Trained {

@@ -21,7 +21,7 @@ TASKS: Dict[str, Dict[str, Any]] = {kind: tree([key for key in KEYS if key.task 
 _BESIDE = {"copy": (1, 0), "repeat_copy": (2, 1), "associative_recall": (2, 0), "ngrams": (0, 0),
            "priority_sort": (2, 0)}
 # The keys of the values of a source step of tasks that name symbols; a patch has its square, its row and its column.
-_VALUES = {"transduce": "symbols", "caption": "patch", "frames": "channels", "aspects": "symbols"}
+_VALUES = {"transduce": "symbols", "caption": "patch", "frames": "channels", "aspects": "symbols", "span": "symbols"}
 # The keys of all presets; those of a task depend on its kind.
 TREE: Dict[str, Any] = {**tree([key for key in KEYS if key.task is None]), "task": {}}
 
@@ -150,6 +150,9 @@ def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
         if kind == "aspects":
             # A mark and a delimiter.
             return values + 2, values
+        if kind == "span":
+            # The end of a span and two delimiters.
+            return values + 3, whole["positions"]
         return (values ** 2 + 2 * whole["grid"] if kind == "caption" else values) + 1, whole["symbols"] + 1
     # N-grams have one bit, and no key for it.
     bits = task.get("bits", TASKS[kind]["bits"].default if "bits" in TASKS[kind] else 1)

@@ -338,7 +338,7 @@ class Io(Test):
         printed = set()
         for kind in TASKS:
             source = machine = kind
-            if kind in ("episodes", "pairs", "transduce", "caption", "frames", "aspects"):
+            if kind in ("episodes", "pairs", "transduce", "caption", "frames", "aspects", "span"):
                 source, machine = self.own_task(kind), self.path(f"run-{kind}")
                 self.run_program("train", source, "--out", machine)
             preset = json.loads(self.run_program("tasks", source))

@@ -103,7 +103,7 @@ pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> 
     let task_name = task.name();
     ensure!(
         !task.alignment(&task.episode(UNSEEN_SEED, 0)).is_empty(),
-        "--alignment: the task `{task_name}` does not say which source step an answer comes from; copy, repeat_copy, transduce, caption and frames do, and pairs with alignments in their file"
+        "--alignment: the task `{task_name}` does not say which source step an answer comes from; copy, repeat_copy, transduce, caption, frames and span do, and pairs with alignments in their file"
     );
     Ok(())
 }

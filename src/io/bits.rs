@@ -10,7 +10,9 @@ use serde_json::Value;
 use super::error::{bounded, short};
 use super::{Error, file};
 use crate::math::random;
-use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Pair, TARGET_NOT_KNOWN, Task};
+use crate::task::{
+    Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Pair, Span, TARGET_NOT_KNOWN, Task,
+};
 
 /// The largest file of bits that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
@@ -28,8 +30,8 @@ pub struct ManualEpisode {
     priorities: Vec<f32>,
     /// The symbols of a task that names them; of a picture one for every patch, `None` for a blank one.
     symbols: Vec<Option<usize>>,
-    /// The marked steps of a sequence.
-    marked: Vec<usize>,
+    /// The marked steps of a sequence, or the symbols of a question.
+    beside: Vec<usize>,
     /// The texts of a task of pairs.
     pair: Option<Pair>,
 }
@@ -41,6 +43,7 @@ struct Form {
     bits: Vec<Vec<Value>>,
     symbols: Option<Vec<Option<usize>>>,
     marked: Option<Vec<usize>>,
+    question: Option<Vec<usize>>,
     repeats: Option<usize>,
     query: Option<usize>,
     priorities: Option<Vec<f32>>,
@@ -83,6 +86,10 @@ pub fn from_json(
             Task::Aspects(_) => (
                 no_symbols,
                 r#"symbols and marked steps such as {"symbols": [3,1,4], "marked": [0,2]}"#,
+            ),
+            Task::Span(_) => (
+                no_symbols,
+                r#"a document with null for each end of a span, and a question such as {"symbols": [3,1,null], "question": [3]}"#,
             ),
             _ if task.alphabet().is_some() => (
                 no_symbols,
@@ -147,7 +154,7 @@ impl ManualEpisode {
             query: 0,
             priorities: Vec::new(),
             symbols: Vec::new(),
-            marked: Vec::new(),
+            beside: Vec::new(),
             pair: None,
         }
     }
@@ -169,7 +176,11 @@ impl ManualEpisode {
             Task::Caption(task) => task.episode_of(&self.symbols, &mut random(0, 0)),
             Task::Frames(task) => task.episode_of(&symbols, &mut random(0, 0)),
             Task::Aspects(task) => {
-                let episode = task.episode_of(&symbols, &self.marked);
+                let episode = task.episode_of(&symbols, &self.beside);
+                episode.unwrap_or_else(|| self.task.episode(0, 0))
+            }
+            Task::Span(task) => {
+                let episode = task.episode_of(&document(task, &self.symbols), &self.beside);
                 episode.unwrap_or_else(|| self.task.episode(0, 0))
             }
             Task::Pairs(task) => {
@@ -199,6 +210,7 @@ impl Form {
             | Task::Caption(_)
             | Task::Frames(_)
             | Task::Aspects(_)
+            | Task::Span(_)
             | Task::Episodes(_)
             | Task::Pairs(_)
             | Task::External(_) => {}
@@ -241,12 +253,15 @@ impl Form {
                 task.grid.pow(2)
             )),
             Task::Caption(_) => None,
+            Task::Span(task) if count > task.positions => {
+                Some(format!("1 to {}, one for each position", task.positions))
+            }
             _ => (!(1..=MAX_LENGTH).contains(&count)).then(|| format!("1 to {MAX_LENGTH}")),
         };
         if let Some(allowed) = allowed {
             return Err(fault(format!("has {count} values; allowed: {allowed}")));
         }
-        let is_blank_allowed = matches!(task, Task::Caption(_));
+        let is_blank_allowed = matches!(task, Task::Caption(_) | Task::Span(_));
         let is_right =
             |symbol: &Option<usize>| symbol.map_or(is_blank_allowed, |symbol| symbol < known);
         if let Some(wrong) = symbols.iter().position(|symbol| !is_right(symbol)) {
@@ -258,10 +273,30 @@ impl Form {
             symbols: symbols.clone(),
             ..ManualEpisode::of(task.clone())
         };
-        if let Task::Aspects(own) = &mut manual.task {
-            manual.marked = self.marked(task, symbols)?;
-            own.aspects = manual.marked.len()..=manual.marked.len();
+        match &mut manual.task {
+            Task::Aspects(own) => {
+                manual.beside = self.marked(task, symbols)?;
+                own.aspects = manual.beside.len()..=manual.beside.len();
+            }
+            Task::Span(own) => {
+                let how = ": the symbols to look for; write {\"symbols\": […], \"question\": [3]}";
+                manual.beside = needed(self.question.clone(), "question", task, how)?;
+                own.question = manual.beside.len();
+                let episode = own.episode_of(&document(own, symbols), &manual.beside);
+                let answer = episode.map_or(0, |found| own.answer_of(&found).len());
+                if answer == 0 {
+                    let problem = "does not occur once, with an answer and then null behind it";
+                    return Err(("question".to_owned(), problem.to_owned()));
+                }
+                own.span = answer..=answer;
+            }
+            _ => {}
         }
+        let size = if let Task::Span(_) = task {
+            count
+        } else {
+            size
+        };
         manual.task = manual.task.with_size(size);
         Ok(manual)
     }
@@ -292,11 +327,13 @@ impl Form {
         let is_sort = matches!(task, Task::PrioritySort(_));
         let names_symbols = task.symbols().is_some();
         let is_marked = matches!(task, Task::Aspects(_));
+        let has_question = matches!(task, Task::Span(_));
         for (key, is_given, is_known) in [
             ("repeats", self.repeats.is_some(), task.repeats().is_some()),
             ("query", self.query.is_some(), is_recall),
             ("priorities", self.priorities.is_some(), is_sort),
             ("marked", self.marked.is_some(), is_marked),
+            ("question", self.question.is_some(), has_question),
             ("symbols", self.symbols.is_some(), names_symbols),
             ("bits", !self.bits.is_empty(), !names_symbols),
         ] {
@@ -343,6 +380,12 @@ impl Form {
         }
         Ok(priorities)
     }
+}
+
+/// The numbers of the symbols of a document; an end of span is the one after all symbols.
+fn document(task: &Span, symbols: &[Option<usize>]) -> Vec<usize> {
+    let all = symbols.iter();
+    all.map(|symbol| symbol.unwrap_or(task.symbols)).collect()
 }
 
 /// Returns the given value, or an error with the way to give it.
@@ -501,6 +544,45 @@ mod tests {
             said.contains("the task `transduce` has no marked"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn a_document_is_written_with_its_question() {
+        let task = Task::Span(Span::DEFAULT);
+        let source = r#"{"symbols": [3,1,null,4,1,5,9,null], "question": [4,1]}"#;
+        let manual = read(source, &task, None);
+        let episode = manual.episode();
+        assert_eq!((episode.size, episode.steps()), (8, 14));
+        assert_eq!(
+            manual.task.alignment(&episode)[12..],
+            [Some(5..6), Some(6..7)]
+        );
+        assert_eq!(episode.input[[2, 16]], 1.0);
+        assert_eq!((manual.task.size(), manual.task.least_size()), (8..=8, 5));
+        let no_answer = "b.json: `question`: does not occur once, with an answer and then null";
+        for (source, expected) in [
+            (
+                "[3,1]",
+                "b.json: `question` is missing, which the task `span` needs: the symbols to look for",
+            ),
+            (r#"{"symbols": [3,1,null], "question": [4]}"#, no_answer),
+            (r#"{"symbols": [3,1,null], "question": []}"#, no_answer),
+            (r#"{"symbols": [3,1,3,null], "question": [3]}"#, no_answer),
+            (r#"{"symbols": [3,null], "question": [3]}"#, no_answer),
+            (r#"{"symbols": [3,1], "question": [3]}"#, no_answer),
+            (
+                r#"{"symbols": [3,1,16], "question": [3]}"#,
+                "`symbols[2]`: is 16; allowed: 0 to 15",
+            ),
+            (
+                r#"{"symbols": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,3,1,null], "question": [3]}"#,
+                "`symbols`: has 21 values; allowed: 1 to 20, one for each position",
+            ),
+            ("3", "expected a document with null for each end of a span"),
+        ] {
+            let said = message(source, &task);
+            assert!(said.contains(expected), "{said}\n{expected}");
+        }
     }
 
     #[test]

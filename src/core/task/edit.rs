@@ -10,6 +10,7 @@ impl Task {
         match self {
             Self::Transduce(_) | Self::Pairs(_) => self.alphabet().map_or(0, |all| all.values),
             Self::Aspects(task) => task.symbols,
+            Self::Span(task) => task.symbols + 1,
             Self::Caption(_) | Self::Frames(_) | Self::Episodes(_) | Self::External(_) => 0,
             _ => self.bits(),
         }
@@ -17,7 +18,10 @@ impl Task {
 
     /// True if a change by hand chooses the symbol of a step: the input is one of several, not some bits.
     pub fn chooses_symbols(&self) -> bool {
-        matches!(self, Self::Transduce(_) | Self::Aspects(_) | Self::Pairs(_))
+        matches!(
+            self,
+            Self::Transduce(_) | Self::Aspects(_) | Self::Span(_) | Self::Pairs(_)
+        )
     }
 
     /// The episode with one bit of its input the other way round, or with this symbol in a step, and everything that
@@ -51,6 +55,9 @@ impl Task {
             Self::Transduce(task) => Some(task.episode_of(&chosen(episode, step, channel)?)),
             Self::Aspects(task) => {
                 task.episode_of(&chosen(episode, step, channel)?, &task.marked(episode))
+            }
+            Self::Span(task) => {
+                task.episode_of(&chosen(episode, step, channel)?, &task.question(episode))
             }
             Self::Pairs(task) => task.episode_of_symbols(&chosen(episode, step, channel)?),
             Self::Caption(_) | Self::Frames(_) | Self::Episodes(_) | Self::External(_) => None,
@@ -104,7 +111,7 @@ mod tests {
     use super::*;
     use crate::task::{
         Aspects, Caption, Copy, Frames, HeldOut, Ngrams, Pair, Pairs, PrioritySort, RepeatCopy,
-        Tokens, Transduce,
+        Span, Tokens, Transduce,
     };
 
     #[test]
@@ -202,6 +209,25 @@ mod tests {
         for (step, channel) in [(0, 1), (0, 8), (4, 0)] {
             assert_eq!(task.flipped(&episode, step, channel), None);
         }
+    }
+
+    #[test]
+    fn a_changed_document_has_another_answer_or_none() {
+        let span = Span {
+            question: 1,
+            ..Span::DEFAULT
+        };
+        let task = Task::Span(span.clone());
+        let episode = span.episode_of(&[2, 3, 16, 1, 5, 16], &[1]).unwrap();
+        let longer = task.flipped(&episode, 2, 1);
+        assert_eq!(longer, None, "the question would occur twice");
+        let other = task.flipped(&episode, 0, 1).map(|_| ());
+        assert_eq!(other, None);
+        let moved = task.flipped(&episode, 1, 16).unwrap();
+        assert_eq!(moved.target, episode.target);
+        assert_eq!(moved.input[[1, 16]], 1.0);
+        assert_eq!(task.flipped(&episode, 4, 16), None, "no answer is left");
+        assert_eq!(task.flipped(&episode, 6, 0), None, "the document has ended");
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! | [`Caption`] | items | the glyphs of a picture | answer · log2(symbols + 1) |
 //! | [`Frames`] | length | the symbols that numbers over time stand for | answer · log2(symbols + 1) |
 //! | [`Aspects`] | length | the marked symbols | the best constant guess |
+//! | [`Span`] | length | first and last step of an answer in a document | 2 · log2(positions) |
 //! | [`Episodes`] | length | what the file says | its scored bits |
 //! | [`Pairs`] | length | the other text of its line | answer · log2(symbols + 2) |
 
@@ -33,6 +34,7 @@ mod ngrams;
 mod pairs;
 mod priority_sort;
 mod repeat_copy;
+mod span;
 mod split;
 mod transduce;
 
@@ -49,6 +51,7 @@ pub use ngrams::{Ngrams, Prediction};
 pub use pairs::{Pair, Pairs, TARGET_NOT_KNOWN, Tokens};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
+pub use span::Span;
 pub use split::{Fault, HeldOut};
 pub use transduce::{Order, Transduce};
 
@@ -78,6 +81,8 @@ pub enum Task {
     Frames(Frames),
     /// Name all marked symbols at once.
     Aspects(Aspects),
+    /// Find the answer to a question in a document.
+    Span(Span),
     /// A task whose episodes are in a file.
     Episodes(Episodes),
     /// A task whose episodes are the lines of a text file.
@@ -100,6 +105,7 @@ impl Words for Task {
         ("caption", Self::Caption(Caption::DEFAULT)),
         ("frames", Self::Frames(Frames::DEFAULT)),
         ("aspects", Self::Aspects(Aspects::DEFAULT)),
+        ("span", Self::Span(Span::DEFAULT)),
         ("episodes", Self::Episodes(Episodes::NONE)),
         ("pairs", Self::Pairs(Pairs::NONE)),
     ];
@@ -131,6 +137,7 @@ impl Deref for Task {
             Self::Caption(task) => task,
             Self::Frames(task) => task,
             Self::Aspects(task) => task,
+            Self::Span(task) => task,
             Self::Episodes(task) => task,
             Self::Pairs(task) => task,
             Self::External(task) => task,
@@ -150,6 +157,7 @@ impl DerefMut for Task {
             Self::Caption(task) => task,
             Self::Frames(task) => task,
             Self::Aspects(task) => task,
+            Self::Span(task) => task,
             Self::Episodes(task) => task,
             Self::Pairs(task) => task,
             Self::External(task) => task,

@@ -1,7 +1,7 @@
 //! Span: see a document of symbols and a question, then say where in the document the answer begins and where it ends.
 //!
-//! A document is a row of statements: a key, as long as the question, a value, and the symbol *end of span*; after the last one
-//! there may be symbols that say nothing. The question is the key of one statement and occurs once in the document, the answer
+//! A document is a row of statements: a key, as long as the question, a value, and the symbol *end of span*; before the
+//! first one there may be symbols that say nothing. The question is the key of one statement and occurs once in the document, the answer
 //! is its value. The ends of the other statements look the same, so that the question has to be read. With values of one
 //! symbol this is a cloze.
 //!
@@ -97,8 +97,18 @@ impl Span {
         let mut places = document.windows(question.len().max(1)).enumerate();
         let mut found = places.by_ref().filter(|(_, symbols)| *symbols == question);
         let start = found.next()?.0 + question.len();
-        let end = document[start..].iter().position(|symbol| *symbol == self.symbols)?;
-        (found.next().is_none() && end > 0).then_some(start..start + end)
+        let end = document[start..]
+            .iter()
+            .position(|symbol| *symbol == self.symbols)?;
+        let is_one = question.iter().all(|symbol| *symbol < self.symbols) && found.next().is_none();
+        (is_one && end > 0).then_some(start..start + end)
+    }
+
+    /// The steps of the answer of an episode; empty without one.
+    pub fn answer_of(&self, episode: &Episode) -> Range<usize> {
+        let mut ends = self.alignment(episode).into_iter().flatten();
+        let ends = ends.next().zip(ends.next());
+        ends.map_or(0..0, |(start, end)| start.start..end.end)
     }
 
     /// The question of an episode.
@@ -109,9 +119,14 @@ impl Span {
     }
 
     /// A document of this length, of symbols from `least` on, and the steps of a key in it.
-    fn document(&self, random: &mut Random, length: usize, least: usize) -> (Vec<usize>, Range<usize>) {
+    fn document(
+        &self,
+        random: &mut Random,
+        length: usize,
+        least: usize,
+    ) -> (Vec<usize>, Range<usize>) {
         let (mut document, mut keys) = (Vec::new(), Vec::new());
-        let mut fill = |document: &mut Vec<usize>, count: usize, random: &mut Random| {
+        let fill = |document: &mut Vec<usize>, count: usize, random: &mut Random| {
             document.extend((0..count).map(|_| random.random_range(least..self.symbols)));
         };
         while document.len() + self.question + self.span.start() < length {
@@ -123,8 +138,10 @@ impl Span {
         }
         let rest = length - document.len();
         fill(&mut document, rest, random);
-        let asked = keys[random.random_range(0..keys.len())].clone();
-        (document, asked)
+        // What says nothing comes first: the lengths of documents do not tell where keys are.
+        document.rotate_right(rest);
+        let asked = &keys[random.random_range(0..keys.len())];
+        (document, asked.start + rest..asked.end + rest)
     }
 }
 
@@ -221,8 +238,16 @@ mod tests {
 
     /// The answer by its rule: the only place of the question, and the first end after it.
     fn found(episode: &Episode, task: &Span) -> [usize; 2] {
-        let shown = |row: usize| episode.input.row(row).iter().position(|value| *value == 1.0);
-        let all: Vec<usize> = (0..episode.source()).map(|row| shown(row).unwrap()).collect();
+        let shown = |row: usize| {
+            episode
+                .input
+                .row(row)
+                .iter()
+                .position(|value| *value == 1.0)
+        };
+        let all: Vec<usize> = (0..episode.source())
+            .map(|row| shown(row).unwrap())
+            .collect();
         let (document, rest) = all.split_at(episode.size);
         let (question, last) = rest[1..].split_at(task.question);
         assert_eq!((rest[0], last), (task.symbols + 1, &[task.symbols + 2][..]));
@@ -267,7 +292,13 @@ mod tests {
         assert!((task.chance(&episode) - 2.0 * 7.0_f64.log2()).abs() < 1e-12);
         assert_eq!((task.question(&episode), episode.source()), (vec![1], 10));
         let names = [3, 4, 5, 6, 7].map(|channel| task.channel_name(0, channel));
-        let wanted = ["symbol 3", "end of span", "question delimiter", "delimiter", "channel 7"];
+        let wanted = [
+            "symbol 3",
+            "end of span",
+            "question delimiter",
+            "delimiter",
+            "channel 7",
+        ];
         assert_eq!(names, wanted);
         assert_eq!(task.channel_name(1, 6), "position 6");
         // The question is not there, occurs twice, has no answer, or none with an end.
@@ -277,6 +308,7 @@ mod tests {
             (&[1, 4, 0, 4], &[1]),
             (&document[..6], &[1]),
             (&document, &[]),
+            (&[2, 4, 0, 4][1..], &[4]),
         ] {
             assert_eq!(task.episode_of(document, question), None);
         }
@@ -285,21 +317,29 @@ mod tests {
     #[test]
     fn document_and_question_determine_start_and_end() {
         let cloze = Span {
-            symbols: 2,
+            symbols: 6,
             positions: 12,
-            length: 4..=12,
+            length: 6..=12,
             question: 1,
             span: 1..=1,
         };
+        // With so few symbols, no key of such a long document is there just once.
+        let repeated = Span {
+            symbols: 2,
+            positions: 60,
+            length: 60..=60,
+            ..cloze.clone()
+        };
         let long = Span {
+            length: 14..=20,
             question: 3,
             span: 2..=4,
             ..Span::DEFAULT
         };
-        for span in [Span::DEFAULT, cloze, long] {
+        for span in [Span::DEFAULT, cloze, repeated, long] {
             let task = Task::Span(span.clone());
             task.validate().unwrap();
-            let (mut lengths, mut starts, mut ends) = ([0; 9], [0; 21], 0);
+            let (mut lengths, mut starts, mut ends) = ([0; 9], [0; 61], 0);
             for index in 0..2000 {
                 let episode = task.episode(3, index);
                 assert!(task.size().contains(&episode.size));
@@ -319,7 +359,10 @@ mod tests {
             }
             // Every length occurs, the answer is in many places, and nearly always other spans have ends too.
             let (least, most) = (*span.span.start(), *span.span.end());
-            assert!(lengths[least..=most].iter().all(|n| *n > 200), "{lengths:?}");
+            assert!(
+                lengths[least..=most].iter().all(|n| *n > 200),
+                "{lengths:?}"
+            );
             assert_eq!(lengths.iter().sum::<usize>(), 2000);
             assert!(starts.iter().filter(|n| **n > 50).count() > 4, "{starts:?}");
             assert!(ends > 1500, "{ends}");
@@ -348,7 +391,10 @@ mod tests {
                 |task| task.span = 1..=8,
                 "span is [1, 8]; allowed: [lowest, highest] with 1 ≤ lowest ≤ highest ≤ 7",
             ),
-            (|task| task.positions = 1025, "positions is 1025; allowed: 3 to 1024"),
+            (
+                |task| task.positions = 1025,
+                "positions is 1025; allowed: 3 to 1024",
+            ),
             (|task| task.symbols = 1, "symbols is 1; allowed: 2 to 1021"),
         ] {
             let said = message(change);

@@ -67,6 +67,11 @@ fn task(recording: &Recording) -> Option<String> {
         Task::Aspects(_) => {
             format!("Input: {size} symbols, some marked. Then the machine names the marked ones")
         }
+        Task::Span(_) => {
+            format!(
+                "Input: {size} symbols and a question. Then the machine says where its answer is"
+            )
+        }
         Task::Episodes(_) | Task::External(_) => return None,
     })
 }

@@ -42,7 +42,7 @@ impl Keys for Experiment {
             self.task.least_size()..=self.task.most_size(),
         );
         let (default, purpose) = match measure {
-            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`, `transduce`, `frames`, `aspects`: the highest `length`; `episodes`, `pairs`: all lengths", "lengths to evaluate, at least one"),
+            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`, `transduce`, `frames`, `aspects`, `span`: the highest `length`; `episodes`, `pairs`: all lengths", "lengths to evaluate, at least one"),
             Measure::Items => ("the highest `items` of the task, or `glyphs`", "numbers of items to evaluate, at least one"),
         };
         let EvaluationConfig { sizes: list, repeats, episodes } = &mut self.evaluation;

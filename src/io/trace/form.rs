@@ -301,7 +301,11 @@ pub(super) fn title(task: &Task, episode: &Episode) -> String {
         Task::Copy(_) | Task::RepeatCopy(_) | Task::PrioritySort(_) => "vector",
         Task::AssociativeRecall(_) => "item",
         Task::Ngrams(_) => "bit",
-        Task::Transduce(_) | Task::Frames(_) | Task::Aspects(_) | Task::Pairs(_) => "symbol",
+        Task::Transduce(_)
+        | Task::Frames(_)
+        | Task::Aspects(_)
+        | Task::Span(_)
+        | Task::Pairs(_) => "symbol",
         Task::Caption(_) => "glyph",
         Task::Episodes(_) | Task::External(_) => "step",
     };

@@ -315,6 +315,7 @@ fn about(machine: &Machine) -> &'static str {
         Task::Caption(_) => "Names the glyphs of a picture in reading order.",
         Task::Frames(_) => "Names symbols that last for several noisy steps each.",
         Task::Aspects(_) => "Names all marked symbols of a sequence at once.",
+        Task::Span(_) => "Finds where the answer to a question is in a document.",
         Task::Pairs(_) => "Translates the lines of a text file.",
         Task::Episodes(_) | Task::External(_) => "A task from an episode file.",
     }

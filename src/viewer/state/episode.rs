@@ -387,6 +387,7 @@ pub fn task_name(task: &Task) -> &str {
         Task::Caption(_) => "Caption",
         Task::Frames(_) => "Frames",
         Task::Aspects(_) => "Aspects",
+        Task::Span(_) => "Span",
         Task::Episodes(_) => "Episode file",
         Task::Pairs(_) => "Pairs",
         Task::External(task) => &task.name,
